@@ -1,0 +1,9 @@
+//! The nic2core engine: what happens to a packet between the NIC and the core.
+//!
+//! A pure library: no files, no threads, no printing, no global state. The module tree follows the
+//! packet: [`wire`] → [`nic`] → [`pcie`] → [`memory`] → [`core`] → [`apps`]; `host` wires the path
+//! together from a scenario.
+
+pub mod memory;
+pub mod time;
+pub mod wire;

@@ -1,0 +1,1 @@
+//! DRAM channels: ranks, bank groups, banks, FR-FCFS.

@@ -1,0 +1,147 @@
+//! The simulated clock: integer picoseconds, and frequencies as exact ratios.
+//!
+//! A period is never rounded to a whole picosecond and then multiplied: cycle `n` of a clock lies
+//! at `n * 10^12 / f`, rounded down once, so two clocks never drift apart by more than 1 ps.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+
+/// A point in simulated time, or a span of it, in picoseconds since the start of the run.
+///
+/// 2^64 ps are 213 days of simulated time, so additions do not overflow in practice; overflow
+/// panics in debug builds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Ps(pub u64);
+
+impl Ps {
+    /// The start of the run, and the empty span.
+    pub const ZERO: Ps = Ps(0);
+    /// Later than every event: "never".
+    pub const MAX: Ps = Ps(u64::MAX);
+
+    /// A span of whole nanoseconds.
+    pub const fn from_ns(ns: u64) -> Ps {
+        Ps(ns * 1_000)
+    }
+
+    /// A span of whole microseconds.
+    pub const fn from_us(us: u64) -> Ps {
+        Ps(us * 1_000_000)
+    }
+
+    /// For reports only: the span in nanoseconds.
+    pub fn as_ns_f64(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+
+    /// For reports only: the span in seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e12
+    }
+
+    /// The span since `earlier`, or zero if `earlier` is later.
+    pub const fn saturating_sub(self, earlier: Ps) -> Ps {
+        Ps(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add for Ps {
+    type Output = Ps;
+    fn add(self, rhs: Ps) -> Ps {
+        Ps(self.0 + rhs.0)
+    }
+}
+
+impl AddAssign for Ps {
+    fn add_assign(&mut self, rhs: Ps) {
+        self.0 += rhs.0;
+    }
+}
+
+impl Sub for Ps {
+    type Output = Ps;
+    fn sub(self, rhs: Ps) -> Ps {
+        Ps(self.0 - rhs.0)
+    }
+}
+
+impl fmt::Debug for Ps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ps", self.0)
+    }
+}
+
+/// A clock: converts between a count of ticks and picoseconds without drift.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Clock {
+    /// Picoseconds in `ticks` ticks, in lowest terms.
+    ps: u64,
+    ticks: u64,
+}
+
+impl Clock {
+    /// A clock of `hz` ticks a second.
+    ///
+    /// # Panics
+    /// If `hz` is zero (the configuration refuses that before).
+    pub fn from_hz(hz: u64) -> Clock {
+        assert!(hz > 0, "a clock must tick");
+        const PS_PER_S: u64 = 1_000_000_000_000;
+        let g = gcd(PS_PER_S, hz);
+        Clock { ps: PS_PER_S / g, ticks: hz / g }
+    }
+
+    /// The same clock with every tick cut into `n` equal parts.
+    pub fn divided(self, n: u64) -> Clock {
+        let g = gcd(self.ps, n);
+        Clock { ps: self.ps / g, ticks: self.ticks * (n / g) }
+    }
+
+    /// The time of tick `n`, rounded down to a picosecond.
+    #[inline]
+    pub fn at(self, n: u64) -> Ps {
+        Ps(n * self.ps / self.ticks)
+    }
+
+    /// The first tick at or after `t`.
+    #[inline]
+    pub fn ticks_until(self, t: Ps) -> u64 {
+        (t.0 * self.ticks).div_ceil(self.ps)
+    }
+}
+
+const fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_3_2_ghz_clock_has_no_drift() {
+        let c = Clock::from_hz(3_200_000_000);
+        assert_eq!(c.at(1), Ps(312));
+        assert_eq!(c.at(2), Ps(625));
+        assert_eq!(c.at(3_200_000_000), Ps(1_000_000_000_000));
+    }
+
+    #[test]
+    fn ticks_until_is_the_first_tick_not_before() {
+        let c = Clock::from_hz(3_200_000_000);
+        assert_eq!(c.ticks_until(Ps(0)), 0);
+        assert_eq!(c.ticks_until(Ps(1)), 1);
+        assert_eq!(c.ticks_until(Ps(312)), 1);
+        assert_eq!(c.ticks_until(Ps(313)), 2);
+        assert_eq!(c.ticks_until(Ps(625)), 2);
+    }
+
+    #[test]
+    fn a_divided_clock_keeps_the_parent_ticks() {
+        let c = Clock::from_hz(3_200_000_000);
+        let slot = c.divided(5);
+        for n in [1, 7, 1000, 123_456] {
+            assert_eq!(c.at(n), slot.at(5 * n));
+        }
+    }
+}

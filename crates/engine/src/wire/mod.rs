@@ -1,0 +1,1 @@
+//! What arrives: packets, their times, sizes and flows.
