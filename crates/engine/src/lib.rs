@@ -4,6 +4,7 @@
 //! packet: [`wire`] → [`nic`] → [`pcie`] → [`memory`] → [`core`] → [`apps`]; `host` wires the path
 //! together from a scenario.
 
+pub mod config;
 pub mod memory;
 pub mod time;
 pub mod wire;

@@ -1,0 +1,7 @@
+//! What a run is made of, as Rust types: the one definition of the scenario.
+//!
+//! From these types come the JSON Schema and the Python models. Unknown keys are refused; every
+//! quantity carries its unit. Reading files and merging a machine with a scenario is the business
+//! of the `nic2core-scenario` crate.
+
+pub mod units;

@@ -1,0 +1,235 @@
+//! Quantities as a user writes them: a number and a unit in one string.
+//!
+//! Every type parses exactly (integers and decimal fractions, no binary rounding) and prints back
+//! in the largest unit that holds it whole. A missing or unknown unit is an error that lists what
+//! is allowed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::time::{Clock, Ps};
+
+/// A unit name and how many base units it holds.
+type Unit = (&'static str, u64);
+
+/// Parses `"<number> <unit>"` into base units.
+fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
+    let allowed = || {
+        let names: Vec<&str> = units.iter().map(|u| u.0).collect();
+        format!("a number and one of the units {}, such as \"{example}\"", names.join(", "))
+    };
+    let text = text.trim();
+    let end =
+        text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+    let (number, unit) = (text[..end].replace('_', ""), text[end..].trim());
+    let scale = units
+        .iter()
+        .find(|u| u.0 == unit)
+        .ok_or_else(|| match unit {
+            "" => format!("\"{text}\" has no unit; expected {}", allowed()),
+            _ => format!("\"{text}\" has the unit \"{unit}\"; expected {}", allowed()),
+        })?
+        .1;
+    let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
+    let bad = || format!("\"{text}\" is not a number with a unit; expected {}", allowed());
+    if whole.is_empty() || fraction.contains('.') || fraction.len() > 15 {
+        return Err(bad());
+    }
+    let too_large = || format!("\"{text}\" is too large; expected {}", allowed());
+    let whole: u64 = whole.parse().map_err(|_| too_large())?;
+    let base = u128::from(whole) * u128::from(scale);
+    let ten = 10u128.pow(fraction.len() as u32);
+    let part: u128 = if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| bad())? };
+    let part = part * u128::from(scale);
+    if part % ten != 0 {
+        return Err(format!("\"{text}\" is finer than the smallest step of this quantity"));
+    }
+    u64::try_from(base + part / ten).map_err(|_| too_large())
+}
+
+/// Prints `value` base units in the largest unit that holds it as a whole number.
+fn print(value: u64, units: &[Unit], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let unit = units
+        .iter()
+        .filter(|u| value.is_multiple_of(u.1) && value >= u.1)
+        .max_by_key(|u| u.1)
+        .or_else(|| units.iter().min_by_key(|u| u.1));
+    match unit {
+        Some((name, scale)) => write!(f, "{} {name}", value / scale),
+        None => write!(f, "{value}"),
+    }
+}
+
+macro_rules! quantity {
+    ($(#[$doc:meta])* $name:ident, $base:literal, $example:literal, [$(($unit:literal, $scale:expr)),* $(,)?]) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub struct $name(
+            #[doc = concat!("The value in ", $base, ".")]
+            pub u64,
+        );
+
+        impl $name {
+            const UNITS: &'static [Unit] = &[$(($unit, $scale)),*];
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+            fn from_str(text: &str) -> Result<Self, String> {
+                parse(text, Self::UNITS, $example).map($name)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                print(self.0, Self::UNITS, f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                struct Text;
+                impl de::Visitor<'_> for Text {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str(concat!("a string with a unit, such as \"", $example, "\""))
+                    }
+                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$name, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                }
+                d.deserialize_any(Text)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let units: Vec<&str> = Self::UNITS.iter().map(|u| u.0).collect();
+                json_schema!({
+                    "type": "string",
+                    "pattern": format!("^[0-9_]+(\\.[0-9]+)? *({})$", units.join("|")),
+                    "examples": [$example],
+                })
+            }
+        }
+    };
+}
+
+const KIB: u64 = 1 << 10;
+
+quantity!(
+    /// An amount of memory or data.
+    Size, "bytes", "36 MiB",
+    [("B", 1), ("KiB", KIB), ("MiB", KIB << 10), ("GiB", KIB << 20)]
+);
+
+quantity!(
+    /// A span of simulated time.
+    Duration, "picoseconds", "5 ms",
+    [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)]
+);
+
+quantity!(
+    /// The frequency of a clock.
+    Frequency, "hertz", "3.2 GHz",
+    [("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)]
+);
+
+quantity!(
+    /// A rate of data on a link.
+    BitRate, "bits per second", "100 Gbps",
+    [("bps", 1), ("kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000)]
+);
+
+quantity!(
+    /// A rate of packets or requests.
+    Rate, "packets per second", "26 Mpps",
+    [("pps", 1), ("kpps", 1_000), ("Mpps", 1_000_000)]
+);
+
+quantity!(
+    /// A share of a whole, to a thousandth of a percent.
+    Share, "hundred-thousandths", "95 %",
+    [("%", 1_000)]
+);
+
+impl Duration {
+    /// The span as simulated time.
+    pub const fn ps(self) -> Ps {
+        Ps(self.0)
+    }
+}
+
+impl Frequency {
+    /// A clock of this frequency.
+    pub fn clock(self) -> Clock {
+        Clock::from_hz(self.0)
+    }
+}
+
+impl Share {
+    /// One: the whole.
+    pub const WHOLE: Share = Share(100_000);
+
+    /// The share as a threshold for a uniform 32-bit draw: `draw < threshold` holds this often.
+    pub const fn threshold_u32(self) -> u64 {
+        (self.0 << 32) / 100_000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimal_fractions_are_exact() {
+        assert_eq!("3.2 GHz".parse(), Ok(Frequency(3_200_000_000)));
+        assert_eq!("1.25 MiB".parse(), Ok(Size(1_310_720)));
+        assert_eq!("0.1 ns".parse(), Ok(Duration(100)));
+        assert_eq!("0.1 %".parse(), Ok(Share(100)));
+        assert_eq!("100Gbps".parse(), Ok(BitRate(100_000_000_000)));
+    }
+
+    #[test]
+    fn what_is_printed_parses_back() {
+        for text in ["36 MiB", "1280 KiB", "5 ms", "3200 MHz", "95 %", "0 B"] {
+            match text.rsplit(' ').next() {
+                Some("MiB" | "KiB" | "B") => {
+                    assert_eq!(text.parse::<Size>().unwrap().to_string(), text);
+                }
+                Some("ms") => assert_eq!(text.parse::<Duration>().unwrap().to_string(), text),
+                Some("%") => assert_eq!(text.parse::<Share>().unwrap().to_string(), text),
+                _ => assert_eq!(text.parse::<Frequency>().unwrap().to_string(), text),
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_unit_says_which_are_right() {
+        let e = "5 MB".parse::<Size>().unwrap_err();
+        assert!(e.contains("\"MB\"") && e.contains("MiB"), "{e}");
+        assert!("5".parse::<Size>().unwrap_err().contains("no unit"));
+        assert!("0.5 B".parse::<Size>().unwrap_err().contains("finer"));
+        assert!("99999999999999999 GiB".parse::<Size>().unwrap_err().contains("too large"));
+        assert!("GiB".parse::<Size>().is_err());
+        assert!("1.2.3 GiB".parse::<Size>().is_err());
+    }
+}
