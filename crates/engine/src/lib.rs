@@ -4,7 +4,9 @@
 //! packet: [`wire`] → [`nic`] → [`pcie`] → [`memory`] → [`core`] → [`apps`]; `host` wires the path
 //! together from a scenario.
 
+pub mod apps;
 pub mod config;
+pub mod core;
 pub mod memory;
 pub mod time;
 pub mod wire;

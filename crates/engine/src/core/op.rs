@@ -1,0 +1,148 @@
+//! What a core does, as the applications and the driver tell it: a stream of operations.
+//!
+//! The software is *functional first*: an application computes what it would compute (hash the key,
+//! walk the bucket, append to the log) at once, and emits every memory access it really makes. The
+//! core then executes the stream in time. The stream of one packet is a few hundred operations in a
+//! buffer that is reused.
+
+use crate::memory::line::{Line, LineKind};
+
+/// How an access depends on data that an earlier load brings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dep {
+    /// Its address is known without any load: it issues as soon as it is dispatched.
+    Free,
+    /// Its address comes from the last [`Dep::Chain`] load, and it issues when that has returned.
+    After,
+    /// Like [`Dep::After`], and it becomes the load that later accesses depend on: a pointer chase.
+    /// The first of a chain waits for nothing.
+    Chain,
+}
+
+/// One operation of a core. Eight bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Op {
+    /// Instructions that do not touch memory beyond registers and the stack.
+    Compute {
+        /// How many.
+        instructions: u32,
+    },
+    /// One load instruction of a line.
+    Load {
+        /// The line read.
+        line: Line,
+        /// What the line holds.
+        kind: LineKind,
+        /// What the address depends on.
+        dep: Dep,
+    },
+    /// One store instruction to a line (the line is owned before it is written).
+    Store {
+        /// The line written.
+        line: Line,
+        /// What the line holds.
+        kind: LineKind,
+        /// What the address depends on.
+        dep: Dep,
+    },
+    /// `clsweep`: the line is invalidated in every cache without write-back.
+    Sweep {
+        /// The line that holds no live data any more.
+        line: Line,
+    },
+    /// `clwb`: the line is written back to memory if it is dirty anywhere, and stays cached clean.
+    WriteBack {
+        /// The line cleaned.
+        line: Line,
+    },
+    /// A point in the program at which the driver acts: see [`Mark`].
+    Mark {
+        /// What happens.
+        mark: Mark,
+        /// The packet it happens to: an index the driver gave.
+        packet: u32,
+    },
+}
+
+/// Points of the program that the model of the host reacts to when the core reaches them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mark {
+    /// The core begins to process the packet.
+    Begin,
+    /// The application is done with the packet's receive buffer.
+    Release,
+    /// The response (or the packet itself) is posted to the transmit queue.
+    Transmit,
+    /// The request is complete: the end of its service time.
+    End,
+    /// The driver has given the freed buffers back to the NIC (the doorbell).
+    Refill,
+}
+
+/// A buffer of operations, written by software and executed by one core.
+#[derive(Clone, Debug, Default)]
+pub struct Ops {
+    ops: Vec<Op>,
+}
+
+impl Ops {
+    /// `instructions` that touch no memory.
+    #[inline]
+    pub fn compute(&mut self, instructions: u32) {
+        self.ops.push(Op::Compute { instructions });
+    }
+
+    /// A load.
+    #[inline]
+    pub fn load(&mut self, line: Line, kind: LineKind, dep: Dep) {
+        self.ops.push(Op::Load { line, kind, dep });
+    }
+
+    /// A store.
+    #[inline]
+    pub fn store(&mut self, line: Line, kind: LineKind, dep: Dep) {
+        self.ops.push(Op::Store { line, kind, dep });
+    }
+
+    /// Any other operation.
+    #[inline]
+    pub fn push(&mut self, op: Op) {
+        self.ops.push(op);
+    }
+
+    /// The `i`-th operation, if there are that many.
+    #[inline]
+    pub fn get(&self, i: usize) -> Option<Op> {
+        self.ops.get(i).copied()
+    }
+
+    /// Forgets all operations and keeps the memory.
+    pub fn clear(&mut self) {
+        self.ops.clear();
+    }
+
+    /// How many operations there are.
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+
+    /// All operations in order.
+    pub fn iter(&self) -> impl Iterator<Item = Op> + '_ {
+        self.ops.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_is_eight_bytes() {
+        assert_eq!(size_of::<Op>(), 8);
+    }
+}
