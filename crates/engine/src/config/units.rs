@@ -44,7 +44,7 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
     let ten = 10u128.pow(fraction.len() as u32);
     let part: u128 = if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| bad())? };
     let part = part * u128::from(scale);
-    if part % ten != 0 {
+    if !part.is_multiple_of(ten) {
         return Err(format!("\"{text}\" is finer than the smallest step of this quantity"));
     }
     u64::try_from(base + part / ten).map_err(|_| too_large())

@@ -5,7 +5,7 @@
 //! core then executes the stream in time. The stream of one packet is a few hundred operations in a
 //! buffer that is reused.
 
-use crate::memory::line::{Line, LineKind};
+use crate::memory::line::{Line, LineKind, lines_in};
 
 /// How an access depends on data that an earlier load brings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,9 +83,25 @@ pub enum Mark {
 #[derive(Clone, Debug, Default)]
 pub struct Ops {
     ops: Vec<Op>,
+    sweeper: bool,
 }
 
 impl Ops {
+    /// An empty buffer for a core with (`sweeper`) or without the `clsweep` instruction.
+    pub fn new(sweeper: bool) -> Ops {
+        Ops { ops: Vec::new(), sweeper }
+    }
+
+    /// `relinquish(buffer, size)` of Sweeper's API (paper, section V-A): the software will not read
+    /// these bytes again before the NIC overwrites them. Compiled into one `clsweep` a line where
+    /// the machine has it, and into nothing where it has not.
+    pub fn relinquish(&mut self, first: Line, bytes: u32) {
+        if self.sweeper {
+            let lines = lines_in(u64::from(bytes));
+            self.ops.extend((first..first + lines).map(|line| Op::Sweep { line }));
+        }
+    }
+
     /// `instructions` that touch no memory.
     #[inline]
     pub fn compute(&mut self, instructions: u32) {
@@ -144,5 +160,16 @@ mod tests {
     #[test]
     fn an_operation_is_eight_bytes() {
         assert_eq!(size_of::<Op>(), 8);
+    }
+
+    #[test]
+    fn relinquish_sweeps_every_line_once_where_the_machine_can() {
+        let mut ops = Ops::new(true);
+        ops.relinquish(100, 65);
+        let swept: Vec<Op> = ops.iter().collect();
+        assert_eq!(swept, [Op::Sweep { line: 100 }, Op::Sweep { line: 101 }]);
+        let mut ops = Ops::new(false);
+        ops.relinquish(100, 65);
+        assert!(ops.is_empty());
     }
 }
