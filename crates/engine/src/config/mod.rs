@@ -4,4 +4,9 @@
 //! quantity carries its unit. Reading files and merging a machine with a scenario is the business
 //! of the `nic2core-scenario` crate.
 
+pub mod machine;
+pub mod scenario;
 pub mod units;
+
+pub use machine::Machine;
+pub use scenario::Scenario;

@@ -1,0 +1,184 @@
+//! The machine: what a testbed file in `machines/` describes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::units::{Frequency, Size};
+
+/// A server: cores, caches, memory and NIC. Every value of a machine file says where it comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// What the machine is, for people.
+    pub description: String,
+    /// The cores.
+    pub core: Core,
+    /// The private first-level data cache of each core.
+    pub l1d: PrivateCache,
+    /// The private second-level cache of each core; it includes the L1d.
+    pub l2: PrivateCache,
+    /// The shared last-level cache.
+    pub llc: Llc,
+    /// The on-chip network between L2s, LLC and I/O.
+    pub noc: Noc,
+    /// The NIC.
+    pub nic: Nic,
+    /// The link between NIC and processor; absent for a NIC on the chip.
+    #[serde(default)]
+    pub pcie: Option<Pcie>,
+}
+
+/// The cores, all alike.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Core {
+    /// How many (1 to 32).
+    pub count: u32,
+    /// The core clock, which the caches share.
+    pub frequency: Frequency,
+    /// Instructions dispatched (and retired) a cycle.
+    pub dispatch_width: u32,
+    /// Instructions in flight: reorder-buffer entries.
+    pub reorder_window: u32,
+    /// Line-fill buffers: L1d misses in flight.
+    pub l1_miss_registers: u32,
+    /// Stores retired or waiting for their line.
+    pub store_buffer: u32,
+}
+
+/// A private cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PrivateCache {
+    /// Capacity.
+    pub size: Size,
+    /// Associativity.
+    pub ways: u32,
+    /// Load-to-use latency of a hit, in core cycles.
+    pub latency_cycles: u32,
+    /// Which line of a set makes room.
+    #[serde(default)]
+    pub replacement: Replacement,
+    /// Hardware prefetcher that fills this cache.
+    #[serde(default)]
+    pub prefetch: Prefetch,
+}
+
+/// The last-level cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Llc {
+    /// Capacity of all slices together.
+    pub size: Size,
+    /// Associativity, at most 32.
+    pub ways: u32,
+    /// Time from the request's arrival at the slice to the data leaving it, in core cycles.
+    pub latency_cycles: u32,
+    /// Which line of a set makes room.
+    #[serde(default)]
+    pub replacement: Replacement,
+    /// Relation to the private caches.
+    pub inclusion: Inclusion,
+    /// How an address finds its set.
+    #[serde(default)]
+    pub index: SetIndex,
+    /// Slices, for [`SetIndex::Sliced`]; the number of cores unless given.
+    #[serde(default)]
+    pub slices: Option<u32>,
+}
+
+/// Which line of a set makes room for a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Replacement {
+    /// The least recently used.
+    #[default]
+    Lru,
+    /// A binary tree of one bit a node, pointing away from recent use.
+    TreePlru,
+    /// Static re-reference interval prediction with 2-bit counters (Jaleel et al., ISCA 2010).
+    Srrip,
+    /// Uniformly random.
+    Random,
+}
+
+/// Relation of the LLC to the private caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Inclusion {
+    /// Every line of a private cache is in the LLC; its eviction there invalidates it everywhere.
+    Inclusive,
+    /// A victim cache of the L2s: memory fills go to L2 alone, L2 victims go to the LLC, and a hit
+    /// moves the line up. A dirty line of I/O data stays, and the core gets a clean copy.
+    NonInclusive,
+}
+
+/// How an address finds its set in the LLC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SetIndex {
+    /// Line number modulo the number of sets.
+    #[default]
+    Modulo,
+    /// A hash of the upper address bits spreads lines over the slices, evenly within an aligned
+    /// block; the low bits choose the set of the slice.
+    Sliced,
+    /// A hash of all address bits: every set is equally likely for every line.
+    Hashed,
+}
+
+/// A hardware prefetcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prefetch {
+    /// None.
+    #[default]
+    None,
+    /// A miss also fetches the line after it.
+    NextLine,
+    /// Two misses in a row of ascending lines start a stream that runs ahead within the page.
+    Stream,
+}
+
+/// The on-chip network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Noc {
+    /// One way between any two agents, in core cycles.
+    pub latency_cycles: u32,
+}
+
+/// The NIC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nic {
+    /// Input SRAM that all receive queues share; a packet that does not fit is dropped.
+    pub sram: Size,
+    /// Cache lines of DMA writes in flight between NIC and the memory system: the credits of the
+    /// I/O controller.
+    pub write_credits: u32,
+    /// Cache lines of DMA reads in flight.
+    pub read_credits: u32,
+    /// Receive descriptors fetched at a time into the NIC's own cache of descriptors.
+    pub descriptor_batch: u32,
+}
+
+/// The PCIe link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pcie {
+    /// Generation, 3 to 5.
+    pub generation: u32,
+    /// Lanes: 1, 2, 4, 8 or 16.
+    pub lanes: u32,
+    /// Largest payload of one TLP.
+    pub max_payload: Size,
+    /// Largest read request of one TLP.
+    pub max_read_request: Size,
+    /// One way through link, root port and I/O controller.
+    pub latency: super::units::Duration,
+    /// Posted-header credits of the root port: write TLPs not yet taken by the memory system.
+    pub posted_credits: u32,
+    /// Non-posted-header credits: read requests without their completion.
+    pub non_posted_credits: u32,
+}

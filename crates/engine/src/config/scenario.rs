@@ -1,0 +1,181 @@
+//! The scenario: a machine, the traffic, the software on it, and what is measured.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::machine::Machine;
+use super::units::{Duration, Share, Size};
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// The server. In a file: `base = "name of a machine file"` and any keys that differ from it.
+    pub machine: Machine,
+    /// Where the data of received packets goes.
+    pub placement: Placement,
+    /// The receive and transmit queues of each core that serves packets.
+    pub queues: Queues,
+    /// The software: who runs on which cores.
+    pub tenants: Vec<Tenant>,
+    /// How long, and from which random numbers.
+    pub run: Run,
+    /// What a peak search must keep.
+    #[serde(default)]
+    pub slo: Slo,
+}
+
+/// Where the data of received packets goes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Placement {
+    /// The policy.
+    pub policy: Policy,
+    /// LLC ways in which `ddio` may allocate: the lowest so many.
+    #[serde(default = "Placement::default_io_ways")]
+    pub io_ways: u32,
+    /// Whether consumed buffers are swept (the `clsweep` instruction and the `SweepBuffer` flag of
+    /// transmit work-queue entries).
+    #[serde(default)]
+    pub sweeper: bool,
+}
+
+impl Placement {
+    /// DDIO's default of two ways (Sweeper paper, section II-A).
+    const fn default_io_ways() -> u32 {
+        2
+    }
+}
+
+/// A placement policy for DMA writes of the NIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// To memory; cached copies are invalidated.
+    Dma,
+    /// To the LLC: updated in place if present anywhere, else allocated in the I/O ways.
+    Ddio,
+    /// To an infinite cache of its own: no network data ever takes part in the LLC or in memory
+    /// traffic (Sweeper paper, section III).
+    IdealDdio,
+}
+
+/// The queues of each core that serves packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Queues {
+    /// Receive descriptors, and with them buffers posted to the NIC.
+    pub rx_descriptors: u32,
+    /// Bytes of a receive buffer for packet data.
+    pub buffer_size: Size,
+    /// Bytes before the data that are left free for headers (`RTE_PKTMBUF_HEADROOM` is 128).
+    #[serde(default)]
+    pub headroom: Size,
+    /// Bytes of the driver's metadata before each buffer (`struct rte_mbuf` is 128); 0 for none.
+    #[serde(default)]
+    pub metadata: Size,
+    /// Order in which freed buffers are used again.
+    #[serde(default)]
+    pub pool: Pool,
+    /// Buffers in each core's pool; at least `rx_descriptors`, which is the default.
+    #[serde(default)]
+    pub pool_buffers: Option<u32>,
+    /// Transmit descriptors.
+    pub tx_descriptors: u32,
+    /// Packets a core takes from its queue at a time (`rte_eth_rx_burst` uses 32).
+    #[serde(default = "Queues::one")]
+    pub burst: u32,
+}
+
+impl Queues {
+    const fn one() -> u32 {
+        1
+    }
+}
+
+/// Order in which freed buffers are used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pool {
+    /// First in, first out: every buffer takes its turn (`rte_ring`).
+    #[default]
+    Ring,
+    /// Last in, first out: the buffer freed last, still warm, is used next (`rte_stack`).
+    Stack,
+}
+
+/// An application on some cores.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tenant {
+    /// Name in results.
+    pub name: String,
+    /// First core and number of cores.
+    pub cores: CoreRange,
+    /// LLC ways in which these cores may allocate, as first way and number of ways; all unless
+    /// given.
+    #[serde(default)]
+    pub llc_ways: Option<WayRange>,
+}
+
+/// Consecutive cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CoreRange {
+    /// The first core, from 0.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+/// Consecutive LLC ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WayRange {
+    /// The first way, from 0. The I/O ways are the lowest ones.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+/// How long, and from which random numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Seed of all random numbers of the run.
+    #[serde(default = "Run::default_seed")]
+    pub seed: u64,
+    /// Simulated time before anything is counted: caches and queues fill.
+    pub warmup: Duration,
+    /// Simulated time that is measured.
+    pub duration: Duration,
+    /// Spacing of the time series.
+    #[serde(default = "Run::default_sample")]
+    pub sample: Duration,
+}
+
+impl Run {
+    const fn default_seed() -> u64 {
+        1
+    }
+    const fn default_sample() -> Duration {
+        Duration(20_000_000)
+    }
+}
+
+/// The service-level objective that a peak must keep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Slo {
+    /// The 99th percentile of latency is at most this many mean service times (Sweeper paper,
+    /// appendix: 100).
+    pub p99_service_times: u32,
+    /// At most this share of packets is dropped.
+    pub drops: Share,
+}
+
+impl Default for Slo {
+    fn default() -> Slo {
+        Slo { p99_service_times: 100, drops: Share(0) }
+    }
+}
