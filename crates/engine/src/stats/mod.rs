@@ -1,0 +1,3 @@
+//! What is counted, and the one result type of a run.
+
+pub mod results;

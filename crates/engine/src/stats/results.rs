@@ -1,0 +1,270 @@
+//! The result of a run: plain data, the same for Rust, Python and files.
+//!
+//! Times are in nanoseconds and rates in the unit their name ends with; they are derived from
+//! integer counters when the run ends and never flow back into the model. What means nothing in a
+//! configuration is absent, not zero.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Everything a run measured, over the measured time only.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Results {
+    /// Version of the engine that made it.
+    pub engine_version: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Simulated time that was measured, after the warm-up.
+    pub measured_ns: f64,
+    /// Packets by fate.
+    pub packets: Packets,
+    /// Latency by stage of the path, in path order; the last is the whole.
+    pub latency: Vec<StageLatency>,
+    /// Traffic between processor and memory, by cause; the causes add up to all of it.
+    pub memory: MemoryTraffic,
+    /// The DRAM channels.
+    pub dram: DramResults,
+    /// Hits and misses by cache and kind of line.
+    pub caches: Vec<CacheResults>,
+    /// DMA by the NIC; absent if there was none.
+    pub io: Option<IoResults>,
+    /// Mean time of a core's access to memory (loads and stores, all levels), ns.
+    pub amat_ns: f64,
+    /// Load of every stage of the path, in path order.
+    pub stages: Vec<StageLoad>,
+    /// The stage that limits throughput now, by name of `stages`.
+    pub limiting_stage: String,
+    /// What the applications counted.
+    pub tenants: Vec<TenantResults>,
+    /// Time series at the sampling interval.
+    pub series: TimeSeries,
+    /// The balances that were checked; a run in which one does not hold is an error.
+    pub conservation: Vec<Balance>,
+    /// Reads of data that had been swept: bugs of the application.
+    pub reads_after_sweep: u64,
+    /// Cache-line accesses simulated, all agents: the work of the simulator.
+    pub line_accesses: u64,
+}
+
+/// Packets by fate, within the measured time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Packets {
+    /// Arrived on the wire.
+    pub offered: u64,
+    /// Dropped because the NIC's input SRAM was full.
+    pub dropped_sram: u64,
+    /// Dropped because the queue had no posted descriptor.
+    pub dropped_no_descriptor: u64,
+    /// Requests completed by the cores.
+    pub completed: u64,
+    /// Packets sent by the NIC.
+    pub transmitted: u64,
+    /// Between wire and completion when measuring began and when it ended.
+    pub in_flight_begin: u64,
+    /// See `in_flight_begin`.
+    pub in_flight_end: u64,
+    /// Offered rate, million packets a second.
+    pub offered_mpps: f64,
+    /// Completed rate, million packets a second.
+    pub completed_mpps: f64,
+    /// Bytes of completed packets, as received, Gbit/s.
+    pub completed_gbps: f64,
+    /// Dropped share of the offered packets, 0 to 1.
+    pub drop_share: f64,
+}
+
+/// Distribution of a latency.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Distribution {
+    /// Samples.
+    pub count: u64,
+    /// Mean, ns.
+    pub mean_ns: f64,
+    /// Percentiles, ns: (percent, value), ascending: 50, 90, 99, 99.9, 100.
+    pub percentiles_ns: Vec<(f64, f64)>,
+    /// The cumulative distribution, ascending: (ns, share of samples at most that).
+    pub cdf: Vec<(f64, f64)>,
+}
+
+/// Latency of one stage of a packet's path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StageLatency {
+    /// `nic` (arrival to first DMA), `dma` (to visible completion), `queue` (to the core's taking
+    /// it), `service` (to the end of the request), `transmit` (to the last byte leaving), `total`
+    /// (arrival to the end of the request).
+    pub stage: String,
+    /// Its distribution.
+    pub distribution: Distribution,
+}
+
+/// Traffic between processor and memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryTraffic {
+    /// Reads and writes together, GB/s (10^9 bytes).
+    pub bandwidth_gbps: f64,
+    /// What the channels' data buses could carry, GB/s.
+    pub bus_limit_gbps: f64,
+    /// Every cause that occurred.
+    pub causes: Vec<CauseTraffic>,
+}
+
+/// One cause of memory traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CauseTraffic {
+    /// `nic-rx-wr`, `nic-tx-rd`, `cpu-rx-rd`, `cpu-other-rd`, `rx-evct`, `tx-evct`, `other-evct`
+    /// (the seven of the Sweeper paper's figure 1c) and, where they occur, `cpu-tx-rd`,
+    /// `nic-descriptor-rd`, `nic-descriptor-wr`, `descriptor-evct`, `mbuf-rd`, `mbuf-evct`,
+    /// `cpu-descriptor-rd`, `prefetch-rd`, `page-clean-wr`.
+    pub cause: String,
+    /// Whether it is one of the seven causes of figure 1c.
+    pub in_figure_1c: bool,
+    /// Lines.
+    pub lines: u64,
+    /// Lines per completed request; absent if none completed.
+    pub per_request: Option<f64>,
+    /// GB/s (10^9 bytes).
+    pub gbps: f64,
+}
+
+/// The DRAM channels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DramResults {
+    /// From the request's arrival at the controller to its last data beat.
+    pub read_latency: Distribution,
+    /// Column accesses by state of the row: hits, rows opened in a closed bank, conflicts.
+    pub row_hits: u64,
+    /// See `row_hits`.
+    pub row_misses: u64,
+    /// See `row_hits`.
+    pub row_conflicts: u64,
+    /// Share of time in which the data bus of each channel carried data, 0 to 1.
+    pub bus_busy: Vec<f64>,
+}
+
+/// Hits and misses of demand accesses at one level, for one kind of line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheResults {
+    /// `l1d`, `l2` or `llc`.
+    pub level: String,
+    /// `rx`, `tx`, `descriptor`, `mbuf` or `app`.
+    pub kind: String,
+    /// Accesses that found the line.
+    pub hits: u64,
+    /// Accesses that did not.
+    pub misses: u64,
+}
+
+/// DMA by the NIC, in cache lines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IoResults {
+    /// Writes that found the line in the LLC.
+    pub write_hits: u64,
+    /// Writes that did not.
+    pub write_misses: u64,
+    /// Reads served by a cache.
+    pub read_hits: u64,
+    /// Reads served by memory.
+    pub read_misses: u64,
+}
+
+/// Load of one stage of the path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StageLoad {
+    /// `wire`, `nic-sram`, `descriptors`, `io-credits`, `pcie`, `io-ways`, `llc`, `dram`,
+    /// `miss-registers`, `cores`.
+    pub stage: String,
+    /// Mean use of its capacity, 0 to 1.
+    pub load: f64,
+    /// What that load is made of, for people.
+    pub detail: String,
+}
+
+/// What an application counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TenantResults {
+    /// The tenant's name.
+    pub name: String,
+    /// Work done per second: requests for servers, accesses for X-Mem, in millions.
+    pub progress_mps: f64,
+    /// LLC hits of its cores' demand accesses.
+    pub llc_hits: u64,
+    /// LLC misses of its cores' demand accesses.
+    pub llc_misses: u64,
+    /// The application's own counters, by name.
+    pub counters: BTreeMap<String, u64>,
+}
+
+/// Time series, all of one length.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimeSeries {
+    /// Spacing, ns.
+    pub interval_ns: f64,
+    /// Time of the first sample's begin since the start of the run, ns.
+    pub start_ns: f64,
+    /// The columns.
+    pub columns: Vec<Series>,
+}
+
+/// One column of a time series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// `offered`, `completed`, `dropped` (Mpps), `queue` (packets waiting), `memory-rd`,
+    /// `memory-wr` (GB/s), `rx-evct` (GB/s).
+    pub name: String,
+    /// Unit of the values.
+    pub unit: String,
+    /// One value an interval.
+    pub values: Vec<f64>,
+}
+
+/// A balance: what went in equals what came out or is still inside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Balance {
+    /// What is conserved.
+    pub what: String,
+    /// Left side.
+    pub entered: u64,
+    /// Right side.
+    pub accounted: u64,
+}
+
+impl Balance {
+    /// Whether it holds.
+    pub fn holds(&self) -> bool {
+        self.entered == self.accounted
+    }
+}
+
+/// The highest rate that keeps the objective.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Peak {
+    /// The highest rate at which the objective was seen to hold, completed Mpps.
+    pub peak_mpps: f64,
+    /// The lowest rate at which it was seen to fail, Mpps; the peak lies between the two.
+    pub fails_at_mpps: f64,
+    /// What failed there: `p99`, `drops` or `rate` (completions fall behind arrivals).
+    pub failed_by: String,
+    /// Every rate that was tried, in order.
+    pub probes: Vec<Probe>,
+    /// The run at the peak.
+    pub results: Results,
+}
+
+/// One rate that a peak search tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Probe {
+    /// Offered, Mpps.
+    pub offered_mpps: f64,
+    /// Completed, Mpps.
+    pub completed_mpps: f64,
+    /// 99th percentile of the total latency, ns.
+    pub p99_ns: f64,
+    /// The limit it is held against, ns.
+    pub p99_limit_ns: f64,
+    /// Dropped share, 0 to 1.
+    pub drop_share: f64,
+    /// Whether the objective held.
+    pub holds: bool,
+}
