@@ -7,7 +7,9 @@
 pub mod apps;
 pub mod config;
 pub mod core;
+pub mod events;
 pub mod memory;
+pub mod rng;
 pub mod stats;
 pub mod time;
 pub mod wire;

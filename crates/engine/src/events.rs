@@ -1,0 +1,254 @@
+//! The event queue: a timing wheel with a total order of (time, order of scheduling).
+//!
+//! Nearly all events lie within a microsecond of now, so they go to the buckets of a wheel and cost
+//! a few dozen instructions each; the few beyond its horizon wait in a heap and move to the wheel
+//! as it turns.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::time::Ps;
+
+/// log2 of a bucket's width in picoseconds.
+const BUCKET_SHIFT: u32 = 9;
+/// Buckets of the wheel, a power of two: with 512 ps a bucket the horizon is 2.1 us.
+const BUCKETS: u64 = 4096;
+const WORDS: usize = (BUCKETS / 64) as usize;
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+struct Node<E> {
+    at: Ps,
+    event: E,
+    next: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Far {
+    at: Ps,
+    seq: u64,
+    node: u32,
+}
+
+/// Events in the order of their time; equal times in the order in which they were scheduled.
+#[derive(Clone, Debug)]
+pub struct Events<E> {
+    nodes: Vec<Node<E>>,
+    free: u32,
+    heads: Vec<u32>,
+    occupied: [u64; WORDS],
+    /// Number of the bucket that now lies in, counted from time zero.
+    base: u64,
+    far: BinaryHeap<Reverse<Far>>,
+    seq: u64,
+    now: Ps,
+    len: usize,
+}
+
+impl<E: Copy> Default for Events<E> {
+    fn default() -> Self {
+        Events {
+            nodes: Vec::new(),
+            free: NONE,
+            heads: vec![NONE; BUCKETS as usize],
+            occupied: [0; WORDS],
+            base: 0,
+            far: BinaryHeap::new(),
+            seq: 0,
+            now: Ps::ZERO,
+            len: 0,
+        }
+    }
+}
+
+impl<E: Copy> Events<E> {
+    /// Time of the last event taken.
+    #[inline]
+    pub fn now(&self) -> Ps {
+        self.now
+    }
+
+    /// Events that are scheduled.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing is scheduled.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Schedules `event` at `at`, or now if `at` has passed.
+    #[inline]
+    pub fn push(&mut self, at: Ps, event: E) {
+        let at = at.max(self.now);
+        let node = if self.free == NONE {
+            self.nodes.push(Node { at, event, next: NONE });
+            (self.nodes.len() - 1) as u32
+        } else {
+            let i = self.free;
+            let n = &mut self.nodes[i as usize];
+            self.free = n.next;
+            *n = Node { at, event, next: NONE };
+            i
+        };
+        self.len += 1;
+        if (at.0 >> BUCKET_SHIFT) - self.base < BUCKETS {
+            self.insert(node, at);
+        } else {
+            self.seq += 1;
+            self.far.push(Reverse(Far { at, seq: self.seq, node }));
+        }
+    }
+
+    /// Takes the first event, if it is due at or before `until`.
+    #[inline]
+    pub fn pop(&mut self, until: Ps) -> Option<(Ps, E)> {
+        let bucket = match self.next_bucket() {
+            Some(b) => b,
+            None => self.turn_to_far()?,
+        };
+        let slot = (bucket % BUCKETS) as usize;
+        let head = self.heads[slot];
+        let node = &mut self.nodes[head as usize];
+        if node.at > until {
+            return None;
+        }
+        let (at, event) = (node.at, node.event);
+        self.heads[slot] = node.next;
+        if node.next == NONE {
+            self.occupied[slot / 64] &= !(1 << (slot % 64));
+        }
+        node.next = self.free;
+        self.free = head;
+        self.len -= 1;
+        self.now = at;
+        if bucket != self.base {
+            self.base = bucket;
+            self.take_near();
+        }
+        Some((at, event))
+    }
+
+    /// Puts a node into its bucket, behind all that are due no later.
+    #[inline]
+    fn insert(&mut self, node: u32, at: Ps) {
+        let slot = ((at.0 >> BUCKET_SHIFT) % BUCKETS) as usize;
+        let mut before = NONE;
+        let mut here = self.heads[slot];
+        while here != NONE && self.nodes[here as usize].at <= at {
+            before = here;
+            here = self.nodes[here as usize].next;
+        }
+        self.nodes[node as usize].next = here;
+        if before == NONE {
+            self.heads[slot] = node;
+            self.occupied[slot / 64] |= 1 << (slot % 64);
+        } else {
+            self.nodes[before as usize].next = node;
+        }
+    }
+
+    /// The first occupied bucket at or after the base, as an absolute bucket number.
+    #[inline]
+    fn next_bucket(&self) -> Option<u64> {
+        let start = (self.base % BUCKETS) as usize;
+        let (word, bit) = (start / 64, start % 64);
+        let first = self.occupied[word] >> bit;
+        if first != 0 {
+            return Some(self.base + u64::from(first.trailing_zeros()));
+        }
+        for i in 1..=WORDS {
+            let w = (word + i) % WORDS;
+            let bits = self.occupied[w];
+            if bits != 0 {
+                let slot = (w * 64) as u64 + u64::from(bits.trailing_zeros());
+                let ahead = (slot + BUCKETS - start as u64) % BUCKETS;
+                return Some(self.base + ahead);
+            }
+        }
+        None
+    }
+
+    /// Turns an empty wheel to the first far event and returns its bucket.
+    fn turn_to_far(&mut self) -> Option<u64> {
+        let Reverse(first) = self.far.peek()?;
+        self.base = first.at.0 >> BUCKET_SHIFT;
+        self.take_near();
+        Some(self.base)
+    }
+
+    /// Moves far events that the horizon has reached into the wheel, in order.
+    #[inline]
+    fn take_near(&mut self) {
+        while let Some(Reverse(first)) = self.far.peek() {
+            if (first.at.0 >> BUCKET_SHIFT) - self.base >= BUCKETS {
+                break;
+            }
+            let (node, at) = (first.node, first.at);
+            self.far.pop();
+            self.insert(node, at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn equal_times_keep_the_order_of_scheduling() {
+        let mut q = Events::default();
+        for i in 0..5 {
+            q.push(Ps(1000), i);
+        }
+        let order: Vec<i32> = std::iter::from_fn(|| q.pop(Ps::MAX)).map(|(_, e)| e).collect();
+        assert_eq!(order, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_far_event_comes_before_a_later_scheduled_near_one_of_the_same_time() {
+        let mut q = Events::default();
+        let far = Ps(BUCKETS << (BUCKET_SHIFT + 1));
+        q.push(far, "scheduled first");
+        q.push(far.saturating_sub(Ps(10)), "step");
+        assert_eq!(q.pop(Ps::MAX).unwrap().1, "step");
+        q.push(far, "scheduled second");
+        assert_eq!(q.pop(Ps::MAX).unwrap().1, "scheduled first");
+        assert_eq!(q.pop(Ps::MAX).unwrap().1, "scheduled second");
+    }
+
+    #[test]
+    fn nothing_is_taken_beyond_until() {
+        let mut q = Events::default();
+        q.push(Ps(500), ());
+        assert_eq!(q.pop(Ps(499)), None);
+        assert_eq!(q.pop(Ps(500)), Some((Ps(500), ())));
+    }
+
+    proptest! {
+        /// Against a sorted list: any mix of near, far and past times comes out in total order.
+        #[test]
+        fn order_equals_a_stable_sort(steps in prop::collection::vec((0u64..20_000_000, 0usize..3), 1..300)) {
+            let mut q = Events::default();
+            let mut model: Vec<(u64, usize)> = Vec::new();
+            let mut now = 0;
+            for (id, (delta, pops)) in steps.into_iter().enumerate() {
+                q.push(Ps(now + delta), id);
+                let at = model.partition_point(|m| m.0 <= now + delta);
+                model.insert(at, (now + delta, id));
+                for _ in 0..pops {
+                    let got = q.pop(Ps::MAX);
+                    if model.is_empty() {
+                        prop_assert_eq!(got, None);
+                    } else {
+                        let (t, want) = model.remove(0);
+                        prop_assert_eq!(got, Some((Ps(t), want)));
+                        now = t;
+                    }
+                }
+            }
+        }
+    }
+}

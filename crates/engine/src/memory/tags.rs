@@ -1,0 +1,321 @@
+//! The tag array of a set-associative cache: the one structure behind L1d, L2 and LLC.
+//!
+//! Structure of arrays: tags in groups of four for SIMD compare, one byte of state a line, and the
+//! replacement policy's own state. A slot is `set * stride + way`, with `stride` the ways rounded up
+//! to a multiple of four.
+
+use wide::u32x4;
+
+use super::line::{Line, LineKind};
+use super::replacement::Order;
+use crate::config::machine::Replacement;
+
+/// Never a line: the tag of an empty way.
+const EMPTY: u32 = u32::MAX;
+
+/// State of a cached line: dirty, writable, written by I/O, and its [`LineKind`], in one byte.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct State(u8);
+
+impl State {
+    const KIND: u8 = 0b0000_0111;
+    const DIRTY: u8 = 0b1000_0000;
+    const WRITABLE: u8 = 0b0100_0000;
+    const IO: u8 = 0b0010_0000;
+
+    /// A clean line that other caches may hold too.
+    pub(crate) const fn shared(kind: LineKind) -> State {
+        State(kind as u8)
+    }
+    /// The line as the NIC has just written it.
+    pub(crate) const fn written_by_io(kind: LineKind) -> State {
+        State(kind as u8 | Self::DIRTY | Self::IO)
+    }
+    pub(crate) const fn dirty(self) -> bool {
+        self.0 & Self::DIRTY != 0
+    }
+    pub(crate) const fn writable(self) -> bool {
+        self.0 & Self::WRITABLE != 0
+    }
+    pub(crate) const fn io(self) -> bool {
+        self.0 & Self::IO != 0
+    }
+    pub(crate) fn kind(self) -> LineKind {
+        LineKind::ALL[(self.0 & Self::KIND) as usize]
+    }
+    pub(crate) const fn with_dirty(self, dirty: bool) -> State {
+        State(if dirty { self.0 | Self::DIRTY } else { self.0 & !Self::DIRTY })
+    }
+    pub(crate) const fn with_writable(self, writable: bool) -> State {
+        State(if writable { self.0 | Self::WRITABLE } else { self.0 & !Self::WRITABLE })
+    }
+    /// The line as a core holds it after the I/O write: its origin no longer matters.
+    pub(crate) const fn without_io(self) -> State {
+        State(self.0 & !Self::IO)
+    }
+}
+
+/// A line that left a cache.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Evicted {
+    pub(crate) line: Line,
+    pub(crate) state: State,
+}
+
+/// How a line number becomes a set number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Index {
+    /// Low bits: the sets are a power of two.
+    Mask(u32),
+    /// Remainder, for any number of sets.
+    Modulo(u32),
+    /// A balanced hash of the upper bits chooses among `slices`, the low bits the set within.
+    Sliced { slices: u32, sets_per_slice: u32 },
+    /// A hash of all bits.
+    Hashed(u32),
+}
+
+impl Index {
+    #[inline]
+    pub(crate) fn set(self, line: Line) -> usize {
+        let set = match self {
+            Index::Mask(mask) => line & mask,
+            Index::Modulo(sets) => line % sets,
+            Index::Sliced { slices, sets_per_slice } => {
+                // Lines in order go round the slices; a hash of the address above the slice's own
+                // set bits turns the starting point, so that every aligned block of
+                // `slices * sets_per_slice` lines loads all sets alike.
+                let (row, column) = (line / slices, line % slices);
+                let turn = scatter(row, slices);
+                let slice = column + turn;
+                let slice = if slice >= slices { slice - slices } else { slice };
+                slice * sets_per_slice + row % sets_per_slice
+            }
+            Index::Hashed(sets) => scatter(line, sets),
+        };
+        set as usize
+    }
+}
+
+/// A fixed pseudo-random function of `x` below `n`.
+#[inline]
+fn scatter(x: u32, n: u32) -> u32 {
+    // Two rounds of xor-shift-multiply (the finaliser of MurmurHash3, public domain).
+    let mut h = x;
+    h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
+    h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
+    h ^= h >> 16;
+    ((u64::from(h) * u64::from(n)) >> 32) as u32
+}
+
+/// A set-associative array of lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Tags {
+    index: Index,
+    groups: usize,
+    all_ways: u32,
+    tags: Vec<[u32; 4]>,
+    states: Vec<State>,
+    order: Order,
+}
+
+/// Where a line is: a slot of [`Tags`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Slot(u32);
+
+impl Tags {
+    pub(crate) fn new(index: Index, sets: u32, ways: u32, policy: Replacement, name: &str) -> Tags {
+        let groups = (ways as usize).div_ceil(4);
+        let sets = sets as usize;
+        Tags {
+            index,
+            groups,
+            all_ways: ((1u64 << ways) - 1) as u32,
+            tags: vec![[EMPTY; 4]; sets * groups],
+            states: vec![State::default(); sets * groups * 4],
+            order: Order::new(policy, sets, groups * 4, ways, name),
+        }
+    }
+
+    #[inline]
+    fn matches(&self, set: usize, tag: u32) -> u32 {
+        let wanted = u32x4::splat(tag);
+        let mut found = 0;
+        for (i, group) in self.tags[set * self.groups..][..self.groups].iter().enumerate() {
+            found |= u32x4::new(*group).simd_eq(wanted).to_bitmask() << (4 * i);
+        }
+        found
+    }
+
+    /// The slot of a line, without touching the replacement order.
+    #[inline]
+    pub(crate) fn find(&self, line: Line) -> Option<Slot> {
+        let set = self.index.set(line);
+        let found = self.matches(set, line);
+        if found == 0 {
+            return None;
+        }
+        Some(Slot((set * self.groups * 4) as u32 + found.trailing_zeros()))
+    }
+
+    /// The slot of a line, made the most recently used of its set.
+    #[inline]
+    pub(crate) fn lookup(&mut self, line: Line) -> Option<Slot> {
+        let slot = self.find(line)?;
+        self.touch(slot);
+        Some(slot)
+    }
+
+    #[inline]
+    pub(crate) fn touch(&mut self, slot: Slot) {
+        self.order.touch(slot.0 as usize, self.groups * 4);
+    }
+
+    #[inline]
+    pub(crate) fn state(&self, slot: Slot) -> State {
+        self.states[slot.0 as usize]
+    }
+
+    #[inline]
+    pub(crate) fn set_state(&mut self, slot: Slot, state: State) {
+        self.states[slot.0 as usize] = state;
+    }
+
+    /// Removes the line in a slot.
+    #[inline]
+    pub(crate) fn remove(&mut self, slot: Slot) -> State {
+        self.tags[slot.0 as usize / 4][slot.0 as usize % 4] = EMPTY;
+        self.states[slot.0 as usize]
+    }
+
+    /// Puts a line that is not in the array into one of the ways of `mask`, an empty one if there
+    /// is one, and returns the line that had to leave.
+    ///
+    /// # Panics
+    /// In debug builds if the line is already there.
+    #[inline]
+    pub(crate) fn insert(&mut self, line: Line, state: State, mask: u32) -> Option<Evicted> {
+        debug_assert!(self.find(line).is_none(), "line {line:#x} is inserted twice");
+        let set = self.index.set(line);
+        let stride = self.groups * 4;
+        let mask = mask & self.all_ways;
+        let empty = self.matches(set, EMPTY) & mask;
+        let (way, evicted) = if empty != 0 {
+            (empty.trailing_zeros(), None)
+        } else {
+            let way = self.order.victim(set, stride, mask);
+            let slot = set * stride + way as usize;
+            let old = self.tags[slot / 4][slot % 4];
+            (way, Some(Evicted { line: old, state: self.states[slot] }))
+        };
+        let slot = set * stride + way as usize;
+        self.tags[slot / 4][slot % 4] = line;
+        self.states[slot] = state;
+        self.order.fill(set, stride, way);
+        evicted
+    }
+
+    /// Every line held, in the order of slots.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (Line, State)> + '_ {
+        self.tags
+            .iter()
+            .flatten()
+            .zip(&self.states)
+            .filter(|(tag, _)| **tag != EMPTY)
+            .map(|(t, s)| (*t, *s))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn state() -> State {
+        State::shared(LineKind::App)
+    }
+
+    #[test]
+    fn a_state_holds_its_parts_apart() {
+        let s = State::written_by_io(LineKind::Descriptor);
+        assert!(s.dirty() && s.io() && !s.writable());
+        assert_eq!(s.kind(), LineKind::Descriptor);
+        let s = s.without_io().with_writable(true).with_dirty(false);
+        assert!(!s.dirty() && !s.io() && s.writable());
+        assert_eq!(s.kind(), LineKind::Descriptor);
+    }
+
+    #[test]
+    fn slices_share_every_aligned_block_evenly() {
+        let (slices, sets_per_slice) = (18, 2048);
+        let index = Index::Sliced { slices, sets_per_slice };
+        let mut load = vec![0; (slices * sets_per_slice) as usize];
+        for line in 5 * slices * sets_per_slice..6 * slices * sets_per_slice {
+            load[index.set(line)] += 1;
+        }
+        assert!(load.iter().all(|&n| n == 1));
+    }
+
+    #[test]
+    fn a_mask_confines_new_lines_and_not_hits() {
+        let mut t = Tags::new(Index::Mask(0), 1, 4, Replacement::Lru, "test");
+        for line in 0..4 {
+            assert!(t.insert(line, state(), 0b1111).is_none());
+        }
+        assert_eq!(t.insert(10, state(), 0b0011).unwrap().line, 0);
+        assert_eq!(t.insert(11, state(), 0b0011).unwrap().line, 1);
+        assert_eq!(t.insert(12, state(), 0b0011).unwrap().line, 10);
+        assert!(t.lookup(2).is_some() && t.lookup(3).is_some());
+    }
+
+    proptest! {
+        /// LRU under way masks against the plainest model: a list of (line, way, age) per set.
+        #[test]
+        fn lru_equals_a_list(
+            ways in 1u32..=20,
+            ops in prop::collection::vec((0u32..40, 1u32..(1 << 20), any::<bool>()), 1..400),
+        ) {
+            let sets = 4;
+            let mut tags = Tags::new(Index::Mask(sets - 1), sets, ways, Replacement::Lru, "test");
+            let all = ((1u64 << ways) - 1) as u32;
+            let mut model: Vec<(u32, u32, usize)> = Vec::new();
+            for (now, (line, mask, remove)) in ops.into_iter().enumerate() {
+                let mask = if mask & all == 0 { all } else { mask & all };
+                let held = model.iter().position(|m| m.0 == line);
+                prop_assert_eq!(tags.find(line).is_some(), held.is_some());
+                match held {
+                    Some(i) if remove => {
+                        let slot = tags.find(line).unwrap();
+                        tags.remove(slot);
+                        model.remove(i);
+                    }
+                    Some(i) => {
+                        tags.lookup(line);
+                        model[i].2 = now;
+                    }
+                    None => {
+                        let in_set = |m: &&(u32, u32, usize)| m.0 % sets == line % sets;
+                        let taken: u32 = model.iter().filter(in_set).map(|m| 1 << m.1).sum();
+                        let free = mask & !taken;
+                        let (way, out) = if free != 0 {
+                            (free.trailing_zeros(), None)
+                        } else {
+                            let v = *model.iter().filter(in_set).filter(|m| mask >> m.1 & 1 == 1)
+                                .min_by_key(|m| m.2).unwrap();
+                            model.retain(|m| *m != v);
+                            (v.1, Some(v.0))
+                        };
+                        model.push((line, way, now));
+                        let got = tags.insert(line, state(), mask).map(|e| e.line);
+                        prop_assert_eq!(got, out);
+                    }
+                }
+            }
+            let mut held: Vec<u32> = tags.lines().map(|l| l.0).collect();
+            let mut wanted: Vec<u32> = model.iter().map(|m| m.0).collect();
+            held.sort_unstable();
+            wanted.sort_unstable();
+            prop_assert_eq!(held, wanted);
+        }
+    }
+}
