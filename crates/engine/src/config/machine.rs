@@ -85,6 +85,9 @@ pub struct Llc {
     /// Slices, for [`SetIndex::Sliced`]; the number of cores unless given.
     #[serde(default)]
     pub slices: Option<u32>,
+    /// Dirty lines that may wait for room in a memory channel's write queue before the LLC stops
+    /// taking requests, per channel.
+    pub writeback_buffers: u32,
 }
 
 /// Which line of a set makes room for a new one.

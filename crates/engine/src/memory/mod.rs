@@ -1,7 +1,16 @@
 //! Where bytes live: private caches, the shared LLC, placement of I/O data, DRAM.
 
+mod caches;
+mod counts;
 mod directory;
 pub mod dram;
+mod io;
 pub mod line;
+mod placement;
+mod private;
 mod replacement;
+mod shadow;
+mod sweep;
+pub(crate) mod system;
 mod tags;
+mod traffic;

@@ -1,3 +1,4 @@
 //! What is counted, and the one result type of a run.
 
+pub(crate) mod histogram;
 pub mod results;

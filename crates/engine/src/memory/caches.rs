@@ -1,0 +1,411 @@
+//! The cache hierarchy as one coherent whole: private caches, directory, LLC.
+//!
+//! All state changes of one request happen at one point in time, in the order in which requests
+//! reach the LLC; how long they take is decided by the caller. Lines that must be written to memory
+//! are left in `writebacks` for the caller to send.
+
+use super::directory::{ARRIVED, Directory, Entry};
+use super::line::{LINE_BYTES, Line, LineKind};
+use super::private::{Found, Private, granted};
+use super::shadow::Shadow;
+use super::tags::{Evicted, Index, State, Tags};
+use super::traffic::{Agent, Cause};
+use crate::config::machine::{Inclusion, Machine, SetIndex};
+
+/// Directory entries for each line of all L2s together: twice as many, as in Skylake-SP and later,
+/// whose snoop filter covers the L2s about twice.
+const DIRECTORY_COVER: u64 = 2;
+
+/// A line on its way to memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Writeback {
+    pub(crate) line: Line,
+    pub(crate) cause: Cause,
+}
+
+/// Who served a request that missed the private caches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Served {
+    /// The LLC, or the directory alone for the right to write.
+    Llc,
+    /// Another core's cache.
+    Forward,
+    /// Memory: the line is on its way under the caller's transaction.
+    Memory,
+    /// An earlier transaction already brings the line: ask again when it has arrived.
+    Wait(u16),
+}
+
+/// Private caches, directory and LLC.
+#[derive(Clone, Debug)]
+pub(crate) struct Caches {
+    pub(super) cores: Vec<Private>,
+    pub(super) llc: Tags,
+    pub(super) directory: Directory,
+    inclusion: Inclusion,
+    /// LLC ways in which each core may allocate.
+    core_ways: Vec<u32>,
+    /// LLC ways in which DMA may allocate.
+    pub(super) io_ways: u32,
+    /// Lines that the last operations sent to memory.
+    pub(crate) writebacks: Vec<Writeback>,
+    pub(super) shadow: Option<Box<Shadow>>,
+    /// Private copies invalidated because the directory overflowed.
+    pub(crate) directory_evictions: u64,
+}
+
+impl Caches {
+    /// `core_ways` and `io_ways` are masks of LLC ways.
+    pub(crate) fn new(machine: &Machine, core_ways: Vec<u32>, io_ways: u32) -> Caches {
+        let llc = &machine.llc;
+        let sets = (llc.size.0 / LINE_BYTES / u64::from(llc.ways)) as u32;
+        let slices = llc.slices.unwrap_or(machine.core.count);
+        let index = match llc.index {
+            SetIndex::Modulo if sets.is_power_of_two() => Index::Mask(sets - 1),
+            SetIndex::Modulo => Index::Modulo(sets),
+            SetIndex::Sliced => Index::Sliced { slices, sets_per_slice: sets / slices },
+            SetIndex::Hashed => Index::Hashed(sets),
+        };
+        let l2_lines = machine.l2.size.0 / LINE_BYTES * u64::from(machine.core.count);
+        let directory_ways = (DIRECTORY_COVER * l2_lines).div_ceil(u64::from(sets)).max(16) as u32;
+        Caches {
+            cores: (0..machine.core.count).map(|c| Private::new(machine, c)).collect(),
+            llc: Tags::new(index, sets, llc.ways, llc.replacement, "llc"),
+            directory: Directory::new(index, sets, directory_ways),
+            inclusion: llc.inclusion,
+            core_ways,
+            io_ways,
+            writebacks: Vec::new(),
+            shadow: None,
+            directory_evictions: 0,
+        }
+    }
+
+    /// A load or store of a core in its private caches.
+    #[inline]
+    pub(crate) fn private_access(&mut self, core: usize, line: Line, store: bool) -> Found {
+        let found = self.cores[core].access(line, store);
+        if store
+            && matches!(found, Found::L1 | Found::L2)
+            && let Some(shadow) = &mut self.shadow
+        {
+            shadow.store(line);
+        }
+        found
+    }
+
+    /// A request of `core` that its private caches could not serve arrives at the LLC. Unless the
+    /// answer is [`Served::Memory`] or [`Served::Wait`], the private caches hold the line on return,
+    /// writable if it is asked for `exclusive` use.
+    pub(crate) fn request(
+        &mut self,
+        core: usize,
+        line: Line,
+        kind: LineKind,
+        exclusive: bool,
+        transaction: u16,
+    ) -> Served {
+        let me = 1u32 << core;
+        let mut sharers = 0;
+        if let Some(handle) = self.directory.find(line) {
+            let entry = self.directory.entry(handle);
+            if entry.pending != ARRIVED {
+                return Served::Wait(entry.pending);
+            }
+            sharers = entry.sharers;
+        }
+        let others = sharers & !me;
+        let llc = self.llc.lookup(line);
+        let served = match (llc.is_some() || sharers & me != 0, others != 0) {
+            (true, _) => Served::Llc,
+            (false, true) => Served::Forward,
+            (false, false) => {
+                self.enter(line, Entry { sharers: 0, pending: transaction });
+                return Served::Memory;
+            }
+        };
+        if exclusive {
+            self.take_exclusive(core, line, kind, sharers);
+            return if served == Served::Llc && others != 0 && llc.is_none() {
+                Served::Forward
+            } else {
+                served
+            };
+        }
+        if sharers & me != 0 {
+            return served;
+        }
+        let snooped = others != 0 && self.downgrade(line, others);
+        let state = match self.llc.find(line) {
+            Some(slot) => {
+                let state = self.llc.state(slot);
+                let stays = self.inclusion == Inclusion::Inclusive
+                    || others != 0
+                    || (state.io() && state.dirty());
+                if stays {
+                    // An inclusive LLC's own copy may go stale in a writable private one; the
+                    // directory finds it. Dirty data that stays here must not be written there.
+                    let writable = others == 0 && self.inclusion == Inclusion::Inclusive;
+                    granted(kind, writable, false)
+                } else {
+                    self.llc.remove(slot);
+                    granted(kind, true, state.dirty())
+                }
+            }
+            None => granted(kind, false, false),
+        };
+        self.fill(core, line, state);
+        if snooped { Served::Forward } else { served }
+    }
+
+    /// A prefetch of `core` arrives at the LLC. A line in the LLC alone comes up to the L2; returns
+    /// whether the line must come from memory, under the caller's transaction.
+    pub(crate) fn request_prefetch(&mut self, core: usize, line: Line, transaction: u16) -> bool {
+        if self.directory.find(line).is_some() {
+            return false;
+        }
+        let Some(slot) = self.llc.lookup(line) else {
+            self.enter(line, Entry { sharers: 0, pending: transaction });
+            return true;
+        };
+        let state = self.llc.state(slot);
+        let stays = self.inclusion == Inclusion::Inclusive || (state.io() && state.dirty());
+        let up = if stays {
+            granted(state.kind(), false, false)
+        } else {
+            self.llc.remove(slot);
+            granted(state.kind(), true, state.dirty())
+        };
+        self.fill_l2(core, line, up);
+        false
+    }
+
+    /// The line of a prefetch arrives from memory.
+    pub(crate) fn arrive_prefetch(&mut self, core: usize, line: Line, kind: LineKind) {
+        self.arrive_stale(line);
+        if self.inclusion == Inclusion::Inclusive {
+            self.insert_llc(core, line, State::shared(kind));
+        }
+        self.fill_l2(core, line, granted(kind, true, false));
+    }
+
+    /// The line of a [`Served::Memory`] request arrives.
+    pub(crate) fn arrive(&mut self, core: usize, line: Line, kind: LineKind, exclusive: bool) {
+        let handle = self.directory.find(line).expect("a line that arrives has its entry");
+        self.directory.set_pending(handle, ARRIVED);
+        if self.inclusion == Inclusion::Inclusive {
+            self.insert_llc(core, line, State::shared(kind));
+        }
+        self.fill(core, line, granted(kind, true, exclusive));
+        if exclusive && let Some(shadow) = &mut self.shadow {
+            shadow.store(line);
+        }
+    }
+
+    /// A line that arrives for nobody to keep: it was overwritten or swept on its way.
+    pub(crate) fn arrive_stale(&mut self, line: Line) {
+        let handle = self.directory.find(line).expect("a line that arrives has its entry");
+        self.directory.set_pending(handle, ARRIVED);
+    }
+
+    /// The transaction that brings the line, if one does.
+    pub(crate) fn pending(&self, line: Line) -> Option<u16> {
+        let entry = self.directory.entry(self.directory.find(line)?);
+        (entry.pending != ARRIVED).then_some(entry.pending)
+    }
+
+    /// All copies but the core's own go; what was dirty becomes the core's to write back.
+    fn take_exclusive(&mut self, core: usize, line: Line, kind: LineKind, sharers: u32) {
+        let me = 1u32 << core;
+        for other in bits(sharers & !me) {
+            self.cores[other].remove(line);
+        }
+        if self.inclusion == Inclusion::NonInclusive
+            && let Some(slot) = self.llc.find(line)
+        {
+            self.llc.remove(slot);
+        }
+        // Whatever was dirty, the requester is about to write the line: it is dirty there.
+        let state = granted(kind, true, true);
+        if sharers & me != 0 {
+            self.cores[core].set_state(line, state);
+            let handle = self.directory.find(line).expect("a sharer has its entry");
+            self.directory.set_sharers(handle, me);
+        } else {
+            if let Some(handle) = self.directory.find(line) {
+                self.directory.set_sharers(handle, 0);
+            }
+            self.fill(core, line, state);
+        }
+        if let Some(shadow) = &mut self.shadow {
+            shadow.store(line);
+        }
+    }
+
+    /// Other cores lose the right to write; dirty data goes to the LLC. Returns whether a core's
+    /// cache had to supply the data.
+    fn downgrade(&mut self, line: Line, others: u32) -> bool {
+        let mut supplied = false;
+        for other in bits(others) {
+            let Some(state) = self.cores[other].state(line) else { continue };
+            if !state.writable() {
+                continue;
+            }
+            supplied = true;
+            self.cores[other].set_state(line, granted(state.kind(), false, false));
+            if state.dirty() {
+                self.merge_into_llc(other, line, state);
+            }
+        }
+        supplied
+    }
+
+    /// Puts a line into a core's private caches and deals with what falls out of them.
+    fn fill(&mut self, core: usize, line: Line, state: State) {
+        let me = 1u32 << core;
+        match self.directory.find(line) {
+            Some(handle) => {
+                let sharers = self.directory.entry(handle).sharers;
+                self.directory.set_sharers(handle, sharers | me);
+            }
+            None => self.enter(line, Entry { sharers: me, pending: ARRIVED }),
+        }
+        if let Some(victim) = self.cores[core].fill(line, state) {
+            self.leave(core, victim);
+        }
+    }
+
+    /// Puts a prefetched line that no core holds into a core's L2.
+    fn fill_l2(&mut self, core: usize, line: Line, state: State) {
+        self.enter(line, Entry { sharers: 1 << core, pending: ARRIVED });
+        if let Some(victim) = self.cores[core].fill_l2(line, state) {
+            self.leave(core, victim);
+        }
+    }
+
+    /// A victim leaves a core's L2.
+    #[inline]
+    pub(super) fn leave(&mut self, core: usize, victim: Evicted) {
+        let handle = self.directory.find(victim.line).expect("an L2 line has its entry");
+        let left = self.directory.entry(handle).sharers & !(1 << core);
+        self.directory.set_sharers(handle, left);
+        if victim.state.dirty() {
+            self.merge_into_llc(core, victim.line, victim.state);
+        } else if left == 0 && self.llc.find(victim.line).is_none() {
+            self.insert_llc(core, victim.line, victim.state);
+        }
+    }
+
+    /// Dirty data of a core goes to the LLC's copy, or becomes one.
+    fn merge_into_llc(&mut self, core: usize, line: Line, state: State) {
+        let state = state.without_io().with_writable(false).with_dirty(true);
+        match self.llc.lookup(line) {
+            Some(slot) => self.llc.set_state(slot, state),
+            None => self.insert_llc(core, line, state),
+        }
+    }
+
+    fn insert_llc(&mut self, core: usize, line: Line, state: State) {
+        let ways = self.core_ways[core];
+        if let Some(v) = self.llc.insert(line, state.with_writable(false), ways) {
+            self.evict(v);
+        }
+    }
+
+    /// A line leaves the LLC.
+    #[inline]
+    pub(super) fn evict(&mut self, mut victim: Evicted) {
+        if self.inclusion == Inclusion::Inclusive
+            && let Some(handle) = self.directory.find(victim.line)
+        {
+            let sharers = self.directory.entry(handle).sharers;
+            self.directory.set_sharers(handle, 0);
+            for core in bits(sharers) {
+                let dirty = self.cores[core].remove(victim.line).is_some_and(State::dirty);
+                victim.state = victim.state.with_dirty(victim.state.dirty() | dirty);
+            }
+        }
+        if victim.state.dirty() {
+            let cause = Cause::new(Agent::Evict, victim.state.kind());
+            self.write_to_memory(victim.line, cause);
+        }
+    }
+
+    /// Sends the current data of a line to memory.
+    #[inline]
+    pub(super) fn write_to_memory(&mut self, line: Line, cause: Cause) {
+        self.writebacks.push(Writeback { line, cause });
+        if let Some(shadow) = &mut self.shadow {
+            shadow.write_back(line);
+        }
+    }
+
+    /// Adds a directory entry; the line that loses its own leaves all private caches.
+    fn enter(&mut self, line: Line, entry: Entry) {
+        let Some((lost, sharers)) = self.directory.add(line, entry) else { return };
+        for core in bits(sharers) {
+            self.directory_evictions += 1;
+            let Some(state) = self.cores[core].remove(lost) else { continue };
+            if state.dirty() {
+                self.merge_into_llc(core, lost, state);
+            } else if self.llc.find(lost).is_none() {
+                self.insert_llc(core, lost, state);
+            }
+        }
+    }
+
+    /// Removes a line from every private cache; dirty data there is lost.
+    #[inline]
+    pub(super) fn invalidate_private(&mut self, line: Line) -> bool {
+        let Some(handle) = self.directory.find(line) else { return false };
+        let sharers = self.directory.entry(handle).sharers;
+        self.directory.set_sharers(handle, 0);
+        for core in bits(sharers) {
+            self.cores[core].remove(line);
+        }
+        sharers != 0
+    }
+
+    /// What must be true between any two operations; the first thing that is not, in words.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let mut held = 0u64;
+        for (core, private) in self.cores.iter().enumerate() {
+            for (line, state) in private.lines() {
+                held += 1;
+                let entry = self.directory.find(line).map(|h| self.directory.entry(h));
+                let Some(entry) = entry.filter(|e| e.sharers >> core & 1 == 1) else {
+                    return Err(format!(
+                        "core {core} holds line {line:#x} unknown to the directory"
+                    ));
+                };
+                if state.writable() && entry.sharers != 1 << core {
+                    return Err(format!("line {line:#x} is writable in core {core} and shared"));
+                }
+            }
+            if let Some(line) = private.l1_lines().find(|&l| !private.holds(l)) {
+                return Err(format!(
+                    "the L1d of core {core} holds line {line:#x}, its L2 does not"
+                ));
+            }
+        }
+        let known: u64 =
+            self.directory.entries().map(|(_, e)| u64::from(e.sharers.count_ones())).sum();
+        if known != held {
+            return Err(format!("the directory knows {known} private copies, the L2s hold {held}"));
+        }
+        Ok(())
+    }
+}
+
+/// The numbers of the set bits.
+#[inline]
+pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let bit = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        Some(bit)
+    })
+}

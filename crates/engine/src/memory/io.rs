@@ -1,0 +1,32 @@
+//! What the NIC does to the cache hierarchy: DMA reads, and the effects DMA writes share.
+
+use super::caches::Caches;
+use super::line::Line;
+
+impl Caches {
+    /// A DMA read of one line: whether a cache serves it. A read that misses allocates nothing.
+    #[inline]
+    pub(crate) fn io_read(&mut self, line: Line) -> bool {
+        if self.llc.lookup(line).is_some() {
+            return true;
+        }
+        self.directory.find(line).is_some_and(|h| self.directory.entry(h).sharers != 0)
+    }
+
+    /// Removes every copy of a line; dirty data is lost.
+    #[inline]
+    pub(crate) fn invalidate(&mut self, line: Line) {
+        self.invalidate_private(line);
+        if let Some(slot) = self.llc.find(line) {
+            self.llc.remove(slot);
+        }
+    }
+
+    /// A DMA write has given the line new data.
+    #[inline]
+    pub(super) fn dma_written(&mut self, line: Line) {
+        if let Some(shadow) = &mut self.shadow {
+            shadow.store(line);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! DDIO: update in place where the LLC holds the line in any way, else allocate in the I/O ways
+//! without reading memory (Sweeper paper, section II-A; `IIO_LLC_WAYS` in the reference facts).
+
+use super::{Place, Written};
+use crate::memory::caches::Caches;
+use crate::memory::line::{Line, LineKind};
+use crate::memory::tags::State;
+
+pub(super) struct Ddio;
+
+impl Place for Ddio {
+    #[inline]
+    fn write(caches: &mut Caches, line: Line, kind: LineKind) -> Written {
+        caches.invalidate_private(line);
+        caches.dma_written(line);
+        let state = State::written_by_io(kind);
+        if let Some(slot) = caches.llc.lookup(line) {
+            caches.llc.set_state(slot, state);
+            return Written::LlcHit;
+        }
+        if let Some(victim) = caches.llc.insert(line, state, caches.io_ways) {
+            caches.evict(victim);
+        }
+        Written::LlcMiss
+    }
+}

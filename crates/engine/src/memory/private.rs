@@ -1,0 +1,148 @@
+//! A core's private caches: L1d and an L2 that includes it.
+
+use super::line::{Line, LineKind};
+use super::tags::{Evicted, Index, State, Tags};
+use crate::config::machine::{Machine, PrivateCache};
+
+/// Where a core's access ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    /// In the L1d, with the right to do what was asked.
+    L1,
+    /// In the L2, with the right; it is in the L1d now.
+    L2,
+    /// Held, but a store needs the other copies to go first.
+    NotWritable,
+    /// Not held.
+    Nowhere,
+}
+
+/// L1d and L2 of one core.
+#[derive(Clone, Debug)]
+pub(crate) struct Private {
+    l1: Tags,
+    l2: Tags,
+}
+
+const ALL_WAYS: u32 = u32::MAX;
+
+fn tags(cache: &PrivateCache, name: &str) -> Tags {
+    let sets = (cache.size.0 / super::line::LINE_BYTES / u64::from(cache.ways)) as u32;
+    let index = if sets.is_power_of_two() { Index::Mask(sets - 1) } else { Index::Modulo(sets) };
+    Tags::new(index, sets, cache.ways, cache.replacement, name)
+}
+
+impl Private {
+    pub(crate) fn new(machine: &Machine, core: u32) -> Private {
+        Private {
+            l1: tags(&machine.l1d, &format!("l1d {core}")),
+            l2: tags(&machine.l2, &format!("l2 {core}")),
+        }
+    }
+
+    /// A load or store of the core.
+    #[inline]
+    pub(crate) fn access(&mut self, line: Line, store: bool) -> Found {
+        if let Some(slot) = self.l1.lookup(line) {
+            if store {
+                let state = self.l1.state(slot);
+                if !state.writable() {
+                    return Found::NotWritable;
+                }
+                self.l1.set_state(slot, state.with_dirty(true));
+            }
+            return Found::L1;
+        }
+        let Some(slot) = self.l2.lookup(line) else { return Found::Nowhere };
+        let state = self.l2.state(slot);
+        if store && !state.writable() {
+            return Found::NotWritable;
+        }
+        self.fill_l1(line, state.with_dirty(store));
+        Found::L2
+    }
+
+    /// Puts a line that has arrived into both levels and returns the L2's victim.
+    #[inline]
+    pub(crate) fn fill(&mut self, line: Line, state: State) -> Option<Evicted> {
+        let victim = self.fill_l2(line, state);
+        self.fill_l1(line, state.with_dirty(false));
+        victim
+    }
+
+    /// Puts a prefetched line into the L2 alone and returns the L2's victim.
+    #[inline]
+    pub(crate) fn fill_l2(&mut self, line: Line, state: State) -> Option<Evicted> {
+        let mut victim = self.l2.insert(line, state, ALL_WAYS);
+        if let Some(v) = &mut victim
+            && let Some(slot) = self.l1.find(v.line)
+        {
+            let upper = self.l1.remove(slot);
+            v.state = v.state.with_dirty(v.state.dirty() | upper.dirty());
+        }
+        victim
+    }
+
+    #[inline]
+    fn fill_l1(&mut self, line: Line, state: State) {
+        if let Some(v) = self.l1.insert(line, state, ALL_WAYS)
+            && v.state.dirty()
+        {
+            let slot = self.l2.find(v.line).expect("the L2 includes the L1d");
+            self.l2.set_state(slot, self.l2.state(slot).with_dirty(true));
+        }
+    }
+
+    /// The state of a line in these caches, both levels together.
+    #[inline]
+    pub(crate) fn state(&self, line: Line) -> Option<State> {
+        let slot = self.l2.find(line)?;
+        let state = self.l2.state(slot);
+        let upper = self.l1.find(line).is_some_and(|s| self.l1.state(s).dirty());
+        Some(state.with_dirty(state.dirty() | upper))
+    }
+
+    /// Whether the L2 (and so possibly the L1d) holds the line.
+    #[inline]
+    pub(crate) fn holds(&self, line: Line) -> bool {
+        self.l2.find(line).is_some()
+    }
+
+    /// Sets the state of a held line: a dirty line becomes dirty in the L2 alone.
+    pub(crate) fn set_state(&mut self, line: Line, state: State) {
+        if let Some(slot) = self.l2.find(line) {
+            self.l2.set_state(slot, state);
+        }
+        if let Some(slot) = self.l1.find(line) {
+            self.l1.set_state(slot, state.with_dirty(false));
+        }
+    }
+
+    /// Removes a line and returns its state, if it was held.
+    #[inline]
+    pub(crate) fn remove(&mut self, line: Line) -> Option<State> {
+        let slot = self.l2.find(line)?;
+        let state = self.l2.remove(slot);
+        let upper = match self.l1.find(line) {
+            Some(slot) => self.l1.remove(slot).dirty(),
+            None => false,
+        };
+        Some(state.with_dirty(state.dirty() | upper))
+    }
+
+    /// Every line of the L2.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (Line, State)> + '_ {
+        self.l2.lines()
+    }
+
+    /// Every line of the L1d.
+    pub(crate) fn l1_lines(&self) -> impl Iterator<Item = Line> + '_ {
+        self.l1.lines().map(|l| l.0)
+    }
+}
+
+/// The state in which a core receives a line.
+#[inline]
+pub(crate) fn granted(kind: LineKind, writable: bool, dirty: bool) -> State {
+    State::shared(kind).with_writable(writable).with_dirty(dirty)
+}

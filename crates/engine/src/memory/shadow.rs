@@ -1,0 +1,49 @@
+//! An oracle of data: what value each line has for a reader, and what value memory holds.
+//!
+//! The model moves no data; it moves the right to have the newest. The shadow attaches a value to
+//! every store, so that tests can ask what a reader would really see: this is how the leak that
+//! `clsweep` opens, and the rule that closes it, are shown.
+
+/// Values of a range of lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Shadow {
+    /// The value that a coherent reader sees.
+    newest: Vec<u64>,
+    /// The value in memory.
+    memory: Vec<u64>,
+    /// The value that the next store writes.
+    pub(crate) writing: u64,
+}
+
+impl Shadow {
+    /// All lines below `lines`, all zero.
+    pub(crate) fn new(lines: usize) -> Shadow {
+        Shadow { newest: vec![0; lines], memory: vec![0; lines], writing: 0 }
+    }
+
+    /// A store, or a DMA write into a cache.
+    pub(crate) fn store(&mut self, line: u32) {
+        self.newest[line as usize] = self.writing;
+    }
+
+    /// A DMA write to memory.
+    pub(crate) fn store_to_memory(&mut self, line: u32) {
+        self.store(line);
+        self.write_back(line);
+    }
+
+    /// The newest data goes to memory.
+    pub(crate) fn write_back(&mut self, line: u32) {
+        self.memory[line as usize] = self.newest[line as usize];
+    }
+
+    /// Every cached copy is gone without a write-back: memory's value is the newest again.
+    pub(crate) fn drop_cached(&mut self, line: u32) {
+        self.newest[line as usize] = self.memory[line as usize];
+    }
+
+    /// What a reader sees.
+    pub(crate) fn read(&self, line: u32) -> u64 {
+        self.newest[line as usize]
+    }
+}

@@ -1,0 +1,418 @@
+//! The memory system: the coherent caches, the transactions in flight, and the DRAM behind them.
+
+use std::collections::VecDeque;
+
+use super::caches::{Caches, Served};
+use super::counts::Counts;
+use super::dram::{Done, Dram};
+use super::line::{Line, LineKind};
+use super::placement::Written;
+use super::private::Found;
+use super::sweep::Swept;
+use super::traffic::{Agent, Cause, Traffic};
+use crate::config::machine::Machine;
+use crate::config::scenario::Policy;
+use crate::stats::histogram::Latency;
+use crate::time::Ps;
+
+/// Who waits for a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Requester {
+    /// Miss register `register` of a core.
+    Core { core: u16, register: u16, exclusive: bool },
+    /// The prefetcher of a core's L2.
+    Prefetch { core: u16 },
+    /// A DMA read: the NIC's operation number.
+    Nic { operation: u32 },
+}
+
+/// A line on its way from memory.
+#[derive(Clone, Debug)]
+struct Transaction {
+    line: Line,
+    kind: LineKind,
+    requester: Requester,
+    /// Requests for the same line that came later.
+    waiting: Vec<Requester>,
+    /// The line was overwritten or swept on its way: nobody may keep what arrives.
+    stale: bool,
+    sent: Ps,
+}
+
+/// Requests and write-backs that wait for room in a channel's queues.
+#[derive(Clone, Debug, Default)]
+struct Ingress {
+    reads: VecDeque<(Line, u16)>,
+    writes: VecDeque<Line>,
+    /// The wake-up that is scheduled for the channel.
+    wake: Option<Ps>,
+}
+
+/// A line has arrived: who asked for it, and who asked later and must ask again.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) line: Line,
+    pub(crate) kind: LineKind,
+    pub(crate) requester: Requester,
+}
+
+/// Something the host must schedule on behalf of the memory system.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Due {
+    /// Call [`Memory::wake`] for the channel.
+    Channel(u16),
+    /// Call [`Memory::arrive`] for the transaction.
+    Arrival(u16),
+}
+
+/// Latencies between the parts, derived from the machine.
+#[derive(Clone, Copy, Debug)]
+struct Latencies {
+    /// LLC lookup and the way back to the requester.
+    llc: Ps,
+    /// A snoop of another core's L2 on top of that.
+    forward: Ps,
+}
+
+/// The tag of a DRAM write: nobody waits for it.
+const WRITE: u32 = u32::MAX;
+
+/// Caches, transactions and DRAM.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    pub(crate) caches: Caches,
+    policy: Policy,
+    pub(crate) dram: Dram,
+    ingress: Vec<Ingress>,
+    transactions: Vec<Transaction>,
+    free: Vec<u16>,
+    latencies: Latencies,
+    /// Write-backs that may wait for each channel before the LLC stops taking requests.
+    writeback_buffers: usize,
+    /// Channels in which more than that wait.
+    full_channels: u32,
+    /// What the host must schedule; it drains this after every call.
+    pub(crate) due: Vec<(Ps, Due)>,
+    done: Vec<Done>,
+    pub(crate) swept: Swept,
+    pub(crate) counts: Counts,
+    pub(crate) traffic: Traffic,
+    pub(crate) read_latency: Latency,
+}
+
+impl Memory {
+    /// `lines` is the size of the address space in use.
+    pub(crate) fn new(
+        machine: &Machine,
+        policy: Policy,
+        dram: Dram,
+        core_ways: Vec<u32>,
+        io_ways: u32,
+        lines: usize,
+    ) -> Memory {
+        let clock = machine.core.frequency.clock();
+        let cycles = |n: u32| clock.at(u64::from(n));
+        let noc = machine.noc.latency_cycles;
+        let cores = machine.core.count as usize;
+        Memory {
+            caches: Caches::new(machine, core_ways, io_ways),
+            policy,
+            ingress: vec![Ingress::default(); dram.channels()],
+            dram,
+            transactions: Vec::new(),
+            free: Vec::new(),
+            latencies: Latencies {
+                llc: cycles(machine.llc.latency_cycles + noc),
+                forward: cycles(2 * noc + machine.l2.latency_cycles),
+            },
+            writeback_buffers: machine.llc.writeback_buffers as usize,
+            full_channels: 0,
+            due: Vec::new(),
+            done: Vec::new(),
+            swept: Swept::new(lines),
+            counts: Counts::new(cores),
+            traffic: Traffic::default(),
+            read_latency: Latency::default(),
+        }
+    }
+
+    /// Whether the LLC takes requests: it does not while write-backs wait for room.
+    #[inline]
+    pub(crate) fn takes_requests(&self) -> bool {
+        self.full_channels == 0
+    }
+
+    /// A load or store in the private caches of a core.
+    #[inline]
+    pub(crate) fn access(&mut self, core: usize, line: Line, kind: LineKind, store: bool) -> Found {
+        self.counts.l1_accesses[kind as usize] += 1;
+        let found = self.caches.private_access(core, line, store);
+        if found != Found::L1 {
+            self.counts.l1_misses[kind as usize] += 1;
+            if found != Found::L2 {
+                self.counts.l2_misses[kind as usize] += 1;
+            }
+        }
+        found
+    }
+
+    /// A core's request reaches the LLC. Returns when its data is back at the core, or nothing if
+    /// that is not known yet: an arrival will tell.
+    pub(crate) fn request(
+        &mut self,
+        now: Ps,
+        line: Line,
+        kind: LineKind,
+        requester: Requester,
+    ) -> Option<Ps> {
+        let Requester::Core { core, exclusive, .. } = requester else {
+            panic!("requests to the LLC come from cores; got {requester:?}")
+        };
+        let by_core = &mut self.counts.llc_by_core[core as usize];
+        by_core.0 += 1;
+        if self.policy.keeps_aside(kind) {
+            return Some(now + self.latencies.llc);
+        }
+        let transaction = self.next_transaction();
+        let served = self.caches.request(core as usize, line, kind, exclusive, transaction);
+        let answer = match served {
+            Served::Llc => Some(now + self.latencies.llc),
+            Served::Forward => Some(now + self.latencies.llc + self.latencies.forward),
+            Served::Wait(other) => {
+                self.transactions[other as usize].waiting.push(requester);
+                by_core.0 -= 1;
+                return None;
+            }
+            Served::Memory => {
+                by_core.1 += 1;
+                self.counts.llc_misses[kind as usize] += 1;
+                if exclusive {
+                    self.swept.written(line);
+                } else {
+                    self.swept.read(line);
+                }
+                self.traffic.count(Cause::new(Agent::Cpu, kind));
+                self.read(now, transaction, line, kind, requester);
+                None
+            }
+        };
+        self.send_writebacks(now);
+        answer
+    }
+
+    /// The L2 prefetcher of a core asks for a line. A line already on its way, held by the core or
+    /// by another core is left alone.
+    pub(crate) fn prefetch(&mut self, now: Ps, core: u16, line: Line, kind: LineKind) {
+        if self.policy.keeps_aside(kind) {
+            return;
+        }
+        let transaction = self.next_transaction();
+        if self.caches.request_prefetch(core as usize, line, transaction) {
+            self.traffic.count(Cause::new(Agent::Prefetch, kind));
+            self.swept.read(line);
+            self.read(now, transaction, line, kind, Requester::Prefetch { core });
+        }
+        self.send_writebacks(now);
+    }
+
+    /// A DMA write of a whole line.
+    #[inline]
+    pub(crate) fn io_write(&mut self, now: Ps, line: Line, kind: LineKind) {
+        if let Some(t) = self.caches.pending(line) {
+            self.transactions[t as usize].stale = true;
+        }
+        self.swept.written(line);
+        match self.policy.write(&mut self.caches, line, kind) {
+            Written::LlcHit => self.counts.io_write_hits += 1,
+            Written::LlcMiss => self.counts.io_write_misses += 1,
+            Written::Memory | Written::Aside => {}
+        }
+        self.send_writebacks(now);
+    }
+
+    /// A DMA read of a line. Returns when its data is at the I/O controller, or nothing if memory
+    /// serves it.
+    #[inline]
+    pub(crate) fn io_read(
+        &mut self,
+        now: Ps,
+        line: Line,
+        kind: LineKind,
+        operation: u32,
+    ) -> Option<Ps> {
+        if self.policy.keeps_aside(kind) || self.caches.io_read(line) {
+            self.counts.io_read_hits += 1;
+            return Some(now + self.latencies.llc);
+        }
+        self.counts.io_read_misses += 1;
+        self.swept.read(line);
+        self.traffic.count(Cause::new(Agent::NicRead, kind));
+        let transaction = self.next_transaction();
+        self.read(now, transaction, line, kind, Requester::Nic { operation });
+        None
+    }
+
+    /// A sweep message for `lines` lines reaches the LLC.
+    pub(crate) fn sweep(&mut self, first: Line, lines: u32) {
+        for line in first..first + lines {
+            if let Some(t) = self.caches.pending(line) {
+                self.transactions[t as usize].stale = true;
+            }
+            self.caches.sweep(line);
+            self.swept.sweep(line);
+        }
+        self.counts.swept += u64::from(lines);
+    }
+
+    /// `clwb` of a line reaches the LLC.
+    pub(crate) fn write_back(&mut self, now: Ps, line: Line) {
+        self.caches.write_back(line);
+        self.send_writebacks(now);
+    }
+
+    /// A core stores to a line without reading it first; see [`Swept`].
+    #[inline]
+    pub(crate) fn stored(&mut self, line: Line) {
+        self.swept.written(line);
+    }
+
+    #[inline]
+    fn next_transaction(&mut self) -> u16 {
+        if let Some(&free) = self.free.last() {
+            return free;
+        }
+        let new = self.transactions.len() as u16;
+        self.transactions.push(Transaction {
+            line: 0,
+            kind: LineKind::App,
+            requester: Requester::Nic { operation: 0 },
+            waiting: Vec::new(),
+            stale: false,
+            sent: Ps::ZERO,
+        });
+        self.free.push(new);
+        new
+    }
+
+    /// Sends a read to memory under the transaction that [`Self::next_transaction`] offered.
+    fn read(
+        &mut self,
+        now: Ps,
+        transaction: u16,
+        line: Line,
+        kind: LineKind,
+        requester: Requester,
+    ) {
+        let taken = self.free.pop();
+        debug_assert_eq!(taken, Some(transaction));
+        let t = &mut self.transactions[transaction as usize];
+        (t.line, t.kind, t.requester, t.stale, t.sent) = (line, kind, requester, false, now);
+        let channel = self.dram.channel_of(line);
+        let ingress = &mut self.ingress[channel];
+        if ingress.reads.is_empty() && self.dram.can_accept(line, false) {
+            let wake = self.dram.push(now, line, false, u32::from(transaction));
+            self.schedule(channel, wake);
+        } else {
+            ingress.reads.push_back((line, transaction));
+        }
+    }
+
+    /// Sends what the caches gave up to memory.
+    #[inline]
+    fn send_writebacks(&mut self, now: Ps) {
+        while let Some(writeback) = self.caches.writebacks.pop() {
+            self.traffic.count(writeback.cause);
+            let line = writeback.line;
+            let channel = self.dram.channel_of(line);
+            let ingress = &mut self.ingress[channel];
+            if ingress.writes.is_empty() && self.dram.can_accept(line, true) {
+                let wake = self.dram.push(now, line, true, WRITE);
+                self.schedule(channel, wake);
+            } else {
+                ingress.writes.push_back(line);
+                if ingress.writes.len() == self.writeback_buffers {
+                    self.full_channels += 1;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn schedule(&mut self, channel: usize, wake: Ps) {
+        let ingress = &mut self.ingress[channel];
+        if wake < Ps::MAX && ingress.wake.is_none_or(|at| wake < at) {
+            ingress.wake = Some(wake);
+            self.due.push((wake, Due::Channel(channel as u16)));
+        }
+    }
+
+    /// The wake-up of a channel: its controller acts. One that a sooner wake-up has replaced is
+    /// ignored.
+    pub(crate) fn wake(&mut self, now: Ps, channel: u16) {
+        let c = channel as usize;
+        if self.ingress[c].wake != Some(now) {
+            return;
+        }
+        self.ingress[c].wake = None;
+        let mut wake = self.dram.advance(c, now, &mut self.done);
+        for done in self.done.drain(..) {
+            if !done.write {
+                let transaction = done.tag as u16;
+                let sent = self.transactions[transaction as usize].sent;
+                self.read_latency.record(done.at - sent);
+                let back = done.at + self.latencies.llc;
+                self.due.push((back, Due::Arrival(transaction)));
+            }
+        }
+        let ingress = &mut self.ingress[c];
+        while let Some(&(line, transaction)) = ingress.reads.front()
+            && self.dram.can_accept(line, false)
+        {
+            ingress.reads.pop_front();
+            wake = wake.min(self.dram.push(now, line, false, u32::from(transaction)));
+        }
+        while let Some(&line) = ingress.writes.front()
+            && self.dram.can_accept(line, true)
+        {
+            if ingress.writes.len() == self.writeback_buffers {
+                self.full_channels -= 1;
+            }
+            ingress.writes.pop_front();
+            wake = wake.min(self.dram.push(now, line, true, WRITE));
+        }
+        self.schedule(c, wake);
+    }
+
+    /// A line arrives from memory: it enters the caches, and `again` gets the requests that waited
+    /// for it and must be made anew.
+    pub(crate) fn arrive(
+        &mut self,
+        now: Ps,
+        transaction: u16,
+        again: &mut Vec<Requester>,
+    ) -> Arrival {
+        let t = &mut self.transactions[transaction as usize];
+        let (line, kind, requester, stale) = (t.line, t.kind, t.requester, t.stale);
+        again.append(&mut t.waiting);
+        match requester {
+            Requester::Core { .. } | Requester::Prefetch { .. } if stale => {
+                self.caches.arrive_stale(line);
+            }
+            Requester::Core { core, exclusive, .. } => {
+                self.caches.arrive(core as usize, line, kind, exclusive);
+            }
+            Requester::Prefetch { core } => self.caches.arrive_prefetch(core as usize, line, kind),
+            Requester::Nic { .. } => {}
+        }
+        self.free.push(transaction);
+        self.send_writebacks(now);
+        Arrival { line, kind, requester }
+    }
+
+    /// Reads and writes that are on their way to or in the DRAM queues.
+    pub(crate) fn in_flight(&self) -> (u64, u64) {
+        let reads = self.transactions.len() - self.free.len();
+        let writes: usize = self.ingress.iter().map(|i| i.writes.len()).sum();
+        (reads as u64, writes as u64)
+    }
+}

@@ -1,0 +1,128 @@
+//! Causes of memory traffic: every line that crosses the memory bus has exactly one.
+
+use super::line::LineKind;
+
+/// Who moves a line between processor and memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Agent {
+    /// A load or store of a core that missed everywhere.
+    Cpu = 0,
+    /// A hardware prefetcher.
+    Prefetch = 1,
+    /// A DMA read of the NIC that missed everywhere.
+    NicRead = 2,
+    /// A DMA write of the NIC that bypasses the caches.
+    NicWrite = 3,
+    /// A dirty line that had to leave the LLC.
+    Evict = 4,
+    /// A dirty line written back by an instruction (`clwb`).
+    Clean = 5,
+}
+
+/// A cause: who moves the line, and what it holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Cause(u8);
+
+impl Cause {
+    pub(crate) const fn new(agent: Agent, kind: LineKind) -> Cause {
+        Cause(agent as u8 * LineKind::COUNT as u8 + kind as u8)
+    }
+
+    pub(crate) const fn is_write(self) -> bool {
+        self.0 / LineKind::COUNT as u8 >= Agent::NicWrite as u8
+    }
+}
+
+const CAUSES: usize = 6 * LineKind::COUNT;
+
+/// Lines moved, by cause.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Traffic {
+    lines: [u64; CAUSES],
+}
+
+impl Default for Traffic {
+    fn default() -> Self {
+        Traffic { lines: [0; CAUSES] }
+    }
+}
+
+impl Traffic {
+    #[inline]
+    pub(crate) fn count(&mut self, cause: Cause) {
+        self.lines[cause.0 as usize] += 1;
+    }
+
+    pub(crate) fn reads(&self) -> u64 {
+        self.total(false)
+    }
+
+    pub(crate) fn writes(&self) -> u64 {
+        self.total(true)
+    }
+
+    fn total(&self, writes: bool) -> u64 {
+        let of_side = |i: &usize| Cause(*i as u8).is_write() == writes;
+        (0..CAUSES).filter(of_side).map(|i| self.lines[i]).sum()
+    }
+
+    pub(crate) fn lines(&self, agent: Agent, kind: LineKind) -> u64 {
+        self.lines[Cause::new(agent, kind).0 as usize]
+    }
+
+    /// Lines by the name of the cause, in the order of figure 1c and then the rest, with whether
+    /// the cause is one of that figure's seven.
+    pub(crate) fn by_name(&self) -> Vec<(&'static str, bool, u64)> {
+        use Agent::{Clean, Cpu, Evict, NicRead, NicWrite, Prefetch};
+        use LineKind::{App, Descriptor, Mbuf, Rx, Tx};
+        let any = |agent| LineKind::ALL.iter().map(|&k| self.lines(agent, k)).sum();
+        let one = |agent, kind| self.lines(agent, kind);
+        vec![
+            ("nic-rx-wr", true, one(NicWrite, Rx)),
+            ("nic-tx-rd", true, one(NicRead, Tx) + one(NicRead, Rx)),
+            ("cpu-rx-rd", true, one(Cpu, Rx)),
+            ("cpu-other-rd", true, one(Cpu, App)),
+            ("rx-evct", true, one(Evict, Rx)),
+            ("tx-evct", true, one(Evict, Tx)),
+            ("other-evct", true, one(Evict, App)),
+            ("cpu-tx-rd", false, one(Cpu, Tx)),
+            ("cpu-descriptor-rd", false, one(Cpu, Descriptor)),
+            ("mbuf-rd", false, one(Cpu, Mbuf)),
+            ("prefetch-rd", false, any(Prefetch)),
+            (
+                "nic-descriptor-rd",
+                false,
+                one(NicRead, Descriptor) + one(NicRead, Mbuf) + one(NicRead, App),
+            ),
+            (
+                "nic-descriptor-wr",
+                false,
+                one(NicWrite, Descriptor)
+                    + one(NicWrite, Mbuf)
+                    + one(NicWrite, App)
+                    + one(NicWrite, Tx),
+            ),
+            ("descriptor-evct", false, one(Evict, Descriptor)),
+            ("mbuf-evct", false, one(Evict, Mbuf)),
+            ("page-clean-wr", false, any(Clean)),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_cover_every_cause_once() {
+        let mut t = Traffic::default();
+        for (i, n) in t.lines.iter_mut().enumerate() {
+            *n = 1 << i;
+        }
+        let named: u64 = t.by_name().iter().map(|c| c.2).sum();
+        assert_eq!(named, (1 << CAUSES) - 1);
+        assert_eq!(t.reads() + t.writes(), named);
+        assert_eq!(t.by_name().iter().filter(|c| c.1).count(), 7);
+    }
+}

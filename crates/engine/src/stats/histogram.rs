@@ -1,0 +1,97 @@
+//! Latency distributions: HDR histograms over picoseconds, three significant digits below 4 %.
+
+use hdrhistogram::Histogram;
+
+use super::results::Distribution;
+use crate::time::Ps;
+
+/// Nanosecond tenths are the recording unit: 0.1 ns resolution at the short end.
+const UNIT_PS: u64 = 100;
+
+/// A distribution of latencies.
+#[derive(Clone, Debug)]
+pub(crate) struct Latency {
+    histogram: Histogram<u64>,
+    sum: u128,
+}
+
+impl Default for Latency {
+    fn default() -> Self {
+        let mut histogram = Histogram::new(2).expect("two significant digits are allowed");
+        histogram.auto(true);
+        Latency { histogram, sum: 0 }
+    }
+}
+
+impl Latency {
+    #[inline]
+    pub(crate) fn record(&mut self, span: Ps) {
+        self.sum += u128::from(span.0);
+        self.histogram.saturating_record(span.0 / UNIT_PS);
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.histogram.reset();
+        self.sum = 0;
+    }
+
+    /// Mean in nanoseconds, exact; zero without samples.
+    pub(crate) fn mean_ns(&self) -> f64 {
+        if self.count() == 0 { 0.0 } else { self.sum as f64 / self.count() as f64 / 1e3 }
+    }
+
+    /// The value that `percent` of the samples do not exceed, ns.
+    pub(crate) fn percentile_ns(&self, percent: f64) -> f64 {
+        self.histogram.value_at_percentile(percent) as f64 * UNIT_PS as f64 / 1e3
+    }
+
+    pub(crate) fn distribution(&self) -> Distribution {
+        let percentiles = [50.0, 90.0, 99.0, 99.9, 100.0];
+        let total = self.count() as f64;
+        let mut below = 0;
+        let mut cdf = Vec::new();
+        for step in self.histogram.iter_recorded() {
+            below += step.count_since_last_iteration();
+            cdf.push((
+                step.value_iterated_to() as f64 * UNIT_PS as f64 / 1e3,
+                below as f64 / total,
+            ));
+        }
+        // A curve of at most 200 points, always with the last.
+        let stride = cdf.len().div_ceil(200).max(1);
+        let last = cdf.last().copied();
+        let mut cdf: Vec<(f64, f64)> = cdf.into_iter().step_by(stride).collect();
+        if let Some(last) = last
+            && cdf.last() != Some(&last)
+        {
+            cdf.push(last);
+        }
+        Distribution {
+            count: self.count(),
+            mean_ns: self.mean_ns(),
+            percentiles_ns: percentiles.iter().map(|&p| (p, self.percentile_ns(p))).collect(),
+            cdf,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mean_and_percentiles_are_in_nanoseconds() {
+        let mut l = Latency::default();
+        for ns in 1..=100 {
+            l.record(Ps::from_ns(ns));
+        }
+        let d = l.distribution();
+        assert_eq!(d.mean_ns, 50.5);
+        assert!((d.percentiles_ns[0].1 - 50.0).abs() < 1.0, "{d:?}");
+        assert_eq!(d.cdf.last().unwrap().1, 1.0);
+    }
+}
