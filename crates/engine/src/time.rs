@@ -91,6 +91,17 @@ impl Clock {
         Clock { ps: PS_PER_S / g, ticks: hz / g }
     }
 
+    /// A clock with `ticks` ticks every `ps` picoseconds, for frequencies that are no whole number
+    /// of hertz (DDR4-2666 runs at 1333 1/3 MHz: one tick every 750 ps).
+    ///
+    /// # Panics
+    /// If either is zero.
+    pub fn from_period(ps: u64, ticks: u64) -> Clock {
+        assert!(ps > 0 && ticks > 0, "a clock must tick");
+        let g = gcd(ps, ticks);
+        Clock { ps: ps / g, ticks: ticks / g }
+    }
+
     /// The same clock with every tick cut into `n` equal parts.
     pub fn divided(self, n: u64) -> Clock {
         let g = gcd(self.ps, n);
@@ -107,6 +118,13 @@ impl Clock {
     #[inline]
     pub fn ticks_until(self, t: Ps) -> u64 {
         (t.0 * self.ticks).div_ceil(self.ps)
+    }
+
+    /// The last tick at or before `t`.
+    #[inline]
+    pub fn ticks_at(self, t: Ps) -> u64 {
+        // Tick n is at floor(n * ps / ticks), so n is the largest with n * ps < (t + 1) * ticks.
+        ((t.0 + 1) * self.ticks - 1) / self.ps
     }
 }
 
@@ -134,6 +152,16 @@ mod tests {
         assert_eq!(c.ticks_until(Ps(312)), 1);
         assert_eq!(c.ticks_until(Ps(313)), 2);
         assert_eq!(c.ticks_until(Ps(625)), 2);
+    }
+
+    #[test]
+    fn ticks_at_is_the_last_tick_not_after() {
+        for c in [Clock::from_period(7500, 11), Clock::from_period(750, 1), Clock::from_hz(3)] {
+            for n in 0..2000 {
+                assert_eq!(c.ticks_at(c.at(n)), n, "{c:?}");
+                assert_eq!(c.ticks_at(Ps(c.at(n + 1).0 - 1)), n, "{c:?}");
+            }
+        }
     }
 
     #[test]

@@ -1,1 +1,105 @@
 //! DRAM channels: ranks, bank groups, banks, FR-FCFS.
+//!
+//! [`Dram`] takes cache-line reads and writes and says when each completes. Every channel has its
+//! own controller ([`channel`]), which decides only at the clocks where something can happen. The
+//! owner drives it: [`Dram::push`] and [`Dram::advance`] give the time at which the channel wants to
+//! be advanced next. See `docs/models/dram.md`.
+
+mod channel;
+mod config;
+mod device;
+mod mapping;
+mod queue;
+mod refresh;
+mod stats;
+mod timing;
+mod trace;
+
+use channel::Channel;
+use mapping::AddressMap;
+
+pub use config::{Density, DeviceWidth, DramConfig, DramConfigError, Refresh, RowPolicy};
+pub use mapping::{Field, Mapping, MappingError};
+pub use stats::ChannelStats;
+pub use timing::{Standard, TimingOverrides, Timings};
+
+use crate::time::Ps;
+
+/// The memory of a machine: all its channels. A clone is a snapshot of the whole state.
+#[derive(Clone, Debug)]
+pub struct Dram {
+    map: AddressMap,
+    channels: Vec<Channel>,
+}
+
+/// A request that completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// As given to [`Dram::push`].
+    pub tag: u32,
+    /// Whether it was a write.
+    pub write: bool,
+    /// Reads: when the last beat of data is on the bus, which may lie in the future. Writes: when
+    /// the write left the queue, so that its slot is free.
+    pub at: Ps,
+}
+
+impl Dram {
+    /// The memory described by `cfg`, all banks closed, at time zero.
+    pub fn new(cfg: &DramConfig) -> Result<Dram, DramConfigError> {
+        cfg.check()?;
+        Ok(Dram {
+            map: AddressMap::new(&cfg.mapping, &cfg.geometry()),
+            channels: vec![Channel::new(cfg); cfg.channels as usize],
+        })
+    }
+
+    /// Channels that are scheduled by themselves (DDR5: subchannels).
+    pub fn channels(&self) -> usize {
+        self.channels.len()
+    }
+
+    /// The channel of a line (physical address / 64). Lines beyond the capacity wrap.
+    #[inline]
+    pub fn channel_of(&self, line: u32) -> usize {
+        self.map.channel(line)
+    }
+
+    /// Whether the queue for reads or writes of the line's channel has room.
+    #[inline]
+    pub fn can_accept(&self, line: u32, write: bool) -> bool {
+        self.channels[self.map.channel(line)].can_accept(write)
+    }
+
+    /// Hands a request to its channel and gives the time at which that channel must be advanced
+    /// next. `now` must not lie before an earlier push or advance of the channel, nor after the
+    /// time at which it asked to be advanced.
+    ///
+    /// # Panics
+    /// If the queue is full: ask [`Dram::can_accept`] first.
+    #[inline]
+    pub fn push(&mut self, now: Ps, line: u32, write: bool, tag: u32) -> Ps {
+        let place = self.map.place(line);
+        self.channels[self.map.channel(line)].push(now, line, place, write, tag)
+    }
+
+    /// Lets `channel` do everything up to and including `now`, adds what completed to `done`, and
+    /// gives the time at which it must be advanced next: [`Ps::MAX`] when no request is waiting
+    /// (refreshes of an idle channel are made up for when it is used again).
+    #[inline]
+    pub fn advance(&mut self, channel: usize, now: Ps, done: &mut Vec<Done>) -> Ps {
+        self.channels[channel].advance(now, done)
+    }
+
+    /// What `channel` counted until `now`, up to which it has been advanced.
+    pub fn stats(&self, channel: usize, now: Ps) -> ChannelStats {
+        self.channels[channel].stats(now)
+    }
+
+    /// Starts counting afresh in all channels at `now`.
+    pub fn reset_stats(&mut self, now: Ps) {
+        for channel in &mut self.channels {
+            channel.reset_stats(now);
+        }
+    }
+}

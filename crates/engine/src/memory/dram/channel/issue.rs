@@ -1,0 +1,160 @@
+//! Issuing a command: what changes in the devices, the queues and the counters.
+
+use super::super::device::{CLOSED, Step};
+use super::super::queue::Entry;
+use super::{Channel, Done, Kind};
+
+impl Channel {
+    /// Takes an entry out of its queue; a write's slot is free from now on.
+    #[inline]
+    pub(super) fn dequeue(
+        &mut self,
+        which: usize,
+        index: usize,
+        now: u64,
+        done: &mut Vec<Done>,
+    ) -> Entry {
+        let entry = self.queues[which].remove(index);
+        self.device.banks[entry.bank as usize].queued[which] -= 1;
+        self.counts.waited[which] = self.counts.waited[which].wrapping_add(now);
+        if entry.write {
+            done.push(Done { tag: entry.tag, write: true, at: self.clock.at(now) });
+        }
+        entry
+    }
+
+    /// Closes another row for a waiting request.
+    #[inline]
+    pub(super) fn precharge_for(&mut self, which: usize, index: usize, now: u64) {
+        let entry = &mut self.queues[which].entries[index];
+        let bank = entry.bank;
+        self.counts.conflicts += u64::from(!entry.conflict);
+        entry.conflict = true;
+        self.device.precharge(bank, now);
+        self.trace.record(now, Kind::Precharge, bank, CLOSED);
+        if self.waiting(bank) > 1 {
+            self.refresh_bounds(bank);
+        } else {
+            let queue = &mut self.queues[which];
+            let ready = self.device.ready(&queue.entries[index]);
+            queue.entries[index].ready = ready;
+            queue.next = queue.next.min(ready);
+        }
+    }
+
+    /// Opens the row of a request, which holds the bank until it is served.
+    #[inline]
+    pub(super) fn open(&mut self, mut entry: Entry, now: u64) {
+        self.device.activate(entry.bank, entry.row, now);
+        self.trace.record(now, Kind::Activate, entry.bank, entry.row);
+        self.counts.misses += u64::from(!entry.conflict);
+        entry.ready = self.device.ready(&entry);
+        self.opened.push(entry);
+    }
+
+    /// Serves a request whose row is open.
+    #[inline]
+    pub(super) fn access(&mut self, entry: &Entry, now: u64, done: &mut Vec<Done>) {
+        let bank = &self.device.banks[entry.bank as usize];
+        let close = bank.accesses >= self.close_after && !bank.reserved;
+        let end = self.device.column(entry.bank, entry.write, close, now);
+        self.trace.record(now, Kind::column(entry.write, close), entry.bank, entry.row);
+        self.counts.served[usize::from(entry.write)] += 1;
+        if !entry.write {
+            done.push(Done { tag: entry.tag, write: false, at: self.clock.at(end) });
+        }
+        if !close {
+            self.watch(entry.bank);
+        }
+        // Requests for other rows could not touch the bank until now.
+        if self.waiting(entry.bank) > 0 {
+            self.refresh_bounds(entry.bank);
+        }
+    }
+
+    /// The next command of the refresh of `rank`, if it may be issued at `now`.
+    pub(super) fn refresh(&mut self, rank: u32, now: u64) -> u64 {
+        let (step, ready) = self.device.refresh_step(rank);
+        if ready > now {
+            return 0;
+        }
+        let first = self.device.banks_of(rank).start as u32;
+        if step == Step::Precharge {
+            self.device.precharge_all(rank, now);
+            self.trace.record(now, Kind::PrechargeAll, first, CLOSED);
+            for bank in self.device.banks_of(rank) {
+                self.refresh_bounds(bank as u32);
+            }
+        } else {
+            self.device.refresh(rank, now);
+            self.trace.record(now, Kind::Refresh, first, CLOSED);
+            self.counts.refreshes += 1;
+            self.calendar.done();
+        }
+        1
+    }
+
+    /// After an access that left its row open: whether the row policy will close it.
+    #[inline]
+    fn watch(&mut self, bank: u32) {
+        let b = &mut self.device.banks[bank as usize];
+        if b.watched || (self.timeout.is_none() && b.accesses < self.close_after) {
+            return;
+        }
+        b.watched = true;
+        self.watched.push(bank);
+        self.next_close = self.next_close.min(self.close_due(bank));
+    }
+
+    /// When the row policy closes the open row of a bank.
+    fn close_due(&self, bank: u32) -> u64 {
+        let expiry = match self.timeout {
+            Some(clocks) => self.device.banks[bank as usize].last_access + clocks,
+            None => 0,
+        };
+        expiry.max(self.device.precharge_ready(bank))
+    }
+
+    /// Precharges the first watched bank that is due, and brings the list up to date.
+    pub(super) fn close_row(&mut self, now: u64) -> bool {
+        let mut closed = None;
+        self.next_close = u64::MAX;
+        let mut i = 0;
+        while i < self.watched.len() {
+            let bank = self.watched[i];
+            let b = &mut self.device.banks[bank as usize];
+            // Closed meanwhile by someone else; or opened again, and watched after its access.
+            let gone = b.row == CLOSED || b.reserved;
+            let due = if gone { u64::MAX } else { self.close_due(bank) };
+            if gone || (due <= now && closed.is_none()) {
+                if !gone {
+                    closed = Some(bank);
+                }
+                self.device.banks[bank as usize].watched = false;
+                self.watched.remove(i);
+                continue;
+            }
+            self.next_close = self.next_close.min(due);
+            i += 1;
+        }
+        let Some(bank) = closed else { return false };
+        self.device.precharge(bank, now);
+        self.trace.record(now, Kind::Precharge, bank, CLOSED);
+        if self.waiting(bank) > 0 {
+            self.refresh_bounds(bank);
+        }
+        true
+    }
+
+    /// Requests in both queues for `bank`.
+    #[inline]
+    fn waiting(&self, bank: u32) -> u32 {
+        self.device.banks[bank as usize].queued.iter().sum()
+    }
+
+    fn refresh_bounds(&mut self, bank: u32) {
+        for queue in &mut self.queues {
+            queue.refresh_bound(bank, &self.device);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The state of a channel's DRAM devices: which rows are open, and the earliest clock at which each
+//! command may follow.
+//!
+//! Every timing rule says "command B no earlier than n clocks after command A" at some level: bank,
+//! bank group, rank, or across ranks. When A is issued, the level's earliest clock for B is raised;
+//! B may be issued at the maximum over its levels. These clocks only ever grow, so one computed
+//! earlier is a lower bound later.
+//!
+//! DDR5 sends activate, read and write in two clocks. The standard counts its timings from the
+//! clock at which a command is complete, so all clocks stored here are those of completion; the
+//! functions take and give the clock at which a command starts.
+
+use super::queue::Entry;
+use super::timing::Timings;
+
+/// No row is open.
+pub(super) const CLOSED: u32 = u32::MAX;
+
+/// A bank. All times are clocks of the channel.
+#[derive(Clone, Debug)]
+pub(super) struct Bank {
+    /// The open row, or [`CLOSED`].
+    pub row: u32,
+    pub group: u32,
+    pub rank: u32,
+    next_activate: u64,
+    next_precharge: u64,
+    next_column: u64,
+    /// A request opened the row and has not accessed it yet: the row must stay.
+    pub reserved: bool,
+    /// Column accesses since the row was opened.
+    pub accesses: u32,
+    /// Last column access.
+    pub last_access: u64,
+    /// The row policy has put the bank on its list.
+    pub watched: bool,
+    /// Requests for this bank in the read and in the write queue.
+    pub queued: [u32; 2],
+}
+
+#[derive(Clone, Debug, Default)]
+struct Group {
+    next_activate: u64,
+    next_read: u64,
+    next_write: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Rank {
+    next_activate: u64,
+    next_precharge: u64,
+    next_read: u64,
+    next_write: u64,
+    next_refresh: u64,
+    /// The last four activates, oldest at `oldest_activate`, each plus tFAW.
+    window: [u64; 4],
+    oldest_activate: usize,
+    /// Banks with an open row, and of these the reserved ones.
+    open: u32,
+    reserved: u32,
+}
+
+/// What to do next for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Precharge,
+    Activate,
+    Column,
+}
+
+/// The devices of one channel.
+#[derive(Clone, Debug)]
+pub(super) struct Device {
+    pub t: Timings,
+    pub banks: Vec<Bank>,
+    groups: Vec<Group>,
+    ranks: Vec<Rank>,
+    banks_per_rank: usize,
+    /// Clocks from the start of an activate, read or write to its completion.
+    tail: u64,
+}
+
+impl Device {
+    pub(super) fn new(
+        t: Timings,
+        ranks: u32,
+        groups_per_rank: u32,
+        banks_per_group: u32,
+    ) -> Device {
+        let banks_per_rank = groups_per_rank * banks_per_group;
+        let bank = |i: u32| Bank {
+            row: CLOSED,
+            group: i / banks_per_group,
+            rank: i / banks_per_rank,
+            next_activate: 0,
+            next_precharge: 0,
+            next_column: 0,
+            reserved: false,
+            accesses: 0,
+            last_access: 0,
+            watched: false,
+            queued: [0; 2],
+        };
+        Device {
+            t,
+            banks: (0..ranks * banks_per_rank).map(bank).collect(),
+            groups: vec![Group::default(); (ranks * groups_per_rank) as usize],
+            ranks: vec![Rank::default(); ranks as usize],
+            banks_per_rank: banks_per_rank as usize,
+            tail: u64::from(t.command_clocks - 1),
+        }
+    }
+
+    /// The command that brings `entry` forward.
+    #[inline]
+    pub(super) fn step(&self, entry: &Entry) -> Step {
+        match self.banks[entry.bank as usize].row {
+            row if row == entry.row => Step::Column,
+            CLOSED => Step::Activate,
+            _ => Step::Precharge,
+        }
+    }
+
+    /// The earliest clock for that command; never, while the bank is reserved for another row.
+    #[inline]
+    pub(super) fn ready(&self, entry: &Entry) -> u64 {
+        let bank = &self.banks[entry.bank as usize];
+        let rank = &self.ranks[bank.rank as usize];
+        if bank.row == entry.row {
+            self.column_ready(bank, entry.write)
+        } else if bank.row == CLOSED {
+            let group = &self.groups[bank.group as usize];
+            let ready = bank.next_activate.max(group.next_activate).max(rank.next_activate);
+            ready.saturating_sub(self.tail)
+        } else if bank.reserved {
+            u64::MAX
+        } else {
+            bank.next_precharge.max(rank.next_precharge)
+        }
+    }
+
+    #[inline]
+    fn column_ready(&self, bank: &Bank, write: bool) -> u64 {
+        let group = &self.groups[bank.group as usize];
+        let rank = &self.ranks[bank.rank as usize];
+        let shared = if write {
+            group.next_write.max(rank.next_write)
+        } else {
+            group.next_read.max(rank.next_read)
+        };
+        bank.next_column.max(shared).saturating_sub(self.tail)
+    }
+
+    /// The earliest precharge of `bank`.
+    pub(super) fn precharge_ready(&self, bank: u32) -> u64 {
+        let b = &self.banks[bank as usize];
+        b.next_precharge.max(self.ranks[b.rank as usize].next_precharge)
+    }
+
+    #[inline]
+    pub(super) fn activate(&mut self, bank: u32, row: u32, start: u64) {
+        let t = &self.t;
+        let now = start + self.tail;
+        let b = &mut self.banks[bank as usize];
+        debug_assert_eq!(b.row, CLOSED, "activate of an open bank");
+        b.row = row;
+        b.reserved = true;
+        b.accesses = 0;
+        b.next_column = now + u64::from(t.rcd);
+        b.next_precharge = now + u64::from(t.ras);
+        b.next_activate = now + u64::from(t.rc);
+        let group = &mut self.groups[b.group as usize];
+        group.next_activate = now + u64::from(t.rrd_l);
+        let rank = &mut self.ranks[b.rank as usize];
+        rank.open += 1;
+        rank.reserved += 1;
+        rank.window[rank.oldest_activate] = now + u64::from(t.faw);
+        rank.oldest_activate = (rank.oldest_activate + 1) % 4;
+        let fifth = rank.window[rank.oldest_activate];
+        rank.next_activate = rank.next_activate.max(now + u64::from(t.rrd_s)).max(fifth);
+    }
+
+    #[inline]
+    pub(super) fn precharge(&mut self, bank: u32, now: u64) {
+        let b = &mut self.banks[bank as usize];
+        debug_assert!(b.row != CLOSED && !b.reserved, "precharge of a closed or reserved bank");
+        b.row = CLOSED;
+        b.next_activate = b.next_activate.max(now + u64::from(self.t.rp));
+        let rank = &mut self.ranks[b.rank as usize];
+        rank.open -= 1;
+        rank.next_precharge = now + u64::from(self.t.ppd);
+    }
+
+    /// A read or write of the open row of `bank`; `close` adds the auto-precharge. Gives the clock
+    /// after the last data beat.
+    #[inline]
+    pub(super) fn column(&mut self, bank: u32, write: bool, close: bool, start: u64) -> u64 {
+        let t = &self.t;
+        let now = start + self.tail;
+        let b = &mut self.banks[bank as usize];
+        b.accesses += 1;
+        b.last_access = now;
+        let to_precharge = if write { t.wr_to_pre() } else { t.rtp };
+        b.next_precharge = b.next_precharge.max(now + u64::from(to_precharge));
+        if close {
+            b.row = CLOSED;
+            b.next_activate = b.next_activate.max(b.next_precharge + u64::from(t.rp));
+            self.ranks[b.rank as usize].open -= 1;
+        }
+        let group = &mut self.groups[b.group as usize];
+        // (to read, to write) of the same rank, and of the others.
+        let (same, other) = if write {
+            group.next_read = group.next_read.max(now + u64::from(t.wr_to_rd_l()));
+            group.next_write = now + u64::from(t.ccd_l_wr);
+            ((t.wr_to_rd_s(), t.ccd_s_wr.max(t.bl)), (t.wr_to_rd_other_rank(), t.bl))
+        } else {
+            group.next_read = now + u64::from(t.ccd_l);
+            ((t.ccd_s.max(t.bl), t.rd_to_wr), (t.bl + t.rank_switch, t.rd_to_wr_other_rank))
+        };
+        for (i, rank) in self.ranks.iter_mut().enumerate() {
+            let (read, write) = if i == b.rank as usize { same } else { other };
+            rank.next_read = rank.next_read.max(now + u64::from(read));
+            rank.next_write = rank.next_write.max(now + u64::from(write));
+        }
+        now + u64::from(t.bl + if write { t.cwl } else { t.cl })
+    }
+
+    /// The request that opened the row has accessed it, and others may close it.
+    #[inline]
+    pub(super) fn release(&mut self, bank: u32) {
+        let b = &mut self.banks[bank as usize];
+        b.reserved = false;
+        self.ranks[b.rank as usize].reserved -= 1;
+    }
+
+    /// The banks of a rank.
+    pub(super) fn banks_of(&self, rank: u32) -> std::ops::Range<usize> {
+        let first = rank as usize * self.banks_per_rank;
+        first..first + self.banks_per_rank
+    }
+
+    /// Whether a refresh of `rank` still needs its banks closed, and the earliest clock for the
+    /// next command towards it (never, while a reserved bank has to be waited for).
+    pub(super) fn refresh_step(&self, rank: u32) -> (Step, u64) {
+        let state = &self.ranks[rank as usize];
+        let banks = &self.banks[self.banks_of(rank)];
+        if state.reserved > 0 {
+            (Step::Precharge, u64::MAX)
+        } else if state.open > 0 {
+            let ready = banks.iter().map(|b| b.next_precharge).fold(state.next_precharge, u64::max);
+            (Step::Precharge, ready)
+        } else {
+            // An activate would be possible in every bank: tRC and tRP have passed everywhere.
+            let ready = banks.iter().map(|b| b.next_activate).fold(state.next_refresh, u64::max);
+            (Step::Activate, ready)
+        }
+    }
+
+    /// Closes all banks of a rank with one command.
+    pub(super) fn precharge_all(&mut self, rank: u32, now: u64) {
+        let banks = self.banks_of(rank);
+        for b in &mut self.banks[banks] {
+            debug_assert!(!b.reserved, "precharge of a reserved bank");
+            b.row = CLOSED;
+            b.next_activate = b.next_activate.max(now + u64::from(self.t.rp));
+        }
+        let state = &mut self.ranks[rank as usize];
+        state.open = 0;
+        state.next_precharge = now + u64::from(self.t.ppd);
+    }
+
+    /// Refreshes a rank whose banks are all closed.
+    pub(super) fn refresh(&mut self, rank: u32, now: u64) {
+        let state = &mut self.ranks[rank as usize];
+        debug_assert_eq!(state.open, 0, "refresh of a rank with open banks");
+        let end = now + u64::from(self.t.rfc);
+        state.next_activate = state.next_activate.max(end);
+        state.next_refresh = end;
+    }
+}

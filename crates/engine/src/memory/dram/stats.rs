@@ -1,0 +1,32 @@
+//! What a channel counts.
+
+use crate::time::Ps;
+
+/// Counters of one channel since the last reset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChannelStats {
+    /// Read bursts issued.
+    pub reads: u64,
+    /// Write bursts issued.
+    pub writes: u64,
+    /// Reads answered from a waiting write to the same line, without a DRAM access.
+    pub forwarded_reads: u64,
+    /// Writes absorbed by a waiting write to the same line.
+    pub coalesced_writes: u64,
+    /// Accesses that found their row open.
+    pub row_hits: u64,
+    /// Accesses that found their bank closed.
+    pub row_misses: u64,
+    /// Accesses that found another row open in their bank.
+    pub row_conflicts: u64,
+    /// Time the data bus carried bursts.
+    pub data_bus_busy: Ps,
+    /// Rank refreshes.
+    pub refreshes: u64,
+    /// Reads waiting in the queue, summed over time: divide by the time for the mean.
+    pub read_queue_time: Ps,
+    /// Writes waiting in the queue, summed over time.
+    pub write_queue_time: Ps,
+    /// Times the channel turned from serving reads to draining writes.
+    pub write_drains: u64,
+}
