@@ -8,5 +8,6 @@ pub mod apps;
 pub mod config;
 pub mod core;
 pub mod memory;
+pub mod nic;
 pub mod time;
 pub mod wire;
