@@ -9,6 +9,7 @@ pub mod config;
 pub mod core;
 pub mod events;
 pub mod memory;
+pub mod nic;
 pub mod rng;
 pub mod stats;
 pub mod time;

@@ -1,1 +1,74 @@
 //! What arrives: packets, their times, sizes and flows.
+//!
+//! [`config::TrafficConfig`] says what is sent; [`config::TrafficConfig::build`] makes a [`Source`] of it,
+//! and the [`FlowTable`] that its packets point into. Times are integer picoseconds; the mean rate
+//! is exact because what rounding cuts off is carried into the next gap.
+
+pub mod config;
+
+mod arrivals;
+mod bursts;
+mod capture;
+mod constant;
+mod draw;
+mod flow;
+mod headers;
+mod pace;
+mod pcap;
+mod pcapng;
+mod poisson;
+mod replay;
+
+pub use arrivals::Arrivals;
+pub use bursts::Bursts;
+pub use capture::{Capture, CaptureError, CapturedPacket};
+pub use constant::Constant;
+pub use draw::Draw;
+pub use flow::{FiveTuple, Flow, FlowTable};
+pub use poisson::Poisson;
+pub use replay::Replay;
+
+use crate::time::Ps;
+
+/// The largest frame in bytes, synthetic or captured: libpcap's `MAXIMUM_SNAPLEN`, above every
+/// jumbo frame and every segment that offloads hand over in one piece.
+pub const MAX_FRAME_BYTES: u32 = 262_144;
+
+/// The smallest Ethernet frame on the wire without its FCS, in bytes (IEEE 802.3 minFrameSize, 64
+/// with FCS). A shorter one is padded by its sender.
+pub const MIN_FRAME_BYTES: u32 = 60;
+
+/// Preamble and start delimiter (8), FCS (4) and inter-packet gap (12), in bytes (IEEE 802.3): what
+/// a frame occupies on the wire beyond what lands in the buffer.
+pub const WIRE_OVERHEAD_BYTES: u32 = 24;
+
+/// One packet reaching the NIC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// When its last bit is in the NIC.
+    pub at: Ps,
+    /// The frame as it lands in the buffer: without preamble, FCS and inter-packet gap.
+    pub bytes: u32,
+    /// Index into the [`FlowTable`].
+    pub flow: u32,
+}
+
+/// The bits that a frame of `bytes` occupies on the wire, gap included.
+fn wire_bits(bytes: u32) -> u64 {
+    u64::from(bytes + WIRE_OVERHEAD_BYTES) * 8
+}
+
+/// Where a run's packets come from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// From outside, at times that the server does not influence.
+    Timed(Arrivals),
+    /// A new packet whenever a core's queue holds fewer than `depth` unconsumed ones (Sweeper,
+    /// section IV-B: the receive buffer of a core that processes in batches of `depth`).
+    Backlog {
+        /// Unconsumed packets per queue, in packets.
+        depth: u32,
+        /// Sizes and flows of the packets put in.
+        draw: Draw,
+    },
+}

@@ -1,0 +1,259 @@
+//! Receive-side scaling: the Toeplitz hash of a packet's headers picks an entry of the indirection
+//! table, the entry names the queue (Microsoft, "RSS Hashing Functions", Windows driver docs).
+
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::wire::{FiveTuple, Flow, FlowTable};
+
+/// A Toeplitz key. 40 bytes serve the longest input, IPv6 addresses and ports (36 bytes), whose
+/// last bit needs the 32 key bits from 287 on.
+pub type Key = [u8; 40];
+
+/// The key of Microsoft's verification suite, the default of many drivers.
+pub const MICROSOFT_KEY: Key = [
+    0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0,
+    0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c,
+    0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
+];
+
+/// How receive-side scaling is set up.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RssConfig {
+    /// Entries of the indirection table: a power of two from 1 to 65536. The default is 128, as in
+    /// the Intel 82599 and the Microsoft specification; 100 GbE cards have 512 (E810) or more.
+    pub indirection_entries: u32,
+}
+
+/// The largest table: the queue number of a card has 16 bits (DPDK `rte_eth_rss_reta_entry64`), so
+/// more entries could not tell more queues apart.
+const MAX_ENTRIES: u32 = 1 << 16;
+
+impl Default for RssConfig {
+    fn default() -> Self {
+        RssConfig { indirection_entries: 128 }
+    }
+}
+
+/// A table that a card cannot have.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "indirection_entries = {given}; expected a power of two from {queues} (one entry per queue) to \
+     {MAX_ENTRIES}"
+)]
+pub struct RssError {
+    /// What was given.
+    pub given: u32,
+    /// How many queues the table has to reach.
+    pub queues: u32,
+}
+
+/// Where every flow goes. The hash is computed once per flow, before the run; the packet path is
+/// one lookup.
+#[derive(Clone, Debug)]
+pub struct Rss {
+    queue_of: Vec<u32>,
+    flows_of: Vec<Vec<u32>>,
+}
+
+impl Rss {
+    /// Spreads `flows` over `queues` queues; the table's entries name the queues in turn, which is
+    /// what drivers set it to.
+    ///
+    /// # Errors
+    /// If the table is not a power of two or cannot reach every queue.
+    ///
+    /// # Panics
+    /// If there is no queue.
+    pub fn new(config: &RssConfig, queues: u32, flows: &FlowTable) -> Result<Rss, RssError> {
+        assert!(queues > 0, "a card has at least one receive queue");
+        let entries = config.indirection_entries;
+        if !entries.is_power_of_two() || entries < queues || entries > MAX_ENTRIES {
+            return Err(RssError { given: entries, queues });
+        }
+        let indirection: Vec<u32> = (0..entries).map(|entry| entry % queues).collect();
+        let queue_of: Vec<u32> = flows
+            .as_slice()
+            .iter()
+            .map(|flow| indirection[(flow_hash(&MICROSOFT_KEY, flow) & (entries - 1)) as usize])
+            .collect();
+        let mut flows_of = vec![Vec::new(); queues as usize];
+        for (flow, queue) in queue_of.iter().enumerate() {
+            flows_of[*queue as usize].push(flow as u32);
+        }
+        Ok(Rss { queue_of, flows_of })
+    }
+
+    /// The queue of a flow.
+    #[inline]
+    pub fn queue(&self, flow: u32) -> u32 {
+        self.queue_of[flow as usize]
+    }
+
+    /// The flows that reach a queue, ascending. Can be empty: a hash of few flows leaves queues
+    /// without any.
+    pub fn flows_of(&self, queue: u32) -> &[u32] {
+        &self.flows_of[queue as usize]
+    }
+}
+
+/// The hash of a flow: over addresses and ports where there are ports, over the addresses for other
+/// IP packets, and 0 (the first queue) for everything that is not IP.
+pub fn flow_hash(key: &Key, flow: &Flow) -> u32 {
+    let Flow::Ip(tuple) = flow else { return 0 };
+    let mut input = Input { bytes: [0; 36], len: 0 };
+    let FiveTuple { src, dst, ports, .. } = tuple;
+    for address in [src, dst] {
+        match address {
+            IpAddr::V4(v4) => input.push(&v4.octets()),
+            IpAddr::V6(v6) => input.push(&v6.octets()),
+        }
+    }
+    if let Some((src, dst)) = ports {
+        input.push(&src.to_be_bytes());
+        input.push(&dst.to_be_bytes());
+    }
+    toeplitz(key, &input.bytes[..input.len])
+}
+
+/// The concatenated header fields: at most two IPv6 addresses and two ports.
+struct Input {
+    bytes: [u8; 36],
+    len: usize,
+}
+
+impl Input {
+    fn push(&mut self, field: &[u8]) {
+        self.bytes[self.len..self.len + field.len()].copy_from_slice(field);
+        self.len += field.len();
+    }
+}
+
+/// The Toeplitz hash: the exclusive or, over the set bits of `input`, of the 32 key bits that begin
+/// at the bit's position.
+///
+/// # Panics
+/// If `input` is longer than 36 bytes: the key would end before it.
+pub fn toeplitz(key: &Key, input: &[u8]) -> u32 {
+    assert!(input.len() + 4 <= key.len(), "{} bytes are more than the key covers", input.len());
+    let mut hash = 0;
+    for (i, byte) in input.iter().enumerate() {
+        // The 39 key bits that the eight bits of this byte see, at the top of a 64-bit word.
+        let mut window = [0; 8];
+        window[..5].copy_from_slice(&key[i..i + 5]);
+        let window = u64::from_be_bytes(window);
+        for bit in 0..8 {
+            if byte & (0x80 >> bit) != 0 {
+                hash ^= (window << bit >> 32) as u32;
+            }
+        }
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Destination and port, source and port, hash of the addresses, hash with the ports: the
+    /// verification suite of the Microsoft specification, also in the Intel 82599 datasheet,
+    /// section 7.1.2.8.3.
+    const VECTORS: [(&str, u16, &str, u16, u32, u32); 8] = [
+        ("161.142.100.80", 1766, "66.9.149.187", 2794, 0x323e_8fc2, 0x51cc_c178),
+        ("65.69.140.83", 4739, "199.92.111.2", 14230, 0xd718_262a, 0xc626_b0ea),
+        ("12.22.207.184", 38024, "24.19.198.95", 12898, 0xd2d0_a5de, 0x5c2b_394a),
+        ("209.142.163.6", 2217, "38.27.205.30", 48228, 0x8298_9176, 0xafc7_327f),
+        ("202.188.127.2", 1303, "153.39.163.191", 44251, 0x5d18_09c5, 0x10e8_28a2),
+        ("3ffe:2501:200:3::1", 1766, "3ffe:2501:200:1fff::7", 2794, 0x2cc1_8cd5, 0x4020_7d3d),
+        ("ff02::1", 4739, "3ffe:501:8::260:97ff:fe40:efab", 14230, 0x0f0c_461c, 0xdde5_1bbf),
+        (
+            "fe80::200:f8ff:fe21:67cf",
+            38024,
+            "3ffe:1900:4545:3:200:f8ff:fe21:67cf",
+            44251,
+            0x4b61_e985,
+            0x02d1_feef,
+        ),
+    ];
+
+    #[test]
+    fn the_hash_meets_the_published_vectors() {
+        for (dst, dst_port, src, src_port, addresses, with_ports) in VECTORS {
+            let hash = |ports| {
+                let (src, dst) = (src.parse().unwrap(), dst.parse().unwrap());
+                let tuple = FiveTuple { src, dst, protocol: 6, ports };
+                flow_hash(&MICROSOFT_KEY, &Flow::Ip(tuple))
+            };
+            assert_eq!(hash(None), addresses, "{src} to {dst}");
+            assert_eq!(hash(Some((src_port, dst_port))), with_ports, "{src} to {dst}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_ip_goes_to_the_first_queue() {
+        let arp = Flow::Frame { dst: [0xff; 6], src: [2; 6], ethertype: 0x0806 };
+        let rss = Rss::new(&RssConfig::default(), 24, &FlowTable::new(vec![arp])).unwrap();
+        assert_eq!(rss.queue(0), 0);
+    }
+
+    #[test]
+    fn flows_spread_as_the_table_does() {
+        // 128 entries over 24 queues: queues 0 to 7 own six entries, the others five.
+        let n = 128 * 1000;
+        let rss = Rss::new(&RssConfig::default(), 24, &FlowTable::synthetic(n)).unwrap();
+        for queue in 0..24 {
+            let entries = if queue < 8 { 6.0 } else { 5.0 };
+            let p: f64 = entries / 128.0;
+            let sigma = (f64::from(n) * p * (1.0 - p)).sqrt();
+            let off = rss.flows_of(queue).len() as f64 - f64::from(n) * p;
+            assert!(off.abs() < 4.0 * sigma, "queue {queue}: {} sigma", off / sigma);
+        }
+    }
+
+    #[test]
+    fn both_directions_of_the_table_agree() {
+        let rss = Rss::new(&RssConfig::default(), 5, &FlowTable::synthetic(1000)).unwrap();
+        let total: usize = (0..5).map(|queue| rss.flows_of(queue).len()).sum();
+        assert_eq!(total, 1000);
+        for queue in 0..5 {
+            assert!(rss.flows_of(queue).iter().all(|flow| rss.queue(*flow) == queue));
+        }
+    }
+
+    #[test]
+    fn a_table_that_no_card_has_is_refused() {
+        let flows = FlowTable::synthetic(1);
+        for (entries, queues) in [(0, 1), (100, 1), (16, 24), (1 << 17, 1)] {
+            let config = RssConfig { indirection_entries: entries };
+            let error = Rss::new(&config, queues, &flows).unwrap_err();
+            assert_eq!(error, RssError { given: entries, queues });
+        }
+    }
+
+    proptest! {
+        /// What makes a Toeplitz hash: it is linear over exclusive or.
+        #[test]
+        fn the_hash_is_linear(a: [u8; 32], b: [u8; 32]) {
+            let mut sum = a;
+            sum.iter_mut().zip(b).for_each(|(x, y)| *x ^= y);
+            prop_assert_eq!(
+                toeplitz(&MICROSOFT_KEY, &sum),
+                toeplitz(&MICROSOFT_KEY, &a) ^ toeplitz(&MICROSOFT_KEY, &b)
+            );
+        }
+
+        /// Bit i of the input alone gives the key bits i to i + 31.
+        #[test]
+        fn one_bit_shows_its_key_bits(i in 0usize..288) {
+            let mut input = [0u8; 36];
+            input[i / 8] = 0x80 >> (i % 8);
+            let key_bit = |n: usize| u32::from(MICROSOFT_KEY[n / 8] >> (7 - n % 8) & 1);
+            let expected = (0..32).fold(0, |word, n| word << 1 | key_bit(i + n));
+            prop_assert_eq!(toeplitz(&MICROSOFT_KEY, &input), expected);
+        }
+    }
+}

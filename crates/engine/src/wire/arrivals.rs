@@ -1,0 +1,65 @@
+//! The closed set of packet sources with a time law.
+
+use super::Arrival;
+use super::bursts::Bursts;
+use super::constant::Constant;
+use super::draw::Draw;
+use super::poisson::Poisson;
+use super::replay::Replay;
+use crate::config::units::Rate;
+
+/// An endless stream of packets in the order of their times.
+///
+/// Contract: times never decrease; a clone continues exactly as the original would have; nothing
+/// is allocated after construction.
+#[derive(Clone, Debug)]
+pub enum Arrivals {
+    /// Packets at equal distances.
+    Constant(Constant, Draw),
+    /// Packets at exponential distances.
+    Poisson(Poisson, Draw),
+    /// A constant rate that is switched on and off.
+    Bursts(Bursts, Draw),
+    /// The packets of a capture.
+    Replay(Replay),
+}
+
+impl Arrivals {
+    /// The next packet.
+    #[inline]
+    #[expect(clippy::should_implement_trait, reason = "endless: an Option would never be None")]
+    pub fn next(&mut self) -> Arrival {
+        match self {
+            Arrivals::Constant(times, draw) => draw.draw(times.next()),
+            Arrivals::Poisson(times, draw) => draw.draw(times.next()),
+            Arrivals::Bursts(times, draw) => draw.draw(times.next()),
+            Arrivals::Replay(replay) => replay.next(),
+        }
+    }
+
+    /// From the packet last given out on, packets come at `mean` on average over pauses and rounds:
+    /// what a search for the peak rate varies. Sizes, flows, burst lengths and the shape of a
+    /// capture stay.
+    ///
+    /// # Panics
+    /// If `mean` is zero.
+    pub fn set_rate(&mut self, mean: Rate) {
+        assert!(mean.0 > 0, "arrivals need a rate above zero");
+        match self {
+            Arrivals::Constant(times, _) => times.set_rate(mean),
+            Arrivals::Poisson(times, _) => times.set_rate(mean),
+            Arrivals::Bursts(times, _) => times.set_rate(mean),
+            Arrivals::Replay(replay) => replay.set_rate(mean),
+        }
+    }
+
+    /// For reports only: the offered packets per second, averaged over pauses and rounds.
+    pub fn mean_rate_f64(&self) -> f64 {
+        match self {
+            Arrivals::Constant(times, _) => times.mean_f64(),
+            Arrivals::Poisson(times, _) => times.mean_f64(),
+            Arrivals::Bursts(times, _) => times.mean_f64(),
+            Arrivals::Replay(replay) => replay.mean_f64(),
+        }
+    }
+}

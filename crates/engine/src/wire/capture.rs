@@ -1,0 +1,396 @@
+//! A packet capture in memory, from the bytes of a pcap or pcapng file.
+
+use std::collections::HashMap;
+
+use super::flow::{Flow, FlowTable};
+use super::headers::{self, LinkType};
+use super::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, pcap, pcapng, wire_bits};
+use crate::time::Ps;
+
+/// Why bytes are not a capture that can be replayed. The caller adds the file's name. Packets are
+/// counted from 1, as in Wireshark.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum CaptureError {
+    #[error("the file is empty; expected a pcap or pcapng capture")]
+    Empty,
+    #[error(
+        "not a capture: the file begins with {magic:02x?}{hint}; expected pcap (d4 c3 b2 a1 or \
+         4d 3c b2 a1, in either byte order) or pcapng (0a 0d 0d 0a)"
+    )]
+    NotACapture { magic: Vec<u8>, hint: &'static str },
+    #[error(
+        "the file ends after {read} whole packets in the middle of the record at byte {offset}, \
+         where packet {next} would be: it is truncated or damaged",
+        next = read + 1
+    )]
+    Truncated { read: usize, offset: usize },
+    #[error("damaged after {read} whole packets, in the record at byte {offset}: {what}")]
+    Damaged { read: usize, offset: usize, what: &'static str },
+    #[error("the capture holds no packet")]
+    NoPackets,
+    #[error(
+        "link type {number} of packet {packet} is not supported; supported are 0 (BSD loopback), \
+         1 (Ethernet), 101 (raw IP), 108 (OpenBSD loopback), 113 and 276 (Linux cooked), 228 and \
+         229 (raw IPv4 and IPv6), as numbered at https://www.tcpdump.org/linktypes.html"
+    )]
+    LinkType { packet: usize, number: u32 },
+    #[error(
+        "packet {packet} is {bytes} bytes long; expected 1 to {max}",
+        max = MAX_FRAME_BYTES
+    )]
+    Length { packet: usize, bytes: u32 },
+    #[error(
+        "only {captured} bytes of packet {packet} were captured, too few for its headers ({needed} \
+         bytes); capture with a snapshot length of at least 128 (tcpdump -s 128)"
+    )]
+    SnapLength { packet: usize, captured: usize, needed: usize },
+    #[error(
+        "packet {packet} refers to interface {interface}, but the section describes only {known}"
+    )]
+    Interface { packet: usize, interface: u32, known: usize },
+    #[error(
+        "packet {packet} has no time stamp (a pcapng Simple Packet Block); capture with a tool \
+         that records times, such as tcpdump or dumpcap"
+    )]
+    NoTime { packet: usize },
+    #[error(
+        "packet {packet} lies more than 106 days from the first one; expected a capture of at most \
+         that length"
+    )]
+    Span { packet: usize },
+}
+
+/// A packet of a capture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CapturedPacket {
+    /// Time since the earliest packet of the capture.
+    pub at: Ps,
+    /// The frame as it was on the wire, in bytes, however little of it was captured: without FCS,
+    /// with an Ethernet header in place of the capture's own, and padded to the shortest frame.
+    pub bytes: u32,
+    /// Index into [`Capture::flows`].
+    pub flow: u32,
+}
+
+/// The packets of a capture in the order of their times; at least one.
+///
+/// Captures from several queues or interfaces hold small reorderings: packets are sorted by time,
+/// and those of equal time keep their order in the file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Capture {
+    packets: Vec<CapturedPacket>,
+    flows: FlowTable,
+}
+
+impl Capture {
+    /// Reads a whole pcap or pcapng file.
+    ///
+    /// Total: any bytes give a capture or an error, and the memory used is at most a small multiple
+    /// of `file`.
+    ///
+    /// # Errors
+    /// A file that is damaged anywhere is refused as a whole: half a capture has another rate and
+    /// other flows than the one its user meant.
+    pub fn parse(file: &[u8]) -> Result<Capture, CaptureError> {
+        let mut collector = Collector::default();
+        match *file {
+            [] => return Err(CaptureError::Empty),
+            [0x0a, 0x0d, 0x0d, 0x0a, ..] => pcapng::read(file, &mut collector)?,
+            [0xd4, 0xc3, 0xb2, 0xa1, ..]
+            | [0xa1, 0xb2, 0xc3, 0xd4, ..]
+            | [0x4d, 0x3c, 0xb2, 0xa1, ..]
+            | [0xa1, 0xb2, 0x3c, 0x4d, ..] => pcap::read(file, &mut collector)?,
+            _ => {
+                let hint = match *file {
+                    [0x1f, 0x8b, ..] => " (gzip: decompress it first)",
+                    [0x28, 0xb5, 0x2f, 0xfd, ..] => " (zstd: decompress it first)",
+                    [0xfd, b'7', b'z', ..] => " (xz: decompress it first)",
+                    _ => "",
+                };
+                let magic = file[..file.len().min(4)].to_vec();
+                return Err(CaptureError::NotACapture { magic, hint });
+            }
+        }
+        collector.finish()
+    }
+
+    #[cfg(test)]
+    pub(super) fn new(packets: Vec<CapturedPacket>, flows: FlowTable) -> Capture {
+        Capture { packets, flows }
+    }
+
+    /// The packets in the order of their times.
+    pub fn packets(&self) -> &[CapturedPacket] {
+        &self.packets
+    }
+
+    /// The flows that the packets belong to, in the order of their first packet in the file.
+    pub fn flows(&self) -> &FlowTable {
+        &self.flows
+    }
+
+    /// From the first packet to the last.
+    pub fn span(&self) -> Ps {
+        self.packets[self.packets.len() - 1].at
+    }
+
+    /// The bits that all packets occupy on an Ethernet link, gaps included.
+    pub(super) fn wire_bits(&self) -> u128 {
+        self.packets.iter().map(|p| u128::from(wire_bits(p.bytes))).sum()
+    }
+}
+
+/// Takes packets in the order of the file, whatever its format.
+#[derive(Default)]
+pub(super) struct Collector {
+    /// The time of the first packet in the file, in picoseconds since any epoch.
+    epoch: i128,
+    /// Times are relative to `epoch` and may lie before it.
+    packets: Vec<(i64, u32, u32)>,
+    flows: Vec<Flow>,
+    /// Looked up only: its order never shows.
+    index: HashMap<Flow, u32>,
+}
+
+impl Collector {
+    /// How many packets were taken.
+    pub(super) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Takes a packet of `original` bytes, the first of which are `data`, captured at `at` (in
+    /// picoseconds since any epoch) with the link type `link`.
+    pub(super) fn push(
+        &mut self,
+        at: i128,
+        link: u32,
+        original: u32,
+        data: &[u8],
+    ) -> Result<(), CaptureError> {
+        let packet = self.len() + 1;
+        let link =
+            LinkType::numbered(link).ok_or(CaptureError::LinkType { packet, number: link })?;
+        if !(1..=MAX_FRAME_BYTES).contains(&original) {
+            return Err(CaptureError::Length { packet, bytes: original });
+        }
+        let flow = headers::flow(link, data, original)
+            .map_err(|needed| CaptureError::SnapLength { packet, captured: data.len(), needed })?;
+        if self.packets.is_empty() {
+            self.epoch = at;
+        }
+        let at = at
+            .checked_sub(self.epoch)
+            .and_then(|span| i64::try_from(span).ok())
+            // Half the range, so that the span between any two packets fits too.
+            .filter(|span| span.unsigned_abs() <= i64::MAX as u64 / 2)
+            .ok_or(CaptureError::Span { packet })?;
+        let payload = original.saturating_sub(link.header_bytes());
+        let bytes = (payload + LinkType::Ethernet.header_bytes()).max(MIN_FRAME_BYTES);
+        let next = self.flows.len() as u32;
+        let flow = *self.index.entry(flow).or_insert_with(|| {
+            self.flows.push(flow);
+            next
+        });
+        self.packets.push((at, bytes, flow));
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Capture, CaptureError> {
+        let first = self.packets.iter().map(|p| p.0).min().ok_or(CaptureError::NoPackets)?;
+        let since_first = |(at, bytes, flow): (i64, u32, u32)| CapturedPacket {
+            at: Ps(at.abs_diff(first)),
+            bytes,
+            flow,
+        };
+        let mut packets: Vec<_> = self.packets.into_iter().map(since_first).collect();
+        packets.sort_by_key(|p| p.at);
+        Ok(Capture { packets, flows: FlowTable::new(self.flows) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Captures taken with tcpdump on a loopback interface (UDP and TCP, IPv4 and IPv6), also the
+    /// seeds of the fuzz targets.
+    macro_rules! real {
+        ($path:literal) => {
+            include_bytes!(concat!("../../../../fuzz/corpus/", $path))
+        };
+    }
+
+    const PCAP: &[u8] = real!("pcap/ethernet-us.pcap");
+    const PCAPNG: &[u8] = real!("pcapng/three-interfaces.pcapng");
+
+    /// Offset of the first packet record of a pcap file, and the length of a record's header.
+    const PCAP_HEADER: usize = 24;
+    const RECORD_HEADER: usize = 16;
+
+    /// Packets and seconds as `capinfos` counts them, flows as `tcpdump -n` prints addresses, bytes
+    /// as `capinfos` less the difference between the capture's link header and Ethernet's.
+    #[test]
+    #[expect(clippy::type_complexity, reason = "a table")]
+    fn real_captures_read_as_wireshark_reads_them() {
+        let cases: [(&str, &[u8], usize, u64, u64, usize); 10] = [
+            ("us", PCAP, 28, 6742, 18_941_000_000, 12),
+            ("ns", real!("pcap/ethernet-ns-snap128.pcap"), 28, 6742, 24_756_817_000, 12),
+            ("big", real!("pcap/ethernet-us-big-endian.pcap"), 8, 2335, 10_388_000_000, 6),
+            ("sll", real!("pcap/linux-cooked.pcap"), 16, 3727 - 2 * 16, 11_440_000_000, 8),
+            ("sll2", real!("pcap/linux-cooked2.pcap"), 16, 3791 - 6 * 16, 11_442_000_000, 8),
+            ("raw", real!("pcap/raw-ip.pcap"), 14, 867 + 14 * 14, 10_419_000_000, 6),
+            ("ng us", real!("pcapng/ethernet-us.pcapng"), 16, 3695, 12_582_000_000, 8),
+            ("ng ns", real!("pcapng/ethernet-ns.pcapng"), 28, 6742, 24_756_817_000, 12),
+            ("ng 3", PCAPNG, 18, 6636 - 6 * 6 - 2 * 6, 4_629_973_580_000, 18),
+            (
+                "ng 2+3",
+                real!("pcapng/two-sections.pcapng"),
+                34,
+                10331 - 6 * 6 - 2 * 6,
+                6_957_797_000_000,
+                26,
+            ),
+        ];
+        for (name, file, packets, bytes, span_ps, flows) in cases {
+            let capture = Capture::parse(file).expect(name);
+            assert_eq!(capture.packets().len(), packets, "{name}");
+            let sum: u64 = capture.packets().iter().map(|p| u64::from(p.bytes)).sum();
+            assert_eq!(sum, bytes, "{name}");
+            assert_eq!(capture.span(), Ps(span_ps), "{name}");
+            assert_eq!(capture.flows().len(), flows, "{name}");
+            assert_eq!(capture.packets()[0].at, Ps::ZERO, "{name}");
+        }
+    }
+
+    #[test]
+    fn formats_of_one_capture_agree() {
+        let ns = Capture::parse(real!("pcap/ethernet-ns-snap128.pcap"));
+        assert_eq!(ns, Capture::parse(real!("pcapng/ethernet-ns.pcapng")));
+    }
+
+    #[test]
+    fn what_is_not_a_capture_is_named() {
+        assert_eq!(Capture::parse(&[]), Err(CaptureError::Empty));
+        let magic = |file: &[u8]| Capture::parse(file).unwrap_err().to_string();
+        assert!(magic(b"PK").contains("[50, 4b]"), "{}", magic(b"PK"));
+        assert!(magic(&[0x1f, 0x8b, 8, 0]).contains("gzip"));
+        assert_eq!(Capture::parse(&PCAP[..PCAP_HEADER]), Err(CaptureError::NoPackets));
+    }
+
+    #[test]
+    fn a_truncated_file_says_where_it_ends() {
+        let captured =
+            |at: usize| u32::from_le_bytes(PCAP[at + 8..at + 12].try_into().unwrap()) as usize;
+        let second = PCAP_HEADER + RECORD_HEADER + captured(PCAP_HEADER);
+        for end in [second + 1, second + RECORD_HEADER, second + RECORD_HEADER + 10] {
+            let error = Capture::parse(&PCAP[..end]).unwrap_err();
+            assert_eq!(error, CaptureError::Truncated { read: 1, offset: second });
+            assert!(error.to_string().contains("packet 2"), "{error}");
+        }
+        let error = Capture::parse(&PCAP[..10]).unwrap_err();
+        assert_eq!(error, CaptureError::Truncated { read: 0, offset: 0 });
+        let error = Capture::parse(&PCAPNG[..PCAPNG.len() - 7]).unwrap_err();
+        assert!(matches!(error, CaptureError::Truncated { .. }), "{error}");
+    }
+
+    fn patched(at: usize, bytes: &[u8]) -> Result<Capture, CaptureError> {
+        let mut file = PCAP.to_vec();
+        file[at..at + bytes.len()].copy_from_slice(bytes);
+        Capture::parse(&file)
+    }
+
+    #[test]
+    fn absurd_fields_are_refused() {
+        let wifi = 105;
+        assert_eq!(
+            patched(20, &[wifi, 0, 0, 0]),
+            Err(CaptureError::LinkType { packet: 1, number: wifi.into() })
+        );
+        let original = PCAP_HEADER + 12;
+        for bytes in [0, MAX_FRAME_BYTES + 1, u32::MAX] {
+            let given = patched(original, &bytes.to_le_bytes());
+            assert_eq!(given, Err(CaptureError::Length { packet: 1, bytes }));
+        }
+        assert!(matches!(
+            patched(PCAP_HEADER + 8, &[0xff; 4]),
+            Err(CaptureError::Truncated { read: 0, .. })
+        ));
+    }
+
+    #[test]
+    fn a_snapshot_without_the_headers_is_refused() {
+        // One UDP packet cut off after 20 bytes: the IP header needs 34.
+        let mut file = PCAP[..PCAP_HEADER + RECORD_HEADER + 20].to_vec();
+        file[PCAP_HEADER + 8] = 20;
+        assert_eq!(
+            Capture::parse(&file),
+            Err(CaptureError::SnapLength { packet: 1, captured: 20, needed: 34 })
+        );
+    }
+
+    #[test]
+    fn packets_out_of_order_are_sorted_stably() {
+        let mut collector = Collector::default();
+        for (at, size) in [(5_000, 100), (4_000, 101), (5_000, 102), (3_000, 103)] {
+            collector.push(at, 1, size, &[0; 60]).unwrap();
+        }
+        let capture = collector.finish().unwrap();
+        let packets: Vec<_> = capture.packets().iter().map(|p| (p.at.0, p.bytes)).collect();
+        assert_eq!(packets, [(0, 103), (1_000, 101), (2_000, 100), (2_000, 102)]);
+    }
+
+    #[test]
+    fn frames_are_padded_as_on_the_wire_and_spans_are_bounded() {
+        let mut collector = Collector::default();
+        collector.push(0, 1, 42, &[0; 42]).unwrap();
+        assert_eq!(
+            collector.push(i128::from(i64::MAX), 1, 42, &[0; 42]),
+            Err(CaptureError::Span { packet: 2 })
+        );
+        assert_eq!(collector.finish().unwrap().packets()[0].bytes, MIN_FRAME_BYTES);
+    }
+
+    /// What every capture promises, whatever bytes it came from.
+    fn check(capture: &Capture) {
+        assert!(capture.packets()[0].at == Ps::ZERO);
+        assert!(capture.packets().is_sorted_by_key(|p| p.at));
+        for packet in capture.packets() {
+            assert!((packet.flow as usize) < capture.flows().len());
+            assert!((MIN_FRAME_BYTES..=MAX_FRAME_BYTES + 14).contains(&packet.bytes));
+        }
+    }
+
+    proptest! {
+        /// Bytes of a valid file replaced, cut out or repeated: a capture or an error, no panic.
+        #[test]
+        fn mutated_files_never_panic(
+            which in 0usize..4,
+            edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+            cut in any::<(prop::sample::Index, prop::sample::Index)>(),
+            repeat: bool,
+        ) {
+            let mut file = [
+                PCAP,
+                PCAPNG,
+                real!("pcapng/two-sections.pcapng"),
+                real!("pcap/linux-cooked2.pcap"),
+            ][which].to_vec();
+            for (at, byte) in edits {
+                let at = at.index(file.len());
+                file[at] = byte;
+            }
+            let (a, b) = (cut.0.index(file.len()), cut.1.index(file.len()));
+            let range = a.min(b)..a.max(b);
+            if repeat {
+                file.extend_from_within(range);
+            } else if range.len() < file.len() / 4 {
+                file.drain(range);
+            }
+            if let Ok(capture) = Capture::parse(&file) {
+                check(&capture);
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Sizes and flows of synthetic packets: drawn independently of each other and of the times.
+
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::Arrival;
+use super::config::SizesConfig;
+use crate::time::Ps;
+
+/// Draws the size and the flow of a packet. Owns its random stream, so that another rate or time
+/// law leaves the sequence of packets as it was.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    sizes: Sizes,
+    flows: u32,
+    rng: Pcg64Mcg,
+}
+
+#[derive(Clone, Debug)]
+enum Sizes {
+    Fixed(u32),
+    /// Pairs of (sum of the weights up to and with this entry, bytes), and the sum of all.
+    Mix(Box<[(u64, u32)]>, u64),
+}
+
+impl Draw {
+    /// Packets of `sizes` over the flows 0 to `flows - 1`, all equally likely.
+    pub(super) fn new(sizes: &SizesConfig, flows: u32, rng: Pcg64Mcg) -> Draw {
+        let sizes = match sizes {
+            SizesConfig::Fixed { size } => Sizes::Fixed(size.0 as u32),
+            SizesConfig::Mix { of } => {
+                let mut total = 0;
+                let entries = of.iter().map(|entry| {
+                    total += u64::from(entry.weight);
+                    (total, entry.size.0 as u32)
+                });
+                let entries = entries.collect();
+                Sizes::Mix(entries, total)
+            }
+        };
+        Draw { sizes, flows, rng }
+    }
+
+    /// A packet of any flow that arrives at `at`.
+    #[inline]
+    pub fn draw(&mut self, at: Ps) -> Arrival {
+        let flow = below(&mut self.rng, u64::from(self.flows)) as u32;
+        Arrival { at, bytes: self.size(), flow }
+    }
+
+    /// A packet of one of `flows` (those of one queue) that arrives at `at`.
+    ///
+    /// # Panics
+    /// If `flows` is empty: there is no packet that reaches such a queue.
+    #[inline]
+    pub fn draw_among(&mut self, at: Ps, flows: &[u32]) -> Arrival {
+        let flow = flows[below(&mut self.rng, flows.len() as u64) as usize];
+        Arrival { at, bytes: self.size(), flow }
+    }
+
+    #[inline]
+    fn size(&mut self) -> u32 {
+        match &self.sizes {
+            Sizes::Fixed(bytes) => *bytes,
+            Sizes::Mix(entries, total) => {
+                let point = below(&mut self.rng, *total);
+                // A mix has a handful of entries: a scan beats a search.
+                let (rest, last) = entries.split_at(entries.len() - 1);
+                rest.iter().find(|e| point < e.0).unwrap_or(&last[0]).1
+            }
+        }
+    }
+}
+
+/// A uniform number below `n`, by the high half of a product (Lemire 2019, without the rejection
+/// step: the bias is below `n` / 2^64).
+#[inline]
+fn below(rng: &mut Pcg64Mcg, n: u64) -> u64 {
+    ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64
+}
+
+/// The random stream `id` of the run's `seed`: unrelated for every pair of the two.
+pub(super) fn stream(seed: u64, id: u64) -> Pcg64Mcg {
+    // The increment of SplitMix64: an odd number far from every small seed and id.
+    Pcg64Mcg::seed_from_u64(seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::units::Size;
+    use crate::wire::config::SizeShare;
+
+    fn imix() -> SizesConfig {
+        let share = |bytes, weight| SizeShare { size: Size(bytes), weight };
+        SizesConfig::Mix { of: vec![share(60, 7), share(590, 4), share(1514, 1)] }
+    }
+
+    /// A share p of n draws has the standard deviation sqrt(n p (1 - p)).
+    #[test]
+    fn shares_of_a_mix_are_within_four_sigma() {
+        let n = 1_200_000;
+        let mut draw = Draw::new(&imix(), 1, stream(1, 0));
+        let mut counts = [0u32; 3];
+        for _ in 0..n {
+            match draw.draw(Ps::ZERO).bytes {
+                60 => counts[0] += 1,
+                590 => counts[1] += 1,
+                1514 => counts[2] += 1,
+                other => panic!("{other} bytes is not in the mix"),
+            }
+        }
+        for (count, weight) in counts.into_iter().zip([7.0, 4.0, 1.0]) {
+            let p = weight / 12.0;
+            let sigma = (f64::from(n) * p * (1.0 - p)).sqrt();
+            let off = f64::from(count) - f64::from(n) * p;
+            assert!(off.abs() < 4.0 * sigma, "weight {weight}: {} sigma", off / sigma);
+        }
+    }
+
+    #[test]
+    fn flows_are_uniform_and_stay_in_range() {
+        let mut draw = Draw::new(&SizesConfig::Fixed { size: Size(1024) }, 16, stream(1, 0));
+        let mut counts = [0u32; 16];
+        for _ in 0..160_000 {
+            counts[draw.draw(Ps::ZERO).flow as usize] += 1;
+        }
+        // sigma = sqrt(160000 * 1/16 * 15/16) = 96.8
+        assert!(counts.iter().all(|c| c.abs_diff(10_000) < 4 * 97), "{counts:?}");
+    }
+
+    #[test]
+    fn a_draw_among_flows_takes_only_those() {
+        let mut draw = Draw::new(&imix(), 1000, stream(1, 0));
+        let mut seen = [3, 500, 999].map(|flow| (flow, false));
+        for _ in 0..100 {
+            let flow = draw.draw_among(Ps(5), &[3, 500, 999]).flow;
+            seen.iter_mut().find(|s| s.0 == flow).expect("one of the three").1 = true;
+        }
+        assert!(seen.iter().all(|s| s.1));
+    }
+
+    #[test]
+    fn streams_differ_by_seed_and_by_id() {
+        let first = |seed, id| stream(seed, id).next_u64();
+        let all = [first(0, 0), first(0, 1), first(1, 0), first(1, 1)];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all[i + 1..].iter().all(|b| a != b));
+        }
+    }
+}

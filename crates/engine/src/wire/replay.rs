@@ -1,0 +1,186 @@
+//! Replay of a capture: its packets, sizes and flows, at its own times or stretched to a rate.
+
+use std::sync::Arc;
+
+use super::pace::PS_PER_S;
+use super::{Arrival, Capture};
+use crate::config::units::{BitRate, Rate};
+use crate::time::Ps;
+
+/// The packets of a capture in order, over and over.
+///
+/// One round lasts from the first packet to the last plus one mean gap, so that the seam between
+/// two rounds is as long as an average gap and the mean rate does not depend on how often the
+/// capture is repeated. Stretching scales all times by one factor: bursts stay bursts. A loop gets
+/// its length as an exact fraction and carries the cut picoseconds into the next; a change of rate
+/// costs the picosecond that was being cut.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    capture: Arc<Capture>,
+    /// Index of the packet to give out next.
+    next: usize,
+    /// The length of a round in the times of the capture, in picoseconds; never 0.
+    recorded: u64,
+    round: Round,
+    /// Simulated time `anchor` is the time `anchor_offset` within the recorded round.
+    anchor: u64,
+    anchor_offset: u64,
+}
+
+/// The length of a round in simulated time: `ps` + `rest` / `parts` picoseconds.
+#[derive(Clone, Debug)]
+struct Round {
+    ps: u64,
+    rest: u128,
+    parts: u128,
+    carry: u128,
+}
+
+impl Round {
+    fn new(ps: u128, parts: u128) -> Round {
+        let whole = u64::try_from(ps / parts)
+            .expect("a round of a capture must last less than 213 days: the rate is too low");
+        Round { ps: whole, rest: ps % parts, parts, carry: 0 }
+    }
+
+    /// The whole picoseconds of the next round, with what earlier rounds left over.
+    fn next(&mut self) -> u64 {
+        self.carry += self.rest;
+        let extra = self.carry / self.parts;
+        self.carry %= self.parts;
+        self.ps + extra as u64
+    }
+}
+
+impl Replay {
+    /// The capture at the times it was recorded with; absent if all packets have the same time, for
+    /// then it has no rate to repeat it with.
+    pub(super) fn as_recorded(capture: Arc<Capture>) -> Option<Replay> {
+        let round = Round::new(recorded_round(&capture)?.into(), 1);
+        Some(Replay::with_round(capture, round))
+    }
+
+    /// The capture stretched to the mean rate `rate` on the wire, with everything a frame occupies
+    /// there ([`WIRE_OVERHEAD_BYTES`](super::WIRE_OVERHEAD_BYTES)).
+    pub(super) fn at_bit_rate(capture: Arc<Capture>, rate: BitRate) -> Replay {
+        let round = Round::new(capture.wire_bits() * PS_PER_S, rate.0.into());
+        Replay::with_round(capture, round)
+    }
+
+    fn with_round(capture: Arc<Capture>, round: Round) -> Replay {
+        // With a single time in the capture all offsets are 0 and any length serves.
+        let recorded = recorded_round(&capture).unwrap_or(1);
+        Replay { capture, next: 0, recorded, round, anchor: 0, anchor_offset: 0 }
+    }
+
+    /// The next packet.
+    #[inline]
+    pub(super) fn next(&mut self) -> Arrival {
+        if self.next == self.capture.packets().len() {
+            self.next = 0;
+            self.anchor = if self.anchor_offset == 0 {
+                self.anchor + self.round.next()
+            } else {
+                self.time_at(self.recorded)
+            };
+            self.anchor_offset = 0;
+        }
+        let packet = self.capture.packets()[self.next];
+        self.next += 1;
+        Arrival { at: Ps(self.time_at(packet.at.0)), bytes: packet.bytes, flow: packet.flow }
+    }
+
+    /// When the recorded time `offset` of the current round is played.
+    #[inline]
+    fn time_at(&self, offset: u64) -> u64 {
+        let stretched = u128::from(offset - self.anchor_offset) * u128::from(self.round.ps);
+        self.anchor + (stretched / u128::from(self.recorded)) as u64
+    }
+
+    /// From the packet last given out on, packets come at `rate` on average.
+    pub(super) fn set_rate(&mut self, rate: Rate) {
+        if let Some(last) = self.next.checked_sub(1) {
+            let offset = self.capture.packets()[last].at.0;
+            self.anchor = self.time_at(offset);
+            self.anchor_offset = offset;
+        }
+        let packets = self.capture.packets().len() as u128;
+        self.round = Round::new(packets * PS_PER_S, rate.0.into());
+    }
+
+    /// For reports only: packets per second.
+    pub(super) fn mean_f64(&self) -> f64 {
+        let Round { ps, rest, parts, .. } = self.round;
+        let round = ps as f64 + rest as f64 / parts as f64;
+        self.capture.packets().len() as f64 / round * PS_PER_S as f64
+    }
+}
+
+/// From the first packet to the last plus one mean gap; absent if they have the same time.
+fn recorded_round(capture: &Capture) -> Option<u64> {
+    let gaps = capture.packets().len() as u64 - 1;
+    let span = capture.span().0;
+    (span > 0).then(|| span + span / gaps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{CapturedPacket, FlowTable};
+
+    fn capture(times: &[u64]) -> Arc<Capture> {
+        let packet = |&at| CapturedPacket { at: Ps(at), bytes: 1000, flow: 0 };
+        Arc::new(Capture::new(times.iter().map(packet).collect(), FlowTable::synthetic(1)))
+    }
+
+    fn times(replay: &mut Replay, n: usize) -> Vec<u64> {
+        (0..n).map(|_| replay.next().at.0).collect()
+    }
+
+    #[test]
+    fn recorded_times_are_kept_and_the_seam_is_a_mean_gap() {
+        let mut replay = Replay::as_recorded(capture(&[0, 10, 100])).unwrap();
+        assert_eq!(times(&mut replay, 7), [0, 10, 100, 150, 160, 250, 300]);
+    }
+
+    #[test]
+    fn a_capture_of_one_instant_has_no_rate_of_its_own() {
+        assert!(Replay::as_recorded(capture(&[0])).is_none());
+        assert!(Replay::as_recorded(capture(&[0, 0])).is_none());
+        // 1024 bytes on the wire are 8192 bits: 81.92 ns at 100 Gbps.
+        let mut replay = Replay::at_bit_rate(capture(&[0]), BitRate(100_000_000_000));
+        assert_eq!(times(&mut replay, 3), [0, 81_920, 163_840]);
+    }
+
+    #[test]
+    fn stretching_keeps_the_shape_and_meets_the_rate() {
+        let capture = capture(&[0, 10, 100]);
+        let mut replay = Replay::at_bit_rate(capture, BitRate(100_000_000_000));
+        // Three packets in 3 * 81920 ps; the recorded round is 150.
+        assert_eq!(times(&mut replay, 4), [0, 16_384, 163_840, 245_760]);
+        assert!((replay.mean_f64() - 1e12 / 81_920.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn the_mean_rate_does_not_drift_over_rounds() {
+        // 7 Mpps: a round of 3 packets lasts 428571.43 ps.
+        let mut replay = Replay::as_recorded(capture(&[0, 10, 100])).unwrap();
+        replay.set_rate(Rate(7_000_000));
+        let n = 7_000_000 / 100 * 3;
+        assert_eq!(times(&mut replay, n + 1)[n], 30_000_000_000);
+    }
+
+    #[test]
+    fn a_new_rate_in_mid_round_counts_from_the_last_packet() {
+        let mut replay = Replay::as_recorded(capture(&[0, 10, 100])).unwrap();
+        assert_eq!(times(&mut replay, 2), [0, 10]);
+        // 3 packets a second make a round of one second, recorded as 150 ps.
+        replay.set_rate(Rate(3));
+        let second = 1_000_000_000_000;
+        let ends = 10 + second * 140 / 150;
+        assert_eq!(
+            times(&mut replay, 4),
+            [10 + second * 90 / 150, ends, ends + second * 10 / 150, ends + second * 100 / 150]
+        );
+    }
+}
