@@ -4,8 +4,17 @@
 //! does the work on its own data, and emits the accesses. The driver has read the completion and
 //! the buffer's metadata before, and frees the buffer after.
 
+pub mod config;
+pub mod kvs;
+
+mod draw;
+
+use serde::Serialize;
+
+use self::config::AppConfig;
+use self::kvs::{Kvs, KvsCounters};
 use crate::core::op::Ops;
-use crate::memory::line::Line;
+use crate::memory::line::{AddressSpace, Line};
 
 /// A received packet as the application sees it.
 #[derive(Clone, Copy, Debug)]
@@ -56,4 +65,64 @@ pub trait App {
     /// Size of request number `seq` if the application's client decides it (a key-value client
     /// does: a GET is small, a SET carries the item); `None` leaves it to the traffic.
     fn request_bytes(&self, seq: u64) -> Option<u32>;
+}
+
+/// Any of the applications, dispatched statically.
+#[derive(Clone, Debug)]
+pub enum AnyApp {
+    /// A key-value store.
+    Kvs(Kvs),
+}
+
+/// What an application has done since its counters were reset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum AppCounters {
+    /// A key-value store.
+    Kvs(KvsCounters),
+}
+
+/// Calls a method on the application, whichever it is.
+macro_rules! each {
+    ($any:expr, $app:ident => $call:expr) => {
+        match $any {
+            AnyApp::Kvs($app) => $call,
+        }
+    };
+}
+
+impl AnyApp {
+    /// The application of a tenant with `cores` cores, its regions reserved in `space`, its data
+    /// populated. The configuration has passed [`AppConfig::check`].
+    pub fn build(config: &AppConfig, _cores: u32, seed: u64, space: &mut AddressSpace) -> AnyApp {
+        match config {
+            AppConfig::Kvs(config) => AnyApp::Kvs(Kvs::new(config, seed, space)),
+        }
+    }
+
+    /// What the application has done since its counters were reset.
+    pub fn counters(&self) -> AppCounters {
+        match self {
+            AnyApp::Kvs(app) => AppCounters::Kvs(app.counters()),
+        }
+    }
+
+    /// Sets the counters to zero: the measurement begins.
+    pub fn reset_counters(&mut self) {
+        each!(self, app => app.reset_counters());
+    }
+}
+
+impl App for AnyApp {
+    fn on_packet(&mut self, core: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
+        each!(self, app => app.on_packet(core, packet, ops))
+    }
+
+    fn on_idle(&mut self, core: u32, ops: &mut Ops) {
+        each!(self, app => app.on_idle(core, ops));
+    }
+
+    fn request_bytes(&self, seq: u64) -> Option<u32> {
+        each!(self, app => app.request_bytes(seq))
+    }
 }

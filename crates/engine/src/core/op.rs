@@ -27,6 +27,13 @@ pub enum Op {
         /// How many.
         instructions: u32,
     },
+    /// Time in which the core does nothing for the packet and touches no memory: an interrupt, a
+    /// page fault, a slow request. It begins when all earlier operations are done, and nothing
+    /// later starts before it ends.
+    Delay {
+        /// How long.
+        ns: u32,
+    },
     /// One load instruction of a line.
     Load {
         /// The line read.

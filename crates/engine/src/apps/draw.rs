@@ -1,0 +1,66 @@
+//! Random numbers by counter: the draw of request `seq` is a pure function of seed and `seq`.
+//!
+//! The wire (which needs the size of a request) and the application (which needs its key) draw
+//! independently and agree, in any order and from any thread.
+
+/// A stream of draws, indexed by number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Draw {
+    seed: u64,
+}
+
+impl Draw {
+    /// Stream number `stream` of `seed`.
+    pub(crate) fn new(seed: u64, stream: u64) -> Draw {
+        Draw { seed: mix(seed ^ mix(stream)) }
+    }
+
+    /// Draw number `n`, uniform in 64 bits: output `n` of SplitMix64 (Steele, Lea, Flood: "Fast
+    /// Splittable Pseudorandom Number Generators", OOPSLA 2014), whose state is a counter.
+    #[inline]
+    pub(crate) fn at(self, n: u64) -> u64 {
+        mix(self.seed.wrapping_add(n.wrapping_mul(GOLDEN_GAMMA)))
+    }
+}
+
+/// 2^64 divided by the golden ratio, odd: SplitMix64's increment.
+const GOLDEN_GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// SplitMix64's finaliser: a bijection in which every output bit depends on every input bit.
+#[inline]
+pub(crate) fn mix(mut z: u64) -> u64 {
+    z = z.wrapping_add(GOLDEN_GAMMA);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// Maps a uniform draw to `0..n` by multiplication (Lemire 2019); the bias is below n / 2^64.
+#[inline]
+pub(crate) fn below(draw: u64, n: u64) -> u64 {
+    ((u128::from(draw) * u128::from(n)) >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splitmix64_gives_its_published_first_outputs() {
+        // Seed 0 of the reference implementation (https://prng.di.unimi.it/splitmix64.c).
+        let zero = Draw { seed: 0 };
+        let expected = [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F];
+        assert_eq!([zero.at(0), zero.at(1), zero.at(2)], expected);
+    }
+
+    #[test]
+    fn below_fills_the_range_evenly() {
+        let draw = Draw::new(1, 0);
+        let mut count = [0u32; 10];
+        for n in 0..100_000 {
+            count[below(draw.at(n), 10) as usize] += 1;
+        }
+        // Binomial: sigma = 95; five sigma.
+        assert!(count.iter().all(|&c| c.abs_diff(10_000) < 475), "{count:?}");
+    }
+}

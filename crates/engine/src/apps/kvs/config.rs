@@ -1,0 +1,148 @@
+//! What a key-value store is configured by.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::store::HEADER_BYTES;
+use crate::apps::config::{Check, Invalid};
+use crate::config::units::{Duration, Share, Size};
+use crate::memory::line::LINE_BYTES;
+
+/// A MICA-style key-value store. The defaults are the workload of the Sweeper paper (appendix,
+/// "Workload configurations").
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct KvsConfig {
+    /// Key-value pairs with which the store is populated.
+    pub keys: u32,
+    /// Buckets of the index, one cache line each; a power of two.
+    pub buckets: u32,
+    /// Capacity of the circular log; a power of two.
+    pub log: Size,
+    /// Bytes of a request that carries a value, of an answer that carries one, and of a log entry:
+    /// 20 bytes of key, opcode and length, and the value. The paper's "1KB items" come in packets
+    /// of "commensurate" size, and its buffers of 1 KB hold one packet (section IV-A), so the
+    /// header is taken as part of the item.
+    pub item: Size,
+    /// Exponent of the zipf distribution of the keys' popularity; 0 is uniform.
+    pub zipf: f64,
+    /// Share of GETs; the rest are SETs.
+    pub gets: Share,
+    /// What decides whether a packet is a GET or a SET.
+    pub requests: Requests,
+    /// With `requests = "from-size"`: packets of at least this size are SETs and carry a value
+    /// that fills them.
+    pub set_from: Size,
+    /// Bytes of network headers before the request in a packet. None by default: the transport of
+    /// the paper is terminated by the NIC (appendix). UDP over IPv4 over Ethernet has 42.
+    pub network_header: Size,
+    /// Instructions of a request beside those counted by access and by copied line: polling,
+    /// parsing, scanning the bucket, comparing the key, building and posting the answer. HERD's
+    /// `mica_batch_op` and its worker loop are about 200 for one request, counted by source line.
+    /// To be calibrated on figure 1 of the Sweeper paper.
+    pub request_instructions: u32,
+    /// Instructions to copy one cache line beside its first load and its first store. A `memcpy`
+    /// of 32-byte AVX moves needs one more load, one more store and two for the loop. To be
+    /// calibrated on figure 1 of the Sweeper paper.
+    pub copy_instructions_per_line: u32,
+    /// Processing delays that some requests suffer (Sweeper paper, section VI-F).
+    pub spike: Option<Spike>,
+}
+
+impl Default for KvsConfig {
+    fn default() -> KvsConfig {
+        KvsConfig {
+            keys: 2_400_000,
+            buckets: 1 << 20,
+            log: Size(256 << 20),
+            item: Size(1024),
+            zipf: 0.99,
+            gets: Share(5_000),
+            requests: Requests::Drawn,
+            set_from: Size(128),
+            network_header: Size(0),
+            request_instructions: 200,
+            copy_instructions_per_line: 4,
+            spike: None,
+        }
+    }
+}
+
+/// What decides whether a packet is a GET or a SET.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Requests {
+    /// The simulated client draws the operation, and the packet has the size it needs.
+    Drawn,
+    /// The traffic decides the size, and the size decides the operation: for replayed captures.
+    FromSize,
+}
+
+/// A delay that strikes requests at random.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spike {
+    /// Share of requests that suffer it.
+    pub probability: Share,
+    /// The shortest delay; delays are uniform in whole nanoseconds.
+    pub min: Duration,
+    /// The longest delay, at most 4 s.
+    pub max: Duration,
+}
+
+impl KvsConfig {
+    /// Everything wrong with the values.
+    pub(crate) fn check(&self) -> Vec<Invalid> {
+        let mut check = Check::default();
+        check.that((1..=1 << 28).contains(&self.keys), "keys", self.keys, "1 to 268435456");
+        check.that(
+            self.buckets.is_power_of_two() && self.buckets <= 1 << 26,
+            "buckets",
+            self.buckets,
+            "a power of two up to 67108864",
+        );
+        // 1 MiB: the log must hold several of the largest entries; 64 GiB: its lines are numbered
+        // in 32 bits through a few rounds.
+        check.that(
+            self.log.0.is_power_of_two() && (1 << 20..=1 << 36).contains(&self.log.0),
+            "log",
+            self.log,
+            "a power of two from 1 MiB to 64 GiB",
+        );
+        check.that(
+            (u64::from(HEADER_BYTES) + 1..=32 << 10).contains(&self.item.0),
+            "item",
+            self.item,
+            "21 B to 32 KiB",
+        );
+        check.that((0.0..=4.0).contains(&self.zipf), "zipf", self.zipf, "0 to 4");
+        check.that(self.gets <= Share::WHOLE, "gets", self.gets, "0 % to 100 %");
+        check.that(
+            self.network_header.0 + u64::from(HEADER_BYTES) <= LINE_BYTES,
+            "network_header",
+            self.network_header,
+            "0 B to 44 B (network and request header share the first cache line)",
+        );
+        check.that(
+            self.set_from.0 > self.network_header.0 + u64::from(HEADER_BYTES),
+            "set_from",
+            self.set_from,
+            "more than network_header and 20 B of request header",
+        );
+        if let Some(spike) = &self.spike {
+            check.that(
+                spike.probability <= Share::WHOLE,
+                "spike.probability",
+                spike.probability,
+                "0 % to 100 %",
+            );
+            check.that(
+                spike.min <= spike.max && spike.max <= Duration(4_000_000_000_000),
+                "spike.max",
+                spike.max,
+                "spike.min to 4 s",
+            );
+        }
+        check.invalid
+    }
+}

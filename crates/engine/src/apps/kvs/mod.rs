@@ -1,0 +1,272 @@
+//! A MICA-style key-value store: its data structures, its client, and the accesses of a request.
+//!
+//! One store serves all cores of the tenant (concurrent reads and writes). What one request
+//! touches, for the 1-KB items of the Sweeper paper (an item is 16 lines: a packet, a log entry):
+//!
+//! | | RX loads | index loads | entry loads | log stores | index stores | TX stores | lines |
+//! |---|---|---|---|---|---|---|---|
+//! | SET in place | 16 | 2 | 1 | 16 | 0 | 1 | 36 |
+//! | SET appended | 16 | 2 | 0 | 16 | 2 | 1 | 37 |
+//! | GET          |  1 | 2 | 16 | 0 | 0 | 16 | 35 |
+//! | GET, missing |  1 | 2 | 0 | 0 | 0 | 1 | 4 |
+//!
+//! The two index lines are the bucket and the head of the log, which every look-up reads to see
+//! whether the log has wrapped over the entry, and every append advances. Where a slot has the
+//! right tag but belongs to another key, one entry load is added. Each number is asserted below.
+
+pub mod config;
+
+mod client;
+mod store;
+mod zipf;
+
+use serde::Serialize;
+
+use self::client::Client;
+use self::config::{KvsConfig, Requests};
+use self::store::{Found, HEADER_BYTES, Place, Store, entry_lines};
+use super::{App, Packet, Verdict};
+use crate::core::op::{Dep, Op, Ops};
+use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind, lines_in};
+
+/// The smallest packet: one cache line, which is also the smallest Ethernet frame.
+const MIN_PACKET: u32 = 64;
+
+/// How often the log is filled anew by requests before the run. The populated keys in it are
+/// uniformly random; requests replace them by what a FIFO keeps of zipf traffic. After one round
+/// nothing populated is left; the test `the_store_is_warm` holds the rounds after the third to the
+/// share of in-place updates of much later ones.
+const WARMING_ROUNDS: u32 = 3;
+
+/// The most requests spent on warming, per key: a data set that fits the log appends (almost)
+/// nothing, and has nothing to warm either.
+const WARMING_REQUESTS_PER_KEY: u64 = 4;
+
+/// What the store has done since its counters were reset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct KvsCounters {
+    /// GETs that found their key.
+    pub get_hits: u64,
+    /// GETs of keys that the log or the index had lost.
+    pub get_misses: u64,
+    /// SETs that updated an entry in place.
+    pub sets_in_place: u64,
+    /// SETs that appended an entry to the log.
+    pub sets_appended: u64,
+    /// Appends that took the slot of another key still in the log.
+    pub index_evictions: u64,
+    /// Requests struck by a processing delay.
+    pub spikes: u64,
+}
+
+/// The application.
+#[derive(Clone, Debug)]
+pub struct Kvs {
+    store: Store,
+    client: Client,
+    counters: KvsCounters,
+    /// First line of the buckets.
+    index: Line,
+    /// First line of the log.
+    log: Line,
+    /// The line of the store's descriptor that holds the log's head.
+    head: Line,
+    requests: Requests,
+    value: u32,
+    set_from: u32,
+    network_header: u32,
+    parse_instructions: u32,
+    answer_instructions: u32,
+    copy_instructions: u32,
+}
+
+impl Kvs {
+    /// A populated and warm store. The configuration has been checked.
+    pub(crate) fn new(config: &KvsConfig, seed: u64, space: &mut AddressSpace) -> Kvs {
+        let mut kvs = Kvs {
+            store: Store::new(config.keys, config.buckets, config.log.0, seed),
+            client: Client::new(config, seed),
+            counters: KvsCounters::default(),
+            index: space.reserve(u64::from(config.buckets) * LINE_BYTES),
+            log: space.reserve(config.log.0),
+            head: space.reserve(LINE_BYTES),
+            requests: config.requests,
+            value: config.item.0 as u32 - HEADER_BYTES,
+            set_from: config.set_from.0 as u32,
+            network_header: config.network_header.0 as u32,
+            // Half of the work comes before the bucket is read, half after the copy.
+            parse_instructions: config.request_instructions.div_ceil(2),
+            answer_instructions: config.request_instructions / 2,
+            copy_instructions: config.copy_instructions_per_line,
+        };
+        kvs.populate();
+        kvs.warm();
+        kvs
+    }
+
+    /// Inserts every key once, in an order that has nothing to do with popularity: steps of the
+    /// golden section of the number of keys, made coprime to it.
+    fn populate(&mut self) {
+        let keys = u64::from(self.store.keys());
+        let step = (keys * 618_034 / 1_000_000..)
+            .find(|&step| gcd(step, keys) == 1)
+            .expect("the number of keys plus one is coprime to it");
+        for i in 0..keys {
+            self.store.set((i * step % keys) as u32, self.value as u16);
+        }
+    }
+
+    /// Runs SETs of the client's popularity until log and index are stationary.
+    fn warm(&mut self) {
+        let populated = self.store.appended_lines();
+        let enough = WARMING_ROUNDS.saturating_mul(self.store.log_lines());
+        let most = WARMING_REQUESTS_PER_KEY * u64::from(self.store.keys());
+        for n in 0..most {
+            if self.store.appended_lines() - populated >= enough {
+                break;
+            }
+            let key = self.client.warming_key(n);
+            self.store.set(key, self.value as u16);
+        }
+    }
+
+    /// What the store has done since its counters were reset.
+    pub fn counters(&self) -> KvsCounters {
+        self.counters
+    }
+
+    /// Sets the counters to zero.
+    pub fn reset_counters(&mut self) {
+        self.counters = KvsCounters::default();
+    }
+
+    /// The value that the packet carries, if it is a SET.
+    fn value_of(&self, packet: &Packet) -> Option<u16> {
+        match self.requests {
+            Requests::Drawn => (!self.client.is_get(packet.seq)).then_some(self.value as u16),
+            Requests::FromSize => (packet.bytes >= self.set_from).then(|| {
+                // No frame reaches 64 KiB.
+                (packet.bytes - self.network_header - HEADER_BYTES).min(u32::from(u16::MAX)) as u16
+            }),
+        }
+    }
+
+    /// Bytes of a message (request or answer) with a value of `value` bytes.
+    fn message_bytes(&self, value: u32) -> u32 {
+        (self.network_header + HEADER_BYTES + value).max(MIN_PACKET)
+    }
+
+    fn get(&mut self, key: u32, packet: &Packet, ops: &mut Ops) -> u32 {
+        match self.store.get(key) {
+            Found::Live(Place { line, value }) => {
+                self.counters.get_hits += 1;
+                let entry = self.log + line;
+                // The addresses of the whole entry come from the slot: with the branches on the
+                // key and the length predicted, the copy does not wait for the header.
+                ops.load(entry, LineKind::App, Dep::After);
+                // The key of the request has been compared: nothing reads the packet again.
+                ops.relinquish(packet.rx, packet.bytes);
+                let bytes = self.message_bytes(value);
+                let (from, to) = (entry_lines(value), lines_in(u64::from(bytes)));
+                for i in 0..from.max(to) {
+                    if 0 < i && i < from {
+                        ops.load(entry + i, LineKind::App, Dep::After);
+                    }
+                    if i < to {
+                        ops.store(packet.tx + i, LineKind::Tx, Dep::Free);
+                    }
+                    ops.compute(self.copy_instructions);
+                }
+                bytes
+            }
+            other @ (Found::Other { .. } | Found::Nothing) => {
+                self.counters.get_misses += 1;
+                if let Found::Other { line } = other {
+                    ops.load(self.log + line, LineKind::App, Dep::After);
+                }
+                ops.relinquish(packet.rx, packet.bytes);
+                self.answer_without_value(packet, ops)
+            }
+        }
+    }
+
+    fn set(&mut self, key: u32, value: u16, packet: &Packet, ops: &mut Ops) -> u32 {
+        let stored = self.store.set(key, value);
+        let entry = self.log + stored.line;
+        // The address of the entry: from the slot in place, from the head of the log otherwise.
+        let dep = if stored.appended {
+            self.counters.sets_appended += 1;
+            self.counters.index_evictions += u64::from(stored.evicted);
+            if let Some(line) = stored.passed {
+                ops.load(self.log + line, LineKind::App, Dep::After);
+            }
+            ops.store(self.index + self.store.bucket(key), LineKind::App, Dep::Free);
+            ops.store(self.head, LineKind::App, Dep::Free);
+            Dep::Free
+        } else {
+            self.counters.sets_in_place += 1;
+            ops.load(entry, LineKind::App, Dep::After);
+            Dep::After
+        };
+        // The first line of the packet is in the registers since it was parsed.
+        let (from, to) = (lines_in(u64::from(packet.bytes)), entry_lines(u32::from(value)));
+        for i in 0..from.max(to) {
+            if 0 < i && i < from {
+                ops.load(packet.rx + i, LineKind::Rx, Dep::Free);
+            }
+            if i < to {
+                ops.store(entry + i, LineKind::App, dep);
+            }
+            ops.compute(self.copy_instructions);
+        }
+        ops.relinquish(packet.rx, packet.bytes);
+        self.answer_without_value(packet, ops)
+    }
+
+    fn answer_without_value(&self, packet: &Packet, ops: &mut Ops) -> u32 {
+        ops.store(packet.tx, LineKind::Tx, Dep::Free);
+        self.message_bytes(0)
+    }
+}
+
+impl App for Kvs {
+    fn on_packet(&mut self, _core: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
+        let key = self.client.key(packet.seq);
+        ops.load(packet.rx, LineKind::Rx, Dep::Chain);
+        ops.compute(self.parse_instructions);
+        if let Some(ns) = self.client.spike_ns(packet.seq) {
+            self.counters.spikes += 1;
+            ops.push(Op::Delay { ns });
+        }
+        ops.load(self.head, LineKind::App, Dep::Free);
+        ops.load(self.index + self.store.bucket(key), LineKind::App, Dep::Chain);
+        let bytes = match self.value_of(packet) {
+            Some(value) => self.set(key, value, packet, ops),
+            None => self.get(key, packet, ops),
+        };
+        ops.compute(self.answer_instructions);
+        Verdict::Reply { bytes }
+    }
+
+    fn on_idle(&mut self, _core: u32, _ops: &mut Ops) {}
+
+    fn request_bytes(&self, seq: u64) -> Option<u32> {
+        match self.requests {
+            Requests::Drawn => {
+                let value = if self.client.is_get(seq) { 0 } else { self.value };
+                Some(self.message_bytes(value))
+            }
+            Requests::FromSize => None,
+        }
+    }
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests;
