@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::units::{Frequency, Size};
+use crate::memory::dram::DramConfig;
 
 /// A server: cores, caches, memory and NIC. Every value of a machine file says where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +22,8 @@ pub struct Machine {
     pub llc: Llc,
     /// The on-chip network between L2s, LLC and I/O.
     pub noc: Noc,
+    /// The memory channels.
+    pub dram: DramConfig,
     /// The NIC.
     pub nic: Nic,
     /// The link between NIC and processor; absent for a NIC on the chip.

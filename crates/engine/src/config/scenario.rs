@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::machine::Machine;
 use super::units::{Duration, Share, Size};
+use crate::apps::config::AppConfig;
+use crate::wire::config::TrafficConfig;
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -12,6 +14,9 @@ use super::units::{Duration, Share, Size};
 pub struct Scenario {
     /// The server. In a file: `base = "name of a machine file"` and any keys that differ from it.
     pub machine: Machine,
+    /// What arrives; absent for a run without packets.
+    #[serde(default)]
+    pub traffic: Option<TrafficConfig>,
     /// Where the data of received packets goes.
     pub placement: Placement,
     /// The receive and transmit queues of each core that serves packets.
@@ -85,6 +90,10 @@ pub struct Queues {
     /// Packets a core takes from its queue at a time (`rte_eth_rx_burst` uses 32).
     #[serde(default = "Queues::one")]
     pub burst: u32,
+    /// Instructions of the driver to receive one packet, beyond its memory accesses.
+    pub rx_instructions: u32,
+    /// Instructions of the driver to transmit one packet, beyond its memory accesses.
+    pub tx_instructions: u32,
 }
 
 impl Queues {
@@ -110,6 +119,8 @@ pub enum Pool {
 pub struct Tenant {
     /// Name in results.
     pub name: String,
+    /// What it runs.
+    pub app: AppConfig,
     /// First core and number of cores.
     pub cores: CoreRange,
     /// LLC ways in which these cores may allocate, as first way and number of ways; all unless

@@ -168,8 +168,7 @@ impl Memory {
         let Requester::Core { core, exclusive, .. } = requester else {
             panic!("requests to the LLC come from cores; got {requester:?}")
         };
-        let by_core = &mut self.counts.llc_by_core[core as usize];
-        by_core.0 += 1;
+        self.counts.llc_by_core[core as usize].0 += 1;
         if self.policy.keeps_aside(kind) {
             return Some(now + self.latencies.llc);
         }
@@ -180,11 +179,11 @@ impl Memory {
             Served::Forward => Some(now + self.latencies.llc + self.latencies.forward),
             Served::Wait(other) => {
                 self.transactions[other as usize].waiting.push(requester);
-                by_core.0 -= 1;
+                self.counts.llc_by_core[core as usize].0 -= 1;
                 return None;
             }
             Served::Memory => {
-                by_core.1 += 1;
+                self.counts.llc_by_core[core as usize].1 += 1;
                 self.counts.llc_misses[kind as usize] += 1;
                 if exclusive {
                     self.swept.written(line);
