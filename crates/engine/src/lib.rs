@@ -10,6 +10,7 @@ pub mod core;
 pub mod events;
 pub mod memory;
 pub mod nic;
+mod pcie;
 pub mod rng;
 pub mod stats;
 pub mod time;

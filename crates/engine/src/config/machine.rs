@@ -167,6 +167,12 @@ pub struct Nic {
     pub read_credits: u32,
     /// Receive descriptors fetched at a time into the NIC's own cache of descriptors.
     pub descriptor_batch: u32,
+    /// Bytes of a receive or transmit descriptor in its ring.
+    pub descriptor_size: Size,
+    /// Bytes of a completion.
+    pub completion_size: Size,
+    /// Entries of the RSS indirection table, a power of two.
+    pub rss_table: u32,
 }
 
 /// The PCIe link.

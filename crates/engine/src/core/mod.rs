@@ -1,3 +1,5 @@
 //! The core: what it executes and how long that takes.
 
+mod in_order;
+pub(crate) mod interval;
 pub mod op;

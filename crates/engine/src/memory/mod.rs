@@ -7,7 +7,7 @@ pub mod dram;
 mod io;
 pub mod line;
 mod placement;
-mod private;
+pub(crate) mod private;
 mod replacement;
 mod shadow;
 mod sweep;

@@ -1,3 +1,5 @@
-//! The network card: what happens to a frame between the wire and the memory of the host.
+//! The NIC: input SRAM, receive-side scaling, descriptor rings, buffer pools, DMA credits.
 
+pub(crate) mod pool;
+pub(crate) mod queue;
 pub mod rss;

@@ -1,0 +1,61 @@
+//! The pool of receive buffers of one core, and the order in which they are used again.
+
+use std::collections::VecDeque;
+
+use crate::config::scenario::Pool as Order;
+
+/// Number of a buffer within its pool.
+pub(crate) type Buffer = u32;
+
+/// Free buffers.
+#[derive(Clone, Debug)]
+pub(crate) struct Pool {
+    order: Order,
+    free: VecDeque<Buffer>,
+}
+
+impl Pool {
+    /// All `buffers` free, lowest first.
+    pub(crate) fn new(order: Order, buffers: u32) -> Pool {
+        Pool { order, free: (0..buffers).collect() }
+    }
+
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<Buffer> {
+        match self.order {
+            Order::Ring => self.free.pop_front(),
+            Order::Stack => self.free.pop_back(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn put(&mut self, buffer: Buffer) {
+        self.free.push_back(buffer);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reuse(order: Order) -> Vec<Buffer> {
+        let mut pool = Pool::new(order, 4);
+        (0..6)
+            .map(|_| {
+                let b = pool.take().unwrap();
+                pool.put(b);
+                b
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_ring_uses_every_buffer_in_turn_and_a_stack_the_last() {
+        assert_eq!(reuse(Order::Ring), [0, 1, 2, 3, 0, 1]);
+        assert_eq!(reuse(Order::Stack), [3, 3, 3, 3, 3, 3]);
+    }
+}

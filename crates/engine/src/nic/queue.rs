@@ -1,0 +1,175 @@
+//! One receive and transmit queue pair: descriptor rings, the buffers behind them, and the packets
+//! that wait for the core.
+
+use std::collections::VecDeque;
+
+use super::pool::{Buffer, Pool};
+use crate::config::machine::Nic;
+use crate::config::scenario::Queues;
+use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
+
+/// A ring of small entries in memory, written in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Ring {
+    first: Line,
+    entries: u32,
+    entry_bytes: u32,
+    next: u32,
+}
+
+impl Ring {
+    fn new(space: &mut AddressSpace, entries: u32, entry_bytes: u32) -> Ring {
+        let first = space.reserve(u64::from(entries) * u64::from(entry_bytes));
+        Ring { first, entries, entry_bytes, next: 0 }
+    }
+
+    /// The line of the next entry, which is then behind.
+    #[inline]
+    pub(crate) fn advance(&mut self) -> Line {
+        let line = self.first + (self.next * self.entry_bytes) / LINE_BYTES as u32;
+        self.next += 1;
+        if self.next == self.entries {
+            self.next = 0;
+        }
+        line
+    }
+
+    /// The lines that the next `n` entries lie in, and the ring is past them.
+    pub(crate) fn advance_by(&mut self, n: u32) -> impl Iterator<Item = Line> + '_ {
+        let mut last = None;
+        (0..n).filter_map(move |_| {
+            let line = self.advance();
+            let new = last != Some(line);
+            last = Some(line);
+            new.then_some(line)
+        })
+    }
+}
+
+/// A queue pair and its core's view of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Queue {
+    pub(crate) core: u16,
+    /// Receive descriptors as the driver writes and the NIC reads them.
+    pub(crate) rx_ring: Ring,
+    pub(crate) rx_ring_nic: Ring,
+    /// Completions as the NIC writes and the driver reads them.
+    pub(crate) completions_nic: Ring,
+    pub(crate) completions: Ring,
+    pub(crate) tx_ring: Ring,
+    pub(crate) tx_ring_nic: Ring,
+    /// Buffers behind posted descriptors, in ring order.
+    posted: VecDeque<Buffer>,
+    /// How many of them, from the front, the NIC has the descriptors of.
+    pub(crate) fetched: u32,
+    /// Whether a fetch of descriptors is under way.
+    pub(crate) fetching: bool,
+    pub(crate) pool: Pool,
+    /// Descriptors of the ring that are not posted.
+    pub(crate) unposted: u32,
+    /// Packets whose completion is visible, in order.
+    pub(crate) visible: VecDeque<u32>,
+    /// Packets put in and not yet taken by the core, wherever they are.
+    pub(crate) backlog: u32,
+    /// Transmit descriptors in use.
+    pub(crate) transmitting: u32,
+    tx_descriptors: u32,
+    next_tx: u32,
+    first_buffer: Line,
+    buffer_lines: u32,
+    data_offset: u32,
+    pub(crate) metadata_lines: u32,
+    first_tx: Line,
+    tx_lines: u32,
+}
+
+impl Queue {
+    pub(crate) fn new(core: u16, config: &Queues, nic: &Nic, space: &mut AddressSpace) -> Queue {
+        let buffers = config.pool_buffers.unwrap_or(config.rx_descriptors);
+        let stride = config.metadata.0 + config.headroom.0 + config.buffer_size.0;
+        let buffer_lines = lines_in(stride);
+        let tx_lines = lines_in(config.buffer_size.0);
+        let first_buffer = space.reserve(u64::from(buffer_lines * buffers) * LINE_BYTES);
+        let first_tx = space.reserve(u64::from(tx_lines * config.tx_descriptors) * LINE_BYTES);
+        let descriptor = nic.descriptor_size.0 as u32;
+        let completion = nic.completion_size.0 as u32;
+        let rx_ring = Ring::new(space, config.rx_descriptors, descriptor);
+        let completions = Ring::new(space, config.rx_descriptors, completion);
+        let tx_ring = Ring::new(space, config.tx_descriptors, descriptor);
+        let mut queue = Queue {
+            core,
+            rx_ring_nic: rx_ring.clone(),
+            rx_ring,
+            completions_nic: completions.clone(),
+            completions,
+            tx_ring_nic: tx_ring.clone(),
+            tx_ring,
+            posted: VecDeque::with_capacity(config.rx_descriptors as usize),
+            fetched: 0,
+            fetching: false,
+            pool: Pool::new(config.pool, buffers),
+            unposted: config.rx_descriptors,
+            visible: VecDeque::new(),
+            backlog: 0,
+            transmitting: 0,
+            tx_descriptors: config.tx_descriptors,
+            next_tx: 0,
+            first_buffer,
+            buffer_lines,
+            data_offset: lines_in(config.metadata.0 + config.headroom.0),
+            metadata_lines: lines_in(config.metadata.0),
+            first_tx,
+            tx_lines,
+        };
+        queue.post(config.rx_descriptors);
+        queue
+    }
+
+    /// Posts up to `n` free buffers to the NIC and returns how many.
+    pub(crate) fn post(&mut self, n: u32) -> u32 {
+        let mut posted = 0;
+        while posted < n.min(self.unposted)
+            && let Some(buffer) = self.pool.take()
+        {
+            self.posted.push_back(buffer);
+            posted += 1;
+        }
+        self.unposted -= posted;
+        posted
+    }
+
+    /// Descriptors that the NIC may use or fetch.
+    pub(crate) fn posted(&self) -> u32 {
+        self.posted.len() as u32
+    }
+
+    /// The NIC uses the next descriptor.
+    pub(crate) fn use_descriptor(&mut self) -> Buffer {
+        self.fetched -= 1;
+        self.unposted += 1;
+        self.posted.pop_front().expect("a fetched descriptor is posted")
+    }
+
+    /// First line of the data of a buffer.
+    pub(crate) fn data(&self, buffer: Buffer) -> Line {
+        self.first_buffer + buffer * self.buffer_lines + self.data_offset
+    }
+
+    /// First line of the driver's metadata of a buffer.
+    pub(crate) fn metadata(&self, buffer: Buffer) -> Line {
+        self.first_buffer + buffer * self.buffer_lines
+    }
+
+    /// Whether a transmit descriptor is free.
+    pub(crate) fn can_transmit(&self, packets: u32) -> bool {
+        self.transmitting + packets <= self.tx_descriptors
+    }
+
+    /// Takes a transmit descriptor; returns the first line of its buffer.
+    pub(crate) fn take_tx(&mut self) -> Line {
+        self.transmitting += 1;
+        let line = self.first_tx + self.next_tx * self.tx_lines;
+        self.next_tx = (self.next_tx + 1) % self.tx_descriptors;
+        line
+    }
+}
