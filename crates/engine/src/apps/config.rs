@@ -6,6 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::kvs::config::KvsConfig;
+use super::l2fwd::L2fwdConfig;
+use super::l3fwd::config::L3fwdConfig;
+use super::xmem::XmemConfig;
 
 /// The application of a tenant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +16,12 @@ use super::kvs::config::KvsConfig;
 pub enum AppConfig {
     /// A MICA-style key-value store.
     Kvs(KvsConfig),
+    /// A forwarder of IPv4 packets by longest-prefix match.
+    L3fwd(L3fwdConfig),
+    /// A forwarder that swaps MAC addresses.
+    L2fwd(L2fwdConfig),
+    /// A memory benchmark without network traffic.
+    Xmem(XmemConfig),
 }
 
 /// A value that cannot be simulated.
@@ -31,6 +40,10 @@ impl AppConfig {
     pub fn check(&self) -> Vec<Invalid> {
         match self {
             AppConfig::Kvs(config) => config.check(),
+            AppConfig::L3fwd(config) => config.check(),
+            AppConfig::Xmem(config) => config.check(),
+            // Any number of instructions will do.
+            AppConfig::L2fwd(_) => Vec::new(),
         }
     }
 }
@@ -53,5 +66,63 @@ impl Check {
         if !holds {
             self.invalid.push(Invalid { key, value: value.to_string(), allowed });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(json: &str) -> Result<AppConfig, String> {
+        serde_json::from_str(json).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_kind_alone_is_the_workload_of_the_paper() {
+        assert_eq!(parse(r#"{"kind": "kvs"}"#), Ok(AppConfig::Kvs(KvsConfig::default())));
+        for kind in ["kvs", "l3fwd", "l2fwd", "xmem"] {
+            let config = parse(&format!(r#"{{"kind": "{kind}"}}"#)).expect("defaults parse");
+            assert_eq!(config.check(), [], "{kind}");
+            let json = serde_json::to_string(&config).expect("serialises");
+            assert_eq!(parse(&json), Ok(config));
+        }
+    }
+
+    #[test]
+    fn unknown_keys_and_kinds_are_refused_by_name() {
+        for kind in ["kvs", "l3fwd", "l2fwd", "xmem"] {
+            let e = parse(&format!(r#"{{"kind": "{kind}", "itme": "512 B"}}"#)).unwrap_err();
+            assert!(e.contains("itme"), "{kind}: {e}");
+        }
+        let e = parse(r#"{"kind": "kvss"}"#).unwrap_err();
+        assert!(e.contains("kvss") && e.contains("l3fwd"), "{e}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_listed_with_what_is_allowed() {
+        let wrong = |json: &str| -> Vec<(&str, String)> {
+            let invalid = parse(json).expect("parses").check();
+            assert!(invalid.iter().all(|i| !i.allowed.is_empty()));
+            invalid.into_iter().map(|i| (i.key, i.value)).collect()
+        };
+        let spike = r#""spike": {"probability": "1 %", "min": "2 us", "max": "1 us"}"#;
+        assert_eq!(
+            wrong(&format!(r#"{{"kind": "kvs", "buckets": 1000, "log": "3 MiB", {spike}}}"#)),
+            [
+                ("buckets", "1000".to_string()),
+                ("log", "3 MiB".to_string()),
+                ("spike.max", "1 us".to_string()),
+            ]
+        );
+        assert_eq!(
+            wrong(r#"{"kind": "kvs", "keys": 0, "item": "20 B", "zipf": -1.0, "gets": "101 %"}"#)
+                .len(),
+            4
+        );
+        assert_eq!(
+            wrong(r#"{"kind": "l3fwd", "rules": 0, "longest_prefix": 16}"#),
+            [("longest_prefix", "16".to_string()), ("rules", "0".to_string())]
+        );
+        assert_eq!(wrong(r#"{"kind": "xmem", "region": "100 B"}"#), [("region", "100 B".into())]);
     }
 }

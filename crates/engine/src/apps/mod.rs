@@ -6,6 +6,9 @@
 
 pub mod config;
 pub mod kvs;
+pub mod l2fwd;
+pub mod l3fwd;
+pub mod xmem;
 
 mod draw;
 
@@ -13,6 +16,9 @@ use serde::Serialize;
 
 use self::config::AppConfig;
 use self::kvs::{Kvs, KvsCounters};
+use self::l2fwd::{L2fwd, L2fwdCounters};
+use self::l3fwd::{L3fwd, L3fwdCounters};
+use self::xmem::{Xmem, XmemCounters};
 use crate::core::op::Ops;
 use crate::memory::line::{AddressSpace, Line};
 
@@ -72,6 +78,12 @@ pub trait App {
 pub enum AnyApp {
     /// A key-value store.
     Kvs(Kvs),
+    /// An L3 forwarder.
+    L3fwd(L3fwd),
+    /// A layer-2 forwarder.
+    L2fwd(L2fwd),
+    /// A memory benchmark.
+    Xmem(Xmem),
 }
 
 /// What an application has done since its counters were reset.
@@ -80,6 +92,12 @@ pub enum AnyApp {
 pub enum AppCounters {
     /// A key-value store.
     Kvs(KvsCounters),
+    /// An L3 forwarder.
+    L3fwd(L3fwdCounters),
+    /// A layer-2 forwarder.
+    L2fwd(L2fwdCounters),
+    /// A memory benchmark.
+    Xmem(XmemCounters),
 }
 
 /// Calls a method on the application, whichever it is.
@@ -87,6 +105,9 @@ macro_rules! each {
     ($any:expr, $app:ident => $call:expr) => {
         match $any {
             AnyApp::Kvs($app) => $call,
+            AnyApp::L3fwd($app) => $call,
+            AnyApp::L2fwd($app) => $call,
+            AnyApp::Xmem($app) => $call,
         }
     };
 }
@@ -94,9 +115,12 @@ macro_rules! each {
 impl AnyApp {
     /// The application of a tenant with `cores` cores, its regions reserved in `space`, its data
     /// populated. The configuration has passed [`AppConfig::check`].
-    pub fn build(config: &AppConfig, _cores: u32, seed: u64, space: &mut AddressSpace) -> AnyApp {
+    pub fn build(config: &AppConfig, cores: u32, seed: u64, space: &mut AddressSpace) -> AnyApp {
         match config {
             AppConfig::Kvs(config) => AnyApp::Kvs(Kvs::new(config, seed, space)),
+            AppConfig::L3fwd(config) => AnyApp::L3fwd(L3fwd::new(config, seed, space)),
+            AppConfig::L2fwd(config) => AnyApp::L2fwd(L2fwd::new(config)),
+            AppConfig::Xmem(config) => AnyApp::Xmem(Xmem::new(config, cores, seed, space)),
         }
     }
 
@@ -104,6 +128,9 @@ impl AnyApp {
     pub fn counters(&self) -> AppCounters {
         match self {
             AnyApp::Kvs(app) => AppCounters::Kvs(app.counters()),
+            AnyApp::L3fwd(app) => AppCounters::L3fwd(app.counters()),
+            AnyApp::L2fwd(app) => AppCounters::L2fwd(app.counters()),
+            AnyApp::Xmem(app) => AppCounters::Xmem(app.counters()),
         }
     }
 

@@ -1,0 +1,83 @@
+//! What an L3 forwarder is configured by.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::apps::config::{Check, Invalid};
+
+/// A forwarder of IPv4 packets by longest-prefix match. The defaults are the network function of
+/// the Sweeper paper with 16k rules (appendix, "Workload configurations").
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct L3fwdConfig {
+    /// Random rules in the table. 16384 rules touch about as many cache lines of the table: 1 MB,
+    /// which "barely fit in each core's private L2" (appendix). DPDK's l3fwd comes with 16, which
+    /// stay in the L1d (section VI-E of the paper).
+    pub rules: u32,
+    /// Bits of the shortest prefix; lengths are uniform. DPDK's l3fwd has prefixes of 24 bits.
+    pub shortest_prefix: u32,
+    /// Bits of the longest prefix. Beyond 24 bits a look-up reads a second table.
+    pub longest_prefix: u32,
+    /// How a packet gets from the receive to the transmit queue.
+    pub transmit: Transmit,
+    /// Instructions of a packet beside those counted by access and by copied line: parsing, the
+    /// address arithmetic of the look-up, TTL, checksum and MAC addresses. About 60 in the scalar
+    /// path of DPDK's `l3fwd_lpm.c`, counted by source line.
+    pub packet_instructions: u32,
+    /// Instructions to copy one cache line beside its first load and its first store: one more
+    /// 32-byte AVX load, one more store and two for the loop.
+    pub copy_instructions_per_line: u32,
+}
+
+impl Default for L3fwdConfig {
+    fn default() -> L3fwdConfig {
+        L3fwdConfig {
+            rules: 16_384,
+            shortest_prefix: 24,
+            longest_prefix: 24,
+            transmit: Transmit::Copy,
+            packet_instructions: 60,
+            copy_instructions_per_line: 4,
+        }
+    }
+}
+
+/// How a packet gets from the receive to the transmit queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transmit {
+    /// Copied into a transmit buffer; the receive buffer is relinquished at once.
+    Copy,
+    /// The receive buffer itself is transmitted.
+    ZeroCopy,
+}
+
+impl L3fwdConfig {
+    /// Everything wrong with the values.
+    pub(crate) fn check(&self) -> Vec<Invalid> {
+        let mut check = Check::default();
+        let ordered = self.shortest_prefix <= self.longest_prefix;
+        check.that(
+            (8..=32).contains(&self.shortest_prefix),
+            "shortest_prefix",
+            self.shortest_prefix,
+            "8 to 32",
+        );
+        check.that(
+            (8..=32).contains(&self.longest_prefix) && ordered,
+            "longest_prefix",
+            self.longest_prefix,
+            "shortest_prefix to 32",
+        );
+        // Half of the shortest prefixes: random rules are drawn until they differ. A million: the
+        // size of the Internet's table.
+        let prefixes = 1u64.checked_shl(self.shortest_prefix.min(32)).unwrap_or(u64::MAX);
+        check.that(
+            self.rules >= 1 && self.rules <= 1 << 20 && u64::from(self.rules) <= prefixes / 2,
+            "rules",
+            self.rules,
+            "1 to 1048576, and at most half of the prefixes of the shortest length",
+        );
+        check.invalid
+    }
+}

@@ -1,0 +1,285 @@
+//! X-Mem: a program that does nothing but access a private region of memory on each core.
+//!
+//! Gottscho et al., "X-Mem: A Cross-Platform and Extensible Memory Characterization Tool for the
+//! Cloud", ISPASS 2016. Its random kernels chase pointers, for latency and for throughput alike
+//! (`randomRead_Word64` in its `benchmark_kernels.cpp` is `p = *p`, unrolled), through a random
+//! cycle over all 64-bit words of the region; its sequential kernels read word after word. The
+//! Sweeper paper's "sequential random accesses" (section VI-E) are therefore taken as one after the
+//! other: `random-chained`. `random` is what the tool does not have: the same without dependence,
+//! as many misses in flight as the core can hold.
+//!
+//! One access is one load (a store, for the written share, in `random` and `sequential`; a load
+//! and a store of the same word in `random-chained`, where the next pointer must be read first).
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::config::{Check, Invalid};
+use super::draw::{Draw, below};
+use super::{App, Packet, Verdict};
+use crate::config::units::{Share, Size};
+use crate::core::op::{Dep, Ops};
+use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind};
+
+/// Memory accesses to a private region on each core.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct XmemConfig {
+    /// Region of each core: "a private 2MB dataset" (Sweeper paper, section VI-E).
+    pub region: Size,
+    /// Order of the accesses.
+    pub pattern: Pattern,
+    /// Share of accesses that write.
+    pub writes: Share,
+    /// Instructions of an access beside its load or store. None by default: the kernels are
+    /// unrolled 512 times and more.
+    pub access_instructions: u32,
+}
+
+impl Default for XmemConfig {
+    fn default() -> XmemConfig {
+        XmemConfig {
+            region: Size(2 << 20),
+            pattern: Pattern::RandomChained,
+            writes: Share(0),
+            access_instructions: 0,
+        }
+    }
+}
+
+/// Order of the accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// Pointers through all words of the region in random order; each waits for the last.
+    RandomChained,
+    /// Independent random words.
+    Random,
+    /// Word after word, again and again.
+    Sequential,
+}
+
+impl XmemConfig {
+    /// Everything wrong with the values.
+    pub(crate) fn check(&self) -> Vec<Invalid> {
+        let mut check = Check::default();
+        check.that(
+            self.region.0.is_multiple_of(LINE_BYTES)
+                && (LINE_BYTES..=256 << 20).contains(&self.region.0),
+            "region",
+            self.region,
+            "a multiple of 64 B from 64 B to 256 MiB",
+        );
+        check.that(self.writes <= Share::WHOLE, "writes", self.writes, "0 % to 100 %");
+        check.invalid
+    }
+}
+
+/// Accesses emitted at a time: enough that asking for more costs nothing, and little against the
+/// microseconds between two looks at a core's progress.
+const SLICE: u32 = 128;
+
+/// 64-bit words in a line.
+const WORDS_PER_LINE: u32 = 8;
+
+/// What X-Mem has done since its counters were reset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct XmemCounters {
+    /// Accesses emitted on all cores: the measure of its performance.
+    pub accesses: u64,
+}
+
+/// Where a core is.
+#[derive(Clone, Copy, Debug)]
+struct Walker {
+    region: Line,
+    /// The word accessed last.
+    word: u32,
+    /// Accesses since the beginning.
+    accesses: u64,
+    draw: Draw,
+}
+
+/// The application.
+#[derive(Clone, Debug)]
+pub struct Xmem {
+    walkers: Vec<Walker>,
+    /// For each word the one its pointer names; immutable, shared by all cores and clones. Empty
+    /// unless the pattern is chained.
+    cycle: Arc<[u32]>,
+    words: u32,
+    pattern: Pattern,
+    write_threshold: u64,
+    access_instructions: u32,
+    counters: XmemCounters,
+}
+
+impl Xmem {
+    /// X-Mem on `cores` cores, each with a region of its own. The configuration has been checked.
+    pub(crate) fn new(
+        config: &XmemConfig,
+        cores: u32,
+        seed: u64,
+        space: &mut AddressSpace,
+    ) -> Xmem {
+        let words = (config.region.0 / LINE_BYTES) as u32 * WORDS_PER_LINE;
+        let cycle = match config.pattern {
+            Pattern::RandomChained => random_cycle(words, Draw::new(seed, 0)),
+            Pattern::Random | Pattern::Sequential => Vec::new(),
+        };
+        let walkers = (0..cores)
+            .map(|core| Walker {
+                region: space.reserve(config.region.0),
+                // Cores stand at different places, as processes started one after the other do.
+                word: below(Draw::new(seed, 1).at(u64::from(core)), u64::from(words)) as u32,
+                accesses: 0,
+                draw: Draw::new(seed, 2 + u64::from(core)),
+            })
+            .collect();
+        Xmem {
+            walkers,
+            cycle: cycle.into(),
+            words,
+            pattern: config.pattern,
+            write_threshold: config.writes.threshold_u32(),
+            access_instructions: config.access_instructions,
+            counters: XmemCounters::default(),
+        }
+    }
+
+    /// What X-Mem has done since its counters were reset.
+    pub fn counters(&self) -> XmemCounters {
+        self.counters
+    }
+
+    /// Sets the counters to zero.
+    pub fn reset_counters(&mut self) {
+        self.counters = XmemCounters::default();
+    }
+}
+
+/// A random permutation of `0..n` that is one cycle, as a table of successors (Sattolo 1986).
+fn random_cycle(n: u32, draw: Draw) -> Vec<u32> {
+    let mut next: Vec<u32> = (0..n).collect();
+    for i in (1..n).rev() {
+        next.swap(i as usize, below(draw.at(u64::from(i)), u64::from(i)) as usize);
+    }
+    next
+}
+
+impl App for Xmem {
+    /// X-Mem listens to no network.
+    fn on_packet(&mut self, _core: u32, _packet: &Packet, _ops: &mut Ops) -> Verdict {
+        Verdict::Consume
+    }
+
+    fn on_idle(&mut self, core: u32, ops: &mut Ops) {
+        let walker = &mut self.walkers[core as usize];
+        for _ in 0..SLICE {
+            let draw = walker.draw.at(walker.accesses);
+            walker.accesses += 1;
+            walker.word = match self.pattern {
+                Pattern::RandomChained => self.cycle[walker.word as usize],
+                Pattern::Random => below(draw, u64::from(self.words)) as u32,
+                Pattern::Sequential if walker.word + 1 < self.words => walker.word + 1,
+                Pattern::Sequential => 0,
+            };
+            let line = walker.region + walker.word / WORDS_PER_LINE;
+            // The low half of the draw: the word took the high one.
+            let write = u64::from(draw as u32) < self.write_threshold;
+            match (self.pattern, write) {
+                (Pattern::RandomChained, _) => {
+                    ops.load(line, LineKind::App, Dep::Chain);
+                    if write {
+                        ops.store(line, LineKind::App, Dep::After);
+                    }
+                }
+                (_, false) => ops.load(line, LineKind::App, Dep::Free),
+                (_, true) => ops.store(line, LineKind::App, Dep::Free),
+            }
+            if self.access_instructions > 0 {
+                ops.compute(self.access_instructions);
+            }
+        }
+        self.counters.accesses += u64::from(SLICE);
+    }
+
+    fn request_bytes(&self, _seq: u64) -> Option<u32> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::op::Op;
+
+    fn build(config: &XmemConfig, cores: u32) -> Xmem {
+        assert_eq!(config.check(), []);
+        Xmem::new(config, cores, 1, &mut AddressSpace::default())
+    }
+
+    fn emit(app: &mut Xmem, core: u32, accesses: u64) -> Vec<Op> {
+        let mut ops = Ops::new(false);
+        for _ in 0..accesses.div_ceil(u64::from(SLICE)) {
+            app.on_idle(core, &mut ops);
+        }
+        ops.iter().collect()
+    }
+
+    #[test]
+    fn a_chain_visits_every_word_once_a_round() {
+        let region = XmemConfig { region: Size(1 << 16), ..XmemConfig::default() };
+        let mut app = build(&region, 1);
+        let words = 1 << 13;
+        let mut visits = vec![0u32; words / 8];
+        let ops = emit(&mut app, 0, words as u64);
+        for op in &ops {
+            let &Op::Load { line, kind: LineKind::App, dep: Dep::Chain } = op else {
+                panic!("{op:?} in a chain of loads");
+            };
+            visits[line as usize] += 1;
+        }
+        assert!(visits.iter().all(|&v| v == 8), "each line has eight words");
+        assert_eq!(app.counters().accesses, words as u64);
+    }
+
+    #[test]
+    fn cores_stay_in_their_regions() {
+        for pattern in [Pattern::RandomChained, Pattern::Random, Pattern::Sequential] {
+            let mut app = build(&XmemConfig { pattern, ..XmemConfig::default() }, 3);
+            let lines = (2 << 20) / LINE_BYTES as u32;
+            for core in 0..3 {
+                for op in emit(&mut app, core, 10_000) {
+                    let Op::Load { line, .. } = op else { panic!("{op:?} without writes") };
+                    assert_eq!(line / lines, core, "{pattern:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sequential_reads_a_line_eight_times_and_goes_on() {
+        let config =
+            XmemConfig { region: Size(128), pattern: Pattern::Sequential, ..XmemConfig::default() };
+        let mut app = build(&config, 1);
+        let start = app.walkers[0].word;
+        for (n, op) in emit(&mut app, 0, 64).into_iter().enumerate() {
+            let line = (start + 1 + n as u32) % 16 / 8;
+            assert_eq!(op, Op::Load { line, kind: LineKind::App, dep: Dep::Free });
+        }
+    }
+
+    #[test]
+    fn the_written_share_is_the_one_asked_for() {
+        for pattern in [Pattern::RandomChained, Pattern::Random, Pattern::Sequential] {
+            let config = XmemConfig { pattern, writes: Share(30_000), ..XmemConfig::default() };
+            let ops = emit(&mut build(&config, 1), 0, 128_000);
+            let stores = ops.iter().filter(|op| matches!(op, Op::Store { .. })).count();
+            // Binomial: sigma = 164.
+            assert!(stores.abs_diff(38_400) < 820, "{pattern:?}: {stores}");
+        }
+    }
+}
