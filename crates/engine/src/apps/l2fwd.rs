@@ -16,9 +16,9 @@ use crate::memory::line::LineKind;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct L2fwdConfig {
-    /// Instructions of a packet beside the load and the store: three moves each way for two
-    /// 6-byte addresses, and the element's part of the loop. About 20, counted by source line in
-    /// FastClick's `EtherMirror`.
+    /// Instructions of a packet beside the load and the store: the moves of two 6-byte addresses
+    /// through registers, and the element's part of the loop over the batch. 20 is an estimate
+    /// from reading Click's `EtherMirror::simple_action`.
     pub packet_instructions: u32,
 }
 

@@ -10,6 +10,7 @@ pub mod l2fwd;
 pub mod l3fwd;
 pub mod xmem;
 
+mod copy;
 mod draw;
 
 use serde::Serialize;
@@ -151,5 +152,63 @@ impl App for AnyApp {
 
     fn request_bytes(&self, seq: u64) -> Option<u32> {
         each!(self, app => app.request_bytes(seq))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::op::{Mark, Op};
+    use crate::memory::line::{LineKind, lines_in};
+
+    /// The contract of [`App`], for every application.
+    #[test]
+    fn applications_keep_to_their_regions_and_the_buffers_of_the_packet() {
+        let configs = [
+            r#"{"kind": "kvs", "keys": 1000, "buckets": 256, "log": "1 MiB"}"#,
+            r#"{"kind": "l3fwd", "rules": 100, "longest_prefix": 32}"#,
+            r#"{"kind": "l3fwd", "rules": 100, "transmit": "zero-copy"}"#,
+            r#"{"kind": "l2fwd"}"#,
+            r#"{"kind": "xmem", "writes": "50 %"}"#,
+        ];
+        for json in configs {
+            let config: AppConfig = serde_json::from_str(json).expect("parses");
+            let mut space = AddressSpace::default();
+            let first = space.reserve(1);
+            let mut app = AnyApp::build(&config, 2, 1, &mut space);
+            let end = space.reserve(1);
+            // Buffers at the end of the address space.
+            let (rx, tx) = (Line::MAX - 100, Line::MAX - 50);
+            for seq in 0..2000 {
+                let bytes = app.request_bytes(seq).unwrap_or(1024);
+                let packet = Packet { seq, rx, tx, bytes, flow: 0, handle: 0 };
+                let mut ops = Ops::new(true);
+                ops.push(Op::Mark { mark: Mark::Begin, packet: 0 });
+                let verdict = app.on_packet(0, &packet, &mut ops);
+                let emitted = ops.len();
+                app.on_idle(1, &mut ops);
+                let idle = ops.len() - emitted;
+                assert!(idle == 0 || idle >= 100, "{json}: a slice of {idle}");
+                let answer = match verdict {
+                    Verdict::Reply { bytes } => bytes,
+                    Verdict::Forward | Verdict::Consume => 0,
+                };
+                assert!(matches!(ops.get(0), Some(Op::Mark { .. })), "{json} cleared the buffer");
+                for op in ops.iter().skip(1) {
+                    let (line, allowed) = match op {
+                        Op::Load { line, kind, .. } | Op::Store { line, kind, .. } => match kind {
+                            LineKind::App => (line, first + 1..end),
+                            LineKind::Rx => (line, rx..rx + lines_in(u64::from(bytes))),
+                            LineKind::Tx => (line, tx..tx + lines_in(u64::from(answer))),
+                            other => panic!("{json}: {other:?} belongs to the driver"),
+                        },
+                        Op::Sweep { line } => (line, rx..rx + lines_in(u64::from(bytes))),
+                        Op::Compute { .. } | Op::Delay { .. } => continue,
+                        Op::Mark { .. } | Op::WriteBack { .. } => panic!("{json}: {op:?}"),
+                    };
+                    assert!(allowed.contains(&line), "{json}: {op:?} outside {allowed:?}");
+                }
+            }
+        }
     }
 }

@@ -2,14 +2,16 @@
 //!
 //! Gottscho et al., "X-Mem: A Cross-Platform and Extensible Memory Characterization Tool for the
 //! Cloud", ISPASS 2016. Its random kernels chase pointers, for latency and for throughput alike
-//! (`randomRead_Word64` in its `benchmark_kernels.cpp` is `p = *p`, unrolled), through a random
-//! cycle over all 64-bit words of the region; its sequential kernels read word after word. The
+//! (`randomRead_Word64` of its `benchmark_kernels.cpp` is `p = *p`, unrolled), through a random
+//! Hamiltonian cycle over all 64-bit words of the region (`buildRandomPointerPermutation`), and
+//! `randomWrite_Word64` writes each pointer back; its sequential kernels go word after word. The
 //! Sweeper paper's "sequential random accesses" (section VI-E) are therefore taken as one after the
 //! other: `random-chained`. `random` is what the tool does not have: the same without dependence,
 //! as many misses in flight as the core can hold.
 //!
 //! One access is one load (a store, for the written share, in `random` and `sequential`; a load
-//! and a store of the same word in `random-chained`, where the next pointer must be read first).
+//! and a store of the same word in `random-chained`, where the next pointer must be read first),
+//! and no other instruction: the kernels are unrolled 512 times.
 
 use std::sync::Arc;
 
@@ -20,7 +22,7 @@ use super::config::{Check, Invalid};
 use super::draw::{Draw, below};
 use super::{App, Packet, Verdict};
 use crate::config::units::{Share, Size};
-use crate::core::op::{Dep, Ops};
+use crate::core::op::{Dep, Op, Ops};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind};
 
 /// Memory accesses to a private region on each core.
@@ -33,19 +35,11 @@ pub struct XmemConfig {
     pub pattern: Pattern,
     /// Share of accesses that write.
     pub writes: Share,
-    /// Instructions of an access beside its load or store. None by default: the kernels are
-    /// unrolled 512 times and more.
-    pub access_instructions: u32,
 }
 
 impl Default for XmemConfig {
     fn default() -> XmemConfig {
-        XmemConfig {
-            region: Size(2 << 20),
-            pattern: Pattern::RandomChained,
-            writes: Share(0),
-            access_instructions: 0,
-        }
+        XmemConfig { region: Size(2 << 20), pattern: Pattern::RandomChained, writes: Share(0) }
     }
 }
 
@@ -79,7 +73,7 @@ impl XmemConfig {
 
 /// Accesses emitted at a time: enough that asking for more costs nothing, and little against the
 /// microseconds between two looks at a core's progress.
-const SLICE: u32 = 128;
+const SLICE: u64 = 128;
 
 /// 64-bit words in a line.
 const WORDS_PER_LINE: u32 = 8;
@@ -112,7 +106,6 @@ pub struct Xmem {
     words: u32,
     pattern: Pattern,
     write_threshold: u64,
-    access_instructions: u32,
     counters: XmemCounters,
 }
 
@@ -144,7 +137,6 @@ impl Xmem {
             words,
             pattern: config.pattern,
             write_threshold: config.writes.threshold_u32(),
-            access_instructions: config.access_instructions,
             counters: XmemCounters::default(),
         }
     }
@@ -177,33 +169,31 @@ impl App for Xmem {
 
     fn on_idle(&mut self, core: u32, ops: &mut Ops) {
         let walker = &mut self.walkers[core as usize];
-        for _ in 0..SLICE {
-            let draw = walker.draw.at(walker.accesses);
-            walker.accesses += 1;
-            walker.word = match self.pattern {
-                Pattern::RandomChained => self.cycle[walker.word as usize],
-                Pattern::Random => below(draw, u64::from(self.words)) as u32,
-                Pattern::Sequential if walker.word + 1 < self.words => walker.word + 1,
+        let Walker { region, mut word, accesses, draw } = *walker;
+        for n in accesses..accesses + SLICE {
+            word = match self.pattern {
+                Pattern::RandomChained => self.cycle[word as usize],
+                Pattern::Random => below(draw.at(n), u64::from(self.words)) as u32,
+                Pattern::Sequential if word + 1 < self.words => word + 1,
                 Pattern::Sequential => 0,
             };
-            let line = walker.region + walker.word / WORDS_PER_LINE;
+            let line = region + word / WORDS_PER_LINE;
             // The low half of the draw: the word took the high one.
-            let write = u64::from(draw as u32) < self.write_threshold;
+            let write =
+                self.write_threshold > 0 && u64::from(draw.at(n) as u32) < self.write_threshold;
             match (self.pattern, write) {
-                (Pattern::RandomChained, _) => {
-                    ops.load(line, LineKind::App, Dep::Chain);
-                    if write {
-                        ops.store(line, LineKind::App, Dep::After);
-                    }
-                }
+                (Pattern::RandomChained, false) => ops.load(line, LineKind::App, Dep::Chain),
+                (Pattern::RandomChained, true) => ops.push_all([
+                    Op::Load { line, kind: LineKind::App, dep: Dep::Chain },
+                    Op::Store { line, kind: LineKind::App, dep: Dep::After },
+                ]),
                 (_, false) => ops.load(line, LineKind::App, Dep::Free),
                 (_, true) => ops.store(line, LineKind::App, Dep::Free),
             }
-            if self.access_instructions > 0 {
-                ops.compute(self.access_instructions);
-            }
         }
-        self.counters.accesses += u64::from(SLICE);
+        walker.word = word;
+        walker.accesses += SLICE;
+        self.counters.accesses += SLICE;
     }
 
     fn request_bytes(&self, _seq: u64) -> Option<u32> {
@@ -214,7 +204,6 @@ impl App for Xmem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::op::Op;
 
     fn build(config: &XmemConfig, cores: u32) -> Xmem {
         assert_eq!(config.check(), []);
@@ -223,7 +212,7 @@ mod tests {
 
     fn emit(app: &mut Xmem, core: u32, accesses: u64) -> Vec<Op> {
         let mut ops = Ops::new(false);
-        for _ in 0..accesses.div_ceil(u64::from(SLICE)) {
+        for _ in 0..accesses.div_ceil(SLICE) {
             app.on_idle(core, &mut ops);
         }
         ops.iter().collect()

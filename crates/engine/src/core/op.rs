@@ -133,6 +133,12 @@ impl Ops {
         self.ops.push(op);
     }
 
+    /// Several operations in order, at the cost of one.
+    #[inline]
+    pub fn push_all<const N: usize>(&mut self, ops: [Op; N]) {
+        self.ops.extend_from_slice(&ops);
+    }
+
     /// The `i`-th operation, if there are that many.
     #[inline]
     pub fn get(&self, i: usize) -> Option<Op> {

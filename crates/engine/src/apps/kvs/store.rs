@@ -22,8 +22,8 @@ use crate::memory::line::{LINE_BYTES, lines_in};
 const SLOTS: usize = 8;
 
 /// Bytes before the value in a request, an answer and a log entry: 16-byte key, 2-byte opcode,
-/// 2-byte length. (HERD's `struct mica_op` has 1-byte fields, which cannot express values of
-/// 1 KB; load generators for larger items widen them to 2 bytes.)
+/// 2-byte length. (HERD's `struct mica_op` has 1 byte for each of the latter two, which cannot
+/// express values of 1 KB.)
 pub(crate) const HEADER_BYTES: u32 = 20;
 
 /// What the log holds of a key.

@@ -133,6 +133,37 @@ fn the_store_is_warm() {
     assert!((first - late).abs() < 0.5, "{first} % in place at first, {late} % later");
 }
 
+/// Share of requests, in percent, that find their key in a FIFO of `entries` under independent
+/// zipf requests: key `i` is present with probability `p_i t / (1 + p_i t)`, where `t` makes these
+/// add up to the capacity (Gelenbe, "A Unified Approach to the Evaluation of a Class of Replacement
+/// Algorithms", IEEE Trans. Computers C-22(6), 1973; the form with `t`: Martina, Garetto, Leonardi,
+/// INFOCOM 2014).
+fn fifo_hit_percent(keys: u32, exponent: f64, entries: f64) -> f64 {
+    let powers: Vec<f64> = (1..=keys).map(|r| libm::pow(f64::from(r), -exponent)).collect();
+    let norm: f64 = powers.iter().sum();
+    let present = |power: f64, t: f64| power / norm * t / (1.0 + power / norm * t);
+    let (mut low, mut high) = (0.0, 1e12);
+    for _ in 0..60 {
+        let t = (low + high) / 2.0;
+        let filled: f64 = powers.iter().map(|&power| present(power, t)).sum();
+        if filled < entries { low = t } else { high = t }
+    }
+    100.0 * powers.iter().map(|&power| power / norm * present(power, low)).sum::<f64>()
+}
+
+#[test]
+fn the_log_keeps_what_the_theory_of_fifo_caches_says() {
+    // The paper's own store: 256 MB of 1-KB entries.
+    let mut kvs = build(&KvsConfig::default());
+    let simulated = in_place_percent(&mut kvs, 0, 1_000_000);
+    let theory = fifo_hit_percent(2_400_000, 0.99, 262_144.0);
+    assert!((simulated - theory).abs() < 0.5, "{simulated} % in place, {theory} % in theory");
+    let c = kvs.counters();
+    let gets = 100.0 * c.get_hits as f64 / (c.get_hits + c.get_misses) as f64;
+    // Binomial over 50 000 GETs: sigma = 0.2 points.
+    assert!((gets - theory).abs() < 1.2, "{gets} % of GETs hit, {theory} % in theory");
+}
+
 #[test]
 fn the_mix_is_the_one_asked_for() {
     let mut kvs = build(&small());

@@ -32,7 +32,7 @@ impl Zipf {
         drop(powers);
         // Rounding down lost less than one unit a rank: less than 2^-32 in all. Rank 0 gets it.
         let total = u64::from(n) * ONE;
-        left[0] = (left[0] + total).saturating_sub(left.iter().sum());
+        left[0] = left[0] + total - left.iter().sum::<u64>();
 
         let mut cells: Vec<Cell> =
             (0..n).map(|alias| Cell { threshold: u32::MAX, alias }).collect();

@@ -25,6 +25,7 @@ use serde::Serialize;
 
 use self::config::{L3fwdConfig, Transmit};
 use self::lpm::{Lpm, Rule};
+use super::copy::{Lines, copy};
 use super::draw::{Draw, below};
 use super::{App, Packet, Verdict};
 use crate::core::op::{Dep, Ops};
@@ -33,8 +34,8 @@ use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind, lines_in};
 /// Entries of 4 bytes in a line of the tables (`struct rte_lpm_tbl_entry`).
 const ENTRIES_PER_LINE: u32 = 16;
 
-/// Next hops: DPDK's `RTE_MAX_ETHPORTS`. l3fwd keeps the MAC addresses of each in 16 bytes
-/// (`val_eth`).
+/// Next hops: DPDK's `RTE_MAX_ETHPORTS`. l3fwd keeps both MAC addresses of each in 16 bytes
+/// (`val_eth`), from which one store rewrites a packet.
 const NEXT_HOPS: u32 = 32;
 const NEXT_HOPS_PER_LINE: u32 = 4;
 
@@ -138,13 +139,10 @@ impl App for L3fwd {
         ops.load(self.next_hops + next_hop / NEXT_HOPS_PER_LINE, LineKind::App, Dep::After);
         match self.transmit {
             Transmit::Copy => {
-                for i in 0..lines_in(u64::from(packet.bytes)) {
-                    if i > 0 {
-                        ops.load(packet.rx + i, LineKind::Rx, Dep::Free);
-                    }
-                    ops.store(packet.tx + i, LineKind::Tx, Dep::Free);
-                    ops.compute(self.copy_instructions);
-                }
+                let count = lines_in(u64::from(packet.bytes));
+                let side = |first, kind| Lines { first, count, kind, dep: Dep::Free };
+                let (from, to) = (side(packet.rx, LineKind::Rx), side(packet.tx, LineKind::Tx));
+                copy(ops, from, to, self.copy_instructions);
                 ops.relinquish(packet.rx, packet.bytes);
                 Verdict::Reply { bytes: packet.bytes }
             }
