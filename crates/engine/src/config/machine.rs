@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::units::{Frequency, Size};
 use crate::memory::dram::DramConfig;
+use crate::nic::rss::RssConfig;
 
 /// A server: cores, caches, memory and NIC. Every value of a machine file says where it comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -171,8 +172,9 @@ pub struct Nic {
     pub descriptor_size: Size,
     /// Bytes of a completion.
     pub completion_size: Size,
-    /// Entries of the RSS indirection table, a power of two.
-    pub rss_table: u32,
+    /// Receive-side scaling.
+    #[serde(default)]
+    pub rss: RssConfig,
 }
 
 /// The PCIe link.

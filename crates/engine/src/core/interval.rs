@@ -208,6 +208,7 @@ impl Core {
                 Op::Load { line, kind, dep } => self.access(memory, line, kind, dep, false),
                 Op::Store { line, kind, dep } => self.access(memory, line, kind, dep, true),
                 Op::Compute { instructions } => self.compute(instructions),
+                Op::Delay { ns } => self.delay(ns),
                 Op::Mark { mark, packet } => self.mark(mark, packet),
                 Op::Sweep { line } => self.sweep(line),
                 Op::WriteBack { line } => {
@@ -274,6 +275,15 @@ impl Core {
             left -= step as u32;
         }
         self.compute_left = 0;
+        true
+    }
+
+    fn delay(&mut self, ns: u32) -> bool {
+        if !self.window.is_settled() {
+            return false;
+        }
+        self.slot = self.slot.max(self.window.last_ready());
+        self.slot = self.slots.ticks_until(self.slots.at(self.slot) + Ps::from_ns(u64::from(ns)));
         true
     }
 

@@ -71,8 +71,14 @@ pub(crate) struct Queue {
     pub(crate) visible: VecDeque<u32>,
     /// Packets put in and not yet taken by the core, wherever they are.
     pub(crate) backlog: u32,
+    /// Transmit completions as the NIC writes and the driver reads them.
+    pub(crate) tx_completions_nic: Ring,
+    pub(crate) tx_completions: Ring,
+    /// Packets sent whose transmit descriptor the driver has not taken back yet, each with the
+    /// receive buffer that it was sent from.
+    pub(crate) sent: VecDeque<Option<Buffer>>,
     /// Transmit descriptors in use.
-    pub(crate) transmitting: u32,
+    transmitting: u32,
     tx_descriptors: u32,
     next_tx: u32,
     first_buffer: Line,
@@ -96,6 +102,7 @@ impl Queue {
         let rx_ring = Ring::new(space, config.rx_descriptors, descriptor);
         let completions = Ring::new(space, config.rx_descriptors, completion);
         let tx_ring = Ring::new(space, config.tx_descriptors, descriptor);
+        let tx_completions = Ring::new(space, config.tx_descriptors, completion);
         let mut queue = Queue {
             core,
             rx_ring_nic: rx_ring.clone(),
@@ -104,6 +111,9 @@ impl Queue {
             completions,
             tx_ring_nic: tx_ring.clone(),
             tx_ring,
+            tx_completions_nic: tx_completions.clone(),
+            tx_completions,
+            sent: VecDeque::new(),
             posted: VecDeque::with_capacity(config.rx_descriptors as usize),
             fetched: 0,
             fetching: false,
@@ -160,16 +170,40 @@ impl Queue {
         self.first_buffer + buffer * self.buffer_lines
     }
 
-    /// Whether a transmit descriptor is free.
-    pub(crate) fn can_transmit(&self, packets: u32) -> bool {
-        self.transmitting + packets <= self.tx_descriptors
+    /// How many transmit descriptors are free.
+    pub(crate) fn tx_room(&self) -> u32 {
+        self.tx_descriptors - self.transmitting
     }
 
-    /// Takes a transmit descriptor; returns the first line of its buffer.
-    pub(crate) fn take_tx(&mut self) -> Line {
+    /// First line of the transmit buffer that goes with the next descriptor.
+    pub(crate) fn next_tx_buffer(&self) -> Line {
+        self.first_tx + self.next_tx * self.tx_lines
+    }
+
+    /// Takes the next transmit descriptor.
+    pub(crate) fn take_tx(&mut self) {
+        debug_assert!(self.tx_room() > 0);
         self.transmitting += 1;
-        let line = self.first_tx + self.next_tx * self.tx_lines;
         self.next_tx = (self.next_tx + 1) % self.tx_descriptors;
-        line
+    }
+
+    /// The driver takes back the descriptors of all packets sent, and with them the receive buffers
+    /// they were sent from. Returns how many packets that were.
+    pub(crate) fn reap(&mut self) -> u32 {
+        let n = self.sent.len() as u32;
+        for buffer in self.sent.drain(..) {
+            if let Some(buffer) = buffer {
+                self.pool.put(buffer);
+            }
+        }
+        self.transmitting -= n;
+        n
+    }
+
+    /// Buffers in the pool, behind posted descriptors, and sent but not taken back: all that are
+    /// not with a packet.
+    pub(crate) fn idle_buffers(&self) -> u64 {
+        let sent = self.sent.iter().flatten().count();
+        (self.pool.len() + self.posted.len() + sent) as u64
     }
 }

@@ -1,0 +1,436 @@
+//! The host: wires the path together from a scenario and runs it.
+//!
+//! Events carry the path forward in the order of (time, scheduling). A core runs ahead of them by at
+//! most [`MAX_SKEW`] of simulated time, in which it touches nothing but its own private caches; the
+//! only thing others can do to those meanwhile is to invalidate a line, which then takes effect that
+//! much late.
+
+mod balance;
+mod measure;
+mod packets;
+mod rx;
+mod software;
+mod tx;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::apps::AnyApp;
+use crate::config::Scenario;
+use crate::config::scenario::{Policy, WayRange};
+use crate::config::units::Rate;
+use crate::core::interval::{Ask, Core};
+use crate::core::op::Mark;
+use crate::events::Events;
+use crate::memory::dram::Dram;
+use crate::memory::line::{AddressSpace, LINE_BYTES, Line};
+use crate::memory::system::{Due, Memory, Requester};
+use crate::nic::queue::Queue;
+use crate::nic::rss::Rss;
+use crate::stats::results::Results;
+use crate::time::Ps;
+use crate::wire::{Arrival, Capture, Source};
+
+use measure::Meters;
+use packets::Packets;
+use rx::Receiver;
+use tx::Transmitter;
+
+/// How far a core may run ahead of the rest of the machine.
+pub const MAX_SKEW: Ps = Ps::from_ns(50);
+
+/// Something that happens at a point in time.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// The wire's next packet reaches the NIC.
+    Arrival,
+    /// Lines `first..first + lines` of a packet reach the memory system.
+    Write { packet: u32, first: u16, lines: u16 },
+    /// The completion of a packet reaches the memory system.
+    Complete { packet: u32 },
+    /// So many line credits and one TLP credit for DMA writes come back.
+    Credits { lines: u16 },
+    /// The completion of a packet can be seen by the core.
+    Visible { packet: u32 },
+    /// A read of the NIC reaches the memory system.
+    Read { read: u32 },
+    /// All data of a read is at the NIC.
+    ReadDone { read: u32 },
+    /// A core goes on.
+    Run { core: u16 },
+    /// A request of a core's miss register reaches the LLC.
+    Request { core: u16, register: u16 },
+    /// A sweep message reaches the LLC.
+    Sweep { first: Line, lines: u32 },
+    /// A `clwb` reaches the LLC.
+    WriteBack { line: Line },
+    /// A program reaches a mark.
+    Mark { core: u16, mark: Mark, packet: u32 },
+    /// The controller of a memory channel acts.
+    Channel { channel: u16 },
+    /// A line arrives from memory.
+    Line { transaction: u16 },
+    /// The time series takes a sample.
+    Sample,
+}
+
+/// A core and what the host knows of it.
+#[derive(Clone, Debug)]
+struct HostCore {
+    core: Core,
+    /// Index of its tenant, if it has one.
+    tenant: Option<usize>,
+    /// Number of the core within its tenant.
+    rank: u32,
+    /// Its queue pair, if it serves packets.
+    queue: Option<u16>,
+    /// It has nothing to do until a packet or a free descriptor comes.
+    idle: bool,
+    /// A [`Event::Run`] is scheduled.
+    scheduled: bool,
+    /// Since when it has been idle or busy, and for how long it has been busy.
+    since: Ps,
+    busy: Ps,
+}
+
+/// A scenario that cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key} = {given}; expected {allowed}")]
+pub struct BuildError {
+    /// The key in the scenario.
+    pub key: String,
+    /// The value given.
+    pub given: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+/// One simulated server. A clone is a snapshot: it continues exactly as the original would.
+#[derive(Clone, Debug)]
+pub struct Host {
+    scenario: Arc<Scenario>,
+    events: Events<Event>,
+    memory: Memory,
+    cores: Vec<HostCore>,
+    queues: Vec<Queue>,
+    apps: Vec<AnyApp>,
+    packets: Packets,
+    source: Option<Source>,
+    next_arrival: Option<Arrival>,
+    rss: Option<Rss>,
+    rx: Receiver,
+    tx: Transmitter,
+    /// Events that wait until the LLC takes requests again.
+    held_back: VecDeque<Event>,
+    again: Vec<Requester>,
+    meters: Meters,
+}
+
+fn mask(ways: WayRange) -> u32 {
+    (((1u64 << ways.count) - 1) << ways.first) as u32
+}
+
+impl Host {
+    /// The machine of a scenario at time zero, its applications populated, its caches empty.
+    /// `capture` is the content of the file that replayed traffic names.
+    ///
+    /// # Errors
+    /// When a value of the scenario cannot be simulated.
+    pub fn new(scenario: &Scenario, capture: Option<Arc<Capture>>) -> Result<Host, BuildError> {
+        let machine = &scenario.machine;
+        let mut space = AddressSpace::default();
+        let all_ways = WayRange { first: 0, count: machine.llc.ways };
+        let mut core_ways = vec![mask(all_ways); machine.core.count as usize];
+        let mut cores: Vec<HostCore> = (0..machine.core.count)
+            .map(|id| HostCore {
+                core: Core::new(machine, id as u16, scenario.placement.sweeper),
+                tenant: None,
+                rank: 0,
+                queue: None,
+                idle: true,
+                scheduled: false,
+                since: Ps::ZERO,
+                busy: Ps::ZERO,
+            })
+            .collect();
+        let mut apps = Vec::new();
+        let mut queues = Vec::new();
+        for (tenant, config) in scenario.tenants.iter().enumerate() {
+            let app = AnyApp::build(&config.app, config.cores.count, scenario.run.seed, &mut space);
+            for rank in 0..config.cores.count {
+                let id = (config.cores.first + rank) as usize;
+                core_ways[id] = mask(config.llc_ways.unwrap_or(all_ways));
+                (cores[id].tenant, cores[id].rank) = (Some(tenant), rank);
+                if app.serves_packets() && scenario.traffic.is_some() {
+                    cores[id].queue = Some(queues.len() as u16);
+                    queues.push(Queue::new(id as u16, &scenario.queues, &machine.nic, &mut space));
+                }
+            }
+            apps.push(app);
+        }
+        let (source, rss) = match &scenario.traffic {
+            Some(traffic) if !queues.is_empty() => {
+                let (source, flows) =
+                    traffic.build(scenario.run.seed, capture).map_err(|e| BuildError {
+                        key: format!("traffic.{}", e.key),
+                        given: e.given,
+                        allowed: e.allowed,
+                    })?;
+                let rss = Rss::new(&machine.nic.rss, queues.len() as u32, &flows).map_err(|e| {
+                    BuildError {
+                        key: "machine.nic.rss.indirection_entries".into(),
+                        given: e.given.to_string(),
+                        allowed: format!("a power of two of at least {}", e.queues),
+                    }
+                })?;
+                (Some(source), Some(rss))
+            }
+            _ => (None, None),
+        };
+        let dram = Dram::new(&machine.dram).map_err(|e| BuildError {
+            key: "machine.dram".into(),
+            given: "these values".into(),
+            allowed: e.to_string(),
+        })?;
+        let placement = &scenario.placement;
+        let io_ways = mask(WayRange { first: 0, count: placement.io_ways });
+        let lines = (space.reserved().0 / LINE_BYTES) as usize;
+        let memory = Memory::new(machine, placement.policy, dram, core_ways, io_ways, lines);
+        let mut host = Host {
+            events: Events::default(),
+            rx: Receiver::new(machine),
+            tx: Transmitter::new(machine),
+            meters: Meters::new(machine, queues.len()),
+            scenario: Arc::new(scenario.clone()),
+            memory,
+            cores,
+            queues,
+            apps,
+            packets: Packets::default(),
+            source,
+            next_arrival: None,
+            rss,
+            held_back: VecDeque::new(),
+            again: Vec::new(),
+        };
+        host.start();
+        Ok(host)
+    }
+
+    fn start(&mut self) {
+        for queue in 0..self.queues.len() {
+            self.fetch_descriptors(queue);
+        }
+        match &self.source {
+            Some(Source::Timed(_)) => self.schedule_arrival(),
+            Some(Source::Backlog { .. }) => {
+                for queue in 0..self.queues.len() {
+                    self.top_up(queue);
+                }
+            }
+            None => {}
+        }
+        for core in 0..self.cores.len() {
+            if self.cores[core].tenant.is_some() {
+                self.wake(core as u16);
+            }
+        }
+        self.events.push(self.scenario.run.sample.ps(), Event::Sample);
+    }
+
+    /// The present time.
+    pub fn now(&self) -> Ps {
+        self.meters.now
+    }
+
+    /// Runs until `until`.
+    pub fn run_until(&mut self, until: Ps) {
+        while let Some((now, event)) = self.events.pop(until) {
+            self.handle(now, event);
+            self.schedule_memory();
+        }
+        self.meters.now = until;
+    }
+
+    /// Changes the mean rate of arrivals; only meaningful for traffic with a time law.
+    pub fn set_rate(&mut self, rate: Rate) {
+        if let Some(Source::Timed(arrivals)) = &mut self.source {
+            arrivals.set_rate(rate);
+        }
+    }
+
+    /// Forgets what was counted so far: the measured time begins.
+    pub fn begin_measuring(&mut self) {
+        self.reset_meters();
+    }
+
+    /// What was measured since measuring began.
+    ///
+    /// # Errors
+    /// The balance that does not hold, in words: a bug of the model.
+    pub fn results(&self) -> Result<Results, String> {
+        self.measure()
+    }
+
+    #[inline]
+    fn handle(&mut self, now: Ps, event: Event) {
+        match event {
+            Event::Request { .. } | Event::Write { .. } | Event::Complete { .. }
+                if !self.memory.takes_requests() =>
+            {
+                self.held_back.push_back(event);
+            }
+            Event::Request { core, register } => self.request(now, core, register),
+            Event::Line { transaction } => self.line(now, transaction),
+            Event::Channel { channel } => {
+                self.memory.wake(now, channel);
+                if !self.held_back.is_empty() && self.memory.takes_requests() {
+                    for event in std::mem::take(&mut self.held_back) {
+                        self.events.push(now, event);
+                    }
+                }
+            }
+            Event::Run { core } => {
+                self.cores[core as usize].scheduled = false;
+                self.run_core(now, core);
+            }
+            Event::Write { packet, first, lines } => self.write(now, packet, first, lines),
+            Event::Complete { packet } => self.complete_packet(now, packet),
+            Event::Credits { lines } => self.credits(now, lines),
+            Event::Visible { packet } => self.visible(now, packet),
+            Event::Mark { core, mark, packet } => self.mark(now, core, mark, packet),
+            Event::Arrival => self.arrival(now),
+            Event::Sweep { first, lines } => self.memory.sweep(first, lines),
+            Event::WriteBack { line } => self.memory.write_back(now, line),
+            Event::Read { read } => self.read(now, read),
+            Event::ReadDone { read } => self.read_done(now, read),
+            Event::Sample => {
+                self.sample(now);
+                self.events.push(now + self.scenario.run.sample.ps(), Event::Sample);
+            }
+        }
+    }
+
+    /// Schedules what the memory system has asked for.
+    #[inline]
+    fn schedule_memory(&mut self) {
+        for (at, due) in self.memory.due.drain(..) {
+            let event = match due {
+                Due::Channel(channel) => Event::Channel { channel },
+                Due::Arrival(transaction) => Event::Line { transaction },
+            };
+            self.events.push(at, event);
+        }
+    }
+
+    #[inline]
+    fn request(&mut self, now: Ps, core: u16, register: u16) {
+        let (line, kind, exclusive) = self.cores[core as usize].core.miss(register);
+        let requester = Requester::Core { core, register, exclusive };
+        if let Some(at) = self.memory.request(now, line, kind, requester) {
+            self.deliver(now, core, register, at);
+        }
+    }
+
+    /// A core has the line of a miss register at `at`.
+    fn deliver(&mut self, now: Ps, core: u16, register: u16, at: Ps) {
+        let c = &mut self.cores[core as usize];
+        c.core.complete(&mut self.memory, register, at);
+        if c.scheduled {
+            self.take_asks(core);
+        } else {
+            self.run_core(now, core);
+        }
+    }
+
+    fn line(&mut self, now: Ps, transaction: u16) {
+        let mut again = std::mem::take(&mut self.again);
+        let arrival = self.memory.arrive(now, transaction, &mut again);
+        match arrival.requester {
+            Requester::Core { core, register, .. } => self.deliver(now, core, register, now),
+            Requester::Prefetch { .. } => {}
+            Requester::Nic { operation } => self.read_arrived(now, operation),
+        }
+        for requester in again.drain(..) {
+            match requester {
+                Requester::Core { core, register, .. } => {
+                    self.events.push(now, Event::Request { core, register });
+                }
+                other => panic!("only cores wait for each other's lines; got {other:?}"),
+            }
+        }
+        self.again = again;
+    }
+
+    /// Runs a core until it waits, is ahead, or has nothing to do.
+    fn run_core(&mut self, now: Ps, core: u16) {
+        if self.cores[core as usize].idle {
+            return;
+        }
+        loop {
+            use crate::core::interval::Stop;
+            let c = &mut self.cores[core as usize];
+            let stop = c.core.run(&mut self.memory, now + MAX_SKEW);
+            self.take_asks(core);
+            match stop {
+                Stop::Waiting => return,
+                Stop::Ahead => {
+                    let c = &mut self.cores[core as usize];
+                    c.scheduled = true;
+                    let at = c.core.now();
+                    self.events.push(at, Event::Run { core });
+                    return;
+                }
+                Stop::Finished => {
+                    if !self.next_work(core) {
+                        self.fall_idle(core);
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn take_asks(&mut self, core: u16) {
+        for (at, ask) in self.cores[core as usize].core.asks.drain(..) {
+            let event = match ask {
+                Ask::Request(register) => Event::Request { core, register },
+                Ask::Sweep(first, lines) => Event::Sweep { first, lines },
+                Ask::WriteBack(line) => Event::WriteBack { line },
+                Ask::Mark(mark, packet) => Event::Mark { core, mark, packet },
+            };
+            self.events.push(at, event);
+        }
+    }
+
+    fn fall_idle(&mut self, core: u16) {
+        let c = &mut self.cores[core as usize];
+        let at = c.core.now();
+        c.idle = true;
+        c.busy += at.saturating_sub(c.since);
+        c.since = at;
+    }
+
+    /// An idle core looks for work.
+    fn wake(&mut self, core: u16) {
+        let now = self.events.now();
+        let c = &mut self.cores[core as usize];
+        if !c.idle {
+            return;
+        }
+        c.idle = false;
+        c.core.wake_at(now);
+        c.since = c.core.now().max(c.since);
+        if !c.scheduled {
+            c.scheduled = true;
+            let at = c.core.now();
+            self.events.push(at, Event::Run { core });
+        }
+    }
+
+    /// Whether packets land outside the cache hierarchy.
+    fn policy(&self) -> Policy {
+        self.scenario.placement.policy
+    }
+}

@@ -1,0 +1,305 @@
+//! The receive side of the NIC: from the wire through SRAM and descriptors to memory.
+
+use std::collections::VecDeque;
+
+use super::packets::Packet;
+use super::{Event, Host};
+use crate::apps::App;
+use crate::config::machine::Machine;
+use crate::memory::line::{LINE_BYTES, LineKind, lines_in};
+use crate::pcie::Link;
+use crate::time::Ps;
+use crate::wire::{Arrival, Source};
+
+/// Lines that a NIC on the chip sends at a time: 256 bytes, the usual maximum payload of a TLP.
+const ON_CHIP_BURST: u32 = 4;
+
+/// The receive engine.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    sram_bytes: u64,
+    pub(super) sram_used: u64,
+    /// Packets in SRAM, in order.
+    fifo: VecDeque<u32>,
+    /// Lines of the first packet that are already under way; `None` before it has a descriptor.
+    sent_lines: Option<u32>,
+    line_credits: u32,
+    pub(super) free_line_credits: u32,
+    free_tlp_credits: u32,
+    burst_lines: u32,
+    pub(super) link: Option<Link>,
+    /// When the port of an on-chip NIC is free, and its time for a line: one a core cycle, the width
+    /// of the on-chip network.
+    port_free: Ps,
+    port_line: Ps,
+    on_chip_latency: Ps,
+    write_latency: Ps,
+    descriptor_batch: u32,
+    next_seq: u64,
+}
+
+impl Receiver {
+    pub(super) fn new(machine: &Machine) -> Receiver {
+        let clock = machine.core.frequency.clock();
+        let cycles = |n: u32| clock.at(u64::from(n));
+        let pcie = machine.pcie.as_ref();
+        let burst_lines = pcie.map_or(ON_CHIP_BURST, |p| lines_in(p.max_payload.0));
+        Receiver {
+            sram_bytes: machine.nic.sram.0,
+            sram_used: 0,
+            fifo: VecDeque::new(),
+            sent_lines: None,
+            line_credits: machine.nic.write_credits,
+            free_line_credits: machine.nic.write_credits,
+            free_tlp_credits: pcie.map_or(u32::MAX, |p| p.posted_credits),
+            burst_lines,
+            link: pcie.map(Link::new),
+            port_free: Ps::ZERO,
+            port_line: cycles(1),
+            on_chip_latency: cycles(machine.noc.latency_cycles),
+            write_latency: cycles(machine.llc.latency_cycles),
+            descriptor_batch: machine.nic.descriptor_batch,
+            next_seq: 0,
+        }
+    }
+
+    /// Line credits in use.
+    pub(super) fn credits_used(&self) -> u32 {
+        self.line_credits - self.free_line_credits
+    }
+
+    pub(super) fn credits(&self) -> u32 {
+        self.line_credits
+    }
+
+    pub(super) fn sram_bytes(&self) -> u64 {
+        self.sram_bytes
+    }
+
+    /// Latency of a message from the NIC to the memory system that carries no data.
+    pub(super) fn latency(&self) -> Ps {
+        self.link.as_ref().map_or(self.on_chip_latency, Link::latency)
+    }
+
+    /// A write of so many lines leaves the NIC: when it reaches the memory system.
+    fn send(&mut self, now: Ps, lines: u32) -> Ps {
+        match &mut self.link {
+            Some(link) => link.write(now, u64::from(lines) * LINE_BYTES).1,
+            None => {
+                let time = Ps(self.port_line.0 * u64::from(lines));
+                self.port_free = self.port_free.max(now) + time;
+                self.port_free + self.on_chip_latency
+            }
+        }
+    }
+}
+
+impl Host {
+    pub(super) fn schedule_arrival(&mut self) {
+        if let Some(Source::Timed(arrivals)) = &mut self.source {
+            let arrival = arrivals.next();
+            self.next_arrival = Some(arrival);
+            self.events.push(arrival.at, Event::Arrival);
+        }
+    }
+
+    pub(super) fn arrival(&mut self, now: Ps) {
+        let arrival = self.next_arrival.take().expect("an arrival was scheduled");
+        let rss = self.rss.as_ref().expect("traffic has its queues");
+        let queue = rss.queue(arrival.flow) as u16;
+        self.schedule_arrival();
+        self.accept(now, arrival, queue);
+    }
+
+    /// Keeps the backlog of a queue at its depth, two packets at a time so that it fills.
+    pub(super) fn top_up(&mut self, queue: usize) {
+        let Some(Source::Backlog { depth, draw }) = &mut self.source else { return };
+        let now = self.events.now();
+        let missing = depth.saturating_sub(self.queues[queue].backlog).min(2);
+        let rss = self.rss.as_ref().expect("traffic has its queues");
+        let mut drawn = [None; 2];
+        for slot in drawn.iter_mut().take(missing as usize) {
+            let flows = rss.flows_of(queue as u32);
+            *slot = Some(if flows.is_empty() { draw.draw(now) } else { draw.draw_among(now, flows) });
+        }
+        for arrival in drawn.into_iter().flatten() {
+            self.queues[queue].backlog += 1;
+            self.accept(now, arrival, queue as u16);
+        }
+    }
+
+    /// A packet is at the NIC.
+    fn accept(&mut self, now: Ps, arrival: Arrival, queue: u16) {
+        let seq = self.rx.next_seq;
+        self.rx.next_seq += 1;
+        let core = self.queues[queue as usize].core as usize;
+        let app = &self.apps[self.cores[core].tenant.expect("a queue's core has a tenant")];
+        let bytes = app.request_bytes(seq).unwrap_or(arrival.bytes);
+        self.meters.offered += 1;
+        self.meters.account_sram(now, self.rx.sram_used);
+        if self.rx.sram_used + u64::from(bytes) > self.rx.sram_bytes {
+            self.meters.dropped_sram += 1;
+            self.lose_backlog(queue);
+            return;
+        }
+        self.rx.sram_used += u64::from(bytes);
+        let packet = self.packets.add(Packet {
+            seq,
+            bytes,
+            flow: arrival.flow,
+            queue,
+            buffer: None,
+            tx: None,
+            zero_copy: false,
+            arrived: now,
+            dma_start: now,
+            visible: now,
+            begun: now,
+            posted: now,
+            ended: false,
+            to_send: false,
+        });
+        self.meters.in_path += 1;
+        self.rx.fifo.push_back(packet);
+        self.receive(now);
+    }
+
+    fn lose_backlog(&mut self, queue: u16) {
+        let q = &mut self.queues[queue as usize];
+        q.backlog = q.backlog.saturating_sub(1);
+    }
+
+    /// The receive engine moves packets from SRAM as far as descriptors and credits allow.
+    pub(super) fn receive(&mut self, now: Ps) {
+        while let Some(&packet) = self.rx.fifo.front() {
+            let sent = match self.rx.sent_lines {
+                Some(sent) => sent,
+                None => {
+                    let queue = self.packets.get(packet).queue as usize;
+                    self.meters.sample_ring(queue, &self.queues[queue]);
+                    if self.queues[queue].posted() == 0 {
+                        self.drop_without_descriptor(now, packet);
+                        continue;
+                    }
+                    if self.queues[queue].fetched == 0 {
+                        // The head of the line waits for its descriptor.
+                        self.fetch_descriptors(queue);
+                        return;
+                    }
+                    let buffer = self.queues[queue].use_descriptor();
+                    let p = self.packets.at(packet);
+                    (p.buffer, p.dma_start) = (Some(buffer), now);
+                    self.fetch_descriptors(queue);
+                    0
+                }
+            };
+            let all = lines_in(u64::from(self.packets.get(packet).bytes));
+            self.rx.sent_lines = Some(self.send_lines(now, packet, sent, all));
+            if self.rx.sent_lines != Some(all) || !self.send_completion(now, packet) {
+                return;
+            }
+            self.rx.sent_lines = None;
+            self.rx.fifo.pop_front();
+        }
+    }
+
+    /// Sends lines of a packet while there are credits; returns how many are sent now.
+    fn send_lines(&mut self, now: Ps, packet: u32, mut sent: u32, all: u32) -> u32 {
+        while sent < all {
+            let lines = self.rx.burst_lines.min(all - sent);
+            if !self.take_credits(now, lines) {
+                break;
+            }
+            let at = self.rx.send(now, lines);
+            let (first, lines16) = (sent as u16, lines as u16);
+            self.events.push(at, Event::Write { packet, first, lines: lines16 });
+            sent += lines;
+        }
+        sent
+    }
+
+    fn send_completion(&mut self, now: Ps, packet: u32) -> bool {
+        if !self.take_credits(now, 1) {
+            return false;
+        }
+        let at = self.rx.send(now, 1);
+        self.events.push(at, Event::Complete { packet });
+        true
+    }
+
+    fn take_credits(&mut self, now: Ps, lines: u32) -> bool {
+        if self.rx.free_line_credits < lines || self.rx.free_tlp_credits == 0 {
+            return false;
+        }
+        self.meters.account_credits(now, self.rx.credits_used());
+        self.rx.free_line_credits -= lines;
+        self.rx.free_tlp_credits -= 1;
+        true
+    }
+
+    fn drop_without_descriptor(&mut self, now: Ps, packet: u32) {
+        let p = *self.packets.get(packet);
+        self.meters.account_sram(now, self.rx.sram_used);
+        self.rx.sram_used -= u64::from(p.bytes);
+        self.meters.dropped_no_descriptor += 1;
+        self.meters.in_path -= 1;
+        self.lose_backlog(p.queue);
+        self.rx.fifo.pop_front();
+        self.packets.remove(packet);
+    }
+
+    /// The NIC fetches descriptors of a queue ahead of their use.
+    pub(super) fn fetch_descriptors(&mut self, queue: usize) {
+        let batch = self.rx.descriptor_batch;
+        let q = &mut self.queues[queue];
+        let ready = q.posted() - q.fetched;
+        if q.fetching || ready == 0 || q.fetched >= batch {
+            return;
+        }
+        q.fetching = true;
+        let n = ready.min(batch);
+        self.start_fetch(queue as u16, n);
+    }
+
+    /// Lines of a packet reach the memory system.
+    pub(super) fn write(&mut self, now: Ps, packet: u32, first: u16, lines: u16) {
+        let p = self.packets.get(packet);
+        let buffer = p.buffer.expect("a packet on its way has a buffer");
+        let base = self.queues[p.queue as usize].data(buffer) + u32::from(first);
+        for line in base..base + u32::from(lines) {
+            self.memory.io_write(now, line, LineKind::Rx);
+        }
+        self.meters.io_lines += u64::from(lines);
+        self.events.push(now + self.rx.write_latency, Event::Credits { lines });
+    }
+
+    /// The completion of a packet reaches the memory system, behind all its data.
+    pub(super) fn complete_packet(&mut self, now: Ps, packet: u32) {
+        let p = *self.packets.get(packet);
+        let line = self.queues[p.queue as usize].completions_nic.advance();
+        self.memory.io_write(now, line, LineKind::Descriptor);
+        self.meters.io_lines += 1;
+        self.meters.account_sram(now, self.rx.sram_used);
+        self.rx.sram_used -= u64::from(p.bytes);
+        let done = now + self.rx.write_latency;
+        self.events.push(done, Event::Credits { lines: 1 });
+        self.events.push(done, Event::Visible { packet });
+    }
+
+    pub(super) fn credits(&mut self, now: Ps, lines: u16) {
+        self.meters.account_credits(now, self.rx.credits_used());
+        self.rx.free_line_credits += u32::from(lines);
+        self.rx.free_tlp_credits = self.rx.free_tlp_credits.saturating_add(1);
+        self.receive(now);
+    }
+
+    pub(super) fn visible(&mut self, now: Ps, packet: u32) {
+        let p = self.packets.at(packet);
+        p.visible = now;
+        let queue = p.queue as usize;
+        self.queues[queue].visible.push_back(packet);
+        let core = self.queues[queue].core;
+        self.wake(core);
+        self.top_up(queue);
+    }
+}

@@ -1,0 +1,118 @@
+//! What the software on a core does: the poll-mode driver around the applications.
+
+use super::Host;
+use crate::apps::{App, Packet, Verdict};
+use crate::core::op::{Dep, Mark, Op};
+use crate::memory::line::LineKind;
+use crate::time::Ps;
+
+impl Host {
+    /// Gives a core that has executed everything its next stretch of operations: a burst of packets,
+    /// or background work. Returns false if there is none.
+    pub(super) fn next_work(&mut self, core: u16) -> bool {
+        let c = &mut self.cores[core as usize];
+        c.core.clear_ops();
+        let Some(tenant) = c.tenant else { return false };
+        let rank = c.rank;
+        if let Some(queue) = c.queue
+            && self.receive_burst(core, tenant, rank, queue as usize)
+        {
+            return true;
+        }
+        let ops = &mut self.cores[core as usize].core.ops;
+        self.apps[tenant].on_idle(rank, ops);
+        !ops.is_empty()
+    }
+
+    /// The driver takes a burst of packets from its queue and runs the application on each.
+    fn receive_burst(&mut self, core: u16, tenant: usize, rank: u32, queue: usize) -> bool {
+        let config = &self.scenario.queues;
+        let q = &mut self.queues[queue];
+        let ops = &mut self.cores[core as usize].core.ops;
+        let sent = q.reap();
+        for line in q.tx_completions.advance_by(sent) {
+            ops.load(line, LineKind::Descriptor, Dep::Free);
+        }
+        let burst = (q.visible.len() as u32).min(config.burst).min(q.tx_room());
+        for _ in 0..burst {
+            let handle = q.visible.pop_front().expect("the burst is no longer than the queue");
+            let p = self.packets.at(handle);
+            let buffer = p.buffer.expect("a visible packet lies in a buffer");
+            ops.push(Op::Mark { mark: Mark::Begin, packet: handle });
+            ops.load(q.completions.advance(), LineKind::Descriptor, Dep::Chain);
+            ops.compute(config.rx_instructions);
+            if q.metadata_lines > 0 {
+                // The driver fills in the mbuf: length, offload flags, hash.
+                ops.store(q.metadata(buffer), LineKind::Mbuf, Dep::After);
+            }
+            let packet = Packet {
+                seq: p.seq,
+                rx: q.data(buffer),
+                tx: q.next_tx_buffer(),
+                bytes: p.bytes,
+                flow: p.flow,
+                handle,
+            };
+            match self.apps[tenant].on_packet(rank, &packet, ops) {
+                Verdict::Reply { bytes } => {
+                    ops.push(Op::Mark { mark: Mark::Release, packet: handle });
+                    (p.tx, p.zero_copy, p.to_send) = (Some((packet.tx, bytes)), false, true);
+                }
+                Verdict::Forward => {
+                    (p.tx, p.zero_copy, p.to_send) = (Some((packet.rx, p.bytes)), true, true);
+                }
+                Verdict::Consume => ops.push(Op::Mark { mark: Mark::Release, packet: handle }),
+            }
+            if p.to_send {
+                q.take_tx();
+                ops.store(q.tx_ring.advance(), LineKind::Descriptor, Dep::Free);
+                ops.compute(config.tx_instructions);
+                ops.push(Op::Mark { mark: Mark::Transmit, packet: handle });
+            }
+            ops.push(Op::Mark { mark: Mark::End, packet: handle });
+        }
+        // As many descriptors as the burst used are written and posted with one doorbell.
+        for line in q.rx_ring.advance_by(burst) {
+            ops.store(line, LineKind::Descriptor, Dep::Free);
+        }
+        if burst > 0 || sent > 0 {
+            ops.push(Op::Mark { mark: Mark::Refill, packet: queue as u32 });
+        }
+        !ops.is_empty()
+    }
+
+    /// A program has reached a mark.
+    pub(super) fn mark(&mut self, now: Ps, _core: u16, mark: Mark, packet: u32) {
+        match mark {
+            Mark::Begin => {
+                let p = self.packets.at(packet);
+                p.begun = now;
+                let queue = p.queue as usize;
+                self.queues[queue].backlog = self.queues[queue].backlog.saturating_sub(1);
+                self.top_up(queue);
+            }
+            Mark::Release => {
+                let p = self.packets.at(packet);
+                let buffer = p.buffer.take().expect("a packet is released once");
+                self.queues[p.queue as usize].pool.put(buffer);
+            }
+            Mark::Transmit => self.doorbell(now, packet),
+            Mark::End => {
+                let p = self.packets.at(packet);
+                p.ended = true;
+                let p = *p;
+                self.meters.ended(now, &p);
+                if !p.to_send {
+                    self.packets.remove(packet);
+                }
+            }
+            Mark::Refill => {
+                let queue = packet as usize;
+                let q = &mut self.queues[queue];
+                q.post(q.unposted);
+                self.fetch_descriptors(queue);
+                self.receive(now);
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! DMA reads of the NIC: descriptors and the data of packets to transmit.
+
+use std::collections::VecDeque;
+
+use super::{Event, Host};
+use crate::config::machine::Machine;
+use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
+use crate::time::Ps;
+
+/// What a read is for.
+#[derive(Clone, Copy, Debug)]
+enum For {
+    /// So many receive descriptors of a queue.
+    Descriptors { queue: u16, count: u32 },
+    /// A packet to send: its descriptor and its data.
+    Transmit { packet: u32 },
+}
+
+/// A read under way.
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    purpose: For,
+    /// Lines that memory has not delivered yet.
+    missing: u32,
+    /// When the last of the others is at the I/O controller.
+    ready: Ps,
+    lines: u32,
+}
+
+/// The read engine.
+#[derive(Clone, Debug)]
+pub(super) struct Transmitter {
+    reads: Vec<Read>,
+    free: Vec<u32>,
+    line_credits: u32,
+    free_line_credits: u32,
+    free_requests: u32,
+    max_requests: u32,
+    /// Packets that wait for credits.
+    fifo: VecDeque<u32>,
+    pub(super) in_flight: u64,
+}
+
+impl Transmitter {
+    pub(super) fn new(machine: &Machine) -> Transmitter {
+        let requests = machine.pcie.as_ref().map_or(u32::MAX, |p| p.non_posted_credits);
+        Transmitter {
+            reads: Vec::new(),
+            free: Vec::new(),
+            line_credits: machine.nic.read_credits,
+            free_line_credits: machine.nic.read_credits,
+            free_requests: requests,
+            max_requests: requests,
+            fifo: VecDeque::new(),
+            in_flight: 0,
+        }
+    }
+
+    fn add(&mut self, read: Read) -> u32 {
+        match self.free.pop() {
+            Some(slot) => {
+                self.reads[slot as usize] = read;
+                slot
+            }
+            None => {
+                self.reads.push(read);
+                (self.reads.len() - 1) as u32
+            }
+        }
+    }
+
+    /// Line and request credits in use.
+    pub(super) fn credits_used(&self) -> (u32, u32) {
+        (self.line_credits - self.free_line_credits, self.max_requests - self.free_requests)
+    }
+}
+
+impl Host {
+    /// Starts to fetch receive descriptors. They are few and small, and have priority: they take no
+    /// line credits.
+    pub(super) fn start_fetch(&mut self, queue: u16, count: u32) {
+        let now = self.events.now();
+        let purpose = For::Descriptors { queue, count };
+        let read = self.tx.add(Read { purpose, missing: 0, ready: now, lines: 0 });
+        let at = self.request_lines(now);
+        self.events.push(at, Event::Read { read });
+    }
+
+    /// The driver has posted a packet for transmission.
+    pub(super) fn doorbell(&mut self, now: Ps, packet: u32) {
+        self.packets.at(packet).posted = now;
+        self.tx.in_flight += 1;
+        self.tx.fifo.push_back(packet);
+        self.start_transmits(now + self.rx.latency());
+    }
+
+    fn start_transmits(&mut self, at: Ps) {
+        while let Some(&packet) = self.tx.fifo.front() {
+            let (_, bytes) = self.packets.get(packet).tx.expect("a posted packet has its data");
+            let lines = lines_in(u64::from(bytes)).min(self.tx.line_credits);
+            if self.tx.free_line_credits < lines || self.tx.free_requests == 0 {
+                return;
+            }
+            self.tx.fifo.pop_front();
+            self.tx.free_line_credits -= lines;
+            self.tx.free_requests -= 1;
+            let purpose = For::Transmit { packet };
+            let read = self.tx.add(Read { purpose, missing: 0, ready: at, lines });
+            let at = self.request_lines(at);
+            self.events.push(at, Event::Read { read });
+        }
+    }
+
+    /// A read request leaves the NIC: when it reaches the memory system.
+    fn request_lines(&mut self, now: Ps) -> Ps {
+        let latency = self.rx.latency();
+        self.rx.link.as_mut().map_or(now + latency, |link| link.request(now))
+    }
+
+    /// A read reaches the memory system.
+    pub(super) fn read(&mut self, now: Ps, read: u32) {
+        match self.tx.reads[read as usize].purpose {
+            For::Descriptors { queue, count } => {
+                let mut ring = self.queues[queue as usize].rx_ring_nic.clone();
+                for line in ring.advance_by(count) {
+                    self.read_line(now, read, line, LineKind::Descriptor);
+                }
+                self.queues[queue as usize].rx_ring_nic = ring;
+            }
+            For::Transmit { packet } => {
+                let p = *self.packets.get(packet);
+                let descriptor = self.queues[p.queue as usize].tx_ring_nic.advance();
+                self.read_line(now, read, descriptor, LineKind::Descriptor);
+                let (first, bytes) = p.tx.expect("a posted packet has its data");
+                let kind = if p.zero_copy { LineKind::Rx } else { LineKind::Tx };
+                for line in first..first + lines_in(u64::from(bytes)) {
+                    self.read_line(now, read, line, kind);
+                }
+            }
+        }
+        self.finish_read(read);
+    }
+
+    fn read_line(&mut self, now: Ps, read: u32, line: Line, kind: LineKind) {
+        self.meters.io_lines += 1;
+        let r = &mut self.tx.reads[read as usize];
+        match self.memory.io_read(now, line, kind, read) {
+            Some(at) => r.ready = r.ready.max(at),
+            None => r.missing += 1,
+        }
+    }
+
+    /// Memory has delivered a line of a read.
+    pub(super) fn read_arrived(&mut self, now: Ps, read: u32) {
+        let r = &mut self.tx.reads[read as usize];
+        r.missing -= 1;
+        r.ready = r.ready.max(now);
+        self.finish_read(read);
+    }
+
+    /// Sends the data to the NIC if all of it is there.
+    fn finish_read(&mut self, read: u32) {
+        let r = self.tx.reads[read as usize];
+        if r.missing > 0 {
+            return;
+        }
+        let bytes = u64::from(r.lines.max(1)) * LINE_BYTES;
+        let latency = self.rx.latency();
+        let at = match &mut self.rx.link {
+            Some(link) => link.completion(r.ready, bytes),
+            None => r.ready + latency,
+        };
+        self.events.push(at, Event::ReadDone { read });
+    }
+
+    pub(super) fn read_done(&mut self, now: Ps, read: u32) {
+        let r = self.tx.reads[read as usize];
+        self.tx.free.push(read);
+        match r.purpose {
+            For::Descriptors { queue, count } => {
+                let q = &mut self.queues[queue as usize];
+                q.fetched += count;
+                q.fetching = false;
+                self.fetch_descriptors(queue as usize);
+                self.receive(now);
+            }
+            For::Transmit { packet } => {
+                self.tx.free_line_credits += r.lines;
+                self.tx.free_requests += 1;
+                self.sent(now, packet);
+                self.start_transmits(now);
+            }
+        }
+    }
+
+    /// The NIC has read a packet and sends it: its buffer is done with, by the NIC as well.
+    fn sent(&mut self, now: Ps, packet: u32) {
+        let p = *self.packets.get(packet);
+        self.tx.in_flight -= 1;
+        self.meters.sent(now, &p);
+        let q = &mut self.queues[p.queue as usize];
+        if p.zero_copy && self.scenario.placement.sweeper {
+            // The SweepBuffer flag of the work-queue entry (Sweeper paper, section V-D).
+            let data = q.data(p.buffer.expect("a packet sent in place has a buffer"));
+            self.memory.sweep(data, lines_in(u64::from(p.bytes)));
+        }
+        q.sent.push_back(p.buffer.filter(|_| p.zero_copy));
+        let (completion, core) = (q.tx_completions_nic.advance(), q.core);
+        self.memory.io_write(now, completion, LineKind::Descriptor);
+        self.meters.io_lines += 1;
+        let p = self.packets.at(packet);
+        p.to_send = false;
+        if p.ended {
+            self.packets.remove(packet);
+        }
+        self.wake(core);
+    }
+}
