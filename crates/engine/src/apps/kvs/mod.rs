@@ -35,7 +35,7 @@ const MIN_PACKET: u32 = 64;
 
 /// How often the log is filled anew by requests before the run. The populated keys in it are
 /// uniformly random; requests replace them by what a FIFO keeps of zipf traffic. After one round
-/// nothing populated is left; after three the share of in-place updates stays within half a point
+/// nothing populated is left; after three the share of in-place updates stays within about half a point
 /// of its mean (popular keys are appended again at the same place of each round, so it swings with
 /// the rounds, ever less). The test `the_store_is_warm` holds it to much later rounds.
 const WARMING_ROUNDS: u32 = 3;
