@@ -33,8 +33,9 @@ pub struct Capture {
 impl Capture {
     /// Reads a whole pcap or pcapng file.
     ///
-    /// Total: any bytes give a capture or an error, and the memory used is at most a small multiple
-    /// of `file`.
+    /// Total: any bytes give a capture or an error. The memory needed grows with the packets that
+    /// are there, never with a length that the file claims: about seven times `file` if every
+    /// packet is 14 bytes long and a flow of its own, less than once for ordinary traffic.
     ///
     /// # Errors
     /// A file that is damaged anywhere is refused as a whole: half a capture has another rate and

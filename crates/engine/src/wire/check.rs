@@ -24,8 +24,12 @@ const MAX_RATE: Rate = Rate(PS_PER_S as u64);
 const MAX_BURST: Duration = Duration(60 * PS_PER_S as u64);
 
 impl TrafficConfig {
-    /// Whether every value lies in its range.
-    pub(super) fn check(&self) -> Result<(), TrafficError> {
+    /// Whether every value lies in its range; needs no capture, so it can come before any file is
+    /// opened.
+    ///
+    /// # Errors
+    /// The first value that does not.
+    pub fn check(&self) -> Result<(), TrafficError> {
         match self {
             TrafficConfig::Constant { rate, sizes, flows }
             | TrafficConfig::Poisson { rate, sizes, flows } => {
