@@ -270,6 +270,12 @@ mod tests {
         ));
     }
 
+    /// 0x24: the FCS flag and a length of two 16-bit words (draft-ietf-opsawg-pcap section 4).
+    #[test]
+    fn the_fcs_bits_are_not_part_of_the_link_type() {
+        assert_eq!(patched(20, &[1, 0, 0, 0x24]), Capture::parse(PCAP));
+    }
+
     #[test]
     fn a_snapshot_without_the_headers_is_refused() {
         // One UDP packet cut off after 20 bytes: the IP header needs 34.

@@ -194,6 +194,20 @@ mod tests {
         }
     }
 
+    /// Long gaps and high flow numbers coincide as often as not: 5000 of 10000 times, sigma 50.
+    #[test]
+    fn times_and_packets_are_independent() {
+        let config = parse(json!({"kind": "poisson", "rate": "1 Mpps", "flows": 4096,
+            "sizes": {"kind": "fixed", "size": "1 KiB"}}));
+        let packets = take(arrivals(&config, 7), 10_001);
+        // The median of an exponential variate is ln 2 = 0.693 means.
+        let agree = |pair: &&[Arrival]| {
+            (pair[1].at - pair[0].at > Ps::from_ns(693)) == (pair[1].flow >= 2048)
+        };
+        let agreeing = packets.windows(2).filter(agree).count();
+        assert!(agreeing.abs_diff(5000) < 200, "{agreeing} of 10000 agree");
+    }
+
     /// A capture played at 100 Gbps occupies the wire for as long as it lasts.
     #[test]
     fn a_replay_at_a_bit_rate_fills_the_link() {
