@@ -63,6 +63,16 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_ends_on_its_picosecond() {
+        let times = |on| {
+            let mut bursts = Bursts::new(Rate(1_000_000_000), Duration(on), Duration(500));
+            [bursts.next(), bursts.next(), bursts.next()]
+        };
+        assert_eq!(times(2001), [Ps(1000), Ps(2000), Ps(3500)]);
+        assert_eq!(times(2000), [Ps(1000), Ps(2500), Ps(3500)]);
+    }
+
+    #[test]
     fn the_mean_rate_is_exact_and_settable() {
         // 1 Mpps for a tenth of the time.
         let mut bursts = Bursts::new(Rate(1_000_000), us(10), us(90));

@@ -2,64 +2,11 @@
 
 use std::collections::HashMap;
 
+use super::capture_error::CaptureError;
 use super::flow::{Flow, FlowTable};
 use super::headers::{self, LinkType};
 use super::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, pcap, pcapng, wire_bits};
 use crate::time::Ps;
-
-/// Why bytes are not a capture that can be replayed. The caller adds the file's name. Packets are
-/// counted from 1, as in Wireshark.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum CaptureError {
-    #[error("the file is empty; expected a pcap or pcapng capture")]
-    Empty,
-    #[error(
-        "not a capture: the file begins with {magic:02x?}{hint}; expected pcap (d4 c3 b2 a1 or \
-         4d 3c b2 a1, in either byte order) or pcapng (0a 0d 0d 0a)"
-    )]
-    NotACapture { magic: Vec<u8>, hint: &'static str },
-    #[error(
-        "the file ends after {read} whole packets in the middle of the record at byte {offset}, \
-         where packet {next} would be: it is truncated or damaged",
-        next = read + 1
-    )]
-    Truncated { read: usize, offset: usize },
-    #[error("damaged after {read} whole packets, in the record at byte {offset}: {what}")]
-    Damaged { read: usize, offset: usize, what: &'static str },
-    #[error("the capture holds no packet")]
-    NoPackets,
-    #[error(
-        "link type {number} of packet {packet} is not supported; supported are 0 (BSD loopback), \
-         1 (Ethernet), 101 (raw IP), 108 (OpenBSD loopback), 113 and 276 (Linux cooked), 228 and \
-         229 (raw IPv4 and IPv6), as numbered at https://www.tcpdump.org/linktypes.html"
-    )]
-    LinkType { packet: usize, number: u32 },
-    #[error(
-        "packet {packet} is {bytes} bytes long; expected 1 to {max}",
-        max = MAX_FRAME_BYTES
-    )]
-    Length { packet: usize, bytes: u32 },
-    #[error(
-        "only {captured} bytes of packet {packet} were captured, too few for its headers ({needed} \
-         bytes); capture with a snapshot length of at least 128 (tcpdump -s 128)"
-    )]
-    SnapLength { packet: usize, captured: usize, needed: usize },
-    #[error(
-        "packet {packet} refers to interface {interface}, but the section describes only {known}"
-    )]
-    Interface { packet: usize, interface: u32, known: usize },
-    #[error(
-        "packet {packet} has no time stamp (a pcapng Simple Packet Block); capture with a tool \
-         that records times, such as tcpdump or dumpcap"
-    )]
-    NoTime { packet: usize },
-    #[error(
-        "packet {packet} lies more than 106 days from the first one; expected a capture of at most \
-         that length"
-    )]
-    Span { packet: usize },
-}
 
 /// A packet of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,8 +33,9 @@ pub struct Capture {
 impl Capture {
     /// Reads a whole pcap or pcapng file.
     ///
-    /// Total: any bytes give a capture or an error, and the memory used is at most a small multiple
-    /// of `file`.
+    /// Total: any bytes give a capture or an error. The memory needed grows with the packets that
+    /// are there, never with a length that the file claims: about seven times `file` if every
+    /// packet is 14 bytes long and a flow of its own, less than once for ordinary traffic.
     ///
     /// # Errors
     /// A file that is damaged anywhere is refused as a whole: half a capture has another rate and
@@ -141,6 +89,10 @@ impl Capture {
     }
 }
 
+/// No packet lies further than 13 days from the first in the file: two such spans and the gap to the
+/// next round of a replay stay within a quarter of what the simulated clock can count.
+const MAX_SPAN_PS: u64 = 1 << 60;
+
 /// Takes packets in the order of the file, whatever its format.
 #[derive(Default)]
 pub(super) struct Collector {
@@ -182,8 +134,7 @@ impl Collector {
         let at = at
             .checked_sub(self.epoch)
             .and_then(|span| i64::try_from(span).ok())
-            // Half the range, so that the span between any two packets fits too.
-            .filter(|span| span.unsigned_abs() <= i64::MAX as u64 / 2)
+            .filter(|span| span.unsigned_abs() <= MAX_SPAN_PS)
             .ok_or(CaptureError::Span { packet })?;
         let payload = original.saturating_sub(link.header_bytes());
         let bytes = (payload + LinkType::Ethernet.header_bytes()).max(MIN_FRAME_BYTES);
@@ -319,6 +270,12 @@ mod tests {
         ));
     }
 
+    /// 0x24: the FCS flag and a length of two 16-bit words (draft-ietf-opsawg-pcap section 4).
+    #[test]
+    fn the_fcs_bits_are_not_part_of_the_link_type() {
+        assert_eq!(patched(20, &[1, 0, 0, 0x24]), Capture::parse(PCAP));
+    }
+
     #[test]
     fn a_snapshot_without_the_headers_is_refused() {
         // One UDP packet cut off after 20 bytes: the IP header needs 34.
@@ -346,7 +303,7 @@ mod tests {
         let mut collector = Collector::default();
         collector.push(0, 1, 42, &[0; 42]).unwrap();
         assert_eq!(
-            collector.push(i128::from(i64::MAX), 1, 42, &[0; 42]),
+            collector.push(i128::from(MAX_SPAN_PS) + 1, 1, 42, &[0; 42]),
             Err(CaptureError::Span { packet: 2 })
         );
         assert_eq!(collector.finish().unwrap().packets()[0].bytes, MIN_FRAME_BYTES);

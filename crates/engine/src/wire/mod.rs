@@ -1,14 +1,16 @@
 //! What arrives: packets, their times, sizes and flows.
 //!
-//! [`config::TrafficConfig`] says what is sent; [`config::TrafficConfig::build`] makes a [`Source`] of it,
-//! and the [`FlowTable`] that its packets point into. Times are integer picoseconds; the mean rate
-//! is exact because what rounding cuts off is carried into the next gap.
+//! [`config::TrafficConfig`] says what is sent; its `build` makes a [`Source`] of it, and the
+//! [`FlowTable`] that its packets point into. Times are integer picoseconds; the mean rate is exact
+//! because what rounding cuts off is carried into the next gap.
 
 pub mod config;
 
 mod arrivals;
 mod bursts;
 mod capture;
+mod capture_error;
+mod check;
 mod constant;
 mod draw;
 mod flow;
@@ -18,15 +20,19 @@ mod pcap;
 mod pcapng;
 mod poisson;
 mod replay;
+mod source;
 
 pub use arrivals::Arrivals;
 pub use bursts::Bursts;
-pub use capture::{Capture, CaptureError, CapturedPacket};
+pub use capture::{Capture, CapturedPacket};
+pub use capture_error::CaptureError;
+pub use check::TrafficError;
 pub use constant::Constant;
 pub use draw::Draw;
 pub use flow::{FiveTuple, Flow, FlowTable};
 pub use poisson::Poisson;
 pub use replay::Replay;
+pub use source::Source;
 
 use crate::time::Ps;
 
@@ -56,19 +62,4 @@ pub struct Arrival {
 /// The bits that a frame of `bytes` occupies on the wire, gap included.
 fn wire_bits(bytes: u32) -> u64 {
     u64::from(bytes + WIRE_OVERHEAD_BYTES) * 8
-}
-
-/// Where a run's packets come from.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// From outside, at times that the server does not influence.
-    Timed(Arrivals),
-    /// A new packet whenever a core's queue holds fewer than `depth` unconsumed ones (Sweeper,
-    /// section IV-B: the receive buffer of a core that processes in batches of `depth`).
-    Backlog {
-        /// Unconsumed packets per queue, in packets.
-        depth: u32,
-        /// Sizes and flows of the packets put in.
-        draw: Draw,
-    },
 }

@@ -3,7 +3,8 @@
 use pcap_file::pcap::PcapParser;
 use pcap_file::{PcapError, TsResolution};
 
-use super::capture::{CaptureError, Collector};
+use super::capture::Collector;
+use super::capture_error::CaptureError;
 
 /// Hands every packet of `file`, which begins with a pcap magic number, to `collector`.
 pub(super) fn read(file: &[u8], collector: &mut Collector) -> Result<(), CaptureError> {

@@ -4,7 +4,8 @@
 //! nanoseconds whatever `if_tsresol` says, refuses a valid `if_tzone`, and refuses option lists
 //! without an end mark. Of the options only those that times depend on are looked at.
 
-use super::capture::{CaptureError, Collector};
+use super::capture::Collector;
+use super::capture_error::CaptureError;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;

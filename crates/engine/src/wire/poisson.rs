@@ -96,8 +96,7 @@ mod tests {
     /// The exact times of one seed: another platform, libm or generator that gives other bits
     /// shows here first.
     #[test]
-    fn the_same_seed_gives_the_same_picoseconds() {
-        assert_eq!(times(26_000_000, 7, 4), times(26_000_000, 7, 4));
-        assert_ne!(times(26_000_000, 7, 4), times(26_000_000, 8, 4));
+    fn one_seed_gives_these_picoseconds() {
+        assert_eq!(times(26_000_000, 7, 4), [14_277, 42_810, 93_063, 95_813]);
     }
 }
