@@ -8,6 +8,7 @@ pub mod apps;
 pub mod config;
 pub mod core;
 pub mod events;
+pub mod host;
 pub mod memory;
 pub mod nic;
 mod pcie;

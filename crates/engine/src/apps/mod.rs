@@ -113,6 +113,37 @@ macro_rules! each {
     };
 }
 
+impl AppCounters {
+    /// Every counter with its name.
+    pub fn by_name(&self) -> Vec<(&'static str, u64)> {
+        match self {
+            AppCounters::Kvs(c) => vec![
+                ("get_hits", c.get_hits),
+                ("get_misses", c.get_misses),
+                ("sets_in_place", c.sets_in_place),
+                ("sets_appended", c.sets_appended),
+                ("index_evictions", c.index_evictions),
+                ("spikes", c.spikes),
+            ],
+            AppCounters::L3fwd(c) => {
+                vec![("packets", c.packets), ("second_lookups", c.second_lookups)]
+            }
+            AppCounters::L2fwd(c) => vec![("packets", c.packets)],
+            AppCounters::Xmem(c) => vec![("accesses", c.accesses)],
+        }
+    }
+
+    /// The work done: requests of a server, accesses of a memory benchmark.
+    pub fn progress(&self) -> u64 {
+        match self {
+            AppCounters::Kvs(c) => c.get_hits + c.get_misses + c.sets_in_place + c.sets_appended,
+            AppCounters::L3fwd(c) => c.packets,
+            AppCounters::L2fwd(c) => c.packets,
+            AppCounters::Xmem(c) => c.accesses,
+        }
+    }
+}
+
 impl AnyApp {
     /// The application of a tenant with `cores` cores, its regions reserved in `space`, its data
     /// populated. The configuration has passed [`AppConfig::check`].
@@ -123,6 +154,11 @@ impl AnyApp {
             AppConfig::L2fwd(config) => AnyApp::L2fwd(L2fwd::new(config)),
             AppConfig::Xmem(config) => AnyApp::Xmem(Xmem::new(config, cores, seed, space)),
         }
+    }
+
+    /// Whether its cores have queues; a memory benchmark has none.
+    pub fn serves_packets(&self) -> bool {
+        !matches!(self, AnyApp::Xmem(_))
     }
 
     /// What the application has done since its counters were reset.

@@ -122,10 +122,10 @@ pub(crate) struct Core {
     /// What it asks of the machine; the host drains this.
     pub(crate) asks: Vec<(Ps, Ask)>,
     /// Time integral of busy miss registers, in register-slots, and when it was last brought up.
-    pub(crate) miss_time: u64,
+    miss_time: u64,
     miss_since: u64,
     /// Sum of the latencies of accesses, slots, and their number: AMAT.
-    pub(crate) access_slots: u64,
+    access_slots: u64,
     pub(crate) accesses: u64,
 }
 
@@ -553,6 +553,17 @@ impl Core {
         let (slots, asks) = (self.slots, &mut self.asks);
         self.window
             .settle(|mark, packet, slot| asks.push((slots.at(slot), Ask::Mark(mark, packet))));
+    }
+
+    /// Time integral of busy miss registers since the measured time began, register-picoseconds.
+    pub(crate) fn miss_time_ps(&self) -> f64 {
+        let open = self.slot.saturating_sub(self.miss_since) * self.busy_misses as u64;
+        self.slots.at(self.miss_time + open).0 as f64
+    }
+
+    /// Sum of the latencies of all accesses that have completed, ps.
+    pub(crate) fn access_ps(&self) -> f64 {
+        self.slots.at(self.access_slots).0 as f64
     }
 
     /// Starts the measured time.

@@ -10,6 +10,7 @@ mod measure;
 mod packets;
 mod rx;
 mod software;
+mod stages;
 mod tx;
 
 use std::collections::VecDeque;

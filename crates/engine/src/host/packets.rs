@@ -26,6 +26,10 @@ pub(super) struct Packet {
     pub(super) ended: bool,
     /// Its transmission is still to come.
     pub(super) to_send: bool,
+    /// It is in the NIC's SRAM.
+    pub(super) in_sram: bool,
+    /// It is posted for transmission and not sent yet.
+    pub(super) sending: bool,
 }
 
 /// All packets on their way.

@@ -120,7 +120,8 @@ impl Host {
         let mut drawn = [None; 2];
         for slot in drawn.iter_mut().take(missing as usize) {
             let flows = rss.flows_of(queue as u32);
-            *slot = Some(if flows.is_empty() { draw.draw(now) } else { draw.draw_among(now, flows) });
+            *slot =
+                Some(if flows.is_empty() { draw.draw(now) } else { draw.draw_among(now, flows) });
         }
         for arrival in drawn.into_iter().flatten() {
             self.queues[queue].backlog += 1;
@@ -158,6 +159,8 @@ impl Host {
             posted: now,
             ended: false,
             to_send: false,
+            in_sram: true,
+            sending: false,
         });
         self.meters.in_path += 1;
         self.rx.fifo.push_back(packet);
@@ -281,6 +284,7 @@ impl Host {
         self.meters.io_lines += 1;
         self.meters.account_sram(now, self.rx.sram_used);
         self.rx.sram_used -= u64::from(p.bytes);
+        self.packets.at(packet).in_sram = false;
         let done = now + self.rx.write_latency;
         self.events.push(done, Event::Credits { lines: 1 });
         self.events.push(done, Event::Visible { packet });

@@ -88,7 +88,8 @@ impl Host {
 
     /// The driver has posted a packet for transmission.
     pub(super) fn doorbell(&mut self, now: Ps, packet: u32) {
-        self.packets.at(packet).posted = now;
+        let p = self.packets.at(packet);
+        (p.posted, p.sending) = (now, true);
         self.tx.in_flight += 1;
         self.tx.fifo.push_back(packet);
         self.start_transmits(now + self.rx.latency());
@@ -209,7 +210,8 @@ impl Host {
         self.memory.io_write(now, completion, LineKind::Descriptor);
         self.meters.io_lines += 1;
         let p = self.packets.at(packet);
-        p.to_send = false;
+        (p.to_send, p.sending) = (false, false);
+        p.buffer = p.buffer.filter(|_| !p.zero_copy);
         if p.ended {
             self.packets.remove(packet);
         }

@@ -13,4 +13,4 @@ mod shadow;
 mod sweep;
 pub(crate) mod system;
 mod tags;
-mod traffic;
+pub(crate) mod traffic;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::caches::{Caches, Served};
 use super::counts::Counts;
 use super::dram::{Done, Dram};
-use super::line::{Line, LineKind};
+use super::line::{LINE_BYTES, Line, LineKind};
 use super::placement::Written;
 use super::private::Found;
 use super::sweep::Swept;
@@ -98,6 +98,16 @@ pub(crate) struct Memory {
     pub(crate) counts: Counts,
     pub(crate) traffic: Traffic,
     pub(crate) read_latency: Latency,
+    /// Reads and writes in flight when measuring began, and those done since.
+    in_flight_begin: (u64, u64),
+    reads_done: u64,
+    writes_done: u64,
+    /// Writes in the channels' queues.
+    writes_queued: u64,
+    /// Slots of a channel's read and write queue.
+    queue_slots: (u32, u32),
+    /// What the channels' data buses could carry together, GB/s (bytes per nanosecond).
+    pub(crate) bus_limit_gbps: f64,
 }
 
 impl Memory {
@@ -133,6 +143,12 @@ impl Memory {
             counts: Counts::new(cores),
             traffic: Traffic::default(),
             read_latency: Latency::default(),
+            in_flight_begin: (0, 0),
+            reads_done: 0,
+            writes_done: 0,
+            writes_queued: 0,
+            queue_slots: (machine.dram.read_queue, machine.dram.write_queue),
+            bus_limit_gbps: bus_limit_gbps(machine),
         }
     }
 
@@ -326,6 +342,7 @@ impl Memory {
             let ingress = &mut self.ingress[channel];
             if ingress.writes.is_empty() && self.dram.can_accept(line, true) {
                 let wake = self.dram.push(now, line, true, WRITE);
+                self.writes_queued += 1;
                 self.schedule(channel, wake);
             } else {
                 ingress.writes.push_back(line);
@@ -355,7 +372,10 @@ impl Memory {
         self.ingress[c].wake = None;
         let mut wake = self.dram.advance(c, now, &mut self.done);
         for done in self.done.drain(..) {
-            if !done.write {
+            if done.write {
+                self.writes_done += 1;
+                self.writes_queued -= 1;
+            } else {
                 let transaction = done.tag as u16;
                 let sent = self.transactions[transaction as usize].sent;
                 self.read_latency.record(done.at - sent);
@@ -378,6 +398,7 @@ impl Memory {
             }
             ingress.writes.pop_front();
             wake = wake.min(self.dram.push(now, line, true, WRITE));
+            self.writes_queued += 1;
         }
         self.schedule(c, wake);
     }
@@ -404,14 +425,65 @@ impl Memory {
             Requester::Nic { .. } => {}
         }
         self.free.push(transaction);
+        self.reads_done += 1;
         self.send_writebacks(now);
         Arrival { line, kind, requester }
     }
 
-    /// Reads and writes that are on their way to or in the DRAM queues.
-    pub(crate) fn in_flight(&self) -> (u64, u64) {
-        let reads = self.transactions.len() - self.free.len();
-        let writes: usize = self.ingress.iter().map(|i| i.writes.len()).sum();
-        (reads as u64, writes as u64)
+    /// Mean shares of the read and write queues of the channels in use, the higher of the two.
+    pub(crate) fn queue_share(&self, now: Ps, span_ps: f64) -> f64 {
+        let (mut reads, mut writes) = (0.0, 0.0);
+        for channel in 0..self.dram.channels() {
+            let s = self.dram.stats(channel, now);
+            reads += s.read_queue_time.0 as f64;
+            writes += s.write_queue_time.0 as f64;
+        }
+        let (read_slots, write_slots) = self.queue_slots;
+        let all = span_ps * self.dram.channels() as f64;
+        (reads / all / f64::from(read_slots)).max(writes / all / f64::from(write_slots))
     }
+
+    /// Reads and writes on their way to memory or in its queues.
+    fn in_flight(&self) -> (u64, u64) {
+        let reads = self.transactions.len() - self.free.len();
+        let waiting: usize = self.ingress.iter().map(|i| i.writes.len()).sum();
+        (reads as u64, waiting as u64 + self.writes_queued)
+    }
+
+    /// Both sides of the balances of memory reads and writes since the measured time began.
+    pub(crate) fn balance(&self) -> MemoryBalance {
+        let (reads, writes) = self.in_flight();
+        MemoryBalance {
+            reads_sent: self.in_flight_begin.0 + self.traffic.reads(),
+            reads_done: self.reads_done + reads,
+            writes_sent: self.in_flight_begin.1 + self.traffic.writes(),
+            writes_done: self.writes_done + writes,
+        }
+    }
+
+    /// Starts the measured time.
+    pub(crate) fn reset_counts(&mut self, now: Ps) {
+        self.in_flight_begin = self.in_flight();
+        (self.reads_done, self.writes_done) = (0, 0);
+        self.counts = Counts::new(self.counts.llc_by_core.len());
+        self.traffic = Traffic::default();
+        self.read_latency.reset();
+        self.dram.reset_stats(now);
+        self.swept.reads = 0;
+    }
+}
+
+fn bus_limit_gbps(machine: &Machine) -> f64 {
+    let dram = &machine.dram;
+    let burst = dram.standard.clock().at(u64::from(dram.resolved_timings().bl));
+    (LINE_BYTES * u64::from(dram.channels)) as f64 / burst.as_ns_f64()
+}
+
+/// Both sides of the balances of memory traffic, in lines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemoryBalance {
+    pub(crate) reads_sent: u64,
+    pub(crate) reads_done: u64,
+    pub(crate) writes_sent: u64,
+    pub(crate) writes_done: u64,
 }
