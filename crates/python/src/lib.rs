@@ -1,0 +1,30 @@
+//! `nic2core._core`: the engine as a Python module.
+//!
+//! Thin on purpose: JSON text and plain data cross the border, everything with a shape is made on
+//! the Python side from the generated models.
+
+mod error;
+
+use pyo3::prelude::*;
+
+/// The extension module.
+#[pymodule]
+mod _core {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::error::UserError;
+    #[pymodule_export]
+    use crate::scenario_schema;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
+
+/// The JSON Schema of a scenario, as JSON text.
+#[pyfunction]
+fn scenario_schema() -> String {
+    nic2core_scenario::schema::scenario_schema()
+}

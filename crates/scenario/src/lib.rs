@@ -1,0 +1,3 @@
+//! Everything between a scenario file and the engine.
+
+pub mod schema;
