@@ -103,26 +103,35 @@ impl<'s> Checker<'s> {
             if node.value != Value::Null {
                 self.node(only, node, key);
             }
-            return;
+        } else if let Some(tag) = variants.first().and_then(|v| tag_of(v)) {
+            self.tagged(&variants, tag, node, key);
+        } else {
+            self.named(&variants, node, key);
         }
-        let names: Vec<&str> = variants.iter().flat_map(|v| names(v)).collect();
-        if !names.is_empty() {
-            match &node.value {
-                Value::String(given) if names.contains(&given.as_str()) => {}
-                Value::String(given) => {
-                    let allowed = known(&names, given);
-                    self.wrong(node, key, "is not one of the known names", allowed);
-                }
-                _ => self.wrong(node, key, "has the wrong type", known(&names, "")),
-            }
-            return;
-        }
-        self.tagged(&variants, node, key);
+    }
+
+    /// One of several names, some of which take a value: `"open"` or `{ timeout = 100 }`.
+    fn named(&mut self, variants: &[&'s Json], node: &Node, key: &str) {
+        let plain: Vec<&str> = variants.iter().flat_map(|v| names(v)).collect();
+        let with_value =
+            |name: &str| variants.iter().find(|v| v["properties"].get(name).is_some()).copied();
+        let problem = match &node.value {
+            Value::String(given) if plain.contains(&given.as_str()) => return,
+            Value::String(_) => "is not one of the known names",
+            Value::Table(table) => match table.keys().next().and_then(|name| with_value(name)) {
+                Some(variant) => return self.table(variant, node, key),
+                None => "is not one of the known forms",
+            },
+            _ => "has the wrong type",
+        };
+        let given = if let Value::String(given) = &node.value { given } else { "" };
+        let forms = variants.iter().filter_map(|v| v["properties"].as_object()?.keys().next());
+        let forms: String = forms.map(|name| format!("{{ {name} = … }}, ")).collect();
+        self.wrong(node, key, problem, forms + &known(&plain, given));
     }
 
     /// One of several tables, told apart by a key that is a constant in each.
-    fn tagged(&mut self, variants: &[&'s Json], node: &Node, key: &str) {
-        let Some(tag) = variants.first().and_then(|v| tag_of(v)) else { return };
+    fn tagged(&mut self, variants: &[&'s Json], tag: &str, node: &Node, key: &str) {
         let names: Vec<&str> =
             variants.iter().filter_map(|v| v["properties"][tag]["const"].as_str()).collect();
         let Value::Table(table) = &node.value else {
@@ -157,28 +166,20 @@ impl<'s> Checker<'s> {
 
     fn table(&mut self, schema: &'s Json, node: &Node, key: &str) {
         let Value::Table(table) = &node.value else { return };
-        // A variant that holds a struct of its own has the tag here and the rest behind `$ref`.
-        let parts = [schema, self.resolve(schema).0];
-        let parts = if std::ptr::eq(parts[0], parts[1]) { &parts[..1] } else { &parts[..] };
-        let property = |name: &str| parts.iter().find_map(|p| p["properties"].get(name));
-        let closed = parts.iter().any(|p| p["additionalProperties"] == false);
+        let properties = &schema["properties"];
         for (name, child) in table {
             let child_key = join(key, name);
-            if let Some(schema) = property(name) {
+            if let Some(schema) = properties.get(name) {
                 self.node(schema, child, &child_key);
-            } else if closed {
-                let keys = parts.iter().filter_map(|p| p["properties"].as_object());
-                let keys: Vec<&str> = keys.flat_map(|p| p.keys().map(String::as_str)).collect();
+            } else if schema["additionalProperties"] == false {
+                let keys = properties.as_object().into_iter().flat_map(|p| p.keys());
+                let keys: Vec<&str> = keys.map(String::as_str).collect();
                 self.wrong(child, &child_key, "is not a known key", known(&keys, name));
-            } else if let Some(schema) =
-                parts.iter().find_map(|p| p.get("additionalProperties").filter(|a| a.is_object()))
-            {
-                self.node(schema, child, &child_key);
             }
         }
-        let required = parts.iter().filter_map(|p| p["required"].as_array()).flatten();
+        let required = schema["required"].as_array().into_iter().flatten();
         for name in required.filter_map(Json::as_str).filter(|name| !table.contains_key(*name)) {
-            let allowed = property(name).map_or(String::new(), |p| self.describe(p));
+            let allowed = self.describe(&properties[name]);
             self.missing(node, &join(key, name), allowed);
         }
     }

@@ -5,6 +5,7 @@
 //! change, with file, line, key, the value given and what is allowed. The crate is generic over the
 //! keys: it learns them from the schema of the scenario's types.
 
+mod capture;
 mod check;
 mod error;
 mod files;
@@ -13,6 +14,7 @@ pub mod schema;
 mod set;
 mod tree;
 
+pub use capture::read_capture;
 pub use error::{Origins, Place, UserError, UserErrors};
 pub use files::{Disk, Files};
 pub use load::{Loaded, from_json, load};

@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 use nic2core_engine::config::{Scenario, validate};
 use serde_json::Value as Json;
 
+use crate::capture::locate;
 use crate::check::{check, nearest};
 use crate::error::{Origins, Place, UserError, UserErrors};
 use crate::files::Files;
@@ -78,7 +79,7 @@ fn finish(root: &Node) -> Result<Loaded, UserErrors> {
         return Err(UserErrors(wrong));
     }
     let origins = root.origins();
-    let scenario: Scenario = serde_path_to_error::deserialize(root.to_json()).map_err(|e| {
+    let mut scenario: Scenario = serde_path_to_error::deserialize(root.to_json()).map_err(|e| {
         let key = e.path().to_string();
         UserError {
             place: origins.place(&key),
@@ -90,6 +91,7 @@ fn finish(root: &Node) -> Result<Loaded, UserErrors> {
     })?;
     let violations = validate::violations(&scenario);
     if violations.is_empty() {
+        locate(&mut scenario, &origins);
         Ok(Loaded { scenario, origins })
     } else {
         Err(origins.explain(&violations))
@@ -209,8 +211,16 @@ mod tests {
         KVS.replacen(old, new, 1)
     }
 
+    /// Where the line of `text` that contains `mark` is.
+    fn at(file: &str, text: &str, mark: &str) -> String {
+        let line = text.lines().position(|line| line.contains(mark)).expect("the mark is there");
+        format!("{file}, line {}", line + 1)
+    }
+
+    /// Refused with this paragraph, which blames the line that holds `mark`.
     #[track_caller]
-    fn refused(scenario: &str, expected: &str) {
+    fn refused(scenario: &str, mark: &str, paragraph: &str) {
+        let expected = format!("{}: {paragraph}", at("s/kvs.toml", scenario, mark));
         assert_eq!(load_text(scenario, BOX, &[]).unwrap_err(), expected);
     }
 
@@ -220,11 +230,12 @@ mod tests {
         let llc = &loaded.scenario.machine.llc;
         assert_eq!((llc.ways, llc.latency_cycles, loaded.scenario.run.seed), (6, 40, 7));
         let place = |key| loaded.origins.place(key).to_string();
-        assert_eq!(place("machine.llc.ways"), "s/kvs.toml, line 4");
-        assert_eq!(place("machine.llc.size"), "shipped/box.toml, line 24");
+        let kvs = |mark| at("s/kvs.toml", KVS, mark);
+        assert_eq!(place("machine.llc.ways"), kvs("llc.ways = 6"));
+        assert_eq!(place("machine.llc.size"), at("shipped/box.toml", BOX, "6 MiB"));
         assert_eq!(place("machine.llc.latency_cycles"), "--set machine.llc.latency_cycles=40");
-        assert_eq!(place("tenants[1].llc_ways.count"), "s/kvs.toml, line 23");
-        assert_eq!(place("tenants.1"), "s/kvs.toml, line 20");
+        assert_eq!(place("tenants[1].llc_ways.count"), kvs("llc_ways = "));
+        assert_eq!(place("tenants.1.name"), kvs("\"batch\""));
         assert_eq!(place("slo.drops"), "s/kvs.toml, line 1 (by default)");
     }
 
@@ -256,7 +267,8 @@ mod tests {
     fn an_unknown_key_suggests_the_one_that_was_meant() {
         refused(
             &with("io_ways = 2", "ioways = 2"),
-            "s/kvs.toml, line 8: placement.ioways = 2 is not a known key; allowed: policy, \
+            "ioways",
+            "placement.ioways = 2 is not a known key; allowed: policy, \
              io_ways, sweeper; did you mean io_ways?",
         );
     }
@@ -265,12 +277,14 @@ mod tests {
     fn a_wrong_unit_lists_the_right_ones() {
         refused(
             &with("2 KiB", "2 kB"),
-            "s/kvs.toml, line 13: queues.buffer_size = \"2 kB\" has the unit \"kB\"; allowed: a \
+            "2 kB",
+            "queues.buffer_size = \"2 kB\" has the unit \"kB\"; allowed: a \
              number and one of the units B, KiB, MiB, GiB, such as \"36 MiB\".",
         );
         refused(
             &with("\"2 KiB\"", "2048"),
-            "s/kvs.toml, line 13: queues.buffer_size = 2048 has no unit; allowed: a number and \
+            "buffer_size",
+            "queues.buffer_size = 2048 has no unit; allowed: a number and \
              one of the units B, KiB, MiB, GiB, such as \"36 MiB\".",
         );
     }
@@ -279,17 +293,20 @@ mod tests {
     fn zero_ways_and_more_ways_than_exist_are_refused() {
         refused(
             &with("io_ways = 2", "io_ways = 0"),
-            "s/kvs.toml, line 8: placement.io_ways = 0 cannot be simulated; allowed: 1 to 6, the \
+            "io_ways",
+            "placement.io_ways = 0 cannot be simulated; allowed: 1 to 6, the \
              ways of the LLC (machine.llc.ways).",
         );
         refused(
             &with("io_ways = 2", "io_ways = 7"),
-            "s/kvs.toml, line 8: placement.io_ways = 7 cannot be simulated; allowed: 1 to 6, the \
+            "io_ways",
+            "placement.io_ways = 7 cannot be simulated; allowed: 1 to 6, the \
              ways of the LLC (machine.llc.ways).",
         );
         refused(
             &with("llc.ways = 6", "llc.ways = 0"),
-            "s/kvs.toml, line 4: machine.llc.ways = 0 cannot be simulated; allowed: 1 to 32.",
+            "llc.ways",
+            "machine.llc.ways = 0 cannot be simulated; allowed: 1 to 32.",
         );
     }
 
@@ -297,7 +314,8 @@ mod tests {
     fn a_ring_of_size_zero_is_refused() {
         refused(
             &with("rx_descriptors = 1024", "rx_descriptors = 0"),
-            "s/kvs.toml, line 11: queues.rx_descriptors = 0 cannot be simulated; allowed: at \
+            "rx_descriptors",
+            "queues.rx_descriptors = 0 cannot be simulated; allowed: at \
              least 1.",
         );
     }
@@ -306,12 +324,14 @@ mod tests {
     fn a_missing_machine_file_lists_those_there_are() {
         refused(
             &with("base = \"box\"", "base = \"bocks\""),
-            "s/kvs.toml, line 3: machine.base = \"bocks\" names no machine file; allowed: box \
+            "base",
+            "machine.base = \"bocks\" names no machine file; allowed: box \
              (searched beside the scenario and in s/machines, shipped).",
         );
         refused(
             &with("base = \"box\"", "base = \"boxx\""),
-            "s/kvs.toml, line 3: machine.base = \"boxx\" names no machine file; allowed: box; did \
+            "base",
+            "machine.base = \"boxx\" names no machine file; allowed: box; did \
              you mean box?",
         );
         assert_eq!(
@@ -333,7 +353,8 @@ mod tests {
     #[test]
     fn an_error_in_the_machine_names_the_machine_file() {
         let e = load_text(KVS, &BOX.replace("\"6 MiB\"", "\"6 MB\""), &[]).unwrap_err();
-        assert!(e.starts_with("shipped/box.toml, line 24: machine.llc.size = \"6 MB\" has"), "{e}");
+        let llc = at("shipped/box.toml", BOX, "6 MiB");
+        assert!(e.starts_with(&format!("{llc}: machine.llc.size = \"6 MB\" has")), "{e}");
         let e = load_text(KVS, &BOX.replace("store_buffer = 56", ""), &[]).unwrap_err();
         assert_eq!(
             e,
@@ -349,7 +370,7 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "s/kvs.toml, line 7: placement.policy = \"ddioo\" is not one of the known names; \
+                "s/kvs.toml, line 13: placement.policy = \"ddioo\" is not one of the known names; \
                  allowed: dma, ddio, ideal-ddio; did you mean ddio?",
                 "--set run.sed=4: run.sed = 4 is not a known key; allowed: seed, warmup, \
                  duration, sample; did you mean seed?"
@@ -360,7 +381,8 @@ mod tests {
     #[test]
     fn what_is_not_toml_names_the_line() {
         let e = load_text(&with("io_ways = 2", "io_ways = = 2"), BOX, &[]).unwrap_err();
-        assert!(e.starts_with("s/kvs.toml, line 8: \"io_ways = = 2\" is not TOML ("), "{e}");
+        let line = at("s/kvs.toml", KVS, "io_ways");
+        assert!(e.starts_with(&format!("{line}: \"io_ways = = 2\" is not TOML (")), "{e}");
     }
 
     proptest! {

@@ -157,6 +157,17 @@ mod tests {
     }
 
     #[test]
+    fn a_table_of_another_kind_replaces_the_one_below() {
+        let file = "t = { kind = 'a', x = 1 }";
+        assert_eq!(
+            apply(file, &["t={kind='a', y=2}"]).unwrap(),
+            r#"{"t":{"kind":"a","x":1,"y":2}}"#
+        );
+        assert_eq!(apply(file, &["t={kind='b', y=2}"]).unwrap(), r#"{"t":{"kind":"b","y":2}}"#);
+        assert_eq!(apply(file, &["t.kind=b"]).unwrap(), r#"{"t":{"kind":"b","x":1}}"#);
+    }
+
+    #[test]
     fn contradictory_overrides_are_refused() {
         for pair in [["a=1", "a=2"], ["a.b=1", "a={c=1}"], ["a={c=1}", "a.b=1"]] {
             let e = apply("", &pair).unwrap_err();

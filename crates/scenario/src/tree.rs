@@ -97,10 +97,11 @@ impl Node {
     }
 
     /// Lays `over` on top: tables key by key, everything else as a whole. A table stays where it
-    /// was first given.
+    /// was first given. A table of another `kind` has other keys: it replaces the one below.
     pub(crate) fn merge(&mut self, over: Node) {
+        let kind_changes = self.kind().zip(over.kind()).is_some_and(|(below, over)| below != over);
         match (&mut self.value, over.value) {
-            (Value::Table(table), Value::Table(over)) => {
+            (Value::Table(table), Value::Table(over)) if !kind_changes => {
                 for (key, node) in over {
                     match table.get_mut(&key) {
                         Some(below) => below.merge(node),
@@ -115,6 +116,11 @@ impl Node {
                 self.place = over.place;
             }
         }
+    }
+
+    fn kind(&self) -> Option<&Value> {
+        let Value::Table(table) = &self.value else { return None };
+        table.get("kind").map(|node| &node.value)
     }
 
     /// Where every key below was given.

@@ -7,6 +7,9 @@ use super::machine::{Llc, Machine, PrivateCache, Replacement, SetIndex};
 use super::scenario::{CoreRange, Placement, Queues, Run, Slo, Tenant};
 use super::units::{Duration, Frequency, Share, Size};
 use super::{Scenario, machine};
+use crate::memory::dram::{DramConfig, DramConfigError};
+use crate::wire::TrafficError;
+use crate::wire::config::{SizesConfig, TrafficConfig};
 
 /// A value that cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +40,7 @@ const MAX_SAMPLES: u64 = 1_000_000;
 /// All that is wrong with a scenario; nothing if it can be simulated.
 pub fn violations(scenario: &Scenario) -> Vec<Violation> {
     let mut v = Violations::default();
-    let Scenario { machine, placement, queues, tenants, run, slo, .. } = scenario;
+    let Scenario { machine, traffic, placement, queues, tenants, run, slo } = scenario;
     check_machine(&mut v, machine);
     if !v.0.is_empty() {
         // What relates to an impossible machine would only repeat its faults.
@@ -45,6 +48,9 @@ pub fn violations(scenario: &Scenario) -> Vec<Violation> {
     }
     check_placement(&mut v, placement, machine);
     check_queues(&mut v, queues);
+    if let Some(traffic) = traffic {
+        check_traffic(&mut v, traffic, queues, machine);
+    }
     check_tenants(&mut v, tenants, machine);
     check_run(&mut v, run);
     check_slo(&mut v, slo);
@@ -105,6 +111,7 @@ fn check_machine(v: &mut Violations, machine: &Machine) {
     if machine.nic.sram.0 < LINE {
         v.add("machine.nic.sram", machine.nic.sram, format!("at least {LINE} B"));
     }
+    check_dram(v, &machine.dram);
     v.at_least_one("machine.nic.write_credits", machine.nic.write_credits);
     v.at_least_one("machine.nic.read_credits", machine.nic.read_credits);
     v.at_least_one("machine.nic.descriptor_batch", machine.nic.descriptor_batch);
@@ -134,6 +141,7 @@ fn check_llc(v: &mut Violations, llc: &Llc, cores: u32) {
     if llc.slices == Some(0) {
         v.add("machine.llc.slices", 0, "at least 1");
     }
+    v.at_least_one("machine.llc.writeback_buffers", llc.writeback_buffers);
     check_cache(v, "machine.llc", llc.size, llc.ways, llc.replacement, slices.max(1));
 }
 
@@ -162,6 +170,31 @@ fn check_cache(
         let of = if slices > 1 { format!(" × {slices} slices") } else { String::new() };
         let allowed = format!("a multiple of {} ({LINE} B × {ways} ways{of})", Size(row));
         v.add(&format!("{key}.size"), size, allowed);
+    }
+}
+
+fn check_dram(v: &mut Violations, dram: &DramConfig) {
+    use DramConfigError::{BrokenBurst, OutOfRange, RefreshTooOften, Watermarks};
+    match dram.check() {
+        Ok(()) => {}
+        Err(OutOfRange { key, value, allowed }) => {
+            v.add(&format!("machine.dram.{key}"), value, allowed);
+        }
+        Err(BrokenBurst { columns, burst }) => {
+            let allowed = format!("a multiple of {burst}, the burst of the standard");
+            v.add("machine.dram.columns", columns, allowed);
+        }
+        Err(Watermarks { low, high }) if high > 100 => {
+            v.add("machine.dram.drain_high_percent", high, format!("{} to 100", low.min(99) + 1));
+        }
+        Err(Watermarks { low, high }) => {
+            let allowed = format!("less than machine.dram.drain_high_percent ({high})");
+            v.add("machine.dram.drain_low_percent", low, allowed);
+        }
+        Err(RefreshTooOften { refi, busy }) => {
+            let allowed = format!("more than the {busy} clocks that a round of refreshes takes");
+            v.add("machine.dram.timings.refi", refi, allowed);
+        }
     }
 }
 
@@ -205,6 +238,37 @@ fn check_queues(v: &mut Violations, queues: &Queues) {
     v.within("queues.burst", queues.burst, &(1..=queues.rx_descriptors.max(1)), why);
 }
 
+fn check_traffic(v: &mut Violations, traffic: &TrafficConfig, queues: &Queues, machine: &Machine) {
+    if let Err(TrafficError { key, given, allowed }) = traffic.check() {
+        v.add(&format!("traffic.{key}"), given, allowed);
+        return;
+    }
+    let Some((key, size)) = largest_frame(traffic) else { return };
+    let room = [("queues.buffer_size", queues.buffer_size), ("machine.nic.sram", machine.nic.sram)];
+    if let Some((of, limit)) = room.iter().find(|(_, limit)| size > *limit) {
+        v.add(&key, size, format!("at most {of} ({limit}), which has to hold a frame"));
+    }
+}
+
+/// The largest frame of synthetic traffic and the key that sets it.
+fn largest_frame(traffic: &TrafficConfig) -> Option<(String, Size)> {
+    let (TrafficConfig::Constant { sizes, .. }
+    | TrafficConfig::Poisson { sizes, .. }
+    | TrafficConfig::Bursts { sizes, .. }
+    | TrafficConfig::Backlog { sizes, .. }) = traffic
+    else {
+        return None;
+    };
+    match sizes {
+        SizesConfig::Fixed { size } => Some(("traffic.sizes.size".into(), *size)),
+        SizesConfig::Mix { of } => {
+            let frames = of.iter().enumerate().map(|(i, share)| (i, share.size));
+            let (i, size) = frames.max_by_key(|frame| frame.1)?;
+            Some((format!("traffic.sizes.of.{i}.size"), size))
+        }
+    }
+}
+
 fn check_tenants(v: &mut Violations, tenants: &[Tenant], machine: &Machine) {
     if tenants.is_empty() {
         v.add("tenants", "[]", "at least one [[tenants]] table");
@@ -213,6 +277,10 @@ fn check_tenants(v: &mut Violations, tenants: &[Tenant], machine: &Machine) {
         let name_key = format!("tenants.{i}.name");
         if tenant.name.is_empty() || tenants[..i].iter().any(|other| other.name == tenant.name) {
             v.add(&name_key, format!("{:?}", tenant.name), "a name that no other tenant has");
+        }
+        for invalid in tenant.app.check() {
+            let key = format!("tenants.{i}.app.{}", invalid.key);
+            v.add(&key, invalid.value, invalid.allowed);
         }
         let key = format!("tenants.{i}.cores");
         let CoreRange { first, count } = tenant.cores;
