@@ -18,8 +18,8 @@ pub enum Place {
     },
     /// On the command line, as `key=value`.
     Set(Arc<str>),
-    /// In data handed over by a program.
-    Data,
+    /// In data handed over by a program, which says where it has it from.
+    Program(Arc<str>),
     /// Nowhere: the default, where the enclosing table was given.
     Default(Box<Place>),
 }
@@ -30,7 +30,7 @@ impl fmt::Display for Place {
             Place::File { name, line: Some(line) } => write!(f, "{name}, line {line}"),
             Place::File { name, line: None } => f.write_str(name),
             Place::Set(text) => write!(f, "--set {text}"),
-            Place::Data => f.write_str("scenario"),
+            Place::Program(source) => f.write_str(source),
             Place::Default(table) => write!(f, "{table} (by default)"),
         }
     }
@@ -90,6 +90,17 @@ impl From<UserError> for UserErrors {
 pub struct Origins(pub(crate) BTreeMap<String, Place>);
 
 impl Origins {
+    /// The origins that [`Origins::texts`] gave, to be used with the same scenario.
+    pub fn from_texts(texts: BTreeMap<String, String>) -> Origins {
+        let place = |(key, text): (String, String)| (key, Place::Program(text.into()));
+        Origins(texts.into_iter().map(place).collect())
+    }
+
+    /// Every key that was given, and where.
+    pub fn texts(&self) -> BTreeMap<String, String> {
+        self.0.iter().map(|(key, place)| (key.clone(), place.to_string())).collect()
+    }
+
     /// Where `key` was given; for a default, where the nearest table around it was.
     ///
     /// Elements of arrays are written `tenants.0.cores` or `tenants[0].cores`.
@@ -105,7 +116,10 @@ impl Origins {
             }
             table = parent;
         }
-        self.0.get("").map_or(Place::Data, |place| Place::Default(Box::new(place.clone())))
+        match self.0.get("") {
+            Some(place) => Place::Default(Box::new(place.clone())),
+            None => Place::Program("scenario".into()),
+        }
     }
 
     /// What the engine refused, with the place where it was given.
@@ -136,6 +150,8 @@ mod tests {
         assert_eq!(origins.place("tenants[0].name"), file(8));
         assert_eq!(origins.place("tenants.0.name.x").to_string(), "kvs.toml, line 8 (by default)");
         assert_eq!(origins.place("slo.drops").to_string(), "kvs.toml, line 1 (by default)");
-        assert_eq!(Origins::default().place("slo.drops"), Place::Data);
+        assert_eq!(Origins::default().place("slo.drops").to_string(), "scenario");
+        let again = Origins::from_texts(origins.texts());
+        assert_eq!(again.place("tenants.0.name").to_string(), "kvs.toml, line 8");
     }
 }

@@ -58,19 +58,20 @@ pub fn load(
     finish(&root)
 }
 
-/// Checks a scenario that a program handed over as JSON text, complete with its machine.
+/// Checks a scenario that a program handed over as JSON text, complete with its machine. `origins`
+/// are those of the file it was loaded from, if it is still the same.
 ///
 /// # Errors
 /// Everything in it that has to be changed.
-pub fn from_json(text: &str) -> Result<Loaded, UserErrors> {
+pub fn from_json(text: &str, origins: &Origins) -> Result<Loaded, UserErrors> {
     let json = serde_json::from_str(text).map_err(|e| UserError {
-        place: Place::Data,
+        place: origins.place(""),
         key: None,
         given: "the text".into(),
         problem: format!("is not JSON ({e})"),
         allowed: "a scenario as JSON".into(),
     })?;
-    finish(&Node::from_json(json))
+    finish(&Node::from_json(json, "", origins))
 }
 
 fn finish(root: &Node) -> Result<Loaded, UserErrors> {
@@ -243,10 +244,13 @@ mod tests {
     fn json_that_a_program_changed_is_checked_the_same_way() {
         let loaded = load_text(KVS, BOX, &[]).unwrap();
         let json = serde_json::to_string(&loaded.scenario).unwrap();
-        assert_eq!(from_json(&json).unwrap().scenario, loaded.scenario);
-        let e = from_json(&json.replace("\"io_ways\":2", "\"io_ways\":0")).unwrap_err();
+        assert_eq!(from_json(&json, &Origins::default()).unwrap().scenario, loaded.scenario);
+        let changed = json.replace("\"io_ways\":2", "\"io_ways\":0");
+        let e = from_json(&changed, &Origins::default()).unwrap_err();
         assert!(e.to_string().starts_with("scenario: placement.io_ways = 0 cannot be"), "{e}");
-        assert!(from_json("{").unwrap_err().to_string().contains("is not JSON"));
+        assert!(
+            from_json("{", &Origins::default()).unwrap_err().to_string().contains("is not JSON")
+        );
     }
 
     #[test]

@@ -57,8 +57,8 @@ impl Node {
         Some(from_value(value.get_ref(), place.clone(), &|_| place.clone()))
     }
 
-    /// The tree of JSON data that a program handed over.
-    pub(crate) fn from_json(json: serde_json::Value) -> Node {
+    /// The tree of JSON data that a program handed over, which knows the origin of some keys.
+    pub(crate) fn from_json(json: serde_json::Value, key: &str, origins: &Origins) -> Node {
         let value = match json {
             serde_json::Value::Null => Value::Null,
             serde_json::Value::Bool(b) => Value::Boolean(b),
@@ -67,14 +67,19 @@ impl Node {
                 None => Value::Float(n.as_f64().unwrap_or(f64::NAN)),
             },
             serde_json::Value::String(s) => Value::String(s),
-            serde_json::Value::Array(a) => {
-                Value::Array(a.into_iter().map(Node::from_json).collect())
+            serde_json::Value::Array(array) => {
+                let child = |(i, v)| Node::from_json(v, &join(key, &usize::to_string(&i)), origins);
+                Value::Array(array.into_iter().enumerate().map(child).collect())
             }
-            serde_json::Value::Object(o) => {
-                Value::Table(o.into_iter().map(|(k, v)| (k, Node::from_json(v))).collect())
+            serde_json::Value::Object(object) => {
+                let child = |(k, v): (String, serde_json::Value)| {
+                    let node = Node::from_json(v, &join(key, &k), origins);
+                    (k, node)
+                };
+                Value::Table(object.into_iter().map(child).collect())
             }
         };
-        Node { place: Place::Data, value }
+        Node { place: origins.place(key), value }
     }
 
     /// The same value as JSON, without places.
