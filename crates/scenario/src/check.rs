@@ -35,7 +35,7 @@ impl<'s> Checker<'s> {
     fn node(&mut self, schema: &'s Json, node: &Node, key: &str) {
         let (schema, name) = self.resolve(schema);
         if let Some(parse) = name.and_then(quantity) {
-            return self.quantity(parse, node, key);
+            return self.quantity(schema, parse, node, key);
         }
         if let Some(variants) = schema["anyOf"].as_array().or(schema["oneOf"].as_array()) {
             return self.variants(variants, node, key);
@@ -78,23 +78,22 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn quantity(&mut self, parse: Parse, node: &Node, key: &str) {
+    fn quantity(&mut self, schema: &Json, parse: Parse, node: &Node, key: &str) {
         let text = match &node.value {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        match (parse(&text), &node.value) {
-            (Ok(()), Value::String(_)) => {}
-            (Ok(()), _) => self.wrong(node, key, "is no text", "the quantity in quotes"),
-            (Err(message), _) => match message.split_once("; expected ") {
-                Some((problem, allowed)) => {
-                    // The message repeats the value in quotes.
-                    let problem = problem.strip_prefix(&format!("\"{}\" ", text.trim()));
-                    self.wrong(node, key, problem.unwrap_or("is no quantity"), allowed);
-                }
-                None => self.wrong(node, key, "is too fine", message),
-            },
-        }
+        let Err(message) = parse(&text) else {
+            if !matches!(node.value, Value::String(_)) {
+                self.wrong(node, key, "is no text", "the quantity in quotes");
+            }
+            return;
+        };
+        let such_as = format!("whole steps of it, such as {}", schema["examples"][0]);
+        let (problem, allowed) = message.split_once("; expected ").unwrap_or((&message, &such_as));
+        // The message repeats the value in quotes.
+        let problem = problem.strip_prefix(&format!("\"{}\" ", text.trim()));
+        self.wrong(node, key, problem.unwrap_or("is no quantity"), allowed);
     }
 
     fn variants(&mut self, variants: &'s [Json], node: &Node, key: &str) {
@@ -271,4 +270,160 @@ pub(crate) fn nearest<'n>(names: impl Iterator<Item = &'n str>, given: &str) -> 
     // Jaro-Winkler similarity; below 0.8, people see no likeness.
     let scored = names.map(|name| (strsim::jaro_winkler(name, given), name));
     scored.filter(|s| s.0 >= 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|s| s.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+
+    use super::*;
+
+    /// A key of every form that the schema of a scenario can have.
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Top {
+        /// How many.
+        count: u32,
+        size: Option<units::Size>,
+        #[serde(default)]
+        share: f64,
+        #[serde(default)]
+        flag: bool,
+        #[serde(default)]
+        list: Vec<Tagged>,
+        rule: Option<Rule>,
+        app: Option<Boxed>,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    enum Tagged {
+        One { depth: u32 },
+        Two { length: u32 },
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    #[expect(dead_code, reason = "only its schema is used")]
+    enum Rule {
+        /// Never.
+        Open,
+        /// Always.
+        Closed,
+        /// After so many.
+        CloseAfter(u32),
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(tag = "kind", rename_all = "kebab-case")]
+    #[expect(dead_code, reason = "only its schema is used")]
+    enum Boxed {
+        Store(Store),
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Store {
+        keys: u32,
+    }
+
+    fn errors(toml: &str) -> Vec<String> {
+        let schema = schemars::schema_for!(Top).to_value();
+        let root = Node::from_toml(&"f".into(), toml).unwrap();
+        check(&schema, &root).iter().map(ToString::to_string).collect()
+    }
+
+    #[track_caller]
+    fn refused(toml: &str, expected: &str) {
+        assert_eq!(errors(&format!("count = 1\n{toml}")), [format!("f, line 2: {expected}")]);
+    }
+
+    #[test]
+    fn every_form_is_accepted() {
+        let none: [String; 0] = [];
+        let full = "count = 1\nsize = '4 KiB'\nshare = 1\nflag = true\nrule = { close-after = 4 }\n\
+                    app = { kind = 'store', keys = 3 }\n\
+                    list = [{ kind = 'one', depth = 1 }, { kind = 'two', length = 2 }]";
+        assert_eq!(errors(full), none);
+        assert_eq!(errors("count = 1\nrule = 'open'\nshare = 0.5"), none);
+    }
+
+    #[test]
+    fn a_missing_key_says_what_it_takes() {
+        assert_eq!(
+            errors(""),
+            ["f, line 1: count = nothing is given, but the key is required; allowed: an integer \
+              (How many)."]
+        );
+    }
+
+    #[test]
+    fn a_wrong_type_or_range_names_the_right_one() {
+        refused("flag = 1", "flag = 1 has the wrong type; allowed: true or false.");
+        refused("share = '1'", "share = \"1\" has the wrong type; allowed: a number.");
+        refused("list = 3", "list = 3 has the wrong type; allowed: an array.");
+        refused("share = 2026-01-01", "share = 2026-01-01 has the wrong type; allowed: a number.");
+        assert_eq!(
+            errors("count = -1"),
+            ["f, line 1: count = -1 is out of range; allowed: 0 to 4294967295."]
+        );
+        assert_eq!(
+            errors("count = 1.5"),
+            ["f, line 1: count = 1.5 has the wrong type; allowed: an integer."]
+        );
+        refused(
+            "size = '0.3 B'",
+            "size = \"0.3 B\" is finer than the smallest step of this quantity; allowed: whole \
+             steps of it, such as \"36 MiB\".",
+        );
+    }
+
+    #[test]
+    fn a_tagged_table_is_checked_by_its_tag() {
+        refused(
+            "list = [{ depth = 1 }]",
+            "list.0.kind = nothing is given, but the key is required; allowed: one, two.",
+        );
+        refused(
+            "list = [{ kind = 'tow', depth = 1 }]",
+            "list.0.kind = \"tow\" is not one of the known names; allowed: one, two; did you mean \
+             two?",
+        );
+        refused(
+            "list = [{ kind = 'one', depht = 1, depth = 2 }]",
+            "list.0.depht = 1 is not a known key; allowed: kind, depth; did you mean depth?",
+        );
+        refused(
+            "list = ['one']",
+            "list.0 = \"one\" has the wrong type; allowed: a table whose kind is one of one, two.",
+        );
+        refused(
+            "app = { kind = 'store', keys = 1, kys = 2 }",
+            "app.kys = 2 is not a known key; allowed: kind, keys; did you mean keys?",
+        );
+    }
+
+    #[test]
+    fn names_and_forms_are_listed() {
+        let allowed = "allowed: { close-after = … }, open, closed";
+        refused(
+            "rule = 'close'",
+            &format!(
+                "rule = \"close\" is not one of the known names; {allowed}; did you mean closed?"
+            ),
+        );
+        refused(
+            "rule = { after = 3 }",
+            &format!("rule = {{after}} is not one of the known forms; {allowed}."),
+        );
+        refused("rule = 3", &format!("rule = 3 has the wrong type; {allowed}."));
+        refused(
+            "rule = { close-after = 'x' }",
+            "rule.close-after = \"x\" has the wrong type; allowed: an integer.",
+        );
+    }
 }
