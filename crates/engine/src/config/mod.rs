@@ -7,6 +7,7 @@
 pub mod machine;
 pub mod scenario;
 pub mod units;
+pub mod validate;
 
 pub use machine::Machine;
 pub use scenario::Scenario;

@@ -176,7 +176,7 @@ impl Run {
 
 /// The service-level objective that a peak must keep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Slo {
     /// The 99th percentile of latency is at most this many mean service times (Sweeper paper,
     /// appendix: 100).

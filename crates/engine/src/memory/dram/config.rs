@@ -209,7 +209,7 @@ impl DramConfig {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), DramConfigError> {
+    pub(crate) fn check(&self) -> Result<(), DramConfigError> {
         const TIMINGS: &str = "1 to 1000000 clocks";
         let limits = [
             ("channels", self.channels, 64, "1 to 64"),

@@ -1,0 +1,63 @@
+//! Scenarios as JSON text: loaded from files, checked, and their captures read.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use nic2core_engine::config::Scenario;
+use nic2core_scenario::{Disk, Loaded, Origins};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::user_error;
+
+/// Places by key, as Python hands them back.
+pub(crate) type Places = BTreeMap<String, String>;
+
+/// A checked scenario from Python.
+pub(crate) fn parse(json: &str, origins: Option<Places>) -> PyResult<Loaded> {
+    let origins = Origins::from_texts(origins.unwrap_or_default());
+    nic2core_scenario::from_json(json, &origins).map_err(user_error)
+}
+
+fn to_json(scenario: &Scenario) -> String {
+    serde_json::to_string(scenario).expect("a scenario is plain data")
+}
+
+/// The JSON Schema of a scenario.
+#[pyfunction]
+pub(crate) fn scenario_schema() -> String {
+    nic2core_scenario::schema::scenario_schema()
+}
+
+/// Loads a scenario file with its machine and overrides.
+#[pyfunction]
+#[pyo3(signature = (path, sets = Vec::new(), machine_dirs = Vec::new()))]
+#[expect(clippy::needless_pass_by_value, reason = "Python arguments arrive as values")]
+pub(crate) fn load_scenario(
+    path: PathBuf,
+    sets: Vec<String>,
+    machine_dirs: Vec<PathBuf>,
+) -> PyResult<(String, Places)> {
+    let loaded = nic2core_scenario::load(&Disk, &path, &sets, &machine_dirs).map_err(user_error)?;
+    Ok((to_json(&loaded.scenario), loaded.origins.texts()))
+}
+
+/// Checks a scenario and writes out its defaults.
+#[pyfunction]
+#[pyo3(signature = (json, origins = None))]
+pub(crate) fn check_scenario(json: &str, origins: Option<Places>) -> PyResult<String> {
+    Ok(to_json(&parse(json, origins)?.scenario))
+}
+
+/// Reads and checks the capture that a scenario replays.
+#[pyfunction]
+#[pyo3(signature = (json, origins = None))]
+pub(crate) fn read_capture<'py>(
+    py: Python<'py>,
+    json: &str,
+    origins: Option<Places>,
+) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let Loaded { scenario, origins } = parse(json, origins)?;
+    let bytes = nic2core_scenario::read_capture(&Disk, &scenario, &origins).map_err(user_error)?;
+    Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
+}

@@ -1,0 +1,105 @@
+//! The capture that a replay needs, read and checked.
+
+use std::path::{Path, PathBuf};
+
+use nic2core_engine::config::Scenario;
+use nic2core_engine::wire::Capture;
+use nic2core_engine::wire::config::TrafficConfig;
+
+use crate::error::{Origins, Place, UserError, UserErrors};
+use crate::files::Files;
+
+const KEY: &str = "traffic.file";
+
+/// Makes the name of the capture a path from the working directory: in a file, it is relative to
+/// that file; on the command line, it already is what the shell completes.
+pub(crate) fn locate(scenario: &mut Scenario, origins: &Origins) {
+    if let Some(TrafficConfig::Replay { file, .. }) = &mut scenario.traffic
+        && let Place::File { name, .. } = origins.place(KEY)
+    {
+        let folder = Path::new(&*name).parent().unwrap_or(Path::new(""));
+        *file = folder.join(&file).display().to_string();
+    }
+}
+
+/// The content of the capture that the scenario replays; nothing if it replays none.
+///
+/// # Errors
+/// A file that cannot be read, or that is no whole pcap or pcapng capture with packets.
+pub fn read_capture(
+    files: &impl Files,
+    scenario: &Scenario,
+    origins: &Origins,
+) -> Result<Option<Vec<u8>>, UserErrors> {
+    let Some(file) = scenario.traffic.as_ref().and_then(TrafficConfig::capture_file) else {
+        return Ok(None);
+    };
+    let wrong = |problem: String| {
+        UserErrors::from(UserError {
+            place: origins.place(KEY),
+            key: Some(KEY.into()),
+            given: format!("{file:?}"),
+            problem,
+            allowed: "a whole pcap or pcapng file with at least one packet".into(),
+        })
+    };
+    let bytes =
+        files.read(&PathBuf::from(file)).map_err(|e| wrong(format!("cannot be read ({e})")))?;
+    Capture::parse(&bytes).map_err(|e| wrong(format!("cannot be replayed ({e})")))?;
+    Ok(Some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::Memory;
+    use crate::load::load;
+
+    const KVS: &str = include_str!("../tests/data/kvs.toml");
+    const BOX: &str = include_str!("../tests/data/machines/box.toml");
+
+    /// A pcap of one 60-byte Ethernet frame (type 0x88b5, local experiments).
+    fn pcap() -> Vec<u8> {
+        let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<_>>();
+        let mut file = words(&[0xa1b2_c3d4, 0x0004_0002, 0, 0, 65535, 1, 0, 0, 60, 60]);
+        file.extend([[2; 12].as_slice(), &[0x88, 0xb5], &[0; 46]].concat());
+        file
+    }
+
+    fn read(set: &str, file: &str, content: Vec<u8>) -> Result<Option<Vec<u8>>, String> {
+        let start = KVS.find("[traffic]").unwrap();
+        let end = KVS.find("[placement]").unwrap();
+        let traffic = "[traffic]\nkind = \"replay\"\nfile = \"one.pcap\"\nrate = \"1 Gbps\"\n";
+        let text = [&KVS[..start], traffic, &KVS[end..]].concat();
+        let files = Memory(vec![
+            ("s/kvs.toml", text.into()),
+            ("s/box.toml", BOX.into()),
+            (file.to_owned().leak(), content),
+        ]);
+        let sets: Vec<String> = (!set.is_empty()).then(|| set.to_owned()).into_iter().collect();
+        let loaded = load(&files, Path::new("s/kvs.toml"), &sets, &[]).unwrap();
+        read_capture(&files, &loaded.scenario, &loaded.origins).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_capture_is_found_beside_the_scenario_or_from_the_command_line() {
+        assert_eq!(read("", "s/one.pcap", pcap()), Ok(Some(pcap())));
+        assert_eq!(read("traffic.file=my/two.pcap", "my/two.pcap", pcap()), Ok(Some(pcap())));
+    }
+
+    #[test]
+    fn a_missing_truncated_or_empty_capture_is_refused() {
+        const PLACE: &str = "s/kvs.toml, line 8: traffic.file = \"s/one.pcap\" cannot be ";
+        let allowed = "; allowed: a whole pcap or pcapng file with at least one packet.";
+        for (file, content, problem) in [
+            ("s/other.pcap", pcap(), "read ("),
+            ("s/one.pcap", pcap()[..pcap().len() - 1].to_vec(), "replayed (the file ends after 0"),
+            ("s/one.pcap", Vec::new(), "replayed (the file is empty"),
+            ("s/one.pcap", pcap()[..24].to_vec(), "replayed (the capture holds no packet"),
+            ("s/one.pcap", b"not a capture".to_vec(), "replayed (not a capture"),
+        ] {
+            let e = read("", file, content).unwrap_err();
+            assert!(e.starts_with(&format!("{PLACE}{problem}")) && e.ends_with(allowed), "{e}");
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! Holds a tree of values against the schema of the scenario.
+//!
+//! serde would refuse the same trees, but at the first error only, without the place inside a
+//! tagged table, and with the known keys inside a sentence. The schema knows them all.
+
+use nic2core_engine::config::units;
+use serde_json::Value as Json;
+
+use crate::error::UserError;
+use crate::tree::{Node, Value, join};
+
+/// Everything in `root` that the schema does not allow.
+pub(crate) fn check(schema: &Json, root: &Node) -> Vec<UserError> {
+    let mut checker = Checker { defs: &schema["$defs"], errors: Vec::new() };
+    checker.node(schema, root, "");
+    checker.errors
+}
+
+struct Checker<'s> {
+    defs: &'s Json,
+    errors: Vec<UserError>,
+}
+
+impl<'s> Checker<'s> {
+    fn wrong(&mut self, node: &Node, key: &str, problem: &str, allowed: impl Into<String>) {
+        self.errors.push(UserError {
+            place: node.place.clone(),
+            key: (!key.is_empty()).then(|| key.to_owned()),
+            given: node.value.to_string(),
+            problem: problem.into(),
+            allowed: allowed.into(),
+        });
+    }
+
+    fn node(&mut self, schema: &'s Json, node: &Node, key: &str) {
+        let (schema, name) = self.resolve(schema);
+        if let Some(parse) = name.and_then(quantity) {
+            return self.quantity(schema, parse, node, key);
+        }
+        if let Some(variants) = schema["anyOf"].as_array().or(schema["oneOf"].as_array()) {
+            return self.variants(variants, node, key);
+        }
+        let types: Vec<&str> = match &schema["type"] {
+            Json::String(one) => vec![one],
+            Json::Array(many) => many.iter().filter_map(Json::as_str).collect(),
+            _ => return,
+        };
+        match (&node.value, types.as_slice()) {
+            (Value::Null, types) if types.contains(&"null") => {}
+            (Value::Table(_), types) if types.contains(&"object") => self.table(schema, node, key),
+            (Value::Array(items), types) if types.contains(&"array") => {
+                for (i, item) in items.iter().enumerate() {
+                    self.node(&schema["items"], item, &join(key, &i.to_string()));
+                }
+            }
+            (Value::Integer(i), types) if types.contains(&"integer") => {
+                let (low, high) = range(schema);
+                if *i < low || *i > high {
+                    self.wrong(node, key, "is out of range", format!("{low} to {high}"));
+                }
+            }
+            (Value::Integer(_) | Value::Float(_), types) if types.contains(&"number") => {}
+            (Value::Boolean(_), types) if types.contains(&"boolean") => {}
+            (Value::String(_), types) if types.contains(&"string") => {}
+            (_, types) => {
+                let names = types.iter().filter(|&&t| t != "null").map(|t| type_name(t));
+                let names: Vec<&str> = names.collect();
+                self.wrong(node, key, "has the wrong type", names.join(" or "));
+            }
+        }
+    }
+
+    /// Follows `$ref`; also the name of the definition it leads to.
+    fn resolve(&self, schema: &'s Json) -> (&'s Json, Option<&'s str>) {
+        match schema["$ref"].as_str().and_then(|r| r.strip_prefix("#/$defs/")) {
+            Some(name) => (&self.defs[name], Some(name)),
+            None => (schema, None),
+        }
+    }
+
+    fn quantity(&mut self, schema: &Json, parse: Parse, node: &Node, key: &str) {
+        let text = match &node.value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let Err(message) = parse(&text) else {
+            if !matches!(node.value, Value::String(_)) {
+                self.wrong(node, key, "is no text", "the quantity in quotes");
+            }
+            return;
+        };
+        let such_as = format!("whole steps of it, such as {}", schema["examples"][0]);
+        let (problem, allowed) = message.split_once("; expected ").unwrap_or((&message, &such_as));
+        // The message repeats the value in quotes.
+        let problem = problem.strip_prefix(&format!("\"{}\" ", text.trim()));
+        self.wrong(node, key, problem.unwrap_or("is no quantity"), allowed);
+    }
+
+    fn variants(&mut self, variants: &'s [Json], node: &Node, key: &str) {
+        let variants: Vec<&Json> = variants.iter().filter(|v| v["type"] != "null").collect();
+        if let [only] = variants[..] {
+            if node.value != Value::Null {
+                self.node(only, node, key);
+            }
+        } else if let Some(tag) = variants.first().and_then(|v| tag_of(v)) {
+            self.tagged(&variants, tag, node, key);
+        } else {
+            self.named(&variants, node, key);
+        }
+    }
+
+    /// One of several names, some of which take a value: `"open"` or `{ timeout = 100 }`.
+    fn named(&mut self, variants: &[&'s Json], node: &Node, key: &str) {
+        let plain: Vec<&str> = variants.iter().flat_map(|v| names(v)).collect();
+        let with_value =
+            |name: &str| variants.iter().find(|v| v["properties"].get(name).is_some()).copied();
+        let problem = match &node.value {
+            Value::String(given) if plain.contains(&given.as_str()) => return,
+            Value::String(_) => "is not one of the known names",
+            Value::Table(table) => match table.keys().next().and_then(|name| with_value(name)) {
+                Some(variant) => return self.table(variant, node, key),
+                None => "is not one of the known forms",
+            },
+            _ => "has the wrong type",
+        };
+        let given = if let Value::String(given) = &node.value { given } else { "" };
+        let forms = variants.iter().filter_map(|v| v["properties"].as_object()?.keys().next());
+        let forms: String = forms.map(|name| format!("{{ {name} = … }}, ")).collect();
+        self.wrong(node, key, problem, forms + &known(&plain, given));
+    }
+
+    /// One of several tables, told apart by a key that is a constant in each.
+    fn tagged(&mut self, variants: &[&'s Json], tag: &str, node: &Node, key: &str) {
+        let names: Vec<&str> =
+            variants.iter().filter_map(|v| v["properties"][tag]["const"].as_str()).collect();
+        let Value::Table(table) = &node.value else {
+            let allowed = format!("a table whose {tag} is one of {}", names.join(", "));
+            return self.wrong(node, key, "has the wrong type", allowed);
+        };
+        let tag_key = join(key, tag);
+        match table.get(tag) {
+            None => self.missing(node, &tag_key, known(&names, "")),
+            Some(Node { value: Value::String(given), .. }) if names.contains(&given.as_str()) => {
+                let of_that_name = |v: &&&Json| v["properties"][tag]["const"] == given.as_str();
+                if let Some(variant) = variants.iter().find(of_that_name) {
+                    self.table(variant, node, key);
+                }
+            }
+            Some(given) => {
+                let text = if let Value::String(text) = &given.value { text } else { "" };
+                self.wrong(given, &tag_key, "is not one of the known names", known(&names, text));
+            }
+        }
+    }
+
+    fn missing(&mut self, table: &Node, key: &str, allowed: String) {
+        self.errors.push(UserError {
+            place: table.place.clone(),
+            key: Some(key.to_owned()),
+            given: "nothing".into(),
+            problem: "is given, but the key is required".into(),
+            allowed,
+        });
+    }
+
+    fn table(&mut self, schema: &'s Json, node: &Node, key: &str) {
+        let Value::Table(table) = &node.value else { return };
+        let properties = &schema["properties"];
+        for (name, child) in table {
+            let child_key = join(key, name);
+            if let Some(schema) = properties.get(name) {
+                self.node(schema, child, &child_key);
+            } else if schema["additionalProperties"] == false {
+                let keys = properties.as_object().into_iter().flat_map(|p| p.keys());
+                let keys: Vec<&str> = keys.map(String::as_str).collect();
+                self.wrong(child, &child_key, "is not a known key", known(&keys, name));
+            }
+        }
+        let required = schema["required"].as_array().into_iter().flatten();
+        for name in required.filter_map(Json::as_str).filter(|name| !table.contains_key(*name)) {
+            let allowed = self.describe(&properties[name]);
+            self.missing(node, &join(key, name), allowed);
+        }
+    }
+
+    /// What a key takes, in words.
+    fn describe(&self, schema: &Json) -> String {
+        let meaning = schema["description"].as_str().unwrap_or("").replace('\n', " ");
+        let meaning = meaning.trim_end_matches('.');
+        let definition = match schema["$ref"].as_str().and_then(|r| r.strip_prefix("#/$defs/")) {
+            Some(name) => &self.defs[name],
+            None => schema,
+        };
+        let names: Vec<&str> =
+            definition["oneOf"].as_array().into_iter().flatten().flat_map(names).collect();
+        let form = match (definition["examples"][0].as_str(), definition["type"].as_str()) {
+            _ if !names.is_empty() => names.join(", "),
+            (Some(example), _) => format!("such as \"{example}\""),
+            (None, Some(one)) => type_name(one).to_owned(),
+            (None, None) => "a table".to_owned(),
+        };
+        if meaning.is_empty() { form } else { format!("{form} ({meaning})") }
+    }
+}
+
+type Parse = fn(&str) -> Result<(), String>;
+
+/// The parser of a quantity with units, by the name of its schema.
+fn quantity(name: &str) -> Option<Parse> {
+    Some(match name {
+        "Size" => |text| text.parse::<units::Size>().map(drop),
+        "Duration" => |text| text.parse::<units::Duration>().map(drop),
+        "Frequency" => |text| text.parse::<units::Frequency>().map(drop),
+        "BitRate" => |text| text.parse::<units::BitRate>().map(drop),
+        "Rate" => |text| text.parse::<units::Rate>().map(drop),
+        "Share" => |text| text.parse::<units::Share>().map(drop),
+        _ => return None,
+    })
+}
+
+/// The names a plain variant stands for: one with a description, or several without.
+fn names(variant: &Json) -> Vec<&str> {
+    let many = variant["enum"].as_array().into_iter().flatten();
+    variant["const"].as_str().into_iter().chain(many.filter_map(Json::as_str)).collect()
+}
+
+/// The key of a table that is a constant.
+fn tag_of(variant: &Json) -> Option<&str> {
+    let properties = variant["properties"].as_object()?;
+    properties.iter().find(|(_, p)| p["const"].is_string()).map(|(name, _)| name.as_str())
+}
+
+/// The range of an integer: what its type can hold, or what the schema says.
+fn range(schema: &Json) -> (i128, i128) {
+    let (low, high) = match schema["format"].as_str() {
+        Some("uint8") => (0, i128::from(u8::MAX)),
+        Some("uint16") => (0, i128::from(u16::MAX)),
+        Some("uint32") => (0, i128::from(u32::MAX)),
+        Some("int32") => (i128::from(i32::MIN), i128::from(i32::MAX)),
+        Some("int64") => (i128::from(i64::MIN), i128::from(i64::MAX)),
+        _ => (0, i128::from(u64::MAX)),
+    };
+    let given = |key: &str| schema[key].as_i64().map(i128::from);
+    (given("minimum").unwrap_or(low), given("maximum").unwrap_or(high))
+}
+
+fn type_name(json_type: &str) -> &str {
+    match json_type {
+        "object" => "a table",
+        "array" => "an array",
+        "integer" => "an integer",
+        "number" => "a number",
+        "boolean" => "true or false",
+        "string" => "text in quotes",
+        other => other,
+    }
+}
+
+/// The known names, and the one that was probably meant.
+fn known(names: &[&str], given: &str) -> String {
+    let list = names.join(", ");
+    match nearest(names.iter().copied(), given) {
+        Some(name) => format!("{list}; did you mean {name}?"),
+        None => list,
+    }
+}
+
+/// The name most like `given`, if any is like it at all.
+pub(crate) fn nearest<'n>(names: impl Iterator<Item = &'n str>, given: &str) -> Option<&'n str> {
+    // Jaro-Winkler similarity; below 0.8, people see no likeness.
+    let scored = names.map(|name| (strsim::jaro_winkler(name, given), name));
+    scored.filter(|s| s.0 >= 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|s| s.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+
+    use super::*;
+
+    /// A key of every form that the schema of a scenario can have.
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Top {
+        /// How many.
+        count: u32,
+        size: Option<units::Size>,
+        #[serde(default)]
+        share: f64,
+        #[serde(default)]
+        flag: bool,
+        #[serde(default)]
+        list: Vec<Tagged>,
+        rule: Option<Rule>,
+        app: Option<Boxed>,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    enum Tagged {
+        One { depth: u32 },
+        Two { length: u32 },
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    #[expect(dead_code, reason = "only its schema is used")]
+    enum Rule {
+        /// Never.
+        Open,
+        /// Always.
+        Closed,
+        /// After so many.
+        CloseAfter(u32),
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(tag = "kind", rename_all = "kebab-case")]
+    #[expect(dead_code, reason = "only its schema is used")]
+    enum Boxed {
+        Store(Store),
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Store {
+        keys: u32,
+    }
+
+    fn errors(toml: &str) -> Vec<String> {
+        let schema = schemars::schema_for!(Top).to_value();
+        let root = Node::from_toml(&"f".into(), toml).unwrap();
+        check(&schema, &root).iter().map(ToString::to_string).collect()
+    }
+
+    #[track_caller]
+    fn refused(toml: &str, expected: &str) {
+        assert_eq!(errors(&format!("count = 1\n{toml}")), [format!("f, line 2: {expected}")]);
+    }
+
+    #[test]
+    fn every_form_is_accepted() {
+        let none: [String; 0] = [];
+        let full = "count = 1\nsize = '4 KiB'\nshare = 1\nflag = true\nrule = { close-after = 4 }\n\
+                    app = { kind = 'store', keys = 3 }\n\
+                    list = [{ kind = 'one', depth = 1 }, { kind = 'two', length = 2 }]";
+        assert_eq!(errors(full), none);
+        assert_eq!(errors("count = 1\nrule = 'open'\nshare = 0.5"), none);
+    }
+
+    #[test]
+    fn a_missing_key_says_what_it_takes() {
+        assert_eq!(
+            errors(""),
+            ["f, line 1: count = nothing is given, but the key is required; allowed: an integer \
+              (How many)."]
+        );
+    }
+
+    #[test]
+    fn a_wrong_type_or_range_names_the_right_one() {
+        refused("flag = 1", "flag = 1 has the wrong type; allowed: true or false.");
+        refused("share = '1'", "share = \"1\" has the wrong type; allowed: a number.");
+        refused("list = 3", "list = 3 has the wrong type; allowed: an array.");
+        refused("share = 2026-01-01", "share = 2026-01-01 has the wrong type; allowed: a number.");
+        assert_eq!(
+            errors("count = -1"),
+            ["f, line 1: count = -1 is out of range; allowed: 0 to 4294967295."]
+        );
+        assert_eq!(
+            errors("count = 1.5"),
+            ["f, line 1: count = 1.5 has the wrong type; allowed: an integer."]
+        );
+        refused(
+            "size = '0.3 B'",
+            "size = \"0.3 B\" is finer than the smallest step of this quantity; allowed: whole \
+             steps of it, such as \"36 MiB\".",
+        );
+    }
+
+    #[test]
+    fn a_tagged_table_is_checked_by_its_tag() {
+        refused(
+            "list = [{ depth = 1 }]",
+            "list.0.kind = nothing is given, but the key is required; allowed: one, two.",
+        );
+        refused(
+            "list = [{ kind = 'tow', depth = 1 }]",
+            "list.0.kind = \"tow\" is not one of the known names; allowed: one, two; did you mean \
+             two?",
+        );
+        refused(
+            "list = [{ kind = 'one', depht = 1, depth = 2 }]",
+            "list.0.depht = 1 is not a known key; allowed: kind, depth; did you mean depth?",
+        );
+        refused(
+            "list = ['one']",
+            "list.0 = \"one\" has the wrong type; allowed: a table whose kind is one of one, two.",
+        );
+        refused(
+            "app = { kind = 'store', keys = 1, kys = 2 }",
+            "app.kys = 2 is not a known key; allowed: kind, keys; did you mean keys?",
+        );
+    }
+
+    #[test]
+    fn names_and_forms_are_listed() {
+        let allowed = "allowed: { close-after = … }, open, closed";
+        refused(
+            "rule = 'close'",
+            &format!(
+                "rule = \"close\" is not one of the known names; {allowed}; did you mean closed?"
+            ),
+        );
+        refused(
+            "rule = { after = 3 }",
+            &format!("rule = {{after}} is not one of the known forms; {allowed}."),
+        );
+        refused("rule = 3", &format!("rule = 3 has the wrong type; {allowed}."));
+        refused(
+            "rule = { close-after = 'x' }",
+            "rule.close-after = \"x\" has the wrong type; allowed: an integer.",
+        );
+    }
+}

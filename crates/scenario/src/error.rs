@@ -1,0 +1,157 @@
+//! Errors for the person who wrote the scenario: one paragraph each.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use nic2core_engine::config::validate::Violation;
+
+/// Where a value was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a file.
+    File {
+        /// Its name, as the user gave it.
+        name: Arc<str>,
+        /// From 1; absent if the file as a whole is meant.
+        line: Option<usize>,
+    },
+    /// On the command line, as `key=value`.
+    Set(Arc<str>),
+    /// In data handed over by a program, which says where it has it from.
+    Program(Arc<str>),
+    /// Nowhere: the default, where the enclosing table was given.
+    Default(Box<Place>),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File { name, line: Some(line) } => write!(f, "{name}, line {line}"),
+            Place::File { name, line: None } => f.write_str(name),
+            Place::Set(text) => write!(f, "--set {text}"),
+            Place::Program(source) => f.write_str(source),
+            Place::Default(table) => write!(f, "{table} (by default)"),
+        }
+    }
+}
+
+/// Something the user gave that cannot be used. It prints as one paragraph that names the place,
+/// the key, the value given and what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct UserError {
+    /// Where it was given.
+    pub place: Place,
+    /// The dotted key; absent if a file as a whole is meant.
+    pub key: Option<String>,
+    /// What was given, as it would be written in TOML.
+    pub given: String,
+    /// What is wrong with it: a predicate, such as "is not a known key".
+    pub problem: String,
+    /// What is allowed instead.
+    pub allowed: String,
+}
+
+impl fmt::Display for UserError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.place)?;
+        if let Some(key) = &self.key {
+            write!(f, "{key} = ")?;
+        }
+        write!(f, "{} {}; allowed: {}", self.given, self.problem, self.allowed)?;
+        if self.allowed.ends_with('?') { Ok(()) } else { f.write_str(".") }
+    }
+}
+
+/// All that was wrong, one paragraph each; never empty.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct UserErrors(pub Vec<UserError>);
+
+impl fmt::Display for UserErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, error) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<UserError> for UserErrors {
+    fn from(error: UserError) -> UserErrors {
+        UserErrors(vec![error])
+    }
+}
+
+/// Where every key of a scenario was given: turns what the engine refuses into [`UserErrors`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origins(pub(crate) BTreeMap<String, Place>);
+
+impl Origins {
+    /// The origins that [`Origins::texts`] gave, to be used with the same scenario.
+    pub fn from_texts(texts: BTreeMap<String, String>) -> Origins {
+        let place = |(key, text): (String, String)| (key, Place::Program(text.into()));
+        Origins(texts.into_iter().map(place).collect())
+    }
+
+    /// Every key that was given, and where.
+    pub fn texts(&self) -> BTreeMap<String, String> {
+        self.0.iter().map(|(key, place)| (key.clone(), place.to_string())).collect()
+    }
+
+    /// Where `key` was given; for a default, where the nearest table around it was.
+    ///
+    /// Elements of arrays are written `tenants.0.cores` or `tenants[0].cores`.
+    pub fn place(&self, key: &str) -> Place {
+        let key = key.replace('[', ".").replace(']', "");
+        if let Some(place) = self.0.get(&key) {
+            return place.clone();
+        }
+        let mut table = key.as_str();
+        while let Some((parent, _)) = table.rsplit_once('.') {
+            if let Some(place) = self.0.get(parent) {
+                return Place::Default(Box::new(place.clone()));
+            }
+            table = parent;
+        }
+        match self.0.get("") {
+            Some(place) => Place::Default(Box::new(place.clone())),
+            None => Place::Program("scenario".into()),
+        }
+    }
+
+    /// What the engine refused, with the place where it was given.
+    pub fn explain(&self, violations: &[Violation]) -> UserErrors {
+        let explain = |v: &Violation| UserError {
+            place: self.place(&v.key),
+            key: Some(v.key.clone()),
+            given: v.given.clone(),
+            problem: "cannot be simulated".into(),
+            allowed: v.allowed.clone(),
+        };
+        UserErrors(violations.iter().map(explain).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_default_points_at_the_table_around_it() {
+        let file = |line| Place::File { name: "kvs.toml".into(), line: Some(line) };
+        let origins = Origins(BTreeMap::from([
+            (String::new(), file(1)),
+            ("tenants.0".into(), file(7)),
+            ("tenants.0.name".into(), file(8)),
+        ]));
+        assert_eq!(origins.place("tenants[0].name"), file(8));
+        assert_eq!(origins.place("tenants.0.name.x").to_string(), "kvs.toml, line 8 (by default)");
+        assert_eq!(origins.place("slo.drops").to_string(), "kvs.toml, line 1 (by default)");
+        assert_eq!(Origins::default().place("slo.drops").to_string(), "scenario");
+        let again = Origins::from_texts(origins.texts());
+        assert_eq!(again.place("tenants.0.name").to_string(), "kvs.toml, line 8");
+    }
+}

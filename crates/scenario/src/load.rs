@@ -1,0 +1,414 @@
+//! From files and overrides to a scenario that the engine accepts.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use nic2core_engine::config::{Scenario, validate};
+use serde_json::Value as Json;
+
+use crate::capture::locate;
+use crate::check::{check, nearest};
+use crate::error::{Origins, Place, UserError, UserErrors};
+use crate::files::Files;
+use crate::set;
+use crate::tree::{Node, Value};
+
+static SCHEMA: LazyLock<Json> = LazyLock::new(|| schemars::schema_for!(Scenario).to_value());
+
+/// A checked scenario, and where its values came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// Where each key was given.
+    pub origins: Origins,
+}
+
+/// Reads the scenario at `path`, lays it over its machine, and the overrides (`key=value`) over
+/// both. A machine `name` is `name.toml` or `machines/name.toml` beside the scenario, or
+/// `name.toml` in one of `machine_folders`, whichever comes first.
+///
+/// # Errors
+/// Everything in the files and overrides that the user has to change.
+pub fn load(
+    files: &impl Files,
+    path: &Path,
+    sets: &[String],
+    machine_folders: &[PathBuf],
+) -> Result<Loaded, UserErrors> {
+    let sets = set::parse_all(sets)?;
+    let mut root = read(files, path, None)?.ok_or_else(|| UserError {
+        place: Place::File { name: path.display().to_string().into(), line: None },
+        key: None,
+        given: "the path".into(),
+        problem: "leads to no file".into(),
+        allowed: "a scenario file, such as scenarios/NAME.toml".into(),
+    })?;
+    // The base has to be known before anything can be laid over it.
+    let (base, sets): (Vec<_>, Vec<_>) =
+        sets.into_iter().partition(|set| set.key == "machine" || set.key == "machine.base");
+    for set in base {
+        set.apply(&mut root)?;
+    }
+    merge_machine(files, path, machine_folders, &mut root)?;
+    for set in sets {
+        set.apply(&mut root)?;
+    }
+    finish(&root)
+}
+
+/// Checks a scenario that a program handed over as JSON text, complete with its machine. `origins`
+/// are those of the file it was loaded from, if it is still the same.
+///
+/// # Errors
+/// Everything in it that has to be changed.
+pub fn from_json(text: &str, origins: &Origins) -> Result<Loaded, UserErrors> {
+    let json = serde_json::from_str(text).map_err(|e| UserError {
+        place: origins.place(""),
+        key: None,
+        given: "the text".into(),
+        problem: format!("is not JSON ({e})"),
+        allowed: "a scenario as JSON".into(),
+    })?;
+    finish(&Node::from_json(json, "", origins))
+}
+
+fn finish(root: &Node) -> Result<Loaded, UserErrors> {
+    let wrong = check(&SCHEMA, root);
+    if !wrong.is_empty() {
+        return Err(UserErrors(wrong));
+    }
+    let origins = root.origins();
+    let mut scenario: Scenario = serde_path_to_error::deserialize(root.to_json()).map_err(|e| {
+        let key = e.path().to_string();
+        UserError {
+            place: origins.place(&key),
+            key: Some(key),
+            given: "the value".into(),
+            problem: "is refused".into(),
+            allowed: e.into_inner().to_string(),
+        }
+    })?;
+    let violations = validate::violations(&scenario);
+    if violations.is_empty() {
+        locate(&mut scenario, &origins);
+        Ok(Loaded { scenario, origins })
+    } else {
+        Err(origins.explain(&violations))
+    }
+}
+
+/// Replaces `machine.base` by the machine it names, with the rest of `machine` laid over it.
+fn merge_machine(
+    files: &impl Files,
+    scenario: &Path,
+    folders: &[PathBuf],
+    root: &mut Node,
+) -> Result<(), UserErrors> {
+    let Value::Table(top) = &mut root.value else { return Ok(()) };
+    let Some(Node { value: Value::Table(machine), .. }) = top.get_mut("machine") else {
+        return Ok(());
+    };
+    let Some(base) = machine.remove("base") else { return Ok(()) };
+    let beside = scenario.parent().unwrap_or(Path::new(""));
+    let mut searched = vec![beside.to_owned(), beside.join("machines")];
+    searched.extend_from_slice(folders);
+    let wrong = |problem: &str, allowed: String| {
+        UserErrors::from(UserError {
+            place: base.place.clone(),
+            key: Some("machine.base".into()),
+            given: base.value.to_string(),
+            problem: problem.into(),
+            allowed,
+        })
+    };
+    let Value::String(name) = &base.value else {
+        return Err(wrong("has the wrong type", "the name of a machine file, in quotes".into()));
+    };
+    let file = format!("{}.toml", name.strip_suffix(".toml").unwrap_or(name));
+    let candidates = searched.iter().map(|folder| folder.join(&file)).filter(|c| c != scenario);
+    for candidate in candidates {
+        if let Some(mut below) = read(files, &candidate, Some(&base))? {
+            if let Some(over) = top.remove("machine") {
+                below.merge(over);
+            }
+            top.insert("machine".into(), below);
+            return Ok(());
+        }
+    }
+    Err(wrong("names no machine file", available(files, &searched[1..], name)))
+}
+
+/// The machines there are, the likeliest first mention.
+fn available(files: &impl Files, folders: &[PathBuf], given: &str) -> String {
+    let mut names: Vec<String> = folders.iter().flat_map(|f| files.names(f)).collect();
+    names.retain(|name| name.ends_with(".toml"));
+    names.sort();
+    names.dedup();
+    let names: Vec<&str> = names.iter().filter_map(|name| name.strip_suffix(".toml")).collect();
+    let shown: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
+    let folders = shown.join(", ");
+    match (names.as_slice(), nearest(names.iter().copied(), given)) {
+        ([], _) => {
+            format!("a machine file beside the scenario or in {folders}, where there is none")
+        }
+        (_, Some(name)) => format!("{}; did you mean {name}?", names.join(", ")),
+        (_, None) => {
+            format!("{} (searched beside the scenario and in {folders})", names.join(", "))
+        }
+    }
+}
+
+/// The tree of a TOML file; nothing if there is no such file.
+fn read(
+    files: &impl Files,
+    path: &Path,
+    named_by: Option<&Node>,
+) -> Result<Option<Node>, UserErrors> {
+    let name: Arc<str> = path.display().to_string().into();
+    let unreadable = |problem: String| {
+        UserErrors::from(UserError {
+            place: named_by
+                .map_or(Place::File { name: name.clone(), line: None }, |n| n.place.clone()),
+            key: named_by.map(|_| "machine.base".into()),
+            given: format!("{name:?}"),
+            problem,
+            allowed: "a readable TOML file in UTF-8".into(),
+        })
+    };
+    let bytes = match files.read(path) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(unreadable(format!("cannot be read ({e})"))),
+    };
+    let text = String::from_utf8(bytes).map_err(|e| unreadable(format!("is not text ({e})")))?;
+    Node::from_toml(&name, &text).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::files::Memory;
+
+    const KVS: &str = include_str!("../tests/data/kvs.toml");
+    const BOX: &str = include_str!("../tests/data/machines/box.toml");
+
+    fn load_text(scenario: &str, machine: &str, sets: &[&str]) -> Result<Loaded, String> {
+        let files = Memory(vec![
+            ("s/kvs.toml", scenario.into()),
+            ("shipped/box.toml", machine.into()),
+            ("shipped/README.md", Vec::new()),
+        ]);
+        let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
+        load(&files, Path::new("s/kvs.toml"), &sets, &["shipped".into()]).map_err(|e| e.to_string())
+    }
+
+    /// The scenario with one piece of its text exchanged.
+    fn with(old: &str, new: &str) -> String {
+        assert!(KVS.contains(old), "{old:?} is in the fixture");
+        KVS.replacen(old, new, 1)
+    }
+
+    /// Where the line of `text` that contains `mark` is.
+    fn at(file: &str, text: &str, mark: &str) -> String {
+        let line = text.lines().position(|line| line.contains(mark)).expect("the mark is there");
+        format!("{file}, line {}", line + 1)
+    }
+
+    /// Refused with this paragraph, which blames the line that holds `mark`.
+    #[track_caller]
+    fn refused(scenario: &str, mark: &str, paragraph: &str) {
+        let expected = format!("{}: {paragraph}", at("s/kvs.toml", scenario, mark));
+        assert_eq!(load_text(scenario, BOX, &[]).unwrap_err(), expected);
+    }
+
+    #[test]
+    fn the_scenario_lies_over_its_machine_and_overrides_over_both() {
+        let loaded = load_text(KVS, BOX, &["machine.llc.latency_cycles=40", "run.seed=7"]).unwrap();
+        let llc = &loaded.scenario.machine.llc;
+        assert_eq!((llc.ways, llc.latency_cycles, loaded.scenario.run.seed), (6, 40, 7));
+        let place = |key| loaded.origins.place(key).to_string();
+        let kvs = |mark| at("s/kvs.toml", KVS, mark);
+        assert_eq!(place("machine.llc.ways"), kvs("llc.ways = 6"));
+        assert_eq!(place("machine.llc.size"), at("shipped/box.toml", BOX, "6 MiB"));
+        assert_eq!(place("machine.llc.latency_cycles"), "--set machine.llc.latency_cycles=40");
+        assert_eq!(place("tenants[1].llc_ways.count"), kvs("llc_ways = "));
+        assert_eq!(place("tenants.1.name"), kvs("\"batch\""));
+        assert_eq!(place("slo.drops"), "s/kvs.toml, line 1 (by default)");
+    }
+
+    #[test]
+    fn json_that_a_program_changed_is_checked_the_same_way() {
+        let loaded = load_text(KVS, BOX, &[]).unwrap();
+        let json = serde_json::to_string(&loaded.scenario).unwrap();
+        assert_eq!(from_json(&json, &Origins::default()).unwrap().scenario, loaded.scenario);
+        let changed = json.replace("\"io_ways\":2", "\"io_ways\":0");
+        let e = from_json(&changed, &Origins::default()).unwrap_err();
+        assert!(e.to_string().starts_with("scenario: placement.io_ways = 0 cannot be"), "{e}");
+        assert!(
+            from_json("{", &Origins::default()).unwrap_err().to_string().contains("is not JSON")
+        );
+    }
+
+    #[test]
+    fn a_machine_beside_the_scenario_comes_first() {
+        let mut files = vec![("s/kvs.toml", KVS.into()), ("shipped/box.toml", BOX.into())];
+        let cores = |files: &Memory| {
+            let loaded = load(files, Path::new("s/kvs.toml"), &[], &["shipped".into()]).unwrap();
+            loaded.scenario.machine.core.count
+        };
+        assert_eq!(cores(&Memory(files.clone())), 4);
+        files.push(("s/machines/box.toml", BOX.replace("count = 4", "count = 5").into()));
+        assert_eq!(cores(&Memory(files.clone())), 5);
+        files.push(("s/box.toml", BOX.replace("count = 4", "count = 6").into()));
+        assert_eq!(cores(&Memory(files)), 6);
+    }
+
+    #[test]
+    fn an_unknown_key_suggests_the_one_that_was_meant() {
+        refused(
+            &with("io_ways = 2", "ioways = 2"),
+            "ioways",
+            "placement.ioways = 2 is not a known key; allowed: policy, \
+             io_ways, sweeper; did you mean io_ways?",
+        );
+    }
+
+    #[test]
+    fn a_wrong_unit_lists_the_right_ones() {
+        refused(
+            &with("2 KiB", "2 kB"),
+            "2 kB",
+            "queues.buffer_size = \"2 kB\" has the unit \"kB\"; allowed: a \
+             number and one of the units B, KiB, MiB, GiB, such as \"36 MiB\".",
+        );
+        refused(
+            &with("\"2 KiB\"", "2048"),
+            "buffer_size",
+            "queues.buffer_size = 2048 has no unit; allowed: a number and \
+             one of the units B, KiB, MiB, GiB, such as \"36 MiB\".",
+        );
+    }
+
+    #[test]
+    fn zero_ways_and_more_ways_than_exist_are_refused() {
+        refused(
+            &with("io_ways = 2", "io_ways = 0"),
+            "io_ways",
+            "placement.io_ways = 0 cannot be simulated; allowed: 1 to 6, the \
+             ways of the LLC (machine.llc.ways).",
+        );
+        refused(
+            &with("io_ways = 2", "io_ways = 7"),
+            "io_ways",
+            "placement.io_ways = 7 cannot be simulated; allowed: 1 to 6, the \
+             ways of the LLC (machine.llc.ways).",
+        );
+        refused(
+            &with("llc.ways = 6", "llc.ways = 0"),
+            "llc.ways",
+            "machine.llc.ways = 0 cannot be simulated; allowed: 1 to 32.",
+        );
+    }
+
+    #[test]
+    fn a_ring_of_size_zero_is_refused() {
+        refused(
+            &with("rx_descriptors = 1024", "rx_descriptors = 0"),
+            "rx_descriptors",
+            "queues.rx_descriptors = 0 cannot be simulated; allowed: at \
+             least 1.",
+        );
+    }
+
+    #[test]
+    fn a_missing_machine_file_lists_those_there_are() {
+        refused(
+            &with("base = \"box\"", "base = \"bocks\""),
+            "base",
+            "machine.base = \"bocks\" names no machine file; allowed: box \
+             (searched beside the scenario and in s/machines, shipped).",
+        );
+        refused(
+            &with("base = \"box\"", "base = \"boxx\""),
+            "base",
+            "machine.base = \"boxx\" names no machine file; allowed: box; did \
+             you mean box?",
+        );
+        assert_eq!(
+            load(&Memory(vec![]), Path::new("no.toml"), &[], &[]).unwrap_err().to_string(),
+            "no.toml: the path leads to no file; allowed: a scenario file, such as \
+             scenarios/NAME.toml."
+        );
+    }
+
+    #[test]
+    fn contradictory_overrides_are_refused() {
+        assert_eq!(
+            load_text(KVS, BOX, &["run.seed=1", "run.seed=2"]).unwrap_err(),
+            "--set run.seed=2: run.seed = 2 contradicts --set run.seed=1; allowed: each key once, \
+             and not together with a key that contains it."
+        );
+    }
+
+    #[test]
+    fn an_error_in_the_machine_names_the_machine_file() {
+        let e = load_text(KVS, &BOX.replace("\"6 MiB\"", "\"6 MB\""), &[]).unwrap_err();
+        let llc = at("shipped/box.toml", BOX, "6 MiB");
+        assert!(e.starts_with(&format!("{llc}: machine.llc.size = \"6 MB\" has")), "{e}");
+        let e = load_text(KVS, &BOX.replace("store_buffer = 56", ""), &[]).unwrap_err();
+        assert_eq!(
+            e,
+            "shipped/box.toml, line 5: machine.core.store_buffer = nothing is given, but the key \
+             is required; allowed: an integer (Stores retired or waiting for their line)."
+        );
+    }
+
+    #[test]
+    fn several_errors_are_several_paragraphs() {
+        let e = load_text(&with("\"ddio\"", "\"ddioo\""), BOX, &["run.sed=4"]).unwrap_err();
+        let lines: Vec<&str> = e.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "s/kvs.toml, line 13: placement.policy = \"ddioo\" is not one of the known names; \
+                 allowed: dma, ddio, ideal-ddio; did you mean ddio?",
+                "--set run.sed=4: run.sed = 4 is not a known key; allowed: seed, warmup, \
+                 duration, sample; did you mean seed?"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_not_toml_names_the_line() {
+        let e = load_text(&with("io_ways = 2", "io_ways = = 2"), BOX, &[]).unwrap_err();
+        let line = at("s/kvs.toml", KVS, "io_ways");
+        assert!(e.starts_with(&format!("{line}: \"io_ways = = 2\" is not TOML (")), "{e}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_scenario_or_an_error(text in "\\PC*") {
+            let _ = load_text(&text, BOX, &[]);
+        }
+
+        #[test]
+        fn a_damaged_scenario_is_a_scenario_or_an_error(
+            at in 0..KVS.len(), length in 0..12usize, new in "[a-z0-9.=\"'{}\\[\\]\n -]{0,8}",
+        ) {
+            let mut text = KVS.to_owned();
+            text.replace_range(at..(at + length).min(KVS.len()), &new);
+            let _ = load_text(&text, BOX, &[]);
+        }
+
+        #[test]
+        fn any_override_is_an_override_or_an_error(
+            set in "(machine|tenants|run|placement|queues)(\\.[a-z0-9_]{1,8}){0,3}=.{0,12}",
+        ) {
+            let _ = load_text(KVS, BOX, &[&set]);
+        }
+    }
+}

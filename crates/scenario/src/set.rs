@@ -1,0 +1,188 @@
+//! `--set key=value`: one key of the scenario, changed for one run.
+
+use std::sync::Arc;
+
+use crate::error::{Place, UserError, UserErrors};
+use crate::tree::{Node, Value, join};
+
+/// A parsed `--set`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Set {
+    pub(crate) key: String,
+    value: Node,
+}
+
+/// Parses all overrides of a run and refuses those that contradict each other.
+pub(crate) fn parse_all(texts: &[String]) -> Result<Vec<Set>, UserErrors> {
+    let sets = texts.iter().map(|text| Set::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    for (i, later) in sets.iter().enumerate() {
+        for earlier in &sets[..i] {
+            contradiction(earlier, later)?;
+        }
+    }
+    Ok(sets)
+}
+
+fn contradiction(earlier: &Set, later: &Set) -> Result<(), UserErrors> {
+    let below = |a: &Set, b: &Set| {
+        a.key.strip_prefix(b.key.as_str()).is_some_and(|rest| rest.starts_with('.'))
+    };
+    let same = earlier.key == later.key && earlier.value.to_json() != later.value.to_json();
+    if !same && !below(earlier, later) && !below(later, earlier) {
+        return Ok(());
+    }
+    Err(UserErrors::from(UserError {
+        place: later.value.place.clone(),
+        key: Some(later.key.clone()),
+        given: later.value.value.to_string(),
+        problem: format!("contradicts {}", earlier.value.place),
+        allowed: "each key once, and not together with a key that contains it".into(),
+    }))
+}
+
+impl Set {
+    fn parse(text: &str) -> Result<Set, UserErrors> {
+        let place = Place::Set(Arc::from(text));
+        let wrong = |problem: &str| {
+            UserErrors::from(UserError {
+                place: place.clone(),
+                key: None,
+                given: format!("{text:?}"),
+                problem: problem.into(),
+                allowed: "key=value with a dotted key, such as placement.io_ways=4, \
+                      tenants.0.cores.count=12 or traffic.rate=\"30 Mpps\""
+                    .into(),
+            })
+        };
+        let (key, value) = text.split_once('=').ok_or_else(|| wrong("has no \"=\""))?;
+        let key: Vec<&str> = key.split('.').map(str::trim).collect();
+        if key.iter().any(|segment| segment.is_empty()) {
+            return Err(wrong("has an empty key"));
+        }
+        let value = value.trim();
+        let node = match Node::from_toml_value(value, &place) {
+            // What no key takes is text: a date, for one.
+            Some(Node { value: Value::Other(_), .. }) | None
+                if !value.starts_with(['"', '\'', '[', '{']) =>
+            {
+                Node { place: place.clone(), value: Value::String(value.into()) }
+            }
+            Some(node) => node,
+            None => return Err(wrong("has a value that is not TOML")),
+        };
+        Ok(Set { key: key.join("."), value: node })
+    }
+
+    /// Puts the value into the tree, making the tables on the way to it.
+    pub(crate) fn apply(self, root: &mut Node) -> Result<(), UserErrors> {
+        let Set { key, value } = self;
+        let mut node = root;
+        let mut walked = String::new();
+        for segment in key.split('.') {
+            let wrong = |problem: String, allowed: String| {
+                UserErrors::from(UserError {
+                    place: value.place.clone(),
+                    key: Some(key.clone()),
+                    given: value.value.to_string(),
+                    problem,
+                    allowed,
+                })
+            };
+            let place = &value.place;
+            node = match &mut node.value {
+                Value::Table(table) => table.entry(segment.to_owned()).or_insert_with(|| Node {
+                    place: place.clone(),
+                    value: Value::Table(Default::default()),
+                }),
+                Value::Array(array) => {
+                    let len = array.len();
+                    segment.parse().ok().and_then(|i: usize| array.get_mut(i)).ok_or_else(|| {
+                        wrong(
+                            format!("has no element \"{segment}\" in {walked} to go to"),
+                            match len {
+                                0 => "no element: the array is empty".into(),
+                                _ => format!("elements 0 to {}", len - 1),
+                            },
+                        )
+                    })?
+                }
+                leaf => {
+                    return Err(wrong(
+                        format!("goes into {walked}, which is {leaf} and no table"),
+                        format!("to set {walked} itself"),
+                    ));
+                }
+            };
+            walked = join(&walked, segment);
+        }
+        node.merge(value);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn apply(file: &str, sets: &[&str]) -> Result<String, String> {
+        let texts: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
+        let mut root = Node::from_toml(&"f.toml".into(), file).map_err(|e| e.to_string())?;
+        for set in parse_all(&texts).map_err(|e| e.to_string())? {
+            set.apply(&mut root).map_err(|e| e.to_string())?;
+        }
+        Ok(root.to_json().to_string())
+    }
+
+    #[test]
+    fn values_are_toml_or_bare_text() {
+        let sets =
+            ["a.b=12", "a.c=30 Mpps", "d=\"1\"", "e=[1, 2]", "f = true", "g=2026-01-01", "h="];
+        assert_eq!(
+            apply("", &sets).unwrap(),
+            r#"{"a":{"b":12,"c":"30 Mpps"},"d":"1","e":[1,2],"f":true,"g":"2026-01-01","h":""}"#
+        );
+    }
+
+    #[test]
+    fn elements_of_arrays_are_reached_by_number() {
+        let file = "[[tenants]]\nname = 'a'\n[[tenants]]\nname = 'b'\n";
+        assert_eq!(
+            apply(file, &["tenants.1.name=c"]).unwrap(),
+            r#"{"tenants":[{"name":"a"},{"name":"c"}]}"#
+        );
+        let e = apply(file, &["tenants.2.name=c"]).unwrap_err();
+        assert!(e.contains("--set tenants.2.name=c") && e.contains("elements 0 to 1"), "{e}");
+        let e = apply(file, &["tenants.0.name.x=c"]).unwrap_err();
+        assert!(e.contains("goes into tenants.0.name, which is \"a\""), "{e}");
+    }
+
+    #[test]
+    fn a_table_of_another_kind_replaces_the_one_below() {
+        let file = "t = { kind = 'a', x = 1 }";
+        assert_eq!(
+            apply(file, &["t={kind='a', y=2}"]).unwrap(),
+            r#"{"t":{"kind":"a","x":1,"y":2}}"#
+        );
+        assert_eq!(apply(file, &["t={kind='b', y=2}"]).unwrap(), r#"{"t":{"kind":"b","y":2}}"#);
+        assert_eq!(apply(file, &["t.kind=b"]).unwrap(), r#"{"t":{"kind":"b","x":1}}"#);
+    }
+
+    #[test]
+    fn contradictory_overrides_are_refused() {
+        for pair in [["a=1", "a=2"], ["a.b=1", "a={c=1}"], ["a={c=1}", "a.b=1"]] {
+            let e = apply("", &pair).unwrap_err();
+            assert!(e.contains(&format!("--set {}", pair[1])), "{e}");
+            assert!(e.contains(&format!("contradicts --set {}", pair[0])), "{e}");
+        }
+        assert!(apply("", &["a=1", "a=1"]).is_ok(), "the same twice is no contradiction");
+        assert!(apply("", &["a=1", "ab=2"]).is_ok(), "ab is not below a");
+    }
+
+    #[test]
+    fn what_is_no_override_says_how_one_looks() {
+        for text in ["a", "=1", "a..b=1", "a=[1", "a={b=1"] {
+            let e = apply("", &[text]).unwrap_err();
+            assert!(e.contains("key=value with a dotted key"), "{e}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Every rule of `nic2core_engine::config::validate`, broken on purpose by one override.
+
+use std::path::Path;
+
+use nic2core_scenario::{Disk, load};
+
+/// The overrides, the key that is blamed, and what the user is told is allowed.
+const RULES: &[(&[&str], &str, &str)] = &[
+    (&["machine.core.count=0"], "machine.core.count", "1 to 32"),
+    (&["machine.core.count=33"], "machine.core.count", "1 to 32"),
+    (&["machine.core.frequency=0 GHz"], "machine.core.frequency", "100 MHz to 10 GHz in whole MHz"),
+    (&["machine.core.frequency=3200000001 Hz"], "machine.core.frequency", "in whole MHz"),
+    (&["machine.core.dispatch_width=0"], "machine.core.dispatch_width", "at least 1"),
+    (&["machine.core.reorder_window=0"], "machine.core.reorder_window", "at least 1"),
+    (&["machine.core.l1_miss_registers=0"], "machine.core.l1_miss_registers", "at least 1"),
+    (&["machine.core.store_buffer=0"], "machine.core.store_buffer", "at least 1"),
+    (&["machine.l1d.ways=0"], "machine.l1d.ways", "1 to 32"),
+    (&["machine.l1d.size=0 B"], "machine.l1d.size", "a multiple of 768 B (64 B × 12 ways)"),
+    (&["machine.l1d.size=47 KiB"], "machine.l1d.size", "a multiple of 768 B (64 B × 12 ways)"),
+    (&["machine.l2.size=40 KiB"], "machine.l2.size", "at least machine.l1d.size (48 KiB)"),
+    (&["machine.l2.replacement=tree-plru"], "machine.l2.ways", "a power of two"),
+    (&["machine.llc.ways=33"], "machine.llc.ways", "1 to 32"),
+    (&["machine.llc.size=1 MiB"], "machine.llc.size", "a multiple of 384 B (64 B × 6 ways)"),
+    (
+        &["machine.llc.index=sliced", "machine.llc.slices=5"],
+        "machine.llc.size",
+        "a multiple of 1920 B (64 B × 6 ways × 5 slices)",
+    ),
+    (&["machine.llc.slices=0"], "machine.llc.slices", "at least 1"),
+    (&["machine.nic.sram=0 B"], "machine.nic.sram", "at least 64 B"),
+    (&["machine.nic.write_credits=0"], "machine.nic.write_credits", "at least 1"),
+    (&["machine.nic.read_credits=0"], "machine.nic.read_credits", "at least 1"),
+    (&["machine.nic.descriptor_batch=0"], "machine.nic.descriptor_batch", "at least 1"),
+    (&["machine.pcie.generation=2"], "machine.pcie.generation", "3 to 5"),
+    (&["machine.pcie.lanes=12"], "machine.pcie.lanes", "1, 2, 4, 8, 16"),
+    (&["machine.pcie.max_payload=100 B"], "machine.pcie.max_payload", "128 B, 256 B, 512 B"),
+    (&["machine.pcie.max_read_request=8 KiB"], "machine.pcie.max_read_request", "4 KiB"),
+    (&["machine.pcie.posted_credits=0"], "machine.pcie.posted_credits", "at least 1"),
+    (&["machine.pcie.non_posted_credits=0"], "machine.pcie.non_posted_credits", "at least 1"),
+    (&["machine.llc.writeback_buffers=0"], "machine.llc.writeback_buffers", "at least 1"),
+    (&["machine.dram.channels=0"], "machine.dram.channels", "1 to 64"),
+    (&["machine.dram.columns=1023"], "machine.dram.columns", "a multiple of 8"),
+    (
+        &["machine.dram.drain_low_percent=80"],
+        "machine.dram.drain_low_percent",
+        "less than machine.dram.drain_high_percent (80)",
+    ),
+    (&["machine.dram.drain_high_percent=101"], "machine.dram.drain_high_percent", "21 to 100"),
+    (&["machine.dram.timings.refi=100"], "machine.dram.timings.refi", "a round of refreshes"),
+    (
+        &["machine.dram.row_policy={close-after=0}"],
+        "machine.dram.row_policy.close-after",
+        "1 to 1000000",
+    ),
+    (&["traffic.rate=0 pps"], "traffic.rate", "1 pps to"),
+    (&["traffic.flows=0"], "traffic.flows", "1 to"),
+    (
+        &["traffic.sizes.size=4 KiB"],
+        "traffic.sizes.size",
+        "at most queues.buffer_size (2 KiB), which has to hold a frame",
+    ),
+    (
+        &["machine.nic.sram=1000 B"],
+        "traffic.sizes.size",
+        "at most machine.nic.sram (1000 B), which has to hold a frame",
+    ),
+    (
+        &["traffic={kind='poisson', rate='1 Mpps', flows=1, sizes={kind='mix', \
+             of=[{size='60 B', weight=1}, {size='3 KiB', weight=1}]}}"],
+        "traffic.sizes.of.1.size",
+        "at most queues.buffer_size (2 KiB)",
+    ),
+    (&["tenants.0.app.keys=0"], "tenants.0.app.keys", "1 to 268435456"),
+    (&["placement.io_ways=0"], "placement.io_ways", "1 to 6"),
+    (&["placement.io_ways=7"], "placement.io_ways", "1 to 6"),
+    (&["queues.rx_descriptors=0"], "queues.rx_descriptors", "at least 1"),
+    (&["queues.tx_descriptors=0"], "queues.tx_descriptors", "at least 1"),
+    (&["queues.buffer_size=63 B"], "queues.buffer_size", "at least a cache line (64 B)"),
+    (&["queues.pool_buffers=1023"], "queues.pool_buffers", "at least queues.rx_descriptors (1024)"),
+    (&["queues.burst=0"], "queues.burst", "1 to 1024"),
+    (&["queues.burst=1025"], "queues.burst", "1 to 1024"),
+    (&["tenants=[]"], "tenants", "at least one"),
+    (&["tenants.0.name=batch"], "tenants.1.name", "a name that no other tenant has"),
+    (&["tenants.0.name="], "tenants.0.name", "a name that no other tenant has"),
+    (&["tenants.0.cores.count=0"], "tenants.0.cores.count", "at least 1"),
+    (&["tenants.0.cores.first=4"], "tenants.0.cores.first", "less than machine.core.count (4)"),
+    (&["tenants.1.cores.count=2"], "tenants.1.cores.count", "1 to 1, because first is 3"),
+    (&["tenants.1.cores.first=2"], "tenants.1.cores", "server has 3 from core 0"),
+    (&["tenants.1.llc_ways.count=5"], "tenants.1.llc_ways.count", "1 to 4, because first is 2"),
+    (&["tenants.1.llc_ways.first=6"], "tenants.1.llc_ways.first", "less than machine.llc.ways (6)"),
+    (&["run.duration=0 s"], "run.duration", "1 ps to 1000 s"),
+    (&["run.warmup=1001 s"], "run.warmup", "0 ps to 1000 s"),
+    (&["run.sample=0 ps"], "run.sample", "at least 5 ns"),
+    (&["slo.p99_service_times=0"], "slo.p99_service_times", "at least 1"),
+    (&["slo.drops=101 %"], "slo.drops", "0 % to 100 %"),
+];
+
+#[test]
+fn each_rule_blames_its_key_and_says_what_is_allowed() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kvs.toml");
+    load(&Disk, &path, &[], &[]).expect("the fixture itself breaks no rule");
+    for (sets, key, allowed) in RULES {
+        let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
+        let errors = load(&Disk, &path, &sets, &[]).expect_err(&format!("{sets:?} is refused"));
+        let of_key = errors.0.iter().find(|e| e.key.as_deref() == Some(*key));
+        let error = of_key.unwrap_or_else(|| panic!("{sets:?} blames {key}, not {errors}"));
+        assert!(error.allowed.contains(allowed), "{sets:?}: {error}");
+    }
+}

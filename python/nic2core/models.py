@@ -1,0 +1,656 @@
+"""The scenario as typed models, with completion and checks in an editor.
+
+Generated from `schema/scenario.schema.json` by `python -m tools.codegen`: do not edit.
+"""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Model(BaseModel):
+    """What all tables of a scenario have in common."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        serialize_by_alias=True,
+        use_attribute_docstrings=True,
+        validate_assignment=True,
+        validate_by_name=True,
+    )
+
+
+UInt32: TypeAlias = Annotated[int, Field(ge=0, le=4294967295)]
+
+
+Frequency: TypeAlias = Annotated[
+    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(Hz|kHz|MHz|GHz)$", examples=["3.2 GHz"])
+]
+"""Text such as "3.2 GHz"; units Hz, kHz, MHz, GHz."""
+
+
+class Core(Model):
+    """The cores, all alike."""
+
+    count: UInt32
+    """How many (1 to 32)."""
+    frequency: Frequency
+    """The core clock, which the caches share."""
+    dispatch_width: UInt32
+    """Instructions dispatched (and retired) a cycle."""
+    reorder_window: UInt32
+    """Instructions in flight: reorder-buffer entries."""
+    l1_miss_registers: UInt32
+    """Line-fill buffers: L1d misses in flight."""
+    store_buffer: UInt32
+    """Stores retired or waiting for their line."""
+
+
+Size: TypeAlias = Annotated[
+    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(B|KiB|MiB|GiB)$", examples=["36 MiB"])
+]
+"""Text such as "36 MiB"; units B, KiB, MiB, GiB."""
+
+
+Replacement: TypeAlias = Literal["lru", "tree-plru", "srrip", "random"]
+"""Which line of a set makes room for a new one. `lru`: The least recently used. `tree-plru`: A
+binary tree of one bit a node, pointing away from recent use. `srrip`: Static re-reference interval
+prediction with 2-bit counters (Jaleel et al., ISCA 2010). `random`: Uniformly random.
+"""
+
+
+Prefetch: TypeAlias = Literal["none", "next-line", "stream"]
+"""A hardware prefetcher. `none`: None. `next-line`: A miss also fetches the line after it.
+`stream`: Two misses in a row of ascending lines start a stream that runs ahead within the page.
+"""
+
+
+class PrivateCache(Model):
+    """A private cache."""
+
+    size: Size
+    """Capacity."""
+    ways: UInt32
+    """Associativity."""
+    latency_cycles: UInt32
+    """Load-to-use latency of a hit, in core cycles."""
+    replacement: Replacement = "lru"
+    """Which line of a set makes room."""
+    prefetch: Prefetch = "none"
+    """Hardware prefetcher that fills this cache."""
+
+
+Inclusion: TypeAlias = Literal["inclusive", "non-inclusive"]
+"""Relation of the LLC to the private caches. `inclusive`: Every line of a private cache is in the
+LLC; its eviction there invalidates it everywhere. `non-inclusive`: A victim cache of the L2s:
+memory fills go to L2 alone, L2 victims go to the LLC, and a hit moves the line up. A dirty line of
+I/O data stays, and the core gets a clean copy.
+"""
+
+
+SetIndex: TypeAlias = Literal["modulo", "sliced", "hashed"]
+"""How an address finds its set in the LLC. `modulo`: Line number modulo the number of sets.
+`sliced`: A hash of the upper address bits spreads lines over the slices, evenly within an aligned
+block; the low bits choose the set of the slice. `hashed`: A hash of all address bits: every set is
+equally likely for every line.
+"""
+
+
+class Llc(Model):
+    """The last-level cache."""
+
+    size: Size
+    """Capacity of all slices together."""
+    ways: UInt32
+    """Associativity, at most 32."""
+    latency_cycles: UInt32
+    """Time from the request's arrival at the slice to the data leaving it, in core cycles."""
+    replacement: Replacement = "lru"
+    """Which line of a set makes room."""
+    inclusion: Inclusion
+    """Relation to the private caches."""
+    index: SetIndex = "modulo"
+    """How an address finds its set."""
+    slices: UInt32 | None = None
+    """Slices, for `sliced`; the number of cores unless given."""
+    writeback_buffers: UInt32
+    """Dirty lines that may wait for room in a memory channel's write queue before the LLC stops
+    taking requests, per channel.
+    """
+
+
+class Noc(Model):
+    """The on-chip network."""
+
+    latency_cycles: UInt32
+    """One way between any two agents, in core cycles."""
+
+
+Standard: TypeAlias = Literal[
+    "DDR4-2400", "DDR4-2666", "DDR4-2933", "DDR4-3200AA", "DDR5-4800", "DDR5-5600"
+]
+"""A DRAM standard at one speed bin. `DDR4-2400`: DDR4 at 2400 MT/s, bin T: CL-tRCD-tRP 17-17-17.
+`DDR4-2666`: DDR4 at 2666 MT/s, bin V: 19-19-19. `DDR4-2933`: DDR4 at 2933 MT/s, bin Y: 21-21-21.
+`DDR4-3200AA`: DDR4 at 3200 MT/s, bin AA: 22-22-22. `DDR5-4800`: DDR5 at 4800 MT/s, bin B: 40-39-39.
+`DDR5-5600`: DDR5 at 5600 MT/s, bin B: 46-45-45.
+"""
+
+
+Density: TypeAlias = Literal["4Gb", "8Gb", "16Gb", "24Gb", "32Gb"]
+"""Capacity of one DRAM device, which sets how long a refresh takes. `4Gb`: 4 Gbit. `8Gb`: 8 Gbit.
+`16Gb`: 16 Gbit. `24Gb`: 24 Gbit (DDR5). `32Gb`: 32 Gbit (DDR5).
+"""
+
+
+DeviceWidth: TypeAlias = Literal["x4", "x8", "x16"]
+"""Data pins of one DRAM device, which set its page size and so how close activates may lie. `x4`: 4
+pins. `x8`: 8 pins. `x16`: 16 pins.
+"""
+
+
+class CloseAfterRowPolicy(Model):
+    """Closed after this many accesses: by a precharge as soon as one may be issued, or by the
+    auto-precharge of an access that comes before that.
+    """
+
+    close_after: Annotated[UInt32, Field(alias="close-after")]
+
+
+class TimeoutRowPolicy(Model):
+    """Closed when it has not been accessed for this many clocks."""
+
+    timeout: UInt32
+
+
+RowPolicy: TypeAlias = Literal["open", "closed"] | CloseAfterRowPolicy | TimeoutRowPolicy
+"""When a row that was opened is closed again. `open`: Stays open until another row of the bank is
+wanted. `closed`: Every read and write closes its row (auto-precharge).
+"""
+
+
+Refresh: TypeAlias = Literal["off", "all-ranks", "staggered"]
+"""How the ranks of a channel are refreshed. A refresh takes all banks of a rank, and while one is
+due the controller starts no other read or write on the channel. `off`: Never: for comparison only,
+real DRAM would lose its data. `all-ranks`: All ranks fall due at the same clock, every tREFI.
+`staggered`: The ranks take turns: they fall due tREFI / ranks apart.
+"""
+
+
+class TimingOverrides(Model):
+    """Single timings set by hand, in clocks; absent ones follow the standard."""
+
+    bl: UInt32 | None = None
+    """tBL: clocks of one burst on the data bus."""
+    cl: UInt32 | None = None
+    """tCL: read command to first data."""
+    rcd: UInt32 | None = None
+    """tRCD: activate to column command."""
+    rp: UInt32 | None = None
+    """tRP: precharge to activate."""
+    ras: UInt32 | None = None
+    """tRAS: activate to precharge."""
+    rc: UInt32 | None = None
+    """tRC: activate to activate, same bank."""
+    wr: UInt32 | None = None
+    """tWR: end of write data to precharge."""
+    rtp: UInt32 | None = None
+    """tRTP: read to precharge."""
+    cwl: UInt32 | None = None
+    """tCWL: write command to first data."""
+    ccd_s: UInt32 | None = None
+    """tCCD_S: read to read, other bank group of the rank."""
+    ccd_l: UInt32 | None = None
+    """tCCD_L: read to read, same bank group."""
+    ccd_s_wr: UInt32 | None = None
+    """Write to write, other bank group of the rank (DDR4: tCCD_S)."""
+    ccd_l_wr: UInt32 | None = None
+    """tCCD_L_WR: write to write, same bank group (DDR4: tCCD_L)."""
+    rrd_s: UInt32 | None = None
+    """tRRD_S: activate to activate, other bank group of the rank."""
+    rrd_l: UInt32 | None = None
+    """tRRD_L: activate to activate, same bank group."""
+    wtr_s: UInt32 | None = None
+    """tWTR_S: end of write data to read, other bank group of the rank."""
+    wtr_l: UInt32 | None = None
+    """tWTR_L: end of write data to read, same bank group."""
+    faw: UInt32 | None = None
+    """tFAW: window that holds at most four activates of a rank."""
+    ppd: UInt32 | None = None
+    """tPPD: precharge to precharge, same rank (DDR4: one command slot)."""
+    rfc: UInt32 | None = None
+    """tRFC: all-bank refresh to the next command of the rank."""
+    refi: UInt32 | None = None
+    """tREFI: mean interval between refreshes of a rank."""
+    rank_switch: UInt32 | None = None
+    """Clocks the data bus stays idle when another rank takes it over (tRTRS; board, not JEDEC)."""
+    rd_to_wr: UInt32 | None = None
+    """Read to write, same rank: the data bus turns around with a 2-clock preamble."""
+    rd_to_wr_other_rank: UInt32 | None = None
+    """Read to write, other rank."""
+    command_clocks: UInt32 | None = None
+    """Command-bus clocks of activate, read and write (DDR5 sends them in two halves)."""
+
+
+class Dram(Model):
+    """The memory of a machine. All channels are alike."""
+
+    standard: Standard
+    """Standard and speed bin, such as `"DDR4-3200AA"`."""
+    channels: UInt32
+    """Channels that are scheduled by themselves: 64 bits wide for DDR4; for DDR5 the 32-bit
+    subchannels, so that a DDR5 DIMM counts twice.
+    """
+    ranks: UInt32
+    """Ranks of a channel."""
+    bank_groups: UInt32
+    """Bank groups of a rank (DDR4: 4, or 2 for x16 devices; DDR5: 8, or 4 for x16)."""
+    banks_per_group: UInt32
+    """Banks of a bank group."""
+    rows: UInt32
+    """Rows of a bank."""
+    columns: UInt32
+    """Columns of a row; a multiple of the burst of 8 (DDR4) or 16 (DDR5)."""
+    density: Density = "8Gb"
+    """Capacity of a device: sets tRFC."""
+    device_width: DeviceWidth = "x8"
+    """Data pins of a device: set tFAW and tRRD."""
+    read_queue: UInt32 = 32
+    """Reads of a channel that can wait for their bank."""
+    write_queue: UInt32 = 32
+    """Writes of a channel that can wait for their bank."""
+    drain_high_percent: UInt32 = 80
+    """Writes are drained once they fill more than this share of their queue."""
+    drain_low_percent: UInt32 = 20
+    """A drain ends when writes fill less than this share of their queue and reads wait."""
+    row_policy: RowPolicy = "open"
+    """When rows are closed."""
+    refresh: Refresh = "staggered"
+    """How ranks are refreshed."""
+    mapping: str = "row-bank-bankgroup-rank-column-channel"
+    """Order of the address fields, most significant first."""
+    timings: TimingOverrides = Field(default_factory=TimingOverrides)
+    """Single timings, in clocks, that differ from the standard's."""
+
+
+class Nic(Model):
+    """The NIC."""
+
+    sram: Size
+    """Input SRAM that all receive queues share; a packet that does not fit is dropped."""
+    write_credits: UInt32
+    """Cache lines of DMA writes in flight between NIC and the memory system: the credits of the I/O
+    controller.
+    """
+    read_credits: UInt32
+    """Cache lines of DMA reads in flight."""
+    descriptor_batch: UInt32
+    """Receive descriptors fetched at a time into the NIC's own cache of descriptors."""
+
+
+Duration: TypeAlias = Annotated[
+    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(ps|ns|us|ms|s)$", examples=["5 ms"])
+]
+"""Text such as "5 ms"; units ps, ns, us, ms, s."""
+
+
+class Pcie(Model):
+    """The PCIe link."""
+
+    generation: UInt32
+    """Generation, 3 to 5."""
+    lanes: UInt32
+    """Lanes: 1, 2, 4, 8 or 16."""
+    max_payload: Size
+    """Largest payload of one TLP."""
+    max_read_request: Size
+    """Largest read request of one TLP."""
+    latency: Duration
+    """One way through link, root port and I/O controller."""
+    posted_credits: UInt32
+    """Posted-header credits of the root port: write TLPs not yet taken by the memory system."""
+    non_posted_credits: UInt32
+    """Non-posted-header credits: read requests without their completion."""
+
+
+class Machine(Model):
+    """A server: cores, caches, memory and NIC. Every value of a machine file says where it comes
+    from.
+    """
+
+    description: str
+    """What the machine is, for people."""
+    core: Core
+    """The cores."""
+    l1d: PrivateCache
+    """The private first-level data cache of each core."""
+    l2: PrivateCache
+    """The private second-level cache of each core; it includes the L1d."""
+    llc: Llc
+    """The shared last-level cache."""
+    noc: Noc
+    """The on-chip network between L2s, LLC and I/O."""
+    dram: Dram
+    """The memory channels."""
+    nic: Nic
+    """The NIC."""
+    pcie: Pcie | None = None
+    """The link between NIC and processor; absent for a NIC on the chip."""
+
+
+Rate: TypeAlias = Annotated[
+    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(pps|kpps|Mpps)$", examples=["26 Mpps"])
+]
+"""Text such as "26 Mpps"; units pps, kpps, Mpps."""
+
+
+class FixedSizes(Model):
+    """All the same."""
+
+    kind: Literal["fixed"] = "fixed"
+    size: Size
+    """Bytes of every frame."""
+
+
+class SizeShare(Model):
+    """One size of a mix."""
+
+    size: Size
+    """Bytes of the frame."""
+    weight: UInt32
+    """Share of the packets, relative to the sum of all weights."""
+
+
+class MixSizes(Model):
+    """Several sizes, each in proportion to its weight. The simple IMIX (64, 594 and 1518 bytes with
+    FCS, 7:4:1) is 60, 590 and 1514 bytes with the weights 7, 4 and 1.
+    """
+
+    kind: Literal["mix"] = "mix"
+    of: list[SizeShare]
+    """The sizes; at least one."""
+
+
+Sizes: TypeAlias = Annotated[FixedSizes | MixSizes, Field(discriminator="kind")]
+"""How long synthetic packets are. Sizes are those of the frame as it lands in the buffer, without
+the 4 bytes of FCS: the "64-byte packet" of data sheets is 60 bytes here.
+"""
+
+
+class ConstantTraffic(Model):
+    """Packets at equal distances."""
+
+    kind: Literal["constant"] = "constant"
+    rate: Rate
+    """Packets per second."""
+    sizes: Sizes
+    """How long the packets are."""
+    flows: UInt32
+    """How many flows they belong to, all equally likely."""
+
+
+class PoissonTraffic(Model):
+    """Packets at exponential distances: many independent clients."""
+
+    kind: Literal["poisson"] = "poisson"
+    rate: Rate
+    """Packets per second on average."""
+    sizes: Sizes
+    """How long the packets are."""
+    flows: UInt32
+    """How many flows they belong to, all equally likely."""
+
+
+class BurstsTraffic(Model):
+    """A constant rate that is switched on and off, as in the burst mode of traffic generators."""
+
+    kind: Literal["bursts"] = "bursts"
+    rate: Rate
+    """Packets per second while on."""
+    on: Duration
+    """How long a burst lasts."""
+    off: Duration
+    """How long the pause after it lasts."""
+    sizes: Sizes
+    """How long the packets are."""
+    flows: UInt32
+    """How many flows they belong to, all equally likely."""
+
+
+BitRate: TypeAlias = Annotated[
+    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(bps|kbps|Mbps|Gbps)$", examples=["100 Gbps"])
+]
+"""Text such as "100 Gbps"; units bps, kbps, Mbps, Gbps."""
+
+
+class ReplayTraffic(Model):
+    """The packets of a capture with its sizes and flows, repeated when the run is longer."""
+
+    kind: Literal["replay"] = "replay"
+    file: str
+    """A pcap or pcapng file, relative to the scenario."""
+    rate: BitRate | None = None
+    """Stretch the times so that the capture fills this much of a link on average, preamble, FCS and
+    inter-packet gap included. Absent: the times as recorded.
+    """
+
+
+class BacklogTraffic(Model):
+    """No rate: every core always finds unconsumed packets (Sweeper, section IV-B)."""
+
+    kind: Literal["backlog"] = "backlog"
+    depth: UInt32
+    """The least number of unconsumed packets in the queue of each core."""
+    sizes: Sizes
+    """How long the packets are."""
+    flows: UInt32
+    """How many flows they belong to, all equally likely."""
+
+
+Traffic: TypeAlias = Annotated[
+    ConstantTraffic | PoissonTraffic | BurstsTraffic | ReplayTraffic | BacklogTraffic,
+    Field(discriminator="kind"),
+]
+"""The traffic that reaches the NIC."""
+
+
+Policy: TypeAlias = Literal["dma", "ddio", "ideal-ddio"]
+"""A placement policy for DMA writes of the NIC. `dma`: To memory; cached copies are invalidated.
+`ddio`: To the LLC: updated in place if present anywhere, else allocated in the I/O ways.
+`ideal-ddio`: To an infinite cache of its own: no network data ever takes part in the LLC or in
+memory traffic (Sweeper paper, section III).
+"""
+
+
+class Placement(Model):
+    """Where the data of received packets goes."""
+
+    policy: Policy
+    """The policy."""
+    io_ways: UInt32 = 2
+    """LLC ways in which `ddio` may allocate: the lowest so many."""
+    sweeper: bool = False
+    """Whether consumed buffers are swept (the `clsweep` instruction and the `SweepBuffer` flag of
+    transmit work-queue entries).
+    """
+
+
+Pool: TypeAlias = Literal["ring", "stack"]
+"""Order in which freed buffers are used again. `ring`: First in, first out: every buffer takes its
+turn (`rte_ring`). `stack`: Last in, first out: the buffer freed last, still warm, is used next
+(`rte_stack`).
+"""
+
+
+class Queues(Model):
+    """The queues of each core that serves packets."""
+
+    rx_descriptors: UInt32
+    """Receive descriptors, and with them buffers posted to the NIC."""
+    buffer_size: Size
+    """Bytes of a receive buffer for packet data."""
+    headroom: Size = "0 B"
+    """Bytes before the data that are left free for headers (`RTE_PKTMBUF_HEADROOM` is 128)."""
+    metadata: Size = "0 B"
+    """Bytes of the driver's metadata before each buffer (`struct rte_mbuf` is 128); 0 for none."""
+    pool: Pool = "ring"
+    """Order in which freed buffers are used again."""
+    pool_buffers: UInt32 | None = None
+    """Buffers in each core's pool; at least `rx_descriptors`, which is the default."""
+    tx_descriptors: UInt32
+    """Transmit descriptors."""
+    burst: UInt32 = 1
+    """Packets a core takes from its queue at a time (`rte_eth_rx_burst` uses 32)."""
+    rx_instructions: UInt32
+    """Instructions of the driver to receive one packet, beyond its memory accesses."""
+    tx_instructions: UInt32
+    """Instructions of the driver to transmit one packet, beyond its memory accesses."""
+
+
+Share: TypeAlias = Annotated[str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(%)$", examples=["95 %"])]
+"""Text such as "95 %"; units %."""
+
+
+Requests: TypeAlias = Literal["drawn", "from-size"]
+"""What decides whether a packet is a GET or a SET. `drawn`: The simulated client draws the
+operation, and the packet has the size it needs. `from-size`: The traffic decides the size, and the
+size decides the operation: for replayed captures.
+"""
+
+
+class Spike(Model):
+    """A delay that strikes requests at random."""
+
+    probability: Share
+    """Share of requests that suffer it."""
+    min: Duration
+    """The shortest delay; delays are uniform in whole nanoseconds."""
+    max: Duration
+    """The longest delay, at most 4 s."""
+
+
+class KvsApp(Model):
+    """A MICA-style key-value store."""
+
+    kind: Literal["kvs"] = "kvs"
+    keys: UInt32 = 2400000
+    """Key-value pairs with which the store is populated."""
+    buckets: UInt32 = 1048576
+    """Buckets of the index, one cache line each; a power of two."""
+    log: Size = "256 MiB"
+    """Capacity of the circular log; a power of two."""
+    item: Size = "1 KiB"
+    """Bytes of a request that carries a value, of an answer that carries one, and of a log entry:
+    20 bytes of key, opcode and length, and the value. The paper's "1KB items" come in packets of
+    "commensurate" size, and its buffers of 1 KB hold one packet (section IV-A), so the header is
+    taken as part of the item.
+    """
+    zipf: float = 0.99
+    """Exponent of the zipf distribution of the keys' popularity; 0 is uniform."""
+    gets: Share = "5 %"
+    """Share of GETs; the rest are SETs."""
+    requests: Requests = "drawn"
+    """What decides whether a packet is a GET or a SET."""
+    set_from: Size = "128 B"
+    """With `requests = "from-size"`: packets of at least this size are SETs and carry a value that
+    fills them.
+    """
+    network_header: Size = "0 B"
+    """Bytes of network headers before the request in a packet. None by default: the transport of
+    the paper is terminated by the NIC (appendix). UDP over IPv4 over Ethernet has 42.
+    """
+    request_instructions: UInt32 = 200
+    """Instructions of a request beside those counted by access and by copied line: polling,
+    parsing, scanning the bucket, comparing the key, building and posting the answer. HERD's
+    `mica_batch_op` and its worker loop are about 200 for one request, counted by source line. To be
+    calibrated on figure 1 of the Sweeper paper.
+    """
+    copy_instructions_per_line: UInt32 = 4
+    """Instructions to copy one cache line beside its first load and its first store. A `memcpy` of
+    32-byte AVX moves needs one more load, one more store and two for the loop. To be calibrated on
+    figure 1 of the Sweeper paper.
+    """
+    spike: Spike | None = None
+    """Processing delays that some requests suffer (Sweeper paper, section VI-F)."""
+
+
+App: TypeAlias = KvsApp
+"""The application of a tenant."""
+
+
+class CoreRange(Model):
+    """Consecutive cores."""
+
+    first: UInt32
+    """The first core, from 0."""
+    count: UInt32
+    """How many."""
+
+
+class WayRange(Model):
+    """Consecutive LLC ways."""
+
+    first: UInt32
+    """The first way, from 0. The I/O ways are the lowest ones."""
+    count: UInt32
+    """How many."""
+
+
+class Tenant(Model):
+    """An application on some cores."""
+
+    name: str
+    """Name in results."""
+    app: App
+    """What it runs."""
+    cores: CoreRange
+    """First core and number of cores."""
+    llc_ways: WayRange | None = None
+    """LLC ways in which these cores may allocate, as first way and number of ways; all unless
+    given.
+    """
+
+
+UInt64: TypeAlias = Annotated[int, Field(ge=0, le=18446744073709551615)]
+
+
+class Run(Model):
+    """How long, and from which random numbers."""
+
+    seed: UInt64 = 1
+    """Seed of all random numbers of the run."""
+    warmup: Duration
+    """Simulated time before anything is counted: caches and queues fill."""
+    duration: Duration
+    """Simulated time that is measured."""
+    sample: Duration = "20 us"
+    """Spacing of the time series."""
+
+
+class Slo(Model):
+    """The service-level objective that a peak must keep."""
+
+    p99_service_times: UInt32 = 100
+    """The 99th percentile of latency is at most this many mean service times (Sweeper paper,
+    appendix: 100).
+    """
+    drops: Share = "0 %"
+    """At most this share of packets is dropped."""
+
+
+class Scenario(Model):
+    """One run."""
+
+    machine: Machine
+    """The server. In a file: `base = "name of a machine file"` and any keys that differ from it."""
+    traffic: Traffic | None = None
+    """What arrives; absent for a run without packets."""
+    placement: Placement
+    """Where the data of received packets goes."""
+    queues: Queues
+    """The receive and transmit queues of each core that serves packets."""
+    tenants: list[Tenant]
+    """The software: who runs on which cores."""
+    run: Run
+    """How long, and from which random numbers."""
+    slo: Slo = Field(default_factory=Slo)
+    """What a peak search must keep."""

@@ -1,0 +1,63 @@
+"""Scenarios across the border between Python and Rust."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from nic2core import UserError, _core
+from nic2core.models import KvsApp, Scenario
+
+FIXTURE = Path(__file__).parents[1] / "crates/scenario/tests/data/kvs.toml"
+
+
+def load() -> Scenario:
+    text, _ = _core.load_scenario(FIXTURE)
+    return Scenario.model_validate_json(text)
+
+
+def test_models_hold_what_rust_loads_and_rust_takes_it_back() -> None:
+    text, _ = _core.load_scenario(FIXTURE)
+    back = Scenario.model_validate_json(text).model_dump_json()
+    assert json.loads(_core.check_scenario(back)) == json.loads(text)
+
+
+def test_defaults_of_the_models_are_those_of_rust() -> None:
+    full = json.loads(_core.load_scenario(FIXTURE)[0])["tenants"][0]["app"]
+    assert KvsApp().model_dump(by_alias=True) == full
+
+
+def test_a_model_refuses_unknown_keys_and_units_on_assignment() -> None:
+    scenario = load()
+    with pytest.raises(ValidationError, match="pattern"):
+        scenario.queues.buffer_size = "2 kB"
+    with pytest.raises(ValidationError, match="io_wayz"):
+        type(scenario.placement).model_validate({"policy": "dma", "io_wayz": 2})
+
+
+def test_rust_refuses_what_only_relations_forbid() -> None:
+    scenario = load()
+    scenario.placement.io_ways = 7
+    with pytest.raises(UserError, match=r"^scenario: placement\.io_ways = 7 .* 1 to 6") as caught:
+        _core.check_scenario(scenario.model_dump_json())
+    assert isinstance(caught.value, ValueError)
+
+
+def test_origins_name_the_file_in_later_errors() -> None:
+    text, origins = _core.load_scenario(FIXTURE, ["run.seed=4"])
+    assert origins["run.seed"] == "--set run.seed=4"
+    assert origins["placement.io_ways"].startswith(f"{FIXTURE}, line ")
+    bad = text.replace('"io_ways":2', '"io_ways":0')
+    with pytest.raises(UserError, match=r"kvs\.toml, line \d+: placement\.io_ways = 0"):
+        _core.check_scenario(bad, origins)
+
+
+def test_a_capture_is_read_and_an_empty_one_refused(tmp_path: Path) -> None:
+    assert _core.read_capture(_core.load_scenario(FIXTURE)[0]) is None
+    empty = tmp_path / "empty.pcap"
+    empty.touch()
+    replay = f"traffic={{ kind = 'replay', file = '{empty}', rate = '1 Gbps' }}"
+    text, origins = _core.load_scenario(FIXTURE, [replay])
+    with pytest.raises(UserError, match=r"traffic\.file = .*empty\.pcap.*\(the file is empty"):
+        _core.read_capture(text, origins)

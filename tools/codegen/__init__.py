@@ -1,0 +1,26 @@
+"""What is generated from the scenario's Rust types: the schema, the models, the reference page."""
+
+import json
+from pathlib import Path
+
+from nic2core import _core
+
+from . import models, reference
+
+ROOT = Path(__file__).parents[2]
+
+
+def generated() -> dict[Path, str]:
+    """Every generated file and what it must contain."""
+    text = _core.scenario_schema()
+    schema = json.loads(text)
+    return {
+        ROOT / "schema/scenario.schema.json": text,
+        ROOT / "python/nic2core/models.py": models.Writer(schema).text(),
+        ROOT / "docs/scenario.md": reference.Writer(schema).text(),
+    }
+
+
+def stale() -> list[Path]:
+    """The generated files that differ from what they must contain."""
+    return [p for p, text in generated().items() if not p.exists() or p.read_text() != text]
