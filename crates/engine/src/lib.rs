@@ -12,6 +12,7 @@ pub mod host;
 pub mod memory;
 pub mod nic;
 mod pcie;
+pub mod peak;
 pub mod rng;
 pub mod stats;
 pub mod time;

@@ -1,7 +1,7 @@
 //! A queue whose entries complete in any order and leave in the order they came: the reorder window
 //! and the store buffer.
 
-use super::op::Mark;
+use super::ask::Ask;
 
 /// A completion that is not known yet.
 pub(super) const PENDING: u64 = u64::MAX;
@@ -13,7 +13,8 @@ struct Entry {
     /// Slot in which it completes, or [`PENDING`]; once `known` has passed it, the slot in which it
     /// leaves, which is not before its elders.
     ready: u64,
-    mark: Option<(Mark, u32)>,
+    /// What it asks of the machine when it leaves.
+    ask: Option<Ask>,
 }
 
 /// The queue. Indices count up without end; an entry keeps its index.
@@ -29,7 +30,7 @@ pub(super) struct InOrder {
 impl InOrder {
     /// A queue for at most `capacity` entries, rounded up to a power of two.
     pub(super) fn new(capacity: usize) -> InOrder {
-        let empty = Entry { instruction: 0, ready: 0, mark: None };
+        let empty = Entry { instruction: 0, ready: 0, ask: None };
         InOrder {
             ring: vec![empty; capacity.next_power_of_two()],
             head: 0,
@@ -81,10 +82,10 @@ impl InOrder {
 
     /// Adds an entry and returns its index.
     #[inline]
-    pub(super) fn push(&mut self, instruction: u64, ready: u64, mark: Option<(Mark, u32)>) -> u64 {
+    pub(super) fn push(&mut self, instruction: u64, ready: u64, ask: Option<Ask>) -> u64 {
         debug_assert!(!self.is_full());
         let index = self.tail;
-        *self.at(index) = Entry { instruction, ready, mark };
+        *self.at(index) = Entry { instruction, ready, ask };
         self.tail += 1;
         index
     }
@@ -96,10 +97,10 @@ impl InOrder {
         self.at(index).ready = ready;
     }
 
-    /// Advances over entries whose completion is known, and hands every mark among them to `reach`
-    /// with the slot in which the program reaches it.
+    /// Advances over entries whose completion is known, and hands what they ask of the machine to
+    /// `reach`, with the slot in which they leave.
     #[inline]
-    pub(super) fn settle(&mut self, mut reach: impl FnMut(Mark, u32, u64)) {
+    pub(super) fn settle(&mut self, mut reach: impl FnMut(Ask, u64)) {
         while self.known < self.tail {
             let last = self.last_ready;
             let e = self.at(self.known);
@@ -107,11 +108,11 @@ impl InOrder {
                 break;
             }
             e.ready = e.ready.max(last);
-            let (ready, mark) = (e.ready, e.mark);
+            let (ready, ask) = (e.ready, e.ask);
             self.last_ready = ready;
             self.known += 1;
-            if let Some((mark, packet)) = mark {
-                reach(mark, packet, ready);
+            if let Some(ask) = ask {
+                reach(ask, ready);
             }
         }
     }
@@ -130,19 +131,20 @@ impl InOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::op::Mark;
 
     #[test]
     fn entries_leave_in_order_whatever_completes_first() {
         let mut q = InOrder::new(4);
         let a = q.push(0, PENDING, None);
-        q.push(1, 5, Some((Mark::End, 7)));
+        q.push(1, 5, Some(Ask::Mark(Mark::End, 7)));
         let mut reached = Vec::new();
-        q.settle(|m, p, s| reached.push((m, p, s)));
+        q.settle(|ask, s| reached.push((ask, s)));
         assert!(reached.is_empty());
         assert_eq!(q.oldest(), Some((0, PENDING)));
         q.complete(a, 20);
-        q.settle(|m, p, s| reached.push((m, p, s)));
-        assert_eq!(reached, [(Mark::End, 7, 20)]);
+        q.settle(|ask, s| reached.push((ask, s)));
+        assert_eq!(reached, [(Ask::Mark(Mark::End, 7), 20)]);
         q.leave_until(19);
         assert_eq!(q.len(), 2);
         q.leave_until(20);

@@ -11,6 +11,7 @@
 
 use std::collections::VecDeque;
 
+use super::ask::Ask;
 use super::in_order::{InOrder, PENDING};
 use super::op::{Dep, Mark, Op, Ops};
 use crate::config::machine::Machine;
@@ -18,19 +19,6 @@ use crate::memory::line::{Line, LineKind};
 use crate::memory::private::Found;
 use crate::memory::system::Memory;
 use crate::time::{Clock, Ps};
-
-/// What a core asks of the rest of the machine.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Ask {
-    /// Miss register `0` goes to the LLC.
-    Request(u16),
-    /// A sweep message for so many lines from the first on.
-    Sweep(Line, u32),
-    /// A `clwb`.
-    WriteBack(Line),
-    /// The program has reached a mark.
-    Mark(Mark, u32),
-}
 
 /// Why a core stopped running.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,6 +58,8 @@ struct Miss {
     waiters: [Waiter; WAITERS],
     waiting: usize,
     busy: bool,
+    /// Slot in which it is free for the next miss, when it is not busy.
+    free_at: u64,
 }
 
 /// An access whose address is not known yet.
@@ -143,6 +133,7 @@ impl Core {
             waiters: [Waiter { entry: 0, store: false, issue: 0 }; WAITERS],
             waiting: 0,
             busy: false,
+            free_at: 0,
         };
         Core {
             id,
@@ -211,14 +202,7 @@ impl Core {
                 Op::Delay { ns } => self.delay(ns),
                 Op::Mark { mark, packet } => self.mark(mark, packet),
                 Op::Sweep { line } => self.sweep(line),
-                Op::WriteBack { line } => {
-                    let reserved = self.reserve(1);
-                    if reserved {
-                        self.ask(self.slot + self.latencies.to_llc, Ask::WriteBack(line));
-                        self.dispatch(1);
-                    }
-                    reserved
-                }
+                Op::WriteBack { line } => self.at_retirement(Ask::WriteBack(line), 1),
             };
             if !done {
                 return Stop::Waiting;
@@ -296,25 +280,36 @@ impl Core {
         if self.window.is_full() {
             return false;
         }
-        self.window.push(self.dispatched, self.slot, Some((mark, packet)));
+        self.window.push(self.dispatched, self.slot, Some(Ask::Mark(mark, packet)));
         self.settle();
         true
     }
 
     /// A run of consecutive `clsweep`s is one message.
     fn sweep(&mut self, first: Line) -> bool {
-        if !self.reserve(1) {
-            return false;
-        }
         let mut lines = 1;
-        while let Some(Op::Sweep { line }) = self.ops.get(self.next_op + 1)
+        while let Some(Op::Sweep { line }) = self.ops.get(self.next_op + lines as usize)
             && line == first + lines
         {
             lines += 1;
-            self.next_op += 1;
         }
-        self.ask(self.slot + self.latencies.to_llc, Ask::Sweep(first, lines));
-        self.dispatch(u64::from(lines));
+        let done = self.at_retirement(Ask::Sweep(first, lines), u64::from(lines));
+        if done {
+            self.next_op += lines as usize - 1;
+        }
+        done
+    }
+
+    /// Cache-line instructions act when they retire: like `clflushopt`, they are ordered behind the
+    /// older accesses to their line.
+    fn at_retirement(&mut self, ask: Ask, instructions: u64) -> bool {
+        self.window.leave_until(self.slot);
+        if !self.reserve(1) || self.window.is_full() {
+            return false;
+        }
+        self.window.push(self.dispatched, self.slot, Some(ask));
+        self.dispatch(instructions);
+        self.settle();
         true
     }
 
@@ -365,7 +360,7 @@ impl Core {
         if store {
             if self.stores.len() > 0 {
                 self.stores.push(self.dispatched, issue, None);
-                self.stores.settle(|_, _, _| {});
+                self.stores.settle(|_, _| {});
             }
         } else {
             if dep == Dep::Chain {
@@ -393,6 +388,8 @@ impl Core {
             return false;
         }
         let Some(register) = self.register_for(line) else { return false };
+        // A register that frees later delays the access, not the dispatch of what follows it.
+        let issue = issue.max(self.misses[register].free_at);
         let queue = if store { &mut self.stores } else { &mut self.window };
         let waiter = Waiter { entry: queue.push(self.dispatched, PENDING, None), store, issue };
         self.wait_for(register, line, kind, dep == Dep::Chain && !store, waiter);
@@ -400,14 +397,16 @@ impl Core {
         true
     }
 
-    /// The register that already fetches the line, or a free one.
+    /// The register that already fetches the line, or the one that is free first.
     fn register_for(&self, line: Line) -> Option<usize> {
-        let mut free = None;
+        let mut free: Option<usize> = None;
         for (i, m) in self.misses.iter().enumerate() {
-            if !m.busy {
-                free = free.or(Some(i));
-            } else if m.line == line {
-                return (m.waiting < WAITERS).then_some(i);
+            if m.busy {
+                if m.line == line {
+                    return (m.waiting < WAITERS).then_some(i);
+                }
+            } else if free.is_none_or(|f| m.free_at < self.misses[f].free_at) {
+                free = Some(i);
             }
         }
         free
@@ -471,6 +470,7 @@ impl Core {
                 Found::L2 => self.latencies.l2,
                 Found::NotWritable | Found::Nowhere => {
                     let Some(register) = self.register_for(d.line) else { return };
+                    let issue = issue.max(self.misses[register].free_at);
                     self.deferred.pop_front();
                     let entry = if d.store {
                         // The store can retire; its line is the store buffer's business.
@@ -528,7 +528,7 @@ impl Core {
             (m.exclusive, m.upgrade) = (true, false);
             self.ask(ready + self.latencies.to_llc, Ask::Request(register));
         } else {
-            m.busy = false;
+            (m.busy, m.free_at) = (false, ready);
             self.count_misses(ready);
             self.busy_misses -= 1;
         }
@@ -536,7 +536,7 @@ impl Core {
             self.chain_ready = ready;
         }
         self.issue_deferred(memory);
-        self.stores.settle(|_, _, _| {});
+        self.stores.settle(|_, _| {});
         self.settle();
     }
 
@@ -547,12 +547,14 @@ impl Core {
         self.miss_since = self.miss_since.max(slot);
     }
 
-    /// Hands the marks that the program has reached to the machine.
+    /// Hands what the program has reached to the machine.
     #[inline]
     fn settle(&mut self) {
-        let (slots, asks) = (self.slots, &mut self.asks);
-        self.window
-            .settle(|mark, packet, slot| asks.push((slots.at(slot), Ask::Mark(mark, packet))));
+        let (slots, to_llc, asks) = (self.slots, self.latencies.to_llc, &mut self.asks);
+        self.window.settle(|ask, slot| {
+            let slot = if matches!(ask, Ask::Mark(..)) { slot } else { slot + to_llc };
+            asks.push((slots.at(slot), ask));
+        });
     }
 
     /// Time integral of busy miss registers since the measured time began, register-picoseconds.

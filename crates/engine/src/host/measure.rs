@@ -203,7 +203,7 @@ impl Host {
         }
         for c in &mut self.cores {
             c.core.reset_counts();
-            (c.busy, c.since) = (Ps::ZERO, now.max(c.since));
+            (c.busy, c.since) = (Ps::ZERO, now);
         }
         for app in &mut self.apps {
             app.reset_counters();
@@ -230,13 +230,16 @@ impl Host {
         if m.ring_samples == 0 { 0.0 } else { m.ring_use as f64 / 65536.0 / m.ring_samples as f64 }
     }
 
-    /// Mean share of time in which the cores that have a tenant did something.
+    /// Mean share of time in which the cores that have a tenant had a packet or work of their own.
     pub(super) fn busy_share(&self) -> f64 {
         let m = &self.meters;
         let (mut busy, mut cores) = (0.0, 0u32);
         for c in self.cores.iter().filter(|c| c.tenant.is_some()) {
-            let open = if c.idle { Ps::ZERO } else { m.now.saturating_sub(c.since) };
-            busy += (c.busy + open).0 as f64;
+            busy += match c.queue {
+                None => self.span_ps(),
+                Some(_) if c.in_service > 0 => (c.busy + m.now.saturating_sub(c.since)).0 as f64,
+                Some(_) => c.busy.0 as f64,
+            };
             cores += 1;
         }
         (busy / self.span_ps() / f64::from(cores.max(1))).min(1.0)

@@ -20,7 +20,8 @@ use crate::apps::AnyApp;
 use crate::config::Scenario;
 use crate::config::scenario::{Policy, WayRange};
 use crate::config::units::Rate;
-use crate::core::interval::{Ask, Core};
+use crate::core::ask::Ask;
+use crate::core::interval::Core;
 use crate::core::op::Mark;
 use crate::events::Events;
 use crate::memory::dram::Dram;
@@ -89,7 +90,9 @@ struct HostCore {
     idle: bool,
     /// A [`Event::Run`] is scheduled.
     scheduled: bool,
-    /// Since when it has been idle or busy, and for how long it has been busy.
+    /// Packets begun and not ended.
+    in_service: u32,
+    /// Since when it has been serving, and for how long it had been before.
     since: Ps,
     busy: Ps,
 }
@@ -150,6 +153,7 @@ impl Host {
                 queue: None,
                 idle: true,
                 scheduled: false,
+                in_service: 0,
                 since: Ps::ZERO,
                 busy: Ps::ZERO,
             })
@@ -253,6 +257,24 @@ impl Host {
         self.meters.now = until;
     }
 
+    /// The mean rate of arrivals; nothing for traffic without a time law.
+    pub fn rate(&self) -> Option<Rate> {
+        match &self.source {
+            Some(Source::Timed(arrivals)) => Some(Rate(arrivals.mean_rate_f64() as u64)),
+            _ => None,
+        }
+    }
+
+    /// Mean service time measured so far, ns.
+    pub fn service_mean_ns(&self) -> f64 {
+        self.meters.service_mean_ns()
+    }
+
+    /// 99th percentile of the total latency measured so far, ns.
+    pub fn total_p99_ns(&self) -> f64 {
+        self.meters.total_p99_ns()
+    }
+
     /// Changes the mean rate of arrivals; only meaningful for traffic with a time law.
     pub fn set_rate(&mut self, rate: Rate) {
         if let Some(Source::Timed(arrivals)) = &mut self.source {
@@ -337,9 +359,9 @@ impl Host {
     fn deliver(&mut self, now: Ps, core: u16, register: u16, at: Ps) {
         let c = &mut self.cores[core as usize];
         c.core.complete(&mut self.memory, register, at);
-        if c.scheduled {
-            self.take_asks(core);
-        } else {
+        let goes_on = !c.scheduled && !c.idle;
+        self.take_asks(core);
+        if goes_on {
             self.run_core(now, core);
         }
     }
@@ -365,9 +387,6 @@ impl Host {
 
     /// Runs a core until it waits, is ahead, or has nothing to do.
     fn run_core(&mut self, now: Ps, core: u16) {
-        if self.cores[core as usize].idle {
-            return;
-        }
         loop {
             use crate::core::interval::Stop;
             let c = &mut self.cores[core as usize];
@@ -384,7 +403,7 @@ impl Host {
                 }
                 Stop::Finished => {
                     if !self.next_work(core) {
-                        self.fall_idle(core);
+                        self.cores[core as usize].idle = true;
                         return;
                     }
                 }
@@ -405,14 +424,6 @@ impl Host {
         }
     }
 
-    fn fall_idle(&mut self, core: u16) {
-        let c = &mut self.cores[core as usize];
-        let at = c.core.now();
-        c.idle = true;
-        c.busy += at.saturating_sub(c.since);
-        c.since = at;
-    }
-
     /// An idle core looks for work.
     fn wake(&mut self, core: u16) {
         let now = self.events.now();
@@ -422,7 +433,6 @@ impl Host {
         }
         c.idle = false;
         c.core.wake_at(now);
-        c.since = c.core.now().max(c.since);
         if !c.scheduled {
             c.scheduled = true;
             let at = c.core.now();

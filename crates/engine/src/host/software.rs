@@ -82,9 +82,14 @@ impl Host {
     }
 
     /// A program has reached a mark.
-    pub(super) fn mark(&mut self, now: Ps, _core: u16, mark: Mark, packet: u32) {
+    pub(super) fn mark(&mut self, now: Ps, core: u16, mark: Mark, packet: u32) {
         match mark {
             Mark::Begin => {
+                let c = &mut self.cores[core as usize];
+                if c.in_service == 0 {
+                    c.since = now;
+                }
+                c.in_service += 1;
                 let p = self.packets.at(packet);
                 p.begun = now;
                 let queue = p.queue as usize;
@@ -98,6 +103,11 @@ impl Host {
             }
             Mark::Transmit => self.doorbell(now, packet),
             Mark::End => {
+                let c = &mut self.cores[core as usize];
+                c.in_service -= 1;
+                if c.in_service == 0 {
+                    c.busy += now - c.since;
+                }
                 let p = self.packets.at(packet);
                 p.ended = true;
                 let p = *p;

@@ -1,4 +1,5 @@
-//! Latency distributions: HDR histograms over picoseconds, three significant digits below 4 %.
+//! Latency distributions: HDR histograms over picoseconds, two significant digits (a bucket is at most
+//! 1 % wide).
 
 use hdrhistogram::Histogram;
 
@@ -7,6 +8,9 @@ use crate::time::Ps;
 
 /// Nanosecond tenths are the recording unit: 0.1 ns resolution at the short end.
 const UNIT_PS: u64 = 100;
+
+/// Longer latencies than this many units (100 s) count as this.
+const LONGEST: u64 = 1_000_000_000_000;
 
 /// A distribution of latencies.
 #[derive(Clone, Debug)]
@@ -17,8 +21,7 @@ pub(crate) struct Latency {
 
 impl Default for Latency {
     fn default() -> Self {
-        let mut histogram = Histogram::new(2).expect("two significant digits are allowed");
-        histogram.auto(true);
+        let histogram = Histogram::new_with_max(LONGEST, 2).expect("the bounds are allowed");
         Latency { histogram, sum: 0 }
     }
 }
