@@ -40,7 +40,7 @@ pub(super) struct Channel {
     opened: Queue,
     /// Which queue is served.
     serving: usize,
-    /// Writes are drained above `drain_high` and until below `drain_low`, in 1/100 entries.
+    /// Writes are drained once there are more than `drain_high`, until fewer than `drain_low`.
     drain_high: usize,
     drain_low: usize,
     calendar: Calendar,
@@ -49,13 +49,13 @@ pub(super) struct Channel {
     /// Clocks without access after which a row is closed.
     timeout: Option<u64>,
     /// Banks the row policy will close, and the first clock at which one may be due.
-    watched: Vec<u32>,
+    watched: Vec<u16>,
     next_close: u64,
     /// Next clock with something to do, requests waiting or not.
     wake: u64,
     /// First clock at which the command bus is free.
     bus_free: u64,
-    arrivals: u64,
+    arrivals: u32,
     /// Completed without DRAM access, to be handed out by the next advance.
     finished: Vec<Done>,
     counts: Counts,
@@ -99,8 +99,8 @@ impl Channel {
             capacity,
             opened: Queue::new(banks),
             serving: WRITE,
-            drain_high: cfg.drain_high_percent as usize * capacity[WRITE],
-            drain_low: cfg.drain_low_percent as usize * capacity[WRITE],
+            drain_high: cfg.drain_high_percent as usize * capacity[WRITE] / 100,
+            drain_low: (cfg.drain_low_percent as usize * capacity[WRITE]).div_ceil(100),
             calendar,
             close_after,
             timeout,
@@ -139,26 +139,24 @@ impl Channel {
             self.finished.push(Done { tag, write, at: self.clock.at(clock + 1) });
             return self.next_advance();
         }
-        let mut entry = Entry {
-            ready: 0,
+        let entry = Entry {
             age: self.arrivals,
             line,
             row: place.row,
-            bank: place.bank,
             tag,
+            bank: place.bank,
             write,
             conflict: false,
         };
-        self.arrivals += 1;
-        // The controller sees a request in the clock after its arrival.
-        entry.ready = self.device.ready(&entry).max(clock + 1);
+        self.arrivals = self.arrivals.wrapping_add(1);
         let which = usize::from(write);
         self.device.banks[place.bank as usize].queued[which] += 1;
         self.counts.waited[which] = self.counts.waited[which].wrapping_sub(clock);
-        self.queues[which].push(entry);
+        // The controller sees a request in the clock after its arrival.
+        self.queues[which].push(entry, self.device.ready(&entry).max(clock + 1));
         if self.calendar.head().is_none() {
             self.choose_queue();
-            let next = self.queues[self.serving].next.max(clock + 1).max(self.bus_free);
+            let next = self.queues[self.serving].next().max(clock + 1).max(self.bus_free);
             self.wake = self.wake.min(next);
         }
         self.next_advance()
@@ -167,7 +165,9 @@ impl Channel {
     /// Does everything up to and including `now`, and says when to advance next.
     #[inline]
     pub(super) fn advance(&mut self, now: Ps, done: &mut Vec<Done>) -> Ps {
-        done.append(&mut self.finished);
+        if !self.finished.is_empty() {
+            done.append(&mut self.finished);
+        }
         self.run_until(self.clock.ticks_at(now), done);
         self.next_advance()
     }
@@ -186,7 +186,7 @@ impl Channel {
     }
 
     fn holds_write(&self, line: u32) -> bool {
-        let writes = self.queues[WRITE].entries.iter().chain(&self.opened.entries);
+        let writes = self.queues[WRITE].entries().iter().chain(self.opened.entries());
         writes.into_iter().any(|e| e.line == line && e.write)
     }
 
@@ -208,11 +208,11 @@ impl Channel {
     fn choose_queue(&mut self) {
         let (reads, writes) = (self.queues[READ].len(), self.queues[WRITE].len());
         if self.serving == READ {
-            if reads == 0 || writes * 100 > self.drain_high {
+            if reads == 0 || writes > self.drain_high {
                 self.serving = WRITE;
                 self.counts.drains += u64::from(writes > 0);
             }
-        } else if reads > 0 && writes * 100 < self.drain_low {
+        } else if reads > 0 && writes < self.drain_low {
             self.serving = READ;
         }
     }
@@ -220,18 +220,18 @@ impl Channel {
     /// A lower bound of the next clock at which a command may be issued.
     #[inline]
     fn next_event(&mut self) -> u64 {
-        let next = self.opened.next.min(self.calendar.next());
+        let next = self.opened.next().min(self.calendar.next());
         if let Some(rank) = self.calendar.head() {
             return next.min(self.device.refresh_step(rank).1);
         }
         self.choose_queue();
-        next.min(self.next_close).min(self.queues[self.serving].next)
+        next.min(self.next_close).min(self.queues[self.serving].next())
     }
 
     /// Issues at most one command; gives the clocks it occupies the command bus.
     #[inline]
     fn schedule(&mut self, now: u64, done: &mut Vec<Done>) -> u64 {
-        if let Some(index) = self.opened.first_ready(&self.device, now) {
+        if let Some(index) = self.opened.first_ready(now, |e| self.device.column_ready(e)) {
             let entry = self.opened.remove(index);
             self.device.release(entry.bank);
             self.access(&entry, now, done);
@@ -243,27 +243,35 @@ impl Channel {
         if self.next_close <= now && self.close_row(now) {
             return 1;
         }
-        let serving = self.serving;
-        let Some(index) = self.queues[serving].first_ready(&self.device, now) else {
-            return 0;
-        };
-        match self.device.step(&self.queues[serving].entries[index]) {
-            Step::Precharge => {
-                self.precharge_for(serving, index, now);
-                1
+        let which = self.serving;
+        while let Some(index) = self.queues[which].first_ready(now, |e| self.device.ready(e)) {
+            let entry = &self.queues[which].entries()[index];
+            match self.device.step(entry) {
+                Step::Precharge => {
+                    let bank = &self.device.banks[entry.bank as usize];
+                    if bank.queued[which] > 1
+                        && let Some(hit) = self.queues[which].older_hit(index, bank.row)
+                    {
+                        // Not while an older request still wants the row.
+                        self.queues[which].postpone(index, hit.max(now + 1));
+                        continue;
+                    }
+                    self.precharge_for(which, index, now);
+                    return 1;
+                }
+                Step::Activate => {
+                    let entry = self.dequeue(which, index, now, done);
+                    self.open(entry, now);
+                }
+                Step::Column => {
+                    let entry = self.dequeue(which, index, now, done);
+                    self.counts.hits += u64::from(!entry.conflict);
+                    self.access(&entry, now, done);
+                }
             }
-            Step::Activate => {
-                let entry = self.dequeue(serving, index, now, done);
-                self.open(entry, now);
-                u64::from(self.device.t.command_clocks)
-            }
-            Step::Column => {
-                let entry = self.dequeue(serving, index, now, done);
-                self.counts.hits += u64::from(!entry.conflict);
-                self.access(&entry, now, done);
-                u64::from(self.device.t.command_clocks)
-            }
+            return u64::from(self.device.t.command_clocks);
         }
+        0
     }
 
     pub(super) fn stats(&self, now: Ps) -> ChannelStats {

@@ -19,13 +19,13 @@ pub(super) const CLOSED: u32 = u32::MAX;
 /// A bank. All times are clocks of the channel.
 #[derive(Clone, Debug)]
 pub(super) struct Bank {
-    /// The open row, or [`CLOSED`].
-    pub row: u32,
-    pub group: u32,
-    pub rank: u32,
     next_activate: u64,
     next_precharge: u64,
     next_column: u64,
+    /// The open row, or [`CLOSED`].
+    pub row: u32,
+    group: u16,
+    rank: u16,
     /// A request opened the row and has not accessed it yet: the row must stay.
     pub reserved: bool,
     /// Column accesses since the row was opened.
@@ -35,7 +35,7 @@ pub(super) struct Bank {
     /// The row policy has put the bank on its list.
     pub watched: bool,
     /// Requests for this bank in the read and in the write queue.
-    pub queued: [u32; 2],
+    pub queued: [u16; 2],
 }
 
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ struct Rank {
     next_read: u64,
     next_write: u64,
     next_refresh: u64,
-    /// The last four activates, oldest at `oldest_activate`, each plus tFAW.
+    /// The last four activates, the oldest at `oldest_activate`, each plus tFAW.
     window: [u64; 4],
     oldest_activate: usize,
     /// Banks with an open row, and of these the reserved ones.
@@ -76,6 +76,11 @@ pub(super) struct Device {
     groups: Vec<Group>,
     ranks: Vec<Rank>,
     banks_per_rank: usize,
+    /// The rank of the last read or write, and the earliest read and write for all other ranks.
+    /// (For its own rank they are in [`Rank`].)
+    bus_rank: u16,
+    bus_read: u64,
+    bus_write: u64,
     /// Clocks from the start of an activate, read or write to its completion.
     tail: u64,
 }
@@ -90,8 +95,8 @@ impl Device {
         let banks_per_rank = groups_per_rank * banks_per_group;
         let bank = |i: u32| Bank {
             row: CLOSED,
-            group: i / banks_per_group,
-            rank: i / banks_per_rank,
+            group: (i / banks_per_group) as u16,
+            rank: (i / banks_per_rank) as u16,
             next_activate: 0,
             next_precharge: 0,
             next_column: 0,
@@ -107,6 +112,9 @@ impl Device {
             groups: vec![Group::default(); (ranks * groups_per_rank) as usize],
             ranks: vec![Rank::default(); ranks as usize],
             banks_per_rank: banks_per_rank as usize,
+            bus_rank: 0,
+            bus_read: 0,
+            bus_write: 0,
             tail: u64::from(t.command_clocks - 1),
         }
     }
@@ -125,10 +133,11 @@ impl Device {
     #[inline]
     pub(super) fn ready(&self, entry: &Entry) -> u64 {
         let bank = &self.banks[entry.bank as usize];
-        let rank = &self.ranks[bank.rank as usize];
         if bank.row == entry.row {
-            self.column_ready(bank, entry.write)
-        } else if bank.row == CLOSED {
+            return self.column_ready(entry);
+        }
+        let rank = &self.ranks[bank.rank as usize];
+        if bank.row == CLOSED {
             let group = &self.groups[bank.group as usize];
             let ready = bank.next_activate.max(group.next_activate).max(rank.next_activate);
             ready.saturating_sub(self.tail)
@@ -139,26 +148,32 @@ impl Device {
         }
     }
 
+    /// The earliest clock for a read or write of the open row of `entry`'s bank.
     #[inline]
-    fn column_ready(&self, bank: &Bank, write: bool) -> u64 {
+    pub(super) fn column_ready(&self, entry: &Entry) -> u64 {
+        let bank = &self.banks[entry.bank as usize];
         let group = &self.groups[bank.group as usize];
         let rank = &self.ranks[bank.rank as usize];
-        let shared = if write {
-            group.next_write.max(rank.next_write)
+        let (shared, bus) = if entry.write {
+            (group.next_write.max(rank.next_write), self.bus_write)
         } else {
-            group.next_read.max(rank.next_read)
+            (group.next_read.max(rank.next_read), self.bus_read)
         };
-        bank.next_column.max(shared).saturating_sub(self.tail)
+        let mut ready = bank.next_column.max(shared);
+        if bank.rank != self.bus_rank {
+            ready = ready.max(bus);
+        }
+        ready.saturating_sub(self.tail)
     }
 
     /// The earliest precharge of `bank`.
-    pub(super) fn precharge_ready(&self, bank: u32) -> u64 {
+    pub(super) fn precharge_ready(&self, bank: u16) -> u64 {
         let b = &self.banks[bank as usize];
         b.next_precharge.max(self.ranks[b.rank as usize].next_precharge)
     }
 
     #[inline]
-    pub(super) fn activate(&mut self, bank: u32, row: u32, start: u64) {
+    pub(super) fn activate(&mut self, bank: u16, row: u32, start: u64) {
         let t = &self.t;
         let now = start + self.tail;
         let b = &mut self.banks[bank as usize];
@@ -181,7 +196,7 @@ impl Device {
     }
 
     #[inline]
-    pub(super) fn precharge(&mut self, bank: u32, now: u64) {
+    pub(super) fn precharge(&mut self, bank: u16, now: u64) {
         let b = &mut self.banks[bank as usize];
         debug_assert!(b.row != CLOSED && !b.reserved, "precharge of a closed or reserved bank");
         b.row = CLOSED;
@@ -194,7 +209,7 @@ impl Device {
     /// A read or write of the open row of `bank`; `close` adds the auto-precharge. Gives the clock
     /// after the last data beat.
     #[inline]
-    pub(super) fn column(&mut self, bank: u32, write: bool, close: bool, start: u64) -> u64 {
+    pub(super) fn column(&mut self, bank: u16, write: bool, close: bool, start: u64) -> u64 {
         let t = &self.t;
         let now = start + self.tail;
         let b = &mut self.banks[bank as usize];
@@ -208,7 +223,7 @@ impl Device {
             self.ranks[b.rank as usize].open -= 1;
         }
         let group = &mut self.groups[b.group as usize];
-        // (to read, to write) of the same rank, and of the others.
+        // (earliest read, earliest write) of the same rank, and of the others.
         let (same, other) = if write {
             group.next_read = group.next_read.max(now + u64::from(t.wr_to_rd_l()));
             group.next_write = now + u64::from(t.ccd_l_wr);
@@ -217,17 +232,23 @@ impl Device {
             group.next_read = now + u64::from(t.ccd_l);
             ((t.ccd_s.max(t.bl), t.rd_to_wr), (t.bl + t.rank_switch, t.rd_to_wr_other_rank))
         };
-        for (i, rank) in self.ranks.iter_mut().enumerate() {
-            let (read, write) = if i == b.rank as usize { same } else { other };
-            rank.next_read = rank.next_read.max(now + u64::from(read));
-            rank.next_write = rank.next_write.max(now + u64::from(write));
+        let rank = &mut self.ranks[b.rank as usize];
+        if b.rank != self.bus_rank {
+            // What the ranks before this one asked of it stays in force.
+            rank.next_read = rank.next_read.max(self.bus_read);
+            rank.next_write = rank.next_write.max(self.bus_write);
+            self.bus_rank = b.rank;
         }
+        rank.next_read = rank.next_read.max(now + u64::from(same.0));
+        rank.next_write = rank.next_write.max(now + u64::from(same.1));
+        self.bus_read = self.bus_read.max(now + u64::from(other.0));
+        self.bus_write = self.bus_write.max(now + u64::from(other.1));
         now + u64::from(t.bl + if write { t.cwl } else { t.cl })
     }
 
     /// The request that opened the row has accessed it, and others may close it.
     #[inline]
-    pub(super) fn release(&mut self, bank: u32) {
+    pub(super) fn release(&mut self, bank: u16) {
         let b = &mut self.banks[bank as usize];
         b.reserved = false;
         self.ranks[b.rank as usize].reserved -= 1;

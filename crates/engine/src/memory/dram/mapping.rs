@@ -146,7 +146,7 @@ impl Geometry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// Bank of the channel: rank-major, then bank group, then bank.
-    pub bank: u32,
+    pub bank: u16,
     pub row: u32,
 }
 
@@ -220,7 +220,8 @@ impl AddressMap {
     pub(super) fn place(&self, line: u32) -> Place {
         let group = self.rank.of(line) * self.bank_groups + self.bank_group.of(line);
         let bank = group * self.banks_per_group + self.bank.of(line);
-        Place { bank, row: self.row.of(line) }
+        // At most 16 ranks of 16 groups of 16 banks.
+        Place { bank: bank as u16, row: self.row.of(line) }
     }
 }
 
@@ -278,7 +279,7 @@ mod tests {
             for line in 0..capacity {
                 let p = map.place(line);
                 prop_assert!(map.channel(line) < channels as usize);
-                prop_assert!(p.row < rows && p.bank < ranks * bank_groups * banks_per_group);
+                prop_assert!(p.row < rows && u32::from(p.bank) < ranks * bank_groups * banks_per_group);
                 *count.entry((map.channel(line), p.bank, p.row)).or_insert(0) += 1;
                 prop_assert_eq!(map.place(line + capacity), p);
             }

@@ -26,30 +26,25 @@ impl Channel {
     /// Closes another row for a waiting request.
     #[inline]
     pub(super) fn precharge_for(&mut self, which: usize, index: usize, now: u64) {
-        let entry = &mut self.queues[which].entries[index];
-        let bank = entry.bank;
-        self.counts.conflicts += u64::from(!entry.conflict);
-        entry.conflict = true;
+        let bank = self.queues[which].entries()[index].bank;
         self.device.precharge(bank, now);
         self.trace.record(now, Kind::Precharge, bank, CLOSED);
+        let ready = self.device.ready(&self.queues[which].entries()[index]);
+        let entry = self.queues[which].postpone(index, ready);
+        self.counts.conflicts += u64::from(!entry.conflict);
+        entry.conflict = true;
         if self.waiting(bank) > 1 {
             self.refresh_bounds(bank);
-        } else {
-            let queue = &mut self.queues[which];
-            let ready = self.device.ready(&queue.entries[index]);
-            queue.entries[index].ready = ready;
-            queue.next = queue.next.min(ready);
         }
     }
 
     /// Opens the row of a request, which holds the bank until it is served.
     #[inline]
-    pub(super) fn open(&mut self, mut entry: Entry, now: u64) {
+    pub(super) fn open(&mut self, entry: Entry, now: u64) {
         self.device.activate(entry.bank, entry.row, now);
         self.trace.record(now, Kind::Activate, entry.bank, entry.row);
         self.counts.misses += u64::from(!entry.conflict);
-        entry.ready = self.device.ready(&entry);
-        self.opened.push(entry);
+        self.opened.push(entry, self.device.column_ready(&entry));
     }
 
     /// Serves a request whose row is open.
@@ -78,12 +73,12 @@ impl Channel {
         if ready > now {
             return 0;
         }
-        let first = self.device.banks_of(rank).start as u32;
+        let first = self.device.banks_of(rank).start as u16;
         if step == Step::Precharge {
             self.device.precharge_all(rank, now);
             self.trace.record(now, Kind::PrechargeAll, first, CLOSED);
             for bank in self.device.banks_of(rank) {
-                self.refresh_bounds(bank as u32);
+                self.refresh_bounds(bank as u16);
             }
         } else {
             self.device.refresh(rank, now);
@@ -96,7 +91,7 @@ impl Channel {
 
     /// After an access that left its row open: whether the row policy will close it.
     #[inline]
-    fn watch(&mut self, bank: u32) {
+    fn watch(&mut self, bank: u16) {
         let b = &mut self.device.banks[bank as usize];
         if b.watched || (self.timeout.is_none() && b.accesses < self.close_after) {
             return;
@@ -107,7 +102,7 @@ impl Channel {
     }
 
     /// When the row policy closes the open row of a bank.
-    fn close_due(&self, bank: u32) -> u64 {
+    fn close_due(&self, bank: u16) -> u64 {
         let expiry = match self.timeout {
             Some(clocks) => self.device.banks[bank as usize].last_access + clocks,
             None => 0,
@@ -148,13 +143,13 @@ impl Channel {
 
     /// Requests in both queues for `bank`.
     #[inline]
-    fn waiting(&self, bank: u32) -> u32 {
+    fn waiting(&self, bank: u16) -> u16 {
         self.device.banks[bank as usize].queued.iter().sum()
     }
 
-    fn refresh_bounds(&mut self, bank: u32) {
+    fn refresh_bounds(&mut self, bank: u16) {
         for queue in &mut self.queues {
-            queue.refresh_bound(bank, &self.device);
+            queue.refresh_bounds(bank, |e| self.device.ready(e));
         }
     }
 }
