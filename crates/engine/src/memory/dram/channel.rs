@@ -17,7 +17,7 @@ use super::Done;
 use super::config::{DramConfig, RowPolicy};
 use super::device::{Device, Step};
 use super::mapping::Place;
-use super::queue::{Entry, Queue};
+use super::queue::{Entry, NEVER, Pool, Queue};
 use super::refresh::Calendar;
 use super::stats::ChannelStats;
 use super::trace::{Kind, Trace};
@@ -33,6 +33,7 @@ const WRITE: usize = 1;
 pub(super) struct Channel {
     clock: Clock,
     device: Device,
+    pool: Pool,
     /// Waiting reads and writes.
     queues: [Queue; 2],
     capacity: [usize; 2],
@@ -56,8 +57,11 @@ pub(super) struct Channel {
     /// First clock at which the command bus is free.
     bus_free: u64,
     arrivals: u32,
-    /// Completed without DRAM access, to be handed out by the next advance.
+    /// Completed, to be handed out by the next advance, and the earliest of their times.
     finished: Vec<Done>,
+    first_finished: Ps,
+    /// Clocks from a read or write to its last data beat, whichever is less.
+    shortest_access: u64,
     counts: Counts,
     /// Empty, and its methods do nothing, outside this module's tests.
     pub(super) trace: Trace,
@@ -95,6 +99,7 @@ impl Channel {
         Channel {
             clock: cfg.standard.clock(),
             device: Device::new(t, cfg.ranks, cfg.bank_groups, cfg.banks_per_group),
+            pool: Pool::new(capacity[READ] + capacity[WRITE] + banks),
             queues: capacity.map(Queue::new),
             capacity,
             opened: Queue::new(banks),
@@ -105,11 +110,13 @@ impl Channel {
             close_after,
             timeout,
             watched: Vec::with_capacity(banks),
-            next_close: u64::MAX,
+            next_close: NEVER,
             wake,
             bus_free: 0,
             arrivals: 0,
             finished: Vec::new(),
+            first_finished: Ps::MAX,
+            shortest_access: u64::from(t.bl + t.cl.min(t.cwl)),
             counts: Counts::default(),
             trace: Trace::default(),
         }
@@ -124,9 +131,14 @@ impl Channel {
     pub(super) fn push(&mut self, now: Ps, line: u32, place: Place, write: bool, tag: u32) -> Ps {
         assert!(self.can_accept(write), "push into a full queue: ask can_accept first");
         let clock = self.clock.ticks_at(now);
-        if self.idle() {
-            // Refreshes and row closings since the channel fell idle.
-            self.run_until(clock, &mut Vec::new());
+        if self.wake <= clock {
+            let mut finished = std::mem::take(&mut self.finished);
+            let known = finished.len();
+            self.run_until(clock, &mut finished);
+            for done in &finished[known..] {
+                self.first_finished = self.first_finished.min(done.at);
+            }
+            self.finished = finished;
         }
         let bank = &self.device.banks[place.bank as usize];
         if (bank.queued[WRITE] > 0 || bank.reserved) && self.holds_write(line) {
@@ -136,7 +148,9 @@ impl Channel {
             } else {
                 self.counts.forwarded_reads += 1;
             }
-            self.finished.push(Done { tag, write, at: self.clock.at(clock + 1) });
+            let at = self.clock.at(clock + 1);
+            self.finished.push(Done { tag, write, at });
+            self.first_finished = self.first_finished.min(at);
             return self.next_advance();
         }
         let entry = Entry {
@@ -153,7 +167,8 @@ impl Channel {
         self.device.banks[place.bank as usize].queued[which] += 1;
         self.counts.waited[which] = self.counts.waited[which].wrapping_sub(clock);
         // The controller sees a request in the clock after its arrival.
-        self.queues[which].push(entry, self.device.ready(&entry).max(clock + 1));
+        let ready = self.device.ready(&entry).max(clock + 1);
+        self.queues[which].push(self.pool.add(entry), ready);
         if self.calendar.head().is_none() {
             self.choose_queue();
             let next = self.queues[self.serving].next().max(clock + 1).max(self.bus_free);
@@ -167,27 +182,38 @@ impl Channel {
     pub(super) fn advance(&mut self, now: Ps, done: &mut Vec<Done>) -> Ps {
         if !self.finished.is_empty() {
             done.append(&mut self.finished);
+            self.first_finished = Ps::MAX;
         }
-        self.run_until(self.clock.ticks_at(now), done);
+        let clock = self.clock.ticks_at(now);
+        if self.wake <= clock {
+            self.run_until(clock, done);
+        }
         self.next_advance()
     }
 
-    pub(super) fn idle(&self) -> bool {
-        self.opened.is_empty() && self.queues.iter().all(Queue::is_empty)
-    }
-
+    /// When the owner must come back. What happens inside the channel until then shows only in
+    /// the data of a request, which takes at least the shortest access from the next command on;
+    /// or in a slot that becomes free, which matters when a queue is full.
     #[inline]
     fn next_advance(&self) -> Ps {
-        let wake = if self.idle() { Ps::MAX } else { self.clock.at(self.wake) };
-        match self.finished.first() {
-            None => wake,
-            Some(first) => wake.min(first.at),
-        }
+        let [reads, writes] = &self.queues;
+        let [max_reads, max_writes] = self.capacity;
+        let wake = if reads.len() == max_reads || writes.len() == max_writes {
+            self.clock.at(self.wake)
+        } else if reads.is_empty() && writes.is_empty() && self.opened.is_empty() {
+            Ps::MAX
+        } else {
+            self.clock.at(self.wake + self.shortest_access)
+        };
+        wake.min(self.first_finished)
     }
 
     fn holds_write(&self, line: u32) -> bool {
-        let writes = self.queues[WRITE].entries().iter().chain(self.opened.entries());
-        writes.into_iter().any(|e| e.line == line && e.write)
+        let mut slots = self.queues[WRITE].slots().chain(self.opened.slots());
+        slots.any(|slot| {
+            let entry = self.pool.get(slot);
+            entry.line == line && entry.write
+        })
     }
 
     fn run_until(&mut self, clock: u64, done: &mut Vec<Done>) {
@@ -231,10 +257,12 @@ impl Channel {
     /// Issues at most one command; gives the clocks it occupies the command bus.
     #[inline]
     fn schedule(&mut self, now: u64, done: &mut Vec<Done>) -> u64 {
-        if let Some(index) = self.opened.first_ready(now, |e| self.device.column_ready(e)) {
-            let entry = self.opened.remove(index);
-            self.device.release(entry.bank);
-            self.access(&entry, now, done);
+        if let Some(place) =
+            self.opened.first_ready(now, &self.pool, |e| self.device.column_ready(e))
+        {
+            let slot = self.opened.remove(place);
+            self.device.release(self.pool.get(slot).bank);
+            self.access(slot, now, done);
             return u64::from(self.device.t.command_clocks);
         }
         if let Some(rank) = self.calendar.head() {
@@ -244,29 +272,31 @@ impl Channel {
             return 1;
         }
         let which = self.serving;
-        while let Some(index) = self.queues[which].first_ready(now, |e| self.device.ready(e)) {
-            let entry = &self.queues[which].entries()[index];
+        while let Some(place) =
+            self.queues[which].first_ready(now, &self.pool, |e| self.device.ready(e))
+        {
+            let entry = self.pool.get(self.queues[which].slot(place));
             match self.device.step(entry) {
                 Step::Precharge => {
                     let bank = &self.device.banks[entry.bank as usize];
                     if bank.queued[which] > 1
-                        && let Some(hit) = self.queues[which].older_hit(index, bank.row)
+                        && let Some(hit) = self.queues[which].older_hit(place, &self.pool, bank.row)
                     {
                         // Not while an older request still wants the row.
-                        self.queues[which].postpone(index, hit.max(now + 1));
+                        self.queues[which].postpone(place, hit.max(now + 1));
                         continue;
                     }
-                    self.precharge_for(which, index, now);
+                    self.precharge_for(which, place, now);
                     return 1;
                 }
                 Step::Activate => {
-                    let entry = self.dequeue(which, index, now, done);
-                    self.open(entry, now);
+                    let (slot, entry) = self.dequeue(which, place, now);
+                    self.open(slot, &entry, now);
                 }
                 Step::Column => {
-                    let entry = self.dequeue(which, index, now, done);
+                    let (slot, entry) = self.dequeue(which, place, now);
                     self.counts.hits += u64::from(!entry.conflict);
-                    self.access(&entry, now, done);
+                    self.access(slot, now, done);
                 }
             }
             return u64::from(self.device.t.command_clocks);

@@ -10,7 +10,7 @@
 //! clock at which a command is complete, so all clocks stored here are those of completion; the
 //! functions take and give the clock at which a command starts.
 
-use super::queue::Entry;
+use super::queue::{Entry, NEVER};
 use super::timing::Timings;
 
 /// No row is open.
@@ -142,7 +142,7 @@ impl Device {
             let ready = bank.next_activate.max(group.next_activate).max(rank.next_activate);
             ready.saturating_sub(self.tail)
         } else if bank.reserved {
-            u64::MAX
+            NEVER
         } else {
             bank.next_precharge.max(rank.next_precharge)
         }
@@ -172,8 +172,9 @@ impl Device {
         b.next_precharge.max(self.ranks[b.rank as usize].next_precharge)
     }
 
+    /// Opens a row; gives a lower bound of the clock for its first access.
     #[inline]
-    pub(super) fn activate(&mut self, bank: u16, row: u32, start: u64) {
+    pub(super) fn activate(&mut self, bank: u16, row: u32, start: u64) -> u64 {
         let t = &self.t;
         let now = start + self.tail;
         let b = &mut self.banks[bank as usize];
@@ -193,10 +194,12 @@ impl Device {
         rank.oldest_activate = (rank.oldest_activate + 1) % 4;
         let fifth = rank.window[rank.oldest_activate];
         rank.next_activate = rank.next_activate.max(now + u64::from(t.rrd_s)).max(fifth);
+        start + u64::from(t.rcd)
     }
 
+    /// Closes a row; gives a lower bound of the clock for the next activate.
     #[inline]
-    pub(super) fn precharge(&mut self, bank: u16, now: u64) {
+    pub(super) fn precharge(&mut self, bank: u16, now: u64) -> u64 {
         let b = &mut self.banks[bank as usize];
         debug_assert!(b.row != CLOSED && !b.reserved, "precharge of a closed or reserved bank");
         b.row = CLOSED;
@@ -204,6 +207,7 @@ impl Device {
         let rank = &mut self.ranks[b.rank as usize];
         rank.open -= 1;
         rank.next_precharge = now + u64::from(self.t.ppd);
+        b.next_activate.saturating_sub(self.tail)
     }
 
     /// A read or write of the open row of `bank`; `close` adds the auto-precharge. Gives the clock
@@ -266,7 +270,7 @@ impl Device {
         let state = &self.ranks[rank as usize];
         let banks = &self.banks[self.banks_of(rank)];
         if state.reserved > 0 {
-            (Step::Precharge, u64::MAX)
+            (Step::Precharge, NEVER)
         } else if state.open > 0 {
             let ready = banks.iter().map(|b| b.next_precharge).fold(state.next_precharge, u64::max);
             (Step::Precharge, ready)

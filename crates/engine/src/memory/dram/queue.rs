@@ -1,5 +1,8 @@
 //! Requests that wait in a channel, and the choice among them: first ready, first come.
 
+/// A clock that never comes (2^48 clocks are more than a day of simulated time).
+pub(super) const NEVER: u64 = (1 << 48) - 1;
+
 /// A request in the controller.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
@@ -17,119 +20,178 @@ pub(super) struct Entry {
 impl Entry {
     /// Fewer than 2^31 requests arrive while one waits.
     #[inline]
-    fn is_older_than(&self, other: &Entry) -> bool {
+    pub(super) fn is_older_than(&self, other: &Entry) -> bool {
         (self.age.wrapping_sub(other.age) as i32) < 0
     }
 }
 
-/// Waiting requests, in no order.
+/// The entries of a channel, which stay in place while they move from queue to queue.
+#[derive(Clone, Debug)]
+pub(super) struct Pool {
+    entries: Vec<Entry>,
+    free: Vec<u16>,
+}
+
+impl Pool {
+    pub(super) fn new(capacity: usize) -> Pool {
+        let empty =
+            Entry { age: 0, line: 0, row: 0, tag: 0, bank: 0, write: false, conflict: false };
+        // Bounded by the configuration: two queues of 1024 and 4096 banks.
+        Pool { entries: vec![empty; capacity], free: (0..capacity as u16).rev().collect() }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, entry: Entry) -> u16 {
+        let slot = self.free.pop().expect("a slot for every queue place and bank");
+        self.entries[slot as usize] = entry;
+        slot
+    }
+
+    #[inline]
+    pub(super) fn free(&mut self, slot: u16) {
+        self.free.push(slot);
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u16) -> &Entry {
+        &self.entries[slot as usize]
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, slot: u16) -> &mut Entry {
+        &mut self.entries[slot as usize]
+    }
+}
+
+/// Waiting entries, sorted by the clock before which nothing can be done for them: a lower bound,
+/// which is brought up to date when it is reached.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
-    entries: Vec<Entry>,
-    /// Of each entry, a clock before which no command can be issued for it: a lower bound, brought
-    /// up to date when it is reached. Kept apart from the entries because it is all that a scan
-    /// reads of most of them.
-    ready: Vec<u64>,
-    /// A lower bound of `ready`.
-    next: u64,
+    /// Latest first. Clock in the upper 48 bits, slot in the lower 16.
+    keys: Vec<u64>,
+}
+
+#[inline]
+fn key(clock: u64, slot: u16) -> u64 {
+    (clock << 16) | u64::from(slot)
+}
+
+#[inline]
+fn slot_of(key: u64) -> u16 {
+    (key & 0xffff) as u16
 }
 
 impl Queue {
     pub(super) fn new(capacity: usize) -> Queue {
-        let entries = Vec::with_capacity(capacity);
-        Queue { entries, ready: Vec::with_capacity(capacity), next: u64::MAX }
+        Queue { keys: Vec::with_capacity(capacity) }
     }
 
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.keys.is_empty()
     }
 
+    #[inline]
     pub(super) fn len(&self) -> usize {
-        self.entries.len()
+        self.keys.len()
     }
 
-    /// No entry is ready before this clock.
+    pub(super) fn slots(&self) -> impl Iterator<Item = u16> + '_ {
+        self.keys.iter().map(|k| slot_of(*k))
+    }
+
+    /// Nothing can be done before this clock.
     #[inline]
     pub(super) fn next(&self) -> u64 {
-        self.next
-    }
-
-    pub(super) fn entries(&self) -> &[Entry] {
-        &self.entries
+        self.keys.last().map_or(NEVER, |k| k >> 16)
     }
 
     #[inline]
-    pub(super) fn push(&mut self, entry: Entry, ready: u64) {
-        self.next = self.next.min(ready);
-        self.entries.push(entry);
-        self.ready.push(ready);
+    pub(super) fn push(&mut self, slot: u16, ready: u64) {
+        let place = self.keys.len();
+        self.keys.push(0);
+        self.settle(place, key(ready, slot));
     }
 
+    /// Puts `key` where it belongs, at or before `place`, whose own key is overwritten.
     #[inline]
-    pub(super) fn remove(&mut self, index: usize) -> Entry {
-        self.ready.swap_remove(index);
-        self.entries.swap_remove(index)
-    }
-
-    /// The entry at `index`, to be changed; it is not ready before `ready`.
-    #[inline]
-    pub(super) fn postpone(&mut self, index: usize, ready: u64) -> &mut Entry {
-        self.ready[index] = ready;
-        self.next = self.next.min(ready);
-        &mut self.entries[index]
-    }
-
-    /// The oldest entry whose next command may be issued at `now`, where `ready` computes the
-    /// earliest clock for it. Brings all bounds that were reached up to date.
-    #[inline]
-    pub(super) fn first_ready(&mut self, now: u64, ready: impl Fn(&Entry) -> u64) -> Option<usize> {
-        if self.next > now {
-            return None;
+    fn settle(&mut self, mut place: usize, key: u64) {
+        while place > 0 && self.keys[place - 1] < key {
+            self.keys[place] = self.keys[place - 1];
+            place -= 1;
         }
-        let mut best: Option<usize> = None;
-        let mut next = u64::MAX;
-        for i in 0..self.ready.len() {
-            let mut bound = self.ready[i];
-            if bound <= now {
-                let entry = &self.entries[i];
-                bound = ready(entry);
-                self.ready[i] = bound;
-                if bound <= now {
-                    match best {
-                        None => {
-                            best = Some(i);
-                            continue;
-                        }
-                        // Ready as well, but only one can go.
-                        Some(b) if entry.is_older_than(&self.entries[b]) => best = Some(i),
-                        Some(_) => {}
-                    }
-                }
+        self.keys[place] = key;
+    }
+
+    #[inline]
+    pub(super) fn slot(&self, place: usize) -> u16 {
+        slot_of(self.keys[place])
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, place: usize) -> u16 {
+        slot_of(self.keys.remove(place))
+    }
+
+    /// Moves the entry at `place` to a later clock.
+    #[inline]
+    pub(super) fn postpone(&mut self, place: usize, ready: u64) {
+        self.settle(place, key(ready, self.slot(place)));
+    }
+
+    /// The place of the oldest entry whose next command may be issued at `now`, where `ready`
+    /// computes the earliest clock for it. Brings all bounds that were reached up to date.
+    #[inline]
+    pub(super) fn first_ready(
+        &mut self,
+        now: u64,
+        pool: &Pool,
+        ready: impl Fn(&Entry) -> u64,
+    ) -> Option<usize> {
+        let later = (now + 1) << 16;
+        let mut best: Option<(usize, &Entry)> = None;
+        let mut end = self.keys.len();
+        while end > 0 && self.keys[end - 1] < later {
+            let slot = slot_of(self.keys[end - 1]);
+            let entry = pool.get(slot);
+            let bound = ready(entry);
+            if bound > now {
+                // What comes to lie at `end - 1` instead is looked at next.
+                self.settle(end - 1, key(bound, slot));
+                continue;
             }
-            next = next.min(bound);
+            end -= 1;
+            if best.is_none_or(|(_, b)| entry.is_older_than(b)) {
+                best = Some((end, entry));
+            }
         }
-        self.next = next;
-        best
+        best.map(|(place, _)| place)
     }
 
-    /// If the row that is open in the bank of `entries[index]` is wanted by an older entry: a lower
-    /// bound of when that one is ready.
-    pub(super) fn older_hit(&self, index: usize, open_row: u32) -> Option<u64> {
-        let entry = &self.entries[index];
-        let with_bounds = self.entries.iter().zip(&self.ready);
-        with_bounds
-            .filter(|(e, _)| e.bank == entry.bank && e.row == open_row && e.is_older_than(entry))
-            .map(|(_, ready)| *ready)
-            .min()
+    /// If the row that is open in the bank of the entry at `place` is wanted by an older entry: a
+    /// lower bound of when that one is ready.
+    pub(super) fn older_hit(&self, place: usize, pool: &Pool, open_row: u32) -> Option<u64> {
+        let entry = pool.get(self.slot(place));
+        let older_hit = |k: &&u64| {
+            let e = pool.get(slot_of(**k));
+            e.bank == entry.bank && e.row == open_row && e.is_older_than(entry)
+        };
+        self.keys.iter().filter(older_hit).map(|k| k >> 16).min()
     }
 
     /// The state of `bank` changed in a way that may bring its entries forward.
-    pub(super) fn refresh_bounds(&mut self, bank: u16, ready: impl Fn(&Entry) -> u64) {
-        for (entry, bound) in self.entries.iter().zip(&mut self.ready) {
+    pub(super) fn refresh_bounds(&mut self, pool: &Pool, bank: u16, ready: impl Fn(&Entry) -> u64) {
+        let mut changed = false;
+        for k in &mut self.keys {
+            let slot = slot_of(*k);
+            let entry = pool.get(slot);
             if entry.bank == bank {
-                *bound = ready(entry);
-                self.next = self.next.min(*bound);
+                *k = key(ready(entry), slot);
+                changed = true;
             }
+        }
+        if changed {
+            self.keys.sort_unstable_by(|a, b| b.cmp(a));
         }
     }
 }
@@ -138,27 +200,30 @@ impl Queue {
 mod tests {
     use super::*;
 
-    fn entry(age: u32) -> Entry {
-        Entry { age, line: 0, row: 0, tag: age, bank: 0, write: false, conflict: false }
-    }
-
     #[test]
     fn the_oldest_ready_entry_goes_first_whatever_its_place() {
+        let mut pool = Pool::new(4);
         let mut q = Queue::new(4);
         // Ages wrap: u32::MAX is older than 0.
         for age in [1, 0, u32::MAX, 2] {
-            q.push(entry(age), 10);
+            let entry =
+                Entry { age, line: 0, row: 0, tag: 0, bank: 0, write: false, conflict: false };
+            q.push(pool.add(entry), 10);
         }
-        assert_eq!(q.first_ready(9, |_| unreachable!("nothing is due")), None);
+        assert_eq!(q.first_ready(9, &pool, |_| unreachable!("nothing is due")), None);
         // The oldest is not ready after all: the next oldest goes.
         let ready = |e: &Entry| if e.age == u32::MAX { 30 } else { 10 };
-        let first = q.first_ready(10, ready).unwrap();
-        assert_eq!(q.remove(first).age, 0);
-        assert_eq!(q.next(), 10, "two others are ready");
-        let second = q.first_ready(11, ready).unwrap();
-        assert_eq!(q.remove(second).age, 1);
-        let third = q.first_ready(12, ready).unwrap();
-        assert_eq!(q.remove(third).age, 2);
-        assert_eq!(q.next(), 30);
+        for age in [0, 1, 2] {
+            assert_eq!(q.next(), 10, "{age} is ready");
+            let place = q.first_ready(10, &pool, ready).unwrap();
+            assert_eq!(pool.get(q.remove(place)).age, age);
+        }
+        assert_eq!(q.first_ready(10, &pool, ready), None);
+        assert_eq!((q.next(), q.len()), (30, 1));
+        q.postpone(0, 40);
+        q.push(pool.add(*pool.get(0)), 35);
+        assert_eq!(q.next(), 35);
+        q.refresh_bounds(&pool, 0, |_| 33);
+        assert_eq!(q.next(), 33);
     }
 }

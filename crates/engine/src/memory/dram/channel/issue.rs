@@ -1,38 +1,30 @@
 //! Issuing a command: what changes in the devices, the queues and the counters.
 
 use super::super::device::{CLOSED, Step};
-use super::super::queue::Entry;
+use super::super::queue::{Entry, NEVER};
 use super::{Channel, Done, Kind};
 
 impl Channel {
-    /// Takes an entry out of its queue; a write's slot is free from now on.
+    /// Takes an entry out of its queue.
     #[inline]
-    pub(super) fn dequeue(
-        &mut self,
-        which: usize,
-        index: usize,
-        now: u64,
-        done: &mut Vec<Done>,
-    ) -> Entry {
-        let entry = self.queues[which].remove(index);
+    pub(super) fn dequeue(&mut self, which: usize, place: usize, now: u64) -> (u16, Entry) {
+        let slot = self.queues[which].remove(place);
+        let entry = *self.pool.get(slot);
         self.device.banks[entry.bank as usize].queued[which] -= 1;
         self.counts.waited[which] = self.counts.waited[which].wrapping_add(now);
-        if entry.write {
-            done.push(Done { tag: entry.tag, write: true, at: self.clock.at(now) });
-        }
-        entry
+        (slot, entry)
     }
 
     /// Closes another row for a waiting request.
     #[inline]
-    pub(super) fn precharge_for(&mut self, which: usize, index: usize, now: u64) {
-        let bank = self.queues[which].entries()[index].bank;
-        self.device.precharge(bank, now);
-        self.trace.record(now, Kind::Precharge, bank, CLOSED);
-        let ready = self.device.ready(&self.queues[which].entries()[index]);
-        let entry = self.queues[which].postpone(index, ready);
+    pub(super) fn precharge_for(&mut self, which: usize, place: usize, now: u64) {
+        let entry = self.pool.get_mut(self.queues[which].slot(place));
+        let bank = entry.bank;
         self.counts.conflicts += u64::from(!entry.conflict);
         entry.conflict = true;
+        let opens = self.device.precharge(bank, now);
+        self.trace.record(now, Kind::Precharge, bank, CLOSED);
+        self.queues[which].postpone(place, opens);
         if self.waiting(bank) > 1 {
             self.refresh_bounds(bank);
         }
@@ -40,24 +32,24 @@ impl Channel {
 
     /// Opens the row of a request, which holds the bank until it is served.
     #[inline]
-    pub(super) fn open(&mut self, entry: Entry, now: u64) {
-        self.device.activate(entry.bank, entry.row, now);
+    pub(super) fn open(&mut self, slot: u16, entry: &Entry, now: u64) {
+        let ready = self.device.activate(entry.bank, entry.row, now);
         self.trace.record(now, Kind::Activate, entry.bank, entry.row);
         self.counts.misses += u64::from(!entry.conflict);
-        self.opened.push(entry, self.device.column_ready(&entry));
+        self.opened.push(slot, ready);
     }
 
     /// Serves a request whose row is open.
     #[inline]
-    pub(super) fn access(&mut self, entry: &Entry, now: u64, done: &mut Vec<Done>) {
+    pub(super) fn access(&mut self, slot: u16, now: u64, done: &mut Vec<Done>) {
+        let entry = *self.pool.get(slot);
+        self.pool.free(slot);
         let bank = &self.device.banks[entry.bank as usize];
         let close = bank.accesses >= self.close_after && !bank.reserved;
         let end = self.device.column(entry.bank, entry.write, close, now);
         self.trace.record(now, Kind::column(entry.write, close), entry.bank, entry.row);
         self.counts.served[usize::from(entry.write)] += 1;
-        if !entry.write {
-            done.push(Done { tag: entry.tag, write: false, at: self.clock.at(end) });
-        }
+        done.push(Done { tag: entry.tag, write: entry.write, at: self.clock.at(end) });
         if !close {
             self.watch(entry.bank);
         }
@@ -113,14 +105,14 @@ impl Channel {
     /// Precharges the first watched bank that is due, and brings the list up to date.
     pub(super) fn close_row(&mut self, now: u64) -> bool {
         let mut closed = None;
-        self.next_close = u64::MAX;
+        self.next_close = NEVER;
         let mut i = 0;
         while i < self.watched.len() {
             let bank = self.watched[i];
             let b = &mut self.device.banks[bank as usize];
             // Closed meanwhile by someone else; or opened again, and watched after its access.
             let gone = b.row == CLOSED || b.reserved;
-            let due = if gone { u64::MAX } else { self.close_due(bank) };
+            let due = if gone { NEVER } else { self.close_due(bank) };
             if gone || (due <= now && closed.is_none()) {
                 if !gone {
                     closed = Some(bank);
@@ -149,7 +141,7 @@ impl Channel {
 
     fn refresh_bounds(&mut self, bank: u16) {
         for queue in &mut self.queues {
-            queue.refresh_bounds(bank, |e| self.device.ready(e));
+            queue.refresh_bounds(&self.pool, bank, |e| self.device.ready(e));
         }
     }
 }
