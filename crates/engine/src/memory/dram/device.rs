@@ -28,6 +28,8 @@ pub(super) struct Bank {
     rank: u16,
     /// A request opened the row and has not accessed it yet: the row must stay.
     pub reserved: bool,
+    /// The line, if that request is a write.
+    pub opened_write_of: Option<u32>,
     /// Column accesses since the row was opened.
     pub accesses: u32,
     /// Last column access.
@@ -101,6 +103,7 @@ impl Device {
             next_precharge: 0,
             next_column: 0,
             reserved: false,
+            opened_write_of: None,
             accesses: 0,
             last_access: 0,
             watched: false,
@@ -172,15 +175,22 @@ impl Device {
         b.next_precharge.max(self.ranks[b.rank as usize].next_precharge)
     }
 
-    /// Opens a row; gives a lower bound of the clock for its first access.
+    /// Opens a row for a request (`write_of`: the line it writes); gives a lower bound of the clock for its first access.
     #[inline]
-    pub(super) fn activate(&mut self, bank: u16, row: u32, start: u64) -> u64 {
+    pub(super) fn activate(
+        &mut self,
+        bank: u16,
+        row: u32,
+        write_of: Option<u32>,
+        start: u64,
+    ) -> u64 {
         let t = &self.t;
         let now = start + self.tail;
         let b = &mut self.banks[bank as usize];
         debug_assert_eq!(b.row, CLOSED, "activate of an open bank");
         b.row = row;
         b.reserved = true;
+        b.opened_write_of = write_of;
         b.accesses = 0;
         b.next_column = now + u64::from(t.rcd);
         b.next_precharge = now + u64::from(t.ras);
@@ -255,6 +265,7 @@ impl Device {
     pub(super) fn release(&mut self, bank: u16) {
         let b = &mut self.banks[bank as usize];
         b.reserved = false;
+        b.opened_write_of = None;
         self.ranks[b.rank as usize].reserved -= 1;
     }
 

@@ -165,8 +165,7 @@ impl Digits {
     #[inline]
     fn of(self, line: u32) -> u32 {
         if self.binary {
-            // A field above bit 31 of the line number is always zero.
-            line.checked_shr(self.shift).unwrap_or(0) & self.mask
+            (line >> self.shift) & self.mask
         } else {
             // Fits: the remainder is below `size`, which came from a u32.
             ((u64::from(line) / self.unit) % self.size) as u32
@@ -192,11 +191,13 @@ impl AddressMap {
             let below = mapping.fields.iter().rev().take_while(|f| **f != wanted);
             let unit: u64 = below.map(|f| u64::from(geometry.size(*f))).product();
             let size = u64::from(geometry.size(wanted));
+            // A field above bit 31 of the line number is always zero.
+            let beyond = unit.trailing_zeros() > 31;
             Digits {
                 unit,
                 size,
-                shift: unit.trailing_zeros(),
-                mask: geometry.size(wanted).wrapping_sub(1),
+                shift: if beyond { 0 } else { unit.trailing_zeros() },
+                mask: if beyond { 0 } else { geometry.size(wanted) - 1 },
                 binary: unit.is_power_of_two() && size.is_power_of_two(),
             }
         };

@@ -1,7 +1,10 @@
-//! Requests that wait in a channel, and the choice among them: first ready, first come.
+//! Requests in a channel, and the wheel that says when to look at each of them again.
 
-/// A clock that never comes (2^48 clocks are more than a day of simulated time).
-pub(super) const NEVER: u64 = (1 << 48) - 1;
+/// A clock that never comes.
+pub(super) const NEVER: u64 = u64::MAX;
+
+/// No entry.
+const NONE: u16 = u16::MAX;
 
 /// A request in the controller.
 #[derive(Clone, Copy, Debug)]
@@ -15,36 +18,73 @@ pub(super) struct Entry {
     pub write: bool,
     /// A row has been closed for this request: it counts as a conflict.
     pub conflict: bool,
+    /// Its row has been opened for it: it is no longer in a queue.
+    pub opened: bool,
+    /// Index in its queue.
+    place: u16,
+    /// Next entry of the same slot of the wheel.
+    link: u16,
 }
 
 impl Entry {
-    /// Fewer than 2^31 requests arrive while one waits.
+    pub(super) fn new(age: u32, line: u32, row: u32, bank: u16, write: bool, tag: u32) -> Entry {
+        let (conflict, opened) = (false, false);
+        Entry { age, line, row, tag, bank, write, conflict, opened, place: NONE, link: NONE }
+    }
+
+    /// Requests whose row is open for them come first, then the older ones. (Fewer than 2^31
+    /// requests arrive while one waits, so ages can be compared modulo 2^32.)
     #[inline]
-    pub(super) fn is_older_than(&self, other: &Entry) -> bool {
+    pub(super) fn goes_before(&self, other: &Entry) -> bool {
+        if self.opened != other.opened {
+            return self.opened;
+        }
         (self.age.wrapping_sub(other.age) as i32) < 0
     }
 }
 
-/// The entries of a channel, which stay in place while they move from queue to queue.
+/// The requests of a channel: those waiting in the queues and those whose row is opened for them.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     entries: Vec<Entry>,
     free: Vec<u16>,
+    /// The slots of the waiting reads and writes, in no order.
+    waiting: [Vec<u16>; 2],
 }
 
 impl Pool {
-    pub(super) fn new(capacity: usize) -> Pool {
-        let empty =
-            Entry { age: 0, line: 0, row: 0, tag: 0, bank: 0, write: false, conflict: false };
-        // Bounded by the configuration: two queues of 1024 and 4096 banks.
-        Pool { entries: vec![empty; capacity], free: (0..capacity as u16).rev().collect() }
+    /// `capacity` entries of each queue, and one opened request for each bank.
+    pub(super) fn new(capacity: [usize; 2], banks: usize) -> Pool {
+        let total = capacity[0] + capacity[1] + banks;
+        assert!(total < NONE as usize, "at most 2 * 1024 queue entries and 4096 banks");
+        Pool {
+            entries: vec![Entry::new(0, 0, 0, 0, false, 0); total],
+            free: (0..total as u16).rev().collect(),
+            waiting: capacity.map(Vec::with_capacity),
+        }
     }
 
+    /// Puts a request into its queue.
     #[inline]
-    pub(super) fn add(&mut self, entry: Entry) -> u16 {
+    pub(super) fn enqueue(&mut self, mut entry: Entry) -> u16 {
         let slot = self.free.pop().expect("a slot for every queue place and bank");
+        let queue = &mut self.waiting[usize::from(entry.write)];
+        entry.place = queue.len() as u16;
+        queue.push(slot);
         self.entries[slot as usize] = entry;
         slot
+    }
+
+    /// Takes a request out of its queue; it stays in the pool.
+    #[inline]
+    pub(super) fn dequeue(&mut self, slot: u16) -> &mut Entry {
+        let Entry { write, place, .. } = self.entries[slot as usize];
+        let queue = &mut self.waiting[usize::from(write)];
+        queue.swap_remove(place as usize);
+        if let Some(&moved) = queue.get(place as usize) {
+            self.entries[moved as usize].place = place;
+        }
+        &mut self.entries[slot as usize]
     }
 
     #[inline]
@@ -61,138 +101,84 @@ impl Pool {
     pub(super) fn get_mut(&mut self, slot: u16) -> &mut Entry {
         &mut self.entries[slot as usize]
     }
-}
 
-/// Waiting entries, sorted by the clock before which nothing can be done for them: a lower bound,
-/// which is brought up to date when it is reached.
-#[derive(Clone, Debug)]
-pub(super) struct Queue {
-    /// Latest first. Clock in the upper 48 bits, slot in the lower 16.
-    keys: Vec<u64>,
-}
-
-#[inline]
-fn key(clock: u64, slot: u16) -> u64 {
-    (clock << 16) | u64::from(slot)
-}
-
-#[inline]
-fn slot_of(key: u64) -> u16 {
-    (key & 0xffff) as u16
-}
-
-impl Queue {
-    pub(super) fn new(capacity: usize) -> Queue {
-        Queue { keys: Vec::with_capacity(capacity) }
+    /// Waiting reads (0) or writes (1).
+    #[inline]
+    pub(super) fn waiting(&self, which: usize) -> usize {
+        self.waiting[which].len()
     }
 
+    pub(super) fn queue(&self, which: usize) -> impl Iterator<Item = &Entry> {
+        self.waiting[which].iter().map(|slot| self.get(*slot))
+    }
+
+    /// Whether no request is left.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+        self.free.len() == self.entries.len()
+    }
+}
+
+/// Slots of the wheel: a power of two, one bit each of a word.
+const SLOTS: u64 = 64;
+
+/// Entries by the clock at which to look at them next, within the next 63 clocks. One that can
+/// only be served later is put at the end and moved on when its turn comes.
+#[derive(Clone, Debug)]
+pub(super) struct Wheel {
+    /// First entry of each slot.
+    heads: [u16; SLOTS as usize],
+    /// Slots that hold entries.
+    occupied: u64,
+    /// All entries lie after this clock.
+    now: u64,
+}
+
+impl Wheel {
+    pub(super) fn new() -> Wheel {
+        Wheel { heads: [NONE; SLOTS as usize], occupied: 0, now: 0 }
     }
 
-    #[inline]
-    pub(super) fn len(&self) -> usize {
-        self.keys.len()
-    }
-
-    pub(super) fn slots(&self) -> impl Iterator<Item = u16> + '_ {
-        self.keys.iter().map(|k| slot_of(*k))
-    }
-
-    /// Nothing can be done before this clock.
+    /// The first clock with an entry.
     #[inline]
     pub(super) fn next(&self) -> u64 {
-        self.keys.last().map_or(NEVER, |k| k >> 16)
-    }
-
-    #[inline]
-    pub(super) fn push(&mut self, slot: u16, ready: u64) {
-        let place = self.keys.len();
-        self.keys.push(0);
-        self.settle(place, key(ready, slot));
-    }
-
-    /// Puts `key` where it belongs, at or before `place`, whose own key is overwritten.
-    #[inline]
-    fn settle(&mut self, mut place: usize, key: u64) {
-        while place > 0 && self.keys[place - 1] < key {
-            self.keys[place] = self.keys[place - 1];
-            place -= 1;
+        if self.occupied == 0 {
+            return NEVER;
         }
-        self.keys[place] = key;
+        let first = self.now + 1;
+        first + u64::from(self.occupied.rotate_right((first % SLOTS) as u32).trailing_zeros())
+    }
+
+    /// Moves on to `clock`, before which no entry lies.
+    #[inline]
+    pub(super) fn turn(&mut self, clock: u64) {
+        debug_assert!(self.next() > clock, "an entry was skipped");
+        self.now = clock;
     }
 
     #[inline]
-    pub(super) fn slot(&self, place: usize) -> u16 {
-        slot_of(self.keys[place])
+    pub(super) fn add(&mut self, pool: &mut Pool, slot: u16, clock: u64) {
+        debug_assert!(clock > self.now, "an entry in the past");
+        let index = clock.min(self.now + SLOTS - 1) % SLOTS;
+        pool.get_mut(slot).link = self.heads[index as usize];
+        self.heads[index as usize] = slot;
+        self.occupied |= 1 << index;
     }
 
+    /// Moves on to `clock` and hands out all entries up to it.
     #[inline]
-    pub(super) fn remove(&mut self, place: usize) -> u16 {
-        slot_of(self.keys.remove(place))
-    }
-
-    /// Moves the entry at `place` to a later clock.
-    #[inline]
-    pub(super) fn postpone(&mut self, place: usize, ready: u64) {
-        self.settle(place, key(ready, self.slot(place)));
-    }
-
-    /// The place of the oldest entry whose next command may be issued at `now`, where `ready`
-    /// computes the earliest clock for it. Brings all bounds that were reached up to date.
-    #[inline]
-    pub(super) fn first_ready(
-        &mut self,
-        now: u64,
-        pool: &Pool,
-        ready: impl Fn(&Entry) -> u64,
-    ) -> Option<usize> {
-        let later = (now + 1) << 16;
-        let mut best: Option<(usize, &Entry)> = None;
-        let mut end = self.keys.len();
-        while end > 0 && self.keys[end - 1] < later {
-            let slot = slot_of(self.keys[end - 1]);
-            let entry = pool.get(slot);
-            let bound = ready(entry);
-            if bound > now {
-                // What comes to lie at `end - 1` instead is looked at next.
-                self.settle(end - 1, key(bound, slot));
-                continue;
-            }
-            end -= 1;
-            if best.is_none_or(|(_, b)| entry.is_older_than(b)) {
-                best = Some((end, entry));
+    pub(super) fn take_due(&mut self, clock: u64, pool: &Pool, due: &mut Vec<u16>) {
+        while self.next() <= clock {
+            let index = self.next() % SLOTS;
+            self.occupied &= !(1 << index);
+            let mut slot = self.heads[index as usize];
+            self.heads[index as usize] = NONE;
+            while slot != NONE {
+                due.push(slot);
+                slot = pool.get(slot).link;
             }
         }
-        best.map(|(place, _)| place)
-    }
-
-    /// If the row that is open in the bank of the entry at `place` is wanted by an older entry: a
-    /// lower bound of when that one is ready.
-    pub(super) fn older_hit(&self, place: usize, pool: &Pool, open_row: u32) -> Option<u64> {
-        let entry = pool.get(self.slot(place));
-        let older_hit = |k: &&u64| {
-            let e = pool.get(slot_of(**k));
-            e.bank == entry.bank && e.row == open_row && e.is_older_than(entry)
-        };
-        self.keys.iter().filter(older_hit).map(|k| k >> 16).min()
-    }
-
-    /// The state of `bank` changed in a way that may bring its entries forward.
-    pub(super) fn refresh_bounds(&mut self, pool: &Pool, bank: u16, ready: impl Fn(&Entry) -> u64) {
-        let mut changed = false;
-        for k in &mut self.keys {
-            let slot = slot_of(*k);
-            let entry = pool.get(slot);
-            if entry.bank == bank {
-                *k = key(ready(entry), slot);
-                changed = true;
-            }
-        }
-        if changed {
-            self.keys.sort_unstable_by(|a, b| b.cmp(a));
-        }
+        self.now = clock;
     }
 }
 
@@ -201,29 +187,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_ready_entry_goes_first_whatever_its_place() {
-        let mut pool = Pool::new(4);
-        let mut q = Queue::new(4);
-        // Ages wrap: u32::MAX is older than 0.
-        for age in [1, 0, u32::MAX, 2] {
-            let entry =
-                Entry { age, line: 0, row: 0, tag: 0, bank: 0, write: false, conflict: false };
-            q.push(pool.add(entry), 10);
+    fn opened_requests_go_first_then_older_ones() {
+        let entry = |age, opened| Entry { opened, ..Entry::new(age, 0, 0, 0, false, 0) };
+        assert!(entry(u32::MAX, false).goes_before(&entry(0, false)), "ages wrap");
+        assert!(!entry(1, false).goes_before(&entry(0, false)));
+        assert!(entry(1, true).goes_before(&entry(0, false)));
+    }
+
+    #[test]
+    fn the_wheel_hands_out_entries_at_their_clock_or_at_its_end() {
+        let mut pool = Pool::new([8, 0], 0);
+        let mut wheel = Wheel::new();
+        let mut due = Vec::new();
+        wheel.turn(1000);
+        for clock in [1001, 1003, 1003, 1063, 5000] {
+            let slot = pool.enqueue(Entry::new(0, 0, 0, 0, false, 0));
+            wheel.add(&mut pool, slot, clock);
         }
-        assert_eq!(q.first_ready(9, &pool, |_| unreachable!("nothing is due")), None);
-        // The oldest is not ready after all: the next oldest goes.
-        let ready = |e: &Entry| if e.age == u32::MAX { 30 } else { 10 };
-        for age in [0, 1, 2] {
-            assert_eq!(q.next(), 10, "{age} is ready");
-            let place = q.first_ready(10, &pool, ready).unwrap();
-            assert_eq!(pool.get(q.remove(place)).age, age);
+        for (clock, slots) in [(1001, vec![0]), (1003, vec![2, 1]), (1063, vec![4, 3])] {
+            assert_eq!(wheel.next(), clock);
+            wheel.take_due(clock, &pool, &mut due);
+            assert_eq!(std::mem::take(&mut due), slots, "at {clock}");
         }
-        assert_eq!(q.first_ready(10, &pool, ready), None);
-        assert_eq!((q.next(), q.len()), (30, 1));
-        q.postpone(0, 40);
-        q.push(pool.add(*pool.get(0)), 35);
-        assert_eq!(q.next(), 35);
-        q.refresh_bounds(&pool, 0, |_| 33);
-        assert_eq!(q.next(), 33);
+        assert_eq!(wheel.next(), NEVER);
+    }
+
+    #[test]
+    fn a_queue_knows_its_entries() {
+        let mut pool = Pool::new([3, 3], 0);
+        let slots: Vec<u16> =
+            (0..3).map(|age| pool.enqueue(Entry::new(age, 0, 0, 0, true, 0))).collect();
+        pool.dequeue(slots[0]);
+        pool.dequeue(slots[2]);
+        assert_eq!((pool.waiting(0), pool.waiting(1)), (0, 1));
+        assert_eq!(pool.queue(1).map(|e| e.age).collect::<Vec<_>>(), [1]);
+        pool.dequeue(slots[1]);
+        assert!(!pool.is_empty(), "out of the queue, but not gone");
+        slots.into_iter().for_each(|slot| pool.free(slot));
+        assert!(pool.is_empty());
     }
 }

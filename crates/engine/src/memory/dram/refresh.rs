@@ -48,6 +48,12 @@ impl Calendar {
         self.next = self.due.iter().copied().min().unwrap_or(u64::MAX);
     }
 
+    /// Whether a rank is to be refreshed now.
+    #[inline]
+    pub(super) fn is_due(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
     /// The rank to be refreshed now, if any.
     #[inline]
     pub(super) fn head(&self) -> Option<u32> {

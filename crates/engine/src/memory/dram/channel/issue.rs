@@ -2,60 +2,76 @@
 
 use super::super::device::{CLOSED, Step};
 use super::super::queue::{Entry, NEVER};
-use super::{Channel, Done, Kind};
+use super::{Channel, Kind, READ, WRITE};
 
 impl Channel {
-    /// Takes an entry out of its queue.
+    /// Takes a request out of its queue.
     #[inline]
-    pub(super) fn dequeue(&mut self, which: usize, place: usize, now: u64) -> (u16, Entry) {
-        let slot = self.queues[which].remove(place);
-        let entry = *self.pool.get(slot);
+    pub(super) fn dequeue(&mut self, slot: u16, now: u64) {
+        let entry = self.pool.dequeue(slot);
+        let which = usize::from(entry.write);
         self.device.banks[entry.bank as usize].queued[which] -= 1;
         self.counts.waited[which] = self.counts.waited[which].wrapping_add(now);
-        (slot, entry)
+        if !self.calendar.is_due() {
+            self.choose_queue();
+        }
     }
 
     /// Closes another row for a waiting request.
     #[inline]
-    pub(super) fn precharge_for(&mut self, which: usize, place: usize, now: u64) {
-        let entry = self.pool.get_mut(self.queues[which].slot(place));
+    pub(super) fn precharge_for(&mut self, slot: u16, now: u64) {
+        let entry = self.pool.get_mut(slot);
         let bank = entry.bank;
         self.counts.conflicts += u64::from(!entry.conflict);
         entry.conflict = true;
-        let opens = self.device.precharge(bank, now);
+        let ready = self.device.precharge(bank, now);
         self.trace.record(now, Kind::Precharge, bank, CLOSED);
-        self.queues[which].postpone(place, opens);
-        if self.waiting(bank) > 1 {
-            self.refresh_bounds(bank);
-        }
+        self.wheel.add(&mut self.pool, slot, ready);
     }
 
     /// Opens the row of a request, which holds the bank until it is served.
     #[inline]
-    pub(super) fn open(&mut self, slot: u16, entry: &Entry, now: u64) {
-        let ready = self.device.activate(entry.bank, entry.row, now);
-        self.trace.record(now, Kind::Activate, entry.bank, entry.row);
+    pub(super) fn open(&mut self, slot: u16, now: u64) {
+        let entry = self.pool.get_mut(slot);
+        entry.opened = true;
         self.counts.misses += u64::from(!entry.conflict);
-        self.opened.push(slot, ready);
+        let (bank, row) = (entry.bank, entry.row);
+        let write = entry.write.then_some(entry.line);
+        let ready = self.device.activate(bank, row, write, now);
+        self.trace.record(now, Kind::Activate, bank, row);
+        self.wheel.add(&mut self.pool, slot, ready);
+        self.dequeue(slot, now);
     }
 
     /// Serves a request whose row is open.
     #[inline]
-    pub(super) fn access(&mut self, slot: u16, now: u64, done: &mut Vec<Done>) {
-        let entry = *self.pool.get(slot);
+    pub(super) fn access(&mut self, slot: u16, now: u64) {
+        let Entry { bank, row, tag, write, .. } = *self.pool.get(slot);
         self.pool.free(slot);
-        let bank = &self.device.banks[entry.bank as usize];
-        let close = bank.accesses >= self.close_after && !bank.reserved;
-        let end = self.device.column(entry.bank, entry.write, close, now);
-        self.trace.record(now, Kind::column(entry.write, close), entry.bank, entry.row);
-        self.counts.served[usize::from(entry.write)] += 1;
-        done.push(Done { tag: entry.tag, write: entry.write, at: self.clock.at(end) });
+        let b = &self.device.banks[bank as usize];
+        let close = b.accesses >= self.close_after && !b.reserved;
+        let waiting = b.queued[READ] + b.queued[WRITE] > 0;
+        let end = self.device.column(bank, write, close, now);
+        self.trace.record(now, Kind::column(write, close), bank, row);
+        self.counts.served[usize::from(write)] += 1;
+        self.finish(tag, write, end);
         if !close {
-            self.watch(entry.bank);
+            self.watch(bank);
         }
-        // Requests for other rows could not touch the bank until now.
-        if self.waiting(entry.bank) > 0 {
-            self.refresh_bounds(entry.bank);
+        if waiting {
+            self.unpark(bank);
+        }
+    }
+
+    /// Requests for other rows of `bank` could not touch it until now.
+    fn unpark(&mut self, bank: u16) {
+        let mut i = 0;
+        while i < self.parked.len() {
+            if self.pool.get(self.parked[i]).bank == bank {
+                self.hot.push(self.parked.swap_remove(i));
+            } else {
+                i += 1;
+            }
         }
     }
 
@@ -69,14 +85,16 @@ impl Channel {
         if step == Step::Precharge {
             self.device.precharge_all(rank, now);
             self.trace.record(now, Kind::PrechargeAll, first, CLOSED);
-            for bank in self.device.banks_of(rank) {
-                self.refresh_bounds(bank as u16);
-            }
         } else {
             self.device.refresh(rank, now);
             self.trace.record(now, Kind::Refresh, first, CLOSED);
             self.counts.refreshes += 1;
             self.calendar.done();
+            if !self.calendar.is_due() {
+                self.choose_queue();
+                let serving = self.serving;
+                self.hot.append(&mut self.held[serving]);
+            }
         }
         1
     }
@@ -127,21 +145,6 @@ impl Channel {
         let Some(bank) = closed else { return false };
         self.device.precharge(bank, now);
         self.trace.record(now, Kind::Precharge, bank, CLOSED);
-        if self.waiting(bank) > 0 {
-            self.refresh_bounds(bank);
-        }
         true
-    }
-
-    /// Requests in both queues for `bank`.
-    #[inline]
-    fn waiting(&self, bank: u16) -> u16 {
-        self.device.banks[bank as usize].queued.iter().sum()
-    }
-
-    fn refresh_bounds(&mut self, bank: u16) {
-        for queue in &mut self.queues {
-            queue.refresh_bounds(&self.pool, bank, |e| self.device.ready(e));
-        }
     }
 }
