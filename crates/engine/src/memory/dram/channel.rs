@@ -14,14 +14,14 @@
 //! is opened for it, and then occupies its bank: no one else can close the row until it is served.
 //!
 //! Requests are looked at when a [`Wheel`] says so: at a lower bound of the clock at which their
-//! next command may be issued. Those that may go but are not the first stay `hot` and are looked at
-//! in the next clock again.
+//! next command may be issued. Those that may go but are not the first are looked at again in the
+//! next clock.
 
 use super::Done;
 use super::config::{DramConfig, RowPolicy};
 use super::device::Device;
 use super::mapping::Place;
-use super::queue::{Entry, NEVER, Pool, Wheel};
+use super::queue::{Entry, NEVER, NONE, Pool, Wheel};
 use super::refresh::Calendar;
 use super::stats::ChannelStats;
 use super::trace::{Kind, Trace};
@@ -39,15 +39,12 @@ pub(super) struct Channel {
     clock: Clock,
     device: Device,
     pool: Pool,
+    /// Reads and writes in the queues.
+    waiting: [usize; 2],
     capacity: [usize; 2],
-    /// Where every request of the pool is, exactly once: in the wheel or in one of these lists.
     wheel: Wheel,
-    /// To be looked at in the next clock.
-    hot: Vec<u16>,
-    /// Reads and writes to be looked at when their queue is served.
-    held: [Vec<u16>; 2],
-    /// To be looked at when the request their bank is opened for is served.
-    parked: Vec<u16>,
+    /// First reads and writes that are to be looked at when their queue is served.
+    held: [u16; 2],
     /// Which queue is served.
     serving: usize,
     /// Writes are drained once there are more than `drain_high`, until fewer than `drain_low`.
@@ -58,6 +55,8 @@ pub(super) struct Channel {
     close_after: u32,
     /// Clocks without access after which a row is closed.
     timeout: Option<u64>,
+    /// Whether the row policy closes rows at all.
+    closes_rows: bool,
     /// Banks the row policy will close, and the first clock at which one may be due.
     watched: Vec<u16>,
     next_close: u64,
@@ -109,18 +108,18 @@ impl Channel {
         Channel {
             clock: cfg.standard.clock(),
             device: Device::new(t, cfg.ranks, cfg.bank_groups, cfg.banks_per_group),
-            pool: Pool::new(capacity, banks),
+            pool: Pool::new(requests),
+            waiting: [0; 2],
             capacity,
             wheel: Wheel::new(),
-            hot: Vec::with_capacity(requests),
-            held: capacity.map(Vec::with_capacity),
-            parked: Vec::with_capacity(requests),
+            held: [NONE; 2],
             serving: WRITE,
             drain_high: cfg.drain_high_percent as usize * capacity[WRITE] / 100,
             drain_low: (cfg.drain_low_percent as usize * capacity[WRITE]).div_ceil(100),
             calendar,
             close_after,
             timeout,
+            closes_rows: cfg.row_policy != RowPolicy::Open,
             watched: Vec::with_capacity(banks),
             next_close: NEVER,
             wake,
@@ -136,7 +135,7 @@ impl Channel {
 
     #[inline]
     pub(super) fn can_accept(&self, write: bool) -> bool {
-        self.pool.waiting(usize::from(write)) < self.capacity[usize::from(write)]
+        self.waiting[usize::from(write)] < self.capacity[usize::from(write)]
     }
 
     /// Takes a request and says when the channel must be advanced next.
@@ -146,47 +145,40 @@ impl Channel {
         if self.wake <= clock {
             self.run_until(clock);
         }
-        let bank = &mut self.device.banks[place.bank as usize];
-        if bank.queued[WRITE] > 0 || bank.reserved {
+        let bank = self.device.bank_mut(place.bank);
+        let others = bank.first_request;
+        if others != NONE && self.pool.of_bank(others).any(|e| e.write && e.line == line) {
             // Found in the controller in the clock after arrival.
-            if self.holds_write(place.bank, line) {
-                if write {
-                    self.counts.coalesced_writes += 1;
-                } else {
-                    self.counts.forwarded_reads += 1;
-                }
-                self.finish(tag, write, clock + 1);
-                return self.next_advance();
+            if write {
+                self.counts.coalesced_writes += 1;
+            } else {
+                self.counts.forwarded_reads += 1;
             }
-        }
-        let which = usize::from(write);
-        self.device.banks[place.bank as usize].queued[which] += 1;
-        self.counts.waited[which] = self.counts.waited[which].wrapping_sub(clock);
-        let entry = Entry::new(self.arrivals, line, place.row, place.bank, write, tag);
-        self.arrivals = self.arrivals.wrapping_add(1);
-        let slot = self.pool.enqueue(entry);
-        if self.calendar.is_due() {
-            self.held[which].push(slot);
+            self.finish(tag, write, clock + 1);
             return self.next_advance();
         }
-        let changed = self.choose_queue();
+        let mut entry = Entry::new(self.arrivals, line, place.row, place.bank, write, tag);
+        self.arrivals = self.arrivals.wrapping_add(1);
+        entry.next_of_bank = others;
+        let slot = self.pool.add(entry);
+        bank.first_request = slot;
+        let which = usize::from(write);
+        self.waiting[which] += 1;
+        self.counts.waited[which] = self.counts.waited[which].wrapping_sub(clock);
+        self.wheel.turn(clock);
+        if self.calendar.is_due() {
+            self.hold(slot, which);
+            return self.next_advance();
+        }
+        self.choose_queue();
         if which == self.serving {
             // The controller sees a request in the clock after its arrival.
             let ready = self.device.ready(&entry);
-            if ready == NEVER {
-                self.parked.push(slot);
-            } else {
-                let ready = ready.max(clock + 1);
-                self.wheel.turn(clock);
-                self.wheel.add(&mut self.pool, slot, ready);
-                self.wake = self.wake.min(ready.max(self.bus_free));
-            }
+            self.look_again(slot, ready.max(clock + 1));
         } else {
-            self.held[which].push(slot);
+            self.hold(slot, which);
         }
-        if changed {
-            self.wake = self.wake.min(self.bus_free.max(clock + 1));
-        }
+        self.wake = self.wake.min(self.wheel.next().max(self.bus_free));
         self.next_advance()
     }
 
@@ -224,16 +216,10 @@ impl Channel {
         self.first_finished = self.first_finished.min(at);
     }
 
-    /// Whether a write of `line` waits, or is about to be served.
-    fn holds_write(&self, bank: u16, line: u32) -> bool {
-        let opened = self.device.banks[bank as usize].opened_write_of;
-        opened == Some(line) || self.pool.queue(WRITE).any(|e| e.line == line)
-    }
-
     pub(super) fn stats(&self, now: Ps) -> ChannelStats {
         let clock = self.clock.ticks_at(now);
         let waited = |which: usize| {
-            let still = clock.wrapping_mul(self.pool.waiting(which) as u64);
+            let still = clock.wrapping_mul(self.waiting[which] as u64);
             self.clock.at(self.counts.waited[which].wrapping_add(still))
         };
         let c = &self.counts;
@@ -258,7 +244,7 @@ impl Channel {
         let clock = self.clock.ticks_at(now);
         self.counts = Counts::default();
         for (which, waited) in self.counts.waited.iter_mut().enumerate() {
-            let still = clock.wrapping_mul(self.pool.waiting(which) as u64);
+            let still = clock.wrapping_mul(self.waiting[which] as u64);
             *waited = 0u64.wrapping_sub(still);
         }
     }

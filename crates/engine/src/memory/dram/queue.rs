@@ -4,7 +4,11 @@
 pub(super) const NEVER: u64 = u64::MAX;
 
 /// No entry.
-const NONE: u16 = u16::MAX;
+pub(super) const NONE: u16 = u16::MAX;
+
+/// Entries of a pool. A constant power of two, of which small queues use the beginning, so that an
+/// index needs no check but a mask.
+const POOL: usize = 1024;
 
 /// A request in the controller.
 #[derive(Clone, Copy, Debug)]
@@ -15,21 +19,34 @@ pub(super) struct Entry {
     pub row: u32,
     pub tag: u32,
     pub bank: u16,
+    /// Next entry of the list (of the wheel, or of held requests) that this one is on.
+    pub link: u16,
+    /// Next entry of the same bank.
+    pub next_of_bank: u16,
     pub write: bool,
     /// A row has been closed for this request: it counts as a conflict.
     pub conflict: bool,
     /// Its row has been opened for it: it is no longer in a queue.
     pub opened: bool,
-    /// Index in its queue.
-    place: u16,
-    /// Next entry of the same slot of the wheel.
-    link: u16,
+    /// On no list until the request its bank is opened for is served.
+    pub parked: bool,
 }
 
 impl Entry {
     pub(super) fn new(age: u32, line: u32, row: u32, bank: u16, write: bool, tag: u32) -> Entry {
-        let (conflict, opened) = (false, false);
-        Entry { age, line, row, tag, bank, write, conflict, opened, place: NONE, link: NONE }
+        Entry {
+            age,
+            line,
+            row,
+            tag,
+            bank,
+            link: NONE,
+            next_of_bank: NONE,
+            write,
+            conflict: false,
+            opened: false,
+            parked: false,
+        }
     }
 
     /// Requests whose row is open for them come first, then the older ones. (Fewer than 2^31
@@ -46,76 +63,66 @@ impl Entry {
 /// The requests of a channel: those waiting in the queues and those whose row is opened for them.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
-    entries: Vec<Entry>,
-    free: Vec<u16>,
-    /// The slots of the waiting reads and writes, in no order.
-    waiting: [Vec<u16>; 2],
+    entries: Box<[Entry; POOL]>,
+    /// The unused entries, linked.
+    free: u16,
+    /// Requests in the pool.
+    len: usize,
 }
 
 impl Pool {
-    /// `capacity` entries of each queue, and one opened request for each bank.
-    pub(super) fn new(capacity: [usize; 2], banks: usize) -> Pool {
-        let total = capacity[0] + capacity[1] + banks;
-        assert!(total < NONE as usize, "at most 2 * 1024 queue entries and 4096 banks");
-        Pool {
-            entries: vec![Entry::new(0, 0, 0, 0, false, 0); total],
-            free: (0..total as u16).rev().collect(),
-            waiting: capacity.map(Vec::with_capacity),
-        }
+    pub(super) fn new(capacity: usize) -> Pool {
+        assert!(capacity <= POOL, "at most 2 * 256 queue entries and 256 banks");
+        let entry = |link| Entry { link, ..Entry::new(0, 0, 0, 0, false, 0) };
+        let entries: Vec<Entry> = (1..=POOL as u16).map(entry).collect();
+        Pool { entries: entries.try_into().expect("as many as the pool holds"), free: 0, len: 0 }
     }
 
-    /// Puts a request into its queue.
+    /// Only called with room for the entry: one for every queue place and bank.
     #[inline]
-    pub(super) fn enqueue(&mut self, mut entry: Entry) -> u16 {
-        let slot = self.free.pop().expect("a slot for every queue place and bank");
-        let queue = &mut self.waiting[usize::from(entry.write)];
-        entry.place = queue.len() as u16;
-        queue.push(slot);
-        self.entries[slot as usize] = entry;
+    pub(super) fn add(&mut self, entry: Entry) -> u16 {
+        let slot = self.free;
+        let place = self.get_mut(slot);
+        let next = place.link;
+        *place = entry;
+        self.free = next;
+        self.len += 1;
         slot
-    }
-
-    /// Takes a request out of its queue; it stays in the pool.
-    #[inline]
-    pub(super) fn dequeue(&mut self, slot: u16) -> &mut Entry {
-        let Entry { write, place, .. } = self.entries[slot as usize];
-        let queue = &mut self.waiting[usize::from(write)];
-        queue.swap_remove(place as usize);
-        if let Some(&moved) = queue.get(place as usize) {
-            self.entries[moved as usize].place = place;
-        }
-        &mut self.entries[slot as usize]
     }
 
     #[inline]
     pub(super) fn free(&mut self, slot: u16) {
-        self.free.push(slot);
+        self.get_mut(slot).link = self.free;
+        self.free = slot;
+        self.len -= 1;
     }
 
     #[inline]
     pub(super) fn get(&self, slot: u16) -> &Entry {
-        &self.entries[slot as usize]
+        &self.entries[slot as usize % POOL]
     }
 
     #[inline]
     pub(super) fn get_mut(&mut self, slot: u16) -> &mut Entry {
-        &mut self.entries[slot as usize]
+        &mut self.entries[slot as usize % POOL]
     }
 
-    /// Waiting reads (0) or writes (1).
-    #[inline]
-    pub(super) fn waiting(&self, which: usize) -> usize {
-        self.waiting[which].len()
+    /// The entries of a bank, given its first.
+    pub(super) fn of_bank(&self, first: u16) -> impl Iterator<Item = &Entry> {
+        let mut slot = first;
+        std::iter::from_fn(move || {
+            if slot == NONE {
+                return None;
+            }
+            let entry = self.get(slot);
+            slot = entry.next_of_bank;
+            Some(entry)
+        })
     }
 
-    pub(super) fn queue(&self, which: usize) -> impl Iterator<Item = &Entry> {
-        self.waiting[which].iter().map(|slot| self.get(*slot))
-    }
-
-    /// Whether no request is left.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.free.len() == self.entries.len()
+        self.len == 0
     }
 }
 
@@ -165,20 +172,22 @@ impl Wheel {
         self.occupied |= 1 << index;
     }
 
-    /// Moves on to `clock` and hands out all entries up to it.
-    #[inline]
-    pub(super) fn take_due(&mut self, clock: u64, pool: &Pool, due: &mut Vec<u16>) {
-        while self.next() <= clock {
-            let index = self.next() % SLOTS;
-            self.occupied &= !(1 << index);
-            let mut slot = self.heads[index as usize];
-            self.heads[index as usize] = NONE;
-            while slot != NONE {
-                due.push(slot);
-                slot = pool.get(slot).link;
-            }
+    /// Puts all entries of a linked list into the next clock.
+    pub(super) fn add_list(&mut self, pool: &mut Pool, mut slot: u16) {
+        while slot != NONE {
+            let link = pool.get(slot).link;
+            self.add(pool, slot, self.now + 1);
+            slot = link;
         }
-        self.now = clock;
+    }
+
+    /// The linked list of the entries of `clock`, which is [`Wheel::next`].
+    #[inline]
+    pub(super) fn take(&mut self, clock: u64) -> u16 {
+        debug_assert_eq!(self.next(), clock);
+        let index = clock % SLOTS;
+        self.occupied &= !(1 << index);
+        std::mem::replace(&mut self.heads[index as usize], NONE)
     }
 }
 
@@ -196,34 +205,37 @@ mod tests {
 
     #[test]
     fn the_wheel_hands_out_entries_at_their_clock_or_at_its_end() {
-        let mut pool = Pool::new([8, 0], 0);
+        let mut pool = Pool::new(8);
         let mut wheel = Wheel::new();
-        let mut due = Vec::new();
         wheel.turn(1000);
         for clock in [1001, 1003, 1003, 1063, 5000] {
-            let slot = pool.enqueue(Entry::new(0, 0, 0, 0, false, 0));
+            let slot = pool.add(Entry::new(0, 0, 0, 0, false, 0));
             wheel.add(&mut pool, slot, clock);
         }
         for (clock, slots) in [(1001, vec![0]), (1003, vec![2, 1]), (1063, vec![4, 3])] {
             assert_eq!(wheel.next(), clock);
-            wheel.take_due(clock, &pool, &mut due);
-            assert_eq!(std::mem::take(&mut due), slots, "at {clock}");
+            let mut slot = wheel.take(clock);
+            for expected in slots {
+                assert_eq!(slot, expected, "at {clock}");
+                slot = pool.get(slot).link;
+            }
+            assert_eq!(slot, NONE);
+            wheel.turn(clock);
         }
         assert_eq!(wheel.next(), NEVER);
     }
 
     #[test]
-    fn a_queue_knows_its_entries() {
-        let mut pool = Pool::new([3, 3], 0);
-        let slots: Vec<u16> =
-            (0..3).map(|age| pool.enqueue(Entry::new(age, 0, 0, 0, true, 0))).collect();
-        pool.dequeue(slots[0]);
-        pool.dequeue(slots[2]);
-        assert_eq!((pool.waiting(0), pool.waiting(1)), (0, 1));
-        assert_eq!(pool.queue(1).map(|e| e.age).collect::<Vec<_>>(), [1]);
-        pool.dequeue(slots[1]);
-        assert!(!pool.is_empty(), "out of the queue, but not gone");
-        slots.into_iter().for_each(|slot| pool.free(slot));
+    fn a_pool_reuses_its_entries() {
+        let mut pool = Pool::new(8);
+        let a = pool.add(Entry::new(1, 0, 0, 0, false, 0));
+        let b = pool.add(Entry::new(2, 0, 0, 0, false, 0));
+        assert_ne!(a, b);
+        pool.free(a);
+        assert_eq!(pool.add(Entry::new(3, 0, 0, 0, false, 0)), a);
+        assert_eq!((pool.get(a).age, pool.get(b).age), (3, 2));
+        pool.free(a);
+        pool.free(b);
         assert!(pool.is_empty());
     }
 }

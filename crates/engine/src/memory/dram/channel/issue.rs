@@ -1,20 +1,17 @@
 //! Issuing a command: what changes in the devices, the queues and the counters.
 
 use super::super::device::{CLOSED, Step};
-use super::super::queue::{Entry, NEVER};
-use super::{Channel, Kind, READ, WRITE};
+use super::super::queue::{Entry, NEVER, NONE};
+use super::{Channel, Kind};
 
 impl Channel {
     /// Takes a request out of its queue.
     #[inline]
-    pub(super) fn dequeue(&mut self, slot: u16, now: u64) {
-        let entry = self.pool.dequeue(slot);
+    pub(super) fn dequeue(&mut self, entry: &Entry, now: u64) {
         let which = usize::from(entry.write);
-        self.device.banks[entry.bank as usize].queued[which] -= 1;
+        self.waiting[which] -= 1;
         self.counts.waited[which] = self.counts.waited[which].wrapping_add(now);
-        if !self.calendar.is_due() {
-            self.choose_queue();
-        }
+        self.choose_queue();
     }
 
     /// Closes another row for a waiting request.
@@ -31,47 +28,64 @@ impl Channel {
 
     /// Opens the row of a request, which holds the bank until it is served.
     #[inline]
-    pub(super) fn open(&mut self, slot: u16, now: u64) {
-        let entry = self.pool.get_mut(slot);
-        entry.opened = true;
+    pub(super) fn open(&mut self, slot: u16, entry: &Entry, now: u64) {
+        self.pool.get_mut(slot).opened = true;
         self.counts.misses += u64::from(!entry.conflict);
-        let (bank, row) = (entry.bank, entry.row);
-        let write = entry.write.then_some(entry.line);
-        let ready = self.device.activate(bank, row, write, now);
-        self.trace.record(now, Kind::Activate, bank, row);
+        let ready = self.device.activate(entry.bank, entry.row, now);
+        self.trace.record(now, Kind::Activate, entry.bank, entry.row);
         self.wheel.add(&mut self.pool, slot, ready);
-        self.dequeue(slot, now);
+        self.dequeue(entry, now);
     }
 
     /// Serves a request whose row is open.
     #[inline]
-    pub(super) fn access(&mut self, slot: u16, now: u64) {
-        let Entry { bank, row, tag, write, .. } = *self.pool.get(slot);
-        self.pool.free(slot);
-        let b = &self.device.banks[bank as usize];
+    pub(super) fn access(&mut self, slot: u16, entry: &Entry, now: u64) {
+        let Entry { bank, row, tag, write, .. } = *entry;
+        let others = self.forget(slot, bank);
+        let b = self.device.bank(bank);
         let close = b.accesses >= self.close_after && !b.reserved;
-        let waiting = b.queued[READ] + b.queued[WRITE] > 0;
         let end = self.device.column(bank, write, close, now);
         self.trace.record(now, Kind::column(write, close), bank, row);
         self.counts.served[usize::from(write)] += 1;
         self.finish(tag, write, end);
-        if !close {
+        if self.closes_rows && !close {
             self.watch(bank);
         }
-        if waiting {
-            self.unpark(bank);
+        if others != NONE {
+            self.unpark(others, now);
         }
     }
 
-    /// Requests for other rows of `bank` could not touch it until now.
-    fn unpark(&mut self, bank: u16) {
-        let mut i = 0;
-        while i < self.parked.len() {
-            if self.pool.get(self.parked[i]).bank == bank {
-                self.hot.push(self.parked.swap_remove(i));
-            } else {
-                i += 1;
+    /// Takes a request out of the pool and off the list of its bank, and gives the first of the
+    /// others on that.
+    #[inline]
+    fn forget(&mut self, slot: u16, bank: u16) -> u16 {
+        let next = self.pool.get(slot).next_of_bank;
+        self.pool.free(slot);
+        let first = &mut self.device.bank_mut(bank).first_request;
+        if *first == slot {
+            *first = next;
+            return next;
+        }
+        let first = *first;
+        let mut before = first;
+        while self.pool.get(before).next_of_bank != slot {
+            before = self.pool.get(before).next_of_bank;
+        }
+        self.pool.get_mut(before).next_of_bank = next;
+        first
+    }
+
+    /// Requests for other rows of a bank could not touch it until now.
+    fn unpark(&mut self, first: u16, now: u64) {
+        let mut slot = first;
+        while slot != NONE {
+            let entry = self.pool.get_mut(slot);
+            let next = entry.next_of_bank;
+            if std::mem::take(&mut entry.parked) {
+                self.wheel.add(&mut self.pool, slot, now + 1);
             }
+            slot = next;
         }
     }
 
@@ -92,8 +106,7 @@ impl Channel {
             self.calendar.done();
             if !self.calendar.is_due() {
                 self.choose_queue();
-                let serving = self.serving;
-                self.hot.append(&mut self.held[serving]);
+                self.release_held();
             }
         }
         1
@@ -102,8 +115,9 @@ impl Channel {
     /// After an access that left its row open: whether the row policy will close it.
     #[inline]
     fn watch(&mut self, bank: u16) {
-        let b = &mut self.device.banks[bank as usize];
-        if b.watched || (self.timeout.is_none() && b.accesses < self.close_after) {
+        let close_after = self.close_after;
+        let b = self.device.bank_mut(bank);
+        if b.watched || (self.timeout.is_none() && b.accesses < close_after) {
             return;
         }
         b.watched = true;
@@ -114,7 +128,7 @@ impl Channel {
     /// When the row policy closes the open row of a bank.
     fn close_due(&self, bank: u16) -> u64 {
         let expiry = match self.timeout {
-            Some(clocks) => self.device.banks[bank as usize].last_access + clocks,
+            Some(clocks) => self.device.bank(bank).last_access + clocks,
             None => 0,
         };
         expiry.max(self.device.precharge_ready(bank))
@@ -127,7 +141,7 @@ impl Channel {
         let mut i = 0;
         while i < self.watched.len() {
             let bank = self.watched[i];
-            let b = &mut self.device.banks[bank as usize];
+            let b = self.device.bank_mut(bank);
             // Closed meanwhile by someone else; or opened again, and watched after its access.
             let gone = b.row == CLOSED || b.reserved;
             let due = if gone { NEVER } else { self.close_due(bank) };
@@ -135,7 +149,7 @@ impl Channel {
                 if !gone {
                     closed = Some(bank);
                 }
-                self.device.banks[bank as usize].watched = false;
+                self.device.bank_mut(bank).watched = false;
                 self.watched.remove(i);
                 continue;
             }

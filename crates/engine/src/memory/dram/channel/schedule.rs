@@ -1,7 +1,7 @@
 //! The choice of the next command.
 
 use super::super::device::Step;
-use super::super::queue::NEVER;
+use super::super::queue::{Entry, NEVER, NONE};
 use super::{Channel, READ, WRITE};
 
 impl Channel {
@@ -12,11 +12,10 @@ impl Channel {
             if self.calendar.next() <= now {
                 self.calendar.collect(now);
             }
-            self.wheel.take_due(now, &self.pool, &mut self.hot);
-            let busy = self.schedule(now);
+            let first = self.first_ready(now);
+            let busy = self.issue_first(first, now);
             self.bus_free = now + busy;
-            let next = if self.hot.is_empty() { self.wheel.next() } else { now + 1 };
-            self.wake = next.min(self.other_events()).max(now + busy.max(1));
+            self.wake = self.wheel.next().min(self.other_events()).max(now + busy.max(1));
         }
     }
 
@@ -31,71 +30,123 @@ impl Channel {
     }
 
     /// Whether to serve reads or to drain writes: writes above the high watermark or when no read
-    /// waits, until below the low watermark. Says whether that changed.
+    /// waits, until below the low watermark.
     #[inline]
-    pub(super) fn choose_queue(&mut self) -> bool {
-        let (reads, writes) = (self.pool.waiting(READ), self.pool.waiting(WRITE));
-        let serving = if self.serving == READ {
+    pub(super) fn choose_queue(&mut self) {
+        let [reads, writes] = self.waiting;
+        if self.serving == READ {
             if reads > 0 && writes <= self.drain_high {
-                return false;
+                return;
             }
+            self.serving = WRITE;
             self.counts.drains += u64::from(writes > 0);
-            WRITE
         } else {
             if reads == 0 || writes >= self.drain_low {
-                return false;
+                return;
             }
-            READ
-        };
-        self.serving = serving;
-        self.hot.append(&mut self.held[serving]);
-        true
+            self.serving = READ;
+        }
+        self.release_held();
     }
 
-    /// Issues at most one command; gives the clocks it occupies the command bus.
+    /// Looks at the held requests of the queue that is served.
+    pub(super) fn release_held(&mut self) {
+        let first = std::mem::replace(&mut self.held[self.serving], NONE);
+        self.wheel.add_list(&mut self.pool, first);
+    }
+
+    /// Until its queue is served.
     #[inline]
-    fn schedule(&mut self, now: u64) -> u64 {
-        loop {
-            let Some(place) = self.first_ready(now) else {
-                return self.maintain(now);
-            };
-            let slot = self.hot[place];
-            let entry = *self.pool.get(slot);
-            if !entry.opened {
-                // A refresh that is due holds all waiting requests, so none is due here.
-                if self.next_close <= now && self.close_row(now) {
-                    return 1;
+    pub(super) fn hold(&mut self, slot: u16, which: usize) {
+        self.pool.get_mut(slot).link = self.held[which];
+        self.held[which] = slot;
+    }
+
+    /// At `ready`, or if that is never, when the bank is released.
+    #[inline]
+    pub(super) fn look_again(&mut self, slot: u16, ready: u64) {
+        if ready == NEVER {
+            self.pool.get_mut(slot).parked = true;
+        } else {
+            self.wheel.add(&mut self.pool, slot, ready);
+        }
+    }
+
+    /// Of the requests that are due, takes out the first that may go; the others are put where
+    /// they will be looked at again.
+    #[inline]
+    fn first_ready(&mut self, now: u64) -> Option<u16> {
+        let mut best = NONE;
+        while self.wheel.next() <= now {
+            let mut next = self.wheel.take(self.wheel.next());
+            // From here on, the earliest clock to look again is the next.
+            while next != NONE {
+                let slot = next;
+                let entry = self.pool.get(slot);
+                next = entry.link;
+                let ready = if entry.opened {
+                    self.device.column_ready(entry)
+                } else {
+                    let which = usize::from(entry.write);
+                    if which != self.serving || self.calendar.is_due() {
+                        self.hold(slot, which);
+                        continue;
+                    }
+                    self.device.ready(entry)
+                };
+                if ready > now {
+                    self.look_again(slot, ready);
+                } else if best == NONE {
+                    best = slot;
+                } else if entry.goes_before(self.pool.get(best)) {
+                    self.wheel.add(&mut self.pool, best, now + 1);
+                    best = slot;
+                } else {
+                    self.wheel.add(&mut self.pool, slot, now + 1);
                 }
-                match self.device.step(&entry) {
-                    Step::Precharge => {
-                        if let Some(hit) = self.older_hit(&entry) {
-                            // Not while an older request still wants the row.
-                            self.hot.swap_remove(place);
-                            self.wheel.add(&mut self.pool, slot, hit.max(now + 1));
-                            continue;
-                        }
-                        self.hot.swap_remove(place);
-                        self.precharge_for(slot, now);
-                        return 1;
-                    }
-                    Step::Activate => {
-                        self.hot.swap_remove(place);
-                        self.open(slot, now);
-                    }
-                    Step::Column => {
-                        self.hot.swap_remove(place);
-                        self.dequeue(slot, now);
-                        self.counts.hits += u64::from(!entry.conflict);
-                        self.access(slot, now);
-                    }
-                }
-            } else {
-                self.hot.swap_remove(place);
-                self.device.release(entry.bank);
-                self.access(slot, now);
             }
+        }
+        self.wheel.turn(now);
+        (best != NONE).then_some(best)
+    }
+
+    /// Issues at most one command: for `first`, which may go, or another that comes before it.
+    /// Gives the clocks it occupies the command bus.
+    #[inline]
+    fn issue_first(&mut self, first: Option<u16>, now: u64) -> u64 {
+        let Some(slot) = first else {
+            return self.maintain(now);
+        };
+        let entry = *self.pool.get(slot);
+        if entry.opened {
+            self.device.release(entry.bank);
+            self.access(slot, &entry, now);
             return u64::from(self.device.t.command_clocks);
         }
+        // A refresh that is due holds all waiting requests, so none is due here.
+        if self.next_close <= now && self.close_row(now) {
+            self.wheel.add(&mut self.pool, slot, now + 1);
+            return 1;
+        }
+        match self.device.step(&entry) {
+            Step::Precharge => {
+                if let Some(hit) = self.older_hit(&entry) {
+                    // Not while an older request still wants the row. (Another request that could
+                    // have gone instead goes in the next clock.)
+                    self.wheel.add(&mut self.pool, slot, hit.max(now + 1));
+                    return 0;
+                }
+                self.precharge_for(slot, now);
+                return 1;
+            }
+            Step::Activate => self.open(slot, &entry, now),
+            Step::Column => {
+                self.counts.hits += u64::from(!entry.conflict);
+                self.dequeue(&entry, now);
+                self.access(slot, &entry, now);
+            }
+        }
+        u64::from(self.device.t.command_clocks)
     }
 
     /// A command for no request: of a refresh, or of the row policy.
@@ -107,55 +158,15 @@ impl Channel {
         u64::from(self.next_close <= now && self.close_row(now))
     }
 
-    /// The first of the hot requests that may go; all that may not are put elsewhere.
-    #[inline]
-    fn first_ready(&mut self, now: u64) -> Option<usize> {
-        let mut best: Option<usize> = None;
-        let mut i = 0;
-        while i < self.hot.len() {
-            let slot = self.hot[i];
-            let entry = self.pool.get(slot);
-            let ready = if entry.opened {
-                self.device.column_ready(entry)
-            } else {
-                let which = usize::from(entry.write);
-                if which != self.serving || self.calendar.is_due() {
-                    self.hot.swap_remove(i);
-                    self.held[which].push(slot);
-                    continue;
-                }
-                self.device.ready(entry)
-            };
-            if ready > now {
-                self.hot.swap_remove(i);
-                if ready == NEVER {
-                    self.parked.push(slot);
-                } else {
-                    self.wheel.add(&mut self.pool, slot, ready);
-                }
-                continue;
-            }
-            if best.is_none_or(|b| entry.goes_before(self.pool.get(self.hot[b]))) {
-                best = Some(i);
-            }
-            i += 1;
-        }
-        best
-    }
-
     /// If an older request of the same queue wants the row that `entry` is about to close: when
     /// that one may go.
     #[inline]
-    fn older_hit(&self, entry: &super::Entry) -> Option<u64> {
-        let which = usize::from(entry.write);
-        let bank = &self.device.banks[entry.bank as usize];
-        if bank.queued[which] == 1 {
-            return None;
-        }
+    fn older_hit(&self, entry: &Entry) -> Option<u64> {
+        let bank = self.device.bank(entry.bank);
         let hits = self
             .pool
-            .queue(which)
-            .filter(|e| e.bank == entry.bank && e.row == bank.row && e.goes_before(entry));
+            .of_bank(bank.first_request)
+            .filter(|e| e.row == bank.row && e.write == entry.write && e.goes_before(entry));
         hits.map(|e| self.device.ready(e)).min()
     }
 }
