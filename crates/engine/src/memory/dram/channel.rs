@@ -107,7 +107,7 @@ impl Channel {
         };
         Channel {
             clock: cfg.standard.clock(),
-            device: Device::new(t, cfg.ranks, cfg.bank_groups, cfg.banks_per_group),
+            device: Device::new(t, cfg.bank_groups, cfg.banks_per_group),
             pool: Pool::new(requests),
             waiting: [0; 2],
             capacity,

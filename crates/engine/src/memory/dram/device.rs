@@ -21,8 +21,9 @@ pub(super) const RANKS: usize = 16;
 /// No row is open.
 pub(super) const CLOSED: u32 = u32::MAX;
 
-/// A bank. All times are clocks of the channel.
+/// A bank. All times are clocks of the channel. (Aligned so that indexing is a shift.)
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(super) struct Bank {
     next_activate: u64,
     next_precharge: u64,
@@ -44,6 +45,7 @@ pub(super) struct Bank {
 }
 
 #[derive(Clone, Debug, Default)]
+#[repr(align(32))]
 struct Group {
     next_activate: u64,
     next_read: u64,
@@ -51,6 +53,7 @@ struct Group {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(128))]
 struct Rank {
     next_activate: u64,
     next_precharge: u64,
@@ -95,12 +98,7 @@ pub(super) struct Device {
 }
 
 impl Device {
-    pub(super) fn new(
-        t: Timings,
-        ranks: u32,
-        groups_per_rank: u32,
-        banks_per_group: u32,
-    ) -> Device {
+    pub(super) fn new(t: Timings, groups_per_rank: u32, banks_per_group: u32) -> Device {
         let banks_per_rank = groups_per_rank * banks_per_group;
         let bank = |i: u32| Bank {
             row: CLOSED,

@@ -10,8 +10,9 @@ pub(super) const NONE: u16 = u16::MAX;
 /// index needs no check but a mask.
 const POOL: usize = 1024;
 
-/// A request in the controller.
+/// A request in the controller. (Aligned so that indexing is a shift.)
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(super) struct Entry {
     /// Order of arrival, modulo 2^32.
     pub age: u32,

@@ -12,9 +12,10 @@ impl Channel {
             if self.calendar.next() <= now {
                 self.calendar.collect(now);
             }
-            let first = self.first_ready(now);
+            let (first, others) = self.first_ready(now);
             let busy = self.issue_first(first, now);
             self.bus_free = now + busy;
+            self.put_back(others, now);
             self.wake = self.wheel.next().min(self.other_events()).max(now + busy.max(1));
         }
     }
@@ -72,14 +73,17 @@ impl Channel {
         }
     }
 
-    /// Of the requests that are due, takes out the first that may go; the others are put where
-    /// they will be looked at again.
+    /// Of the requests that are due, takes out the first that may go, and a linked list of the
+    /// others that may; those that may not are put where they will be looked at again.
     #[inline]
-    fn first_ready(&mut self, now: u64) -> Option<u16> {
-        let mut best = NONE;
-        while self.wheel.next() <= now {
-            let mut next = self.wheel.take(self.wheel.next());
-            // From here on, the earliest clock to look again is the next.
+    fn first_ready(&mut self, now: u64) -> (u16, u16) {
+        let (mut best, mut others) = (NONE, NONE);
+        loop {
+            let clock = self.wheel.next();
+            if clock > now {
+                break;
+            }
+            let mut next = self.wheel.take(clock);
             while next != NONE {
                 let slot = next;
                 let entry = self.pool.get(slot);
@@ -96,27 +100,46 @@ impl Channel {
                 };
                 if ready > now {
                     self.look_again(slot, ready);
-                } else if best == NONE {
-                    best = slot;
-                } else if entry.goes_before(self.pool.get(best)) {
-                    self.wheel.add(&mut self.pool, best, now + 1);
-                    best = slot;
-                } else {
-                    self.wheel.add(&mut self.pool, slot, now + 1);
+                    continue;
                 }
+                let mut loser = slot;
+                if best == NONE || entry.goes_before(self.pool.get(best)) {
+                    loser = best;
+                    best = slot;
+                }
+                if loser != NONE {
+                    self.pool.get_mut(loser).link = others;
+                    others = loser;
+                }
+            }
+            if clock == now {
+                break;
             }
         }
         self.wheel.turn(now);
-        (best != NONE).then_some(best)
+        (best, others)
     }
 
-    /// Issues at most one command: for `first`, which may go, or another that comes before it.
+    /// Puts requests that could have gone where they will be looked at again, now that another
+    /// command has been issued.
+    #[inline]
+    fn put_back(&mut self, mut first: u16, now: u64) {
+        while first != NONE {
+            let entry = self.pool.get(first);
+            let next = entry.link;
+            let ready = self.device.ready(entry);
+            self.look_again(first, ready.max(now + 1));
+            first = next;
+        }
+    }
+
+    /// Issues at most one command: for the request in `slot`, if any may go, or another that comes before it.
     /// Gives the clocks it occupies the command bus.
     #[inline]
-    fn issue_first(&mut self, first: Option<u16>, now: u64) -> u64 {
-        let Some(slot) = first else {
+    fn issue_first(&mut self, slot: u16, now: u64) -> u64 {
+        if slot == NONE {
             return self.maintain(now);
-        };
+        }
         let entry = *self.pool.get(slot);
         if entry.opened {
             self.device.release(entry.bank);
@@ -163,6 +186,9 @@ impl Channel {
     #[inline]
     fn older_hit(&self, entry: &Entry) -> Option<u64> {
         let bank = self.device.bank(entry.bank);
+        if self.pool.get(bank.first_request).next_of_bank == NONE {
+            return None;
+        }
         let hits = self
             .pool
             .of_bank(bank.first_request)
