@@ -105,3 +105,8 @@ impl Dram {
         }
     }
 }
+
+#[cfg(test)]
+mod jedec;
+#[cfg(test)]
+mod tests;
