@@ -1,7 +1,7 @@
 //! One channel: its queues, its command scheduler, its clock.
 //!
-//! The scheduler decides once per clock at which something can happen, and skips all others. At
-//! such a clock it issues at most one command, the first there is of:
+//! The scheduler decides only at clocks at which something can happen. At such a clock it issues at
+//! most one command, the first there is of:
 //!
 //! 1. the read or write of a request whose row has been opened for it (oldest first),
 //! 2. the next command of a refresh that is due,
@@ -12,18 +12,23 @@
 //!
 //! No request of step 4 is served while a refresh is due. A request leaves its queue when its row
 //! is opened for it, and then occupies its bank: no one else can close the row until it is served.
+//!
+//! Requests are looked at when a [`Wheel`] says so: at a lower bound of the clock at which their
+//! next command may be issued. Those that may go but are not the first are looked at again in the
+//! next clock.
 
 use super::Done;
 use super::config::{DramConfig, RowPolicy};
-use super::device::{Device, Step};
+use super::device::Device;
 use super::mapping::Place;
-use super::queue::{Entry, Queue};
+use super::queue::{Entry, NEVER, NONE, Pool, Wheel};
 use super::refresh::Calendar;
 use super::stats::ChannelStats;
 use super::trace::{Kind, Trace};
 use crate::time::{Clock, Ps};
 
 mod issue;
+mod schedule;
 
 const READ: usize = 0;
 const WRITE: usize = 1;
@@ -33,14 +38,16 @@ const WRITE: usize = 1;
 pub(super) struct Channel {
     clock: Clock,
     device: Device,
-    /// Waiting reads and writes.
-    queues: [Queue; 2],
+    pool: Pool,
+    /// Reads and writes in the queues.
+    waiting: [usize; 2],
     capacity: [usize; 2],
-    /// Requests whose row is open or opening.
-    opened: Queue,
+    wheel: Wheel,
+    /// First reads and writes that are to be looked at when their queue is served.
+    held: [u16; 2],
     /// Which queue is served.
     serving: usize,
-    /// Writes are drained above `drain_high` and until below `drain_low`, in 1/100 entries.
+    /// Writes are drained once there are more than `drain_high`, until fewer than `drain_low`.
     drain_high: usize,
     drain_low: usize,
     calendar: Calendar,
@@ -48,16 +55,21 @@ pub(super) struct Channel {
     close_after: u32,
     /// Clocks without access after which a row is closed.
     timeout: Option<u64>,
+    /// Whether the row policy closes rows at all.
+    closes_rows: bool,
     /// Banks the row policy will close, and the first clock at which one may be due.
-    watched: Vec<u32>,
+    watched: Vec<u16>,
     next_close: u64,
     /// Next clock with something to do, requests waiting or not.
     wake: u64,
     /// First clock at which the command bus is free.
     bus_free: u64,
-    arrivals: u64,
-    /// Completed without DRAM access, to be handed out by the next advance.
+    arrivals: u32,
+    /// Completed, to be handed out by the next advance, and the earliest of their times.
     finished: Vec<Done>,
+    first_finished: Ps,
+    /// Clocks from a read or write to its last data beat, whichever is less.
+    shortest_access: u64,
     counts: Counts,
     /// Empty, and its methods do nothing, outside this module's tests.
     pub(super) trace: Trace,
@@ -84,6 +96,7 @@ impl Channel {
         let t = cfg.resolved_timings();
         let banks = (cfg.ranks * cfg.bank_groups * cfg.banks_per_group) as usize;
         let capacity = [cfg.read_queue as usize, cfg.write_queue as usize];
+        let requests = capacity[READ] + capacity[WRITE] + banks;
         let calendar = Calendar::new(cfg.refresh, cfg.ranks, t.refi);
         let wake = calendar.next();
         let (close_after, timeout) = match cfg.row_policy {
@@ -94,22 +107,27 @@ impl Channel {
         };
         Channel {
             clock: cfg.standard.clock(),
-            device: Device::new(t, cfg.ranks, cfg.bank_groups, cfg.banks_per_group),
-            queues: capacity.map(Queue::new),
+            device: Device::new(t, cfg.bank_groups, cfg.banks_per_group),
+            pool: Pool::new(requests),
+            waiting: [0; 2],
             capacity,
-            opened: Queue::new(banks),
+            wheel: Wheel::new(),
+            held: [NONE; 2],
             serving: WRITE,
-            drain_high: cfg.drain_high_percent as usize * capacity[WRITE],
-            drain_low: cfg.drain_low_percent as usize * capacity[WRITE],
+            drain_high: cfg.drain_high_percent as usize * capacity[WRITE] / 100,
+            drain_low: (cfg.drain_low_percent as usize * capacity[WRITE]).div_ceil(100),
             calendar,
             close_after,
             timeout,
+            closes_rows: cfg.row_policy != RowPolicy::Open,
             watched: Vec::with_capacity(banks),
-            next_close: u64::MAX,
+            next_close: NEVER,
             wake,
             bus_free: 0,
             arrivals: 0,
-            finished: Vec::new(),
+            finished: Vec::with_capacity(requests),
+            first_finished: Ps::MAX,
+            shortest_access: u64::from(t.bl + t.cl.min(t.cwl)),
             counts: Counts::default(),
             trace: Trace::default(),
         }
@@ -117,162 +135,95 @@ impl Channel {
 
     #[inline]
     pub(super) fn can_accept(&self, write: bool) -> bool {
-        self.queues[usize::from(write)].len() < self.capacity[usize::from(write)]
+        self.waiting[usize::from(write)] < self.capacity[usize::from(write)]
     }
 
     /// Takes a request and says when the channel must be advanced next.
     pub(super) fn push(&mut self, now: Ps, line: u32, place: Place, write: bool, tag: u32) -> Ps {
         assert!(self.can_accept(write), "push into a full queue: ask can_accept first");
         let clock = self.clock.ticks_at(now);
-        if self.idle() {
-            // Refreshes and row closings since the channel fell idle.
-            self.run_until(clock, &mut Vec::new());
+        if self.wake <= clock {
+            self.run_until(clock);
         }
-        let bank = &self.device.banks[place.bank as usize];
-        if (bank.queued[WRITE] > 0 || bank.reserved) && self.holds_write(line) {
+        let bank = self.device.bank_mut(place.bank);
+        let others = bank.first_request;
+        if others != NONE && self.pool.of_bank(others).any(|e| e.write && e.line == line) {
             // Found in the controller in the clock after arrival.
             if write {
                 self.counts.coalesced_writes += 1;
             } else {
                 self.counts.forwarded_reads += 1;
             }
-            self.finished.push(Done { tag, write, at: self.clock.at(clock + 1) });
+            self.finish(tag, write, clock + 1);
             return self.next_advance();
         }
-        let mut entry = Entry {
-            ready: 0,
-            age: self.arrivals,
-            line,
-            row: place.row,
-            bank: place.bank,
-            tag,
-            write,
-            conflict: false,
-        };
-        self.arrivals += 1;
-        // The controller sees a request in the clock after its arrival.
-        entry.ready = self.device.ready(&entry).max(clock + 1);
+        let mut entry = Entry::new(self.arrivals, line, place.row, place.bank, write, tag);
+        self.arrivals = self.arrivals.wrapping_add(1);
+        entry.next_of_bank = others;
+        let slot = self.pool.add(entry);
+        bank.first_request = slot;
         let which = usize::from(write);
-        self.device.banks[place.bank as usize].queued[which] += 1;
+        self.waiting[which] += 1;
         self.counts.waited[which] = self.counts.waited[which].wrapping_sub(clock);
-        self.queues[which].push(entry);
-        if self.calendar.head().is_none() {
-            self.choose_queue();
-            let next = self.queues[self.serving].next.max(clock + 1).max(self.bus_free);
-            self.wake = self.wake.min(next);
+        self.wheel.turn(clock);
+        if self.calendar.is_due() {
+            self.hold(slot, which);
+            return self.next_advance();
         }
+        self.choose_queue();
+        if which == self.serving {
+            // The controller sees a request in the clock after its arrival.
+            let ready = self.device.ready(&entry);
+            self.look_again(slot, ready.max(clock + 1));
+        } else {
+            self.hold(slot, which);
+        }
+        self.wake = self.wake.min(self.wheel.next().max(self.bus_free));
         self.next_advance()
     }
 
     /// Does everything up to and including `now`, and says when to advance next.
     #[inline]
     pub(super) fn advance(&mut self, now: Ps, done: &mut Vec<Done>) -> Ps {
+        let clock = self.clock.ticks_at(now);
+        if self.wake <= clock {
+            self.run_until(clock);
+        }
         done.append(&mut self.finished);
-        self.run_until(self.clock.ticks_at(now), done);
+        self.first_finished = Ps::MAX;
         self.next_advance()
     }
 
-    pub(super) fn idle(&self) -> bool {
-        self.opened.is_empty() && self.queues.iter().all(Queue::is_empty)
-    }
-
+    /// When the owner must come back. What happens inside the channel until then shows only in
+    /// the data of a request, which takes at least the shortest access from the next command on;
+    /// or in a slot that becomes free, which matters when a queue is full.
     #[inline]
     fn next_advance(&self) -> Ps {
-        let wake = if self.idle() { Ps::MAX } else { self.clock.at(self.wake) };
-        match self.finished.first() {
-            None => wake,
-            Some(first) => wake.min(first.at),
-        }
-    }
-
-    fn holds_write(&self, line: u32) -> bool {
-        let writes = self.queues[WRITE].entries.iter().chain(&self.opened.entries);
-        writes.into_iter().any(|e| e.line == line && e.write)
-    }
-
-    fn run_until(&mut self, clock: u64, done: &mut Vec<Done>) {
-        while self.wake <= clock {
-            let now = self.wake;
-            if self.calendar.next() <= now {
-                self.calendar.collect(now);
-            }
-            let busy = self.schedule(now, done);
-            self.bus_free = now + busy;
-            self.wake = self.next_event().max(now + busy.max(1));
-        }
-    }
-
-    /// Whether to serve reads or to drain writes: writes above the high watermark or when no read
-    /// waits, until below the low watermark.
-    #[inline]
-    fn choose_queue(&mut self) {
-        let (reads, writes) = (self.queues[READ].len(), self.queues[WRITE].len());
-        if self.serving == READ {
-            if reads == 0 || writes * 100 > self.drain_high {
-                self.serving = WRITE;
-                self.counts.drains += u64::from(writes > 0);
-            }
-        } else if reads > 0 && writes * 100 < self.drain_low {
-            self.serving = READ;
-        }
-    }
-
-    /// A lower bound of the next clock at which a command may be issued.
-    #[inline]
-    fn next_event(&mut self) -> u64 {
-        let next = self.opened.next.min(self.calendar.next());
-        if let Some(rank) = self.calendar.head() {
-            return next.min(self.device.refresh_step(rank).1);
-        }
-        self.choose_queue();
-        next.min(self.next_close).min(self.queues[self.serving].next)
-    }
-
-    /// Issues at most one command; gives the clocks it occupies the command bus.
-    #[inline]
-    fn schedule(&mut self, now: u64, done: &mut Vec<Done>) -> u64 {
-        if let Some(index) = self.opened.first_ready(&self.device, now) {
-            let entry = self.opened.remove(index);
-            self.device.release(entry.bank);
-            self.access(&entry, now, done);
-            return u64::from(self.device.t.command_clocks);
-        }
-        if let Some(rank) = self.calendar.head() {
-            return self.refresh(rank, now);
-        }
-        if self.next_close <= now && self.close_row(now) {
-            return 1;
-        }
-        let serving = self.serving;
-        let Some(index) = self.queues[serving].first_ready(&self.device, now) else {
-            return 0;
+        let wake = if self.pool.is_empty() {
+            Ps::MAX
+        } else if self.can_accept(false) && self.can_accept(true) {
+            self.clock.at(self.wake + self.shortest_access)
+        } else {
+            self.clock.at(self.wake)
         };
-        match self.device.step(&self.queues[serving].entries[index]) {
-            Step::Precharge => {
-                self.precharge_for(serving, index, now);
-                1
-            }
-            Step::Activate => {
-                let entry = self.dequeue(serving, index, now, done);
-                self.open(entry, now);
-                u64::from(self.device.t.command_clocks)
-            }
-            Step::Column => {
-                let entry = self.dequeue(serving, index, now, done);
-                self.counts.hits += u64::from(!entry.conflict);
-                self.access(&entry, now, done);
-                u64::from(self.device.t.command_clocks)
-            }
-        }
+        wake.min(self.first_finished)
+    }
+
+    #[inline]
+    fn finish(&mut self, tag: u32, write: bool, clock: u64) {
+        let at = self.clock.at(clock);
+        self.finished.push(Done { tag, write, at });
+        self.first_finished = self.first_finished.min(at);
     }
 
     pub(super) fn stats(&self, now: Ps) -> ChannelStats {
         let clock = self.clock.ticks_at(now);
         let waited = |which: usize| {
-            let still = clock.wrapping_mul(self.queues[which].len() as u64);
+            let still = clock.wrapping_mul(self.waiting[which] as u64);
             self.clock.at(self.counts.waited[which].wrapping_add(still))
         };
         let c = &self.counts;
+        let bursts = c.served[READ] + c.served[WRITE];
         ChannelStats {
             reads: c.served[READ],
             writes: c.served[WRITE],
@@ -281,9 +232,7 @@ impl Channel {
             row_hits: c.hits,
             row_misses: c.misses,
             row_conflicts: c.conflicts,
-            data_bus_busy: self
-                .clock
-                .at((c.served[READ] + c.served[WRITE]) * u64::from(self.device.t.bl)),
+            data_bus_busy: self.clock.at(bursts * u64::from(self.device.t.bl)),
             refreshes: c.refreshes,
             read_queue_time: waited(READ),
             write_queue_time: waited(WRITE),
@@ -294,8 +243,9 @@ impl Channel {
     pub(super) fn reset_stats(&mut self, now: Ps) {
         let clock = self.clock.ticks_at(now);
         self.counts = Counts::default();
-        for (waited, queue) in self.counts.waited.iter_mut().zip(&self.queues) {
-            *waited = 0u64.wrapping_sub(clock.wrapping_mul(queue.len() as u64));
+        for (which, waited) in self.counts.waited.iter_mut().enumerate() {
+            let still = clock.wrapping_mul(self.waiting[which] as u64);
+            *waited = 0u64.wrapping_sub(still);
         }
     }
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::device::{BANKS, RANKS};
 use super::mapping::{Geometry, Mapping};
 use super::timing::{Standard, TimingOverrides, Timings};
 
@@ -150,6 +151,15 @@ pub enum DramConfigError {
         /// What is allowed.
         allowed: &'static str,
     },
+    /// More banks than a channel can have.
+    #[error(
+        "ranks * bank_groups * banks_per_group = {banks}: a channel has at most {max} banks",
+        max = BANKS
+    )]
+    TooManyBanks {
+        /// What was given.
+        banks: u32,
+    },
     /// A row that does not consist of whole bursts.
     #[error("columns = {columns}: a row must hold whole bursts of {burst} columns")]
     BrokenBurst {
@@ -213,18 +223,22 @@ impl DramConfig {
         const TIMINGS: &str = "1 to 1000000 clocks";
         let limits = [
             ("channels", self.channels, 64, "1 to 64"),
-            ("ranks", self.ranks, 16, "1 to 16"),
+            ("ranks", self.ranks, RANKS as u32, "1 to 16"),
             ("bank_groups", self.bank_groups, 16, "1 to 16"),
             ("banks_per_group", self.banks_per_group, 16, "1 to 16"),
             ("rows", self.rows, 1 << 24, "1 to 16777216"),
             ("columns", self.columns, 1 << 16, "1 to 65536"),
-            ("read_queue", self.read_queue, 1024, "1 to 1024"),
-            ("write_queue", self.write_queue, 1024, "1 to 1024"),
+            ("read_queue", self.read_queue, 256, "1 to 256"),
+            ("write_queue", self.write_queue, 256, "1 to 256"),
         ];
         for (key, value, max, allowed) in limits {
             if value == 0 || value > max {
                 return Err(DramConfigError::OutOfRange { key, value, allowed });
             }
+        }
+        let banks = self.ranks * self.bank_groups * self.banks_per_group;
+        if banks as usize > BANKS {
+            return Err(DramConfigError::TooManyBanks { banks });
         }
         let limit = match self.row_policy {
             RowPolicy::Open | RowPolicy::Closed => None,

@@ -10,22 +10,28 @@
 //! clock at which a command is complete, so all clocks stored here are those of completion; the
 //! functions take and give the clock at which a command starts.
 
-use super::queue::Entry;
+use super::queue::{Entry, NEVER, NONE};
 use super::timing::Timings;
+
+/// Most banks (and bank groups) and ranks of a channel. The arrays have these constant powers of
+/// two as length, so that an index needs no check but a mask.
+pub(super) const BANKS: usize = 256;
+pub(super) const RANKS: usize = 16;
 
 /// No row is open.
 pub(super) const CLOSED: u32 = u32::MAX;
 
-/// A bank. All times are clocks of the channel.
+/// A bank. All times are clocks of the channel. (Aligned so that indexing is a shift.)
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(super) struct Bank {
-    /// The open row, or [`CLOSED`].
-    pub row: u32,
-    pub group: u32,
-    pub rank: u32,
     next_activate: u64,
     next_precharge: u64,
     next_column: u64,
+    /// The open row, or [`CLOSED`].
+    pub row: u32,
+    group: u16,
+    rank: u16,
     /// A request opened the row and has not accessed it yet: the row must stay.
     pub reserved: bool,
     /// Column accesses since the row was opened.
@@ -34,30 +40,36 @@ pub(super) struct Bank {
     pub last_access: u64,
     /// The row policy has put the bank on its list.
     pub watched: bool,
-    /// Requests for this bank in the read and in the write queue.
-    pub queued: [u32; 2],
+    /// First of the requests for this bank.
+    pub first_request: u16,
 }
 
 #[derive(Clone, Debug, Default)]
+#[repr(align(32))]
 struct Group {
     next_activate: u64,
     next_read: u64,
     next_write: u64,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(128))]
 struct Rank {
     next_activate: u64,
     next_precharge: u64,
     next_read: u64,
     next_write: u64,
     next_refresh: u64,
-    /// The last four activates, oldest at `oldest_activate`, each plus tFAW.
+    /// The last four activates, the oldest at `oldest_activate`, each plus tFAW.
     window: [u64; 4],
     oldest_activate: usize,
     /// Banks with an open row, and of these the reserved ones.
     open: u32,
     reserved: u32,
+}
+
+fn boxed<T: std::fmt::Debug>(items: Vec<T>) -> Box<[T; BANKS]> {
+    items.try_into().expect("as many as the array holds")
 }
 
 /// What to do next for a request.
@@ -72,26 +84,26 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) struct Device {
     pub t: Timings,
-    pub banks: Vec<Bank>,
-    groups: Vec<Group>,
-    ranks: Vec<Rank>,
+    banks: Box<[Bank; BANKS]>,
+    groups: Box<[Group; BANKS]>,
+    ranks: [Rank; RANKS],
     banks_per_rank: usize,
+    /// The rank of the last read or write, and the earliest read and write for all other ranks.
+    /// (For its own rank they are in [`Rank`].)
+    bus_rank: u16,
+    bus_read: u64,
+    bus_write: u64,
     /// Clocks from the start of an activate, read or write to its completion.
     tail: u64,
 }
 
 impl Device {
-    pub(super) fn new(
-        t: Timings,
-        ranks: u32,
-        groups_per_rank: u32,
-        banks_per_group: u32,
-    ) -> Device {
+    pub(super) fn new(t: Timings, groups_per_rank: u32, banks_per_group: u32) -> Device {
         let banks_per_rank = groups_per_rank * banks_per_group;
         let bank = |i: u32| Bank {
             row: CLOSED,
-            group: i / banks_per_group,
-            rank: i / banks_per_rank,
+            group: (i / banks_per_group) as u16,
+            rank: (i / banks_per_rank) as u16,
             next_activate: 0,
             next_precharge: 0,
             next_column: 0,
@@ -99,22 +111,35 @@ impl Device {
             accesses: 0,
             last_access: 0,
             watched: false,
-            queued: [0; 2],
+            first_request: NONE,
         };
         Device {
             t,
-            banks: (0..ranks * banks_per_rank).map(bank).collect(),
-            groups: vec![Group::default(); (ranks * groups_per_rank) as usize],
-            ranks: vec![Rank::default(); ranks as usize],
+            banks: boxed((0..BANKS as u32).map(bank).collect()),
+            groups: boxed(vec![Group::default(); BANKS]),
+            ranks: [Rank::default(); RANKS],
             banks_per_rank: banks_per_rank as usize,
+            bus_rank: 0,
+            bus_read: 0,
+            bus_write: 0,
             tail: u64::from(t.command_clocks - 1),
         }
+    }
+
+    #[inline]
+    pub(super) fn bank(&self, bank: u16) -> &Bank {
+        &self.banks[bank as usize % BANKS]
+    }
+
+    #[inline]
+    pub(super) fn bank_mut(&mut self, bank: u16) -> &mut Bank {
+        &mut self.banks[bank as usize % BANKS]
     }
 
     /// The command that brings `entry` forward.
     #[inline]
     pub(super) fn step(&self, entry: &Entry) -> Step {
-        match self.banks[entry.bank as usize].row {
+        match self.banks[entry.bank as usize % BANKS].row {
             row if row == entry.row => Step::Column,
             CLOSED => Step::Activate,
             _ => Step::Precharge,
@@ -124,44 +149,52 @@ impl Device {
     /// The earliest clock for that command; never, while the bank is reserved for another row.
     #[inline]
     pub(super) fn ready(&self, entry: &Entry) -> u64 {
-        let bank = &self.banks[entry.bank as usize];
-        let rank = &self.ranks[bank.rank as usize];
+        let bank = &self.banks[entry.bank as usize % BANKS];
         if bank.row == entry.row {
-            self.column_ready(bank, entry.write)
-        } else if bank.row == CLOSED {
-            let group = &self.groups[bank.group as usize];
+            return self.column_ready(entry);
+        }
+        let rank = &self.ranks[bank.rank as usize % RANKS];
+        if bank.row == CLOSED {
+            let group = &self.groups[bank.group as usize % BANKS];
             let ready = bank.next_activate.max(group.next_activate).max(rank.next_activate);
             ready.saturating_sub(self.tail)
         } else if bank.reserved {
-            u64::MAX
+            NEVER
         } else {
             bank.next_precharge.max(rank.next_precharge)
         }
     }
 
+    /// The earliest clock for a read or write of the open row of `entry`'s bank.
     #[inline]
-    fn column_ready(&self, bank: &Bank, write: bool) -> u64 {
-        let group = &self.groups[bank.group as usize];
-        let rank = &self.ranks[bank.rank as usize];
-        let shared = if write {
-            group.next_write.max(rank.next_write)
+    pub(super) fn column_ready(&self, entry: &Entry) -> u64 {
+        let bank = &self.banks[entry.bank as usize % BANKS];
+        let group = &self.groups[bank.group as usize % BANKS];
+        let rank = &self.ranks[bank.rank as usize % RANKS];
+        let (shared, bus) = if entry.write {
+            (group.next_write.max(rank.next_write), self.bus_write)
         } else {
-            group.next_read.max(rank.next_read)
+            (group.next_read.max(rank.next_read), self.bus_read)
         };
-        bank.next_column.max(shared).saturating_sub(self.tail)
+        let mut ready = bank.next_column.max(shared);
+        if bank.rank != self.bus_rank {
+            ready = ready.max(bus);
+        }
+        ready.saturating_sub(self.tail)
     }
 
     /// The earliest precharge of `bank`.
-    pub(super) fn precharge_ready(&self, bank: u32) -> u64 {
-        let b = &self.banks[bank as usize];
-        b.next_precharge.max(self.ranks[b.rank as usize].next_precharge)
+    pub(super) fn precharge_ready(&self, bank: u16) -> u64 {
+        let b = &self.banks[bank as usize % BANKS];
+        b.next_precharge.max(self.ranks[b.rank as usize % RANKS].next_precharge)
     }
 
+    /// Opens a row for a request; gives a lower bound of the clock for its first access.
     #[inline]
-    pub(super) fn activate(&mut self, bank: u32, row: u32, start: u64) {
+    pub(super) fn activate(&mut self, bank: u16, row: u32, start: u64) -> u64 {
         let t = &self.t;
         let now = start + self.tail;
-        let b = &mut self.banks[bank as usize];
+        let b = &mut self.banks[bank as usize % BANKS];
         debug_assert_eq!(b.row, CLOSED, "activate of an open bank");
         b.row = row;
         b.reserved = true;
@@ -169,35 +202,38 @@ impl Device {
         b.next_column = now + u64::from(t.rcd);
         b.next_precharge = now + u64::from(t.ras);
         b.next_activate = now + u64::from(t.rc);
-        let group = &mut self.groups[b.group as usize];
+        let group = &mut self.groups[b.group as usize % BANKS];
         group.next_activate = now + u64::from(t.rrd_l);
-        let rank = &mut self.ranks[b.rank as usize];
+        let rank = &mut self.ranks[b.rank as usize % RANKS];
         rank.open += 1;
         rank.reserved += 1;
-        rank.window[rank.oldest_activate] = now + u64::from(t.faw);
+        rank.window[rank.oldest_activate % 4] = now + u64::from(t.faw);
         rank.oldest_activate = (rank.oldest_activate + 1) % 4;
-        let fifth = rank.window[rank.oldest_activate];
+        let fifth = rank.window[rank.oldest_activate % 4];
         rank.next_activate = rank.next_activate.max(now + u64::from(t.rrd_s)).max(fifth);
+        start + u64::from(t.rcd)
     }
 
+    /// Closes a row; gives a lower bound of the clock for the next activate.
     #[inline]
-    pub(super) fn precharge(&mut self, bank: u32, now: u64) {
-        let b = &mut self.banks[bank as usize];
+    pub(super) fn precharge(&mut self, bank: u16, now: u64) -> u64 {
+        let b = &mut self.banks[bank as usize % BANKS];
         debug_assert!(b.row != CLOSED && !b.reserved, "precharge of a closed or reserved bank");
         b.row = CLOSED;
         b.next_activate = b.next_activate.max(now + u64::from(self.t.rp));
-        let rank = &mut self.ranks[b.rank as usize];
+        let rank = &mut self.ranks[b.rank as usize % RANKS];
         rank.open -= 1;
         rank.next_precharge = now + u64::from(self.t.ppd);
+        b.next_activate.saturating_sub(self.tail)
     }
 
     /// A read or write of the open row of `bank`; `close` adds the auto-precharge. Gives the clock
     /// after the last data beat.
     #[inline]
-    pub(super) fn column(&mut self, bank: u32, write: bool, close: bool, start: u64) -> u64 {
+    pub(super) fn column(&mut self, bank: u16, write: bool, close: bool, start: u64) -> u64 {
         let t = &self.t;
         let now = start + self.tail;
-        let b = &mut self.banks[bank as usize];
+        let b = &mut self.banks[bank as usize % BANKS];
         b.accesses += 1;
         b.last_access = now;
         let to_precharge = if write { t.wr_to_pre() } else { t.rtp };
@@ -205,10 +241,10 @@ impl Device {
         if close {
             b.row = CLOSED;
             b.next_activate = b.next_activate.max(b.next_precharge + u64::from(t.rp));
-            self.ranks[b.rank as usize].open -= 1;
+            self.ranks[b.rank as usize % RANKS].open -= 1;
         }
-        let group = &mut self.groups[b.group as usize];
-        // (to read, to write) of the same rank, and of the others.
+        let group = &mut self.groups[b.group as usize % BANKS];
+        // (earliest read, earliest write) of the same rank, and of the others.
         let (same, other) = if write {
             group.next_read = group.next_read.max(now + u64::from(t.wr_to_rd_l()));
             group.next_write = now + u64::from(t.ccd_l_wr);
@@ -217,20 +253,26 @@ impl Device {
             group.next_read = now + u64::from(t.ccd_l);
             ((t.ccd_s.max(t.bl), t.rd_to_wr), (t.bl + t.rank_switch, t.rd_to_wr_other_rank))
         };
-        for (i, rank) in self.ranks.iter_mut().enumerate() {
-            let (read, write) = if i == b.rank as usize { same } else { other };
-            rank.next_read = rank.next_read.max(now + u64::from(read));
-            rank.next_write = rank.next_write.max(now + u64::from(write));
+        let rank = &mut self.ranks[b.rank as usize % RANKS];
+        if b.rank != self.bus_rank {
+            // What the ranks before this one asked of it stays in force.
+            rank.next_read = rank.next_read.max(self.bus_read);
+            rank.next_write = rank.next_write.max(self.bus_write);
+            self.bus_rank = b.rank;
         }
+        rank.next_read = rank.next_read.max(now + u64::from(same.0));
+        rank.next_write = rank.next_write.max(now + u64::from(same.1));
+        self.bus_read = self.bus_read.max(now + u64::from(other.0));
+        self.bus_write = self.bus_write.max(now + u64::from(other.1));
         now + u64::from(t.bl + if write { t.cwl } else { t.cl })
     }
 
     /// The request that opened the row has accessed it, and others may close it.
     #[inline]
-    pub(super) fn release(&mut self, bank: u32) {
-        let b = &mut self.banks[bank as usize];
+    pub(super) fn release(&mut self, bank: u16) {
+        let b = &mut self.banks[bank as usize % BANKS];
         b.reserved = false;
-        self.ranks[b.rank as usize].reserved -= 1;
+        self.ranks[b.rank as usize % RANKS].reserved -= 1;
     }
 
     /// The banks of a rank.
@@ -242,10 +284,10 @@ impl Device {
     /// Whether a refresh of `rank` still needs its banks closed, and the earliest clock for the
     /// next command towards it (never, while a reserved bank has to be waited for).
     pub(super) fn refresh_step(&self, rank: u32) -> (Step, u64) {
-        let state = &self.ranks[rank as usize];
+        let state = &self.ranks[rank as usize % RANKS];
         let banks = &self.banks[self.banks_of(rank)];
         if state.reserved > 0 {
-            (Step::Precharge, u64::MAX)
+            (Step::Precharge, NEVER)
         } else if state.open > 0 {
             let ready = banks.iter().map(|b| b.next_precharge).fold(state.next_precharge, u64::max);
             (Step::Precharge, ready)
@@ -264,14 +306,14 @@ impl Device {
             b.row = CLOSED;
             b.next_activate = b.next_activate.max(now + u64::from(self.t.rp));
         }
-        let state = &mut self.ranks[rank as usize];
+        let state = &mut self.ranks[rank as usize % RANKS];
         state.open = 0;
         state.next_precharge = now + u64::from(self.t.ppd);
     }
 
     /// Refreshes a rank whose banks are all closed.
     pub(super) fn refresh(&mut self, rank: u32, now: u64) {
-        let state = &mut self.ranks[rank as usize];
+        let state = &mut self.ranks[rank as usize % RANKS];
         debug_assert_eq!(state.open, 0, "refresh of a rank with open banks");
         let end = now + u64::from(self.t.rfc);
         state.next_activate = state.next_activate.max(end);

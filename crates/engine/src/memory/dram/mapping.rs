@@ -146,7 +146,7 @@ impl Geometry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// Bank of the channel: rank-major, then bank group, then bank.
-    pub bank: u32,
+    pub bank: u16,
     pub row: u32,
 }
 
@@ -165,8 +165,7 @@ impl Digits {
     #[inline]
     fn of(self, line: u32) -> u32 {
         if self.binary {
-            // A field above bit 31 of the line number is always zero.
-            line.checked_shr(self.shift).unwrap_or(0) & self.mask
+            (line >> self.shift) & self.mask
         } else {
             // Fits: the remainder is below `size`, which came from a u32.
             ((u64::from(line) / self.unit) % self.size) as u32
@@ -192,11 +191,13 @@ impl AddressMap {
             let below = mapping.fields.iter().rev().take_while(|f| **f != wanted);
             let unit: u64 = below.map(|f| u64::from(geometry.size(*f))).product();
             let size = u64::from(geometry.size(wanted));
+            // A field above bit 31 of the line number is always zero.
+            let beyond = unit.trailing_zeros() > 31;
             Digits {
                 unit,
                 size,
-                shift: unit.trailing_zeros(),
-                mask: geometry.size(wanted).wrapping_sub(1),
+                shift: if beyond { 0 } else { unit.trailing_zeros() },
+                mask: if beyond { 0 } else { geometry.size(wanted) - 1 },
                 binary: unit.is_power_of_two() && size.is_power_of_two(),
             }
         };
@@ -220,7 +221,8 @@ impl AddressMap {
     pub(super) fn place(&self, line: u32) -> Place {
         let group = self.rank.of(line) * self.bank_groups + self.bank_group.of(line);
         let bank = group * self.banks_per_group + self.bank.of(line);
-        Place { bank, row: self.row.of(line) }
+        // At most 16 ranks of 16 groups of 16 banks.
+        Place { bank: bank as u16, row: self.row.of(line) }
     }
 }
 
@@ -278,7 +280,7 @@ mod tests {
             for line in 0..capacity {
                 let p = map.place(line);
                 prop_assert!(map.channel(line) < channels as usize);
-                prop_assert!(p.row < rows && p.bank < ranks * bank_groups * banks_per_group);
+                prop_assert!(p.row < rows && u32::from(p.bank) < ranks * bank_groups * banks_per_group);
                 *count.entry((map.channel(line), p.bank, p.row)).or_insert(0) += 1;
                 prop_assert_eq!(map.place(line + capacity), p);
             }

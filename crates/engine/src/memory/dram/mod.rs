@@ -39,8 +39,8 @@ pub struct Done {
     pub tag: u32,
     /// Whether it was a write.
     pub write: bool,
-    /// Reads: when the last beat of data is on the bus, which may lie in the future. Writes: when
-    /// the write left the queue, so that its slot is free.
+    /// When the last beat of its data is on the bus, which may lie in the future. (Its slot in the
+    /// queue is free before that.)
     pub at: Ps,
 }
 
@@ -84,8 +84,10 @@ impl Dram {
     }
 
     /// Lets `channel` do everything up to and including `now`, adds what completed to `done`, and
-    /// gives the time at which it must be advanced next: [`Ps::MAX`] when no request is waiting
-    /// (refreshes of an idle channel are made up for when it is used again).
+    /// gives the time at which it must be advanced next: before the data of any other request, and,
+    /// when a queue is full, before a slot of it can become free (so ask [`Dram::can_accept`] again
+    /// after every advance). [`Ps::MAX`] when no request is waiting; the refreshes of an idle channel
+    /// are made up for when it is used again.
     #[inline]
     pub fn advance(&mut self, channel: usize, now: Ps, done: &mut Vec<Done>) -> Ps {
         self.channels[channel].advance(now, done)
@@ -103,3 +105,8 @@ impl Dram {
         }
     }
 }
+
+#[cfg(test)]
+mod jedec;
+#[cfg(test)]
+mod tests;

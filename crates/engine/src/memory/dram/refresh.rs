@@ -14,6 +14,8 @@ pub(super) struct Calendar {
     next: u64,
     /// Ranks whose refresh is due and not yet issued, in order.
     pending: VecDeque<u32>,
+    /// Whether there are any.
+    is_due: bool,
 }
 
 impl Calendar {
@@ -28,7 +30,13 @@ impl Calendar {
         };
         let next = due.iter().copied().min().unwrap_or(u64::MAX);
         // A rank is refreshed before it falls due again (checked with the configuration).
-        Calendar { due, interval, next, pending: VecDeque::with_capacity(2 * ranks as usize) }
+        Calendar {
+            due,
+            interval,
+            next,
+            is_due: false,
+            pending: VecDeque::with_capacity(2 * ranks as usize),
+        }
     }
 
     /// The clock at which the next rank falls due.
@@ -43,20 +51,28 @@ impl Calendar {
             if *due <= clock {
                 self.pending.push_back(rank as u32);
                 *due += self.interval;
+                self.is_due = true;
             }
         }
         self.next = self.due.iter().copied().min().unwrap_or(u64::MAX);
     }
 
+    /// Whether a rank is to be refreshed now.
+    #[inline]
+    pub(super) fn is_due(&self) -> bool {
+        self.is_due
+    }
+
     /// The rank to be refreshed now, if any.
     #[inline]
     pub(super) fn head(&self) -> Option<u32> {
-        self.pending.front().copied()
+        if self.is_due { self.pending.front().copied() } else { None }
     }
 
     /// The rank at the head was refreshed.
     pub(super) fn done(&mut self) {
         self.pending.pop_front();
+        self.is_due = !self.pending.is_empty();
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Command {
     pub clock: u64,
     pub kind: Kind,
     /// Bank of the channel; for commands to a whole rank its first bank.
-    pub bank: u32,
+    pub bank: u16,
     /// Row of an activate or column command.
     pub row: u32,
 }
@@ -41,7 +41,7 @@ pub(super) struct Trace {
 impl Trace {
     #[inline]
     #[cfg_attr(not(test), allow(unused_variables, clippy::unused_self))]
-    pub(super) fn record(&mut self, clock: u64, kind: Kind, bank: u32, row: u32) {
+    pub(super) fn record(&mut self, clock: u64, kind: Kind, bank: u16, row: u32) {
         #[cfg(test)]
         self.commands.push(Command { clock, kind, bank, row });
     }

@@ -1,0 +1,445 @@
+//! The model as a whole: earliest clocks, the standards' rules, conservation, determinism.
+
+use proptest::prelude::*;
+
+use super::jedec::Judge;
+use super::trace::{Command, Kind};
+use super::*;
+
+/// Four ranks of two groups of four banks, DDR4-3200, no refresh.
+fn config() -> DramConfig {
+    DramConfig {
+        standard: Standard::Ddr4_3200aa,
+        channels: 1,
+        ranks: 4,
+        bank_groups: 2,
+        banks_per_group: 4,
+        rows: 1024,
+        columns: 128,
+        density: Density::Gb8,
+        device_width: DeviceWidth::X8,
+        read_queue: 32,
+        write_queue: 32,
+        drain_high_percent: 80,
+        drain_low_percent: 20,
+        row_policy: RowPolicy::Open,
+        refresh: Refresh::Off,
+        // From the right: 16 bursts of a row, 4 ranks, 2 groups, 4 banks, rows.
+        mapping: "row-bank-rank-column-channel".parse().unwrap(),
+        timings: TimingOverrides::default(),
+    }
+}
+
+const RANK: u32 = 16;
+const GROUP: u32 = 64;
+const BANK: u32 = 128;
+const ROW: u32 = 512;
+
+/// Pushes the requests at their clocks, in order, as soon as there is room, until all are done.
+fn run(cfg: &DramConfig, requests: &[(u64, u32, bool)]) -> (Dram, Vec<Done>) {
+    let mut dram = Dram::new(cfg).unwrap();
+    let clock = cfg.standard.clock();
+    let mut wake = vec![Ps::MAX; dram.channels()];
+    let mut done = Vec::new();
+    let mut now = Ps::ZERO;
+    let mut next = requests.iter().enumerate().peekable();
+    loop {
+        while let Some(&(tag, &(at, line, write))) = next.peek() {
+            if clock.at(at) > now || !dram.can_accept(line, write) {
+                break;
+            }
+            wake[dram.channel_of(line)] = dram.push(now, line, write, tag as u32);
+            next.next();
+        }
+        let first = wake.iter().copied().min().unwrap();
+        let arrival = next.peek().map_or(Ps::MAX, |(_, r)| clock.at(r.0));
+        now = if arrival > now { first.min(arrival) } else { first };
+        if now == Ps::MAX {
+            assert!(next.next().is_none(), "the channels sleep while requests wait");
+            return (dram, done);
+        }
+        for (channel, wake) in wake.iter_mut().enumerate() {
+            if *wake <= now {
+                let known = done.len();
+                *wake = dram.advance(channel, now, &mut done);
+                assert!(*wake > now, "advance must move on");
+                assert!(done[known..].iter().all(|d| d.at >= now), "completions come in time");
+            }
+        }
+    }
+}
+
+fn trace(dram: &Dram) -> &[Command] {
+    &dram.channels[0].trace.commands
+}
+
+/// The clocks of the commands of a kind.
+fn clocks(dram: &Dram, kind: Kind) -> Vec<u64> {
+    trace(dram).iter().filter(|c| c.kind == kind).map(|c| c.clock).collect()
+}
+
+const READ: Kind = Kind::Read { close: false };
+const WRITE: Kind = Kind::Write { close: false };
+
+#[test]
+fn a_read_of_a_closed_bank_takes_trcd_tcl_and_the_burst() {
+    let (dram, done) = run(&config(), &[(10, 0, false)]);
+    // Seen in the clock after arrival.
+    assert_eq!(clocks(&dram, Kind::Activate), [11]);
+    assert_eq!(clocks(&dram, READ), [11 + 22]);
+    assert_eq!(done, [Done { tag: 0, write: false, at: Ps((11 + 22 + 22 + 4) * 625) }]);
+}
+
+#[test]
+fn a_row_conflict_adds_trp_and_the_unloaded_latency_is_that_of_the_curves() {
+    let (dram, done) = run(&config(), &[(0, 0, false), (1000, ROW, false)]);
+    assert_eq!(clocks(&dram, Kind::Precharge), [1001]);
+    assert_eq!(clocks(&dram, Kind::Activate), [1, 1001 + 22]);
+    // 44.4 ns, as published.
+    assert_eq!(done[1].at - Ps(1000 * 625), Ps(71 * 625));
+}
+
+#[test]
+fn a_row_hit_takes_tcl_and_the_burst() {
+    let (dram, done) = run(&config(), &[(0, 0, false), (1000, 1, false)]);
+    assert_eq!(clocks(&dram, READ), [23, 1001]);
+    assert_eq!(done[1].at, Ps((1001 + 26) * 625));
+    assert_eq!(dram.stats(0, done[1].at).row_hits, 1);
+}
+
+#[test]
+fn a_conflict_waits_for_tras_and_a_write_for_twr() {
+    let (dram, _) = run(&config(), &[(0, 0, false), (0, ROW, false)]);
+    assert_eq!(clocks(&dram, Kind::Activate), [1, 1 + 74], "tRAS + tRP");
+    let (dram, _) = run(&config(), &[(0, 0, true), (0, ROW, true)]);
+    assert_eq!(clocks(&dram, WRITE)[0], 23);
+    assert_eq!(clocks(&dram, Kind::Precharge), [23 + 16 + 4 + 24], "tCWL + tBL + tWR");
+}
+
+#[test]
+fn hits_follow_at_tccd_l_in_a_group_and_at_tccd_s_across_groups() {
+    let (dram, _) = run(&config(), &[(0, 0, false), (0, 1, false), (0, 2, false)]);
+    assert_eq!(clocks(&dram, READ), [23, 31, 39]);
+    let open = [(0, 0, false), (0, GROUP, false)];
+    let hits = [(500, 1, false), (500, GROUP + 1, false), (500, 2, false)];
+    let (dram, _) = run(&config(), &[open.as_slice(), hits.as_slice()].concat());
+    assert_eq!(clocks(&dram, READ)[2..], [501, 505, 509]);
+}
+
+#[test]
+fn activates_keep_trrd_and_tfaw() {
+    // Eight banks of rank 0: groups alternate.
+    let banks: Vec<_> = (0..8).map(|i| (0, (i % 2) * GROUP + (i / 2) * BANK, false)).collect();
+    let (dram, _) = run(&config(), &banks);
+    // tRRD_S 4, tRRD_L 8 within the group; the fifth waits for tFAW 34 after the first, and one
+    // clock more, because the read of the fourth (13 + tRCD) takes the command bus.
+    assert_eq!(clocks(&dram, Kind::Activate), [1, 5, 9, 13, 36, 40, 44, 48]);
+    let (dram, _) = run(&config(), &[(0, 0, false), (0, BANK, false)]);
+    assert_eq!(clocks(&dram, Kind::Activate), [1, 9], "tRRD_L");
+}
+
+#[test]
+fn the_data_bus_turns_around_between_reads_writes_and_ranks() {
+    // Open two rows in rank 0 (other groups) and one in rank 1, then access all of them.
+    let open = [(0, 0, false), (0, GROUP, false), (0, RANK, false)];
+    let second = |requests: &[(u64, u32, bool)]| {
+        let (dram, _) = run(&config(), &[open.as_slice(), requests].concat());
+        let columns: Vec<u64> = trace(&dram)
+            .iter()
+            .filter(|c| c.kind == READ || c.kind == WRITE)
+            .map(|c| c.clock)
+            .collect();
+        columns[4] - columns[3]
+    };
+    assert_eq!(second(&[(500, 1, false), (500, RANK + 1, false)]), 6, "tBL + switch");
+    assert_eq!(second(&[(500, 1, false), (501, GROUP + 1, true)]), 12, "tCL + tBL + 2 - tCWL");
+    assert_eq!(second(&[(500, 1, false), (501, RANK + 1, true)]), 12, "tCL + tBL + 2 - tCWL");
+    assert_eq!(second(&[(500, 1, true), (501, GROUP + 1, false)]), 24, "tCWL + tBL + tWTR_S");
+    assert_eq!(second(&[(500, 1, true), (501, 2, false)]), 32, "tCWL + tBL + tWTR_L");
+    assert_eq!(second(&[(500, 1, true), (502, RANK + 1, false)]), 2, "the bus is free before");
+}
+
+#[test]
+fn row_policies_close_rows() {
+    let with = |row_policy, requests: &[(u64, u32, bool)]| {
+        run(&DramConfig { row_policy, ..config() }, requests).0
+    };
+    let two = [(0, 0, false), (1000, ROW, false)];
+    let closed = with(RowPolicy::Closed, &two);
+    assert_eq!(clocks(&closed, Kind::Read { close: true }), [23, 1001 + 22]);
+    assert!(clocks(&closed, Kind::Precharge).is_empty());
+    // tRAS after the activate.
+    let after_one = with(RowPolicy::CloseAfter(1), &two);
+    assert_eq!(clocks(&after_one, Kind::Precharge)[0], 1 + 52);
+    let after_two = with(RowPolicy::CloseAfter(2), &two);
+    assert_eq!(clocks(&after_two, Kind::Precharge)[0], 1001, "a conflict");
+    let timeout = with(RowPolicy::Timeout(200), &two);
+    assert_eq!(clocks(&timeout, Kind::Precharge)[0], 23 + 200);
+    assert_eq!(timeout.stats(0, Ps(2_000_000)).row_conflicts, 0);
+}
+
+#[test]
+fn a_young_conflict_does_not_close_a_row_that_an_older_read_wants() {
+    // The second hit may follow only tCCD_L after the first; the conflict could precharge (tRTP
+    // and tRAS have passed with this tRTP) before that.
+    let timings = TimingOverrides { rtp: Some(1), ..TimingOverrides::default() };
+    let cfg = DramConfig { timings, ..config() };
+    let hits = [(0, 0, false), (500, 1, false), (500, 2, false), (500, ROW, false)];
+    let (dram, _) = run(&cfg, &hits);
+    assert_eq!(clocks(&dram, READ)[..3], [23, 501, 509]);
+    assert_eq!(clocks(&dram, Kind::Precharge), [510]);
+}
+
+#[test]
+fn writes_wait_for_the_high_watermark_and_drain_to_the_low_one() {
+    let reads = (0..40).map(|i| (i * 40, (i as u32 % 8) * BANK, false));
+    let mut requests: Vec<_> = reads.collect();
+    requests.extend((0..26).map(|i| (2 + i, RANK + i as u32 * ROW, true)));
+    requests.sort_unstable();
+    let (dram, done) = run(&config(), &requests);
+    let stats = dram.stats(0, done.last().unwrap().at);
+    assert_eq!((stats.reads, stats.writes), (40, 26));
+    assert!(stats.write_drains >= 1);
+}
+
+#[test]
+fn a_read_of_a_waiting_write_is_answered_from_the_queue() {
+    // The bank is busy with row 0 when the write to row 1 and then its read arrive.
+    let requests = [(0, 0, false), (2, ROW, true), (3, ROW, false), (4, ROW, true)];
+    let (dram, mut done) = run(&config(), &requests);
+    done.sort_unstable_by_key(|d| d.tag);
+    assert_eq!(done[2].at, Ps(4 * 625));
+    assert_eq!(done[3].at, Ps(5 * 625));
+    let stats = dram.stats(0, Ps(1_000_000));
+    assert_eq!((stats.forwarded_reads, stats.coalesced_writes), (1, 1));
+    assert_eq!((stats.reads, stats.writes), (1, 1));
+}
+
+#[test]
+fn an_idle_channel_sleeps_and_makes_up_for_its_refreshes() {
+    let cfg = DramConfig { refresh: Refresh::AllRanks, ..config() };
+    let (dram, done) = run(&cfg, &[(0, 0, false), (100 * 12480 - 1, 0, false)]);
+    // The row was closed by the first refresh; the second read comes just before the hundredth.
+    assert_eq!(clocks(&dram, Kind::Refresh).len(), 100 * 4, "those due while it is under way too");
+    assert!(done[1].at > Ps(100 * 12480 * 625));
+    let mut idle = Dram::new(&cfg).unwrap();
+    assert_eq!(idle.advance(0, Ps(12480 * 625 * 10), &mut Vec::new()), Ps::MAX);
+    assert_eq!(idle.stats(0, Ps(12480 * 625 * 10)).refreshes, 9 * 4 + 1);
+}
+
+#[test]
+fn ddr5_commands_take_two_clocks() {
+    let cfg = DramConfig { standard: Standard::Ddr5_4800, ..config() };
+    let (dram, done) = run(&cfg, &[(0, 0, false), (0, RANK, false)]);
+    assert_eq!(clocks(&dram, Kind::Activate), [1, 3], "other rank, next free command slot");
+    assert_eq!(clocks(&dram, READ)[0], 1 + 39);
+    // Counted from the second half of the command; 416 2/3 ps a clock.
+    assert_eq!(done[0].at, cfg.standard.clock().at(40 + 1 + 40 + 8));
+}
+
+#[test]
+fn counters_add_up_and_start_afresh() {
+    let requests: Vec<_> = (0..200).map(|i: u32| (u64::from(i) * 7, i * 977, i % 3 == 0)).collect();
+    let (mut dram, done) = run(&config(), &requests);
+    let end = done.iter().map(|d| d.at).max().unwrap();
+    let s = dram.stats(0, end);
+    assert_eq!(s.reads + s.writes + s.forwarded_reads + s.coalesced_writes, 200);
+    assert_eq!(s.row_hits + s.row_misses + s.row_conflicts, s.reads + s.writes);
+    assert_eq!(s.data_bus_busy, Ps((s.reads + s.writes) * 4 * 625));
+    assert!(s.read_queue_time > Ps::ZERO && s.read_queue_time < Ps(end.0 * 32));
+    dram.reset_stats(end);
+    assert_eq!(dram.stats(0, end), ChannelStats::default());
+}
+
+/// Random traffic with some locality, so that there are hits, conflicts and forwarding.
+fn traffic() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
+    let request = (0u64..12, prop_oneof![0u32..64, 0u32..4096, any::<u32>()], any::<bool>());
+    (prop::collection::vec(request, 1..600), 1u64..8, 0u32..3, any::<u64>()).prop_map(
+        |(requests, spread, writes, pause)| {
+            let mut clock = 0;
+            let mut out = Vec::with_capacity(requests.len());
+            for (i, (gap, line, write)) in requests.into_iter().enumerate() {
+                clock += gap * spread;
+                if i == 100 {
+                    clock += pause % 40_000;
+                }
+                out.push((clock, line, write && (writes > 0 || line % 4 == 0)));
+            }
+            out
+        },
+    )
+}
+
+fn any_config() -> impl Strategy<Value = DramConfig> {
+    let standard = prop_oneof![
+        Just(Standard::Ddr4_2400),
+        Just(Standard::Ddr4_2933),
+        Just(Standard::Ddr4_3200aa),
+        Just(Standard::Ddr5_4800),
+        Just(Standard::Ddr5_5600),
+    ];
+    let row_policy = prop_oneof![
+        Just(RowPolicy::Open),
+        Just(RowPolicy::Closed),
+        (1u32..5).prop_map(RowPolicy::CloseAfter),
+        (1u32..300).prop_map(RowPolicy::Timeout),
+    ];
+    let refresh =
+        prop_oneof![Just(Refresh::Off), Just(Refresh::AllRanks), Just(Refresh::Staggered)];
+    let mapping = prop_oneof![
+        Just("row-bank-rank-column-channel"),
+        Just("row-rank-bank-column-channel"),
+        Just("row-column-rank-bank-channel"),
+        Just("channel-rank-bank-row-column"),
+        Just("row-bank-column-rank-bankgroup-channel"),
+    ];
+    let width = prop_oneof![Just(DeviceWidth::X4), Just(DeviceWidth::X8), Just(DeviceWidth::X16)];
+    let sizes = (1u32..3, 1u32..5, 1u32..5, 1u32..5, 1u32..40, 1u32..20);
+    let queues = (1u32..40, 1u32..40, 1u32..100, 1u32..100);
+    (standard, row_policy, refresh, mapping, width, sizes, queues).prop_map(
+        |(standard, row_policy, refresh, mapping, device_width, sizes, queues)| DramConfig {
+            standard,
+            channels: sizes.0,
+            ranks: sizes.1,
+            bank_groups: sizes.2,
+            banks_per_group: sizes.3,
+            rows: sizes.4,
+            columns: sizes.5 * 16,
+            density: Density::Gb8,
+            device_width,
+            read_queue: queues.0,
+            write_queue: queues.1,
+            drain_high_percent: queues.2.max(queues.3 + 1),
+            drain_low_percent: queues.3.min(99),
+            row_policy,
+            refresh,
+            mapping: mapping.parse().unwrap(),
+            // Refreshes come often enough to matter in a short run.
+            timings: TimingOverrides { refi: Some(3000), ..TimingOverrides::default() },
+        },
+    )
+}
+
+fn judge(cfg: &DramConfig) -> Judge {
+    Judge {
+        t: cfg.resolved_timings(),
+        banks_per_group: cfg.banks_per_group,
+        banks_per_rank: cfg.bank_groups * cfg.banks_per_group,
+        refreshed: cfg.refresh != Refresh::Off,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// No rule of the standard is broken, every request completes exactly once, and a second run
+    /// and a snapshot taken in the middle give the same.
+    #[test]
+    fn random_memories_keep_the_rules(cfg in any_config(), requests in traffic()) {
+        let (dram, done) = run(&cfg, &requests);
+        for channel in &dram.channels {
+            let verdict = judge(&cfg).check(&channel.trace.commands);
+            prop_assert!(verdict.is_ok(), "{verdict:?}");
+        }
+        let mut tags: Vec<(u32, bool)> = done.iter().map(|d| (d.tag, d.write)).collect();
+        tags.sort_unstable();
+        let sent: Vec<(u32, bool)> =
+            requests.iter().enumerate().map(|(i, r)| (i as u32, r.2)).collect();
+        prop_assert_eq!(tags, sent);
+        let (again, done_again) = run(&cfg, &requests);
+        prop_assert_eq!(done, done_again);
+        prop_assert_eq!(trace(&dram), trace(&again));
+    }
+
+    /// It makes no difference how often a channel is advanced.
+    #[test]
+    fn needless_advances_change_nothing(cfg in any_config(), requests in traffic()) {
+        let (dram, mut done) = run(&cfg, &requests);
+        let mut often = Dram::new(&DramConfig { channels: 1, ..cfg.clone() }).unwrap();
+        prop_assume!(cfg.channels == 1);
+        let clock = cfg.standard.clock();
+        let mut done_often = Vec::new();
+        let (mut now, mut wake) = (0, Ps::MAX);
+        for (tag, &(at, line, write)) in requests.iter().enumerate() {
+            while now < at || !often.can_accept(line, write) {
+                now += 1;
+                often.advance(0, clock.at(now), &mut done_often);
+            }
+            wake = often.push(clock.at(now), line, write, tag as u32);
+        }
+        while wake != Ps::MAX {
+            now += 1;
+            wake = often.advance(0, clock.at(now), &mut done_often);
+        }
+        done.sort_unstable_by_key(|d| d.tag);
+        done_often.sort_unstable_by_key(|d| d.tag);
+        prop_assert_eq!(done, done_often);
+        prop_assert!(trace(&often).starts_with(trace(&dram)) || trace(&dram).starts_with(trace(&often)));
+    }
+}
+
+/// A memory with one timing a clock too short is caught by the judge with the right one.
+#[test]
+fn the_judge_catches_every_timing_that_is_a_clock_too_short() {
+    let right = DramConfig { rows: 64, refresh: Refresh::AllRanks, ..config() };
+    let requests: Vec<_> = (0u32..6000)
+        .map(|i| {
+            let random = i.wrapping_mul(2_654_435_761) >> 7;
+            // Phases of reads, of writes and of both, loaded and not, with and without locality.
+            let line = if i % 1000 < 500 { random % 2048 } else { random % 64 + i / 100 * 512 };
+            (u64::from(i) * (1 + u64::from(i / 1500) * 7), line, (random >> 11) % 3 == 0)
+        })
+        .collect();
+    let check = |timings: TimingOverrides| {
+        let (dram, _) = run(&DramConfig { timings, ..right.clone() }, &requests);
+        judge(&right).check(trace(&dram))
+    };
+    check(TimingOverrides::default()).expect("the right timings break no rule");
+    let none = TimingOverrides::default();
+    let t = right.resolved_timings();
+    let short = |clocks: u32| Some(clocks - 1);
+    let faults = [
+        ("tRCD", TimingOverrides { rcd: short(t.rcd), ..none }),
+        ("tRP", TimingOverrides { rp: short(t.rp), rc: Some(t.rc), ..none }),
+        ("tRAS", TimingOverrides { ras: short(t.ras), rc: Some(t.rc), ..none }),
+        (
+            "tRC",
+            TimingOverrides { rc: short(t.rc), rp: Some(t.rp - 4), ras: Some(t.ras - 4), ..none },
+        ),
+        ("tRTP", TimingOverrides { rtp: short(t.rtp), ..none }),
+        ("tWR", TimingOverrides { wr: short(t.wr), ..none }),
+        ("tCCD_L", TimingOverrides { ccd_l: short(t.ccd_l), ..none }),
+        ("tCCD_L_WR", TimingOverrides { ccd_l_wr: short(t.ccd_l_wr), ..none }),
+        ("tRRD_S", TimingOverrides { rrd_s: short(t.rrd_s), ..none }),
+        ("tRRD_L", TimingOverrides { rrd_l: short(t.rrd_l), ..none }),
+        ("tFAW", TimingOverrides { faw: short(t.faw), ..none }),
+        ("tWTR_S", TimingOverrides { wtr_s: short(t.wtr_s), ..none }),
+        ("tWTR_L", TimingOverrides { wtr_l: short(t.wtr_l), ..none }),
+        ("tRFC", TimingOverrides { rfc: short(t.rfc), ..none }),
+        ("tREFI", TimingOverrides { refi: Some(t.refi * 3), ..none }),
+        ("read to write", TimingOverrides { rd_to_wr: short(t.rd_to_wr), ..none }),
+        // The shipped gap of Ramulator 2.1.
+        ("data bus", TimingOverrides { rd_to_wr_other_rank: Some(6), ..none }),
+        ("data bus", TimingOverrides { rank_switch: short(t.rank_switch), ..none }),
+    ];
+    for (rule, timings) in faults {
+        match check(timings) {
+            Ok(()) => panic!("{rule}: a clock too short went unnoticed"),
+            // tRC is the sum of tRAS and tRP, so one of these shows as well.
+            Err(v) if rule == "tRC" => assert!(matches!(v.rule, "tRC" | "tRAS" | "tRP"), "{v:?}"),
+            Err(v) => assert_eq!(v.rule, rule, "{v:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_judge_catches_accesses_to_closed_rows() {
+    let (dram, _) = run(&config(), &[(0, 0, false), (1000, ROW, false)]);
+    let mut commands = trace(&dram).to_vec();
+    judge(&config()).check(&commands).expect("the trace as it is");
+    let last = commands.len() - 1;
+    commands[last].row = 0;
+    assert_eq!(judge(&config()).check(&commands).unwrap_err().rule, "access only the open row");
+    commands.remove(1);
+    assert!(judge(&config()).check(&commands).is_err());
+}
