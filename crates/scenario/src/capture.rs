@@ -1,6 +1,6 @@
 //! The capture that a replay needs, read and checked.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nic2core_engine::config::Scenario;
 use nic2core_engine::wire::Capture;
@@ -22,7 +22,7 @@ pub(crate) fn locate(scenario: &mut Scenario, origins: &Origins) {
     }
 }
 
-/// The content of the capture that the scenario replays; nothing if it replays none.
+/// The capture that the scenario replays; nothing if it replays none.
 ///
 /// # Errors
 /// A file that cannot be read, or that is no whole pcap or pcapng capture with packets.
@@ -30,23 +30,36 @@ pub fn read_capture(
     files: &impl Files,
     scenario: &Scenario,
     origins: &Origins,
-) -> Result<Option<Vec<u8>>, UserErrors> {
+) -> Result<Option<Capture>, UserErrors> {
     let Some(file) = scenario.traffic.as_ref().and_then(TrafficConfig::capture_file) else {
         return Ok(None);
     };
-    let wrong = |problem: String| {
-        UserErrors::from(UserError {
-            place: origins.place(KEY),
-            key: Some(KEY.into()),
-            given: format!("{file:?}"),
-            problem,
-            allowed: "a whole pcap or pcapng file with at least one packet".into(),
-        })
-    };
-    let bytes =
-        files.read(&PathBuf::from(file)).map_err(|e| wrong(format!("cannot be read ({e})")))?;
-    Capture::parse(&bytes).map_err(|e| wrong(format!("cannot be replayed ({e})")))?;
-    Ok(Some(bytes))
+    let unreadable = |e| wrong(scenario, origins, format!("cannot be read ({e})"));
+    let bytes = files.read(Path::new(file)).map_err(unreadable)?;
+    parse_capture(&bytes, scenario, origins).map(Some)
+}
+
+/// The capture in the content of the file that the scenario names.
+///
+/// # Errors
+/// Content that is no whole pcap or pcapng capture with packets.
+pub fn parse_capture(
+    bytes: &[u8],
+    scenario: &Scenario,
+    origins: &Origins,
+) -> Result<Capture, UserErrors> {
+    Capture::parse(bytes).map_err(|e| wrong(scenario, origins, format!("cannot be replayed ({e})")))
+}
+
+fn wrong(scenario: &Scenario, origins: &Origins, problem: String) -> UserErrors {
+    let file = scenario.traffic.as_ref().and_then(TrafficConfig::capture_file).unwrap_or_default();
+    UserErrors::from(UserError {
+        place: origins.place(KEY),
+        key: Some(KEY.into()),
+        given: format!("{file:?}"),
+        problem,
+        allowed: "a whole pcap or pcapng file with at least one packet".into(),
+    })
 }
 
 #[cfg(test)]
@@ -66,7 +79,7 @@ mod tests {
         file
     }
 
-    fn read(set: &str, file: &str, content: Vec<u8>) -> Result<Option<Vec<u8>>, String> {
+    fn read(set: &str, file: &str, content: Vec<u8>) -> Result<Option<usize>, String> {
         let start = KVS.find("[traffic]").unwrap();
         let end = KVS.find("[placement]").unwrap();
         let traffic = "[traffic]\nkind = \"replay\"\nfile = \"one.pcap\"\nrate = \"1 Gbps\"\n";
@@ -78,13 +91,14 @@ mod tests {
         ]);
         let sets: Vec<String> = (!set.is_empty()).then(|| set.to_owned()).into_iter().collect();
         let loaded = load(&files, Path::new("s/kvs.toml"), &sets, &[]).unwrap();
-        read_capture(&files, &loaded.scenario, &loaded.origins).map_err(|e| e.to_string())
+        let capture = read_capture(&files, &loaded.scenario, &loaded.origins);
+        capture.map(|c| c.map(|c| c.packets().len())).map_err(|e| e.to_string())
     }
 
     #[test]
     fn a_capture_is_found_beside_the_scenario_or_from_the_command_line() {
-        assert_eq!(read("", "s/one.pcap", pcap()), Ok(Some(pcap())));
-        assert_eq!(read("traffic.file=my/two.pcap", "my/two.pcap", pcap()), Ok(Some(pcap())));
+        assert_eq!(read("", "s/one.pcap", pcap()), Ok(Some(1)));
+        assert_eq!(read("traffic.file=my/two.pcap", "my/two.pcap", pcap()), Ok(Some(1)));
     }
 
     #[test]
