@@ -21,11 +21,12 @@ def simulation(*sets: str) -> _core.Simulation:
 
 
 def test_a_run_counts_what_it_measured() -> None:
-    server = simulation("traffic.rate=1 Mpps")
-    server.advance(100 * US)
+    server = simulation("traffic.rate=1 Mpps", "run.warmup=100 us", "run.duration=1 ms")
+    assert (server.now_ns, server.warmup_ns, server.end_ns) == (0, 100 * US, 1_100 * US)
+    server.advance(server.warmup_ns)
     server.begin_measuring()
-    server.advance(1_100 * US)
-    assert server.now_ns == 1_100 * US
+    server.advance(server.end_ns)
+    assert server.now_ns == server.end_ns
     results = json.loads(server.results())
     assert results["measured_ns"] == 1_000 * US
     # 1000 arrivals are expected; six standard deviations of a Poisson count are 190.

@@ -15,6 +15,7 @@ __all__ = [
     "__version__",
     "check_scenario",
     "load_scenario",
+    "read_capture",
     "scenario_schema",
 ]
 
@@ -43,6 +44,9 @@ def load_scenario(
 def check_scenario(json: str, origins: dict[str, str] | None = None) -> str:
     """The same scenario with every default written out. Raises UserError if it cannot be run."""
 
+def read_capture(json: str, origins: dict[str, str] | None = None) -> bytes | None:
+    """The capture that the scenario replays, if it does. Raises UserError if it is not whole."""
+
 @final
 class Simulation:
     """One simulated server, at time zero: applications populated, caches empty."""
@@ -58,6 +62,14 @@ class Simulation:
     @property
     def now_ns(self) -> int:
         """The simulated time in nanoseconds."""
+
+    @property
+    def warmup_ns(self) -> int:
+        """When the scenario's warm-up ends, in nanoseconds."""
+
+    @property
+    def end_ns(self) -> int:
+        """When the scenario's measured time ends, in nanoseconds."""
 
     def advance(self, until_ns: int) -> None:
         """Run until this simulated time, in nanoseconds, without the interpreter's lock.

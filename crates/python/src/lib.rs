@@ -17,7 +17,7 @@ mod _core {
     #[pymodule_export]
     use crate::error::{ModelError, UserError};
     #[pymodule_export]
-    use crate::scenario::{check_scenario, load_scenario, scenario_schema};
+    use crate::scenario::{check_scenario, load_scenario, read_capture, scenario_schema};
     #[pymodule_export]
     use crate::simulation::Simulation;
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use nic2core_engine::config::Scenario;
 use nic2core_scenario::{Disk, Loaded, Origins};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::error::user_error;
 
@@ -46,4 +47,17 @@ pub(crate) fn load_scenario(
 #[pyo3(signature = (json, origins = None))]
 pub(crate) fn check_scenario(json: &str, origins: Option<Places>) -> PyResult<String> {
     Ok(to_json(&parse(json, origins)?.scenario))
+}
+
+/// Reads and checks the capture that a scenario replays.
+#[pyfunction]
+#[pyo3(signature = (json, origins = None))]
+pub(crate) fn read_capture<'py>(
+    py: Python<'py>,
+    json: &str,
+    origins: Option<Places>,
+) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let Loaded { scenario, origins } = parse(json, origins)?;
+    let bytes = nic2core_scenario::read_capture(&Disk, &scenario, &origins).map_err(user_error)?;
+    Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
 }

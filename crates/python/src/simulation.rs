@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use nic2core_engine::config::scenario::Run;
 use nic2core_engine::config::validate::Violation;
 use nic2core_engine::host::Host;
 use nic2core_engine::time::Ps;
@@ -19,6 +20,7 @@ const LOOK: Duration = Duration::from_millis(50);
 #[pyclass(module = "nic2core._core")]
 pub(crate) struct Simulation {
     host: Host,
+    run: Run,
 }
 
 #[pymethods]
@@ -33,16 +35,17 @@ impl Simulation {
     ) -> PyResult<Simulation> {
         let Loaded { scenario, origins } = parse(json, origins)?;
         py.detach(|| {
-            let capture = match capture {
-                Some(bytes) => parse_capture(&bytes, &scenario, &origins).map(Some),
-                None => read_capture(&Disk, &scenario, &origins),
+            let bytes = match capture {
+                Some(bytes) => Some(bytes),
+                None => read_capture(&Disk, &scenario, &origins).map_err(user_error)?,
             };
-            let capture = capture.map_err(user_error)?.map(Arc::new);
+            let capture = bytes.map(|bytes| parse_capture(&bytes, &scenario, &origins));
+            let capture = capture.transpose().map_err(user_error)?.map(Arc::new);
             let host = Host::new(&scenario, capture).map_err(|e| {
                 let violation = Violation { key: e.key, given: e.given, allowed: e.allowed };
                 user_error(origins.explain(&[violation]))
             })?;
-            Ok(Simulation { host })
+            Ok(Simulation { host, run: scenario.run })
         })
     }
 
@@ -50,6 +53,18 @@ impl Simulation {
     #[getter]
     fn now_ns(&self) -> u64 {
         self.host.now().0 / 1_000
+    }
+
+    /// When the scenario's warm-up ends.
+    #[getter]
+    fn warmup_ns(&self) -> u64 {
+        self.run.warmup.0 / 1_000
+    }
+
+    /// When the scenario's measured time ends.
+    #[getter]
+    fn end_ns(&self) -> u64 {
+        (self.run.warmup.0 + self.run.duration.0) / 1_000
     }
 
     /// Runs until this simulated time.
