@@ -59,5 +59,6 @@ def test_a_capture_is_read_and_an_empty_one_refused(tmp_path: Path) -> None:
     empty.touch()
     replay = f"traffic={{ kind = 'replay', file = '{empty}', rate = '1 Gbps' }}"
     text, origins = _core.load_scenario(FIXTURE, [replay])
-    with pytest.raises(UserError, match=r"traffic\.file = .*empty\.pcap.*\(the file is empty"):
-        _core.read_capture(text, origins)
+    for call in (_core.read_capture, lambda text, origins: _core.Simulation(text, None, origins)):
+        with pytest.raises(UserError, match=r"traffic\.file = .*empty\.pcap.*\(the file is empty"):
+            call(text, origins)

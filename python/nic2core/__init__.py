@@ -1,5 +1,5 @@
 """nic2core: what happens to a packet between the NIC and the core."""
 
-from nic2core._core import UserError, __version__
+from nic2core._core import ModelError, UserError, __version__
 
-__all__ = ["UserError", "__version__"]
+__all__ = ["ModelError", "UserError", "__version__"]

@@ -6,9 +6,11 @@ the same, and nothing once it was changed.
 """
 
 from os import PathLike
-from typing import Final
+from typing import Final, final
 
 __all__ = [
+    "ModelError",
+    "Simulation",
     "UserError",
     "__version__",
     "check_scenario",
@@ -21,6 +23,9 @@ __version__: Final[str]
 
 class UserError(ValueError):
     """The user's input cannot be run; the message says where, what was given, what is allowed."""
+
+class ModelError(RuntimeError):
+    """The simulated server broke one of its own laws: a bug of nic2core."""
 
 def scenario_schema() -> str:
     """The JSON Schema of a scenario."""
@@ -41,3 +46,40 @@ def check_scenario(json: str, origins: dict[str, str] | None = None) -> str:
 
 def read_capture(json: str, origins: dict[str, str] | None = None) -> bytes | None:
     """The capture that the scenario replays, if it does. Raises UserError if it is not whole."""
+
+@final
+class Simulation:
+    """One simulated server, at time zero: applications populated, caches empty."""
+
+    def __new__(
+        cls, json: str, capture: bytes | None = None, origins: dict[str, str] | None = None
+    ) -> Simulation:
+        """Build the server of a scenario. Raises UserError if it cannot be simulated.
+
+        `capture` is the content of the file that the traffic replays; without it, the file is read.
+        """
+
+    @property
+    def now_ns(self) -> int:
+        """The simulated time in nanoseconds."""
+
+    @property
+    def warmup_ns(self) -> int:
+        """When the scenario's warm-up ends, in nanoseconds."""
+
+    @property
+    def end_ns(self) -> int:
+        """When the scenario's measured time ends, in nanoseconds."""
+
+    def advance(self, until_ns: int) -> None:
+        """Run until this simulated time, in nanoseconds, without the interpreter's lock.
+
+        Ctrl-C raises KeyboardInterrupt within a tenth of a second; the server can then go on from
+        where it was stopped, and gives the same results as without the interruption.
+        """
+
+    def begin_measuring(self) -> None:
+        """Forget what was counted so far: the end of the warm-up."""
+
+    def results(self) -> str:
+        """What was measured since, as JSON. Raises ModelError if a balance does not hold."""

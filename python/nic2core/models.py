@@ -272,6 +272,15 @@ class Dram(Model):
     """Single timings, in clocks, that differ from the standard's."""
 
 
+class Rss(Model):
+    """How receive-side scaling is set up."""
+
+    indirection_entries: UInt32 = 128
+    """Entries of the indirection table: a power of two from 1 to 65536. The default is 128, as in
+    the Intel 82599 and the Microsoft specification; 100 GbE cards have 512 (E810) or more.
+    """
+
+
 class Nic(Model):
     """The NIC."""
 
@@ -285,6 +294,12 @@ class Nic(Model):
     """Cache lines of DMA reads in flight."""
     descriptor_batch: UInt32
     """Receive descriptors fetched at a time into the NIC's own cache of descriptors."""
+    descriptor_size: Size
+    """Bytes of a receive or transmit descriptor in its ring."""
+    completion_size: Size
+    """Bytes of a completion."""
+    rss: Rss = Field(default_factory=Rss)
+    """Receive-side scaling."""
 
 
 Duration: TypeAlias = Annotated[
@@ -560,9 +575,10 @@ class KvsApp(Model):
     """
     request_instructions: UInt32 = 200
     """Instructions of a request beside those counted by access and by copied line: polling,
-    parsing, scanning the bucket, comparing the key, building and posting the answer. HERD's
-    `mica_batch_op` and its worker loop are about 200 for one request, counted by source line. To be
-    calibrated on figure 1 of the Sweeper paper.
+    parsing, scanning the bucket, comparing the key, building and posting the answer. 200 is an
+    estimate from reading HERD's `mica_batch_op`: some 40 for the eight slots, 60 for the rest of
+    its three loops, 100 for receiving and sending. To be calibrated on figure 1 of the Sweeper
+    paper.
     """
     copy_instructions_per_line: UInt32 = 4
     """Instructions to copy one cache line beside its first load and its first store. A `memcpy` of
@@ -573,7 +589,69 @@ class KvsApp(Model):
     """Processing delays that some requests suffer (Sweeper paper, section VI-F)."""
 
 
-App: TypeAlias = KvsApp
+Transmit: TypeAlias = Literal["copy", "zero-copy"]
+"""How a packet gets from the receive to the transmit queue. `copy`: Copied into a transmit buffer;
+the receive buffer is relinquished at once. `zero-copy`: The receive buffer itself is transmitted.
+"""
+
+
+class L3fwdApp(Model):
+    """A forwarder of IPv4 packets by longest-prefix match."""
+
+    kind: Literal["l3fwd"] = "l3fwd"
+    rules: UInt32 = 16384
+    """Random rules in the table. 16384 rules touch about as many cache lines of the table: 1 MB,
+    which "barely fit in each core's private L2" (appendix). DPDK's l3fwd comes with 8, which stay
+    in the L1d, as the paper's data set does in section VI-E.
+    """
+    shortest_prefix: UInt32 = 24
+    """Bits of the shortest prefix; lengths are uniform. DPDK's l3fwd has prefixes of 24 bits."""
+    longest_prefix: UInt32 = 24
+    """Bits of the longest prefix. Beyond 24 bits a look-up reads a second table."""
+    transmit: Transmit = "copy"
+    """How a packet gets from the receive to the transmit queue."""
+    packet_instructions: UInt32 = 50
+    """Instructions of a packet beside those counted by access and by copied line: parsing, the
+    address arithmetic of the look-up, TTL, checksum, MAC addresses and queueing for transmit. 50 is
+    an estimate from reading `l3fwd_lpm_simple_forward` of DPDK's l3fwd.
+    """
+    copy_instructions_per_line: UInt32 = 4
+    """Instructions to copy one cache line beside its first load and its first store: one more
+    32-byte AVX load, one more store and two for the loop.
+    """
+
+
+class L2fwdApp(Model):
+    """A forwarder that swaps MAC addresses."""
+
+    kind: Literal["l2fwd"] = "l2fwd"
+    packet_instructions: UInt32 = 20
+    """Instructions of a packet beside the load and the store: the moves of two 6-byte addresses
+    through registers, and the element's part of the loop over the batch. 20 is an estimate from
+    reading Click's `EtherMirror::simple_action`.
+    """
+
+
+Pattern: TypeAlias = Literal["random-chained", "random", "sequential"]
+"""Order of the accesses. `random-chained`: Pointers through all words of the region in random
+order; each waits for the last. `random`: Independent random words. `sequential`: Word after word,
+again and again.
+"""
+
+
+class XmemApp(Model):
+    """A memory benchmark without network traffic."""
+
+    kind: Literal["xmem"] = "xmem"
+    region: Size = "2 MiB"
+    """Region of each core: "a private 2MB dataset" (Sweeper paper, section VI-E)."""
+    pattern: Pattern = "random-chained"
+    """Order of the accesses."""
+    writes: Share = "0 %"
+    """Share of accesses that write."""
+
+
+App: TypeAlias = Annotated[KvsApp | L3fwdApp | L2fwdApp | XmemApp, Field(discriminator="kind")]
 """The application of a tenant."""
 
 

@@ -5,6 +5,7 @@
 
 mod error;
 mod scenario;
+mod simulation;
 
 use pyo3::prelude::*;
 
@@ -14,9 +15,11 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::error::UserError;
+    use crate::error::{ModelError, UserError};
     #[pymodule_export]
     use crate::scenario::{check_scenario, load_scenario, read_capture, scenario_schema};
+    #[pymodule_export]
+    use crate::simulation::Simulation;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,6 +1,6 @@
 //! The capture that a replay needs, read and checked.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nic2core_engine::config::Scenario;
 use nic2core_engine::wire::Capture;
@@ -34,19 +34,33 @@ pub fn read_capture(
     let Some(file) = scenario.traffic.as_ref().and_then(TrafficConfig::capture_file) else {
         return Ok(None);
     };
-    let wrong = |problem: String| {
-        UserErrors::from(UserError {
-            place: origins.place(KEY),
-            key: Some(KEY.into()),
-            given: format!("{file:?}"),
-            problem,
-            allowed: "a whole pcap or pcapng file with at least one packet".into(),
-        })
-    };
-    let bytes =
-        files.read(&PathBuf::from(file)).map_err(|e| wrong(format!("cannot be read ({e})")))?;
-    Capture::parse(&bytes).map_err(|e| wrong(format!("cannot be replayed ({e})")))?;
+    let unreadable = |e| wrong(scenario, origins, format!("cannot be read ({e})"));
+    let bytes = files.read(Path::new(file)).map_err(unreadable)?;
+    parse_capture(&bytes, scenario, origins)?;
     Ok(Some(bytes))
+}
+
+/// The capture in the content of the file that the scenario names.
+///
+/// # Errors
+/// Content that is no whole pcap or pcapng capture with packets.
+pub fn parse_capture(
+    bytes: &[u8],
+    scenario: &Scenario,
+    origins: &Origins,
+) -> Result<Capture, UserErrors> {
+    Capture::parse(bytes).map_err(|e| wrong(scenario, origins, format!("cannot be replayed ({e})")))
+}
+
+fn wrong(scenario: &Scenario, origins: &Origins, problem: String) -> UserErrors {
+    let file = scenario.traffic.as_ref().and_then(TrafficConfig::capture_file).unwrap_or_default();
+    UserErrors::from(UserError {
+        place: origins.place(KEY),
+        key: Some(KEY.into()),
+        given: format!("{file:?}"),
+        problem,
+        allowed: "a whole pcap or pcapng file with at least one packet".into(),
+    })
 }
 
 #[cfg(test)]

@@ -319,8 +319,8 @@ mod tests {
         refused(
             &with("rx_descriptors = 1024", "rx_descriptors = 0"),
             "rx_descriptors",
-            "queues.rx_descriptors = 0 cannot be simulated; allowed: at \
-             least 1.",
+            "queues.rx_descriptors = 0 cannot be simulated; allowed: 1 \
+             to 65535.",
         );
     }
 

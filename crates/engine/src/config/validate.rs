@@ -7,7 +7,9 @@ use super::machine::{Llc, Machine, PrivateCache, Replacement, SetIndex};
 use super::scenario::{CoreRange, Placement, Queues, Run, Slo, Tenant};
 use super::units::{Duration, Frequency, Share, Size};
 use super::{Scenario, machine};
+use crate::apps::config::AppConfig;
 use crate::memory::dram::{DramConfig, DramConfigError};
+use crate::memory::line::AddressSpace;
 use crate::wire::TrafficError;
 use crate::wire::config::{SizesConfig, TrafficConfig};
 
@@ -27,6 +29,14 @@ pub const MAX_CORES: u32 = 32;
 
 /// LLC ways: a way mask is 32 bits wide.
 pub const MAX_WAYS: u32 = 32;
+
+/// Twice the L3 of the largest server (AMD EPYC 9684X: 1152 MiB); its tags still fit in memory.
+const MAX_CACHE: Size = Size(2 << 30);
+
+/// DPDK counts descriptors and the bytes of an mbuf in 16 bits (`rte_eth_rx_queue_setup`,
+/// `rte_mbuf.buf_len`).
+const MAX_DESCRIPTORS: u32 = 65_535;
+const MAX_BUFFER: Size = Size(65_535);
 
 /// Bytes of a cache line.
 const LINE: u64 = 64;
@@ -52,6 +62,8 @@ pub fn violations(scenario: &Scenario) -> Vec<Violation> {
         check_traffic(&mut v, traffic, queues, machine);
     }
     check_tenants(&mut v, tenants, machine);
+    check_services(&mut v, scenario);
+    check_memory(&mut v, scenario);
     check_run(&mut v, run);
     check_slo(&mut v, slo);
     v.0
@@ -93,10 +105,11 @@ fn check_machine(v: &mut Violations, machine: &Machine) {
     let core = &machine.core;
     v.within("machine.core.count", core.count, &(1..=MAX_CORES), "");
     check_frequency(v, "machine.core.frequency", core.frequency);
-    v.at_least_one("machine.core.dispatch_width", core.dispatch_width);
-    v.at_least_one("machine.core.reorder_window", core.reorder_window);
-    v.at_least_one("machine.core.l1_miss_registers", core.l1_miss_registers);
-    v.at_least_one("machine.core.store_buffer", core.store_buffer);
+    // Several times the largest core that was built (Apple M4: 10 wide, some 900 instructions).
+    v.within("machine.core.dispatch_width", core.dispatch_width, &(1..=32), "");
+    v.within("machine.core.reorder_window", core.reorder_window, &(1..=4096), "");
+    v.within("machine.core.l1_miss_registers", core.l1_miss_registers, &(1..=256), "");
+    v.within("machine.core.store_buffer", core.store_buffer, &(1..=1024), "");
     check_private(v, "machine.l1d", &machine.l1d);
     check_private(v, "machine.l2", &machine.l2);
     if machine.l2.size < machine.l1d.size {
@@ -115,6 +128,10 @@ fn check_machine(v: &mut Violations, machine: &Machine) {
     v.at_least_one("machine.nic.write_credits", machine.nic.write_credits);
     v.at_least_one("machine.nic.read_credits", machine.nic.read_credits);
     v.at_least_one("machine.nic.descriptor_batch", machine.nic.descriptor_batch);
+    // Intel 82599: 16 bytes; E810 and ConnectX: up to 64.
+    let entries = [8, 16, 32, 64].map(Size);
+    v.one_of("machine.nic.descriptor_size", machine.nic.descriptor_size, &entries);
+    v.one_of("machine.nic.completion_size", machine.nic.completion_size, &entries);
     if let Some(pcie) = &machine.pcie {
         check_pcie(v, pcie);
     }
@@ -164,6 +181,9 @@ fn check_cache(
             ways,
             "a power of two with the replacement tree-plru, whose tree is binary",
         );
+    }
+    if size > MAX_CACHE {
+        v.add(&format!("{key}.size"), size, format!("at most {MAX_CACHE}"));
     }
     let row = LINE * u64::from(ways) * u64::from(slices);
     if size.0 == 0 || !size.0.is_multiple_of(row) {
@@ -215,14 +235,15 @@ fn check_placement(v: &mut Violations, placement: &Placement, machine: &Machine)
 }
 
 fn check_queues(v: &mut Violations, queues: &Queues) {
-    v.at_least_one("queues.rx_descriptors", queues.rx_descriptors);
-    v.at_least_one("queues.tx_descriptors", queues.tx_descriptors);
-    if queues.buffer_size.0 < LINE {
-        v.add(
-            "queues.buffer_size",
-            queues.buffer_size,
-            format!("at least a cache line ({LINE} B)"),
-        );
+    let ring = 1..=MAX_DESCRIPTORS;
+    v.within("queues.rx_descriptors", queues.rx_descriptors, &ring, "");
+    v.within("queues.tx_descriptors", queues.tx_descriptors, &ring, "");
+    v.within("queues.buffer_size", queues.buffer_size, &(Size(LINE)..=MAX_BUFFER), "");
+    for (key, size) in [("queues.headroom", queues.headroom), ("queues.metadata", queues.metadata)]
+    {
+        if size > MAX_BUFFER || !size.0.is_multiple_of(LINE) {
+            v.add(key, size, format!("a multiple of {LINE} B up to {MAX_BUFFER}, so that data begins on a line of its own"));
+        }
     }
     if let Some(buffers) = queues.pool_buffers
         && buffers < queues.rx_descriptors
@@ -302,6 +323,56 @@ fn check_tenants(v: &mut Violations, tenants: &[Tenant], machine: &Machine) {
             let key = format!("tenants.{i}.llc_ways");
             check_range(v, &key, ways.first, ways.count, machine.llc.ways, "machine.llc.ways");
         }
+    }
+}
+
+/// Whether an application takes packets.
+fn serves_packets(tenant: &Tenant) -> bool {
+    !matches!(tenant.app, AppConfig::Xmem(_))
+}
+
+fn check_services(v: &mut Violations, scenario: &Scenario) {
+    let server = scenario.tenants.iter().find(|tenant| serves_packets(tenant));
+    match (&scenario.traffic, server) {
+        (None, Some(server)) => {
+            v.add("traffic", "nothing", format!("a table, because {} serves packets", server.name));
+        }
+        (Some(_), None) if !scenario.tenants.is_empty() => {
+            v.add("traffic", "a table", "nothing, because no tenant serves packets");
+        }
+        _ => {}
+    }
+}
+
+/// Whether all data fits the simulated address space.
+fn check_memory(v: &mut Violations, scenario: &Scenario) {
+    /// Rings, rounding to huge pages, and the small tables of applications.
+    const SMALL: u64 = 1 << 30;
+    let Queues { metadata, headroom, buffer_size, tx_descriptors, .. } = scenario.queues;
+    let line_up = |bytes: u64| u128::from(bytes.next_multiple_of(LINE));
+    let stride = line_up(metadata.0.saturating_add(headroom.0).saturating_add(buffer_size.0));
+    let pool = scenario.queues.pool_buffers.unwrap_or(scenario.queues.rx_descriptors);
+    let queue = stride * u128::from(pool) + line_up(buffer_size.0) * u128::from(tx_descriptors);
+    let (mut buffers, mut data) = (0, 0);
+    for tenant in &scenario.tenants {
+        let cores = u128::from(tenant.cores.count);
+        if serves_packets(tenant) {
+            buffers += queue * cores;
+        }
+        data += u128::from(SMALL)
+            + match &tenant.app {
+                AppConfig::Kvs(kvs) => {
+                    u128::from(kvs.log.0) + u128::from(kvs.buckets) * u128::from(LINE)
+                }
+                AppConfig::Xmem(xmem) => u128::from(xmem.region.0) * cores,
+                AppConfig::L2fwd(_) | AppConfig::L3fwd(_) => 0,
+            };
+    }
+    if buffers + data > u128::from(AddressSpace::LIMIT.0) {
+        let gib = |bytes: u128| format!("{} GiB", bytes >> 30);
+        let given = format!("{} of buffers and {} of data", gib(buffers), gib(data));
+        let key = if buffers > data { "queues.pool_buffers" } else { "tenants" };
+        v.add(key, given, format!("{} in all", AddressSpace::LIMIT));
     }
 }
 

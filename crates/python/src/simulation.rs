@@ -1,0 +1,106 @@
+//! A simulated server that Python runs step by step.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use nic2core_engine::config::scenario::Run;
+use nic2core_engine::config::validate::Violation;
+use nic2core_engine::host::Host;
+use nic2core_engine::time::Ps;
+use nic2core_scenario::{Disk, Loaded, parse_capture, read_capture};
+use pyo3::prelude::*;
+
+use crate::error::{model_error, user_error};
+use crate::scenario::{Places, parse};
+
+/// Wall time between two looks for Ctrl-C: people do not notice a tenth of a second.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// One simulated server.
+#[pyclass(module = "nic2core._core")]
+pub(crate) struct Simulation {
+    host: Host,
+    run: Run,
+}
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    #[pyo3(signature = (json, capture = None, origins = None))]
+    fn new(
+        py: Python<'_>,
+        json: &str,
+        capture: Option<Vec<u8>>,
+        origins: Option<Places>,
+    ) -> PyResult<Simulation> {
+        let Loaded { scenario, origins } = parse(json, origins)?;
+        py.detach(|| {
+            let bytes = match capture {
+                Some(bytes) => Some(bytes),
+                None => read_capture(&Disk, &scenario, &origins).map_err(user_error)?,
+            };
+            let capture = bytes.map(|bytes| parse_capture(&bytes, &scenario, &origins));
+            let capture = capture.transpose().map_err(user_error)?.map(Arc::new);
+            let host = Host::new(&scenario, capture).map_err(|e| {
+                let violation = Violation { key: e.key, given: e.given, allowed: e.allowed };
+                user_error(origins.explain(&[violation]))
+            })?;
+            Ok(Simulation { host, run: scenario.run })
+        })
+    }
+
+    /// The simulated time.
+    #[getter]
+    fn now_ns(&self) -> u64 {
+        self.host.now().0 / 1_000
+    }
+
+    /// When the scenario's warm-up ends.
+    #[getter]
+    fn warmup_ns(&self) -> u64 {
+        self.run.warmup.0 / 1_000
+    }
+
+    /// When the scenario's measured time ends.
+    #[getter]
+    fn end_ns(&self) -> u64 {
+        (self.run.warmup.0 + self.run.duration.0) / 1_000
+    }
+
+    /// Runs until this simulated time.
+    fn advance(&mut self, py: Python<'_>, until_ns: u64) -> PyResult<()> {
+        run_until(py, &mut self.host, Ps::from_ns(until_ns))
+    }
+
+    /// Forgets what was counted so far.
+    fn begin_measuring(&mut self) {
+        self.host.begin_measuring();
+    }
+
+    /// What was measured.
+    fn results(&self, py: Python<'_>) -> PyResult<String> {
+        let results = py.detach(|| self.host.results()).map_err(model_error)?;
+        Ok(serde_json::to_string(&results).expect("results are plain data"))
+    }
+}
+
+/// Runs in steps, without the interpreter's lock in each and with a look for signals between them.
+/// Where a step ends changes nothing in the simulated server, so wall time may decide it.
+fn run_until(py: Python<'_>, host: &mut Host, until: Ps) -> PyResult<()> {
+    let mut step = Ps::from_us(1);
+    while host.now() < until {
+        let to = until.min(host.now() + step);
+        let took = py.detach(|| {
+            let start = Instant::now();
+            host.run_until(to);
+            start.elapsed()
+        });
+        py.check_signals()?;
+        if took < LOOK / 2 {
+            step = Ps(step.0.saturating_mul(2)).min(until);
+        } else if took > LOOK {
+            step = Ps((step.0 / 2).max(1));
+        }
+    }
+    Ok(())
+}

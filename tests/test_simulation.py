@@ -1,0 +1,79 @@
+"""A simulated server, run from Python."""
+
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from nic2core import _core
+from nic2core.models import Scenario
+
+FIXTURE = Path(__file__).parents[1] / "crates/scenario/tests/data/kvs.toml"
+US = 1_000
+
+
+def simulation(*sets: str) -> _core.Simulation:
+    return _core.Simulation(_core.load_scenario(FIXTURE, ["tenants.1.app.keys=1000", *sets])[0])
+
+
+def test_a_run_counts_what_it_measured() -> None:
+    server = simulation("traffic.rate=1 Mpps", "run.warmup=100 us", "run.duration=1 ms")
+    assert (server.now_ns, server.warmup_ns, server.end_ns) == (0, 100 * US, 1_100 * US)
+    server.advance(server.warmup_ns)
+    server.begin_measuring()
+    server.advance(server.end_ns)
+    assert server.now_ns == server.end_ns
+    results = json.loads(server.results())
+    assert results["measured_ns"] == 1_000 * US
+    # 1000 arrivals are expected; six standard deviations of a Poisson count are 190.
+    assert results["packets"]["offered"] == pytest.approx(1_000, abs=190)
+
+
+def test_where_a_run_is_cut_changes_nothing() -> None:
+    whole, cut = simulation(), simulation()
+    whole.advance(300 * US)
+    for until in [1, 7, 50 * US + 3, 199 * US, 300 * US]:
+        cut.advance(until)
+    assert cut.results() == whole.results()
+
+
+def test_ctrl_c_stops_a_run_at_once() -> None:
+    server = simulation()
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.3, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        server.advance(10**12)
+    stopped = time.monotonic()
+    timer.join()
+    # A tenth of a second, and as much again for a machine that is busy with other things.
+    assert stopped - sent[0] < 0.2
+    assert 0 < server.now_ns < 10**12
+
+
+def test_other_threads_run_meanwhile() -> None:
+    server = simulation()
+    thread = threading.Thread(target=server.advance, args=(2_000 * US,))
+    thread.start()
+    turns = 0
+    while thread.is_alive():
+        turns += 1
+    thread.join()
+    assert turns > 1_000, "the interpreter's lock was free during the run"
+
+
+def test_a_model_can_be_built_and_run_without_a_file() -> None:
+    scenario = Scenario.model_validate_json(_core.load_scenario(FIXTURE)[0])
+    scenario.placement.policy = "dma"
+    server = _core.Simulation(scenario.model_dump_json())
+    server.advance(10 * US)
+    assert server.now_ns == 10 * US
