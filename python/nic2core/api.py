@@ -15,8 +15,8 @@ from nic2core.models import Scenario
 from nic2core.results import Result
 
 if TYPE_CHECKING:
-    from os import PathLike
     from collections.abc import Mapping
+    from os import PathLike
 
 Source = str | Path | Scenario
 """What can be run: the path of a scenario file, or a scenario."""
