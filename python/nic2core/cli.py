@@ -15,6 +15,9 @@ from nic2core._core import UserError
 from nic2core.results import Result
 from nic2core.sweep import Sweep, sweep
 
+EXIT_USER, EXIT_STOPPED = 2, 130
+"""The user has something to change; the user stopped it (as a shell has it for Ctrl-C)."""
+
 app = typer.Typer(
     name="nic2core",
     help="What happens to a packet between the NIC and the core, and what should be changed.",
@@ -104,7 +107,7 @@ def compare(
     _save(done, out)
     if not done.complete:
         _note(f"Stopped: {len(done)} of {done.planned} runs are finished and kept.")
-        raise typer.Exit(130)
+        raise typer.Exit(EXIT_STOPPED)
 
 
 @app.command()
@@ -174,8 +177,12 @@ def _one(
     peak: bool,
 ) -> None:
     simulate = api.find_peak if peak else api.run
-    with terminal.run_progress("searching the peak" if peak else "simulating") as watch:
-        result = simulate(scenario, _overrides(sets, seed), watch=watch)
+    try:
+        with terminal.run_progress("searching the peak" if peak else "simulating") as watch:
+            result = simulate(scenario, _overrides(sets, seed), watch=watch)
+    except KeyboardInterrupt:
+        _note("Stopped before the run was finished: there is nothing to show.")
+        raise typer.Exit(EXIT_STOPPED) from None
     if json_:
         _print_json(result.to_json())
     else:
@@ -248,7 +255,4 @@ def main() -> None:
         app()
     except UserError as error:
         _note(f"nic2core: {error}")
-        sys.exit(2)
-    except KeyboardInterrupt:
-        _note("Stopped before the run was finished: there is nothing to show.")
-        sys.exit(130)
+        sys.exit(EXIT_USER)

@@ -25,13 +25,15 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def _progress() -> Progress:
+    console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,
     )
 
 

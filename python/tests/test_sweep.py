@@ -1,47 +1,16 @@
 from __future__ import annotations
 
-import json
 import signal
 import threading
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from nic2core import UserError, _core, api, engine, sweep
+from nic2core import UserError, engine, sweep
 from nic2core.sweep import Progress, cases
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from nic2core import Result
     from nic2core.results_model import Results
-
-
-@pytest.fixture
-def fake_engine(monkeypatch: pytest.MonkeyPatch, ddio: Result) -> list[int]:
-    """An engine whose result tells which seed it ran with; it runs later points faster."""
-    ran: list[int] = []
-
-    def prepare(_source: Any, overrides: Mapping[str, Any]) -> api.Prepared:
-        if overrides.get("run.seed") == 13:
-            raise UserError("run.seed = 13: brings bad luck")
-        scenario = dict(ddio.scenario)
-        scenario["run"] = {**scenario["run"], "seed": overrides["run.seed"]}
-        return api.Prepared(json.dumps(scenario), None)
-
-    def run(scenario_json: str, _capture: bytes | None, watch: engine.Watch) -> Results:
-        seed = json.loads(scenario_json)["run"]["seed"]
-        for part in range(10):
-            watch.tell(part / 10)
-            time.sleep(0.02 / seed)
-        ran.append(seed)
-        return ddio.data.model_copy(update={"seed": seed})
-
-    monkeypatch.setattr(api, "prepare", prepare)
-    monkeypatch.setattr(_core, "read_capture", lambda *_: None)
-    monkeypatch.setattr(engine, "run", run)
-    return ran
 
 
 def test_cases_are_the_product_with_the_last_key_fastest() -> None:
