@@ -39,11 +39,13 @@ class Watch:
 def run(scenario_json: str, capture: bytes | None, watch: Watch) -> Results:
     """Simulate a complete scenario; the engine releases the GIL meanwhile."""
     simulation = _core.Simulation(scenario_json, capture)
-    end_ns = simulation.end_ns
-    for part in range(SLICES):
-        watch.tell(part / SLICES)
-        simulation.advance(end_ns * (part + 1) // SLICES)
-    watch.tell(1.0)
+    warm, end = simulation.warmup_ns, simulation.end_ns
+    slices = [end * part // SLICES for part in range(1, SLICES + 1)]
+    for until in sorted({*slices, warm}):
+        simulation.advance(until)
+        if until == warm:
+            simulation.begin_measuring()
+        watch.tell(until / end)
     return Results.model_validate_json(simulation.results())
 
 
