@@ -1,0 +1,73 @@
+# nic2core: everything a developer or a user runs, from a fresh clone. `make help` lists it.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+BIN := .venv/bin
+# What the extension module is built from: a change in any of them rebuilds it.
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock \
+                rust-toolchain.toml pyproject.toml
+STAMPS := .venv/stamps
+# Seconds that each fuzz target runs in `make test`; `make fuzz FUZZ_SECONDS=600` for a long run.
+FUZZ_SECONDS ?= 20
+
+.PHONY: help
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) \
+	  | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+$(STAMPS)/deps: requirements-dev.txt scripts/setup-python.sh
+	@scripts/setup-python.sh
+	@touch $@
+
+$(STAMPS)/build: $(STAMPS)/deps $(RUST_SOURCES)
+	@scripts/build.sh
+	@touch $@
+
+.PHONY: build
+build: $(STAMPS)/build  ## Create .venv and build the engine into it; afterwards .venv/bin/nic2core works
+
+.PHONY: demo
+demo: build  ## Replay a real memcached capture at 100 Gbps under DDIO and under Sweeper, and compare
+	@scripts/demo.sh
+
+# pytest comes last: its summary is the last line of the output.
+.PHONY: test
+test: build lint test-rust fuzz test-python  ## Everything a change must pass
+
+.PHONY: lint
+lint: build  ## Formatting, lints and types of Rust and Python
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff format --check python
+	$(BIN)/ruff check python
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest nic2core._core
+
+.PHONY: fmt
+fmt: $(STAMPS)/deps  ## Format Rust and Python
+	cargo fmt --all
+	$(BIN)/ruff format python
+	$(BIN)/ruff check --fix python
+
+.PHONY: test-rust
+test-rust:  ## Tests of the Rust crates
+	cargo test --workspace --locked --quiet
+
+.PHONY: test-python
+test-python: build  ## Tests of the Python package, the report in a real browser among them
+	@scripts/need-chromium.sh
+	$(BIN)/pytest
+
+.PHONY: fuzz
+fuzz:  ## Fuzz every reader of outside bytes for FUZZ_SECONDS each (20)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz.sh
+
+.PHONY: bench
+bench:  ## Speed of the engine: seconds and host instructions
+	cargo bench --workspace --locked
+
+.PHONY: lock
+lock: $(STAMPS)/deps  ## Renew requirements-dev.txt from pyproject.toml
+	$(BIN)/uv pip compile --quiet pyproject.toml --group dev --generate-hashes --universal \
+	  --no-emit-index-url --python-version 3.11 -o requirements-dev.txt

@@ -1,0 +1,135 @@
+"""What a notebook or a script uses: load a scenario, change it, run it, search its peak."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nic2core import _core, engine
+from nic2core._core import UserError
+from nic2core.engine import Watch
+from nic2core.labels import describe
+from nic2core.models import Scenario
+from nic2core.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+Source = str | Path | Scenario
+"""What can be run: the path of a scenario file, or a scenario."""
+
+SHIPPED = Path(__file__).parent
+"""Where the machines and scenarios that come with the package lie."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A complete and checked scenario, ready for the engine."""
+
+    text: str
+    """The scenario as the engine's JSON, every default written out."""
+    origins: dict[str, str] | None
+    """Where each key was given, so that a later error can name the place."""
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The scenario as plain data."""
+        value: dict[str, Any] = json.loads(self.text)
+        return value
+
+
+def load(path: str | Path, overrides: Mapping[str, Any] | None = None, **more: Any) -> Scenario:
+    """Load a scenario file with its machine.
+
+    Overrides are keys with dots (`{"placement.io_ways": 4}`) or keyword arguments with two
+    underscores for a dot (`placement__io_ways=4`).
+    """
+    sets = {**(overrides or {}), **{key.replace("__", "."): value for key, value in more.items()}}
+    return Scenario.model_validate_json(prepare(path, sets).text)
+
+
+def prepare(source: Source, overrides: Mapping[str, Any] | None = None) -> Prepared:
+    """Read and check what shall run, with some keys changed."""
+    overrides = overrides or {}
+    if isinstance(source, str | Path):
+        sets = [f"{key}={toml_value(value)}" for key, value in overrides.items()]
+        path = find(source)
+        folders: list[str | PathLike[str]]
+        folders = [path.parent.parent / "machines", "machines", SHIPPED / "machines"]
+        return Prepared(*_core.load_scenario(path, sets, folders))
+    value = source.model_dump(mode="json", exclude_none=True)
+    for key, new in overrides.items():
+        _set(value, key, new)
+    return Prepared(_core.check_scenario(json.dumps(value)), None)
+
+
+def find(path: str | Path) -> Path:
+    """The file of a scenario; the bare name of a shipped one is enough."""
+    path = Path(path)
+    shipped = SHIPPED / "scenarios" / f"{path.name.removesuffix('.toml')}.toml"
+    if path.exists() or len(path.parts) > 1 or not shipped.exists():
+        return path
+    return shipped
+
+
+def toml_value(value: Any) -> str:
+    """A Python value as `--set` takes it: text as it is, the rest as JSON, which TOML reads too."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _set(value: Any, key: str, new: Any) -> None:
+    """Change one key; dots stand between its parts, list items are named by number."""
+    *way, last = key.split(".")
+    try:
+        for part in way:
+            value = value[int(part)] if isinstance(value, list) else value[part]
+        if isinstance(value, list):
+            value[int(last)] = new
+        else:
+            value[last] = new
+    except (KeyError, IndexError, ValueError, TypeError):
+        raise UserError(f"`{key}` is not a key of this scenario.") from None
+
+
+def run(
+    source: Source,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    label: str | None = None,
+    watch: Watch | None = None,
+) -> Result:
+    """Simulate a scenario. The same scenario and seed give the same bits, on any machine."""
+    return run_prepared(prepare(source, overrides), label, watch or Watch())
+
+
+def find_peak(
+    source: Source,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    label: str | None = None,
+    watch: Watch | None = None,
+) -> Result:
+    """Search the highest rate that keeps the scenario's objective; the result is the run there.
+
+    `result.peak` says between which two rates the peak lies, and every rate that was tried.
+    """
+    return peak_prepared(prepare(source, overrides), label, watch or Watch())
+
+
+def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
+    """Simulate what `prepare` gave."""
+    capture = _core.read_capture(prepared.text, prepared.origins)
+    data = engine.run(prepared.text, capture, watch)
+    scenario = prepared.scenario
+    return Result(scenario, data, label or describe(scenario))
+
+
+def peak_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
+    """Search the peak of what `prepare` gave."""
+    capture = _core.read_capture(prepared.text, prepared.origins)
+    peak = engine.find_peak(prepared.text, capture, watch)
+    scenario = prepared.scenario
+    return Result(scenario, peak.results, label or describe(scenario), peak=peak)

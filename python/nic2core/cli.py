@@ -1,0 +1,258 @@
+"""The command `nic2core`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from nic2core import _core, api, terminal
+from nic2core._core import UserError
+from nic2core.results import Result
+from nic2core.sweep import Sweep, sweep
+
+EXIT_USER, EXIT_STOPPED = 2, 130
+"""The user has something to change; the user stopped it (as a shell has it for Ctrl-C)."""
+
+app = typer.Typer(
+    name="nic2core",
+    help="What happens to a packet between the NIC and the core, and what should be changed.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+ScenarioFile = Annotated[
+    str, typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of a shipped one.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a key of the scenario, e.g. placement.io_ways=4."
+    ),
+]
+Seed = Annotated[int | None, typer.Option(help="Seed of the run's random numbers.", min=0)]
+Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON on stdout.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Write result.json, Parquet tables and report.html there."),
+]
+Jobs = Annotated[int, typer.Option(help="Runs at a time; the results do not depend on it.", min=1)]
+
+
+@app.command()
+def run(
+    scenario: ScenarioFile,
+    sets: Set = None,
+    seed: Seed = None,
+    json_: Json = False,
+    out: Out = None,
+) -> None:
+    """Simulate a scenario and show where its packets' time and memory traffic go."""
+    _one(scenario, sets, seed, json_, out, peak=False)
+
+
+@app.command()
+def peak(
+    scenario: ScenarioFile,
+    sets: Set = None,
+    seed: Seed = None,
+    json_: Json = False,
+    out: Out = None,
+) -> None:
+    """Search the highest rate that keeps the scenario's objective (latency and drops)."""
+    _one(scenario, sets, seed, json_, out, peak=True)
+
+
+@app.command()
+def compare(
+    scenario: ScenarioFile,
+    vary: Annotated[
+        list[str],
+        typer.Option(
+            metavar="KEY=V1,V2,...",
+            help="A key and the values to compare; several give every combination.",
+        ),
+    ],
+    sets: Set = None,
+    seed: Seed = None,
+    json_: Json = False,
+    out: Out = None,
+    jobs: Jobs = 1,
+    peaks: Annotated[
+        bool, typer.Option("--peak", help="Compare at the highest rate of each, not at one rate.")
+    ] = False,
+) -> None:
+    """Run a scenario with some keys varied and show the runs side by side."""
+    varied = dict(_pair(text, "--vary", "placement.io_ways=2,4,6") for text in vary)
+    values = {key: split_values(text) for key, text in varied.items()}
+    with terminal.sweep_progress() as progress:
+        done = sweep(
+            scenario,
+            values,
+            jobs=jobs,
+            overrides=_overrides(sets, seed),
+            peak=peaks,
+            progress=progress,
+        )
+    if json_:
+        _print_json([r.to_json() for r in done])
+    else:
+        terminal.show_comparison(done.results)
+    _save(done, out)
+    if not done.complete:
+        _note(f"Stopped: {len(done)} of {done.planned} runs are finished and kept.")
+        raise typer.Exit(EXIT_STOPPED)
+
+
+@app.command()
+def report(
+    results: Annotated[
+        list[Path], typer.Argument(metavar="RESULT...", help="Directories that --out wrote.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The HTML file to write.")] = Path(
+        "report.html"
+    ),
+) -> None:
+    """Write one HTML file that shows one run, or compares several."""
+    from nic2core.report import write_report
+
+    loaded = [r for path in results for r in load_results(path)]
+    _note(f"Report: {write_report(loaded, out).resolve()}")
+
+
+@app.command()
+def reproduce(
+    study: Annotated[
+        str, typer.Argument(metavar="PAPER[/FIGURE]", help="E.g. sweeper or sweeper/fig5.")
+    ],
+    json_: Json = False,
+    jobs: Jobs = 1,
+    claim: Annotated[str | None, typer.Option(metavar="ID", help="Only this claim.")] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where figures go.")] = Path("out"),
+    docs: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Also write the validation pages there.")
+    ] = None,
+) -> None:
+    """Rerun a paper's evaluation and hold every published number against the simulated one."""
+    from nic2core.studies import command
+
+    code = command.run(study, as_json=json_, jobs=jobs, claim=claim, out=out, docs=docs)
+    raise typer.Exit(code)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of a scenario: every key, its unit, its meaning."""
+    sys.stdout.write(_core.scenario_schema())
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"nic2core {_core.__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    del version
+
+
+def _one(
+    scenario: str,
+    sets: list[str] | None,
+    seed: int | None,
+    json_: bool,
+    out: Path | None,
+    *,
+    peak: bool,
+) -> None:
+    simulate = api.find_peak if peak else api.run
+    try:
+        with terminal.run_progress("searching the peak" if peak else "simulating") as watch:
+            result = simulate(scenario, _overrides(sets, seed), watch=watch)
+    except KeyboardInterrupt:
+        _note("Stopped before the run was finished: there is nothing to show.")
+        raise typer.Exit(EXIT_STOPPED) from None
+    if json_:
+        _print_json(result.to_json())
+    else:
+        terminal.show_result(result)
+    if out is not None:
+        result.save(out)
+        _note(f"Results: {out}")
+        _note(f"Report: {result.report(out / 'report.html').resolve()}")
+
+
+def _save(done: Sweep, out: Path | None) -> None:
+    if out is None or not len(done):
+        return
+    done.save(out)
+    _note(f"Results: {out}")
+    _note(f"Report: {done.report(out / 'report.html').resolve()}")
+
+
+def load_results(path: Path) -> list[Result]:
+    """The result in a directory, or those of a comparison in its numbered subdirectories."""
+    points = sorted(p.parent for p in path.glob("[0-9][0-9]*/result.json"))
+    if points and not (path / "result.json").exists():
+        return [Result.load(p) for p in points]
+    return [Result.load(path)]
+
+
+def _overrides(sets: list[str] | None, seed: int | None) -> dict[str, Any]:
+    overrides: dict[str, Any] = dict(
+        _pair(text, "--set", "placement.io_ways=4") for text in sets or []
+    )
+    if seed is not None:
+        overrides["run.seed"] = seed
+    return overrides
+
+
+def _pair(text: str, option: str, example: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip() or not value.strip():
+        raise UserError(
+            f"`{option} {text}` is not a key and a value; write for example `{option} {example}`."
+        )
+    return key.strip(), value.strip()
+
+
+def split_values(text: str) -> list[str]:
+    """The values of `--vary`: separated by commas outside of quotes and brackets."""
+    values, depth, quoted = [""], 0, False
+    for char in text:
+        quoted ^= char == '"'
+        depth += not quoted and (char in "[{") - (char in "]}")
+        if char == "," and depth == 0 and not quoted:
+            values.append("")
+        else:
+            values[-1] += char
+    return [v.strip() for v in values]
+
+
+def _print_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def _note(text: str) -> None:
+    """Say something beside the results: on stderr, so that stdout stays what was asked for."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
+
+
+def main() -> None:
+    """Run the command; the user's mistakes end in one paragraph and exit code 2."""
+    try:
+        app()
+    except UserError as error:
+        _note(f"nic2core: {error}")
+        sys.exit(EXIT_USER)

@@ -1,0 +1,54 @@
+"""Where Python meets the engine: JSON in, JSON out, in slices that can be watched and stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import Event
+from typing import TYPE_CHECKING
+
+from nic2core import _core
+from nic2core.results_model import Peak, Results
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SLICES = 200
+"""Slices of a run: between two of them progress is told and a stop is noticed."""
+
+
+class Stopped(Exception):
+    """The run was stopped before its end, at the user's wish; there is no result."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How a run is followed and stopped from another thread."""
+
+    told: Callable[[float], None] = lambda _share: None
+    """Called with the share of the run that is done, 0 to 1."""
+    stop: Event = field(default_factory=Event)
+    """Set it and the run ends with `Stopped` at the next slice."""
+
+    def tell(self, share: float) -> None:
+        """Tell progress, or end the run if that is wished."""
+        if self.stop.is_set():
+            raise Stopped
+        self.told(share)
+
+
+def run(scenario_json: str, capture: bytes | None, watch: Watch) -> Results:
+    """Simulate a complete scenario; the engine releases the GIL meanwhile."""
+    simulation = _core.Simulation(scenario_json, capture)
+    warm, end = simulation.warmup_ns, simulation.end_ns
+    slices = [end * part // SLICES for part in range(1, SLICES + 1)]
+    for until in sorted({*slices, warm}):
+        simulation.advance(until)
+        if until == warm:
+            simulation.begin_measuring()
+        watch.tell(until / end)
+    return Results.model_validate_json(simulation.results())
+
+
+def find_peak(scenario_json: str, capture: bytes | None, watch: Watch) -> Peak:
+    """Search the highest rate that keeps the scenario's objective."""
+    return Peak.model_validate_json(_core.find_peak(scenario_json, capture, watch.tell))

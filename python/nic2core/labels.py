@@ -1,0 +1,37 @@
+"""What a run is called: in the words of the field where they tell runs apart, else by its keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+POLICIES = {"dma": "DMA", "ddio": "DDIO", "ideal-ddio": "Ideal DDIO"}
+
+
+def describe(scenario: Mapping[str, Any]) -> str:
+    """Where this scenario's packets go, for people: `DDIO, 2 ways, Sweeper`."""
+    placement = scenario["placement"]
+    policy = placement["policy"]
+    words = [POLICIES.get(policy, policy)]
+    if policy == "ddio":
+        ways = placement["io_ways"]
+        words.append(f"{ways} way" if ways == 1 else f"{ways} ways")
+    if placement.get("sweeper"):
+        words.append("Sweeper")
+    return ", ".join(words)
+
+
+def name_cases(
+    scenarios: Sequence[Mapping[str, Any]], settings: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """A name for each case of a comparison: how its packets land, and what else was varied."""
+    names = [describe(scenario) for scenario in scenarios]
+    other = [
+        ", ".join(f"{k}={v}" for k, v in s.items() if not k.startswith("placement."))
+        for s in settings
+    ]
+    if len(set(names)) == 1 and any(other):
+        return other
+    return [f"{n}, {o}" if o else n for n, o in zip(names, other, strict=True)]

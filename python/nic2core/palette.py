@@ -1,0 +1,44 @@
+"""Colours with meaning; each reads on light and on dark paper and to colour-blind eyes.
+
+The hues are spread after Okabe and Ito ("Color Universal Design", 2008), at lightness near 60 % so
+that one value serves both papers. No meaning rests on colour alone: everything is labelled too.
+"""
+
+from __future__ import annotations
+
+RUNS = ["#7c86a6", "#0f9d8c", "#cc7a29", "#8d6cc3", "#3f8fd0", "#c65d86"]
+"""One colour per run of a comparison; the first, the base, is quiet."""
+
+CAUSES = {
+    "rx-evct": "#d8492f",
+    "nic-rx-wr": "#2f74bd",
+    "cpu-rx-rd": "#6ba8de",
+    "nic-tx-rd": "#7c5cb8",
+    "cpu-tx-rd": "#a78cd8",
+    "tx-evct": "#c7589a",
+    "cpu-other-rd": "#2f9b80",
+    "other-evct": "#dba03a",
+}
+"""Receive traffic is blue and its leak red, transmit violet, the application green and gold."""
+
+OTHER_CAUSE = "#8b909b"
+"""Descriptors, metadata and what else is small."""
+
+LATENCIES = {
+    "nic": "#2f74bd",
+    "dma": "#6ba8de",
+    "queue": "#d8492f",
+    "service": "#2f9b80",
+    "transmit": "#a78cd8",
+}
+"""The stages of a packet's latency; waiting is red."""
+
+
+def run(number: int) -> str:
+    """The colour of a run by its place in the comparison."""
+    return RUNS[number % len(RUNS)]
+
+
+def cause(name: str) -> str:
+    """The colour of a cause of memory traffic."""
+    return CAUSES.get(name, OTHER_CAUSE)

@@ -1,0 +1,239 @@
+"""Plotly figures of one run or several: the same in a notebook and in the report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from nic2core import palette, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nic2core.results import Result
+    from nic2core.results_model import Distribution
+
+GRID = "rgba(128, 136, 150, 0.25)"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+BAR_GAP = 0.5
+"""Share of a bar's place that stays free, for its name."""
+
+PANEL_TITLES = {
+    "completed": "completed (dotted: offered)",
+    "dropped": "dropped",
+    "queue": "waiting in the queues",
+    "memory-rd": "memory reads",
+    "memory-wr": "memory writes",
+    "rx-evct": "receive buffers evicted",
+}
+"""Panels of the time series, top to bottom; `offered` is drawn with `completed`."""
+
+
+def latency_by_stage(results: Sequence[Result], *, shares: bool = False) -> go.Figure:
+    """Where the mean packet's time goes: one stacked bar per run, in µs or as shares of it."""
+    figure = go.Figure()
+    known = dict.fromkeys(s.stage for r in results for s in r.data.latency)
+    stages = [s for s in known if s not in {"total", "transmit"}]
+    for stage in stages:
+        spreads = [s for r in results for s in _stage(r, stage)]
+        name = words.LATENCIES.get(stage, stage)
+        figure.add_bar(
+            name=name,
+            y=[r.label for r in results if _stage(r, stage)],
+            x=[s.mean_ns / 1e3 for s in spreads],
+            orientation="h",
+            marker_color=palette.LATENCIES.get(stage, palette.OTHER_CAUSE),
+            customdata=[_percentile_text(s) for s in spreads],
+            hovertemplate=f"<b>{name}</b>, %{{y}}<br>mean %{{x:.3~g}} µs<br>%{{customdata}}"
+            "<extra></extra>",
+        )
+    whole = "mean time to the end of the request"
+    figure.update_layout(barmode="stack", barnorm="percent" if shares else "")
+    figure.update_xaxes(title=f"share of the {whole}, %" if shares else f"{whole}, µs")
+    return _style(figure, height=190 + 60 * len(results), bars=True)
+
+
+def latency_cdf(results: Sequence[Result]) -> go.Figure:
+    """The tail of the whole latency: the share of packets slower than a time."""
+    figure = go.Figure()
+    for number, result in enumerate(results):
+        spread = result.total_latency
+        if spread is None:
+            continue
+        points = [(ns / 1e3, 1 - share) for ns, share in spread.cdf if ns > 0 and share < 1]
+        figure.add_scatter(
+            name=result.label,
+            x=[x for x, _ in points],
+            y=[y for _, y in points],
+            line={"color": palette.run(number), "width": 2.5},
+            hovertemplate="%{y:.3~%} of packets take more than %{x:.3~g} µs<extra></extra>",
+        )
+    spreads = [r.total_latency for r in results if r.total_latency is not None]
+    slowest = max((s.cdf[-1][0] for s in spreads if s.cdf), default=0.0) / 1e3
+    ticks = [n * 10.0**k for k in range(-3, 7) for n in (1, 2, 5) if n * 10.0**k <= 2 * slowest]
+    figure.update_xaxes(
+        type="log", title="time from arrival to the end of the request, µs", tickvals=ticks
+    )
+    figure.update_yaxes(type="log", title="share of packets slower", tickformat="~%", dtick=1)
+    return _style(figure, legend=len(results) > 1)
+
+
+def memory_by_cause(results: Sequence[Result], unit: str = "per_request") -> go.Figure:
+    """What the memory traffic is made of: one stacked bar per run."""
+    if unit not in {"per_request", "gbps"}:
+        raise ValueError(f"unit is `per_request` or `gbps`, not `{unit}`")
+    traffic = [{c.cause: c for c in r.data.memory.causes} for r in results]
+    order = list(dict.fromkeys([*palette.CAUSES, *(c for t in traffic for c in t)]))
+    figure = go.Figure()
+    for cause in order:
+        rows = [t.get(cause) for t in traffic]
+        if not any(row is not None and row.lines > 0 for row in rows):
+            continue
+        figure.add_bar(
+            name=words.CAUSES.get(cause, cause),
+            y=[r.label for r in results],
+            x=[None if row is None else getattr(row, unit) for row in rows],
+            orientation="h",
+            marker_color=palette.cause(cause),
+            customdata=[_cause_text(row) for row in rows],
+            hovertemplate=f"<b>{words.cause(cause)}</b>, %{{y}}<br>%{{customdata}}<extra></extra>",
+        )
+    figure.update_layout(barmode="stack")
+    names = {"per_request": "cache lines per completed request", "gbps": "GB/s"}
+    figure.update_xaxes(title=names[unit])
+    return _style(figure, height=190 + 60 * len(results), bars=True)
+
+
+def dram_cdf(results: Sequence[Result]) -> go.Figure:
+    """The distribution of the DRAM read latency."""
+    figure = go.Figure()
+    for number, result in enumerate(results):
+        spread = result.data.dram.read_latency
+        figure.add_scatter(
+            name=result.label,
+            x=[ns for ns, _ in spread.cdf],
+            y=[share for _, share in spread.cdf],
+            line={"color": palette.run(number), "width": 2.5},
+            hovertemplate="%{y:.3~%} of reads take at most %{x:.4~g} ns<extra></extra>",
+        )
+        figure.add_scatter(
+            name="mean",
+            x=[spread.mean_ns],
+            y=[_share_at(spread, spread.mean_ns)],
+            mode="markers",
+            showlegend=False,
+            marker={"color": palette.run(number), "size": 10, "symbol": "diamond"},
+            hovertemplate=f"mean of {result.label}: %{{x:.4~g}} ns<extra></extra>",
+        )
+    # The last hundredth would press the rest against the axis.
+    slowest = max((_time_at(r.data.dram.read_latency, 0.99) for r in results), default=0.0)
+    figure.update_xaxes(title="DRAM read latency, ns (◆ mean)", range=[0, slowest * 1.05 or 1])
+    figure.update_yaxes(title="share of reads", tickformat="~%", range=[0, 1.02])
+    return _style(figure, legend=len(results) > 1)
+
+
+def time_series(results: Sequence[Result]) -> go.Figure:
+    """The time series, one panel per quantity, one line per run."""
+    columns = [{c.name: c for c in r.data.series.columns} for r in results]
+    known = list(dict.fromkeys(name for c in columns for name in c))
+    panels = [n for n in PANEL_TITLES if n in known]
+    panels += [n for n in known if n not in PANEL_TITLES and n != "offered"]
+    titles = []
+    for name in panels:
+        unit = next(c[name].unit for c in columns if name in c)
+        titles.append(f"{PANEL_TITLES.get(name, name)}, {unit}")
+    figure = make_subplots(
+        rows=max(1, len(panels)), shared_xaxes=True, vertical_spacing=0.05, subplot_titles=titles
+    )
+    for number, (result, series) in enumerate(zip(results, columns, strict=True)):
+        spacing = result.data.series.interval_ns
+        for row, name in enumerate(panels, start=1):
+            for column, dash in ((name, "solid"), *((("offered", "dot"),) if row == 1 else ())):
+                if column not in series:
+                    continue
+                values = series[column].values
+                begin = result.data.series.start_ns
+                figure.add_scatter(
+                    name=result.label,
+                    legendgroup=result.label,
+                    showlegend=row == 1 and dash == "solid",
+                    x=[(begin + (i + 0.5) * spacing) / 1e6 for i in range(len(values))],
+                    y=values,
+                    mode="lines",
+                    line={"color": palette.run(number), "width": 1.6, "dash": dash},
+                    hovertemplate=f"{column} at %{{x:.4~g}} ms: %{{y:.4~g}} "
+                    f"{series[column].unit}<extra>{result.label}</extra>",
+                    row=row,
+                    col=1,
+                )
+    figure.update_yaxes(rangemode="tozero", nticks=4)
+    figure.update_xaxes(title="simulated time, ms", row=max(1, len(panels)), col=1)
+    figure.update_annotations(x=0, xanchor="left", font_size=13)
+    figure = _style(figure, height=110 + 118 * max(1, len(panels)), legend=len(results) > 1)
+    return figure.update_layout(legend={"y": 1.0, "yref": "container", "yanchor": "top"})
+
+
+def _stage(result: Result, stage: str) -> list[Distribution]:
+    """The latency of a stage; nothing in a run without packets."""
+    return [s.distribution for s in result.data.latency if s.stage == stage]
+
+
+def _percentile_text(spread: Distribution) -> str:
+    return "<br>".join(f"p{p:g} {words.time(ns)}" for p, ns in spread.percentiles_ns)
+
+
+def _cause_text(row: object) -> str:
+    from nic2core.results_model import CauseTraffic
+
+    if not isinstance(row, CauseTraffic):
+        return "none"
+    per_request = "" if row.per_request is None else f"{row.per_request:.2f} lines per request<br>"
+    return f"{per_request}{row.gbps:.2f} GB/s"
+
+
+def _share_at(spread: Distribution, ns: float) -> float:
+    """The share of samples at most `ns`, between the points of the distribution in a line."""
+    before = (0.0, 0.0)
+    for at, share in spread.cdf:
+        if at >= ns:
+            run = at - before[0]
+            return share if run <= 0 else before[1] + (share - before[1]) * (ns - before[0]) / run
+        before = (at, share)
+    return 1.0
+
+
+def _time_at(spread: Distribution, share: float) -> float:
+    return next((ns for ns, at in spread.cdf if at >= share), 0.0)
+
+
+def _style(
+    figure: go.Figure, height: int = 340, *, bars: bool = False, legend: bool = True
+) -> go.Figure:
+    """One quiet style for all; the paper is transparent and takes the page's colour."""
+    figure.update_layout(
+        template="none",
+        height=height,
+        font={"family": FONT, "size": 13},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        margin={"l": 64, "r": 16, "t": 40 if legend else 20, "b": 52},
+        showlegend=legend,
+        # Beside its default of half the plot a legend that wraps would get a scroll bar.
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "maxheight": 400},
+        hoverlabel={"font": {"family": FONT, "size": 13}},
+        hovermode="closest",
+    )
+    figure.update_xaxes(gridcolor=GRID, zeroline=False, automargin=True, title_font_size=13)
+    figure.update_yaxes(gridcolor=GRID, zeroline=False, automargin=True, title_font_size=13)
+    if bars:
+        # A run's name stands above its bar, not beside it: the whole width is the bars'.
+        figure.update_layout(legend_traceorder="normal", margin_l=12, bargap=BAR_GAP)
+        figure.update_yaxes(autorange="reversed", showgrid=False, showticklabels=False)
+        for place, label in enumerate(dict.fromkeys(y for bar in figure.data for y in bar.y)):
+            figure.add_annotation(
+                text=label, x=0, xref="paper", xanchor="left", showarrow=False,
+                y=place - (1 - BAR_GAP) / 2, yanchor="bottom",
+            )  # fmt: skip
+    return figure

@@ -1,0 +1,5 @@
+"""The report: one HTML file that shows a run, or compares several; it works offline."""
+
+from nic2core.report.page import notebook_html, write_report
+
+__all__ = ["notebook_html", "write_report"]

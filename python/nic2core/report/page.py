@@ -1,0 +1,140 @@
+"""Fill the templates: everything the page needs is inside it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from nic2core import palette, plots, words
+from nic2core._core import UserError
+from nic2core.report.path import HEIGHT, WIDTH, picture
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from plotly.graph_objects import Figure
+
+    from nic2core.results import Result
+
+TEMPLATES = Environment(
+    loader=PackageLoader("nic2core.report"),
+    autoescape=select_autoescape(enabled_extensions=("j2",)),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A chart of the page, with the views that a toggle offers."""
+
+    key: str
+    title: str
+    text: str
+    views: list[tuple[str, Figure]]
+    wide: bool = False
+
+
+def write_report(results: Sequence[Result], path: Path) -> Path:
+    """Write the report of one run, or the comparison of several, to `path`."""
+    if not results:
+        raise UserError("A report needs at least one result.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(report_html(results), encoding="utf-8")
+    return path
+
+
+def report_html(results: Sequence[Result]) -> str:
+    """The page as text."""
+    panels = _panels(results)
+    figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in panels}
+    return TEMPLATES.get_template(
+        "report.html.j2"
+    ).render(
+        title=_title(results),
+        results=list(results),
+        pictures=[svg(r, f"path{n}") for n, r in enumerate(results)],
+        panels=panels,
+        figures=_script_json(figures),
+        plotly=Markup(get_plotlyjs()),  # noqa: S704 - plotly's own script, from the package
+        words=words,
+        palette=palette,
+        differences=[(r, words.differences(results[0], r)) for r in results[1:]],
+        headlines=[words.headline(r) for r in results],
+        scenarios=[json.dumps(r.scenario, indent=2) for r in results],
+    )
+
+
+def notebook_html(result: Result) -> str:
+    """What a notebook shows of a run: verdict, path, main numbers."""
+    return TEMPLATES.get_template("notebook.html.j2").render(
+        result=result, picture=svg(result, "notebook"), words=words, headline=words.headline(result)
+    )
+
+
+def svg(result: Result, ident: str) -> Markup:
+    """The path of a run as SVG; `ident` keeps its names apart from those of other pictures."""
+    template = TEMPLATES.get_template("path.svg.j2")
+    text = template.render(picture=picture(result), width=WIDTH, height=HEIGHT, id=ident)
+    return Markup(text)  # noqa: S704 - rendered with autoescape just above
+
+
+def _panels(results: Sequence[Result]) -> list[Panel]:
+    return [
+        Panel(
+            "latency",
+            "Latency by stage",
+            "Where the mean packet's time goes. Hover for percentiles.",
+            [
+                ("time", plots.latency_by_stage(results)),
+                ("share", plots.latency_by_stage(results, shares=True)),
+            ],
+        ),
+        Panel(
+            "memory",
+            "Memory traffic by cause",
+            "Every byte on the memory bus, by what put it there.",
+            [
+                ("per request", plots.memory_by_cause(results, "per_request")),
+                ("GB/s", plots.memory_by_cause(results, "gbps")),
+            ],
+        ),
+        Panel(
+            "tail",
+            "Tail of the latency",
+            "The share of packets that take longer than a time.",
+            [("tail", plots.latency_cdf(results))],
+        ),
+        Panel(
+            "dram",
+            "DRAM read latency",
+            "How long reads wait at the memory controller: queueing shows as a long upper end.",
+            [("cdf", plots.dram_cdf(results))],
+        ),
+        Panel(
+            "series",
+            "Over time",
+            "Click a run in the legend to hide or show it." if len(results) > 1 else "",
+            [("series", plots.time_series(results))],
+            wide=True,
+        ),
+    ]
+
+
+def _title(results: Sequence[Result]) -> str:
+    machine = results[0].scenario["machine"].get("description", "")
+    what = " against ".join(r.label for r in results) if len(results) < 4 else "comparison"
+    return f"{what} · {machine}" if machine else what
+
+
+def _script_json(value: Any) -> Markup:
+    """JSON that is safe inside a script element: no `<` can end it."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return Markup(text)  # noqa: S704 - escaped just above

@@ -1,0 +1,233 @@
+"""The path of a packet as a picture: each stage a vessel that its load fills."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nic2core import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nic2core.results import Result
+    from nic2core.results_model import CacheResults
+
+WIDTH, HEIGHT = 1252, 452
+"""Extent of the drawing, in its own units."""
+
+LETTER = 6.2
+"""Mean width of a letter of the small text, in the drawing's units."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A part of the server that holds stages."""
+
+    title: str
+    x: float
+    y: float
+    w: float
+    h: float
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A stage, filled from below by its load."""
+
+    stage: str
+    title: str
+    load: float
+    detail: str
+    limits: bool
+    x: float
+    y: float
+    w: float
+    h: float
+
+    @property
+    def severity(self) -> str:
+        """How hard it is loaded: `low`, `medium` or `high`."""
+        return words.severity(self.load).name
+
+    @property
+    def percent(self) -> str:
+        """The load for people."""
+        return f"{100 * self.load:.0f} %"
+
+    @property
+    def fill(self) -> float:
+        """Height of the fill."""
+        return self.h * min(max(self.load, 0.0), 1.0)
+
+    @property
+    def lines(self) -> list[str]:
+        """The detail, broken to the gauge's width."""
+        return textwrap.wrap(self.detail, int((self.w - 18) / LETTER))[:3]
+
+
+@dataclass(frozen=True)
+class Link:
+    """Traffic between two parts; the stroke is as wide as the traffic is large."""
+
+    kind: str
+    points: tuple[tuple[float, float], ...]
+    width: float
+    label: str
+    x: float
+    y: float
+    tip: str = ""
+
+    @property
+    def shaft(self) -> str:
+        """The stroke as an SVG path."""
+        return "M" + " L".join(f"{x:g} {y:g}" for x, y in self.points)
+
+    @property
+    def head(self) -> str:
+        """The arrow head as the points of a polygon; the last stretch is level or upright."""
+        (x0, y0), (x, y) = self.points[-2:]
+        dx, dy = (x > x0) - (x < x0), (y > y0) - (y < y0)
+        half = self.width / 2 + 4
+        corners = (
+            (x - dy * half, y - dx * half),
+            (x + dx * half, y + dy * half),
+            (x + dy * half, y + dx * half),
+        )
+        return " ".join(f"{a:g},{b:g}" for a, b in corners)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A thin bar with a label: a channel's load, a cache's hit ratio."""
+
+    label: str
+    share: float
+    text: str
+    kind: str
+    x: float
+    y: float
+    w: float
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Everything that is drawn."""
+
+    frames: list[Frame]
+    gauges: list[Gauge]
+    links: list[Link]
+    bars: list[Bar]
+    description: str
+
+
+def picture(result: Result) -> Picture:
+    """Lay out the path of one run."""
+    stages = {stage.stage for stage in result.data.stages}
+    pcie = "pcie" in stages
+    frames = [
+        Frame("Wire", 8, 76, 136, 292),
+        Frame("NIC", 188, 76, 164, 292),
+        Frame("PCIe and I/O" if pcie else "I/O controller", 396, 76, 164, 292),
+        Frame("Processor", 604, 16, 416, 388),
+        Frame("Memory", 1124, 76, 120, 292),
+    ]
+    # Without I/O ways (plain DMA) the LLC takes their place too.
+    llc_x = 750 if "io-ways" in stages else 616
+    places = {
+        "wire": ("arrivals", 18, 106, 116, 252),
+        "nic-sram": ("input SRAM", 200, 106, 140, 122),
+        "descriptors": ("descriptors", 200, 236, 140, 122),
+        "io-credits": ("I/O credits", 408, 106, 140, 122 if pcie else 252),
+        "pcie": ("PCIe link", 408, 236, 140, 122),
+        "cores": ("cores", 616, 46, 230, 122),
+        "miss-registers": ("miss registers", 854, 46, 154, 122),
+        "io-ways": ("LLC: I/O ways", 616, 268, 126, 126),
+        "llc": ("LLC", llc_x, 268, 1008 - llc_x, 126),
+        "dram": ("DRAM", 1134, 106, 100, 142),
+    }
+    gauges = []
+    for stage in result.data.stages:
+        if stage.stage in places:
+            title, *box = places[stage.stage]
+            limits = stage.stage == result.data.limiting_stage
+            gauges.append(Gauge(stage.stage, title, stage.load, stage.detail, limits, *box))
+    links = [*_packets(result), *_memory(result)]
+    bars = [*_hits(result), *_channels(result)]
+    return Picture(frames, gauges, links, bars, _describe(result))
+
+
+def _packets(result: Result) -> Iterator[Link]:
+    """Packets from the wire to the cores, and those that are lost."""
+    packets = result.data.packets
+    yield Link("net", ((146, 222), (178, 222)), 5, "", 0, 0)
+    yield Link("net", ((354, 222), (386, 222)), 5, "", 0, 0)
+    yield Link("net", ((562, 332), (604, 332)), 5, "", 0, 0)
+    yield Link("net", ((679, 264), (679, 244)), 5, "", 0, 0)
+    yield Link("net", ((679, 196), (679, 179)), 5, "", 0, 0)
+    if packets.drop_share > 0:
+        label = f"{words.percent(packets.drop_share)} dropped"
+        yield Link("drop", ((270, 370), (270, 398)), 5, label, 270, 426)
+
+
+def _memory(result: Result) -> Iterator[Link]:
+    """Traffic to and from memory; a saturated bus is drawn 26 units wide."""
+    memory = result.data.memory
+    causes = {c.cause: c.gbps for c in memory.causes}
+    # What the NIC moves past the caches; the leak is told apart from the other write-backs.
+    direct = {c for c in causes if c.startswith("nic-")}
+    writes = {c for c in causes if c.endswith(("-evct", "-wr"))} - direct - {"rx-evct"}
+    reads = set(causes) - direct - writes - {"rx-evct"}
+    flows = (
+        ("read", "read", reads, 288.0, 1122, 1036),
+        ("write", "written", writes, 332.0, 1022, 1108),
+        ("leak", "leaked", {"rx-evct"}, 376.0, 1022, 1108),
+        ("direct", "NIC ↔ memory", direct, 432.0, 478, 1184),
+    )
+    for kind, what, names, y, begin, end in flows:
+        gbps = sum(causes.get(name, 0.0) for name in names)
+        if gbps < 0.05:
+            continue
+        width = 2 + 24 * min(1.0, gbps / (memory.bus_limit_gbps or 1.0))
+        points: tuple[tuple[float, float], ...] = ((begin, y), (end, y))
+        if kind == "direct":
+            points = ((begin, 370), (begin, y), (end, y), (end, 384))
+        parts = sorted(names & set(causes), key=lambda name: -causes[name])
+        tip = ", ".join(f"{words.CAUSES.get(n, n)} {words.three(causes[n])} GB/s" for n in parts)
+        label = f"{words.three(gbps)} GB/s {what}"
+        middle = 812 if kind == "direct" else 1072
+        yield Link(kind, points, width, label, middle, y - width / 2 - 5, tip)
+
+
+def _hits(result: Result) -> Iterator[Bar]:
+    """Hit ratios of the private caches, all kinds of lines together."""
+    for place, (level, name) in enumerate((("l1d", "L1d"), ("l2", "L2"))):
+        share = _hit_ratio(c for c in result.data.caches if c.level == level)
+        if share is not None:
+            text = f"{100 * share:.0f} % hits"
+            yield Bar(name, share, text, "hits", 616 + 200 * place, 206, 192)
+
+
+def _hit_ratio(rows: Iterable[CacheResults]) -> float | None:
+    hits = misses = 0
+    for row in rows:
+        hits += row.hits
+        misses += row.misses
+    return hits / (hits + misses) if hits + misses else None
+
+
+def _channels(result: Result) -> Iterator[Bar]:
+    """The load of each memory channel, as many as fit legibly."""
+    channels = result.data.dram.bus_busy
+    step = 88 / max(4, len(channels))
+    for number, busy in enumerate(channels):
+        legible = len(channels) <= 6
+        label, text = (f"ch {number}", f"{100 * busy:.0f} %") if legible else ("", "")
+        kind = words.severity(busy).name
+        yield Bar(label, busy, text, kind, 1134, 270 + step * number, 100)
+
+
+def _describe(result: Result) -> str:
+    loads = ", ".join(f"{words.stage(s.stage)} {100 * s.load:.0f} %" for s in result.data.stages)
+    return f"Load of each stage from wire to memory: {loads}."

@@ -1,0 +1,47 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const themeButton = document.getElementById("theme");
+  const setTheme = (dark) => {
+    root.classList.toggle("dark", dark);
+    themeButton.textContent = dark ? "Light" : "Dark";
+    themeButton.setAttribute("aria-pressed", String(dark));
+  };
+  setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
+  themeButton.addEventListener("click", () => setTheme(!root.classList.contains("dark")));
+
+  const figures = JSON.parse(document.getElementById("figures").textContent);
+  const config = { responsive: true, displaylogo: false, displayModeBar: false };
+  const draw = (key, view) => {
+    const figure = figures[key][view];
+    Plotly.react(document.getElementById(`chart-${key}`), figure.data, figure.layout, config);
+  };
+  for (const key of Object.keys(figures)) draw(key, 0);
+  for (const button of document.querySelectorAll("[data-view]")) {
+    button.addEventListener("click", () => {
+      for (const other of button.parentElement.children) {
+        other.setAttribute("aria-pressed", String(other === button));
+      }
+      draw(button.dataset.panel, Number(button.dataset.view));
+    });
+  }
+
+  const tip = document.getElementById("tip");
+  const show = (target, x, y) => {
+    tip.textContent = target.dataset.tip;
+    tip.classList.add("on");
+    const box = tip.getBoundingClientRect();
+    tip.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - box.width - 8))}px`;
+    tip.style.top = `${Math.max(8, Math.min(y + 14, innerHeight - box.height - 8))}px`;
+  };
+  const hide = () => tip.classList.remove("on");
+  for (const target of document.querySelectorAll("[data-tip]")) {
+    target.addEventListener("mousemove", (event) => show(target, event.clientX, event.clientY));
+    target.addEventListener("mouseleave", hide);
+    target.addEventListener("focus", () => {
+      const box = target.getBoundingClientRect();
+      show(target, box.left, box.bottom - 8);
+    });
+    target.addEventListener("blur", hide);
+  }
+})();

@@ -1,0 +1,166 @@
+"""The result of a run: the numbers, as tables, as plots, on disk and in a notebook."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from nic2core._core import UserError, __version__
+from nic2core.percentiles import percentile
+from nic2core.results_model import Distribution, Peak, Results, StageLoad
+from nic2core.tables import Tables
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+RESULT_FILE = "result.json"
+"""The file of a result directory that holds everything; the Parquet files beside it are views."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One finished run: what was asked (`scenario`) and what was measured (`data`)."""
+
+    scenario: dict[str, Any]
+    """The complete scenario that ran, machine included: running it again gives the same bits."""
+    data: Results
+    """What the engine measured."""
+    label: str = "run"
+    """What the run is called in tables and reports."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """The keys that a sweep or comparison varied, with this run's values."""
+    peak: Peak | None = None
+    """The search that found this rate, if the run is the peak of one."""
+
+    @cached_property
+    def tables(self) -> Tables:
+        """The numbers as Polars tables."""
+        return Tables(self.data)
+
+    @property
+    def mpps(self) -> float:
+        """Requests completed, in millions a second."""
+        return self.data.packets.completed_mpps
+
+    @property
+    def p99_ns(self) -> float | None:
+        """The 99th percentile of the latency from arrival to the end of the request, ns."""
+        return None if self.total_latency is None else percentile(self.total_latency, 99.0)
+
+    @property
+    def total_latency(self) -> Distribution | None:
+        """Latency from arrival to the end of the request; absent in a run without packets."""
+        return next((s.distribution for s in self.data.latency if s.stage == "total"), None)
+
+    @property
+    def limiting_stage(self) -> StageLoad:
+        """The stage of the path that limits throughput."""
+        return next(s for s in self.data.stages if s.stage == self.data.limiting_stage)
+
+    def plot_latency(self) -> Figure:
+        """Mean latency by stage of the path."""
+        from nic2core import plots
+
+        return plots.latency_by_stage([self])
+
+    def plot_latency_cdf(self) -> Figure:
+        """The distribution of the whole latency."""
+        from nic2core import plots
+
+        return plots.latency_cdf([self])
+
+    def plot_memory(self, unit: str = "per_request") -> Figure:
+        """Memory traffic by cause, in lines `per_request` or in `gbps` (GB/s)."""
+        from nic2core import plots
+
+        return plots.memory_by_cause([self], unit)
+
+    def plot_dram(self) -> Figure:
+        """The distribution of the DRAM read latency."""
+        from nic2core import plots
+
+        return plots.dram_cdf([self])
+
+    def plot_series(self) -> Figure:
+        """The time series."""
+        from nic2core import plots
+
+        return plots.time_series([self])
+
+    def report(self, path: str | Path) -> Path:
+        """Write the one-file HTML report and return where it is."""
+        from nic2core.report import write_report
+
+        return write_report([self], Path(path))
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as JSON values."""
+        return {
+            "nic2core": __version__,
+            "label": self.label,
+            "settings": self.settings,
+            "scenario": self.scenario,
+            "results": self.data.model_dump(mode="json"),
+            "peak": None
+            if self.peak is None
+            else self.peak.model_dump(mode="json", exclude={"results"}),
+        }
+
+    @classmethod
+    def from_json(cls, value: Any, where: str = "the result") -> Result:
+        """Read what `to_json` wrote."""
+        try:
+            data = Results.model_validate(value["results"])
+            peak = value.get("peak")
+            return cls(
+                scenario=value["scenario"],
+                data=data,
+                label=value["label"],
+                settings=value["settings"],
+                peak=None
+                if peak is None
+                else Peak.model_validate({**peak, "results": value["results"]}),
+            )
+        except (KeyError, TypeError, AttributeError, ValidationError) as error:
+            raise UserError(
+                f"{where} is not a result of this version of nic2core ({__version__}): {error}. "
+                "Make it again with `nic2core run ... --out DIR`."
+            ) from error
+
+    def save(self, directory: str | Path) -> Path:
+        """Write `result.json` and one Parquet file per table; return the directory."""
+        directory = Path(directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(self.to_json(), indent=1, allow_nan=False)
+        (directory / RESULT_FILE).write_text(text + "\n", encoding="utf-8")
+        for name, table in self.tables.all().items():
+            table.write_parquet(directory / f"{name}.parquet")
+        return directory
+
+    @classmethod
+    def load(cls, path: str | Path) -> Result:
+        """Read a result from its directory or its `result.json`."""
+        file = Path(path)
+        if file.is_dir():
+            file /= RESULT_FILE
+        try:
+            value = json.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise UserError(
+                f"{file} does not exist. A result is a directory that `nic2core run ... --out DIR` "
+                f"wrote, or the {RESULT_FILE} in it."
+            ) from None
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise UserError(f"{file} is not JSON ({error}).") from error
+        return cls.from_json(value, str(file))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdict, the path with its loads, and the main numbers."""
+        from nic2core.report import notebook_html
+
+        return notebook_html(self)

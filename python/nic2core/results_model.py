@@ -1,0 +1,271 @@
+"""The result of a run, as the engine writes it: the shapes of `stats/results.rs`.
+
+An unknown or missing key is refused, so a result that does not fit is noticed when it is read.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Plain(BaseModel):
+    """Plain data, read once and never changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Results(Plain):
+    """Everything a run measured, over the measured time only."""
+
+    engine_version: str
+    """Version of the engine that made it."""
+    seed: int
+    """Seed of the run."""
+    measured_ns: float
+    """Simulated time that was measured, after the warm-up."""
+    packets: Packets
+    """Packets by fate."""
+    latency: list[StageLatency]
+    """Latency by stage of the path, in path order; the last is the whole."""
+    memory: MemoryTraffic
+    """Traffic between processor and memory, by cause; the causes add up to all of it."""
+    dram: DramResults
+    """The DRAM channels."""
+    caches: list[CacheResults]
+    """Hits and misses by cache and kind of line."""
+    io: IoResults | None
+    """DMA by the NIC; absent if there was none."""
+    amat_ns: float
+    """Mean time of a core's access to memory (loads and stores, all levels), ns."""
+    stages: list[StageLoad]
+    """Load of every stage of the path, in path order."""
+    limiting_stage: str
+    """The stage that limits throughput now, by name of `stages`."""
+    tenants: list[TenantResults]
+    """What the applications counted."""
+    series: TimeSeries
+    """Time series at the sampling interval."""
+    conservation: list[Balance]
+    """The balances that were checked; a run in which one does not hold is an error."""
+    reads_after_sweep: int
+    """Reads of data that had been swept: bugs of the application."""
+    line_accesses: int
+    """Cache-line accesses simulated, all agents: the work of the simulator."""
+
+
+class Packets(Plain):
+    """Packets by fate, within the measured time."""
+
+    offered: int
+    """Arrived on the wire."""
+    dropped_sram: int
+    """Dropped because the NIC's input SRAM was full."""
+    dropped_no_descriptor: int
+    """Dropped because the queue had no posted descriptor."""
+    completed: int
+    """Requests completed by the cores."""
+    transmitted: int
+    """Packets sent by the NIC."""
+    in_flight_begin: int
+    """Between wire and completion when measuring began and when it ended."""
+    in_flight_end: int
+    """See `in_flight_begin`."""
+    offered_mpps: float
+    """Offered rate, million packets a second."""
+    completed_mpps: float
+    """Completed rate, million packets a second."""
+    completed_gbps: float
+    """Bytes of completed packets, as received, Gbit/s."""
+    drop_share: float
+    """Dropped share of the offered packets, 0 to 1."""
+
+
+class Distribution(Plain):
+    """Distribution of a latency."""
+
+    count: int
+    """Samples."""
+    mean_ns: float
+    """Mean, ns."""
+    percentiles_ns: list[tuple[float, float]]
+    """Percentiles, ns: (percent, value), ascending: 50, 90, 99, 99.9, 100."""
+    cdf: list[tuple[float, float]]
+    """The cumulative distribution, ascending: (ns, share of samples at most that)."""
+
+
+class StageLatency(Plain):
+    """Latency of one stage of a packet's path."""
+
+    stage: str
+    """`nic` (arrival to first DMA), `dma` (to visible completion), `queue` (to the core's taking
+    it), `service` (to the end of the request), `transmit` (to the last byte leaving), `total`
+    (arrival to the end of the request).
+    """
+    distribution: Distribution
+    """Its distribution."""
+
+
+class MemoryTraffic(Plain):
+    """Traffic between processor and memory."""
+
+    bandwidth_gbps: float
+    """Reads and writes together, GB/s (10^9 bytes)."""
+    bus_limit_gbps: float
+    """What the channels' data buses could carry, GB/s."""
+    causes: list[CauseTraffic]
+    """Every cause that occurred."""
+
+
+class CauseTraffic(Plain):
+    """One cause of memory traffic."""
+
+    cause: str
+    """`nic-rx-wr`, `nic-tx-rd`, `cpu-rx-rd`, `cpu-other-rd`, `rx-evct`, `tx-evct`, `other-evct`
+    (the seven of the Sweeper paper's figure 1c) and, where they occur, `cpu-tx-rd`, `nic-
+    descriptor-rd`, `nic-descriptor-wr`, `descriptor-evct`, `mbuf-rd`, `mbuf-evct`, `cpu-
+    descriptor-rd`, `prefetch-rd`, `page-clean-wr`.
+    """
+    in_figure_1c: bool
+    """Whether it is one of the seven causes of figure 1c."""
+    lines: int
+    """Lines."""
+    per_request: float | None
+    """Lines per completed request; absent if none completed."""
+    gbps: float
+    """GB/s (10^9 bytes)."""
+
+
+class DramResults(Plain):
+    """The DRAM channels."""
+
+    read_latency: Distribution
+    """From the request's arrival at the controller to its last data beat."""
+    row_hits: int
+    """Column accesses by state of the row: hits, rows opened in a closed bank, conflicts."""
+    row_misses: int
+    """See `row_hits`."""
+    row_conflicts: int
+    """See `row_hits`."""
+    bus_busy: list[float]
+    """Share of time in which the data bus of each channel carried data, 0 to 1."""
+
+
+class CacheResults(Plain):
+    """Hits and misses of demand accesses at one level, for one kind of line."""
+
+    level: str
+    """`l1d`, `l2` or `llc`."""
+    kind: str
+    """`rx`, `tx`, `descriptor`, `mbuf` or `app`."""
+    hits: int
+    """Accesses that found the line."""
+    misses: int
+    """Accesses that did not."""
+
+
+class IoResults(Plain):
+    """DMA by the NIC, in cache lines."""
+
+    write_hits: int
+    """Writes that found the line in the LLC."""
+    write_misses: int
+    """Writes that did not."""
+    read_hits: int
+    """Reads served by a cache."""
+    read_misses: int
+    """Reads served by memory."""
+
+
+class StageLoad(Plain):
+    """Load of one stage of the path."""
+
+    stage: str
+    """`wire`, `nic-sram`, `descriptors`, `io-credits`, `pcie`, `io-ways`, `llc`, `dram`, `miss-
+    registers`, `cores`.
+    """
+    load: float
+    """Mean use of its capacity, 0 to 1."""
+    detail: str
+    """What that load is made of, for people."""
+
+
+class TenantResults(Plain):
+    """What an application counted."""
+
+    name: str
+    """The tenant's name."""
+    progress_mps: float
+    """Work done per second: requests for servers, accesses for X-Mem, in millions."""
+    llc_hits: int
+    """LLC hits of its cores' demand accesses."""
+    llc_misses: int
+    """LLC misses of its cores' demand accesses."""
+    counters: dict[str, int]
+    """The application's own counters, by name."""
+
+
+class TimeSeries(Plain):
+    """Time series, all of one length."""
+
+    interval_ns: float
+    """Spacing, ns."""
+    start_ns: float
+    """Time of the first sample's begin since the start of the run, ns."""
+    columns: list[Series]
+    """The columns."""
+
+
+class Series(Plain):
+    """One column of a time series."""
+
+    name: str
+    """`offered`, `completed`, `dropped` (Mpps), `queue` (packets waiting), `memory-rd`, `memory-
+    wr` (GB/s), `rx-evct` (GB/s).
+    """
+    unit: str
+    """Unit of the values."""
+    values: list[float]
+    """One value an interval."""
+
+
+class Balance(Plain):
+    """A balance: what went in equals what came out or is still inside."""
+
+    what: str
+    """What is conserved."""
+    entered: int
+    """Left side."""
+    accounted: int
+    """Right side."""
+
+
+class Peak(Plain):
+    """The highest rate that keeps the objective."""
+
+    peak_mpps: float
+    """The highest rate at which the objective was seen to hold, completed Mpps."""
+    fails_at_mpps: float
+    """The lowest rate at which it was seen to fail, Mpps; the peak lies between the two."""
+    failed_by: str
+    """What failed there: `p99`, `drops` or `rate` (completions fall behind arrivals)."""
+    probes: list[Probe]
+    """Every rate that was tried, in order."""
+    results: Results
+    """The run at the peak."""
+
+
+class Probe(Plain):
+    """One rate that a peak search tried."""
+
+    offered_mpps: float
+    """Offered, Mpps."""
+    completed_mpps: float
+    """Completed, Mpps."""
+    p99_ns: float
+    """99th percentile of the total latency, ns."""
+    p99_limit_ns: float
+    """The limit it is held against, ns."""
+    drop_share: float
+    """Dropped share, 0 to 1."""
+    holds: bool
+    """Whether the objective held."""

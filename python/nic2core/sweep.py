@@ -1,0 +1,137 @@
+"""Many runs of one scenario with some keys varied: in parallel, in order, stoppable."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from nic2core import api
+from nic2core.engine import Stopped, Watch
+from nic2core.labels import name_cases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from nic2core.results import Result
+
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The results of a sweep, in the order of the product of its values."""
+
+    results: list[Result]
+    """One per finished point."""
+    planned: int
+    """Points that were asked for; more than `results` if the sweep was stopped."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every point ran to its end."""
+        return len(self.results) == self.planned
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per point: what was varied and what came out."""
+        return pl.DataFrame([row(r) for r in self.results])
+
+    def report(self, path: str | Path) -> Path:
+        """Write the comparison as one HTML file."""
+        from nic2core.report import write_report
+
+        return write_report(self.results, Path(path))
+
+    def save(self, directory: str | Path) -> Path:
+        """Write each point to its own directory under `directory`."""
+        for number, result in enumerate(self.results):
+            result.save(Path(directory) / f"{number:02}")
+        return Path(directory)
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+
+def row(result: Result) -> dict[str, Any]:
+    """The main numbers of a run with the settings that made it."""
+    data = result.data
+    return {
+        "case": result.label,
+        **result.settings,
+        "completed_mpps": data.packets.completed_mpps,
+        "drop_share": data.packets.drop_share,
+        "p99_ns": result.p99_ns,
+        "memory_gbps": data.memory.bandwidth_gbps,
+        "amat_ns": data.amat_ns,
+        "limited_by": data.limiting_stage,
+    }
+
+
+def cases(vary: Mapping[str, Sequence[Any]]) -> list[Settings]:
+    """Every combination of the values, the last key varying fastest."""
+    return [dict(zip(vary, point, strict=True)) for point in itertools.product(*vary.values())]
+
+
+@dataclass
+class Progress:
+    """What a sweep tells while it runs, point by point."""
+
+    planned: Callable[[list[str]], None] = lambda _names: None
+    """Called once with the name of every point."""
+    told: Callable[[int, float], None] = lambda _point, _share: None
+    """Called with a point's number and the share of it that is done."""
+    stop: Event = field(default_factory=Event)
+    """Set it to stop; finished points are kept."""
+
+
+def sweep(
+    source: api.Source,
+    vary: Mapping[str, Sequence[Any]],
+    *,
+    jobs: int = 1,
+    overrides: Mapping[str, Any] | None = None,
+    peak: bool = False,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Run every combination of `vary`, e.g. `{"placement.io_ways": [2, 4, 6]}`, `jobs` at a time.
+
+    The results come in the order of the values and are bit-identical for any number of jobs. With
+    `peak`, each point is the search of its highest rate. Ctrl-C stops the sweep and returns the
+    points that are finished.
+    """
+    progress = progress or Progress()
+    settings = cases(vary)
+    # Every point is read before the first one runs: a mistake in the last is told at once.
+    prepared = [api.prepare(source, {**(overrides or {}), **s}) for s in settings]
+    names = name_cases([p.scenario for p in prepared], settings)
+    progress.planned(names)
+    simulate = api.peak_prepared if peak else api.run_prepared
+
+    def one(point: int) -> Result:
+        watch = Watch(lambda share: progress.told(point, share), progress.stop)
+        watch.tell(0.0)
+        return replace(simulate(prepared[point], names[point], watch), settings=settings[point])
+
+    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
+        points = [pool.submit(one, point) for point in range(len(settings))]
+        try:
+            wait(points, return_when=FIRST_EXCEPTION)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            # Whatever ended the waiting, no point goes on; after the last one this stops nothing.
+            progress.stop.set()
+    return Sweep([p.result() for p in points if not _stopped(p)], len(settings))
+
+
+def _stopped(point: Future[Result]) -> bool:
+    return isinstance(point.exception(), Stopped)

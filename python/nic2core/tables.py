@@ -1,0 +1,82 @@
+"""The numbers of a run as Polars tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from nic2core.results_model import Results
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Views of one run's numbers; every unit is in the column's name."""
+
+    data: Results
+
+    @property
+    def latency(self) -> pl.DataFrame:
+        """One row per stage of the path: count, mean and percentiles."""
+        return pl.DataFrame(
+            [
+                {
+                    "stage": s.stage,
+                    "count": s.distribution.count,
+                    "mean_ns": s.distribution.mean_ns,
+                    **{f"p{p:g}_ns": v for p, v in s.distribution.percentiles_ns},
+                }
+                for s in self.data.latency
+            ]
+        )
+
+    @property
+    def memory(self) -> pl.DataFrame:
+        """One row per cause of memory traffic."""
+        return pl.DataFrame(
+            [c.model_dump() for c in self.data.memory.causes],
+            schema={
+                "cause": pl.String,
+                "in_figure_1c": pl.Boolean,
+                "lines": pl.UInt64,
+                "per_request": pl.Float64,
+                "gbps": pl.Float64,
+            },
+        )
+
+    @property
+    def caches(self) -> pl.DataFrame:
+        """One row per cache level and kind of line."""
+        rows = [c.model_dump() for c in self.data.caches]
+        schema = {"level": pl.String, "kind": pl.String, "hits": pl.UInt64, "misses": pl.UInt64}
+        accesses = pl.col("hits") + pl.col("misses")
+        return pl.DataFrame(rows, schema=schema).with_columns(
+            pl.when(accesses > 0).then(pl.col("hits") / accesses).alias("hit_ratio")
+        )
+
+    @property
+    def stages(self) -> pl.DataFrame:
+        """One row per stage of the path with its load, 0 to 1."""
+        return pl.DataFrame([s.model_dump() for s in self.data.stages])
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """One row per sampling interval; `time_ns` is the begin of the interval."""
+        series = self.data.series
+        samples = max((len(c.values) for c in series.columns), default=0)
+        time = [series.start_ns + i * series.interval_ns for i in range(samples)]
+        return pl.DataFrame(
+            {"time_ns": time, **{f"{c.name} [{c.unit}]": c.values for c in series.columns}}
+        )
+
+    def all(self) -> dict[str, pl.DataFrame]:
+        """Every table by name."""
+        return {
+            "latency": self.latency,
+            "memory": self.memory,
+            "caches": self.caches,
+            "stages": self.stages,
+            "series": self.series,
+        }

@@ -1,0 +1,161 @@
+"""What the command shows in a terminal: progress on stderr, results as tables with small bars."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from nic2core import words
+from nic2core.engine import Watch
+from nic2core.percentiles import percentile
+from nic2core.sweep import Progress as SweepProgress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nic2core.results import Result
+
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def _progress() -> Progress:
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
+@contextmanager
+def run_progress(what: str) -> Iterator[Watch]:
+    """A progress bar for one run."""
+    with _progress() as bars:
+        task = bars.add_task(what, total=1.0)
+        yield Watch(lambda share: bars.update(task, completed=share))
+
+
+@contextmanager
+def sweep_progress() -> Iterator[SweepProgress]:
+    """A progress bar for the whole sweep and one for each of its runs."""
+    with _progress() as bars:
+        tasks: list[TaskID] = []
+        shares: list[float] = []
+        whole = bars.add_task("all runs", total=1.0)
+
+        def planned(names: list[str]) -> None:
+            tasks.extend(bars.add_task(name, total=1.0, start=False) for name in names)
+            shares.extend(0.0 for _ in names)
+
+        def told(point: int, share: float) -> None:
+            if shares[point] == 0.0:
+                bars.start_task(tasks[point])
+            shares[point] = share
+            bars.update(tasks[point], completed=share)
+            bars.update(whole, completed=sum(shares) / len(shares))
+
+        yield SweepProgress(planned, told)
+
+
+def bar(share: float, width: int = 16) -> str:
+    """A bar of `width` cells for a share of 0 to 1, in eighths of a cell."""
+    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (EIGHTHS[rest] if rest else "")).ljust(width)
+
+
+def show_result(result: Result) -> None:
+    """Draw one run."""
+    console = Console(highlight=False)
+    console.print(Text(f"{result.label}: {words.verdict(result)}", style="bold"))
+    if result.peak is not None:
+        console.print(words.peak(result.peak))
+    console.print(
+        Padding(
+            Group(_main(result), _path(result), _latency(result), _memory(result)), (1, 0, 0, 0)
+        )
+    )
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 or not column else "right")
+    return table
+
+
+def _main(result: Result) -> Table:
+    table = _table("", "", "")
+    table.show_header = False
+    for number in words.headline(result):
+        table.add_row(number.name, f"{number.value} {number.unit}".rstrip())
+    table.add_row("", "")
+    return table
+
+
+def _path(result: Result) -> Table:
+    table = _table("Load of each stage of the path", "stage", "load", "", "")
+    for stage in result.data.stages:
+        limits = stage.stage == result.data.limiting_stage
+        table.add_row(
+            words.stage(stage.stage),
+            f"{100 * stage.load:.0f} %",
+            Text(bar(stage.load), style=words.severity(stage.load).terminal),
+            f"{stage.detail}{'  ◀ limits' if limits else ''}",
+            style="bold" if limits else "",
+        )
+    table.add_row()
+    return table
+
+
+def _latency(result: Result) -> Table:
+    table = _table("Latency by stage", "stage", "mean", "p50", "p99", "p99.9", "")
+    whole = max((s.distribution.mean_ns for s in result.data.latency), default=0.0) or 1.0
+    for stage in result.data.latency:
+        spread = stage.distribution
+        table.add_row(
+            words.LATENCIES.get(stage.stage, stage.stage),
+            words.time(spread.mean_ns),
+            *(words.time(percentile(spread, p)) for p in (50.0, 99.0, 99.9)),
+            bar(spread.mean_ns / whole),
+        )
+    table.add_row()
+    return table
+
+
+def _memory(result: Result) -> Table:
+    table = _table("Memory traffic by cause", "cause", "lines/request", "GB/s", "")
+    most = max((c.gbps for c in result.data.memory.causes), default=0.0) or 1.0
+    for cause in result.data.memory.causes:
+        per_request = "" if cause.per_request is None else f"{cause.per_request:.2f}"
+        table.add_row(
+            words.cause(cause.cause), per_request, f"{cause.gbps:.2f}", bar(cause.gbps / most)
+        )
+    return table
+
+
+def show_comparison(results: Sequence[Result]) -> None:
+    """Draw several runs side by side, a column each, and name the differences."""
+    if not results:
+        return
+    console = Console(highlight=False)
+    table = _table("", "", *(r.label for r in results))
+    rows = [words.headline(r) for r in results]
+    for numbers in zip(*rows, strict=True):
+        name = f"{numbers[0].name} [{numbers[0].unit}]" if numbers[0].unit else numbers[0].name
+        table.add_row(Text(name), *(n.value for n in numbers))
+    console.print(table)
+    for other in results[1:]:
+        console.print(Text(f"\n{other.label} against {results[0].label}", style="bold"))
+        for sentence in words.differences(results[0], other):
+            console.print(f"  {sentence}", markup=False)

@@ -1,0 +1,232 @@
+"""Numbers of a run in words: names of stages and causes, verdicts and differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nic2core.percentiles import percentile
+
+if TYPE_CHECKING:
+    from nic2core.results import Result
+    from nic2core.results_model import Peak
+
+STAGES = {
+    "wire": "wire",
+    "nic-sram": "NIC input SRAM",
+    "descriptors": "receive descriptors",
+    "io-credits": "I/O credits",
+    "pcie": "PCIe link",
+    "io-ways": "LLC I/O ways",
+    "llc": "LLC",
+    "dram": "DRAM",
+    "miss-registers": "miss registers",
+    "cores": "cores",
+}
+"""The stages of the path, for people."""
+
+NOTHING = "-"
+"""Stands where a number means nothing."""
+
+LATENCIES = {
+    "nic": "in the NIC",
+    "dma": "DMA",
+    "queue": "in the queue",
+    "service": "service",
+    "transmit": "transmit",
+    "total": "total",
+}
+"""The stages of a packet's latency, for people."""
+
+CAUSES = {
+    "nic-rx-wr": "NIC writes received packets",
+    "nic-tx-rd": "NIC reads packets to send",
+    "cpu-rx-rd": "core reads received packets",
+    "cpu-other-rd": "core reads application data",
+    "rx-evct": "receive buffers evicted",
+    "tx-evct": "transmit buffers evicted",
+    "other-evct": "application data evicted",
+    "cpu-tx-rd": "core reads transmit buffers",
+    "nic-descriptor-rd": "NIC reads descriptors",
+    "nic-descriptor-wr": "NIC writes descriptors",
+    "descriptor-evct": "descriptors evicted",
+    "mbuf-rd": "core reads mbuf metadata",
+    "mbuf-evct": "mbuf metadata evicted",
+    "cpu-descriptor-rd": "core reads descriptors",
+    "prefetch-rd": "hardware prefetch",
+    "page-clean-wr": "recycled pages cleaned",
+}
+"""The causes of memory traffic, for people."""
+
+
+def cause(name: str) -> str:
+    """A cause for people, with the name that tables and the paper use."""
+    return f"{CAUSES[name]} ({name})" if name in CAUSES else name
+
+
+@dataclass(frozen=True)
+class Severity:
+    """How hard a stage is loaded."""
+
+    name: str
+    terminal: str
+
+
+def severity(load: float) -> Severity:
+    """From half of its capacity on queues grow; from four fifths on they dominate latency."""
+    if load >= 0.8:
+        return Severity("high", "red")
+    if load >= 0.5:
+        return Severity("medium", "yellow")
+    return Severity("low", "blue")
+
+
+def time(ns: float) -> str:
+    """A time with three figures and the unit that fits."""
+    for limit, scale, unit in ((1e3, 1.0, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
+        if ns < limit:
+            return f"{three(ns / scale)} {unit}"
+    return f"{three(ns / 1e9)} s"
+
+
+def three(value: float) -> str:
+    """A number with three figures."""
+    size = abs(value)
+    return f"{value:.0f}" if size >= 100 else f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+
+
+def percent(share: float) -> str:
+    """A share as percent; small ones keep a figure, so that few drops are not none."""
+    value = 100 * share
+    return "0 %" if value == 0 else "< 0.01 %" if value < 0.01 else f"{three(value)} %"
+
+
+@dataclass(frozen=True)
+class Number:
+    """One main number of a run."""
+
+    name: str
+    value: str
+    unit: str
+
+
+def headline(result: Result) -> list[Number]:
+    """The main numbers, in the order in which they are asked for."""
+    data = result.data
+    packets, memory = data.packets, data.memory
+    per_request = [c.per_request for c in memory.causes if c.per_request is not None]
+    return [
+        Number("completed", three(packets.completed_mpps), "Mpps"),
+        Number("network", three(packets.completed_gbps), "Gbit/s"),
+        Number("offered", three(packets.offered_mpps), "Mpps"),
+        Number("dropped", percent(packets.drop_share).removesuffix(" %"), "%"),
+        Number("p50 latency", _microseconds(result, 50.0), "µs"),
+        Number("p99 latency", _microseconds(result, 99.0), "µs"),
+        Number("memory traffic", three(memory.bandwidth_gbps), "GB/s"),
+        Number("memory lines", three(sum(per_request)) if per_request else NOTHING, "per request"),
+        Number("AMAT", three(data.amat_ns), "ns"),
+        Number("limited by", stage(data.limiting_stage), ""),
+    ]
+
+
+def stage(name: str) -> str:
+    """A stage of the path, for people."""
+    return STAGES.get(name, name)
+
+
+def _microseconds(result: Result, percent: float) -> str:
+    spread = result.total_latency
+    return NOTHING if spread is None else three(percentile(spread, percent) / 1e3)
+
+
+def verdict(result: Result) -> str:
+    """What limits this run, in one sentence."""
+    limit = result.limiting_stage
+    name = stage(limit.stage)
+    drops = result.data.packets.drop_share
+    lost = f" {percent(drops)} of the packets are dropped." if drops > 0 else ""
+    if severity(limit.load).name == "low":
+        return (
+            f"nothing is near its limit; the most loaded stage is the {name}, "
+            f"at {100 * limit.load:.0f} % of its capacity.{lost}"
+        )
+    verb = "limit" if name.endswith("s") else "limits"
+    return f"the {name} {verb} this run, at {100 * limit.load:.0f} % of capacity.{lost}"
+
+
+def peak(found: Peak) -> str:
+    """How sure a peak is."""
+    why = {
+        "p99": "the 99th percentile of latency exceeds the objective",
+        "drops": "too many packets are dropped",
+        "rate": "completions fall behind arrivals",
+    }.get(found.failed_by, found.failed_by)
+    return (
+        f"Peak: {three(found.peak_mpps)} Mpps holds, {three(found.fails_at_mpps)} Mpps does not "
+        f"({why}); {len(found.probes)} rates tried."
+    )
+
+
+def summary(base: Result, other: Result) -> str:
+    """The comparison of two runs in one sentence."""
+    a, b = base.data, other.data
+    work = _more(a.packets.completed_mpps, b.packets.completed_mpps, "fewer", "requests")
+    traffic = _more(a.memory.bandwidth_gbps, b.memory.bandwidth_gbps, "less", "memory traffic")
+    names = [stage(r.limiting_stage) for r in (a, b)]
+    end = (
+        f"the limit moves from the {names[0]} to the {names[1]}"
+        if names[0] != names[1]
+        else f"the most loaded stage stays the {names[0]}"
+    )
+    return f"{other.label} completes {work} and causes {traffic}; {end}."
+
+
+def _more(before: float, after: float, fewer: str, what: str) -> str:
+    if before <= 0:
+        return f"{three(after)} instead of {three(before)} {what}"
+    change = round(100 * (after / before - 1))
+    if change == 0:
+        return f"as {'many' if fewer == 'fewer' else 'much'} {what}"
+    return f"{abs(change)} % {'more' if change > 0 else fewer} {what}"
+
+
+def differences(base: Result, other: Result) -> list[str]:
+    """What changed between two runs, the large changes first named by cause."""
+    said: list[str] = []
+    a, b = base.data, other.data
+    _change(said, "completed requests", a.packets.completed_mpps, b.packets.completed_mpps, "Mpps")
+    if base.p99_ns is not None and other.p99_ns is not None:
+        _change(said, "p99 latency", base.p99_ns / 1e3, other.p99_ns / 1e3, "µs")
+    _change(said, "memory traffic", a.memory.bandwidth_gbps, b.memory.bandwidth_gbps, "GB/s")
+    drops = (a.packets.drop_share, b.packets.drop_share)
+    if percent(drops[0]) != percent(drops[1]):
+        said.append(f"dropped packets: {percent(drops[0])} → {percent(drops[1])}")
+    before, after = (
+        {c.cause: c.per_request for c in r.memory.causes if c.per_request is not None}
+        for r in (a, b)
+    )
+    moved = sorted({*before, *after}, key=lambda c: -abs(after.get(c, 0.0) - before.get(c, 0.0)))
+    for name in moved[:3]:
+        _change(
+            said, CAUSES.get(name, name), before.get(name, 0.0), after.get(name, 0.0),
+            "lines per request",
+        )  # fmt: skip
+    if a.limiting_stage != b.limiting_stage:
+        names = [stage(r.limiting_stage) for r in (a, b)]
+        said.append(f"limited by: {names[0]} → {names[1]}")
+    return said
+
+
+def _change(said: list[str], what: str, before: float, after: float, unit: str) -> None:
+    """Tell a change that shows in three figures; a share only where it means something."""
+    if three(before) == three(after):
+        return
+    share = ""
+    if before > 0 and 0.05 <= after / before < 20:
+        share = f" ({100 * (after / before - 1):+.0f} %)"
+    said.append(f"{what}: {three(before)} → {three(after)} {unit}{share}")
+
+
+def sentence(text: str) -> str:
+    """The text with a capital first letter; `p99` stays as it is written."""
+    return text if text[1:2].isdigit() else text[:1].upper() + text[1:]

@@ -1,0 +1,70 @@
+"""Sample results for tests that need no engine; `data/README.md` says what they are."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nic2core import Result, UserError, _core, api, engine
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nic2core.results_model import Results
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.fixture
+def ddio() -> Result:
+    return Result.load(DATA / "sample-ddio.json")
+
+
+@pytest.fixture
+def sweeper() -> Result:
+    return Result.load(DATA / "sample-sweeper.json")
+
+
+@pytest.fixture
+def packetless(ddio: Result) -> Result:
+    """A run without traffic: no latency, no packets, no requests."""
+    value = ddio.to_json()
+    results = value["results"]
+    results["latency"] = []
+    results["io"] = None
+    results["packets"] = dict.fromkeys(results["packets"], 0)
+    for cause in results["memory"]["causes"]:
+        cause["per_request"] = None
+    results["series"]["columns"] = []
+    return Result.from_json(value)
+
+
+@pytest.fixture
+def fake_engine(monkeypatch: pytest.MonkeyPatch, ddio: Result) -> list[int]:
+    """An engine whose result tells which seed it ran with; it runs later points faster."""
+    ran: list[int] = []
+
+    def prepare(_source: Any, overrides: Mapping[str, Any]) -> api.Prepared:
+        seed = int(overrides.get("run.seed", 1))
+        if seed == 13:
+            raise UserError("run.seed = 13: brings bad luck")
+        scenario = dict(ddio.scenario)
+        scenario["run"] = {**scenario["run"], "seed": seed}
+        return api.Prepared(json.dumps(scenario), None)
+
+    def run(scenario_json: str, _capture: bytes | None, watch: engine.Watch) -> Results:
+        seed = json.loads(scenario_json)["run"]["seed"]
+        for part in range(10):
+            watch.tell(part / 10)
+            time.sleep(0.02 / seed)
+        ran.append(seed)
+        return ddio.data.model_copy(update={"seed": seed})
+
+    monkeypatch.setattr(api, "prepare", prepare)
+    monkeypatch.setattr(_core, "read_capture", lambda *_: None)
+    monkeypatch.setattr(engine, "run", run)
+    return ran

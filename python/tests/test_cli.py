@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nic2core import Result, UserError, _core, cli, engine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Run the command with arguments; what it returns is the exit code."""
+
+    def run(*arguments: str | Path) -> int:
+        monkeypatch.setattr(sys, "argv", ["nic2core", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        return end.value.code if isinstance(end.value.code, int) else 0
+
+    return run
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_run_shows_writes_and_reports(
+    command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert command("run", "any.toml", "--seed", "7", "--out", out) == 0
+    said = capsys.readouterr()
+    assert "the DRAM limits this run" in said.out
+    assert str(out / "report.html") in said.err.replace("\n", "")
+    assert Result.load(out).data.seed == 7
+    assert "<svg" in (out / "report.html").read_text()
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_json_is_all_that_stdout_gets(
+    command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("run", "any.toml", "--set", "run.seed=3", "--json", "--out", tmp_path) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == Result.load(tmp_path).to_json()
+    assert printed["scenario"]["run"]["seed"] == 3
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_compare_writes_every_run_and_one_report(
+    command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("compare", "any.toml", "--vary", "run.seed=1,2", "--out", tmp_path) == 0
+    assert "run.seed=2 against run.seed=1" in capsys.readouterr().out
+    assert [r.data.seed for r in cli.load_results(tmp_path)] == [1, 2]
+    assert command("report", tmp_path, "--out", tmp_path / "again.html") == 0
+    assert (tmp_path / "again.html").read_text() == (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.usefixtures("fake_engine")
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "any.toml", "--set", "run.seed=13"], "run.seed = 13: brings bad luck"),
+        (["run", "any.toml", "--set", "run.seed"], "`--set run.seed` is not a key and a value"),
+        (["compare", "any.toml", "--vary", "=1,2"], "`--vary =1,2` is not a key and a value"),
+        (["report", "nowhere"], "nowhere does not exist"),
+    ],
+)
+def test_a_mistake_is_one_paragraph_and_exit_code_2(
+    command: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    says: str,
+) -> None:
+    assert command(*arguments) == cli.EXIT_USER
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert says in said.err
+    assert "Traceback" not in said.err
+    assert "\n\n" not in said.err
+
+
+def test_ctrl_c_in_a_run_is_told_and_ends_with_130(
+    command: Callable[..., int],
+    fake_engine: list[int],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine, "run", stopped)
+    assert command("run", "any.toml") == cli.EXIT_STOPPED
+    assert "nothing to show" in capsys.readouterr().err
+    assert fake_engine == []
+
+
+def test_the_schema_is_printed_as_it_is(
+    command: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("schema") == 0
+    assert capsys.readouterr().out == _core.scenario_schema()
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("2,4,6", ["2", "4", "6"]),
+        ("false, true", ["false", "true"]),
+        ("[1,2],[3]", ["[1,2]", "[3]"]),
+        ('"a,b",c', ['"a,b"', "c"]),
+        ('{ kind = "fixed", size = "64 B" },x', ['{ kind = "fixed", size = "64 B" }', "x"]),
+    ],
+)
+def test_values_are_separated_outside_of_quotes_and_brackets(text: str, values: list[str]) -> None:
+    assert cli.split_values(text) == values
+
+
+def test_a_missing_scenario_is_named_by_the_real_command() -> None:
+    done = subprocess.run(
+        [Path(sys.executable).parent / "nic2core", "run", "no/such.toml"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == cli.EXIT_USER
+    assert "no/such.toml" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_user_errors_are_value_errors() -> None:
+    assert issubclass(UserError, ValueError)

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from typing import Any
+
+from nic2core.labels import describe, name_cases
+
+
+def scenario(policy: str, ways: int = 2, *, sweeper: bool = False) -> dict[str, Any]:
+    return {"placement": {"policy": policy, "io_ways": ways, "sweeper": sweeper}}
+
+
+def test_a_placement_has_its_name_in_the_field() -> None:
+    assert describe(scenario("dma")) == "DMA"
+    assert describe(scenario("ddio", 1)) == "DDIO, 1 way"
+    assert describe(scenario("ddio", 2, sweeper=True)) == "DDIO, 2 ways, Sweeper"
+    assert describe(scenario("ideal-ddio")) == "Ideal DDIO"
+
+
+def test_cases_are_told_apart_by_what_differs() -> None:
+    placed = [scenario("ddio"), scenario("ddio", sweeper=True)]
+    settings = [{"placement.sweeper": "false"}, {"placement.sweeper": "true"}]
+    assert name_cases(placed, settings) == ["DDIO, 2 ways", "DDIO, 2 ways, Sweeper"]
+    same = [scenario("ddio"), scenario("ddio")]
+    rings = [{"queues.rx_descriptors": "512"}, {"queues.rx_descriptors": "1024"}]
+    assert name_cases(same, rings) == ["queues.rx_descriptors=512", "queues.rx_descriptors=1024"]
+    both = [{**a, **b} for a, b in zip(settings, rings, strict=True)]
+    assert name_cases(placed, both)[1] == "DDIO, 2 ways, Sweeper, queues.rx_descriptors=1024"

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nic2core.report.path import HEIGHT, WIDTH, picture
+
+if TYPE_CHECKING:
+    from nic2core import Result
+
+
+def test_every_stage_of_the_result_is_drawn_inside_the_picture(ddio: Result) -> None:
+    drawn = {g.stage: g for g in picture(ddio).gauges}
+    assert set(drawn) == {s.stage for s in ddio.data.stages}
+    for gauge in drawn.values():
+        assert gauge.x >= 0
+        assert gauge.y >= 0
+        assert gauge.x + gauge.w <= WIDTH
+        assert gauge.y + gauge.h <= HEIGHT
+
+
+def test_no_two_stages_overlap(ddio: Result) -> None:
+    gauges = picture(ddio).gauges
+    for i, a in enumerate(gauges):
+        for b in gauges[i + 1 :]:
+            apart_x = a.x + a.w <= b.x or b.x + b.w <= a.x
+            apart_y = a.y + a.h <= b.y or b.y + b.h <= a.y
+            assert apart_x or apart_y, (a.stage, b.stage)
+
+
+def test_all_memory_traffic_is_drawn_once(ddio: Result) -> None:
+    drawn = [link for link in picture(ddio).links if link.tip]
+    shown = sum(float(link.label.split(" ", 1)[0]) for link in drawn)
+    assert shown == pytest.approx(ddio.data.memory.bandwidth_gbps, rel=0.01)
+
+
+def test_without_drops_no_drop_is_drawn(ddio: Result, sweeper: Result) -> None:
+    assert [link.label for link in picture(ddio).links if link.kind == "drop"] == ["13.9 % dropped"]
+    assert not any(link.kind == "drop" for link in picture(sweeper).links)
+
+
+def test_arrow_heads_point_along_the_last_stretch(ddio: Result) -> None:
+    for link in picture(ddio).links:
+        corners = [tuple(map(float, p.split(","))) for p in link.head.split()]
+        tip, (x0, y0), (x1, y1) = corners[1], *link.points[-2:]
+        assert (tip[0] - x1) * (x1 - x0) + (tip[1] - y1) * (y1 - y0) > 0

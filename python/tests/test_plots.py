@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+from nic2core import Result, palette, plots
+
+
+def test_latency_bars_are_the_means_in_microseconds(ddio: Result, sweeper: Result) -> None:
+    figure = plots.latency_by_stage([ddio, sweeper])
+    queue = next(bar for bar in figure.data if bar.name == "in the queue")
+    spreads = [
+        next(s.distribution for s in r.data.latency if s.stage == "queue") for r in (ddio, sweeper)
+    ]
+    assert list(queue.x) == [s.mean_ns / 1e3 for s in spreads]
+    assert {bar.name for bar in figure.data}.isdisjoint({"total", "transmit"})
+
+
+@pytest.mark.parametrize("unit", ["per_request", "gbps"])
+def test_memory_bars_hold_every_cause_of_every_run(
+    ddio: Result, sweeper: Result, unit: str
+) -> None:
+    figure = plots.memory_by_cause([ddio, sweeper], unit)
+    for number, result in enumerate((ddio, sweeper)):
+        drawn = sum(bar.x[number] or 0.0 for bar in figure.data)
+        assert drawn == pytest.approx(sum(getattr(c, unit) for c in result.data.memory.causes))
+
+
+def test_an_unknown_unit_is_refused(ddio: Result) -> None:
+    with pytest.raises(ValueError, match="`per_request` or `gbps`, not `lines`"):
+        plots.memory_by_cause([ddio], "lines")
+
+
+def test_the_mean_of_dram_latency_lies_on_its_curve(ddio: Result) -> None:
+    curve, mean = plots.dram_cdf([ddio]).data
+    spread = ddio.data.dram.read_latency
+    assert mean.x[0] == spread.mean_ns
+    below = max(share for ns, share in spread.cdf if ns <= spread.mean_ns)
+    above = min(share for ns, share in spread.cdf if ns >= spread.mean_ns)
+    assert below <= mean.y[0] <= above
+    assert len(curve.x) == len(spread.cdf)
+
+
+def test_each_run_has_its_colour_in_every_panel(ddio: Result, sweeper: Result) -> None:
+    figure = plots.time_series([ddio, sweeper])
+    for line in figure.data:
+        run = 0 if line.legendgroup == ddio.label else 1
+        assert line.line.color == palette.run(run)
+    shown = [line.name for line in figure.data if line.showlegend]
+    assert shown == [ddio.label, sweeper.label]
+
+
+def test_a_run_without_packets_can_be_plotted(packetless: Result) -> None:
+    for figure in (
+        packetless.plot_latency(),
+        packetless.plot_latency_cdf(),
+        packetless.plot_series(),
+    ):
+        assert len(figure.data) == 0
+    assert len(packetless.plot_memory("gbps").data) > 0
+    assert len(packetless.plot_dram().data) == 2

@@ -1,0 +1,204 @@
+"""The report in a real browser: what a person sees is what is checked."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from nic2core import UserError
+from nic2core.report import write_report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nic2core import Result
+
+CHROMIUM = Path("/usr/bin/chromium")
+LIMIT_BYTES = 6_000_000
+PANELS = ["latency", "memory", "tail", "dram", "series"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        # --no-sandbox: in a container the tests run as root.
+        yield playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+
+
+class Opened:
+    """A report in the browser, with everything that must not happen recorded."""
+
+    def __init__(
+        self, browser: Browser, file: Path, scheme: str = "light", width: int = 1280
+    ) -> None:
+        context = browser.new_context(viewport={"width": width, "height": 900}, offline=True)
+        self.page: Page = context.new_page()
+        self.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        self.faults: list[str] = []
+        self.page.on("console", lambda m: self.faults.append(m.text) if m.type == "error" else None)
+        self.page.on("pageerror", lambda e: self.faults.append(str(e)))
+        self.page.on("request", self._requested)
+        self.page.goto(file.as_uri())
+        self.file = file
+
+    def _requested(self, request: object) -> None:
+        url = str(getattr(request, "url", ""))
+        if not url.startswith(("file:", "data:", "blob:")):
+            self.faults.append(f"external request: {url}")
+
+    def drawn(self, selector: str) -> list[tuple[float, float]]:
+        boxes = [e.bounding_box() for e in self.page.locator(selector).all()]
+        sizes = [(b["width"], b["height"]) for b in boxes if b is not None]
+        return [(w, h) for w, h in sizes if w > 0 and h > 0]
+
+
+@pytest.fixture
+def one(browser: Browser, ddio: Result, tmp_path: Path) -> Opened:
+    return Opened(browser, ddio.report(tmp_path / "one.html"))
+
+
+@pytest.fixture
+def two(browser: Browser, ddio: Result, sweeper: Result, tmp_path: Path) -> Opened:
+    return Opened(browser, write_report([ddio, sweeper], tmp_path / "two.html"))
+
+
+def test_every_panel_is_drawn_without_errors_or_requests(one: Opened) -> None:
+    for panel in PANELS:
+        expect(one.page.locator(f"#chart-{panel} .main-svg").first).to_be_visible()
+        boxes = one.drawn(f"#chart-{panel} .main-svg")
+        assert boxes, panel
+        assert boxes[0][0] > 300, panel
+    assert len(one.drawn("#chart-latency .trace.bars path")) >= 3
+    assert len(one.drawn("#chart-series .scatterlayer path.js-line")) >= 6
+    assert one.faults == []
+
+
+def test_the_file_stands_alone_and_is_not_too_large(one: Opened) -> None:
+    text = one.file.read_text()
+    assert one.file.stat().st_size < LIMIT_BYTES
+    assert not re.search(r"<(script|link|img)[^>]+(src|href)=\"(?!data:)", text)
+
+
+def test_each_stage_is_filled_by_its_load(one: Opened, ddio: Result) -> None:
+    for stage in ddio.data.stages:
+        gauge = one.page.locator(f'.gauge[data-stage="{stage.stage}"]')
+        vessel = float(gauge.locator(".vessel").get_attribute("height") or 0)
+        fill = float(gauge.locator(".fill").get_attribute("height") or 0)
+        assert fill / vessel == pytest.approx(stage.load, abs=0.001), stage.stage
+        expect(gauge.locator(".load")).to_have_text(f"{100 * stage.load:.0f} %")
+
+
+def test_the_limiting_stage_is_named_in_words_and_marked(one: Opened) -> None:
+    expect(one.page.locator("#verdict")).to_contain_text("The DRAM limits this run")
+    limiting = one.page.locator(".gauge.limits")
+    expect(limiting).to_have_count(1)
+    expect(limiting).to_have_attribute("data-stage", "dram")
+
+
+def test_arrows_to_memory_are_as_wide_as_the_traffic(two: Opened, ddio: Result) -> None:
+    def width(run: int, kind: str) -> float:
+        shaft = two.page.locator(".n2c-path").nth(run).locator(f".link.{kind} path")
+        return float(str(shaft.evaluate("e => parseFloat(getComputedStyle(e).strokeWidth)")))
+
+    leak = next(c.gbps for c in ddio.data.memory.causes if c.cause == "rx-evct")
+    share = leak / ddio.data.memory.bus_limit_gbps
+    assert width(0, "leak") == pytest.approx(2 + 24 * share, abs=0.01)
+    assert width(1, "leak") < width(0, "leak") / 2
+
+
+def test_hovering_a_stage_explains_it(one: Opened) -> None:
+    tip = one.page.locator("#tip")
+    expect(tip).to_have_css("opacity", "0")
+    one.page.locator('.gauge[data-stage="dram"]').hover()
+    expect(tip).to_have_css("opacity", "1")
+    expect(tip).to_contain_text("51.8 of 102.4 GB/s. Limits this run.")
+
+
+def test_the_unit_of_memory_traffic_can_be_changed(one: Opened) -> None:
+    title = one.page.locator("#chart-memory .xtitle")
+    expect(title).to_have_text("cache lines per completed request")
+    one.page.locator("#panel-memory button", has_text="GB/s").click()
+    expect(title).to_have_text("GB/s")
+    expect(one.page.locator("#panel-memory button", has_text="GB/s")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    assert one.faults == []
+
+
+def test_light_and_dark(browser: Browser, one: Opened, ddio: Result, tmp_path: Path) -> None:
+    def ink_on_paper(opened: Opened) -> tuple[float, float]:
+        script = """s => getComputedStyle(document.querySelector(s))[%r].match(/\\d+/g)
+                       .slice(0, 3).reduce((sum, part) => sum + Number(part), 0) / 3"""
+        paper = opened.page.evaluate(script % "backgroundColor", "body")
+        # Plotly sets colours of its own: the page's must win in the charts too.
+        ink = opened.page.evaluate(script % "fill", "#chart-memory .xtitle")
+        return float(ink), float(paper)
+
+    ink, paper = ink_on_paper(one)
+    assert ink < 80
+    assert paper > 200
+    dark = Opened(browser, ddio.report(tmp_path / "dark.html"), scheme="dark")
+    ink, paper = ink_on_paper(dark)
+    assert paper < 80
+    assert ink > 200
+    dark.page.locator("#theme").click()
+    ink, paper = ink_on_paper(dark)
+    assert ink < 80
+    assert paper > 200
+
+
+def test_a_narrow_screen_scrolls_the_path_not_the_page(
+    browser: Browser, ddio: Result, tmp_path: Path
+) -> None:
+    phone = Opened(browser, ddio.report(tmp_path / "phone.html"), width=390)
+    expect(phone.page.locator("#chart-series .main-svg").first).to_be_visible()
+    overflow = phone.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert overflow <= 0
+
+
+def test_a_comparison_shows_both_paths_and_names_the_differences(two: Opened) -> None:
+    expect(two.page.locator(".n2c-path")).to_have_count(2)
+    expect(two.page.locator("#verdict")).to_contain_text(
+        "the limit moves from the DRAM to the cores"
+    )
+    expect(two.page.locator("ul.changes")).to_contain_text(
+        "Receive buffers evicted: 14.6 → 0.12 lines per request"
+    )
+    expect(two.page.locator(".path .verdict").nth(1)).to_contain_text("The cores limit this run")
+    assert two.faults == []
+
+
+def test_a_run_can_be_hidden_by_its_legend(two: Opened) -> None:
+    lines = two.page.locator("#chart-dram .scatterlayer .trace")
+    before = lines.count()
+    two.page.locator("#chart-dram .legendtoggle").first.click()
+    expect(two.page.locator("#chart-dram .legend .traces").first).to_have_css("opacity", "0.5")
+    assert lines.count() < before
+
+
+def test_names_from_the_user_cannot_inject(browser: Browser, ddio: Result, tmp_path: Path) -> None:
+    value = ddio.to_json()
+    evil = "</script><script>document.title='taken'</script><b id=evil>"
+    value["label"] = evil
+    value["scenario"]["machine"]["description"] = evil
+    opened = Opened(browser, type(ddio).from_json(value).report(tmp_path / "evil.html"))
+    expect(opened.page.locator("#evil")).to_have_count(0)
+    assert opened.page.title() != "taken"
+    assert opened.faults == []
+
+
+def test_a_run_without_packets_has_a_report(
+    browser: Browser, packetless: Result, tmp_path: Path
+) -> None:
+    opened = Opened(browser, packetless.report(tmp_path / "none.html"))
+    expect(opened.page.locator("#chart-memory .main-svg").first).to_be_visible()
+    assert opened.faults == []
+
+
+def test_a_report_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="at least one result"):
+        write_report([], tmp_path / "none.html")

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from nic2core import Result, UserError
+from nic2core.results import RESULT_FILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_saved_result_is_the_same_when_loaded(ddio: Result, tmp_path: Path) -> None:
+    saved = ddio.save(tmp_path / "run")
+    assert Result.load(saved) == ddio
+    assert Result.load(saved / RESULT_FILE) == ddio
+
+
+def test_the_parquet_files_hold_the_tables(ddio: Result, tmp_path: Path) -> None:
+    ddio.save(tmp_path)
+    for name, table in ddio.tables.all().items():
+        assert pl.read_parquet(tmp_path / f"{name}.parquet").equals(table), name
+
+
+def test_main_numbers_come_from_the_data(ddio: Result) -> None:
+    total = next(s for s in ddio.data.latency if s.stage == "total").distribution
+    assert ddio.p99_ns == dict(total.percentiles_ns)[99.0]
+    assert ddio.mpps == ddio.data.packets.completed_mpps
+    assert ddio.limiting_stage.stage == ddio.data.limiting_stage
+
+
+def test_a_run_without_packets_has_no_latency(packetless: Result) -> None:
+    assert packetless.total_latency is None
+    assert packetless.p99_ns is None
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (None, "does not exist"),
+        ("{ not json", "is not JSON"),
+        ("[]", "is not a result of this version"),
+        ('{"results": {"seed": "x"}}', "is not a result of this version"),
+    ],
+)
+def test_what_is_not_a_result_is_the_users_error(
+    tmp_path: Path, text: str | None, says: str
+) -> None:
+    file = tmp_path / RESULT_FILE
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(UserError, match=says) as error:
+        Result.load(tmp_path)
+    assert str(file) in str(error.value)
+
+
+def test_an_unknown_key_is_noticed(ddio: Result) -> None:
+    value = ddio.to_json()
+    value["results"]["packets"]["lost"] = 1
+    with pytest.raises(UserError, match=r"packets\.lost"):
+        Result.from_json(value)
+
+
+def test_json_has_no_nan(ddio: Result) -> None:
+    json.dumps(ddio.to_json(), allow_nan=False)
+
+
+def test_the_notebook_shows_verdict_and_path(ddio: Result) -> None:
+    html = ddio._repr_html_()
+    assert "the DRAM limits this run" in html
+    assert html.count('class="gauge') == len(ddio.data.stages)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nic2core import UserError, engine, sweep
+from nic2core.sweep import Progress, cases
+
+if TYPE_CHECKING:
+    from nic2core.results_model import Results
+
+
+def test_cases_are_the_product_with_the_last_key_fastest() -> None:
+    assert cases({"a": [1, 2], "b": ["x", "y"]}) == [
+        {"a": 1, "b": "x"},
+        {"a": 1, "b": "y"},
+        {"a": 2, "b": "x"},
+        {"a": 2, "b": "y"},
+    ]
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+def test_the_order_is_that_of_the_values_for_any_jobs(fake_engine: list[int], jobs: int) -> None:
+    done = sweep("any.toml", {"run.seed": [1, 2, 3, 4]}, jobs=jobs)
+    assert [r.data.seed for r in done] == [1, 2, 3, 4]
+    assert [r.settings for r in done] == [{"run.seed": n} for n in (1, 2, 3, 4)]
+    assert done.complete
+    assert sorted(fake_engine) == [1, 2, 3, 4]
+
+
+def test_ctrl_c_keeps_the_finished_points(
+    fake_engine: list[int], request: pytest.FixtureRequest
+) -> None:
+    # A shell starts what runs in the background deaf to Ctrl-C; the test must not depend on it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
+
+    def told(point: int, share: float) -> None:
+        if (point, share) == (2, 0.5):
+            # As the terminal does it; then the point goes on until it is told to stop.
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            assert progress.stop.wait(10)
+
+    progress = Progress(told=told)
+    done = sweep("any.toml", {"run.seed": [1, 2, 3, 4]}, progress=progress)
+    assert [r.data.seed for r in done] == [1, 2]
+    assert fake_engine == [1, 2]
+    assert not done.complete
+    assert done.planned == 4
+
+
+def test_a_mistake_in_the_last_point_is_told_before_the_first_runs(fake_engine: list[int]) -> None:
+    with pytest.raises(UserError, match="bad luck"):
+        sweep("any.toml", {"run.seed": [1, 2, 13]})
+    assert fake_engine == []
+
+
+def test_an_error_in_one_point_stops_the_others(
+    fake_engine: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = engine.run
+
+    def failing(scenario_json: str, capture: bytes | None, watch: engine.Watch) -> Results:
+        if '"seed": 2' in scenario_json:
+            raise UserError("a peak that cannot be found")
+        return run(scenario_json, capture, watch)
+
+    monkeypatch.setattr(engine, "run", failing)
+    with pytest.raises(UserError, match="cannot be found"):
+        sweep("any.toml", {"run.seed": [1, 2, 3]})
+    assert fake_engine == [1]
+    assert threading.active_count() == 1
+
+
+def test_the_table_has_a_row_per_point(fake_engine: list[int]) -> None:
+    table = sweep("any.toml", {"run.seed": [1, 2]}).table
+    assert table["run.seed"].to_list() == [1, 2]
+    assert set(table.columns) > {"completed_mpps", "p99_ns", "memory_gbps", "limited_by"}
+    assert fake_engine == [1, 2]

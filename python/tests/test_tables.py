@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from nic2core import Result
+
+
+def test_hit_ratio_is_hits_by_accesses(ddio: Result) -> None:
+    for row in ddio.tables.caches.iter_rows(named=True):
+        assert row["hit_ratio"] == pytest.approx(row["hits"] / (row["hits"] + row["misses"]))
+
+
+def test_a_cache_that_nobody_used_has_no_hit_ratio(ddio: Result) -> None:
+    value = ddio.to_json()
+    value["results"]["caches"] = [{"level": "l2", "kind": "rx", "hits": 0, "misses": 0}]
+    assert Result.from_json(value).tables.caches["hit_ratio"].to_list() == [None]
+
+
+def test_the_series_begins_where_measuring_began(ddio: Result) -> None:
+    series, table = ddio.data.series, ddio.tables.series
+    assert table["time_ns"][0] == series.start_ns
+    assert table["time_ns"][1] - table["time_ns"][0] == series.interval_ns
+    assert table["offered [Mpps]"].to_list() == series.columns[0].values
+
+
+def test_memory_rows_add_up_to_the_traffic(ddio: Result) -> None:
+    assert ddio.tables.memory["gbps"].sum() == pytest.approx(
+        ddio.data.memory.bandwidth_gbps, rel=1e-3
+    )
+
+
+def test_latency_has_a_column_per_percentile(ddio: Result) -> None:
+    table = ddio.tables.latency
+    assert table.columns[:3] == ["stage", "count", "mean_ns"]
+    assert {"p50_ns", "p99_ns", "p99.9_ns"} <= set(table.columns)
+
+
+def test_a_run_without_packets_has_tables(packetless: Result) -> None:
+    tables = packetless.tables.all()
+    assert tables["latency"].is_empty()
+    assert tables["series"].is_empty()
+    assert not tables["memory"].is_empty()

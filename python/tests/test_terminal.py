@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nic2core import terminal
+
+if TYPE_CHECKING:
+    from nic2core import Result
+
+
+@pytest.mark.parametrize(
+    ("share", "drawn"),
+    [(0.0, "    "), (1.0, "████"), (0.5, "██  "), (1 / 32, "▏   "), (7.0, "████"), (-1.0, "    ")],
+)
+def test_a_bar_is_drawn_in_eighths(share: float, drawn: str) -> None:
+    assert terminal.bar(share, 4) == drawn
+
+
+def test_a_run_is_drawn_with_its_limit(ddio: Result, capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.show_result(ddio)
+    shown = capsys.readouterr().out
+    limit = next(line for line in shown.splitlines() if "◀ limits" in line)
+    assert limit.startswith("DRAM")
+    for heading in ("Load of each stage", "Latency by stage", "Memory traffic by cause"):
+        assert heading in shown
+
+
+def test_a_comparison_names_differences(
+    ddio: Result, sweeper: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal.show_comparison([ddio, sweeper])
+    shown = capsys.readouterr().out
+    assert "memory lines [per request]" in shown
+    assert "limited by: DRAM → cores" in shown
+
+
+def test_nothing_finished_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.show_comparison([])
+    assert capsys.readouterr().out == ""
+
+
+def test_a_run_without_packets_is_drawn(
+    packetless: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal.show_result(packetless)
+    assert "Memory traffic by cause" in capsys.readouterr().out

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from nic2core import Result, words
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [(0.5, "0.50 ns"), (999.0, "999 ns"), (1000.0, "1.00 µs"), (42_000.0, "42.0 µs"),
+     (5e6, "5.00 ms"), (2e9, "2.00 s")],
+)  # fmt: skip
+def test_a_time_has_the_unit_that_fits(ns: float, text: str) -> None:
+    assert words.time(ns) == text
+
+
+def test_few_drops_are_not_none() -> None:
+    assert words.percent(0.0) == "0 %"
+    assert words.percent(1e-7) == "< 0.01 %"
+    assert words.percent(0.139) == "13.9 %"
+
+
+def test_the_verdict_names_the_limiting_stage(ddio: Result, sweeper: Result) -> None:
+    assert words.verdict(ddio).startswith("the DRAM limits this run, at 51 %")
+    assert words.verdict(sweeper).startswith("the cores limit this run, at 93 %")
+
+
+def test_a_run_at_ease_is_not_called_limited(ddio: Result) -> None:
+    value = ddio.to_json()
+    for stage in value["results"]["stages"]:
+        stage["load"] = 0.2
+    assert "nothing is near its limit" in words.verdict(Result.from_json(value))
+
+
+def test_differences_are_named_with_their_size(ddio: Result, sweeper: Result) -> None:
+    said = words.differences(ddio, sweeper)
+    assert "completed requests: 20.9 → 24.4 Mpps (+17 %)" in said
+    assert "receive buffers evicted: 14.6 → 0.12 lines per request" in said
+    assert "limited by: DRAM → cores" in said
+
+
+def test_a_run_does_not_differ_from_itself(ddio: Result) -> None:
+    assert words.differences(ddio, ddio) == []
+
+
+def test_the_summary_says_more_or_less(ddio: Result, sweeper: Result) -> None:
+    there, back = words.summary(ddio, sweeper), words.summary(sweeper, ddio)
+    assert "17 % more requests and causes 41 % less memory traffic" in there
+    assert "14 % fewer requests and causes 68 % more memory traffic" in back
+
+
+def test_a_run_without_packets_has_a_headline(packetless: Result) -> None:
+    values = {n.name: n.value for n in words.headline(packetless)}
+    assert values["p99 latency"] == words.NOTHING
+    assert values["memory lines"] == words.NOTHING

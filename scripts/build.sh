@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Build the extension module (release profile) into .venv, and the package itself in editable form.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export VIRTUAL_ENV="$PWD/.venv" PATH="$PWD/.venv/bin:$PATH"
+echo "Building the engine (the first time takes a minute or two)"
+maturin develop --release --locked --quiet --uv
