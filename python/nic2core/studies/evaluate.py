@@ -33,9 +33,10 @@ class Evaluator:
     """How a claim is computed: from these points, by this function."""
 
     points: Sequence[Point]
-    evaluate: Callable[[At], Simulated]
+    evaluate: Callable[[At], Simulated | None]
+    """Absent if the points do not show what the claim is about."""
 
-    def __call__(self, results: Mapping[Point, Mapping[str, Any]]) -> Simulated:
+    def __call__(self, results: Mapping[Point, Mapping[str, Any]]) -> Simulated | None:
         """What the simulator says, given the results of at least the declared points."""
         return self.evaluate(At({point: results[point] for point in self.points}))
 
