@@ -67,5 +67,5 @@ class Selection:
 
 
 def number_of(panel: str) -> str:
-    """The figure that a panel such as `5a` belongs to."""
-    return re.sub(r"[a-z]+$", "", panel)
+    """The figure that a panel such as `5a` belongs to; a figure belongs to itself."""
+    return re.sub(r"(?<=[0-9])[a-z]$", "", panel)
