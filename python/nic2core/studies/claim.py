@@ -119,9 +119,15 @@ def judge(claim: Claim, simulated: Simulated | None, tolerance: Tolerance) -> Ju
 
 
 def load_claims(paper: str) -> ClaimFile:
-    """Read the claims of a paper and refuse what would make a claim ambiguous."""
+    """Read the claims of a paper."""
+    file = files(__package__).joinpath("claims", f"{paper}.toml")
+    return parse_claims(paper, file.read_text(encoding="utf-8"))
+
+
+def parse_claims(paper: str, text: str) -> ClaimFile:
+    """Parse a file of claims and refuse what would make a claim ambiguous."""
     name = f"{paper}.toml"
-    data = tomllib.loads(files(__package__).joinpath("claims", name).read_text(encoding="utf-8"))
+    data = tomllib.loads(text)
     claims = tuple(Claim(paper=paper, **_ends(entry)) for entry in data["claim"])
     seen: set[str] = set()
     for claim in claims:

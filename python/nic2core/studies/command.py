@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -41,7 +41,7 @@ class Bar:
         )
         self._task = self._bar.add_task("points", total=None)
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> Self:
         self._bar.start()
         return self
 
@@ -56,7 +56,8 @@ class Bar:
         """See `Progress`."""
         self._bar.advance(self._task)
         if not cached:
-            self._bar.console.print(f"{seconds:6.1f} s  {point.name}", style="dim", highlight=False)
+            line = f"{seconds:6.1f} s  {point.name}"
+            self._bar.console.print(line, style="dim", highlight=False, soft_wrap=True)
 
 
 def parse_target(target: str) -> tuple[str, str | None]:
@@ -94,7 +95,7 @@ def run(
                 task, engine or NativeEngine(), jobs=jobs, out=out, progress=bar, docs=docs
             )
     except UnknownTargetError as error:
-        console.print(f"error: {error}", style="red", highlight=False)
+        console.print(f"error: {error}", style="red", highlight=False, soft_wrap=True)
         return EXIT_USAGE
     except Interrupted as stopped:
         console.print(f"{stopped}; the same command goes on from there", highlight=False)
@@ -105,7 +106,9 @@ def run(
     else:
         _print(done)
     for point, reason in done.outcome.failed.items():
-        console.print(f"failed: {point.name}: {reason}", style="red", highlight=False)
+        console.print(
+            f"failed: {point.name}: {reason}", style="red", highlight=False, soft_wrap=True
+        )
     return EXIT_FAILED if done.outcome.failed else EXIT_OK
 
 

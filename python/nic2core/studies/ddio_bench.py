@@ -75,7 +75,9 @@ def _curves(
         simulated = [at(where(n)).write_hit_percent for n in values]
         xs = [float(n) for n in values]
         lines = [
-            Line("measured", xs, [m for m in measured if m is not None], palette.BLACK, marked=True),
+            Line(
+                "measured", xs, [m for m in measured if m is not None], palette.BLACK, marked=True
+            ),
             Line("simulated", xs, simulated, palette.ORANGE, dashed=True, marked=True),
         ]
         return [Curves(title, x, "DMA writes that hit the LLC (%)", lines)]

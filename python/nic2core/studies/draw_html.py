@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import html
-from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
@@ -61,14 +60,18 @@ def _laid_out(panel: Panel) -> go.Figure:
     return figure
 
 
-@singledispatch
-def draw(panel: Any) -> go.Figure:
+def draw(panel: Panel) -> go.Figure:
     """Draw one panel."""
-    raise AssertionError(f"no drawing for {type(panel).__name__}")
+    match panel:
+        case Bars():
+            return _bars(panel)
+        case Stacks():
+            return _stacks(panel)
+        case Curves():
+            return _curves(panel)
 
 
-@draw.register
-def _(panel: Bars) -> go.Figure:
+def _bars(panel: Bars) -> go.Figure:
     figure = go.Figure(
         [
             go.Bar(
@@ -87,8 +90,7 @@ def _(panel: Bars) -> go.Figure:
     return figure
 
 
-@draw.register
-def _(panel: Stacks) -> go.Figure:
+def _stacks(panel: Stacks) -> go.Figure:
     outer = [cluster for cluster in panel.clusters for _ in panel.bars]
     inner = list(panel.bars) * len(panel.clusters)
     figure = go.Figure(
@@ -107,8 +109,7 @@ def _(panel: Stacks) -> go.Figure:
     return figure
 
 
-@draw.register
-def _(panel: Curves) -> go.Figure:
+def _curves(panel: Curves) -> go.Figure:
     figure = go.Figure()
     for line in panel.lines:
         modes = ["lines"] + ["markers"] * line.marked + ["text"] * bool(line.labels)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
@@ -35,14 +34,18 @@ def save(title: str, panels: Sequence[Panel], columns: int, file: Path) -> None:
     canvas.savefig(file, dpi=150, metadata={"Software": None})
 
 
-@singledispatch
-def draw(panel: Any, axes: Axes) -> None:
+def draw(panel: Panel, axes: Axes) -> None:
     """Draw one panel."""
-    raise AssertionError(f"no drawing for {type(panel).__name__} on {axes}")
+    match panel:
+        case Bars():
+            _bars(panel, axes)
+        case Stacks():
+            _stacks(panel, axes)
+        case Curves():
+            _curves(panel, axes)
 
 
-@draw.register
-def _(panel: Bars, axes: Axes) -> None:
+def _bars(panel: Bars, axes: Axes) -> None:
     width = CLUSTER_WIDTH / len(panel.series)
     for i, series in enumerate(panel.series):
         shift = (i + 0.5) * width - CLUSTER_WIDTH / 2
@@ -62,8 +65,7 @@ def _(panel: Bars, axes: Axes) -> None:
     axes.set_ylim(top=axes.get_ylim()[1] * 1.25)
 
 
-@draw.register
-def _(panel: Stacks, axes: Axes) -> None:
+def _stacks(panel: Stacks, axes: Axes) -> None:
     width = CLUSTER_WIDTH / len(panel.bars)
     shifts = [(i + 0.5) * width - CLUSTER_WIDTH / 2 for i in range(len(panel.bars))]
     xs = [n + shift for n in range(len(panel.clusters)) for shift in shifts]
@@ -89,8 +91,7 @@ def _(panel: Stacks, axes: Axes) -> None:
     axes.set_ylim(top=axes.get_ylim()[1] * 1.3)
 
 
-@draw.register
-def _(panel: Curves, axes: Axes) -> None:
+def _curves(panel: Curves, axes: Axes) -> None:
     for line in panel.lines:
         axes.plot(
             line.xs,

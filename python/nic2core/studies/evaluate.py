@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nic2core.studies.claim import Simulated
@@ -37,8 +38,14 @@ class Evaluator:
     """Absent if the points do not show what the claim is about."""
 
     def __call__(self, results: Mapping[Point, Mapping[str, Any]]) -> Simulated | None:
-        """What the simulator says, given the results of at least the declared points."""
-        return self.evaluate(At({point: results[point] for point in self.points}))
+        """What the simulator says, given the results of at least the declared points.
+
+        A ratio to nothing means nothing: then the claim has no value, as if it were not shown.
+        """
+        try:
+            return self.evaluate(At({point: results[point] for point in self.points}))
+        except ZeroDivisionError:
+            return None
 
 
 def span(values: Iterable[float]) -> Simulated:
@@ -71,4 +78,4 @@ def percent_below(value: float, reference: float) -> float:
 
 def steps(values: Sequence[float]) -> list[float]:
     """Each value over the one before: above 1 where the sequence rises."""
-    return [after / before for before, after in zip(values, values[1:], strict=False)]
+    return [after / before for before, after in pairwise(values)]

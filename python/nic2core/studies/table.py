@@ -36,9 +36,9 @@ def error_text(judged: Judged, tolerance: Tolerance) -> str:
 
 
 def verdict(judged: Judged) -> str:
-    """`yes`, `no`, `blind`, or that it could not be simulated."""
+    """`yes`, `no`, `blind`, or `absent` if a point failed or shows nothing to the claim."""
     if judged.simulated is None:
-        return "not simulated"
+        return "absent"
     return {True: "yes", False: "no", None: "blind"}[judged.holds]
 
 
@@ -69,7 +69,7 @@ def score(judged: Sequence[Judged]) -> str:
     return " and ".join(parts) + " hold" * bool(parts) + f"; {blind} blind" * bool(blind)
 
 
-_STYLES = {"yes": "green", "no": "bold red", "not simulated": "bold red", "blind": "dim"}
+_STYLES = {"yes": "green", "no": "bold red", "absent": "bold red", "blind": "dim"}
 
 
 def claims_table(judged: Sequence[Judged], tolerance: Tolerance) -> Table:

@@ -20,6 +20,8 @@ from nic2core.studies.table import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nic2core.studies.claim import Tolerance
+
 
 def machine_kind() -> str:
     """The processor and how many of its CPUs were there: what the wall time depends on."""
@@ -76,15 +78,9 @@ def page(data: dict[str, Any]) -> str:
         f"{score(judged)}.",
         *([data["summary"] + "."] if data["summary"] else []),
         "",
-        f"Engine {data['engine_version']}, seed {data['seed']}. {data['points']} points took "
-        f"{data['point_seconds']} s to simulate, one after the other; the last invocation of "
-        f"`nic2core reproduce {paper} --jobs {data['jobs']}` took {data['wall_seconds']} s, points "
-        f"finished earlier not repeated. Machine: {data['machine']}.",
+        _provenance(data),
         "",
-        f"A value holds if the simulated range lies within the published one, widened by "
-        f"{claims.tolerance.amount:g} "
-        f"{'%' if claims.tolerance.kind == 'relative' else 'points'} at both ends. The error is "
-        "that of the low and of the high end. A blind claim has no published number.",
+        _rule(claims.tolerance),
         "",
         "| Claim | Where | Statement | Published | Simulated | Error | Holds |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -102,6 +98,24 @@ def page(data: dict[str, Any]) -> str:
         )
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _provenance(data: dict[str, Any]) -> str:
+    return (
+        f"Engine {data['engine_version']}, seed {data['seed']}. {data['points']} points took "
+        f"{data['point_seconds']} s to simulate, one after the other; the last invocation of "
+        f"`nic2core reproduce {data['paper']} --jobs {data['jobs']}` took {data['wall_seconds']} s, "
+        f"points finished earlier not repeated. Machine: {data['machine']}."
+    )
+
+
+def _rule(tolerance: Tolerance) -> str:
+    unit = "%" if tolerance.kind == "relative" else "points"
+    return (
+        f"A value holds if the simulated range lies within the published one, widened by "
+        f"{tolerance.amount:g} {unit} at both ends. The error is that of the low and of the high "
+        "end. A blind claim has no published number."
+    )
 
 
 def _judged(row: dict[str, Any], section: str) -> Judged:

@@ -148,7 +148,11 @@ def draw(at: At) -> list[Panel]:
     x = "RX buffers per core"
     return [
         Bars(
-            "(a) Peak throughput", x, "Mrps", names, series(at, PLACEMENTS, places, lambda r: r.mrps)
+            "(a) Peak throughput",
+            x,
+            "Mrps",
+            names,
+            series(at, PLACEMENTS, places, lambda r: r.mrps),
         ),
         Bars(
             "(b) Memory bandwidth",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from nic2core.studies.chart import Bars
@@ -66,7 +66,9 @@ def _gap(at: At, cluster: tuple[int, int]) -> float:
 
 def twelve_over_two(at: At) -> Simulated:
     """Throughput of 12-way over 2-way DDIO."""
-    return span(at(at_cluster(ddio(12), c)).mrps / at(at_cluster(ddio(2), c)).mrps for c in CLUSTERS)
+    return span(
+        at(at_cluster(ddio(12), c)).mrps / at(at_cluster(ddio(2), c)).mrps for c in CLUSTERS
+    )
 
 
 def approaches_ideal(at: At) -> Simulated:
@@ -98,7 +100,7 @@ def ways_help(at: At) -> Simulated:
     falling = all(
         after.rx_evictions <= before.rx_evictions
         for seq in sequences
-        for before, after in zip(seq, seq[1:], strict=False)
+        for before, after in pairwise(seq)
     )
     found = every(faster, lambda r: r > 1 - RESOLUTION)
     return type(found)(found.low, found.high, bool(found.holds) and falling)
@@ -122,7 +124,10 @@ def below_ideal_with_sweeper(at: At) -> Simulated:
 def boost_shrinks(at: At) -> Simulated:
     """Sweeper's boost with more ways over that with fewer."""
     boosts = (
-        [at(at_cluster(s, c)).mrps / at(at_cluster(d, c)).mrps for d, s in zip(PLAIN, SWEEPER, strict=True)]
+        [
+            at(at_cluster(s, c)).mrps / at(at_cluster(d, c)).mrps
+            for d, s in zip(PLAIN, SWEEPER, strict=True)
+        ]
         for c in CLUSTERS
     )
     return every(
@@ -170,7 +175,10 @@ def bandwidth_saved(at: At) -> Simulated:
 def draw(at: At) -> list[Panel]:
     """The panels of the figure."""
     clusters = [
-        (f"{b} x {item} B" if item < 1024 else f"{b} x 1 KB", lambda p, c=(item, b): at_cluster(p, c))
+        (
+            f"{b} x {item} B" if item < 1024 else f"{b} x 1 KB",
+            lambda p, c=(item, b): at_cluster(p, c),
+        )
         for item, b in CLUSTERS
     ]
     places = [point for _, point in clusters]
@@ -178,7 +186,11 @@ def draw(at: At) -> list[Panel]:
     x = "RX buffers per core x packet size"
     return [
         Bars(
-            "(a) Peak throughput", x, "Mrps", names, series(at, PLACEMENTS, places, lambda r: r.mrps)
+            "(a) Peak throughput",
+            x,
+            "Mrps",
+            names,
+            series(at, PLACEMENTS, places, lambda r: r.mrps),
         ),
         Bars(
             "(b) Memory bandwidth",

@@ -103,7 +103,7 @@ def most_balanced(at: At) -> Simulated:
         return min(l3fwd(at, split(ways)) / best_l3fwd, xmem(at, split(ways)) / best_xmem)
 
     found = max(SPLITS, key=worse_off)
-    return every([found], lambda ways: ways == BALANCED)
+    return every([float(found)], lambda ways: ways == BALANCED)
 
 
 def balanced_gain(of: Callable[[At, Point], float]) -> Evaluator:
@@ -123,9 +123,7 @@ def xmem_degrades(at: At) -> Simulated:
 
 def xmem_gain(at: At) -> Simulated:
     """X-Mem's performance with Sweeper over that without, the LLC shared."""
-    return span(
-        xmem(at, s) / xmem(at, d) for d, s in zip(PLAIN_SHARED, SWEPT_SHARED, strict=True)
-    )
+    return span(xmem(at, s) / xmem(at, d) for d, s in zip(PLAIN_SHARED, SWEPT_SHARED, strict=True))
 
 
 def two_way_loss(at: At) -> Simulated:

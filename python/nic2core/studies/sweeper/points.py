@@ -41,9 +41,7 @@ def ddio(ways: int, *, sweeper: bool = False) -> Placement:
     return Placement("ddio", ways, sweeper)
 
 
-def kvs(
-    placement: Placement, *, item: int = 1024, buffers: int = 1024, channels: int = 4
-) -> Point:
+def kvs(placement: Placement, *, item: int = 1024, buffers: int = 1024, channels: int = 4) -> Point:
     """The key-value store at its peak under the SLO (figures 1, 5, 6 and 8)."""
     return _point("peak", "sweeper-kvs", _kvs_changes(placement, item, buffers, channels))
 
