@@ -29,7 +29,7 @@ def save(title: str, figures: Sequence[tuple[str, Sequence[Panel], int]], file: 
         for panel in panels:
             drawn.append(
                 _laid_out(panel).to_html(
-                    full_html=False, include_plotlyjs=script, config={"displaylogo": False}
+                    full_html=False, include_plotlyjs=script, config={"displayModeBar": False}
                 )
             )
             script = False
@@ -50,11 +50,13 @@ def save(title: str, figures: Sequence[tuple[str, Sequence[Panel], int]], file: 
 def _laid_out(panel: Panel) -> go.Figure:
     figure = draw(panel)
     figure.update_layout(
-        title=panel.title,
+        title={"text": panel.title, "y": 0.98, "yanchor": "top"},
         yaxis_title=panel.y,
         template="plotly_white",
-        height=460,
-        legend={"orientation": "h", "y": -0.3},
+        height=640 if isinstance(panel, Stacks) else 480,
+        margin={"t": 130},
+        # Above the axes: below them, bars with long names would be hidden.
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
     )
     figure.update_xaxes(title=panel.x)
     return figure

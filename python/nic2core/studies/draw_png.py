@@ -24,7 +24,7 @@ def save(title: str, panels: Sequence[Panel], columns: int, file: Path) -> None:
     """Draw panels in rows of `columns`."""
     rows = -(-len(panels) // columns)
     wide = 11.0 if columns == 1 else 5.2 * columns
-    canvas = Canvas(figsize=(wide, 3.9 * rows), layout="constrained")
+    canvas = Canvas(figsize=(wide, 4.2 * rows), layout="constrained")
     FigureCanvasAgg(canvas)
     canvas.suptitle(title)
     for i, panel in enumerate(panels):
@@ -61,8 +61,6 @@ def _bars(panel: Bars, axes: Axes) -> None:
         )
     _frame(panel, axes)
     axes.set_xticks(range(len(panel.clusters)), panel.clusters)
-    axes.legend(fontsize="x-small", ncols=2)
-    axes.set_ylim(top=axes.get_ylim()[1] * 1.25)
 
 
 def _stacks(panel: Stacks, axes: Axes) -> None:
@@ -79,16 +77,10 @@ def _stacks(panel: Stacks, axes: Axes) -> None:
         )
         bottom = [below + height for below, height in zip(bottom, heights, strict=True)]
     _frame(panel, axes)
-    # Two rows of labels: the bar, and below the cluster it belongs to.
     axes.set_xticks(xs, list(panel.bars) * len(panel.clusters), rotation=90, fontsize="x-small")
-    clusters = axes.secondary_xaxis(location=-0.5)
-    clusters.set_xticks(range(len(panel.clusters)), panel.clusters)
-    clusters.tick_params(length=0)
-    clusters.spines["bottom"].set_visible(False)
-    clusters.set_xlabel(panel.x)
-    axes.set_xlabel("")
-    axes.legend(fontsize="x-small", ncols=2)
-    axes.set_ylim(top=axes.get_ylim()[1] * 1.3)
+    axes.set_ylim(top=1.12 * max(bottom))
+    for n, cluster in enumerate(panel.clusters):
+        axes.text(n, 1.1 * max(bottom), cluster, ha="center", va="top", fontsize="small")
 
 
 def _curves(panel: Curves, axes: Axes) -> None:
@@ -105,13 +97,16 @@ def _curves(panel: Curves, axes: Axes) -> None:
             axes.annotate(label, (x, y), (4, 4), textcoords="offset points", fontsize="x-small")
     if panel.log_x:
         axes.set_xscale("log")
+    axes.margins(x=0.12 if any(line.labels for line in panel.lines) else 0.05)
     _frame(panel, axes)
-    axes.legend(fontsize="x-small")
 
 
 def _frame(panel: Panel, axes: Axes) -> None:
-    axes.set_title(panel.title, fontsize="medium")
-    axes.set_xlabel(panel.x)
+    """Title below, as the paper has it; legend above, where it hides nothing."""
+    axes.set_xlabel(f"{panel.x}\n{panel.title}")
     axes.set_ylabel(panel.y)
     axes.grid(axis="y", color="0.9")
     axes.set_axisbelow(True)
+    axes.legend(
+        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize="x-small", frameon=False
+    )

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def number(value: float) -> str:
-    """Three significant digits, and all digits before the point."""
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    """Three significant digits, but at least those up to the first after the point."""
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
 
 
 def span(low: float | None, high: float | None, unit: str) -> str:
     """A range, or one number if both ends print alike."""
     if low is None or high is None:
         return ""
-    text = number(low) if number(low) == number(high) else f"{number(low)} to {number(high)}"
+    text = number(low) if number(low) == number(high) else f"{number(low)}–{number(high)}"
     return f"{text} {unit}"
 
 
@@ -75,9 +75,9 @@ _STYLES = {"yes": "green", "no": "bold red", "absent": "bold red", "blind": "dim
 def claims_table(judged: Sequence[Judged], tolerance: Tolerance) -> Table:
     """claim | published | simulated | error | holds."""
     table = Table(title_justify="left", show_lines=False)
-    table.add_column("claim", overflow="fold")
+    table.add_column("claim", overflow="fold", min_width=34)
     for heading in ("published", "simulated", "error", "holds"):
-        table.add_column(heading, no_wrap=heading != "error")
+        table.add_column(heading)
     for j in judged:
         word = verdict(j)
         table.add_row(
