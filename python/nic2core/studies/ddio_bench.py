@@ -8,7 +8,7 @@ from nic2core.studies import palette
 from nic2core.studies.chart import Curves, Line
 from nic2core.studies.claim import Simulated, load_claims
 from nic2core.studies.evaluate import Evaluator
-from nic2core.studies.point import Point, base_scenario, canonical, merge
+from nic2core.studies.point import Point, base_scenario, merge, point
 from nic2core.studies.study import Figure, Study
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def forward(cores: int, packet: int, descriptors: int, ways: int) -> Point:
         "tenants": [tenant | {"cores": {"first": 0, "count": cores}}],
     }
     name = f"L2fwd, {cores} cores, {packet} B x {descriptors}, {ways} ways"
-    return Point("run", canonical(merge(scenario, changes)), name)
+    return point("run", merge(scenario, changes), name)
 
 
 def ways_point(ways: int) -> Point:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+import nic2core
+from nic2core import _core
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,22 +46,28 @@ def canonical(scenario: Mapping[str, Any]) -> str:
 
 
 @cache
-def _base(name: str) -> str:
-    package = files("nic2core")
-    scenario = tomllib.loads(
-        package.joinpath("scenarios", f"{name}.toml").read_text(encoding="utf-8")
-    )
-    machine = dict(scenario["machine"])
-    file = package.joinpath("machines", f"{machine.pop('base')}.toml")
-    base = tomllib.loads(file.read_text(encoding="utf-8"))
-    scenario["machine"] = merge(base, machine)
-    return canonical(scenario)
+def _shipped(name: str) -> str:
+    folder = Path(nic2core.__file__).parent
+    text, _ = _core.load_scenario(folder / "scenarios" / f"{name}.toml", [], [folder / "machines"])
+    return text
 
 
 def base_scenario(name: str) -> dict[str, Any]:
     """A scenario of `scenarios/`, complete with its machine of `machines/`."""
-    scenario: dict[str, Any] = json.loads(_base(name))
+    scenario: dict[str, Any] = json.loads(_shipped(name))
     return scenario
+
+
+def point(
+    kind: Literal["run", "peak"],
+    scenario: Mapping[str, Any],
+    name: str,
+    rate_of: Point | None = None,
+    rate_percent: int = 100,
+) -> Point:
+    """A point of a scenario that is checked and has its defaults written out."""
+    checked = json.loads(_core.check_scenario(json.dumps(scenario)))
+    return Point(kind, canonical(checked), name, rate_of, rate_percent)
 
 
 def merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -75,7 +75,7 @@ _STYLES = {"yes": "green", "no": "bold red", "absent": "bold red", "blind": "dim
 def claims_table(judged: Sequence[Judged], tolerance: Tolerance) -> Table:
     """claim | published | simulated | error | holds."""
     table = Table(title_justify="left", show_lines=False)
-    table.add_column("claim", overflow="fold", min_width=34)
+    table.add_column("claim", overflow="fold")
     for heading in ("published", "simulated", "error", "holds"):
         table.add_column(heading)
     for j in judged:

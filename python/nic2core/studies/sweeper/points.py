@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from nic2core.studies.point import Point, base_scenario, canonical, merge
+from nic2core.studies.point import Point, base_scenario, merge, point
 
 
 @dataclass(frozen=True)
@@ -141,4 +141,4 @@ def _point(
     name = changes.name
     if source is not None:
         name += f" at {percent} % of the peak of {source.name}"
-    return Point(kind, canonical(scenario), name, source, percent)
+    return point(kind, scenario, name, source, percent)

@@ -1,4 +1,5 @@
 import pytest
+
 from nic2core.studies import PAPERS, load_study
 from nic2core.studies.claim import (
     Claim,

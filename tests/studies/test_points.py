@@ -2,6 +2,7 @@ import json
 from typing import Any
 
 import pytest
+
 from nic2core.studies import load_study
 from nic2core.studies.point import Point, base_scenario, canonical, merge, plan
 from nic2core.studies.sweeper import fig1, fig5, fig6, fig8

@@ -4,12 +4,13 @@ from functools import cache
 from typing import Any
 
 import pytest
+from synthetic import SyntheticEngine
+
 from nic2core.studies import PAPERS, load_study
 from nic2core.studies.claim import Simulated, load_claims
 from nic2core.studies.evaluate import At, Evaluator, every, largest, span, steps
 from nic2core.studies.point import Point, plan
 from nic2core.studies.sweeper import STUDY, fig1, fig5, fig10
-from synthetic import SyntheticEngine
 
 
 @cache

@@ -3,12 +3,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from synthetic import Silent, SyntheticEngine
+
 from nic2core.studies import command, load_study
 from nic2core.studies.claim import load_claims
 from nic2core.studies.reproduce import UnknownTargetError, prepare, reproduce
 from nic2core.studies.study import Selection
 from nic2core.studies.sweeper import fig1, fig5, fig6
-from synthetic import Silent, SyntheticEngine
 
 KEYS = [
     "id",
@@ -60,7 +61,7 @@ def test_json_is_a_list_of_the_agreed_objects(
 def test_the_table_shows_every_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("sweeper/fig6", tmp_path) == 0
     text = capsys.readouterr().out
-    for name in ("published", "simulated", "error", "holds", "blind", "26 Mrps"):
+    for name in ("published", "simulated", "error", "holds", "blind", "26.0 Mrps"):
         assert name in text
     assert text.count("sweeper/fig6/") == len(fig6.CLAIMS)
 

@@ -9,12 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from synthetic import Silent, SyntheticEngine
+
 from nic2core.studies.point import Point, plan
 from nic2core.studies.runner import Outcome, Runner
 from nic2core.studies.store import Finished, Store
 from nic2core.studies.sweeper import fig1, fig6
 from nic2core.studies.sweeper.points import ddio, kvs
-from synthetic import Silent, SyntheticEngine
 
 ENGINE = SyntheticEngine()
 POINTS = plan(fig6.FIGURE.points)
