@@ -7,7 +7,7 @@ from nic2core.studies import PAPERS
 from nic2core.studies.claim import Judged, Simulated, judge, load_claims
 from nic2core.studies.validation import page, record, write
 
-DOCS = Path(__file__).parents[2] / "docs" / "validation"
+DOCS = Path(__file__).parents[3] / "docs" / "validation"
 
 
 def synthetic_record(paper: str) -> dict[str, object]:
