@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -64,6 +64,11 @@ def every(values: Iterable[float], test: Callable[[float], bool]) -> Simulated:
     """An ordering that holds if each value passes; the range shows by how much."""
     found = list(values)
     return Simulated(min(found), max(found), all(test(value) for value in found))
+
+
+def and_also(found: Simulated, condition: object) -> Simulated:
+    """The same ordering, which holds only if the condition does too."""
+    return replace(found, holds=bool(found.holds and condition))
 
 
 def percent_above(value: float, reference: float) -> float:

@@ -85,8 +85,8 @@ class Runner:
                 elif source is None or source in outcome.finished:
                     waiting.remove(point)
                     self._start(point, outcome, pool, running)
-            if not running:
-                continue
+            if waiting and not running:
+                raise AssertionError(f'"{waiting[0].name}" needs a point that is not in the plan')
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 point, key = running.pop(future)
                 try:

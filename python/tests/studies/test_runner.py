@@ -71,6 +71,11 @@ def test_a_refused_point_fails_alone_and_with_what_needs_it(tmp_path: Path) -> N
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_point_whose_source_is_not_in_the_plan_is_a_bug(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="not in the plan"):
+        run([fig6.RIGHT[1]], tmp_path)
+
+
 def test_the_key_names_kind_scenario_and_engine(tmp_path: Path) -> None:
     store = Store(tmp_path, "1")
     keys = {

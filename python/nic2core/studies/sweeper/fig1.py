@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nic2core.studies.chart import Bars
 from nic2core.studies.evaluate import (
     Evaluator,
+    and_also,
     every,
     largest,
     percent_above,
@@ -109,7 +110,7 @@ def ways_reduce_churn(at: At) -> Simulated:
     faster = [step for seq in sequences for step in steps([r.mrps for r in seq])]
     leak = [step for seq in sequences for step in steps([r.rx_evictions for r in seq])]
     found = every(faster, lambda r: r > 1 - RESOLUTION)
-    return type(found)(found.low, found.high, bool(found.holds) and all(r <= 1 for r in leak))
+    return and_also(found, all(r <= 1 for r in leak))
 
 
 FITTING = (ddio(4), ddio(6))

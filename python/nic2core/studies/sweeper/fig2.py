@@ -6,6 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from nic2core.studies.chart import Bars
+from nic2core.studies.claim import Simulated
 from nic2core.studies.evaluate import Evaluator, every, steps
 from nic2core.studies.study import Figure
 from nic2core.studies.sweeper.fig1 import NEGLIGIBLE
@@ -14,7 +15,6 @@ from nic2core.studies.sweeper.points import IDEAL, ddio, l3fwd
 
 if TYPE_CHECKING:
     from nic2core.studies.chart import Panel
-    from nic2core.studies.claim import Simulated
     from nic2core.studies.evaluate import At
     from nic2core.studies.point import Point
 
@@ -64,9 +64,8 @@ def premature_only_two_ways(at: At) -> Simulated:
     """Share of receive buffers read back from memory: with two ways, against more ways."""
     two = [at(p).premature_reads / at(p).accesses() for p in _TWO_WAYS]
     more = [at(p).premature_reads / at(p).accesses() for p in _DDIO if p not in _TWO_WAYS]
-    found = every(more, lambda share: share <= NEGLIGIBLE)
-    considerable = max(two) > NEGLIGIBLE
-    return type(found)(max(more), max(two), bool(found.holds) and considerable)
+    holds = max(more) <= NEGLIGIBLE < max(two)
+    return Simulated(max(more), max(two), holds)
 
 
 def premature_overshadowed(at: At) -> Simulated:

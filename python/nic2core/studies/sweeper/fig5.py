@@ -6,7 +6,15 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from nic2core.studies.chart import Bars
-from nic2core.studies.evaluate import Evaluator, every, largest, percent_below, span, steps
+from nic2core.studies.evaluate import (
+    Evaluator,
+    and_also,
+    every,
+    largest,
+    percent_below,
+    span,
+    steps,
+)
 from nic2core.studies.study import Figure
 from nic2core.studies.sweeper.fig1 import BUFFERS, COMPLETELY, RESOLUTION
 from nic2core.studies.sweeper.look import breakdown, series
@@ -103,7 +111,7 @@ def ways_help(at: At) -> Simulated:
         for before, after in pairwise(seq)
     )
     found = every(faster, lambda r: r > 1 - RESOLUTION)
-    return type(found)(found.low, found.high, bool(found.holds) and falling)
+    return and_also(found, falling)
 
 
 def boost(at: At) -> Simulated:
