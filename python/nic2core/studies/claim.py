@@ -1,0 +1,157 @@
+"""What a paper claims, what the simulator says to it, and whether the two agree."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Literal
+
+Kind = Literal["value", "ordering"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One result of a paper, in our words; a blind one has no published number."""
+
+    id: str
+    paper: str
+    figure: str
+    """The figure that shows it, such as `5a`."""
+    section: str
+    """Where in the paper it is stated."""
+    statement: str
+    metric: str
+    """What is computed, over which configurations, and for an ordering: when it holds."""
+    unit: str
+    kind: Kind
+    published_low: float | None = None
+    published_high: float | None = None
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far a simulated value may lie from a published one."""
+
+    amount: float
+    kind: Literal["relative", "points"]
+    """`relative`: percent of the published number; `points`: in the unit of the claim."""
+
+    def band(self, low: float, high: float) -> tuple[float, float]:
+        """The published range, widened."""
+        if self.kind == "points":
+            return low - self.amount, high + self.amount
+        share = self.amount / 100
+        return low - abs(low) * share, high + abs(high) * share
+
+
+@dataclass(frozen=True)
+class ClaimFile:
+    """The claims of one paper and how they are judged."""
+
+    title: str
+    tolerance: Tolerance
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What the simulator says to a claim: a range over the same configurations as the paper's."""
+
+    low: float
+    high: float
+    holds: bool | None = None
+    """For an ordering: whether it holds. A value is judged against its claim instead."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim beside what was simulated; `simulated` is absent if a point of it failed."""
+
+    claim: Claim
+    simulated: Simulated | None
+    holds: bool | None
+    """Absent for a blind claim: there is nothing to hold it against."""
+    error: tuple[float, float] | None
+    """Simulated minus published at the low and the high end: relative, or in the claim's unit if
+    the study judges by points."""
+
+    def row(self) -> dict[str, Any]:
+        """The JSON contract of `nic2core reproduce --json`."""
+        c, s = self.claim, self.simulated
+        return {
+            "id": c.id,
+            "paper": c.paper,
+            "figure": c.figure,
+            "statement": c.statement,
+            "metric": c.metric,
+            "unit": c.unit,
+            "published_low": c.published_low,
+            "published_high": c.published_high,
+            "simulated_low": None if s is None else s.low,
+            "simulated_high": None if s is None else s.high,
+            "kind": c.kind,
+            "holds": self.holds,
+        }
+
+
+def judge(claim: Claim, simulated: Simulated | None, tolerance: Tolerance) -> Judged:
+    """Hold a claim against what was simulated.
+
+    A value holds if the simulated range lies within the published one, widened by the tolerance at
+    both ends. What could not be simulated does not hold, and a blind claim is not judged.
+    """
+    blind = claim.kind == "value" and claim.published_low is None
+    if simulated is None or blind:
+        return Judged(claim, simulated, None if blind else False, None)
+    if claim.kind == "ordering":
+        if simulated.holds is None:
+            raise AssertionError(f"the evaluator of {claim.id} must say whether the ordering holds")
+        return Judged(claim, simulated, simulated.holds, None)
+    low, high = claim.published_low, claim.published_high
+    if low is None or high is None:
+        raise AssertionError(f"{claim.id} has one published end only; the loader checks this")
+    below, above = tolerance.band(low, high)
+    error = (simulated.low - low, simulated.high - high)
+    if tolerance.kind == "relative":
+        error = (error[0] / abs(low), error[1] / abs(high))
+    return Judged(claim, simulated, below <= simulated.low and simulated.high <= above, error)
+
+
+def load_claims(paper: str) -> ClaimFile:
+    """Read the claims of a paper."""
+    file = files(__package__).joinpath("claims", f"{paper}.toml")
+    return parse_claims(paper, file.read_text(encoding="utf-8"))
+
+
+def parse_claims(paper: str, text: str) -> ClaimFile:
+    """Parse a file of claims and refuse what would make a claim ambiguous."""
+    name = f"{paper}.toml"
+    data = tomllib.loads(text)
+    claims = tuple(Claim(paper=paper, **_ends(entry)) for entry in data["claim"])
+    seen: set[str] = set()
+    for claim in claims:
+        where = f"{name}: claim {claim.id}"
+        if claim.id in seen:
+            raise ValueError(f"{where} stands there twice")
+        seen.add(claim.id)
+        if not claim.id.startswith(f"{paper}/fig{claim.figure}/"):
+            raise ValueError(f"{where}: expected an id that begins with {paper}/fig{claim.figure}/")
+        if claim.kind not in ("value", "ordering"):
+            raise ValueError(f'{where}: kind = "{claim.kind}"; expected "value" or "ordering"')
+        low, high = claim.published_low, claim.published_high
+        if (low is None) != (high is None):
+            raise ValueError(f"{where}: expected both published_low and published_high or neither")
+        if low is not None and high is not None and low > high:
+            raise ValueError(f"{where}: published_low is above published_high")
+        if claim.kind == "ordering" and low is not None:
+            raise ValueError(f"{where}: an ordering has no published number")
+    return ClaimFile(data["title"], Tolerance(**data["tolerance"]), claims)
+
+
+def _ends(entry: dict[str, Any]) -> dict[str, Any]:
+    """`published = x` is short for both ends."""
+    if "published" not in entry:
+        return entry
+    rest = {key: value for key, value in entry.items() if key != "published"}
+    return rest | {"published_low": entry["published"], "published_high": entry["published"]}

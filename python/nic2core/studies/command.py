@@ -1,0 +1,122 @@
+"""`nic2core reproduce`: what the command prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as ProgressBar
+
+from nic2core.studies import PAPERS, load_study
+from nic2core.studies.engine import NativeEngine
+from nic2core.studies.reproduce import Reproduction, UnknownTargetError, prepare, reproduce
+from nic2core.studies.runner import Interrupted
+from nic2core.studies.study import Selection
+from nic2core.studies.table import claims_table, score
+
+if TYPE_CHECKING:
+    from nic2core.studies.engine import Engine
+    from nic2core.studies.point import Point
+
+EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_STOPPED = 0, 1, 2, 130
+"""A claim that misses is a result, not a failure; a point that cannot be simulated is one."""
+
+
+class Bar:
+    """Progress on the terminal, where there is one."""
+
+    def __init__(self, console: Console) -> None:
+        """Draw on this console."""
+        self._bar = ProgressBar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("points", total=None)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def begin(self, total: int) -> None:
+        """See `Progress`."""
+        self._bar.update(self._task, total=total)
+
+    def done(self, point: Point, seconds: float, *, cached: bool) -> None:
+        """See `Progress`."""
+        self._bar.advance(self._task)
+        if not cached:
+            line = f"{seconds:6.1f} s  {point.name}"
+            self._bar.console.print(line, style="dim", highlight=False, soft_wrap=True)
+
+
+def parse_target(target: str) -> tuple[str, str | None]:
+    """`sweeper/fig5` as paper and figure."""
+    paper, slash, figure = target.partition("/")
+    if paper not in PAPERS:
+        raise UnknownTargetError(
+            f'there is no study "{paper}"; there are {", ".join(PAPERS)}, each alone or with a '
+            f'figure, such as "sweeper/fig5"'
+        )
+    if not slash:
+        return paper, None
+    if not figure.startswith("fig"):
+        raise UnknownTargetError(f'"{target}" names no figure; expected "{paper}/fig5" or the like')
+    return paper, figure.removeprefix("fig")
+
+
+def run(
+    target: str,
+    *,
+    as_json: bool,
+    jobs: int,
+    claim: str | None,
+    out: Path,
+    docs: Path | None,
+    engine: Engine | None = None,
+) -> int:
+    """The whole command; its exit code."""
+    console = Console(stderr=True)
+    try:
+        paper, figure = parse_target(target)
+        task = prepare(load_study(paper), Selection(figure, claim))
+        with Bar(console) as bar:
+            done = reproduce(
+                task, engine or NativeEngine(), jobs=jobs, out=out, progress=bar, docs=docs
+            )
+    except UnknownTargetError as error:
+        console.print(f"error: {error}", style="red", highlight=False, soft_wrap=True)
+        return EXIT_USAGE
+    except Interrupted as stopped:
+        console.print(f"{stopped}; the same command goes on from there", highlight=False)
+        return EXIT_STOPPED
+    if as_json:
+        json.dump([j.row() for j in done.judged], sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    else:
+        _print(done)
+    for point, reason in done.outcome.failed.items():
+        console.print(
+            f"failed: {point.name}: {reason}", style="red", highlight=False, soft_wrap=True
+        )
+    return EXIT_FAILED if done.outcome.failed else EXIT_OK
+
+
+def _print(done: Reproduction) -> None:
+    console = Console()
+    console.print(claims_table(done.judged, done.claim_file.tolerance))
+    console.print(score(done.judged))
+    if done.summary is not None:
+        console.print(done.summary)
+    for file in done.files:
+        console.print(str(file), style="dim", highlight=False)

@@ -1,0 +1,120 @@
+"""The DDIO measurements of "ddio-bench" on a Xeon Gold 6140: real hardware, not a simulated one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nic2core.studies import palette
+from nic2core.studies.chart import Curves, Line
+from nic2core.studies.claim import Simulated, load_claims
+from nic2core.studies.evaluate import Evaluator
+from nic2core.studies.point import Point, base_scenario, merge, point
+from nic2core.studies.study import Figure, Study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nic2core.studies.chart import Panel
+    from nic2core.studies.claim import Judged
+    from nic2core.studies.evaluate import At
+
+WAYS = (2, 3, 4, 5, 6, 11)
+CORES = (1, 2, 4, 6, 8, 10, 12, 14, 16, 18)
+
+LINK_BPS = 100_000_000_000
+WIRE_BYTES = 24
+"""Preamble, start of frame, FCS and gap between frames, beside the frame as it lies in memory."""
+FCS_BYTES = 4
+"""Part of the packet sizes of the data set; the NIC strips it."""
+
+
+def forward(cores: int, packet: int, descriptors: int, ways: int) -> Point:
+    """Forwarding packets of a size at the full rate of the link."""
+    frame = packet - FCS_BYTES
+    scenario = base_scenario("ddio-bench")
+    (tenant,) = scenario["tenants"]
+    changes = {
+        "placement": {"io_ways": ways},
+        "queues": {"rx_descriptors": descriptors},
+        "traffic": {
+            "rate": f"{LINK_BPS // (8 * (frame + WIRE_BYTES))} pps",
+            "sizes": {"size": f"{frame} B"},
+        },
+        "tenants": [tenant | {"cores": {"first": 0, "count": cores}}],
+    }
+    name = f"L2fwd, {cores} cores, {packet} B x {descriptors}, {ways} ways"
+    return point("run", merge(scenario, changes), name)
+
+
+def ways_point(ways: int) -> Point:
+    """A point of the series "Ways"."""
+    return forward(cores=1, packet=1024, descriptors=4096, ways=ways)
+
+
+def cores_point(cores: int) -> Point:
+    """A point of the series "Cores"."""
+    return forward(cores=cores, packet=1500, descriptors=256, ways=2)
+
+
+def write_hits(point: Point) -> Evaluator:
+    """Share of DMA writes that hit the LLC."""
+
+    def evaluate(at: At) -> Simulated:
+        percent = at(point).write_hit_percent
+        return Simulated(percent, percent)
+
+    return Evaluator([point], evaluate)
+
+
+def _curves(
+    title: str, x: str, series: str, values: Sequence[int], where: Callable[[int], Point]
+) -> Callable[[At], list[Panel]]:
+    def draw(at: At) -> list[Panel]:
+        published = {c.id: c.published_low for c in load_claims("ddio-bench").claims}
+        measured = [published[f"ddio-bench/fig{series}/{n}"] for n in values]
+        simulated = [at(where(n)).write_hit_percent for n in values]
+        xs = [float(n) for n in values]
+        lines = [
+            Line(
+                "measured", xs, [m for m in measured if m is not None], palette.BLACK, marked=True
+            ),
+            Line("simulated", xs, simulated, palette.ORANGE, dashed=True, marked=True),
+        ]
+        return [Curves(title, x, "DMA writes that hit the LLC (%)", lines)]
+
+    return draw
+
+
+def summary(judged: Sequence[Judged]) -> str:
+    """Mean and worst distance over all points that were simulated."""
+    errors = [abs(j.error[0]) for j in judged if j.error is not None]
+    if not errors:
+        return "no point was simulated"
+    return (
+        f"write-hit ratio over {len(errors)} points: mean error {sum(errors) / len(errors):.1f}, "
+        f"worst {max(errors):.1f} percentage points"
+    )
+
+
+STUDY = Study(
+    paper="ddio-bench",
+    evaluators={
+        **{f"ddio-bench/figways/{n}": write_hits(ways_point(n)) for n in WAYS},
+        **{f"ddio-bench/figcores/{n}": write_hits(cores_point(n)) for n in CORES},
+    },
+    figures=[
+        Figure(
+            "ways",
+            "Write hits over I/O ways: 1 core, 1024 B, 4096 descriptors",
+            [ways_point(n) for n in WAYS],
+            _curves("Series Ways", "I/O ways", "ways", WAYS, ways_point),
+        ),
+        Figure(
+            "cores",
+            "Write hits over cores: 2 ways, 1500 B, 256 descriptors",
+            [cores_point(n) for n in CORES],
+            _curves("Series Cores", "Cores", "cores", CORES, cores_point),
+        ),
+    ],
+    summary=summary,
+)

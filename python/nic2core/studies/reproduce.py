@@ -1,0 +1,136 @@
+"""Reproduces a paper: plans the points, simulates them, holds the claims against them, draws."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nic2core.studies import draw_html, draw_png, validation
+from nic2core.studies.claim import Claim, ClaimFile, Judged, Simulated, judge, load_claims
+from nic2core.studies.evaluate import At
+from nic2core.studies.point import Point, plan
+from nic2core.studies.runner import Outcome, Progress, Runner
+from nic2core.studies.store import Store
+from nic2core.studies.study import Figure, Selection, Study
+
+if TYPE_CHECKING:
+    from nic2core.studies.engine import Engine
+
+
+class UnknownTargetError(ValueError):
+    """The user asked for a claim or figure that the study does not have."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came of it."""
+
+    claim_file: ClaimFile
+    judged: tuple[Judged, ...]
+    outcome: Outcome
+    files: tuple[Path, ...]
+    """What was drawn and written."""
+    summary: str | None
+
+
+@dataclass(frozen=True)
+class Task:
+    """A part of a study, its claims and figures, and the points that they need."""
+
+    study: Study
+    claim_file: ClaimFile
+    selection: Selection
+    claims: tuple[Claim, ...]
+    figures: tuple[Figure, ...]
+    points: tuple[Point, ...]
+
+
+def prepare(study: Study, selection: Selection) -> Task:
+    """Plan a part of a study: every configuration once, whatever it serves."""
+    claim_file = load_claims(study.paper)
+    claims = tuple(c for c in claim_file.claims if selection.has_claim(c))
+    figures = tuple(f for f in study.figures if selection.has_figure(f))
+    if not claims:
+        asked, known = ("claim", selection.claim), [c.id for c in claim_file.claims]
+        if selection.claim is None:
+            asked, known = ("figure", selection.figure), [f.number for f in study.figures]
+        raise UnknownTargetError(
+            f'the study "{study.paper}" has no {asked[0]} "{asked[1]}"; it has {", ".join(known)}'
+        )
+    needed = [p for c in claims for p in study.evaluators[c.id].points]
+    needed += [p for f in figures for p in f.points]
+    return Task(study, claim_file, selection, claims, figures, tuple(plan(needed)))
+
+
+def reproduce(
+    task: Task,
+    engine: Engine,
+    *,
+    jobs: int,
+    out: Path,
+    progress: Progress,
+    docs: Path | None = None,
+) -> Reproduction:
+    """Do it. Finished points are kept under `out`, figures are drawn there.
+
+    What a whole study gave is written to `docs`, if given.
+    """
+    begin = time.monotonic()
+    paper = task.study.paper
+    runner = Runner(engine, Store(out / "points", engine.version), jobs, progress)
+    outcome = runner.run(task.points)
+    results = {point: finished.result for point, finished in outcome.finished.items()}
+    tolerance = task.claim_file.tolerance
+
+    def simulated(claim: Claim) -> Simulated | None:
+        evaluator = task.study.evaluators[claim.id]
+        if any(point not in results for point in evaluator.points):
+            return None
+        return evaluator(results)
+
+    judged = tuple(judge(claim, simulated(claim), tolerance) for claim in task.claims)
+    summary = task.study.summary(judged) if task.study.summary else None
+    files = _draw(task, At(results), out / paper)
+    if task.selection.is_whole and docs is not None:
+        data = validation.record(
+            paper,
+            judged,
+            engine_version=engine.version,
+            seed=_seed(task),
+            points=len(outcome.finished),
+            simulated_seconds=sum(f.seconds for f in outcome.finished.values()),
+            wall_seconds=time.monotonic() - begin,
+            jobs=jobs,
+            summary=summary,
+        )
+        files += validation.write(data, docs)
+    return Reproduction(task.claim_file, judged, outcome, tuple(files), summary)
+
+
+def _draw(task: Task, at: At, folder: Path) -> list[Path]:
+    """Draw every figure whose points are all there."""
+    complete = [f for f in task.figures if all(p in at.results for p in f.points)]
+    files, pages = [], []
+    for figure in complete:
+        panels = figure.draw(At({point: at.results[point] for point in figure.points}))
+        title = f"Figure {figure.number}. {figure.title}"
+        files.append(folder / f"fig{figure.number}.png")
+        draw_png.save(title, panels, figure.columns, files[-1])
+        pages.append((title, panels, figure.columns))
+    if pages:
+        # A page of one figure does not overwrite that of all.
+        name = "all" if task.selection.figure is None else f"fig{complete[0].number}"
+        files.append(folder / f"{name}.html")
+        draw_html.save(task.claim_file.title, pages, files[-1])
+    return files
+
+
+def _seed(task: Task) -> int:
+    """The one seed of all points."""
+    seeds = {json.loads(point.scenario)["run"]["seed"] for point in task.points}
+    if len(seeds) != 1:
+        raise AssertionError(f"the points of a study share one seed, found {sorted(seeds)}")
+    return int(seeds.pop())

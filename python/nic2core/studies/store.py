@@ -1,0 +1,57 @@
+"""Finished points on disk, so that nothing is simulated twice and Ctrl-C loses nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nic2core.studies.point import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What one point gave, and how long it took to simulate."""
+
+    result: dict[str, Any]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Store:
+    """A directory with one file a point, named by what was simulated and by which engine."""
+
+    directory: Path
+    engine_version: str
+
+    def key(self, kind: str, scenario: Mapping[str, Any]) -> str:
+        """The name of a point: the same configuration and engine give the same name."""
+        text = f"{self.engine_version}\n{kind}\n{canonical(scenario)}"
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+    def get(self, key: str) -> Finished | None:
+        """The finished point of that name, if there is one."""
+        try:
+            data = json.loads((self.directory / f"{key}.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        return Finished(data["result"], data["seconds"])
+
+    def put(self, key: str, name: str, finished: Finished) -> None:
+        """Keep a finished point. The file appears whole or not at all."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        data = {
+            "name": name,
+            "engine": self.engine_version,
+            "seconds": finished.seconds,
+            "result": finished.result,
+        }
+        partial = self.directory / f"{key}.{os.getpid()}.partial"
+        partial.write_text(json.dumps(data), encoding="utf-8")
+        partial.replace(self.directory / f"{key}.json")

@@ -1,0 +1,190 @@
+"""Figure 1: the key-value store under DMA, DDIO and ideal DDIO (section IV-A)."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from nic2core.studies.chart import Bars
+from nic2core.studies.evaluate import (
+    Evaluator,
+    and_also,
+    every,
+    largest,
+    percent_above,
+    percent_below,
+    span,
+    steps,
+)
+from nic2core.studies.study import Figure
+from nic2core.studies.sweeper.look import breakdown, series
+from nic2core.studies.sweeper.points import DMA, IDEAL, Placement, ddio, kvs
+
+if TYPE_CHECKING:
+    from nic2core.studies.chart import Panel
+    from nic2core.studies.claim import Simulated
+    from nic2core.studies.evaluate import At
+    from nic2core.studies.point import Point
+
+BUFFERS = (512, 1024, 2048)
+DDIO = tuple(ddio(ways) for ways in (2, 4, 6))
+PLACEMENTS = (DMA, *DDIO, IDEAL)
+POINTS = [kvs(p, buffers=b) for b, p in product(BUFFERS, PLACEMENTS)]
+
+COMPLETELY = 0.01
+"""Share of what is "completely" gone that may be left: one percent."""
+NEGLIGIBLE = 0.05
+"""Share of the whole up to which a part is "negligible": five percent."""
+RESOLUTION = 0.02
+"""Differences of throughput below two percent are within the resolution of a peak search."""
+
+
+def _pairs(placement: Placement) -> list[tuple[Point, Point]]:
+    """Every DDIO configuration beside the same with another placement."""
+    return [(kvs(d, buffers=b), kvs(placement, buffers=b)) for b, d in product(BUFFERS, DDIO)]
+
+
+def gain_over_dma(at: At) -> Simulated:
+    """Throughput of DDIO over DMA."""
+    return largest(at(d).mrps / at(dma).mrps for d, dma in _pairs(DMA))
+
+
+def dma_bandwidth(at: At) -> Simulated:
+    """By how much DMA's memory bandwidth exceeds DDIO's."""
+    return span(percent_above(at(dma).bandwidth, at(d).bandwidth) for d, dma in _pairs(DMA))
+
+
+def dma_slower_but_busier(at: At) -> Simulated:
+    """The lesser of: DMA's bandwidth over DDIO's, DDIO's throughput over DMA's."""
+    return every(
+        (
+            min(at(dma).bandwidth / at(d).bandwidth, at(d).mrps / at(dma).mrps)
+            for d, dma in _pairs(DMA)
+        ),
+        lambda ratio: ratio > 1,
+    )
+
+
+def amat_lower(at: At) -> Simulated:
+    """Mean memory access time of DDIO over DMA's."""
+    return every((at(d).amat_ns / at(dma).amat_ns for d, dma in _pairs(DMA)), lambda r: r < 1)
+
+
+def nic_traffic_gone(at: At) -> Simulated:
+    """Memory traffic of the NIC itself under DDIO, as a share of that under DMA."""
+
+    def nic(point: Point) -> float:
+        return at(point).accesses("nic-rx-wr", "nic-tx-rd")
+
+    return every((nic(d) / nic(dma) for d, dma in _pairs(DMA)), lambda share: share <= COMPLETELY)
+
+
+def fewer_accesses(at: At) -> Simulated:
+    """By how much DDIO's accesses per request fall below DMA's."""
+    return largest(percent_below(at(d).accesses(), at(dma).accesses()) for d, dma in _pairs(DMA))
+
+
+def premium_over_ideal(at: At) -> Simulated:
+    """Accesses per request of DDIO over ideal DDIO's."""
+    return span(at(d).accesses() / at(ideal).accesses() for d, ideal in _pairs(IDEAL))
+
+
+def below_ideal(at: At) -> Simulated:
+    """Throughput of DDIO over ideal DDIO's."""
+    return every(
+        (at(d).mrps / at(ideal).mrps for d, ideal in _pairs(IDEAL)), lambda r: r < 1 - RESOLUTION
+    )
+
+
+def fewer_buffers_faster(at: At) -> Simulated:
+    """Throughput at each ring size over that at half of it, under DDIO."""
+    sequences = ([at(kvs(d, buffers=b)).mrps for b in BUFFERS] for d in DDIO)
+    return every(
+        (step for sequence in sequences for step in steps(sequence)), lambda r: r < 1 + RESOLUTION
+    )
+
+
+def ways_reduce_churn(at: At) -> Simulated:
+    """Throughput with two more ways over that without, where evictions fall as well."""
+    sequences = [[at(kvs(d, buffers=b)) for d in DDIO] for b in BUFFERS]
+    faster = [step for seq in sequences for step in steps([r.mrps for r in seq])]
+    leak = [step for seq in sequences for step in steps([r.rx_evictions for r in seq])]
+    found = every(faster, lambda r: r > 1 - RESOLUTION)
+    return and_also(found, all(r <= 1 for r in leak))
+
+
+FITTING = (ddio(4), ddio(6))
+
+
+def leak_where_rings_fit(at: At) -> Simulated:
+    """Receive-buffer lines evicted per request though all 512 buffers fit into the I/O ways."""
+    readings = [at(kvs(d, buffers=512)) for d in FITTING]
+    return every(
+        (r.rx_evictions / r.accesses() for r in readings), lambda share: share > COMPLETELY
+    )
+
+
+def premature_negligible(at: At) -> Simulated:
+    """Share of receive buffers read back from memory in all accesses."""
+    readings = [at(d) for d, _ in _pairs(IDEAL)]
+    return every(
+        (r.premature_reads / r.accesses() for r in readings), lambda share: share <= NEGLIGIBLE
+    )
+
+
+def consumed_dominate(at: At) -> Simulated:
+    """Share of consumed buffers in all evictions of receive buffers."""
+    readings = [at(d) for d, _ in _pairs(IDEAL)]
+    return every(
+        ((r.rx_evictions - r.premature_reads) / r.rx_evictions for r in readings),
+        lambda share: share >= 1 - NEGLIGIBLE,
+    )
+
+
+def draw(at: At) -> list[Panel]:
+    """The panels of the figure."""
+    clusters = [(str(b), lambda p, b=b: kvs(p, buffers=b)) for b in BUFFERS]
+    places = [point for _, point in clusters]
+    names = [name for name, _ in clusters]
+    x = "RX buffers per core"
+    return [
+        Bars(
+            "(a) Peak throughput",
+            x,
+            "Mrps",
+            names,
+            series(at, PLACEMENTS, places, lambda r: r.mrps),
+        ),
+        Bars(
+            "(b) Memory bandwidth",
+            x,
+            "GB/s",
+            names,
+            series(at, PLACEMENTS, places, lambda r: r.bandwidth),
+        ),
+        breakdown(at, "(c) Memory accesses per request by cause", PLACEMENTS, clusters, x=x),
+    ]
+
+
+FIGURE = Figure("1", "KVS: the effect of network data leaks", POINTS, draw, columns=3)
+
+_WITH_DMA = [point for pair in _pairs(DMA) for point in pair]
+_WITH_IDEAL = [point for pair in _pairs(IDEAL) for point in pair]
+_DDIO = [point for point, _ in _pairs(IDEAL)]
+CLAIMS = {
+    "fig1a/ddio-over-dma": Evaluator(_WITH_DMA, gain_over_dma),
+    "fig1a/amat-lower-than-dma": Evaluator(_WITH_DMA, amat_lower),
+    "fig1a/gap-to-ideal": Evaluator(_WITH_IDEAL, below_ideal),
+    "fig1a/fewer-buffers-faster": Evaluator(_DDIO, fewer_buffers_faster),
+    "fig1b/dma-bandwidth-over-ddio": Evaluator(_WITH_DMA, dma_bandwidth),
+    "fig1b/dma-slower-but-busier": Evaluator(_WITH_DMA, dma_slower_but_busier),
+    "fig1c/nic-traffic-gone": Evaluator(_WITH_DMA, nic_traffic_gone),
+    "fig1c/accesses-below-dma": Evaluator(_WITH_DMA, fewer_accesses),
+    "fig1c/accesses-over-ideal": Evaluator(_WITH_IDEAL, premium_over_ideal),
+    "fig1c/ways-reduce-churn": Evaluator(_DDIO, ways_reduce_churn),
+    "fig1c/leak-where-rings-fit": Evaluator(
+        [kvs(d, buffers=512) for d in FITTING], leak_where_rings_fit
+    ),
+    "fig1c/premature-negligible": Evaluator(_DDIO, premature_negligible),
+    "fig1c/consumed-dominate": Evaluator(_DDIO, consumed_dominate),
+}

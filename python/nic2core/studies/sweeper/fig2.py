@@ -1,0 +1,115 @@
+"""Figure 2: the forwarder with deep queues of waiting packets (section IV-B)."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from nic2core.studies.chart import Bars
+from nic2core.studies.claim import Simulated
+from nic2core.studies.evaluate import Evaluator, every, steps
+from nic2core.studies.study import Figure
+from nic2core.studies.sweeper.fig1 import NEGLIGIBLE
+from nic2core.studies.sweeper.look import breakdown, series
+from nic2core.studies.sweeper.points import IDEAL, ddio, l3fwd
+
+if TYPE_CHECKING:
+    from nic2core.studies.chart import Panel
+    from nic2core.studies.evaluate import At
+    from nic2core.studies.point import Point
+
+DEPTHS = (50, 250, 450)
+DDIO = tuple(ddio(ways) for ways in (2, 6, 12))
+PLACEMENTS = (*DDIO, IDEAL)
+_DDIO = [l3fwd(d, depth) for depth, d in product(DEPTHS, DDIO)]
+_TWO_WAYS = [l3fwd(ddio(2), depth) for depth in DEPTHS]
+POINTS = [l3fwd(p, depth) for depth, p in product(DEPTHS, PLACEMENTS)]
+
+
+def ideal_bandwidth(at: At) -> Simulated:
+    """Memory bandwidth of ideal DDIO over that of two-way DDIO, at each depth."""
+    return every(
+        (at(l3fwd(IDEAL, n)).bandwidth / at(l3fwd(ddio(2), n)).bandwidth for n in DEPTHS),
+        lambda share: share <= NEGLIGIBLE,
+    )
+
+
+def app_data_small(at: At) -> Simulated:
+    """Share of application data in the accesses per packet."""
+    return every(
+        (at(p).accesses("cpu-other-rd", "other-evct") / at(p).accesses() for p in _DDIO),
+        lambda share: share <= NEGLIGIBLE,
+    )
+
+
+def ways_help(at: At) -> Simulated:
+    """Throughput from 2 to 6 to 12 ways to ideal: each over the one before."""
+    sequences = ([at(l3fwd(p, n)).mrps for p in PLACEMENTS] for n in DEPTHS)
+    return every((step for sequence in sequences for step in steps(sequence)), lambda r: r > 1)
+
+
+def consumed_dominate(at: At) -> Simulated:
+    """Evictions of consumed buffers over the largest other cause of traffic."""
+
+    def ratio(point: Point) -> float:
+        reading = at(point)
+        consumed = reading.rx_evictions - reading.premature_reads
+        others = (reading.premature_reads, reading.accesses("cpu-other-rd", "other-evct"))
+        return consumed / max(*others, reading.accesses("tx-evct"))
+
+    return every((ratio(point) for point in _DDIO), lambda r: r > 1)
+
+
+def premature_only_two_ways(at: At) -> Simulated:
+    """Share of receive buffers read back from memory: with two ways, against more ways."""
+    two = [at(p).premature_reads / at(p).accesses() for p in _TWO_WAYS]
+    more = [at(p).premature_reads / at(p).accesses() for p in _DDIO if p not in _TWO_WAYS]
+    holds = max(more) <= NEGLIGIBLE < max(two)
+    return Simulated(max(more), max(two), holds)
+
+
+def premature_overshadowed(at: At) -> Simulated:
+    """With two ways: buffers read back from memory over evictions of consumed ones."""
+    readings = [at(point) for point in _TWO_WAYS]
+    return every(
+        (r.premature_reads / (r.rx_evictions - r.premature_reads) for r in readings),
+        lambda share: share < 1,
+    )
+
+
+def draw(at: At) -> list[Panel]:
+    """The panels of the figure."""
+    clusters = [(str(n), lambda p, n=n: l3fwd(p, n)) for n in DEPTHS]
+    places = [point for _, point in clusters]
+    names = [name for name, _ in clusters]
+    x = "Packets waiting per core (D)"
+    return [
+        Bars("(a) Throughput", x, "Mpps", names, series(at, PLACEMENTS, places, lambda r: r.mrps)),
+        Bars(
+            "(b) Memory bandwidth",
+            x,
+            "GB/s",
+            names,
+            series(at, PLACEMENTS, places, lambda r: r.bandwidth),
+        ),
+        breakdown(
+            at,
+            "(c) Memory accesses per packet by cause",
+            PLACEMENTS,
+            clusters,
+            x=x,
+            unit="packet",
+        ),
+    ]
+
+
+FIGURE = Figure("2", "L3fwd: the effect of network data leaks", POINTS, draw, columns=3)
+
+CLAIMS = {
+    "fig2a/ways-help": Evaluator(POINTS, ways_help),
+    "fig2b/ideal-bandwidth-negligible": Evaluator(POINTS, ideal_bandwidth),
+    "fig2c/app-data-small": Evaluator(_DDIO, app_data_small),
+    "fig2c/consumed-dominate": Evaluator(_DDIO, consumed_dominate),
+    "fig2c/premature-only-2way": Evaluator(_DDIO, premature_only_two_ways),
+    "fig2c/premature-overshadowed": Evaluator(_TWO_WAYS, premature_overshadowed),
+}

@@ -1,0 +1,231 @@
+"""Figure 5: the key-value store over DDIO ways, with and without Sweeper (section VI-A)."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from typing import TYPE_CHECKING
+
+from nic2core.studies.chart import Bars
+from nic2core.studies.evaluate import (
+    Evaluator,
+    and_also,
+    every,
+    largest,
+    percent_below,
+    span,
+    steps,
+)
+from nic2core.studies.study import Figure
+from nic2core.studies.sweeper.fig1 import BUFFERS, COMPLETELY, RESOLUTION
+from nic2core.studies.sweeper.look import breakdown, series
+from nic2core.studies.sweeper.points import IDEAL, Placement, ddio, kvs
+
+if TYPE_CHECKING:
+    from nic2core.studies.chart import Panel
+    from nic2core.studies.claim import Simulated
+    from nic2core.studies.evaluate import At
+    from nic2core.studies.point import Point
+
+WAYS = (2, 4, 6, 12)
+ITEMS = (512, 1024)
+CLUSTERS = tuple((item, buffers) for item in ITEMS for buffers in BUFFERS)
+"""In the paper's order: section VI-B calls 1024 buffers of 1 KB the fifth."""
+SMALLEST = (512, 512)
+PLAIN = tuple(ddio(ways) for ways in WAYS)
+SWEEPER = tuple(ddio(ways, sweeper=True) for ways in WAYS)
+PLACEMENTS = (*(p for pair in zip(PLAIN, SWEEPER, strict=True) for p in pair), IDEAL)
+
+LARGELY = 0.18
+"""Sweeper stays within 18 % of ideal DDIO (section VI-A); that is also the most that "largely
+insensitive" to the number of buffers can mean."""
+VIRTUALLY = 0.10
+"""Accesses within ten percent "virtually match"."""
+NEAR_IDEAL = 11.0
+"""Percent below ideal from which section VI-A no longer speaks of approaching it."""
+
+
+def at_cluster(placement: Placement, cluster: tuple[int, int]) -> Point:
+    """A bar of the figure."""
+    item, buffers = cluster
+    return kvs(placement, item=item, buffers=buffers)
+
+
+POINTS = [at_cluster(p, c) for c, p in product(CLUSTERS, PLACEMENTS)]
+
+
+def _swept() -> list[tuple[Point, Point, Point]]:
+    """DDIO, the same with Sweeper, and ideal DDIO, for every number of ways and cluster."""
+    return [
+        (
+            at_cluster(ddio(w), c),
+            at_cluster(ddio(w, sweeper=True), c),
+            at_cluster(IDEAL, c),
+        )
+        for c, w in product(CLUSTERS, WAYS)
+    ]
+
+
+def _gap(at: At, cluster: tuple[int, int]) -> float:
+    """By how many percent all-ways DDIO falls short of ideal DDIO."""
+    return percent_below(
+        at(at_cluster(ddio(12), cluster)).mrps, at(at_cluster(IDEAL, cluster)).mrps
+    )
+
+
+def twelve_over_two(at: At) -> Simulated:
+    """Throughput of 12-way over 2-way DDIO."""
+    return span(
+        at(at_cluster(ddio(12), c)).mrps / at(at_cluster(ddio(2), c)).mrps for c in CLUSTERS
+    )
+
+
+def approaches_ideal(at: At) -> Simulated:
+    """12-way DDIO below ideal DDIO at the smallest footprint, which is the smallest gap."""
+    gap = _gap(at, SMALLEST)
+    others = [_gap(at, c) for c in CLUSTERS if c != SMALLEST]
+    return every([gap], lambda g: g < NEAR_IDEAL and g < min(others))
+
+
+def below_ideal(at: At) -> Simulated:
+    """12-way DDIO below ideal DDIO elsewhere."""
+    return span(_gap(at, c) for c in CLUSTERS if c != SMALLEST)
+
+
+def accesses_over_ideal(at: At) -> Simulated:
+    """Accesses per request of DDIO over ideal DDIO's."""
+    return largest(at(d).accesses() / at(ideal).accesses() for d, _, ideal in _swept())
+
+
+def worst_leak(at: At) -> Simulated:
+    """Throughput of ideal DDIO over DDIO's."""
+    return largest(at(ideal).mrps / at(d).mrps for d, _, ideal in _swept())
+
+
+def ways_help(at: At) -> Simulated:
+    """Throughput with more ways over that with fewer, where evictions fall as well."""
+    sequences = [[at(at_cluster(p, c)) for p in PLAIN] for c in CLUSTERS]
+    faster = [step for seq in sequences for step in steps([r.mrps for r in seq])]
+    falling = all(
+        after.rx_evictions <= before.rx_evictions
+        for seq in sequences
+        for before, after in pairwise(seq)
+    )
+    found = every(faster, lambda r: r > 1 - RESOLUTION)
+    return and_also(found, falling)
+
+
+def boost(at: At) -> Simulated:
+    """Throughput with Sweeper over that without."""
+    return span(at(s).mrps / at(d).mrps for d, s, _ in _swept())
+
+
+def largest_boost(at: At) -> Simulated:
+    """The greatest of them."""
+    return largest(at(s).mrps / at(d).mrps for d, s, _ in _swept())
+
+
+def below_ideal_with_sweeper(at: At) -> Simulated:
+    """Sweeper below ideal DDIO."""
+    return span(percent_below(at(s).mrps, at(ideal).mrps) for _, s, ideal in _swept())
+
+
+def boost_shrinks(at: At) -> Simulated:
+    """Sweeper's boost with more ways over that with fewer."""
+    boosts = (
+        [
+            at(at_cluster(s, c)).mrps / at(at_cluster(d, c)).mrps
+            for d, s in zip(PLAIN, SWEEPER, strict=True)
+        ]
+        for c in CLUSTERS
+    )
+    return every(
+        (step for sequence in boosts for step in steps(sequence)), lambda r: r < 1 + RESOLUTION
+    )
+
+
+def insensitive(at: At) -> Simulated:
+    """Throughput at 2048 buffers over that at 512 with Sweeper, which plain DDIO falls below."""
+
+    def kept(placement: Placement, item: int) -> float:
+        deep, shallow = (at(kvs(placement, item=item, buffers=b)).mrps for b in (2048, 512))
+        return deep / shallow
+
+    pairs = [
+        (kept(d, item), kept(s, item))
+        for item, (d, s) in product(ITEMS, zip(PLAIN, SWEEPER, strict=True))
+    ]
+    swept = [s for _, s in pairs]
+    return every(swept, lambda s: s >= 1 - LARGELY and all(d < s for d, s in pairs))
+
+
+def evictions_gone(at: At) -> Simulated:
+    """Share of consumed buffers' write-backs in all accesses, with Sweeper."""
+    readings = [at(s) for _, s, _ in _swept()]
+    return every(
+        ((r.rx_evictions - r.premature_reads) / r.accesses() for r in readings),
+        lambda share: share <= COMPLETELY,
+    )
+
+
+def matches_ideal(at: At) -> Simulated:
+    """Accesses per request with Sweeper over ideal DDIO's."""
+    return every(
+        (at(s).accesses() / at(ideal).accesses() for _, s, ideal in _swept()),
+        lambda r: abs(r - 1) <= VIRTUALLY,
+    )
+
+
+def bandwidth_saved(at: At) -> Simulated:
+    """Memory bandwidth of DDIO over Sweeper's, both at their peaks."""
+    return largest(at(d).bandwidth / at(s).bandwidth for d, s, _ in _swept())
+
+
+def draw(at: At) -> list[Panel]:
+    """The panels of the figure."""
+    clusters = [
+        (
+            f"{b} x {item} B" if item < 1024 else f"{b} x 1 KB",
+            lambda p, c=(item, b): at_cluster(p, c),
+        )
+        for item, b in CLUSTERS
+    ]
+    places = [point for _, point in clusters]
+    names = [name for name, _ in clusters]
+    x = "RX buffers per core x packet size"
+    return [
+        Bars(
+            "(a) Peak throughput",
+            x,
+            "Mrps",
+            names,
+            series(at, PLACEMENTS, places, lambda r: r.mrps),
+        ),
+        Bars(
+            "(b) Memory bandwidth",
+            x,
+            "GB/s",
+            names,
+            series(at, PLACEMENTS, places, lambda r: r.bandwidth),
+        ),
+        breakdown(at, "(c) Memory accesses per request by cause", PLACEMENTS, clusters, x=x),
+    ]
+
+
+FIGURE = Figure("5", "KVS: DDIO ways, with and without Sweeper", POINTS, draw)
+
+CLAIMS = {
+    "fig5a/12way-over-2way": Evaluator(POINTS, twelve_over_two),
+    "fig5a/12way-approaches-ideal": Evaluator(POINTS, approaches_ideal),
+    "fig5a/12way-below-ideal": Evaluator(POINTS, below_ideal),
+    "fig5a/ideal-over-ddio": Evaluator(POINTS, worst_leak),
+    "fig5a/ways-help": Evaluator(POINTS, ways_help),
+    "fig5a/sweeper-boost": Evaluator(POINTS, boost),
+    "fig5a/largest-sweeper-boost": Evaluator(POINTS, largest_boost),
+    "fig5a/sweeper-below-ideal": Evaluator(POINTS, below_ideal_with_sweeper),
+    "fig5a/boost-shrinks-with-ways": Evaluator(POINTS, boost_shrinks),
+    "fig5a/insensitive-to-buffers": Evaluator(POINTS, insensitive),
+    "fig5b/bandwidth-saved": Evaluator(POINTS, bandwidth_saved),
+    "fig5c/accesses-over-ideal": Evaluator(POINTS, accesses_over_ideal),
+    "fig5c/consumed-evictions-gone": Evaluator(POINTS, evictions_gone),
+    "fig5c/accesses-match-ideal": Evaluator(POINTS, matches_ideal),
+}

@@ -1,0 +1,118 @@
+"""Figure 8: the key-value store over memory channels (section VI-D)."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from nic2core.studies.chart import Bars
+from nic2core.studies.evaluate import Evaluator, every, span, steps
+from nic2core.studies.study import Figure
+from nic2core.studies.sweeper.fig1 import NEGLIGIBLE, RESOLUTION
+from nic2core.studies.sweeper.fig5 import PLACEMENTS, PLAIN, SMALLEST, WAYS
+from nic2core.studies.sweeper.look import series
+from nic2core.studies.sweeper.points import IDEAL, Placement, ddio, kvs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nic2core.studies.chart import Panel
+    from nic2core.studies.claim import Simulated
+    from nic2core.studies.evaluate import At
+    from nic2core.studies.point import Point
+
+CHANNELS = (3, 4, 8)
+LARGEST = (1024, 2048)
+"""Item size and buffers per core."""
+SIZES = (SMALLEST, LARGEST)
+
+
+def bar(placement: Placement, size: tuple[int, int], channels: int) -> Point:
+    """A bar of the figure; with four channels it is one of figure 5."""
+    item, buffers = size
+    return kvs(placement, item=item, buffers=buffers, channels=channels)
+
+
+POINTS = [bar(p, size, n) for size, n, p in product(SIZES, CHANNELS, PLACEMENTS)]
+
+
+def _boost(at: At, ways: int, size: tuple[int, int], channels: int) -> float:
+    plain, swept = (at(bar(ddio(ways, sweeper=s), size, channels)) for s in (False, True))
+    return swept.mrps / plain.mrps
+
+
+def boost(channels: int) -> Evaluator:
+    """Throughput with Sweeper over that without, at the largest footprint."""
+
+    def evaluate(at: At) -> Simulated:
+        return span(_boost(at, w, LARGEST, channels) for w in WAYS)
+
+    return Evaluator(_boosted(LARGEST, channels), evaluate)
+
+
+def _boosted(size: tuple[int, int], channels: int) -> list[Point]:
+    return [bar(ddio(w, sweeper=s), size, channels) for w in WAYS for s in (False, True)]
+
+
+def noticeable_everywhere(at: At) -> Simulated:
+    """The greatest boost over the ways, with 8 channels and the smallest footprint."""
+    return every(
+        [max(_boost(at, w, SMALLEST, 8) for w in WAYS)], lambda found: found > 1 + NEGLIGIBLE
+    )
+
+
+def larger_rings_larger_boost(at: At) -> Simulated:
+    """The boost at the largest footprint over that at the smallest."""
+    return every(
+        (
+            _boost(at, w, LARGEST, n) / _boost(at, w, SMALLEST, n)
+            for n, w in product(CHANNELS, WAYS)
+        ),
+        lambda r: r > 1,
+    )
+
+
+def ways_help_short_of_ideal(at: At) -> Simulated:
+    """Throughput from 2 to 4, 6, 12 ways and ideal DDIO: each over the one before."""
+    sequences = (
+        [at(bar(p, size, n)).mrps for p in (*PLAIN, IDEAL)] for size, n in product(SIZES, CHANNELS)
+    )
+    return every(
+        (step for sequence in sequences for step in steps(sequence)), lambda r: r > 1 - RESOLUTION
+    )
+
+
+def draw(at: At) -> list[Panel]:
+    """The panels of the figure: one a footprint, one cluster a number of channels."""
+
+    def panel(title: str, size: tuple[int, int]) -> Bars:
+        places: list[Callable[[Placement], Point]] = [
+            lambda p, n=n: bar(p, size, n)  # type: ignore[misc]
+            for n in CHANNELS
+        ]
+        names = [str(n) for n in CHANNELS]
+        bars = series(at, PLACEMENTS, places, lambda r: r.mrps)
+        return Bars(title, "Memory channels", "Mrps", names, bars)
+
+    return [
+        panel("512 buffers of 512 B", SMALLEST),
+        panel("2048 buffers of 1 KB", LARGEST),
+    ]
+
+
+FIGURE = Figure("8", "KVS: sensitivity to memory bandwidth", POINTS, draw, columns=2)
+
+CLAIMS = {
+    "fig8/3-channels-boost": boost(3),
+    "fig8/4-channels-boost": boost(4),
+    "fig8/8-channels-boost": boost(8),
+    "fig8/noticeable-everywhere": Evaluator(_boosted(SMALLEST, 8), noticeable_everywhere),
+    "fig8/larger-rings-larger-boost": Evaluator(
+        [point for size, n in product(SIZES, CHANNELS) for point in _boosted(size, n)],
+        larger_rings_larger_boost,
+    ),
+    "fig8/ways-help-short-of-ideal": Evaluator(
+        [bar(p, size, n) for size, n, p in product(SIZES, CHANNELS, (*PLAIN, IDEAL))],
+        ways_help_short_of_ideal,
+    ),
+}

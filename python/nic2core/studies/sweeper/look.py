@@ -1,0 +1,83 @@
+"""How the configurations and causes of the Sweeper paper look in every figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nic2core.studies import palette
+from nic2core.studies.chart import Part, Series, Stacks
+from nic2core.studies.reading import CAUSES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nic2core.studies.evaluate import At
+    from nic2core.studies.point import Point
+    from nic2core.studies.reading import Reading
+    from nic2core.studies.sweeper.points import Placement
+
+_WAYS = {2: palette.SKY, 4: palette.GREEN, 6: palette.ORANGE, 12: palette.BLUE}
+_CAUSES = {
+    "nic-rx-wr": ("NIC RX Wr", palette.BLACK),
+    "nic-tx-rd": ("NIC TX Rd", palette.GREY),
+    "cpu-rx-rd": ("CPU RX Rd", palette.RED),
+    "cpu-other-rd": ("CPU Other Rd", palette.SKY),
+    "rx-evct": ("RX Evct", palette.ORANGE),
+    "tx-evct": ("TX Evct", palette.YELLOW),
+    "other-evct": ("Other Evct", palette.BLUE),
+}
+
+
+def color(placement: Placement) -> str:
+    """One color for a number of ways, with and without Sweeper."""
+    if placement.ways is not None:
+        return _WAYS[placement.ways]
+    return palette.GREY if placement.policy == "dma" else palette.BLACK
+
+
+def series(
+    at: At,
+    placements: Sequence[Placement],
+    clusters: Sequence[Callable[[Placement], Point]],
+    quantity: Callable[[Reading], float],
+) -> list[Series]:
+    """A bar of each placement in each cluster."""
+    return [
+        Series(
+            placement.name,
+            [quantity(at(cluster(placement))) for cluster in clusters],
+            color(placement),
+            placement.sweeper,
+        )
+        for placement in placements
+    ]
+
+
+def breakdown(
+    at: At,
+    title: str,
+    placements: Sequence[Placement],
+    clusters: Sequence[tuple[str, Callable[[Placement], Point]]],
+    *,
+    x: str,
+    unit: str = "request",
+) -> Stacks:
+    """Memory accesses by cause, as in figure 1c; what has none of its seven causes comes on top."""
+
+    def heights(quantity: Callable[[Reading], float]) -> list[list[float]]:
+        return [[quantity(at(cluster(p))) for p in placements] for _, cluster in clusters]
+
+    parts = [
+        Part(name, heights(lambda r, cause=cause: r.accesses(cause)), shade)  # type: ignore[misc]
+        for cause, (name, shade) in _CAUSES.items()
+    ]
+    rest = heights(lambda r: r.accesses() - r.accesses(*CAUSES))
+    parts.append(Part("descriptors and other", rest, palette.PURPLE))
+    return Stacks(
+        title=title,
+        x=x,
+        y=f"Memory accesses per {unit}",
+        clusters=[name for name, _ in clusters],
+        bars=[p.name for p in placements],
+        parts=parts,
+    )

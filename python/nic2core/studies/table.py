@@ -1,0 +1,90 @@
+"""Claims beside what was simulated, for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nic2core.studies.claim import Judged, Tolerance
+
+
+def number(value: float) -> str:
+    """Three significant digits, but at least those up to the first after the point."""
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
+
+
+def span(low: float | None, high: float | None, unit: str) -> str:
+    """A range, or one number if both ends print alike."""
+    if low is None or high is None:
+        return ""
+    text = number(low) if number(low) == number(high) else f"{number(low)}–{number(high)}"
+    return f"{text} {unit}"
+
+
+def error_text(judged: Judged, tolerance: Tolerance) -> str:
+    """The error at both ends of the range."""
+    if judged.error is None:
+        return ""
+    low, high = judged.error
+    scale, unit = (100, "%") if tolerance.kind == "relative" else (1, "points")
+    ends = [f"{scale * end:+.1f}" for end in (low, high)]
+    return f"{ends[0] if ends[0] == ends[1] else ' / '.join(ends)} {unit}"
+
+
+def verdict(judged: Judged) -> str:
+    """`yes`, `no`, `blind`, or `absent` if a point failed or shows nothing to the claim."""
+    if judged.simulated is None:
+        return "absent"
+    return {True: "yes", False: "no", None: "blind"}[judged.holds]
+
+
+def published_text(judged: Judged) -> str:
+    """What the paper has."""
+    claim = judged.claim
+    if claim.kind == "ordering":
+        return "ordering"
+    return span(claim.published_low, claim.published_high, claim.unit) or "blind"
+
+
+def simulated_text(judged: Judged) -> str:
+    """What the simulator has."""
+    found = judged.simulated
+    return "" if found is None else span(found.low, found.high, judged.claim.unit)
+
+
+def score(judged: Sequence[Judged]) -> str:
+    """How many hold, of the values and of the orderings; blind ones apart."""
+    values = [j for j in judged if j.claim.kind == "value" and j.claim.published_low is not None]
+    orderings = [j for j in judged if j.claim.kind == "ordering"]
+    blind = len(judged) - len(values) - len(orderings)
+    parts = [
+        f"{sum(bool(j.holds) for j in group)} of {len(group)} {name}"
+        for name, group in (("values", values), ("orderings", orderings))
+        if group
+    ]
+    return " and ".join(parts) + " hold" * bool(parts) + f"; {blind} blind" * bool(blind)
+
+
+_STYLES = {"yes": "green", "no": "bold red", "absent": "bold red", "blind": "dim"}
+
+
+def claims_table(judged: Sequence[Judged], tolerance: Tolerance) -> Table:
+    """claim | published | simulated | error | holds."""
+    table = Table(title_justify="left", show_lines=False)
+    table.add_column("claim", overflow="fold")
+    for heading in ("published", "simulated", "error", "holds"):
+        table.add_column(heading)
+    for j in judged:
+        word = verdict(j)
+        table.add_row(
+            f"{j.claim.id}\n[dim]{j.claim.statement}[/dim]",
+            published_text(j),
+            simulated_text(j),
+            error_text(j, tolerance),
+            f"[{_STYLES[word]}]{word}[/]",
+        )
+    return table

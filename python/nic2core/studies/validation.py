@@ -1,0 +1,153 @@
+"""What a full run gave, kept in the documentation: a JSON file, and the page generated from it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nic2core.studies.claim import Claim, Judged, Simulated, judge, load_claims
+from nic2core.studies.table import (
+    error_text,
+    published_text,
+    score,
+    simulated_text,
+    verdict,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nic2core.studies.claim import Tolerance
+
+
+def machine_kind() -> str:
+    """The processor and how many of its CPUs were there: what the wall time depends on."""
+    name = platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                name = line.partition(":")[2].strip()
+                break
+    return f"{name}, {os.cpu_count()} CPUs"
+
+
+def record(
+    paper: str,
+    judged: Sequence[Judged],
+    *,
+    engine_version: str,
+    seed: int,
+    points: int,
+    simulated_seconds: float,
+    wall_seconds: float,
+    jobs: int,
+    summary: str | None,
+) -> dict[str, Any]:
+    """The content of `docs/validation/PAPER.json`."""
+    return {
+        "paper": paper,
+        "engine_version": engine_version,
+        "seed": seed,
+        "machine": machine_kind(),
+        "jobs": jobs,
+        "wall_seconds": round(wall_seconds),
+        "points": points,
+        "point_seconds": round(simulated_seconds),
+        "summary": summary,
+        "claims": [j.row() for j in judged],
+    }
+
+
+def page(data: dict[str, Any]) -> str:
+    """The Markdown page of a validation file."""
+    paper = data["paper"]
+    claims = load_claims(paper)
+    sections = {claim.id: claim.section for claim in claims.claims}
+    judged = [_judged(row, sections.get(row["id"], "")) for row in data["claims"]]
+    lines = [
+        f"# Validation: {paper}",
+        "",
+        f"<!-- Generated from {paper}.json by `nic2core reproduce {paper}`; do not edit. -->",
+        "",
+        claims.title + ".",
+        "",
+        f"{score(judged)}.",
+        *([data["summary"] + "."] if data["summary"] else []),
+        "",
+        _provenance(data),
+        "",
+        _rule(claims.tolerance),
+        "",
+        "| Claim | Where | Statement | Published | Simulated | Error | Holds |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for j in judged:
+        claim = j.claim
+        cells = (
+            f"`{claim.id.removeprefix(paper + '/')}`",
+            claim.section,
+            f"{claim.statement}. *{claim.metric}*",
+            published_text(j),
+            simulated_text(j),
+            error_text(j, claims.tolerance),
+            verdict(j),
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _provenance(data: dict[str, Any]) -> str:
+    return (
+        f"Engine {data['engine_version']}, seed {data['seed']}. {data['points']} points took "
+        f"{data['point_seconds']} s to simulate, one after the other; the last invocation of "
+        f"`nic2core reproduce {data['paper']} --jobs {data['jobs']}` took {data['wall_seconds']} s, "
+        f"points finished earlier not repeated. Machine: {data['machine']}."
+    )
+
+
+def _rule(tolerance: Tolerance) -> str:
+    unit = "%" if tolerance.kind == "relative" else "points"
+    return (
+        f"A value holds if the simulated range lies within the published one, widened by "
+        f"{tolerance.amount:g} {unit} at both ends. The error is that of the low and of the high "
+        "end. A blind claim has no published number."
+    )
+
+
+def _judged(row: dict[str, Any], section: str) -> Judged:
+    """A row of the file, with its error computed again. The verdict is the recorded one."""
+    claim = Claim(
+        section=section,
+        **{
+            key: row[key]
+            for key in (
+                "id",
+                "paper",
+                "figure",
+                "statement",
+                "metric",
+                "unit",
+                "kind",
+                "published_low",
+                "published_high",
+            )
+        },
+    )
+    found = None
+    if row["simulated_low"] is not None:
+        found = Simulated(row["simulated_low"], row["simulated_high"], row["holds"])
+    tolerance = load_claims(claim.paper).tolerance
+    return Judged(claim, found, row["holds"], judge(claim, found, tolerance).error)
+
+
+def write(data: dict[str, Any], folder: Path) -> list[Path]:
+    """Write the file and its page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file, text = folder / f"{data['paper']}.json", folder / f"{data['paper']}.md"
+    file.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+    text.write_text(page(data), encoding="utf-8")
+    return [file, text]

@@ -1,0 +1,116 @@
+import math
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from synthetic import SyntheticEngine
+
+from nic2core.studies import PAPERS, load_study
+from nic2core.studies.claim import Simulated, load_claims
+from nic2core.studies.evaluate import At, Evaluator, every, largest, span, steps
+from nic2core.studies.point import Point, plan
+from nic2core.studies.sweeper import STUDY, fig1, fig5, fig10
+
+
+@cache
+def synthetic_results(paper: str, engine: SyntheticEngine) -> dict[Point, dict[str, Any]]:
+    """Every point of a study, simulated by the toy rule."""
+    results: dict[Point, dict[str, Any]] = {}
+    for point in plan(p for figure in load_study(paper).figures for p in figure.points):
+        peak = None if point.rate_of is None else results[point.rate_of]["peak_mpps"]
+        scenario = point.ready_scenario(peak)
+        simulate = engine.find_peak if point.kind == "peak" else engine.run
+        results[point] = simulate(scenario)
+    return results
+
+
+SOUND = SyntheticEngine()
+
+
+def evaluate(claim: str, engine: SyntheticEngine = SOUND) -> Simulated:
+    paper = claim.partition("/")[0]
+    found = load_study(paper).evaluators[claim](synthetic_results(paper, engine))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_claim_is_evaluated_from_its_own_points(paper: str) -> None:
+    results = synthetic_results(paper, SyntheticEngine())
+    study = load_study(paper)
+    for claim in load_claims(paper).claims:
+        evaluator = study.evaluators[claim.id]
+        found = evaluator({point: results[point] for point in evaluator.points})
+        assert found is not None, claim.id
+        assert math.isfinite(found.low), claim.id
+        assert found.low <= found.high, claim.id
+        assert (found.holds is not None) == (claim.kind == "ordering"), claim.id
+
+
+def test_points_of_claims_are_points_of_figures() -> None:
+    drawn = {p for figure in STUDY.figures for p in figure.points}
+    for name, evaluator in STUDY.evaluators.items():
+        assert set(evaluator.points) <= drawn, name
+
+
+def test_reading_an_undeclared_point_is_a_bug() -> None:
+    with pytest.raises(AssertionError, match="not declared"):
+        At({})(fig1.POINTS[0])
+
+
+def test_ranges_are_over_all_configurations() -> None:
+    results = synthetic_results("sweeper", SyntheticEngine())
+    ratios = [
+        results[fig5.at_cluster(fig5.SWEEPER[w], c)]["peak_mpps"]
+        / results[fig5.at_cluster(fig5.PLAIN[w], c)]["peak_mpps"]
+        for c in fig5.CLUSTERS
+        for w in range(4)
+    ]
+    found = evaluate("sweeper/fig5a/sweeper-boost")
+    assert (found.low, found.high) == (min(ratios), max(ratios))
+    best = evaluate("sweeper/fig5a/largest-sweeper-boost")
+    assert best.low == best.high == max(ratios)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "sweeper/fig5c/consumed-evictions-gone",
+        "sweeper/fig5c/accesses-match-ideal",
+        "sweeper/fig7b/consumed-evictions-gone",
+        "sweeper/fig7b/2way-net-gain",
+    ],
+)
+def test_a_sweeper_that_does_not_sweep_is_noticed(claim: str) -> None:
+    assert evaluate(claim).holds
+    assert not evaluate(claim, replace(SyntheticEngine(), leaks_after_sweep=True)).holds
+
+
+def test_the_crossing_is_interpolated() -> None:
+    def drops(share: float) -> dict[str, Any]:
+        return {"packets": {"drop_share": share}}
+
+    shallow = (0.01, 0.02, 0.04, 0.06, 0.08, 0.10, 0.12, 0.14)
+    deep = (0.00, 0.00, 0.00, 0.04, 0.10, 0.14, 0.18, 0.22)
+    results = {
+        fig10.at_rate(fig10.PLAIN, buffers, percent): drops(share)
+        for buffers, shares in ((fig10.SHALLOW, shallow), (fig10.DEEP, deep))
+        for percent, share in zip(fig10.RATES, shares, strict=True)
+    }
+    # Leads of +2 and -2 points at 110 and 120 %: they meet half way, where both drop 7 %.
+    assert fig10.crossing(At(results)) == pytest.approx(7.0)
+    never = {point: drops(0.01) for point in results}
+    assert fig10.crossing(At(never)) is None
+    evaluator = STUDY.evaluators["sweeper/fig10b/crossing-drop-rate"]
+    assert evaluator(never) is None
+
+
+def test_helpers() -> None:
+    assert span([2.0, 1.0, 3.0]) == Simulated(1.0, 3.0)
+    assert largest([2.0, 3.0]) == Simulated(3.0, 3.0)
+    assert every([1.0, 2.0], lambda v: v > 1) == Simulated(1.0, 2.0, holds=False)
+    assert steps([2.0, 4.0, 2.0]) == [2.0, 0.5]
+    assert Evaluator([], lambda _: None)({}) is None
+    nothing = Evaluator([], lambda _: Simulated(1 / 0.0, 1.0))
+    assert nothing({}) is None

@@ -1,0 +1,143 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic import Silent, SyntheticEngine
+
+from nic2core.studies import command, load_study
+from nic2core.studies.claim import load_claims
+from nic2core.studies.reproduce import UnknownTargetError, prepare, reproduce
+from nic2core.studies.study import Selection
+from nic2core.studies.sweeper import fig1, fig5, fig6
+
+KEYS = [
+    "id",
+    "paper",
+    "figure",
+    "statement",
+    "metric",
+    "unit",
+    "published_low",
+    "published_high",
+    "simulated_low",
+    "simulated_high",
+    "kind",
+    "holds",
+]
+
+
+def run(target: str, out: Path, **options: Any) -> int:
+    settings = {"as_json": False, "jobs": 2, "claim": None, "docs": None} | options
+    return command.run(
+        target,
+        out=out,
+        engine=options.get("engine") or SyntheticEngine(),
+        **{key: value for key, value in settings.items() if key != "engine"},
+    )
+
+
+def test_json_is_a_list_of_the_agreed_objects(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("sweeper", tmp_path, as_json=True) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["id"] for row in rows] == [claim.id for claim in load_claims("sweeper").claims]
+    for row in rows:
+        assert list(row) == KEYS
+        assert isinstance(row["simulated_low"], float)
+        blind = row["kind"] == "value" and row["published_low"] is None
+        assert (row["holds"] is None) == blind
+    figures = sorted(f.name for f in (tmp_path / "sweeper").iterdir())
+    numbers = (1, 10, 2, 5, 6, 7, 8, 9)
+    assert figures == ["all.html", *(f"fig{n}.png" for n in numbers)]
+    page = (tmp_path / "sweeper" / "all.html").read_text(encoding="utf-8")
+    assert all(f"Figure {n}." in page for n in numbers)
+    assert "<script src=" not in page
+    png = (tmp_path / "sweeper" / "fig5.png").read_bytes()
+    assert png.startswith(b"\x89PNG")
+
+
+def test_the_table_shows_every_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("sweeper/fig6", tmp_path) == 0
+    text = capsys.readouterr().out
+    for name in ("published", "simulated", "error", "holds", "blind", "26.0 Mrps"):
+        assert name in text
+    assert text.count("sweeper/fig6/") == len(fig6.CLAIMS)
+
+
+def test_a_figure_needs_its_own_points_only() -> None:
+    study = load_study("sweeper")
+    task = prepare(study, Selection(figure="1"))
+    assert set(task.points) == set(fig1.POINTS)
+    assert {c.figure for c in task.claims} == {"1a", "1b", "1c"}
+    panel = prepare(study, Selection(figure="5a"))
+    assert {c.figure for c in panel.claims} == {"5a"}
+    assert [f.number for f in panel.figures] == ["5"]
+
+
+def test_a_claim_needs_its_own_points_only() -> None:
+    task = prepare(load_study("sweeper"), Selection(claim="sweeper/fig6/2way-peak"))
+    assert list(task.points) == [fig6.TWO_WAYS]
+    assert not task.figures
+
+
+@pytest.mark.parametrize(
+    ("target", "claim", "complaint"),
+    [
+        ("swept", None, "sweeper, ddio-bench"),
+        ("sweeper/5", None, 'expected "sweeper/fig5"'),
+        ("sweeper/fig3", None, 'no figure "3"; it has 1, 2, 5'),
+        ("sweeper", "sweeper/fig5a/none", "sweeper/fig5a/12way-over-2way"),
+    ],
+)
+def test_an_unknown_target_is_told_what_there_is(
+    target: str,
+    claim: str | None,
+    complaint: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(target, tmp_path, claim=claim) == 2
+    assert complaint in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_a_failed_point_is_told_and_its_claims_do_not_hold(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine = SyntheticEngine(refuse_buffers=2048)
+    assert run("sweeper/fig5", tmp_path, as_json=True, engine=engine) == 1
+    captured = capsys.readouterr()
+    assert captured.err.count("the ring is refused") == 2 * len(fig5.PLACEMENTS)
+    rows = {row["id"]: row for row in json.loads(captured.out)}
+    boost = rows["sweeper/fig5a/sweeper-boost"]
+    assert (boost["simulated_low"], boost["holds"]) == (None, False)
+    assert not (tmp_path / "sweeper").exists()
+
+
+def test_only_a_whole_run_is_recorded(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    study = load_study("ddio-bench")
+    engine, out = SyntheticEngine(), tmp_path / "out"
+
+    def do(selection: Selection) -> None:
+        reproduce(prepare(study, selection), engine, jobs=2, out=out, progress=Silent(), docs=docs)
+
+    do(Selection(figure="ways"))
+    assert not docs.exists()
+    do(Selection())
+    assert sorted(f.name for f in docs.iterdir()) == ["ddio-bench.json", "ddio-bench.md"]
+    data = json.loads((docs / "ddio-bench.json").read_text(encoding="utf-8"))
+    assert data["engine_version"] == "synthetic"
+    assert data["seed"] == 1
+    assert data["points"] == 16
+    assert [list(row) for row in data["claims"]] == [KEYS] * 16
+    assert "percentage points" in data["summary"]
+
+
+def test_a_single_claim_does_not_pass_for_a_whole_run() -> None:
+    with pytest.raises(UnknownTargetError):
+        prepare(load_study("sweeper"), Selection(claim="none"))
+    assert not Selection(claim="x").is_whole
+    assert not Selection(figure="1").is_whole
+    assert Selection().is_whole
