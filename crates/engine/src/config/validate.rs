@@ -8,6 +8,7 @@ use super::scenario::{CoreRange, Placement, Queues, Run, Slo, Tenant};
 use super::units::{Duration, Frequency, Share, Size};
 use super::{Scenario, machine};
 use crate::apps::config::AppConfig;
+use crate::memory::dram::device::BANKS;
 use crate::memory::dram::{DramConfig, DramConfigError};
 use crate::memory::line::AddressSpace;
 use crate::wire::TrafficError;
@@ -194,11 +195,15 @@ fn check_cache(
 }
 
 fn check_dram(v: &mut Violations, dram: &DramConfig) {
-    use DramConfigError::{BrokenBurst, OutOfRange, RefreshTooOften, Watermarks};
+    use DramConfigError::{BrokenBurst, OutOfRange, RefreshTooOften, TooManyBanks, Watermarks};
     match dram.check() {
         Ok(()) => {}
         Err(OutOfRange { key, value, allowed }) => {
             v.add(&format!("machine.dram.{key}"), value, allowed);
+        }
+        Err(TooManyBanks { banks }) => {
+            let allowed = format!("at most {BANKS} banks: ranks × bank_groups × banks_per_group");
+            v.add("machine.dram.ranks", format!("{} ({banks} banks)", dram.ranks), allowed);
         }
         Err(BrokenBurst { columns, burst }) => {
             let allowed = format!("a multiple of {burst}, the burst of the standard");

@@ -15,7 +15,7 @@ use super::timing::Timings;
 
 /// Most banks (and bank groups) and ranks of a channel. The arrays have these constant powers of
 /// two as length, so that an index needs no check but a mask.
-pub(super) const BANKS: usize = 256;
+pub(crate) const BANKS: usize = 256;
 pub(super) const RANKS: usize = 16;
 
 /// No row is open.

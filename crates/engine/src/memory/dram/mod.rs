@@ -7,7 +7,7 @@
 
 mod channel;
 mod config;
-mod device;
+pub(crate) mod device;
 mod mapping;
 mod queue;
 mod refresh;
