@@ -105,6 +105,12 @@ fn main() {
     for t in &r.tenants {
         println!("{} {:.2} M/s {:?}", t.name, t.progress_mps, t.counters);
     }
+    if std::env::var_os("SERIES").is_some() {
+        for c in &r.series.columns {
+            let values: Vec<String> = c.values.iter().map(|v| format!("{v:.1}")).collect();
+            println!("{:10} {:8} {}", c.name, c.unit, values.join(" "));
+        }
+    }
     for c in &r.caches {
         println!("{:4} {:11} hits {:10} misses {:9}", c.level, c.kind, c.hits, c.misses);
     }

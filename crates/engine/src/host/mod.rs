@@ -29,6 +29,7 @@ use crate::memory::line::{AddressSpace, LINE_BYTES, Line};
 use crate::memory::system::{Due, Memory, Requester};
 use crate::nic::queue::Queue;
 use crate::nic::rss::Rss;
+use crate::rng::Stream;
 use crate::stats::results::Results;
 use crate::time::Ps;
 use crate::wire::{Arrival, Capture, Source};
@@ -160,6 +161,7 @@ impl Host {
             .collect();
         let mut apps = Vec::new();
         let mut queues = Vec::new();
+        let mut places = Stream::new(scenario.run.seed, "pools");
         for (tenant, config) in scenario.tenants.iter().enumerate() {
             let app = AnyApp::build(&config.app, config.cores.count, scenario.run.seed, &mut space);
             for rank in 0..config.cores.count {
@@ -168,7 +170,14 @@ impl Host {
                 (cores[id].tenant, cores[id].rank) = (Some(tenant), rank);
                 if app.serves_packets() && scenario.traffic.is_some() {
                     cores[id].queue = Some(queues.len() as u16);
-                    queues.push(Queue::new(id as u16, &scenario.queues, &machine.nic, &mut space));
+                    let config = &scenario.queues;
+                    queues.push(Queue::new(
+                        id as u16,
+                        config,
+                        &machine.nic,
+                        &mut space,
+                        &mut places,
+                    ));
                 }
             }
             apps.push(app);
@@ -295,24 +304,33 @@ impl Host {
         self.measure()
     }
 
+    /// Lets an event happen, or holds it back while the LLC does not take requests.
     #[inline]
     fn handle(&mut self, now: Ps, event: Event) {
         match event {
             Event::Request { .. } | Event::Write { .. } | Event::Complete { .. }
-                if !self.memory.takes_requests() =>
+                if !self.held_back.is_empty() || !self.memory.takes_requests() =>
             {
                 self.held_back.push_back(event);
             }
-            Event::Request { core, register } => self.request(now, core, register),
-            Event::Line { transaction } => self.line(now, transaction),
             Event::Channel { channel } => {
                 self.memory.wake(now, channel);
-                if !self.held_back.is_empty() && self.memory.takes_requests() {
-                    for event in std::mem::take(&mut self.held_back) {
-                        self.events.push(now, event);
-                    }
+                while self.memory.takes_requests()
+                    && let Some(event) = self.held_back.pop_front()
+                {
+                    self.act(now, event);
                 }
             }
+            _ => self.act(now, event),
+        }
+    }
+
+    #[inline]
+    fn act(&mut self, now: Ps, event: Event) {
+        match event {
+            Event::Request { core, register } => self.request(now, core, register),
+            Event::Line { transaction } => self.line(now, transaction),
+            Event::Channel { channel } => self.memory.wake(now, channel),
             Event::Run { core } => {
                 self.cores[core as usize].scheduled = false;
                 self.run_core(now, core);

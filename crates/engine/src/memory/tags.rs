@@ -69,7 +69,7 @@ pub(crate) enum Index {
     Mask(u32),
     /// Remainder, for any number of sets.
     Modulo(u32),
-    /// A balanced hash of the upper bits chooses among `slices`, the low bits the set within.
+    /// A balanced hash chooses among `slices`, the low bits the set within.
     Sliced { slices: u32, sets_per_slice: u32 },
     /// A hash of all bits.
     Hashed(u32),
@@ -82,14 +82,16 @@ impl Index {
             Index::Mask(mask) => line & mask,
             Index::Modulo(sets) => line % sets,
             Index::Sliced { slices, sets_per_slice } => {
-                // Lines in order go round the slices; a hash of the address above the slice's own
-                // set bits turns the starting point, so that every aligned block of
-                // `slices * sets_per_slice` lines loads all sets alike.
-                let (row, column) = (line / slices, line % slices);
-                let turn = scatter(row, slices);
-                let slice = column + turn;
+                // As in Intel parts, the low bits are the set within the slice and a hash of all
+                // bits chooses the slice. The lines of one set index in a block of
+                // `slices * sets_per_slice` lines go round the slices from a hashed starting point,
+                // so that every aligned block loads all sets alike (McCalpin, "Mapping addresses to
+                // L3/CHA slices in Intel processors", 2021, finds the slices balanced so).
+                let (block, set) = (line / sets_per_slice, line % sets_per_slice);
+                let (round, step) = (block / slices, block % slices);
+                let slice = step + scatter(round * sets_per_slice + set, slices);
                 let slice = if slice >= slices { slice - slices } else { slice };
-                slice * sets_per_slice + row % sets_per_slice
+                slice * sets_per_slice + set
             }
             Index::Hashed(sets) => scatter(line, sets),
         };

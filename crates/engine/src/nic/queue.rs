@@ -7,6 +7,7 @@ use super::pool::{Buffer, Pool};
 use crate::config::machine::Nic;
 use crate::config::scenario::Queues;
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
+use crate::rng::Stream;
 
 /// A ring of small entries in memory, written in order.
 #[derive(Clone, Debug)]
@@ -90,7 +91,13 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    pub(crate) fn new(core: u16, config: &Queues, nic: &Nic, space: &mut AddressSpace) -> Queue {
+    pub(crate) fn new(
+        core: u16,
+        config: &Queues,
+        nic: &Nic,
+        space: &mut AddressSpace,
+        stream: &mut Stream,
+    ) -> Queue {
         let buffers = config.pool_buffers.unwrap_or(config.rx_descriptors);
         let stride = config.metadata.0 + config.headroom.0 + config.buffer_size.0;
         let buffer_lines = lines_in(stride);
@@ -117,7 +124,7 @@ impl Queue {
             posted: VecDeque::with_capacity(config.rx_descriptors as usize),
             fetched: 0,
             fetching: false,
-            pool: Pool::new(config.pool, buffers),
+            pool: Pool::new(config.pool, buffers, stream.below(buffers)),
             unposted: config.rx_descriptors,
             visible: VecDeque::new(),
             backlog: 0,
