@@ -7,7 +7,7 @@ import pytest
 
 from nic2core import UserError, _core
 
-FIXTURE = Path(__file__).parents[1] / "crates/scenario/tests/data/kvs.toml"
+FIXTURE = Path(__file__).parents[2] / "crates/scenario/tests/data/kvs.toml"
 
 
 def small(*sets: str) -> tuple[str, dict[str, str]]:
