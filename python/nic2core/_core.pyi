@@ -5,6 +5,7 @@ a later error can name it too. Hand over what `load_scenario` gave as long as th
 the same, and nothing once it was changed.
 """
 
+from collections.abc import Callable
 from os import PathLike
 from typing import Final, final
 
@@ -14,6 +15,7 @@ __all__ = [
     "UserError",
     "__version__",
     "check_scenario",
+    "find_peak",
     "load_scenario",
     "read_capture",
     "scenario_schema",
@@ -83,3 +85,16 @@ class Simulation:
 
     def results(self) -> str:
         """What was measured since, as JSON. Raises ModelError if a balance does not hold."""
+
+def find_peak(
+    json: str,
+    capture: bytes | None = None,
+    progress: Callable[[float], object] | None = None,
+    origins: dict[str, str] | None = None,
+) -> str:
+    """The highest rate that keeps the scenario's objective, as JSON of a `Peak`.
+
+    `progress` is called several times a second with the share of the search that is probably done,
+    0 to 1. An exception that it raises, and Ctrl-C, end the search. Raises UserError if there is no
+    rate that keeps the objective.
+    """

@@ -1,6 +1,8 @@
 //! The one place where errors of the Rust side become Python exceptions.
 
-use nic2core_scenario::UserErrors;
+use nic2core_engine::host::BuildError;
+use nic2core_engine::peak::PeakError;
+use nic2core_scenario::{Origins, UserErrors};
 use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -28,4 +30,29 @@ pub(crate) fn user_error(errors: UserErrors) -> PyErr {
 /// A balance that does not hold.
 pub(crate) fn model_error(balance: String) -> PyErr {
     ModelError::new_err(balance)
+}
+
+/// A value that only shows to be impossible when the server is built.
+pub(crate) fn build_error(error: BuildError, origins: &Origins) -> PyErr {
+    let BuildError { key, given, allowed } = error;
+    user_error(origins.refuse(&key, given, "cannot be simulated".into(), allowed).into())
+}
+
+/// A search without a peak.
+pub(crate) fn peak_error(error: PeakError, origins: &Origins) -> PyErr {
+    match error {
+        PeakError::Build(error) => build_error(error, origins),
+        PeakError::NoRate { key, given, allowed } => {
+            let problem = "has no peak".into();
+            user_error(origins.refuse(key, given, problem, allowed.into()).into())
+        }
+        PeakError::Unreachable { given, mpps, found } => {
+            let problem =
+                format!("cannot be met: at {mpps:.3} Mpps, the lowest rate tried, {found}");
+            let allowed = "an objective that this machine can keep".into();
+            user_error(origins.refuse("slo", given, problem, allowed).into())
+        }
+        PeakError::Balance(balance) => model_error(balance),
+        PeakError::Stopped => PyRuntimeError::new_err("the search was stopped without a reason"),
+    }
 }

@@ -4,6 +4,7 @@
 //! the Python side from the generated models. `python/nic2core/_core.pyi` describes it to Python.
 
 mod error;
+mod peak;
 mod scenario;
 mod simulation;
 
@@ -16,6 +17,8 @@ mod _core {
 
     #[pymodule_export]
     use crate::error::{ModelError, UserError};
+    #[pymodule_export]
+    use crate::peak::find_peak;
     #[pymodule_export]
     use crate::scenario::{check_scenario, load_scenario, read_capture, scenario_schema};
     #[pymodule_export]

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use nic2core_engine::config::Scenario;
 use nic2core_engine::config::scenario::Run;
-use nic2core_engine::config::validate::Violation;
 use nic2core_engine::host::Host;
 use nic2core_engine::time::Ps;
-use nic2core_scenario::{Disk, Loaded, parse_capture, read_capture};
+use nic2core_engine::wire::Capture;
+use nic2core_scenario::{Disk, Loaded, Origins, parse_capture, read_capture};
 use pyo3::prelude::*;
 
-use crate::error::{model_error, user_error};
+use crate::error::{build_error, model_error, user_error};
 use crate::scenario::{Places, parse};
 
 /// Wall time between two looks for Ctrl-C: people do not notice a tenth of a second.
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// One simulated server.
 #[pyclass(module = "nic2core._core")]
@@ -35,16 +36,8 @@ impl Simulation {
     ) -> PyResult<Simulation> {
         let Loaded { scenario, origins } = parse(json, origins)?;
         py.detach(|| {
-            let bytes = match capture {
-                Some(bytes) => Some(bytes),
-                None => read_capture(&Disk, &scenario, &origins).map_err(user_error)?,
-            };
-            let capture = bytes.map(|bytes| parse_capture(&bytes, &scenario, &origins));
-            let capture = capture.transpose().map_err(user_error)?.map(Arc::new);
-            let host = Host::new(&scenario, capture).map_err(|e| {
-                let violation = Violation { key: e.key, given: e.given, allowed: e.allowed };
-                user_error(origins.explain(&[violation]))
-            })?;
+            let capture = load_capture(capture, &scenario, &origins)?;
+            let host = Host::new(&scenario, capture).map_err(|e| build_error(e, &origins))?;
             Ok(Simulation { host, run: scenario.run })
         })
     }
@@ -82,6 +75,20 @@ impl Simulation {
         let results = py.detach(|| self.host.results()).map_err(model_error)?;
         Ok(serde_json::to_string(&results).expect("results are plain data"))
     }
+}
+
+/// The capture that traffic replays: as given, or else from the file that the scenario names.
+pub(crate) fn load_capture(
+    given: Option<Vec<u8>>,
+    scenario: &Scenario,
+    origins: &Origins,
+) -> PyResult<Option<Arc<Capture>>> {
+    let bytes = match given {
+        Some(bytes) => Some(bytes),
+        None => read_capture(&Disk, scenario, origins).map_err(user_error)?,
+    };
+    let capture = bytes.map(|bytes| parse_capture(&bytes, scenario, origins));
+    Ok(capture.transpose().map_err(user_error)?.map(Arc::new))
 }
 
 /// Runs in steps, without the interpreter's lock in each and with a look for signals between them.

@@ -122,14 +122,16 @@ impl Origins {
         }
     }
 
-    /// What the engine refused, with the place where it was given.
+    /// One value that cannot be used, with the place where it was given.
+    pub fn refuse(&self, key: &str, given: String, problem: String, allowed: String) -> UserError {
+        UserError { place: self.place(key), key: Some(key.to_owned()), given, problem, allowed }
+    }
+
+    /// What the engine refused, with the places where it was given.
     pub fn explain(&self, violations: &[Violation]) -> UserErrors {
-        let explain = |v: &Violation| UserError {
-            place: self.place(&v.key),
-            key: Some(v.key.clone()),
-            given: v.given.clone(),
-            problem: "cannot be simulated".into(),
-            allowed: v.allowed.clone(),
+        let explain = |v: &Violation| {
+            let problem = "cannot be simulated".into();
+            self.refuse(&v.key, v.given.clone(), problem, v.allowed.clone())
         };
         UserErrors(violations.iter().map(explain).collect())
     }

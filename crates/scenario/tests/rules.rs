@@ -39,6 +39,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["machine.pcie.non_posted_credits=0"], "machine.pcie.non_posted_credits", "at least 1"),
     (&["machine.llc.writeback_buffers=0"], "machine.llc.writeback_buffers", "at least 1"),
     (&["machine.dram.channels=0"], "machine.dram.channels", "1 to 64"),
+    (&["machine.dram.ranks=16", "machine.dram.banks_per_group=16"], "machine.dram.ranks", "banks"),
     (&["machine.dram.columns=1023"], "machine.dram.columns", "a multiple of 8"),
     (
         &["machine.dram.drain_low_percent=80"],

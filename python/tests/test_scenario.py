@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from nic2core import UserError, _core
 from nic2core.models import KvsApp, Scenario
 
-FIXTURE = Path(__file__).parents[1] / "crates/scenario/tests/data/kvs.toml"
+FIXTURE = Path(__file__).parents[2] / "crates/scenario/tests/data/kvs.toml"
 
 
 def load() -> Scenario:

@@ -1,0 +1,149 @@
+//! What the types of a machine cannot say.
+
+use super::{LINE, Violations};
+use crate::config::machine::{Llc, Machine, Pcie, PrivateCache, Replacement, SetIndex};
+use crate::config::units::{Frequency, Size};
+use crate::memory::dram::device::BANKS;
+use crate::memory::dram::{DramConfig, DramConfigError};
+
+/// Twice the L3 of the largest server (AMD EPYC 9684X: 1152 MiB); its tags still fit in memory.
+const MAX_CACHE: Size = Size(2 << 30);
+
+/// LLC ways: a way mask is 32 bits wide.
+const MAX_WAYS: u32 = 32;
+
+/// Cores of a machine: a directory entry has one bit for each.
+const MAX_CORES: u32 = 32;
+
+/// All that is wrong with a machine.
+pub(super) fn check(v: &mut Violations, machine: &Machine) {
+    let core = &machine.core;
+    v.within("machine.core.count", core.count, &(1..=MAX_CORES), "");
+    check_frequency(v, "machine.core.frequency", core.frequency);
+    // The upper bounds only keep what is allocated for a core small; no real one comes near them.
+    v.within("machine.core.dispatch_width", core.dispatch_width, &(1..=32), "");
+    v.within("machine.core.reorder_window", core.reorder_window, &(1..=4096), "");
+    v.within("machine.core.l1_miss_registers", core.l1_miss_registers, &(1..=256), "");
+    v.within("machine.core.store_buffer", core.store_buffer, &(1..=1024), "");
+    check_private(v, "machine.l1d", &machine.l1d);
+    check_private(v, "machine.l2", &machine.l2);
+    if machine.l2.size < machine.l1d.size {
+        let l1d = machine.l1d.size;
+        v.add(
+            "machine.l2.size",
+            machine.l2.size,
+            format!("at least machine.l1d.size ({l1d}), because the L2 includes the L1d"),
+        );
+    }
+    check_llc(v, &machine.llc, core.count);
+    if machine.nic.sram.0 < LINE {
+        v.add("machine.nic.sram", machine.nic.sram, format!("at least {LINE} B"));
+    }
+    check_dram(v, &machine.dram);
+    v.at_least_one("machine.nic.write_credits", machine.nic.write_credits);
+    v.at_least_one("machine.nic.read_credits", machine.nic.read_credits);
+    v.at_least_one("machine.nic.descriptor_batch", machine.nic.descriptor_batch);
+    // 16 bytes on Intel's 82599, up to 64 on later cards; entries never straddle a cache line.
+    let entries = [8, 16, 32, 64].map(Size);
+    v.one_of("machine.nic.descriptor_size", machine.nic.descriptor_size, &entries);
+    v.one_of("machine.nic.completion_size", machine.nic.completion_size, &entries);
+    if let Some(pcie) = &machine.pcie {
+        check_pcie(v, pcie);
+    }
+}
+
+/// Whole megahertz keep cycle counts exact in 64-bit arithmetic for hours of simulated time.
+fn check_frequency(v: &mut Violations, key: &str, frequency: Frequency) {
+    const MHZ: u64 = 1_000_000;
+    let Frequency(hz) = frequency;
+    if !(100 * MHZ..=10_000 * MHZ).contains(&hz) || !hz.is_multiple_of(MHZ) {
+        v.add(key, frequency, "100 MHz to 10 GHz in whole MHz");
+    }
+}
+
+fn check_private(v: &mut Violations, key: &str, cache: &PrivateCache) {
+    check_cache(v, key, cache.size, cache.ways, cache.replacement, 1);
+}
+
+fn check_llc(v: &mut Violations, llc: &Llc, cores: u32) {
+    let slices = match llc.index {
+        SetIndex::Sliced => llc.slices.unwrap_or(cores),
+        SetIndex::Modulo | SetIndex::Hashed => 1,
+    };
+    if llc.slices == Some(0) {
+        v.add("machine.llc.slices", 0, "at least 1");
+    }
+    v.at_least_one("machine.llc.writeback_buffers", llc.writeback_buffers);
+    check_cache(v, "machine.llc", llc.size, llc.ways, llc.replacement, slices.max(1));
+}
+
+fn check_cache(
+    v: &mut Violations,
+    key: &str,
+    size: Size,
+    ways: u32,
+    replacement: Replacement,
+    slices: u32,
+) {
+    let ways_key = format!("{key}.ways");
+    v.within(&ways_key, ways, &(1..=MAX_WAYS), "");
+    if ways == 0 {
+        return;
+    }
+    if replacement == Replacement::TreePlru && !ways.is_power_of_two() {
+        v.add(
+            &ways_key,
+            ways,
+            "a power of two with the replacement tree-plru, whose tree is binary",
+        );
+    }
+    if size > MAX_CACHE {
+        v.add(&format!("{key}.size"), size, format!("at most {MAX_CACHE}"));
+    }
+    let row = LINE * u64::from(ways) * u64::from(slices);
+    if size.0 == 0 || !size.0.is_multiple_of(row) {
+        let of = if slices > 1 { format!(" × {slices} slices") } else { String::new() };
+        let allowed = format!("a multiple of {} ({LINE} B × {ways} ways{of})", Size(row));
+        v.add(&format!("{key}.size"), size, allowed);
+    }
+}
+
+fn check_dram(v: &mut Violations, dram: &DramConfig) {
+    use DramConfigError::{BrokenBurst, OutOfRange, RefreshTooOften, TooManyBanks, Watermarks};
+    match dram.check() {
+        Ok(()) => {}
+        Err(OutOfRange { key, value, allowed }) => {
+            v.add(&format!("machine.dram.{key}"), value, allowed);
+        }
+        Err(TooManyBanks { banks }) => {
+            let allowed = format!("at most {BANKS} banks: ranks × bank_groups × banks_per_group");
+            v.add("machine.dram.ranks", format!("{} ({banks} banks)", dram.ranks), allowed);
+        }
+        Err(BrokenBurst { columns, burst }) => {
+            let allowed = format!("a multiple of {burst}, the burst of the standard");
+            v.add("machine.dram.columns", columns, allowed);
+        }
+        Err(Watermarks { low, high }) if high > 100 => {
+            v.add("machine.dram.drain_high_percent", high, format!("{} to 100", low.min(99) + 1));
+        }
+        Err(Watermarks { low, high }) => {
+            let allowed = format!("less than machine.dram.drain_high_percent ({high})");
+            v.add("machine.dram.drain_low_percent", low, allowed);
+        }
+        Err(RefreshTooOften { refi, busy }) => {
+            let allowed = format!("more than the {busy} clocks that a round of refreshes takes");
+            v.add("machine.dram.timings.refi", refi, allowed);
+        }
+    }
+}
+
+fn check_pcie(v: &mut Violations, pcie: &Pcie) {
+    // Sizes of the Device Control register (PCI Express Base Specification 5.0, section 7.5.3.4).
+    let sizes = [128, 256, 512, 1024, 2048, 4096].map(Size);
+    v.within("machine.pcie.generation", pcie.generation, &(3..=5), "");
+    v.one_of("machine.pcie.lanes", pcie.lanes, &[1, 2, 4, 8, 16]);
+    v.one_of("machine.pcie.max_payload", pcie.max_payload, &sizes);
+    v.one_of("machine.pcie.max_read_request", pcie.max_read_request, &sizes);
+    v.at_least_one("machine.pcie.posted_credits", pcie.posted_credits);
+    v.at_least_one("machine.pcie.non_posted_credits", pcie.non_posted_credits);
+}

@@ -1,0 +1,56 @@
+"""The peak search from Python, on one core and so small that it takes about a second."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nic2core import UserError, _core
+
+FIXTURE = Path(__file__).parents[2] / "crates/scenario/tests/data/kvs.toml"
+
+
+def small(*sets: str) -> tuple[str, dict[str, str]]:
+    one_core = (
+        "tenants=[{ name = 'one', cores = { first = 0, count = 1 }, app = { kind = 'l2fwd' } }]"
+    )
+    short = ["traffic.rate=4 Mpps", "run.warmup=100 us", "run.duration=300 us"]
+    return _core.load_scenario(FIXTURE, [one_core, *short, *sets])
+
+
+def test_the_peak_lies_between_a_rate_that_holds_and_one_that_fails() -> None:
+    shares: list[float] = []
+    text, origins = small()
+    peak = json.loads(_core.find_peak(text, None, shares.append, origins))
+    assert 0 < peak["peak_mpps"] < peak["fails_at_mpps"]
+    assert shares[-1] == 1.0
+    assert shares == sorted(shares)
+    assert len(shares) >= len(peak["probes"])
+
+
+def test_an_objective_that_cannot_be_met_is_refused_with_its_place() -> None:
+    text, origins = small("slo.p99_service_times=1")
+    with pytest.raises(
+        UserError, match=r"^.*: slo = \{ p99_service_times = 1, .* cannot be met: at"
+    ):
+        _core.find_peak(text, None, None, origins)
+
+
+def test_traffic_without_a_rate_has_no_peak() -> None:
+    text, origins = small()
+    scenario = json.loads(text)
+    sizes = {"kind": "fixed", "size": "1 KiB"}
+    scenario["traffic"] = {"kind": "backlog", "depth": 4, "flows": 10, "sizes": sizes}
+    with pytest.raises(UserError, match=r"kvs\.toml, line \d+: traffic\.kind = .* has no peak"):
+        _core.find_peak(json.dumps(scenario), None, None, origins)
+
+
+def test_the_caller_ends_a_search_by_raising() -> None:
+    class Enough(Exception):
+        pass
+
+    def enough(_: float) -> None:
+        raise Enough
+
+    with pytest.raises(Enough):
+        _core.find_peak(small()[0], None, enough)
