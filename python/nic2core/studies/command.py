@@ -19,6 +19,7 @@ from nic2core.studies.table import claims_table, score
 
 if TYPE_CHECKING:
     from pathlib import Path
+
     from nic2core.studies.engine import Engine
     from nic2core.studies.point import Point
 

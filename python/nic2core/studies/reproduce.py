@@ -15,9 +15,10 @@ from nic2core.studies.runner import Outcome, Progress, Runner
 from nic2core.studies.store import Store
 
 if TYPE_CHECKING:
-    from nic2core.studies.study import Figure, Selection, Study
     from pathlib import Path
+
     from nic2core.studies.engine import Engine
+    from nic2core.studies.study import Figure, Selection, Study
 
 
 class UnknownTargetError(ValueError):

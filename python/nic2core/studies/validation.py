@@ -104,8 +104,9 @@ def _provenance(data: dict[str, Any]) -> str:
     return (
         f"Engine {data['engine_version']}, seed {data['seed']}. {data['points']} points took "
         f"{data['point_seconds']} s to simulate, one after the other; the last invocation of "
-        f"`nic2core reproduce {data['paper']} --jobs {data['jobs']}` took {data['wall_seconds']} s, points "
-        f"finished earlier not repeated. Machine: {data['machine']}."
+        f"`nic2core reproduce {data['paper']} --jobs {data['jobs']}` took "
+        f"{data['wall_seconds']} s, "
+        f"points finished earlier not repeated. Machine: {data['machine']}."
     )
 
 
