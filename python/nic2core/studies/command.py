@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
@@ -19,6 +18,8 @@ from nic2core.studies.study import Selection
 from nic2core.studies.table import claims_table, score
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nic2core.studies.engine import Engine
     from nic2core.studies.point import Point
 

@@ -37,10 +37,10 @@ class NativeEngine:
 
     @property
     def failures(self) -> tuple[type[Exception], ...]:
-        """The error of the bindings; anything else is a bug and ends the plan."""
-        from nic2core import UserError
+        """What the bindings say of the input, and of a balance of the model that does not hold."""
+        from nic2core import ModelError, UserError
 
-        return (UserError,)
+        return (UserError, ModelError)
 
     def run(self, scenario: dict[str, Any]) -> dict[str, Any]:
         """See `Engine`."""

@@ -1,11 +1,8 @@
-"""Colors, the same in every figure: Okabe and Ito's set, told apart with any color vision."""
+"""Colors of configurations in a study's figures: after Okabe and Ito."""
 
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
 GREEN = "#009E73"
-YELLOW = "#F0E442"
 BLUE = "#0072B2"
-RED = "#D55E00"
-PURPLE = "#CC79A7"
 GREY = "#7F7F7F"
 BLACK = "#222222"

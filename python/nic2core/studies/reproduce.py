@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nic2core.studies import draw_html, draw_png, validation
@@ -14,10 +13,12 @@ from nic2core.studies.evaluate import At
 from nic2core.studies.point import Point, plan
 from nic2core.studies.runner import Outcome, Progress, Runner
 from nic2core.studies.store import Store
-from nic2core.studies.study import Figure, Selection, Study
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nic2core.studies.engine import Engine
+    from nic2core.studies.study import Figure, Selection, Study
 
 
 class UnknownTargetError(ValueError):

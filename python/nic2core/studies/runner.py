@@ -59,7 +59,7 @@ class Runner:
         """Simulate every point of a plan (`plan` puts peaks before the runs that need them)."""
         outcome = Outcome()
         self.progress.begin(len(points))
-        # Spawned, not forked: the parent has threads (progress display), the child needs none of them.
+        # Spawned, not forked: the parent has threads, the child needs none of them.
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(self.jobs, mp_context=spawn, initializer=_die_on_ctrl_c) as pool:
             try:

@@ -21,7 +21,7 @@ def span(low: float | None, high: float | None, unit: str) -> str:
     """A range, or one number if both ends print alike."""
     if low is None or high is None:
         return ""
-    text = number(low) if number(low) == number(high) else f"{number(low)}–{number(high)}"
+    text = number(low) if number(low) == number(high) else f"{number(low)}..{number(high)}"
     return f"{text} {unit}"
 
 
@@ -73,7 +73,7 @@ _STYLES = {"yes": "green", "no": "bold red", "absent": "bold red", "blind": "dim
 
 
 def claims_table(judged: Sequence[Judged], tolerance: Tolerance) -> Table:
-    """claim | published | simulated | error | holds."""
+    """Claim | published | simulated | error | holds."""
     table = Table(title_justify="left", show_lines=False)
     table.add_column("claim", overflow="fold")
     for heading in ("published", "simulated", "error", "holds"):

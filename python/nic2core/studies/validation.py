@@ -104,7 +104,8 @@ def _provenance(data: dict[str, Any]) -> str:
     return (
         f"Engine {data['engine_version']}, seed {data['seed']}. {data['points']} points took "
         f"{data['point_seconds']} s to simulate, one after the other; the last invocation of "
-        f"`nic2core reproduce {data['paper']} --jobs {data['jobs']}` took {data['wall_seconds']} s, "
+        f"`nic2core reproduce {data['paper']} --jobs {data['jobs']}` took "
+        f"{data['wall_seconds']} s, "
         f"points finished earlier not repeated. Machine: {data['machine']}."
     )
 

@@ -119,10 +119,12 @@ class Silent:
     def __init__(self) -> None:
         self.names: list[str] = []
         self.cached = 0
+        self.seconds = 0.0
 
     def begin(self, total: int) -> None:
         self.total = total
 
     def done(self, point: Any, seconds: float, *, cached: bool) -> None:
         self.names.append(point.name)
+        self.seconds += seconds
         self.cached += cached

@@ -291,7 +291,10 @@ impl Caches {
         self.directory.set_sharers(handle, left);
         if victim.state.dirty() {
             self.merge_into_llc(core, victim.line, victim.state);
-        } else if left == 0 && self.llc.find(victim.line).is_none() {
+        } else if victim.state.writable() && self.llc.find(victim.line).is_none() {
+            // A clean line that the core owned: it is the chip's only copy, and the LLC takes it.
+            // One that was shared, with the LLC or another core, is dropped in silence, as in any
+            // MESI protocol; a later eviction of the LLC's copy does not change that.
             self.insert_llc(core, victim.line, victim.state);
         }
     }

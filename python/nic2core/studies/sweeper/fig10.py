@@ -24,8 +24,8 @@ FITTING = (128, 256)
 """Rings that lie within two ways entirely (section VI-F)."""
 PLAIN, SWEEPER = ddio(2), ddio(2, sweeper=True)
 RATES = (70, 85, 100, 110, 120, 135, 150, 175)
-"""Arrival rates of figure 10b, in percent of the drop-free peak of the deep ring: the paper does not
-give its own, and what is asked of the figure is where drops set in and where curves cross."""
+"""Arrival rates of figure 10b, in percent of the drop-free peak of the deep ring: the paper does
+not give its own, and what is asked is where drops set in and where the curves cross."""
 CURVES = ((PLAIN, SHALLOW), (PLAIN, DEEP), (SWEEPER, SHALLOW), (SWEEPER, DEEP))
 REFERENCE = spiky_kvs(PLAIN, DEEP)
 

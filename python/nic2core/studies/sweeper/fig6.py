@@ -73,8 +73,7 @@ def throughput(at: At) -> Simulated:
 
 
 def lower_though_faster(at: At) -> Simulated:
-    """The greatest of: mean and p99 latency with Sweeper over those without, and for throughput
-    the inverse."""
+    """The greatest of the ratios of mean, of p99 (with over without Sweeper), of throughput."""
 
     def worst(ways: int) -> float:
         plain, swept = at(at_own_peak(ddio(ways))), at(at_own_peak(ddio(ways, sweeper=True)))

@@ -63,8 +63,7 @@ def two_way_outlier(at: At) -> Simulated:
 
 
 def two_way_net_gain(at: At) -> Simulated:
-    """With two ways: traffic of receive buffers with Sweeper over that without, or the inverse of
-    throughput if that is worse."""
+    """With two ways: the worse of the ratios of receive-buffer traffic and of throughput."""
 
     def worst(plain: Point, swept: Point) -> float:
         d, s = at(plain), at(swept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nic2core import palette as meanings
 from nic2core.studies import palette
 from nic2core.studies.chart import Part, Series, Stacks
 from nic2core.studies.reading import CAUSES
@@ -18,14 +19,15 @@ if TYPE_CHECKING:
 
 _WAYS = {2: palette.SKY, 4: palette.GREEN, 6: palette.ORANGE, 12: palette.BLUE}
 _CAUSES = {
-    "nic-rx-wr": ("NIC RX Wr", palette.BLACK),
-    "nic-tx-rd": ("NIC TX Rd", palette.GREY),
-    "cpu-rx-rd": ("CPU RX Rd", palette.RED),
-    "cpu-other-rd": ("CPU Other Rd", palette.SKY),
-    "rx-evct": ("RX Evct", palette.ORANGE),
-    "tx-evct": ("TX Evct", palette.YELLOW),
-    "other-evct": ("Other Evct", palette.BLUE),
+    "nic-rx-wr": "NIC RX Wr",
+    "nic-tx-rd": "NIC TX Rd",
+    "cpu-rx-rd": "CPU RX Rd",
+    "cpu-other-rd": "CPU Other Rd",
+    "rx-evct": "RX Evct",
+    "tx-evct": "TX Evct",
+    "other-evct": "Other Evct",
 }
+"""As the legend of figure 1c has them."""
 
 
 def color(placement: Placement) -> str:
@@ -68,11 +70,11 @@ def breakdown(
         return [[quantity(at(cluster(p))) for p in placements] for _, cluster in clusters]
 
     parts = [
-        Part(name, heights(lambda r, cause=cause: r.accesses(cause)), shade)  # type: ignore[misc]
-        for cause, (name, shade) in _CAUSES.items()
+        Part(name, heights(lambda r, cause=cause: r.accesses(cause)), meanings.cause(cause))  # type: ignore[misc]
+        for cause, name in _CAUSES.items()
     ]
     rest = heights(lambda r: r.accesses() - r.accesses(*CAUSES))
-    parts.append(Part("descriptors and other", rest, palette.PURPLE))
+    parts.append(Part("descriptors and other", rest, meanings.OTHER_CAUSE))
     return Stacks(
         title=title,
         x=x,
