@@ -88,16 +88,12 @@ impl Channel {
                 let slot = next;
                 let entry = self.pool.get(slot);
                 next = entry.link;
-                let ready = if entry.opened {
-                    self.device.column_ready(entry)
-                } else {
-                    let which = usize::from(entry.write);
-                    if which != self.serving || self.calendar.is_due() {
-                        self.hold(slot, which);
-                        continue;
-                    }
-                    self.device.ready(entry)
-                };
+                let which = usize::from(entry.write);
+                if !entry.opened && (which != self.serving || self.calendar.is_due()) {
+                    self.hold(slot, which);
+                    continue;
+                }
+                let ready = self.device.ready(entry);
                 if ready > now {
                     self.look_again(slot, ready);
                     continue;
@@ -144,7 +140,7 @@ impl Channel {
         if entry.opened {
             self.device.release(entry.bank);
             self.access(slot, &entry, now);
-            return u64::from(self.device.t.command_clocks);
+            return self.device.long_command();
         }
         // A refresh that is due holds all waiting requests, so none is due here.
         if self.next_close <= now && self.close_row(now) {
@@ -169,7 +165,7 @@ impl Channel {
                 self.access(slot, &entry, now);
             }
         }
-        u64::from(self.device.t.command_clocks)
+        self.device.long_command()
     }
 
     /// A command for no request: of a refresh, or of the row policy.
