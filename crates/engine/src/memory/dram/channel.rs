@@ -175,8 +175,14 @@ impl Channel {
         self.choose_queue();
         if which == self.serving {
             // The controller sees a request in the clock after its arrival.
-            let ready = self.device.ready(&entry);
-            self.look_again(slot, ready.max(clock + 1));
+            let (next, ready) = (clock + 1, self.device.ready(&entry));
+            if ready <= next && self.bus_free <= next && self.wake > next {
+                // Nothing else wants that clock, and what arrives until then is younger.
+                self.bus_free = next + self.issue_first(slot, next);
+                self.wake = self.next_wake();
+                return self.next_advance();
+            }
+            self.look_again(slot, ready.max(next));
         } else {
             self.hold(slot, which);
         }

@@ -181,10 +181,11 @@ impl Wheel {
         }
     }
 
-    /// The linked list of the entries of `clock`, which is [`Wheel::next`].
+    /// Moves on to `clock`, which is [`Wheel::next`], and takes out the linked list of its entries.
     #[inline]
     pub(super) fn take(&mut self, clock: u64) -> u16 {
         debug_assert_eq!(self.next(), clock);
+        self.now = clock;
         let index = clock % SLOTS;
         self.occupied &= !(1 << index);
         std::mem::replace(&mut self.heads[index as usize], NONE)
