@@ -163,6 +163,13 @@ impl Wheel {
         self.now = clock.min(self.next() - 1);
     }
 
+    /// Moves on to `clock`, where the first entry is known to lie later.
+    #[inline]
+    pub(super) fn skip_to(&mut self, clock: u64) {
+        debug_assert!(self.next() > clock, "an entry was skipped");
+        self.now = clock;
+    }
+
     #[inline]
     pub(super) fn add(&mut self, pool: &mut Pool, slot: u16, clock: u64) {
         debug_assert!(clock > self.now, "an entry in the past");

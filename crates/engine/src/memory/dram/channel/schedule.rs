@@ -84,7 +84,7 @@ impl Channel {
     fn first_ready(&mut self, now: u64) -> (u16, u16) {
         let clock = self.wheel.next();
         if clock > now {
-            self.wheel.turn(now);
+            self.wheel.skip_to(now);
             return (NONE, NONE);
         }
         let first = self.wheel.take(clock);
@@ -92,7 +92,6 @@ impl Channel {
             return self.contest(first, now);
         }
         // Only one is due.
-        self.wheel.turn(now);
         (if self.may_go(first, now) { first } else { NONE }, NONE)
     }
 
@@ -123,7 +122,7 @@ impl Channel {
             }
             next = self.wheel.take(clock);
         }
-        self.wheel.turn(now);
+        self.wheel.skip_to(now);
         (best, others)
     }
 
