@@ -14,11 +14,11 @@ const LINE_BYTES: f64 = 64.0;
 
 /// What a run measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// GB/s per channel of completed requests.
-    pub gbps: f64,
+    pub(crate) gbps: f64,
     /// Mean over reads from queue entry to last data beat, ns.
-    pub read_latency_ns: f64,
+    pub(crate) read_latency_ns: f64,
 }
 
 struct Meter {
@@ -66,7 +66,7 @@ fn random_line(rng: &mut Pcg64Mcg, lines: u64) -> u32 {
 }
 
 /// Poisson arrivals at `gbps` a channel, each a read with probability `read_fraction`.
-pub fn poisson(
+pub(crate) fn poisson(
     cfg: &DramConfig,
     gbps: f64,
     read_fraction: f64,
@@ -92,9 +92,9 @@ pub fn poisson(
         if now >= meter.to {
             return meter.result(channels);
         }
-        for channel in 0..channels {
-            if wake[channel] <= now {
-                wake[channel] = dram.advance(channel, now, &mut done);
+        for (channel, wake) in wake.iter_mut().enumerate() {
+            if *wake <= now {
+                *wake = dram.advance(channel, now, &mut done);
             }
         }
         if next_arrival <= now {
@@ -123,7 +123,7 @@ pub fn poisson(
 }
 
 /// `in_flight` reads: whenever one has its data, the next is sent.
-pub fn closed_loop(
+pub(crate) fn closed_loop(
     cfg: &DramConfig,
     in_flight: usize,
     warm_up_clocks: u64,

@@ -70,6 +70,7 @@ pub(super) struct Channel {
     first_finished: Ps,
     /// Clocks from a read or write to its last data beat, whichever is less.
     shortest_access: u64,
+    burst_clocks: u64,
     counts: Counts,
     /// Empty, and its methods do nothing, outside this module's tests.
     pub(super) trace: Trace,
@@ -107,7 +108,7 @@ impl Channel {
         };
         Channel {
             clock: cfg.standard.clock(),
-            device: Device::new(t, cfg.bank_groups, cfg.banks_per_group),
+            device: Device::new(&t, cfg.bank_groups, cfg.banks_per_group),
             pool: Pool::new(requests),
             waiting: [0; 2],
             capacity,
@@ -128,6 +129,7 @@ impl Channel {
             finished: Vec::with_capacity(requests),
             first_finished: Ps::MAX,
             shortest_access: u64::from(t.bl + t.cl.min(t.cwl)),
+            burst_clocks: u64::from(t.bl),
             counts: Counts::default(),
             trace: Trace::default(),
         }
@@ -173,8 +175,14 @@ impl Channel {
         self.choose_queue();
         if which == self.serving {
             // The controller sees a request in the clock after its arrival.
-            let ready = self.device.ready(&entry);
-            self.look_again(slot, ready.max(clock + 1));
+            let (next, ready) = (clock + 1, self.device.ready(&entry));
+            if ready <= next && self.bus_free <= next && self.wake > next {
+                // Nothing else wants that clock, and what arrives until then is younger.
+                self.bus_free = next + self.issue_first(slot, next);
+                self.wake = self.next_wake();
+                return self.next_advance();
+            }
+            self.look_again(slot, ready.max(next));
         } else {
             self.hold(slot, which);
         }
@@ -232,7 +240,7 @@ impl Channel {
             row_hits: c.hits,
             row_misses: c.misses,
             row_conflicts: c.conflicts,
-            data_bus_busy: self.clock.at(bursts * u64::from(self.device.t.bl)),
+            data_bus_busy: self.clock.at(bursts * self.burst_clocks),
             refreshes: c.refreshes,
             read_queue_time: waited(READ),
             write_queue_time: waited(WRITE),

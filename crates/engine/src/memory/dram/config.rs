@@ -262,7 +262,8 @@ impl DramConfig {
         // The longest a round of refreshes can hold the channel: the last row cycle, a precharge of
         // every rank in turn, and the refresh itself.
         let t = &timings;
-        let round = u64::from(t.rc + t.wr_to_pre() + t.rfc) + u64::from(self.ranks * (t.rp + 2));
+        let round =
+            u64::from(t.rc + t.cwl + t.bl + t.wr + t.rfc) + u64::from(self.ranks * (t.rp + 2));
         if self.refresh != Refresh::Off && round >= u64::from(t.refi) {
             return Err(DramConfigError::RefreshTooOften { refi: t.refi, busy: round });
         }

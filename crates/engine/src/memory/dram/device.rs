@@ -5,11 +5,8 @@
 //! bank group, rank, or across ranks. When A is issued, the level's earliest clock for B is raised;
 //! B may be issued at the maximum over its levels. These clocks only ever grow, so one computed
 //! earlier is a lower bound later.
-//!
-//! DDR5 sends activate, read and write in two clocks. The standard counts its timings from the
-//! clock at which a command is complete, so all clocks stored here are those of completion; the
-//! functions take and give the clock at which a command starts.
 
+use super::gaps::Gaps;
 use super::queue::{Entry, NEVER, NONE};
 use super::timing::Timings;
 
@@ -48,8 +45,8 @@ pub(super) struct Bank {
 #[repr(align(32))]
 struct Group {
     next_activate: u64,
-    next_read: u64,
-    next_write: u64,
+    /// Read, write.
+    next_column: [u64; 2],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,8 +54,8 @@ struct Group {
 struct Rank {
     next_activate: u64,
     next_precharge: u64,
-    next_read: u64,
-    next_write: u64,
+    /// Read, write.
+    next_column: [u64; 2],
     next_refresh: u64,
     /// The last four activates, the oldest at `oldest_activate`, each plus tFAW.
     window: [u64; 4],
@@ -83,7 +80,7 @@ pub(super) enum Step {
 /// The devices of one channel.
 #[derive(Clone, Debug)]
 pub(super) struct Device {
-    pub t: Timings,
+    gaps: Gaps,
     banks: Box<[Bank; BANKS]>,
     groups: Box<[Group; BANKS]>,
     ranks: [Rank; RANKS],
@@ -91,14 +88,11 @@ pub(super) struct Device {
     /// The rank of the last read or write, and the earliest read and write for all other ranks.
     /// (For its own rank they are in [`Rank`].)
     bus_rank: u16,
-    bus_read: u64,
-    bus_write: u64,
-    /// Clocks from the start of an activate, read or write to its completion.
-    tail: u64,
+    bus_next: [u64; 2],
 }
 
 impl Device {
-    pub(super) fn new(t: Timings, groups_per_rank: u32, banks_per_group: u32) -> Device {
+    pub(super) fn new(t: &Timings, groups_per_rank: u32, banks_per_group: u32) -> Device {
         let banks_per_rank = groups_per_rank * banks_per_group;
         let bank = |i: u32| Bank {
             row: CLOSED,
@@ -114,15 +108,13 @@ impl Device {
             first_request: NONE,
         };
         Device {
-            t,
+            gaps: Gaps::new(t),
             banks: boxed((0..BANKS as u32).map(bank).collect()),
             groups: boxed(vec![Group::default(); BANKS]),
             ranks: [Rank::default(); RANKS],
             banks_per_rank: banks_per_rank as usize,
             bus_rank: 0,
-            bus_read: 0,
-            bus_write: 0,
-            tail: u64::from(t.command_clocks - 1),
+            bus_next: [0; 2],
         }
     }
 
@@ -150,37 +142,20 @@ impl Device {
     #[inline]
     pub(super) fn ready(&self, entry: &Entry) -> u64 {
         let bank = &self.banks[entry.bank as usize % BANKS];
-        if bank.row == entry.row {
-            return self.column_ready(entry);
-        }
         let rank = &self.ranks[bank.rank as usize % RANKS];
-        if bank.row == CLOSED {
+        if bank.row == entry.row {
             let group = &self.groups[bank.group as usize % BANKS];
-            let ready = bank.next_activate.max(group.next_activate).max(rank.next_activate);
-            ready.saturating_sub(self.tail)
+            let which = usize::from(entry.write);
+            let ready = group.next_column[which].max(rank.next_column[which]).max(bank.next_column);
+            if bank.rank == self.bus_rank { ready } else { ready.max(self.bus_next[which]) }
+        } else if bank.row == CLOSED {
+            let group = &self.groups[bank.group as usize % BANKS];
+            bank.next_activate.max(group.next_activate).max(rank.next_activate)
         } else if bank.reserved {
             NEVER
         } else {
             bank.next_precharge.max(rank.next_precharge)
         }
-    }
-
-    /// The earliest clock for a read or write of the open row of `entry`'s bank.
-    #[inline]
-    pub(super) fn column_ready(&self, entry: &Entry) -> u64 {
-        let bank = &self.banks[entry.bank as usize % BANKS];
-        let group = &self.groups[bank.group as usize % BANKS];
-        let rank = &self.ranks[bank.rank as usize % RANKS];
-        let (shared, bus) = if entry.write {
-            (group.next_write.max(rank.next_write), self.bus_write)
-        } else {
-            (group.next_read.max(rank.next_read), self.bus_read)
-        };
-        let mut ready = bank.next_column.max(shared);
-        if bank.rank != self.bus_rank {
-            ready = ready.max(bus);
-        }
-        ready.saturating_sub(self.tail)
     }
 
     /// The earliest precharge of `bank`.
@@ -191,27 +166,27 @@ impl Device {
 
     /// Opens a row for a request; gives a lower bound of the clock for its first access.
     #[inline]
-    pub(super) fn activate(&mut self, bank: u16, row: u32, start: u64) -> u64 {
-        let t = &self.t;
-        let now = start + self.tail;
+    pub(super) fn activate(&mut self, bank: u16, row: u32, now: u64) -> u64 {
+        let gaps = &self.gaps;
         let b = &mut self.banks[bank as usize % BANKS];
         debug_assert_eq!(b.row, CLOSED, "activate of an open bank");
         b.row = row;
         b.reserved = true;
         b.accesses = 0;
-        b.next_column = now + u64::from(t.rcd);
-        b.next_precharge = now + u64::from(t.ras);
-        b.next_activate = now + u64::from(t.rc);
+        b.next_column = now + gaps.activate_to_column;
+        b.next_precharge = now + gaps.activate_to_precharge;
+        b.next_activate = now + gaps.activate_to_activate;
         let group = &mut self.groups[b.group as usize % BANKS];
-        group.next_activate = now + u64::from(t.rrd_l);
+        group.next_activate = now + gaps.activate_to_activate_group;
         let rank = &mut self.ranks[b.rank as usize % RANKS];
         rank.open += 1;
         rank.reserved += 1;
-        rank.window[rank.oldest_activate % 4] = now + u64::from(t.faw);
+        rank.window[rank.oldest_activate % 4] = now + gaps.activate_to_fifth;
         rank.oldest_activate = (rank.oldest_activate + 1) % 4;
-        let fifth = rank.window[rank.oldest_activate % 4];
-        rank.next_activate = rank.next_activate.max(now + u64::from(t.rrd_s)).max(fifth);
-        start + u64::from(t.rcd)
+        let fifth = rank.window[rank.oldest_activate];
+        rank.next_activate =
+            rank.next_activate.max(now + gaps.activate_to_activate_rank).max(fifth);
+        b.next_column
     }
 
     /// Closes a row; gives a lower bound of the clock for the next activate.
@@ -220,51 +195,50 @@ impl Device {
         let b = &mut self.banks[bank as usize % BANKS];
         debug_assert!(b.row != CLOSED && !b.reserved, "precharge of a closed or reserved bank");
         b.row = CLOSED;
-        b.next_activate = b.next_activate.max(now + u64::from(self.t.rp));
+        b.next_activate = b.next_activate.max(now + self.gaps.precharge_to_activate);
         let rank = &mut self.ranks[b.rank as usize % RANKS];
         rank.open -= 1;
-        rank.next_precharge = now + u64::from(self.t.ppd);
-        b.next_activate.saturating_sub(self.tail)
+        rank.next_precharge = now + self.gaps.precharge_to_precharge;
+        b.next_activate
     }
 
     /// A read or write of the open row of `bank`; `close` adds the auto-precharge. Gives the clock
     /// after the last data beat.
     #[inline]
-    pub(super) fn column(&mut self, bank: u16, write: bool, close: bool, start: u64) -> u64 {
-        let t = &self.t;
-        let now = start + self.tail;
+    pub(super) fn column(&mut self, bank: u16, write: bool, close: bool, now: u64) -> u64 {
+        let gaps = &self.gaps.column[usize::from(write)];
         let b = &mut self.banks[bank as usize % BANKS];
+        let group = &mut self.groups[b.group as usize % BANKS];
+        let rank = &mut self.ranks[b.rank as usize % RANKS];
         b.accesses += 1;
         b.last_access = now;
-        let to_precharge = if write { t.wr_to_pre() } else { t.rtp };
-        b.next_precharge = b.next_precharge.max(now + u64::from(to_precharge));
+        b.next_precharge = b.next_precharge.max(now + gaps.precharge);
         if close {
             b.row = CLOSED;
-            b.next_activate = b.next_activate.max(b.next_precharge + u64::from(t.rp));
-            self.ranks[b.rank as usize % RANKS].open -= 1;
+            let reopen = b.next_precharge + self.gaps.precharge_to_activate;
+            b.next_activate = b.next_activate.max(reopen);
+            rank.open -= 1;
         }
-        let group = &mut self.groups[b.group as usize % BANKS];
-        // (earliest read, earliest write) of the same rank, and of the others.
-        let (same, other) = if write {
-            group.next_read = group.next_read.max(now + u64::from(t.wr_to_rd_l()));
-            group.next_write = now + u64::from(t.ccd_l_wr);
-            ((t.wr_to_rd_s(), t.ccd_s_wr.max(t.bl)), (t.wr_to_rd_other_rank(), t.bl))
-        } else {
-            group.next_read = now + u64::from(t.ccd_l);
-            ((t.ccd_s.max(t.bl), t.rd_to_wr), (t.bl + t.rank_switch, t.rd_to_wr_other_rank))
-        };
-        let rank = &mut self.ranks[b.rank as usize % RANKS];
         if b.rank != self.bus_rank {
             // What the ranks before this one asked of it stays in force.
-            rank.next_read = rank.next_read.max(self.bus_read);
-            rank.next_write = rank.next_write.max(self.bus_write);
+            for which in 0..2 {
+                rank.next_column[which] = rank.next_column[which].max(self.bus_next[which]);
+            }
             self.bus_rank = b.rank;
         }
-        rank.next_read = rank.next_read.max(now + u64::from(same.0));
-        rank.next_write = rank.next_write.max(now + u64::from(same.1));
-        self.bus_read = self.bus_read.max(now + u64::from(other.0));
-        self.bus_write = self.bus_write.max(now + u64::from(other.1));
-        now + u64::from(t.bl + if write { t.cwl } else { t.cl })
+        for which in 0..2 {
+            let raise = |clock: &mut u64, gap: u64| *clock = (*clock).max(now + gap);
+            raise(&mut group.next_column[which], gaps.same_group[which]);
+            raise(&mut rank.next_column[which], gaps.same_rank[which]);
+            raise(&mut self.bus_next[which], gaps.other_rank[which]);
+        }
+        now + gaps.data
+    }
+
+    /// Clocks that an activate, read or write occupies the command bus.
+    #[inline]
+    pub(super) fn long_command(&self) -> u64 {
+        self.gaps.long_command
     }
 
     /// The request that opened the row has accessed it, and others may close it.
@@ -293,8 +267,8 @@ impl Device {
             (Step::Precharge, ready)
         } else {
             // An activate would be possible in every bank: tRC and tRP have passed everywhere.
-            let ready = banks.iter().map(|b| b.next_activate).fold(state.next_refresh, u64::max);
-            (Step::Activate, ready)
+            let ready = banks.iter().map(|b| b.next_activate).fold(0, u64::max);
+            (Step::Activate, state.next_refresh.max(ready + self.gaps.activate_to_refresh))
         }
     }
 
@@ -304,19 +278,18 @@ impl Device {
         for b in &mut self.banks[banks] {
             debug_assert!(!b.reserved, "precharge of a reserved bank");
             b.row = CLOSED;
-            b.next_activate = b.next_activate.max(now + u64::from(self.t.rp));
+            b.next_activate = b.next_activate.max(now + self.gaps.precharge_to_activate);
         }
         let state = &mut self.ranks[rank as usize % RANKS];
         state.open = 0;
-        state.next_precharge = now + u64::from(self.t.ppd);
+        state.next_precharge = now + self.gaps.precharge_to_precharge;
     }
 
     /// Refreshes a rank whose banks are all closed.
     pub(super) fn refresh(&mut self, rank: u32, now: u64) {
         let state = &mut self.ranks[rank as usize % RANKS];
         debug_assert_eq!(state.open, 0, "refresh of a rank with open banks");
-        let end = now + u64::from(self.t.rfc);
-        state.next_activate = state.next_activate.max(end);
-        state.next_refresh = end;
+        state.next_activate = state.next_activate.max(now + self.gaps.refresh_to_activate);
+        state.next_refresh = now + self.gaps.refresh_to_refresh;
     }
 }

@@ -155,17 +155,27 @@ pub(super) struct Place {
 struct Digits {
     unit: u64,
     size: u64,
-    /// Shift and mask when every size so far is a power of two.
+    /// The same by shift and mask, if unit and size are powers of two.
     shift: u32,
     mask: u32,
-    binary: bool,
 }
 
 impl Digits {
+    fn new(unit: u64, size: u32) -> Digits {
+        // A field above bit 31 of the line number is always zero.
+        let beyond = unit > u64::from(u32::MAX);
+        let (shift, mask) = if beyond { (0, 0) } else { (unit.trailing_zeros(), size - 1) };
+        Digits { unit, size: u64::from(size), shift, mask }
+    }
+
+    fn is_binary(&self) -> bool {
+        self.unit.is_power_of_two() && self.size.is_power_of_two()
+    }
+
     #[inline]
-    fn of(self, line: u32) -> u32 {
-        if self.binary {
-            (line >> self.shift) & self.mask
+    fn of(&self, line: u32, binary: bool) -> u32 {
+        if binary {
+            (line >> (self.shift % 32)) & self.mask
         } else {
             // Fits: the remainder is below `size`, which came from a u32.
             ((u64::from(line) / self.unit) % self.size) as u32
@@ -183,6 +193,9 @@ pub(super) struct AddressMap {
     channel: Digits,
     bank_groups: u32,
     banks_per_group: u32,
+    /// Whether the channel, and whether all fields, are found by shift and mask.
+    binary_channel: bool,
+    binary: bool,
 }
 
 impl AddressMap {
@@ -190,23 +203,18 @@ impl AddressMap {
         let digits = |wanted: Field| {
             let below = mapping.fields.iter().rev().take_while(|f| **f != wanted);
             let unit: u64 = below.map(|f| u64::from(geometry.size(*f))).product();
-            let size = u64::from(geometry.size(wanted));
-            // A field above bit 31 of the line number is always zero.
-            let beyond = unit.trailing_zeros() > 31;
-            Digits {
-                unit,
-                size,
-                shift: if beyond { 0 } else { unit.trailing_zeros() },
-                mask: if beyond { 0 } else { geometry.size(wanted) - 1 },
-                binary: unit.is_power_of_two() && size.is_power_of_two(),
-            }
+            Digits::new(unit, geometry.size(wanted))
         };
+        let [row, bank, bank_group, rank, channel] =
+            [Field::Row, Field::Bank, Field::BankGroup, Field::Rank, Field::Channel].map(digits);
         AddressMap {
-            row: digits(Field::Row),
-            bank: digits(Field::Bank),
-            bank_group: digits(Field::BankGroup),
-            rank: digits(Field::Rank),
-            channel: digits(Field::Channel),
+            binary: [row, bank, bank_group, rank].iter().all(Digits::is_binary),
+            binary_channel: channel.is_binary(),
+            row,
+            bank,
+            bank_group,
+            rank,
+            channel,
             bank_groups: geometry.bank_groups,
             banks_per_group: geometry.banks_per_group,
         }
@@ -214,15 +222,20 @@ impl AddressMap {
 
     #[inline]
     pub(super) fn channel(&self, line: u32) -> usize {
-        self.channel.of(line) as usize
+        self.channel.of(line, self.binary_channel) as usize
     }
 
     #[inline]
     pub(super) fn place(&self, line: u32) -> Place {
-        let group = self.rank.of(line) * self.bank_groups + self.bank_group.of(line);
-        let bank = group * self.banks_per_group + self.bank.of(line);
-        // At most 16 ranks of 16 groups of 16 banks.
-        Place { bank: bank as u16, row: self.row.of(line) }
+        // A branch each way, so that the usual case is one test and four shifts.
+        let of = |binary: bool| {
+            let rank = self.rank.of(line, binary);
+            let group = rank * self.bank_groups + self.bank_group.of(line, binary);
+            let bank = group * self.banks_per_group + self.bank.of(line, binary);
+            // At most 256 banks.
+            Place { bank: bank as u16, row: self.row.of(line, binary) }
+        };
+        if self.binary { of(true) } else { of(false) }
     }
 }
 

@@ -8,6 +8,7 @@
 mod channel;
 mod config;
 pub(crate) mod device;
+mod gaps;
 mod mapping;
 mod queue;
 mod refresh;

@@ -163,6 +163,13 @@ impl Wheel {
         self.now = clock.min(self.next() - 1);
     }
 
+    /// Moves on to `clock`, where the first entry is known to lie later.
+    #[inline]
+    pub(super) fn skip_to(&mut self, clock: u64) {
+        debug_assert!(self.next() > clock, "an entry was skipped");
+        self.now = clock;
+    }
+
     #[inline]
     pub(super) fn add(&mut self, pool: &mut Pool, slot: u16, clock: u64) {
         debug_assert!(clock > self.now, "an entry in the past");
@@ -181,10 +188,11 @@ impl Wheel {
         }
     }
 
-    /// The linked list of the entries of `clock`, which is [`Wheel::next`].
+    /// Moves on to `clock`, which is [`Wheel::next`], and takes out the linked list of its entries.
     #[inline]
     pub(super) fn take(&mut self, clock: u64) -> u16 {
         debug_assert_eq!(self.next(), clock);
+        self.now = clock;
         let index = clock % SLOTS;
         self.occupied &= !(1 << index);
         std::mem::replace(&mut self.heads[index as usize], NONE)

@@ -187,27 +187,6 @@ impl Timings {
         }
         t
     }
-
-    /// Write to read, same rank, other bank group: `cwl + bl + tWTR_S`.
-    pub const fn wr_to_rd_s(&self) -> u32 {
-        self.cwl + self.bl + self.wtr_s
-    }
-
-    /// Write to read, same bank group: `cwl + bl + tWTR_L`.
-    pub const fn wr_to_rd_l(&self) -> u32 {
-        self.cwl + self.bl + self.wtr_l
-    }
-
-    /// Write to read of another rank: only the data bus is shared, so the read's first beat must
-    /// follow the write's last by the switching gap.
-    pub const fn wr_to_rd_other_rank(&self) -> u32 {
-        (self.cwl + self.bl + self.rank_switch).saturating_sub(self.cl)
-    }
-
-    /// Write to precharge: `cwl + bl + tWR`.
-    pub const fn wr_to_pre(&self) -> u32 {
-        self.cwl + self.bl + self.wr
-    }
 }
 
 /// `max(floor clocks, ps)` in clocks of `standard`, rounded up.

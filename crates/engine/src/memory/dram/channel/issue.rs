@@ -83,7 +83,8 @@ impl Channel {
             let entry = self.pool.get_mut(slot);
             let next = entry.next_of_bank;
             if std::mem::take(&mut entry.parked) {
-                self.wheel.add(&mut self.pool, slot, now + 1);
+                let ready = self.device.ready(entry).max(now + 1);
+                self.look_again(slot, ready);
             }
             slot = next;
         }

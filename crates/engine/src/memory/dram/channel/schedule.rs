@@ -13,11 +13,16 @@ impl Channel {
                 self.calendar.collect(now);
             }
             let (first, others) = self.first_ready(now);
-            let busy = self.issue_first(first, now);
-            self.bus_free = now + busy;
+            self.bus_free = now + self.issue_first(first, now);
             self.put_back(others, now);
-            self.wake = self.wheel.next().min(self.other_events()).max(now + busy.max(1));
+            self.wake = self.next_wake().max(now + 1);
         }
+    }
+
+    /// The next clock at which a command may be issued, or a refresh falls due.
+    #[inline]
+    pub(super) fn next_wake(&self) -> u64 {
+        self.wheel.next().min(self.other_events()).max(self.bus_free)
     }
 
     /// The next clock at which something but a waiting request may want the command bus.
@@ -77,33 +82,32 @@ impl Channel {
     /// others that may; those that may not are put where they will be looked at again.
     #[inline]
     fn first_ready(&mut self, now: u64) -> (u16, u16) {
+        let clock = self.wheel.next();
+        if clock > now {
+            self.wheel.skip_to(now);
+            return (NONE, NONE);
+        }
+        let first = self.wheel.take(clock);
+        if clock < now || self.pool.get(first).link != NONE {
+            return self.contest(first, now);
+        }
+        // Only one is due.
+        (if self.may_go(first, now) { first } else { NONE }, NONE)
+    }
+
+    /// As [`Channel::first_ready`], for several: a list of them, and those due after these until
+    /// `now`.
+    fn contest(&mut self, mut next: u16, now: u64) -> (u16, u16) {
         let (mut best, mut others) = (NONE, NONE);
         loop {
-            let clock = self.wheel.next();
-            if clock > now {
-                break;
-            }
-            let mut next = self.wheel.take(clock);
             while next != NONE {
                 let slot = next;
-                let entry = self.pool.get(slot);
-                next = entry.link;
-                let ready = if entry.opened {
-                    self.device.column_ready(entry)
-                } else {
-                    let which = usize::from(entry.write);
-                    if which != self.serving || self.calendar.is_due() {
-                        self.hold(slot, which);
-                        continue;
-                    }
-                    self.device.ready(entry)
-                };
-                if ready > now {
-                    self.look_again(slot, ready);
+                next = self.pool.get(slot).link;
+                if !self.may_go(slot, now) {
                     continue;
                 }
                 let mut loser = slot;
-                if best == NONE || entry.goes_before(self.pool.get(best)) {
+                if best == NONE || self.pool.get(slot).goes_before(self.pool.get(best)) {
                     loser = best;
                     best = slot;
                 }
@@ -112,12 +116,32 @@ impl Channel {
                     others = loser;
                 }
             }
-            if clock == now {
+            let clock = self.wheel.next();
+            if clock > now {
                 break;
             }
+            next = self.wheel.take(clock);
         }
-        self.wheel.turn(now);
+        self.wheel.skip_to(now);
         (best, others)
+    }
+
+    /// Whether the next command of the request may be issued at `now`. If not, the request is put
+    /// where it will be looked at again.
+    #[inline]
+    fn may_go(&mut self, slot: u16, now: u64) -> bool {
+        let entry = self.pool.get(slot);
+        let which = usize::from(entry.write);
+        if !entry.opened && (which != self.serving || self.calendar.is_due()) {
+            self.hold(slot, which);
+            return false;
+        }
+        let ready = self.device.ready(entry);
+        if ready > now {
+            self.look_again(slot, ready.max(now + 1));
+            return false;
+        }
+        true
     }
 
     /// Puts requests that could have gone where they will be looked at again, now that another
@@ -136,7 +160,7 @@ impl Channel {
     /// Issues at most one command: for the request in `slot`, if any may go, or another that comes before it.
     /// Gives the clocks it occupies the command bus.
     #[inline]
-    fn issue_first(&mut self, slot: u16, now: u64) -> u64 {
+    pub(super) fn issue_first(&mut self, slot: u16, now: u64) -> u64 {
         if slot == NONE {
             return self.maintain(now);
         }
@@ -144,7 +168,7 @@ impl Channel {
         if entry.opened {
             self.device.release(entry.bank);
             self.access(slot, &entry, now);
-            return u64::from(self.device.t.command_clocks);
+            return self.device.long_command();
         }
         // A refresh that is due holds all waiting requests, so none is due here.
         if self.next_close <= now && self.close_row(now) {
@@ -169,7 +193,7 @@ impl Channel {
                 self.access(slot, &entry, now);
             }
         }
-        u64::from(self.device.t.command_clocks)
+        self.device.long_command()
     }
 
     /// A command for no request: of a refresh, or of the row policy.

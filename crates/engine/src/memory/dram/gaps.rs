@@ -1,0 +1,80 @@
+//! The timings as the scheduler wants them: clocks from the start of one command to the start of
+//! another.
+//!
+//! DDR5 sends activate, read and write in two clocks, and the standard counts its timings from the
+//! clock at which a command is complete. So a gap after such a command, before one of one clock, is
+//! a clock longer than the timing, and the other way round a clock shorter.
+
+use super::timing::Timings;
+
+/// Gaps after a read, or after a write. Pairs are (to a read, to a write).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ColumnGaps {
+    pub precharge: u64,
+    pub same_group: [u64; 2],
+    pub same_rank: [u64; 2],
+    pub other_rank: [u64; 2],
+    /// To the clock after the last data beat.
+    pub data: u64,
+}
+
+/// All gaps of a channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gaps {
+    pub activate_to_activate: u64,
+    pub activate_to_activate_rank: u64,
+    pub activate_to_activate_group: u64,
+    pub activate_to_fifth: u64,
+    pub activate_to_column: u64,
+    pub activate_to_precharge: u64,
+    pub precharge_to_activate: u64,
+    pub precharge_to_precharge: u64,
+    pub refresh_to_activate: u64,
+    pub refresh_to_refresh: u64,
+    /// How much later than an activate a refresh may start.
+    pub activate_to_refresh: u64,
+    /// After a read and after a write.
+    pub column: [ColumnGaps; 2],
+    /// Clocks that an activate, read or write occupies the command bus.
+    pub long_command: u64,
+}
+
+impl Gaps {
+    pub(super) fn new(t: &Timings) -> Gaps {
+        let tail = t.command_clocks - 1;
+        let long = u64::from;
+        let shorter = |clocks: u32| u64::from(clocks.saturating_sub(tail));
+        let pair = |read: u32, write: u32| [long(read), long(write)];
+        let read = ColumnGaps {
+            precharge: long(t.rtp + tail),
+            same_group: pair(t.ccd_l, 0),
+            same_rank: pair(t.ccd_s.max(t.bl), t.rd_to_wr),
+            other_rank: pair(t.bl + t.rank_switch, t.rd_to_wr_other_rank),
+            data: long(tail + t.cl + t.bl),
+        };
+        let write = ColumnGaps {
+            precharge: long(t.cwl + t.bl + t.wr + tail),
+            same_group: pair(t.cwl + t.bl + t.wtr_l, t.ccd_l_wr),
+            same_rank: pair(t.cwl + t.bl + t.wtr_s, t.ccd_s_wr.max(t.bl)),
+            // Only the data bus is shared: the read's first beat follows the write's last by the
+            // switching gap.
+            other_rank: pair((t.cwl + t.bl + t.rank_switch).saturating_sub(t.cl), t.bl),
+            data: long(tail + t.cwl + t.bl),
+        };
+        Gaps {
+            activate_to_activate: long(t.rc),
+            activate_to_activate_rank: long(t.rrd_s),
+            activate_to_activate_group: long(t.rrd_l),
+            activate_to_fifth: long(t.faw),
+            activate_to_column: long(t.rcd),
+            activate_to_precharge: long(t.ras + tail),
+            precharge_to_activate: shorter(t.rp),
+            precharge_to_precharge: long(t.ppd),
+            refresh_to_activate: shorter(t.rfc),
+            refresh_to_refresh: long(t.rfc),
+            activate_to_refresh: long(tail),
+            column: [read, write],
+            long_command: long(t.command_clocks),
+        }
+    }
+}
