@@ -82,6 +82,9 @@ pub struct Queues {
     /// Order in which freed buffers are used again.
     #[serde(default)]
     pub pool: Pool,
+    /// Where each queue's pool stands when the run begins.
+    #[serde(default)]
+    pub start: Start,
     /// Buffers in each core's pool; at least `rx_descriptors`, which is the default.
     #[serde(default)]
     pub pool_buffers: Option<u32>,
@@ -111,6 +114,19 @@ pub enum Pool {
     Ring,
     /// Last in, first out: the buffer freed last, still warm, is used next (`rte_stack`).
     Stack,
+}
+
+/// Where the pools of the queues stand when the run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// At independent random places, as in a server that has run for a while.
+    #[default]
+    Scattered,
+    /// All at their first buffer, as in a server that has just started. Under even load the queues
+    /// then march in step for many turns, through equal memory banks if the pools lie a multiple of
+    /// the bank stride apart.
+    Aligned,
 }
 
 /// An application on some cores.

@@ -15,9 +15,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// All `buffers` free, in order from `first` on. The pools of a server that has run for a while
-    /// stand at independent places; were they all to begin with buffer 0, their queues would march
-    /// through equal cache sets and memory banks in step for a long time.
+    /// All `buffers` free, in order from `first` on.
     pub(crate) fn new(order: Order, buffers: u32, first: u32) -> Pool {
         Pool { order, free: (first..buffers).chain(0..first).collect() }
     }

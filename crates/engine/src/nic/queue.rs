@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::pool::{Buffer, Pool};
 use crate::config::machine::Nic;
-use crate::config::scenario::Queues;
+use crate::config::scenario::{Queues, Start};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
 use crate::rng::Stream;
 
@@ -99,6 +99,10 @@ impl Queue {
         stream: &mut Stream,
     ) -> Queue {
         let buffers = config.pool_buffers.unwrap_or(config.rx_descriptors);
+        let first = match config.start {
+            Start::Scattered => stream.below(buffers),
+            Start::Aligned => 0,
+        };
         let stride = config.metadata.0 + config.headroom.0 + config.buffer_size.0;
         let buffer_lines = lines_in(stride);
         let tx_lines = lines_in(config.buffer_size.0);
@@ -124,7 +128,7 @@ impl Queue {
             posted: VecDeque::with_capacity(config.rx_descriptors as usize),
             fetched: 0,
             fetching: false,
-            pool: Pool::new(config.pool, buffers, stream.below(buffers)),
+            pool: Pool::new(config.pool, buffers, first),
             unposted: config.rx_descriptors,
             visible: VecDeque::new(),
             backlog: 0,
