@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import Result, UserError, _core, api, engine
+from nic2core import Result, UserError, api, engine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +56,7 @@ def fake_engine(monkeypatch: pytest.MonkeyPatch, ddio: Result) -> list[int]:
         scenario["run"] = {**scenario["run"], "seed": seed}
         return api.Prepared(json.dumps(scenario), None)
 
-    def run(scenario_json: str, _capture: bytes | None, watch: engine.Watch) -> Results:
+    def run(scenario_json: str, _capture: None, watch: engine.Watch, _origins: None) -> Results:
         seed = json.loads(scenario_json)["run"]["seed"]
         for part in range(10):
             watch.tell(part / 10)
@@ -65,6 +65,5 @@ def fake_engine(monkeypatch: pytest.MonkeyPatch, ddio: Result) -> list[int]:
         return ddio.data.model_copy(update={"seed": seed})
 
     monkeypatch.setattr(api, "prepare", prepare)
-    monkeypatch.setattr(_core, "read_capture", lambda *_: None)
     monkeypatch.setattr(engine, "run", run)
     return ran

@@ -63,10 +63,10 @@ def test_an_error_in_one_point_stops_the_others(
 ) -> None:
     run = engine.run
 
-    def failing(scenario_json: str, capture: bytes | None, watch: engine.Watch) -> Results:
+    def failing(scenario_json: str, capture: None, watch: engine.Watch, origins: None) -> Results:
         if '"seed": 2' in scenario_json:
             raise UserError("a peak that cannot be found")
-        return run(scenario_json, capture, watch)
+        return run(scenario_json, capture, watch, origins)
 
     monkeypatch.setattr(engine, "run", failing)
     with pytest.raises(UserError, match="cannot be found"):
