@@ -11,12 +11,12 @@ import typer
 from rich.console import Console
 
 from nic2core import _core, api, terminal
-from nic2core._core import UserError
+from nic2core._core import ModelError, UserError
 from nic2core.results import Result
 from nic2core.sweep import Sweep, sweep
 
-EXIT_USER, EXIT_STOPPED = 2, 130
-"""The user has something to change; the user stopped it (as a shell has it for Ctrl-C)."""
+EXIT_BUG, EXIT_USER, EXIT_STOPPED = 1, 2, 130
+"""A bug of ours; the user has something to change; the user stopped it (as a shell has it)."""
 
 app = typer.Typer(
     name="nic2core",
@@ -256,3 +256,6 @@ def main() -> None:
     except UserError as error:
         _note(f"nic2core: {error}")
         sys.exit(EXIT_USER)
+    except ModelError as error:
+        _note(f"nic2core: a bug of the simulator, please report it: {error}")
+        sys.exit(EXIT_BUG)

@@ -29,7 +29,9 @@ def test_a_run_at_ease_is_not_called_limited(ddio: Result) -> None:
     value = ddio.to_json()
     for stage in value["results"]["stages"]:
         stage["load"] = 0.2
-    assert "nothing is near its limit" in words.verdict(Result.from_json(value))
+    calm = Result.from_json(value)
+    assert "nothing is near its limit; the DRAM would be the first" in words.verdict(calm)
+    assert "limited by: DRAM → nothing (DRAM next)" in words.differences(ddio, calm)
 
 
 def test_differences_are_named_with_their_size(ddio: Result, sweeper: Result) -> None:
