@@ -35,8 +35,9 @@ def test_ctrl_c_keeps_the_finished_points(
     fake_engine: list[int], request: pytest.FixtureRequest
 ) -> None:
     # A shell starts what runs in the background deaf to Ctrl-C; the test must not depend on it.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        request.addfinalizer(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
 
     def told(point: int, share: float) -> None:
         if (point, share) == (2, 0.5):
