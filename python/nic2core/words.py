@@ -178,11 +178,12 @@ def summary(base: Result, other: Result) -> str:
     work = _more(a.packets.completed_mpps, b.packets.completed_mpps, "fewer", "requests")
     traffic = _more(a.memory.bandwidth_gbps, b.memory.bandwidth_gbps, "less", "memory traffic")
     limits = _limit(base), _limit(other)
-    end = (
-        f"limited by {limits[0]} before, by {limits[1]} now"
-        if limits[0] != limits[1]
-        else f"limited by {limits[0]} in both"
-    )
+    if all(severity(r.limiting_stage.load).name == "low" for r in (base, other)):
+        end = "neither run comes near a limit"
+    elif limits[0] == limits[1]:
+        end = f"limited by {limits[0]} in both"
+    else:
+        end = f"limited by {limits[0]} before, by {limits[1]} now"
     return f"{other.label} completes {work} and causes {traffic}; {end}."
 
 

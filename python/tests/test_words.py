@@ -32,6 +32,8 @@ def test_a_run_at_ease_is_not_called_limited(ddio: Result) -> None:
     calm = Result.from_json(value)
     assert "nothing is near its limit; the DRAM would be the first" in words.verdict(calm)
     assert "limited by: DRAM → nothing (DRAM next)" in words.differences(ddio, calm)
+    assert words.summary(calm, calm).endswith("; neither run comes near a limit.")
+    assert words.summary(ddio, ddio).endswith("; limited by DRAM in both.")
 
 
 def test_differences_are_named_with_their_size(ddio: Result, sweeper: Result) -> None:
