@@ -107,7 +107,7 @@ def _path(result: Result) -> Table:
     table = _table("Load of each stage of the path", "stage", "load", "", "")
     for stage in result.data.stages:
         limits = stage.stage == result.data.limiting_stage
-        mark = "next" if words.severity(stage.load).name == "low" else "limits"
+        mark = "limits" if result.limited else "next"
         table.add_row(
             words.stage(stage.stage),
             f"{100 * stage.load:.0f} %",

@@ -136,7 +136,7 @@ def stage(name: str) -> str:
 
 def _limit(result: Result) -> str:
     name = stage(result.data.limiting_stage)
-    return f"nothing ({name} next)" if severity(result.limiting_stage.load).name == "low" else name
+    return name if result.limited else f"nothing ({name} next)"
 
 
 def _microseconds(result: Result, percent: float) -> str:
@@ -150,7 +150,7 @@ def verdict(result: Result) -> str:
     name = stage(limit.stage)
     drops = result.data.packets.drop_share
     lost = f" {percent(drops)} of the packets are dropped." if drops > 0 else ""
-    if severity(limit.load).name == "low":
+    if not result.limited:
         return (
             f"nothing is near its limit; the {name} would be the first to reach it, "
             f"now at {100 * limit.load:.0f} %.{lost}"
@@ -178,7 +178,7 @@ def summary(base: Result, other: Result) -> str:
     work = _more(a.packets.completed_mpps, b.packets.completed_mpps, "fewer", "requests")
     traffic = _more(a.memory.bandwidth_gbps, b.memory.bandwidth_gbps, "less", "memory traffic")
     limits = _limit(base), _limit(other)
-    if all(severity(r.limiting_stage.load).name == "low" for r in (base, other)):
+    if not base.limited and not other.limited:
         end = "neither run comes near a limit"
     elif limits[0] == limits[1]:
         end = f"limited by {limits[0]} in both"

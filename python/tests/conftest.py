@@ -30,6 +30,17 @@ def sweeper() -> Result:
 
 
 @pytest.fixture
+def calm(ddio: Result) -> Result:
+    """A run that completes all that is offered, with no stage near its limit."""
+    value = ddio.to_json()
+    packets = value["results"]["packets"]
+    packets["drop_share"], packets["completed"] = 0.0, packets["offered"]
+    for stage in value["results"]["stages"]:
+        stage["load"] = 0.3
+    return Result.from_json(value)
+
+
+@pytest.fixture
 def packetless(ddio: Result) -> Result:
     """A run without traffic: no latency, no packets, no requests."""
     value = ddio.to_json()

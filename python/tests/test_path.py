@@ -55,10 +55,6 @@ def test_a_wire_without_a_limit_shows_what_arrives(ddio: Result) -> None:
     assert (caption.value, caption.lines[0]) == ("24.4", "Mpps offered")
 
 
-def test_only_a_loaded_stage_is_called_the_limit(ddio: Result) -> None:
-    (dram,) = (g for g in picture(ddio).gauges if g.limits)
-    assert dram.badge == "LIMITS"
-    value = ddio.to_json()
-    for stage in value["results"]["stages"]:
-        stage["load"] = 0.3
-    assert {g.badge for g in picture(type(ddio).from_json(value)).gauges} == {"", "NEXT"}
+def test_only_what_holds_packets_back_is_called_the_limit(ddio: Result, calm: Result) -> None:
+    assert {g.stage: g.badge for g in picture(ddio).gauges if g.badge} == {"dram": "LIMITS"}
+    assert {g.stage: g.badge for g in picture(calm).gauges if g.badge} == {"dram": "NEXT"}

@@ -40,7 +40,8 @@ class Gauge:
     title: str
     load: float
     detail: str
-    limits: bool
+    badge: str
+    """`LIMITS` on the stage that limits the run, `NEXT` on the one that would be the first to."""
     x: float
     y: float
     w: float
@@ -50,13 +51,6 @@ class Gauge:
     def severity(self) -> str:
         """How hard it is loaded: `low`, `medium` or `high`."""
         return words.severity(self.load).name
-
-    @property
-    def badge(self) -> str:
-        """What is written on the stage nearest to its limit."""
-        if not self.limits:
-            return ""
-        return "NEXT" if self.severity == "low" else "LIMITS"
 
     @property
     def percent(self) -> str:
@@ -172,8 +166,10 @@ def picture(result: Result) -> Picture:
     for stage in result.data.stages:
         if stage.stage in places:
             title, *box = places[stage.stage]
-            limits = stage.stage == result.data.limiting_stage
-            gauges.append(Gauge(stage.stage, title, stage.load, stage.detail, limits, *box))
+            badge = "LIMITS" if result.limited else "NEXT"
+            if stage.stage != result.data.limiting_stage:
+                badge = ""
+            gauges.append(Gauge(stage.stage, title, stage.load, stage.detail, badge, *box))
     links = [*_packets(result), *_memory(result)]
     bars = [*_hits(result), *_channels(result)]
     captions = [] if "wire" in stages else [_arrivals(result)]
