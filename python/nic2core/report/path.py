@@ -249,7 +249,7 @@ def _channels(result: Result) -> Iterator[Bar]:
     channels = result.data.dram.bus_busy
     step = 88 / max(4, len(channels))
     for number, busy in enumerate(channels):
-        legible = len(channels) <= 6
+        legible = len(channels) <= 4
         label, text = (f"ch {number}", f"{100 * busy:.0f} %") if legible else ("", "")
         kind = words.severity(busy).name
         yield Bar(label, busy, text, kind, 1154, 270 + step * number, 100)
