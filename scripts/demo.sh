@@ -3,9 +3,8 @@
 # where packets land by DDIO, without and with Sweeper.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-.venv/bin/nic2core compare scenarios/demo.toml --vary placement.sweeper=false,true --out out/demo
+.venv/bin/nic2core compare scenarios/demo.toml --vary placement.sweeper=false,true --jobs 2 --out out/demo
 report="$PWD/out/demo/report.html"
-echo "The report: $report"
 if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] && command -v xdg-open >/dev/null; then
   xdg-open "$report" >/dev/null 2>&1 &
 fi

@@ -121,15 +121,13 @@ def find_peak(
 
 def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
     """Simulate what `prepare` gave."""
-    capture = _core.read_capture(prepared.text, prepared.origins)
-    data = engine.run(prepared.text, capture, watch)
+    data = engine.run(prepared.text, None, watch, prepared.origins)
     scenario = prepared.scenario
     return Result(scenario, data, label or describe(scenario))
 
 
 def peak_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
     """Search the peak of what `prepare` gave."""
-    capture = _core.read_capture(prepared.text, prepared.origins)
-    peak = engine.find_peak(prepared.text, capture, watch)
+    peak = engine.find_peak(prepared.text, None, watch, prepared.origins)
     scenario = prepared.scenario
     return Result(scenario, peak.results, label or describe(scenario), peak=peak)

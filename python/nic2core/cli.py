@@ -11,12 +11,12 @@ import typer
 from rich.console import Console
 
 from nic2core import _core, api, terminal
-from nic2core._core import UserError
+from nic2core._core import ModelError, UserError
 from nic2core.results import Result
-from nic2core.sweep import Sweep, sweep
+from nic2core.sweep import sweep
 
-EXIT_USER, EXIT_STOPPED = 2, 130
-"""The user has something to change; the user stopped it (as a shell has it for Ctrl-C)."""
+EXIT_BUG, EXIT_USER, EXIT_STOPPED = 1, 2, 130
+"""A bug of ours; the user has something to change; the user stopped it (as a shell has it)."""
 
 app = typer.Typer(
     name="nic2core",
@@ -100,11 +100,15 @@ def compare(
             peak=peaks,
             progress=progress,
         )
+    if out is not None and len(done):
+        done.save(out)
+        done.report(out / "report.html")
     if json_:
         _print_json([r.to_json() for r in done])
     else:
         terminal.show_comparison(done.results)
-    _save(done, out)
+    if out is not None and len(done):
+        _note_files(out)
     if not done.complete:
         _note(f"Stopped: {len(done)} of {done.planned} runs are finished and kept.")
         raise typer.Exit(EXIT_STOPPED)
@@ -183,22 +187,21 @@ def _one(
     except KeyboardInterrupt:
         _note("Stopped before the run was finished: there is nothing to show.")
         raise typer.Exit(EXIT_STOPPED) from None
+    # Kept first: what is drawn may end early, in a pager for instance.
+    if out is not None:
+        result.save(out)
+        result.report(out / "report.html")
     if json_:
         _print_json(result.to_json())
     else:
         terminal.show_result(result)
     if out is not None:
-        result.save(out)
-        _note(f"Results: {out}")
-        _note(f"Report: {result.report(out / 'report.html').resolve()}")
+        _note_files(out)
 
 
-def _save(done: Sweep, out: Path | None) -> None:
-    if out is None or not len(done):
-        return
-    done.save(out)
+def _note_files(out: Path) -> None:
     _note(f"Results: {out}")
-    _note(f"Report: {done.report(out / 'report.html').resolve()}")
+    _note(f"Report: {(out / 'report.html').resolve()}")
 
 
 def load_results(path: Path) -> list[Result]:
@@ -256,3 +259,6 @@ def main() -> None:
     except UserError as error:
         _note(f"nic2core: {error}")
         sys.exit(EXIT_USER)
+    except ModelError as error:
+        _note(f"nic2core: a bug of the simulator, please report it: {error}")
+        sys.exit(EXIT_BUG)

@@ -36,9 +36,18 @@ class Watch:
         self.told(share)
 
 
-def run(scenario_json: str, capture: bytes | None, watch: Watch) -> Results:
-    """Simulate a complete scenario; the engine releases the GIL meanwhile."""
-    simulation = _core.Simulation(scenario_json, capture)
+def run(
+    scenario_json: str,
+    capture: bytes | None,
+    watch: Watch,
+    origins: dict[str, str] | None = None,
+) -> Results:
+    """Simulate a complete scenario; the engine releases the GIL meanwhile.
+
+    Without a `capture`, the file that the scenario names is read. With `origins`, errors name the
+    place of a key.
+    """
+    simulation = _core.Simulation(scenario_json, capture, origins)
     warm, end = simulation.warmup_ns, simulation.end_ns
     slices = [end * part // SLICES for part in range(1, SLICES + 1)]
     for until in sorted({*slices, warm}):
@@ -49,6 +58,11 @@ def run(scenario_json: str, capture: bytes | None, watch: Watch) -> Results:
     return Results.model_validate_json(simulation.results())
 
 
-def find_peak(scenario_json: str, capture: bytes | None, watch: Watch) -> Peak:
-    """Search the highest rate that keeps the scenario's objective."""
-    return Peak.model_validate_json(_core.find_peak(scenario_json, capture, watch.tell))
+def find_peak(
+    scenario_json: str,
+    capture: bytes | None,
+    watch: Watch,
+    origins: dict[str, str] | None = None,
+) -> Peak:
+    """Search the highest rate that keeps the scenario's objective; see `run`."""
+    return Peak.model_validate_json(_core.find_peak(scenario_json, capture, watch.tell, origins))

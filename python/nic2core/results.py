@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from nic2core import words
 from nic2core._core import UserError, __version__
 from nic2core.percentiles import percentile
 from nic2core.results_model import Distribution, Peak, Results, StageLoad
@@ -61,6 +62,18 @@ class Result:
     def limiting_stage(self) -> StageLoad:
         """The stage of the path that limits throughput."""
         return next(s for s in self.data.stages if s.stage == self.data.limiting_stage)
+
+    @property
+    def limited(self) -> bool:
+        """Whether a stage of the path holds packets back, or else the offered load is the limit.
+
+        Packets are held back if some are dropped or completions fall behind arrivals, at the peak
+        by definition, and a stage near its capacity holds them back while it is there.
+        """
+        packets = self.data.packets
+        behind = packets.completed < 0.98 * packets.offered
+        near = words.severity(self.limiting_stage.load).name == "high"
+        return near or behind or packets.drop_share > 0 or self.peak is not None
 
     def plot_latency(self) -> Figure:
         """Mean latency by stage of the path."""

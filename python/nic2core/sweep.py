@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from nic2core.results import Result
 
+LOOK_S = 0.1
+"""Time between two looks for Ctrl-C, in seconds: people do not notice a tenth."""
+
 Settings = dict[str, Any]
 
 
@@ -124,7 +127,12 @@ def sweep(
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
         points = [pool.submit(one, point) for point in range(len(settings))]
         try:
-            wait(points, return_when=FIRST_EXCEPTION)
+            # In turns: Polars' handler of Ctrl-C restarts a wait without end instead of waking it.
+            running = set(points)
+            while running:
+                ended, running = wait(running, LOOK_S, FIRST_EXCEPTION)
+                if any(point.exception() for point in ended):
+                    break
         except KeyboardInterrupt:
             pass
         finally:

@@ -107,11 +107,12 @@ def _path(result: Result) -> Table:
     table = _table("Load of each stage of the path", "stage", "load", "", "")
     for stage in result.data.stages:
         limits = stage.stage == result.data.limiting_stage
+        mark = "limits" if result.limited else "next"
         table.add_row(
             words.stage(stage.stage),
             f"{100 * stage.load:.0f} %",
             Text(bar(stage.load), style=words.severity(stage.load).terminal),
-            f"{stage.detail}{'  ◀ limits' if limits else ''}",
+            f"{stage.detail}{f'  ◀ {mark}' if limits else ''}",
             style="bold" if limits else "",
         )
     table.add_row()

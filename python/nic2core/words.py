@@ -125,13 +125,18 @@ def headline(result: Result) -> list[Number]:
         Number("memory traffic", three(memory.bandwidth_gbps), "GB/s"),
         Number("memory lines", three(sum(per_request)) if per_request else NOTHING, "per request"),
         Number("AMAT", three(data.amat_ns), "ns"),
-        Number("limited by", stage(data.limiting_stage), ""),
+        Number("limited by", _limit(result), ""),
     ]
 
 
 def stage(name: str) -> str:
     """A stage of the path, for people."""
     return STAGES.get(name, name)
+
+
+def _limit(result: Result) -> str:
+    name = stage(result.data.limiting_stage)
+    return name if result.limited else f"nothing ({name} next)"
 
 
 def _microseconds(result: Result, percent: float) -> str:
@@ -145,10 +150,10 @@ def verdict(result: Result) -> str:
     name = stage(limit.stage)
     drops = result.data.packets.drop_share
     lost = f" {percent(drops)} of the packets are dropped." if drops > 0 else ""
-    if severity(limit.load).name == "low":
+    if not result.limited:
         return (
-            f"nothing is near its limit; the most loaded stage is the {name}, "
-            f"at {100 * limit.load:.0f} % of its capacity.{lost}"
+            f"nothing is near its limit; the {name} would be the first to reach it, "
+            f"now at {100 * limit.load:.0f} %.{lost}"
         )
     verb = "limit" if name.endswith("s") else "limits"
     return f"the {name} {verb} this run, at {100 * limit.load:.0f} % of capacity.{lost}"
@@ -172,12 +177,13 @@ def summary(base: Result, other: Result) -> str:
     a, b = base.data, other.data
     work = _more(a.packets.completed_mpps, b.packets.completed_mpps, "fewer", "requests")
     traffic = _more(a.memory.bandwidth_gbps, b.memory.bandwidth_gbps, "less", "memory traffic")
-    names = [stage(r.limiting_stage) for r in (a, b)]
-    end = (
-        f"the limit moves from the {names[0]} to the {names[1]}"
-        if names[0] != names[1]
-        else f"the most loaded stage stays the {names[0]}"
-    )
+    limits = _limit(base), _limit(other)
+    if not base.limited and not other.limited:
+        end = "neither run comes near a limit"
+    elif limits[0] == limits[1]:
+        end = f"limited by {limits[0]} in both"
+    else:
+        end = f"limited by {limits[0]} before, by {limits[1]} now"
     return f"{other.label} completes {work} and causes {traffic}; {end}."
 
 
@@ -211,9 +217,8 @@ def differences(base: Result, other: Result) -> list[str]:
             said, CAUSES.get(name, name), before.get(name, 0.0), after.get(name, 0.0),
             "lines per request",
         )  # fmt: skip
-    if a.limiting_stage != b.limiting_stage:
-        names = [stage(r.limiting_stage) for r in (a, b)]
-        said.append(f"limited by: {names[0]} → {names[1]}")
+    if _limit(base) != _limit(other):
+        said.append(f"limited by: {_limit(base)} → {_limit(other)}")
     return said
 
 

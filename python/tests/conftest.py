@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import Result, UserError, _core, api, engine
+from nic2core import Result, UserError, api, engine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +27,17 @@ def ddio() -> Result:
 @pytest.fixture
 def sweeper() -> Result:
     return Result.load(DATA / "sample-sweeper.json")
+
+
+@pytest.fixture
+def calm(ddio: Result) -> Result:
+    """A run that completes all that is offered, with no stage near its limit."""
+    value = ddio.to_json()
+    packets = value["results"]["packets"]
+    packets["drop_share"], packets["completed"] = 0.0, packets["offered"]
+    for stage in value["results"]["stages"]:
+        stage["load"] = 0.3
+    return Result.from_json(value)
 
 
 @pytest.fixture
@@ -56,7 +67,7 @@ def fake_engine(monkeypatch: pytest.MonkeyPatch, ddio: Result) -> list[int]:
         scenario["run"] = {**scenario["run"], "seed": seed}
         return api.Prepared(json.dumps(scenario), None)
 
-    def run(scenario_json: str, _capture: bytes | None, watch: engine.Watch) -> Results:
+    def run(scenario_json: str, _capture: None, watch: engine.Watch, _origins: None) -> Results:
         seed = json.loads(scenario_json)["run"]["seed"]
         for part in range(10):
             watch.tell(part / 10)
@@ -65,6 +76,5 @@ def fake_engine(monkeypatch: pytest.MonkeyPatch, ddio: Result) -> list[int]:
         return ddio.data.model_copy(update={"seed": seed})
 
     monkeypatch.setattr(api, "prepare", prepare)
-    monkeypatch.setattr(_core, "read_capture", lambda *_: None)
     monkeypatch.setattr(engine, "run", run)
     return ran

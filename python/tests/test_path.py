@@ -45,3 +45,16 @@ def test_arrow_heads_point_along_the_last_stretch(ddio: Result) -> None:
         corners = [tuple(map(float, p.split(","))) for p in link.head.split()]
         tip, (x0, y0), (x1, y1) = corners[1], *link.points[-2:]
         assert (tip[0] - x1) * (x1 - x0) + (tip[1] - y1) * (y1 - y0) > 0
+
+
+def test_a_wire_without_a_limit_shows_what_arrives(ddio: Result) -> None:
+    assert picture(ddio).captions == []
+    value = ddio.to_json()
+    value["results"]["stages"].pop(0)
+    (caption,) = picture(type(ddio).from_json(value)).captions
+    assert (caption.value, caption.lines[0]) == ("24.4", "Mpps offered")
+
+
+def test_only_what_holds_packets_back_is_called_the_limit(ddio: Result, calm: Result) -> None:
+    assert {g.stage: g.badge for g in picture(ddio).gauges if g.badge} == {"dram": "LIMITS"}
+    assert {g.stage: g.badge for g in picture(calm).gauges if g.badge} == {"dram": "NEXT"}

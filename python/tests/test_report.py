@@ -162,9 +162,7 @@ def test_a_narrow_screen_scrolls_the_path_not_the_page(
 
 def test_a_comparison_shows_both_paths_and_names_the_differences(two: Opened) -> None:
     expect(two.page.locator(".n2c-path")).to_have_count(2)
-    expect(two.page.locator("#verdict")).to_contain_text(
-        "the limit moves from the DRAM to the cores"
-    )
+    expect(two.page.locator("#verdict")).to_contain_text("limited by DRAM before, by cores now")
     expect(two.page.locator("ul.changes")).to_contain_text(
         "Receive buffers evicted: 14.6 → 0.12 lines per request"
     )

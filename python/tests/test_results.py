@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -72,3 +73,12 @@ def test_the_notebook_shows_verdict_and_path(ddio: Result) -> None:
     html = ddio._repr_html_()
     assert "the DRAM limits this run" in html
     assert html.count('class="gauge') == len(ddio.data.stages)
+
+
+def test_a_run_is_limited_if_packets_are_held_back(ddio: Result, calm: Result) -> None:
+    assert ddio.limited
+    assert not calm.limited
+    for change in ({"completed": int(0.9 * calm.data.packets.offered)}, {"drop_share": 0.001}):
+        packets = calm.data.packets.model_copy(update=change)
+        held = replace(calm, data=calm.data.model_copy(update={"packets": packets}))
+        assert held.limited, change

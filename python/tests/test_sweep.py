@@ -35,8 +35,9 @@ def test_ctrl_c_keeps_the_finished_points(
     fake_engine: list[int], request: pytest.FixtureRequest
 ) -> None:
     # A shell starts what runs in the background deaf to Ctrl-C; the test must not depend on it.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        request.addfinalizer(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
 
     def told(point: int, share: float) -> None:
         if (point, share) == (2, 0.5):
@@ -63,10 +64,10 @@ def test_an_error_in_one_point_stops_the_others(
 ) -> None:
     run = engine.run
 
-    def failing(scenario_json: str, capture: bytes | None, watch: engine.Watch) -> Results:
+    def failing(scenario_json: str, capture: None, watch: engine.Watch, origins: None) -> Results:
         if '"seed": 2' in scenario_json:
             raise UserError("a peak that cannot be found")
-        return run(scenario_json, capture, watch)
+        return run(scenario_json, capture, watch, origins)
 
     monkeypatch.setattr(engine, "run", failing)
     with pytest.raises(UserError, match="cannot be found"):

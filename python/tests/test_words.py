@@ -25,11 +25,11 @@ def test_the_verdict_names_the_limiting_stage(ddio: Result, sweeper: Result) -> 
     assert words.verdict(sweeper).startswith("the cores limit this run, at 93 %")
 
 
-def test_a_run_at_ease_is_not_called_limited(ddio: Result) -> None:
-    value = ddio.to_json()
-    for stage in value["results"]["stages"]:
-        stage["load"] = 0.2
-    assert "nothing is near its limit" in words.verdict(Result.from_json(value))
+def test_a_run_at_ease_is_not_called_limited(ddio: Result, calm: Result) -> None:
+    assert "nothing is near its limit; the DRAM would be the first" in words.verdict(calm)
+    assert "limited by: DRAM → nothing (DRAM next)" in words.differences(ddio, calm)
+    assert words.summary(calm, calm).endswith("; neither run comes near a limit.")
+    assert words.summary(ddio, ddio).endswith("; limited by DRAM in both.")
 
 
 def test_differences_are_named_with_their_size(ddio: Result, sweeper: Result) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nic2core.results import Result
     from nic2core.results_model import CacheResults
 
-WIDTH, HEIGHT = 1252, 452
+WIDTH, HEIGHT = 1272, 452
 """Extent of the drawing, in its own units."""
 
 LETTER = 6.2
@@ -40,7 +40,8 @@ class Gauge:
     title: str
     load: float
     detail: str
-    limits: bool
+    badge: str
+    """`LIMITS` on the stage that limits the run, `NEXT` on the one that would be the first to."""
     x: float
     y: float
     w: float
@@ -64,7 +65,9 @@ class Gauge:
     @property
     def lines(self) -> list[str]:
         """The detail, broken to the gauge's width."""
-        return textwrap.wrap(self.detail, int((self.w - 18) / LETTER))[:3]
+        # A number stays with its percent sign.
+        text = self.detail.replace(" %", "\N{NO-BREAK SPACE}%")
+        return textwrap.wrap(text, int((self.w - 18) / LETTER))[:3]
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,17 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class Caption:
+    """Text in the place of a stage that has no capacity, and so no load."""
+
+    title: str
+    value: str
+    lines: list[str]
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
 class Picture:
     """Everything that is drawn."""
 
@@ -119,6 +133,7 @@ class Picture:
     gauges: list[Gauge]
     links: list[Link]
     bars: list[Bar]
+    captions: list[Caption]
     description: str
 
 
@@ -131,7 +146,7 @@ def picture(result: Result) -> Picture:
         Frame("NIC", 188, 76, 164, 292),
         Frame("PCIe and I/O" if pcie else "I/O controller", 396, 76, 164, 292),
         Frame("Processor", 604, 16, 416, 388),
-        Frame("Memory", 1124, 76, 120, 292),
+        Frame("Memory", 1144, 76, 120, 292),
     ]
     # Without I/O ways (plain DMA) the LLC takes their place too.
     llc_x = 750 if "io-ways" in stages else 616
@@ -145,17 +160,29 @@ def picture(result: Result) -> Picture:
         "miss-registers": ("miss registers", 854, 46, 154, 122),
         "io-ways": ("LLC: I/O ways", 616, 268, 126, 126),
         "llc": ("LLC", llc_x, 268, 1008 - llc_x, 126),
-        "dram": ("DRAM", 1134, 106, 100, 142),
+        "dram": ("DRAM", 1154, 106, 100, 142),
     }
     gauges = []
     for stage in result.data.stages:
         if stage.stage in places:
             title, *box = places[stage.stage]
-            limits = stage.stage == result.data.limiting_stage
-            gauges.append(Gauge(stage.stage, title, stage.load, stage.detail, limits, *box))
+            badge = "LIMITS" if result.limited else "NEXT"
+            if stage.stage != result.data.limiting_stage:
+                badge = ""
+            gauges.append(Gauge(stage.stage, title, stage.load, stage.detail, badge, *box))
     links = [*_packets(result), *_memory(result)]
     bars = [*_hits(result), *_channels(result)]
-    return Picture(frames, gauges, links, bars, _describe(result))
+    captions = [] if "wire" in stages else [_arrivals(result)]
+    return Picture(frames, gauges, links, bars, captions, _describe(result))
+
+
+def _arrivals(result: Result) -> Caption:
+    """What arrives, on a wire without a limit."""
+    packets = result.data.packets
+    rates = [f"{words.three(packets.completed_gbps)} Gbit/s", "completed"]
+    return Caption(
+        "arrivals", words.three(packets.offered_mpps), ["Mpps offered", "", *rates], 18, 106
+    )
 
 
 def _packets(result: Result) -> Iterator[Link]:
@@ -180,10 +207,10 @@ def _memory(result: Result) -> Iterator[Link]:
     writes = {c for c in causes if c.endswith(("-evct", "-wr"))} - direct - {"rx-evct"}
     reads = set(causes) - direct - writes - {"rx-evct"}
     flows = (
-        ("read", "read", reads, 288.0, 1122, 1036),
-        ("write", "written", writes, 332.0, 1022, 1108),
-        ("leak", "leaked", {"rx-evct"}, 376.0, 1022, 1108),
-        ("direct", "NIC ↔ memory", direct, 432.0, 478, 1184),
+        ("read", "read", reads, 288.0, 1142, 1036),
+        ("write", "written", writes, 332.0, 1022, 1128),
+        ("leak", "leaked", {"rx-evct"}, 376.0, 1022, 1128),
+        ("direct", "NIC ↔ memory", direct, 432.0, 478, 1204),
     )
     for kind, what, names, y, begin, end in flows:
         gbps = sum(causes.get(name, 0.0) for name in names)
@@ -196,7 +223,7 @@ def _memory(result: Result) -> Iterator[Link]:
         parts = sorted(names & set(causes), key=lambda name: -causes[name])
         tip = ", ".join(f"{words.CAUSES.get(n, n)} {words.three(causes[n])} GB/s" for n in parts)
         label = f"{words.three(gbps)} GB/s {what}"
-        middle = 812 if kind == "direct" else 1072
+        middle = 812 if kind == "direct" else 1082
         yield Link(kind, points, width, label, middle, y - width / 2 - 5, tip)
 
 
@@ -222,10 +249,10 @@ def _channels(result: Result) -> Iterator[Bar]:
     channels = result.data.dram.bus_busy
     step = 88 / max(4, len(channels))
     for number, busy in enumerate(channels):
-        legible = len(channels) <= 6
+        legible = len(channels) <= 4
         label, text = (f"ch {number}", f"{100 * busy:.0f} %") if legible else ("", "")
         kind = words.severity(busy).name
-        yield Bar(label, busy, text, kind, 1134, 270 + step * number, 100)
+        yield Bar(label, busy, text, kind, 1154, 270 + step * number, 100)
 
 
 def _describe(result: Result) -> str:

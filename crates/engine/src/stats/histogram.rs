@@ -30,7 +30,8 @@ impl Latency {
     #[inline]
     pub(crate) fn record(&mut self, span: Ps) {
         self.sum += u128::from(span.0);
-        self.histogram.saturating_record(span.0 / UNIT_PS);
+        // Not `saturating_record`: it clamps to the present range instead of growing it.
+        self.histogram.record(span.0 / UNIT_PS).expect("a growing histogram takes every value");
     }
 
     pub(crate) fn count(&self) -> u64 {
@@ -85,6 +86,17 @@ impl Latency {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_latencies_are_not_clamped() {
+        let mut l = Latency::default();
+        for us in 1..=1000 {
+            l.record(Ps::from_us(us));
+        }
+        let d = l.distribution();
+        assert!((d.percentiles_ns[0].1 / 500e3 - 1.0).abs() < 0.01, "{d:?}");
+        assert!((d.percentiles_ns[4].1 / 1e6 - 1.0).abs() < 0.01, "{d:?}");
+    }
 
     #[test]
     fn mean_and_percentiles_are_in_nanoseconds() {

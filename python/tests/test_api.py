@@ -1,0 +1,147 @@
+"""The real engine behind the Python API, on the demo's scenario with a small store and short."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import nic2core
+from nic2core import UserError, api
+from nic2core.engine import Stopped, Watch
+
+if TYPE_CHECKING:
+    from nic2core import Result, Scenario
+
+ROOT = Path(__file__).parents[2]
+DEMO = ROOT / "scenarios/demo.toml"
+SMALL = {
+    "tenants.0.app.keys": 4096,
+    "tenants.0.app.buckets": 2048,
+    "tenants.0.app.log": "4 MiB",
+    "run.warmup": "100 us",
+    "run.duration": "200 us",
+    "run.sample": "20 us",
+}
+
+
+@pytest.fixture(scope="module")
+def small() -> Scenario:
+    return nic2core.load(DEMO, SMALL)
+
+
+@pytest.fixture(scope="module")
+def result(small: Scenario) -> Result:
+    return nic2core.run(small)
+
+
+def test_a_file_and_its_loaded_scenario_run_the_same(result: Result) -> None:
+    from_file = nic2core.run(DEMO, SMALL)
+    assert from_file.data == result.data
+    assert from_file.scenario == result.scenario
+
+
+def test_overrides_take_dots_or_underscores() -> None:
+    a = nic2core.load(DEMO, {"placement.io_ways": 5, "run.duration": "1 ms"})
+    b = nic2core.load(DEMO, placement__io_ways=5, run__duration="1 ms")
+    assert a == b
+    assert a.placement.io_ways == 5
+    assert a.run.duration == "1 ms"
+
+
+def test_an_edited_scenario_runs_as_edited(small: Scenario) -> None:
+    edited = small.model_copy(deep=True)
+    edited.placement.sweeper = True
+    edited.run.seed = 9
+    done = nic2core.run(edited)
+    assert done.data.seed == 9
+    assert done.label == "DDIO, 2 ways, Sweeper"
+    assert done.scenario["placement"]["sweeper"] is True
+    assert small.placement.sweeper is False
+
+
+def test_measuring_lasts_as_long_as_asked(result: Result) -> None:
+    assert result.data.measured_ns == 200_000
+    assert result.data.series.interval_ns == 20_000
+
+
+def test_a_sweep_is_bit_identical_for_any_number_of_jobs(small: Scenario) -> None:
+    vary: dict[str, list[int]] = {"placement.sweeper": [False, True], "run.seed": [1, 2]}
+    one, two = (nic2core.sweep(small, vary, jobs=jobs) for jobs in (1, 2))
+    texts = [[json.dumps(r.to_json()) for r in s] for s in (one, two)]
+    assert texts[0] == texts[1]
+    assert [r.data.seed for r in one] == [1, 2, 1, 2]
+    assert len({r.data.model_dump_json() for r in one}) == 4
+    assert [r.label for r in one][::2] == [
+        "DDIO, 2 ways, run.seed=1",
+        "DDIO, 2 ways, Sweeper, run.seed=1",
+    ]
+
+
+def test_progress_is_told_to_the_end_and_rises(small: Scenario) -> None:
+    told: list[float] = []
+    nic2core.run(small, watch=Watch(told.append))
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert len(told) > 100
+
+
+def test_a_run_can_be_stopped_from_outside(small: Scenario) -> None:
+    watch = Watch(lambda share: watch.stop.set() if share > 0.5 else None)
+    with pytest.raises(Stopped):
+        nic2core.run(small, watch=watch)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("placement.sweepr", True), ("tenants.7.name", "x"), ("tenants.first.name", "x")],
+)
+def test_an_unknown_key_is_refused_for_files_and_scenarios(
+    small: Scenario, key: str, value: object
+) -> None:
+    for source in (small, DEMO):
+        with pytest.raises(UserError, match=key.split(".")[1]):
+            nic2core.run(source, {key: value})
+
+
+def test_an_error_names_the_line_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "machines").mkdir()
+    file = tmp_path / "bad.toml"
+    text = DEMO.read_text().replace("io_ways = 2 ", "io_ways = 40 ")
+    file.write_text(text.replace("../captures", str(ROOT / "captures")))
+    line = next(n for n, t in enumerate(text.splitlines(), 1) if t.startswith("io_ways"))
+    with pytest.raises(UserError, match=rf"bad\.toml, line {line}: placement\.io_ways"):
+        nic2core.run(file)
+
+
+def test_a_shipped_scenario_is_found_by_its_name() -> None:
+    assert api.find("demo").resolve() == DEMO
+    assert api.find("demo.toml").resolve() == DEMO
+    assert api.find("elsewhere/demo.toml") == Path("elsewhere/demo.toml")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(True, "true"), (4, "4"), ("5 ms", "5 ms"), ([1, 2], "[1, 2]")],
+)
+def test_values_are_written_as_toml(value: object, text: str) -> None:
+    assert api.toml_value(value) == text
+
+
+def test_a_peak_says_between_which_rates_it_lies(small: Scenario) -> None:
+    scenario = small.model_dump(exclude_none=True)
+    scenario["traffic"] = {
+        "kind": "poisson",
+        "rate": "5 Mpps",
+        "sizes": {"kind": "fixed", "size": "512 B"},
+        "flows": 512,
+    }
+    shares: list[float] = []
+    found = nic2core.find_peak(type(small).model_validate(scenario), watch=Watch(shares.append))
+    assert found.peak is not None
+    assert 0 < found.peak.peak_mpps < found.peak.fails_at_mpps
+    assert found.data == found.peak.results
+    assert shares
+    assert type(found).from_json(found.to_json()) == found
