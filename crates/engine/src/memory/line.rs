@@ -51,20 +51,22 @@ pub struct AddressSpace {
     next_byte: u64,
 }
 
-/// A page of the region granularity: data of servers like these lies in huge pages.
-const HUGE_PAGE: u64 = 2 << 20;
+/// Regions begin on pages of this size and are packed: as DPDK packs its memory zones into huge
+/// pages. Were each small ring to begin a huge page of its own, all of them would lie in the same
+/// bank of memory.
+const PAGE: u64 = 4 << 10;
 
 impl AddressSpace {
     /// An empty space that ends where a 32-bit [`Line`] ends.
     pub const LIMIT: Size = Size(LINE_BYTES << 32);
 
-    /// Reserves `bytes` on 2 MiB pages of its own and returns the first line.
+    /// Reserves `bytes` on pages of its own and returns the first line.
     ///
     /// # Panics
     /// When the space of 256 GiB is exhausted; scenarios are refused before that.
     pub fn reserve(&mut self, bytes: u64) -> Line {
         let base = self.next_byte;
-        self.next_byte = (base + bytes).next_multiple_of(HUGE_PAGE);
+        self.next_byte = (base + bytes).next_multiple_of(PAGE);
         assert!(self.next_byte <= Self::LIMIT.0, "the scenario's regions exceed {}", Self::LIMIT);
         (base / LINE_BYTES) as Line
     }
@@ -88,11 +90,11 @@ mod tests {
     fn regions_do_not_overlap() {
         let mut space = AddressSpace::default();
         let a = space.reserve(1);
-        let b = space.reserve(HUGE_PAGE + 1);
+        let b = space.reserve(PAGE + 1);
         let c = space.reserve(64);
         assert_eq!(a, 0);
-        assert_eq!(u64::from(b) * LINE_BYTES, HUGE_PAGE);
-        assert_eq!(u64::from(c) * LINE_BYTES, 3 * HUGE_PAGE);
-        assert_eq!(space.reserved(), Size(4 * HUGE_PAGE));
+        assert_eq!(u64::from(b) * LINE_BYTES, PAGE);
+        assert_eq!(u64::from(c) * LINE_BYTES, 3 * PAGE);
+        assert_eq!(space.reserved(), Size(4 * PAGE));
     }
 }
