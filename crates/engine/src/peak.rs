@@ -1,11 +1,11 @@
 //! The highest rate that keeps a service-level objective.
 //!
-//! Caches are warmed once, at half the scenario's rate. Every probe continues from a snapshot of the
-//! highest rate that held, lets the new rate settle, and measures. The bracket of a rate that holds
-//! and one that fails is first found by steps of a quarter and then halved (geometrically) until it
-//! is [`RESOLUTION_PERCENT`] wide. Starting below the peak and approaching it from there matters:
-//! an overloaded server whose queues have once filled may stay slow at a rate that it would sustain
-//! otherwise, because packets that wait are evicted before they are read.
+//! Caches are warmed once, at half the scenario's rate. Every probe continues from that snapshot,
+//! lets its rate settle, and measures: probes are independent of each other. The bracket of a rate
+//! that holds and one that fails is first found by steps of a quarter and then halved until it is
+//! [`RESOLUTION_PERCENT`] wide. Coming from below matters: an overloaded server whose queues have
+//! once filled may stay slow at a rate that it would sustain otherwise, because packets that wait are
+//! evicted before they are read.
 
 use std::sync::Arc;
 
@@ -109,21 +109,20 @@ pub fn find_peak(
     let warmup = Ps(2 * scenario.run.warmup.0);
     search.advance(&mut host, warmup)?;
 
-    let mut good: Option<(u64, Host, Outcome)> = None;
+    let mut good: Option<(u64, Outcome)> = None;
     let mut bad: Option<(u64, Outcome)> = None;
     let mut next = half.0;
     loop {
-        let base = good.as_ref().map_or(&host, |g| &g.1);
-        let (end, outcome) = search.probe(base, Rate(next))?;
+        let outcome = search.probe(&host, Rate(next))?;
         if outcome.failed_by.is_none() {
-            good = Some((next, end, outcome));
+            good = Some((next, outcome));
         } else {
             bad = Some((next, outcome));
         }
         next = match (&good, &bad) {
-            (Some((g, ..)), None) => g * 5 / 4,
+            (Some((g, _)), None) => g * 5 / 4,
             (None, Some((b, _))) => b * 4 / 5,
-            (Some((g, ..)), Some((b, _))) => {
+            (Some((g, _)), Some((b, _))) => {
                 if (b - g) * 100 <= g * RESOLUTION_PERCENT {
                     break;
                 }
@@ -136,7 +135,7 @@ pub fn find_peak(
             return Err(search.unreachable(&failed));
         }
     }
-    let (Some((_, _, good)), Some((_, bad))) = (good, bad) else {
+    let (Some((_, good)), Some((_, bad))) = (good, bad) else {
         unreachable!("the search ends with a bracket")
     };
     Ok(Peak {
@@ -167,9 +166,9 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// Tries a rate from a snapshot; returns the state it ends in.
-    fn probe(&mut self, base: &Host, rate: Rate) -> Result<(Host, Outcome), PeakError> {
-        let mut host = base.clone();
+    /// Tries a rate from the snapshot of the warm server.
+    fn probe(&mut self, warm: &Host, rate: Rate) -> Result<Outcome, PeakError> {
+        let mut host = warm.clone();
         host.set_rate(rate);
         let measured = self.scenario.run.duration.ps();
         self.advance(&mut host, Ps(measured.0 / SETTLE_DIVISOR))?;
@@ -203,7 +202,7 @@ impl Search<'_, '_> {
         if !(self.watch)(Watched::Probe(&probe)) {
             return Err(PeakError::Stopped);
         }
-        Ok((host, Outcome { probe, failed_by, results }))
+        Ok(Outcome { probe, failed_by, results })
     }
 
     fn unreachable(&self, failed: &Outcome) -> PeakError {

@@ -111,11 +111,15 @@ impl Host {
         self.accept(now, arrival, queue);
     }
 
-    /// Keeps the backlog of a queue at its depth, two packets at a time so that it fills.
+    /// Keeps the backlog of a queue at its depth. The generator watches the receive queue, so it
+    /// never has more than two packets for it on their way through the NIC: what is missing beyond
+    /// those follows when they have become visible.
     pub(super) fn top_up(&mut self, queue: usize) {
         let Some(Source::Backlog { depth, draw }) = &mut self.source else { return };
         let now = self.events.now();
-        let missing = depth.saturating_sub(self.queues[queue].backlog).min(2);
+        let q = &self.queues[queue];
+        let in_nic = q.backlog.saturating_sub(q.visible.len() as u32 + q.taken);
+        let missing = depth.saturating_sub(q.backlog).min(2u32.saturating_sub(in_nic));
         let rss = self.rss.as_ref().expect("traffic has its queues");
         let mut drawn = [None; 2];
         for slot in drawn.iter_mut().take(missing as usize) {

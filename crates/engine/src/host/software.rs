@@ -36,6 +36,7 @@ impl Host {
         let burst = (q.visible.len() as u32).min(config.burst).min(q.tx_room());
         for _ in 0..burst {
             let handle = q.visible.pop_front().expect("the burst is no longer than the queue");
+            q.taken += 1;
             let p = self.packets.at(handle);
             let buffer = p.buffer.expect("a visible packet lies in a buffer");
             ops.push(Op::Mark { mark: Mark::Begin, packet: handle });
@@ -93,7 +94,8 @@ impl Host {
                 let p = self.packets.at(packet);
                 p.begun = now;
                 let queue = p.queue as usize;
-                self.queues[queue].backlog = self.queues[queue].backlog.saturating_sub(1);
+                let q = &mut self.queues[queue];
+                (q.backlog, q.taken) = (q.backlog.saturating_sub(1), q.taken - 1);
                 self.top_up(queue);
             }
             Mark::Release => {

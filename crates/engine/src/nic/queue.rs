@@ -70,8 +70,10 @@ pub(crate) struct Queue {
     pub(crate) unposted: u32,
     /// Packets whose completion is visible, in order.
     pub(crate) visible: VecDeque<u32>,
-    /// Packets put in and not yet taken by the core, wherever they are.
+    /// Packets put in by a backlog generator and not yet begun by the core, wherever they are.
     pub(crate) backlog: u32,
+    /// Those of them that the driver has taken from the queue.
+    pub(crate) taken: u32,
     /// Transmit completions as the NIC writes and the driver reads them.
     pub(crate) tx_completions_nic: Ring,
     pub(crate) tx_completions: Ring,
@@ -132,6 +134,7 @@ impl Queue {
             unposted: config.rx_descriptors,
             visible: VecDeque::new(),
             backlog: 0,
+            taken: 0,
             transmitting: 0,
             tx_descriptors: config.tx_descriptors,
             next_tx: 0,
