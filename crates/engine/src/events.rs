@@ -130,6 +130,17 @@ impl<E: Copy> Events<E> {
         Some((at, event))
     }
 
+    /// Everything that is scheduled, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &E> {
+        let chain = move |&head: &u32| {
+            let some = |node: u32| (node != NONE).then_some(node);
+            std::iter::successors(some(head), move |&node| some(self.nodes[node as usize].next))
+        };
+        let near = self.heads.iter().flat_map(chain);
+        let far = self.far.iter().map(|Reverse(far)| far.node);
+        near.chain(far).map(|node| &self.nodes[node as usize].event)
+    }
+
     /// Puts a node into its bucket, behind all that are due no later.
     #[inline]
     fn insert(&mut self, node: u32, at: Ps) {
@@ -225,6 +236,19 @@ mod tests {
         q.push(Ps(500), ());
         assert_eq!(q.pop(Ps(499)), None);
         assert_eq!(q.pop(Ps(500)), Some((Ps(500), ())));
+    }
+
+    #[test]
+    fn all_that_is_scheduled_is_seen_once() {
+        let mut q = Events::default();
+        let far = BUCKETS << (BUCKET_SHIFT + 1);
+        for (i, at) in [5, 5, 700, far, far + 1].into_iter().enumerate() {
+            q.push(Ps(at), i);
+        }
+        q.pop(Ps::MAX);
+        let mut seen: Vec<usize> = q.iter().copied().collect();
+        seen.sort_unstable();
+        assert_eq!(seen, [1, 2, 3, 4]);
     }
 
     proptest! {

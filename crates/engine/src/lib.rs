@@ -15,5 +15,7 @@ mod pcie;
 pub mod peak;
 pub mod rng;
 pub mod stats;
+#[cfg(test)]
+mod testing;
 pub mod time;
 pub mod wire;

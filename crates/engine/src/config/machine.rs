@@ -16,9 +16,9 @@ pub struct Machine {
     /// The cores.
     pub core: Core,
     /// The private first-level data cache of each core.
-    pub l1d: PrivateCache,
+    pub l1d: L1d,
     /// The private second-level cache of each core; it includes the L1d.
-    pub l2: PrivateCache,
+    pub l2: L2,
     /// The shared last-level cache.
     pub llc: Llc,
     /// The on-chip network between L2s, LLC and I/O.
@@ -50,10 +50,25 @@ pub struct Core {
     pub store_buffer: u32,
 }
 
-/// A private cache.
+/// A first-level data cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PrivateCache {
+pub struct L1d {
+    /// Capacity.
+    pub size: Size,
+    /// Associativity.
+    pub ways: u32,
+    /// Load-to-use latency of a hit, in core cycles.
+    pub latency_cycles: u32,
+    /// Which line of a set makes room.
+    #[serde(default)]
+    pub replacement: Replacement,
+}
+
+/// A second-level cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct L2 {
     /// Capacity.
     pub size: Size,
     /// Associativity.

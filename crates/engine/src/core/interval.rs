@@ -300,9 +300,24 @@ impl Core {
         done
     }
 
+    /// Whether an older store to one of these lines has not been performed.
+    fn stores_to(&self, lines: std::ops::Range<Line>) -> bool {
+        let stores = |m: &Miss| m.busy && m.waiters[..m.waiting].iter().any(|w| w.store);
+        self.misses.iter().any(|m| stores(m) && lines.contains(&m.line))
+            || self.deferred.iter().any(|d| d.store && lines.contains(&d.line))
+    }
+
     /// Cache-line instructions act when they retire: like `clflushopt`, they are ordered behind the
     /// older accesses to their line.
     fn at_retirement(&mut self, ask: Ask, instructions: u64) -> bool {
+        let lines = match ask {
+            Ask::Sweep(first, lines) => first..first + lines,
+            Ask::WriteBack(line) => line..line + 1,
+            Ask::Request(_) | Ask::Mark(..) => 0..0,
+        };
+        if self.stores_to(lines) {
+            return false;
+        }
         self.window.leave_until(self.slot);
         if !self.reserve(1) || self.window.is_full() {
             return false;

@@ -5,7 +5,7 @@
 //! core then executes the stream in time. The stream of one packet is a few hundred operations in a
 //! buffer that is reused.
 
-use crate::memory::line::{Line, LineKind, lines_in};
+use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 
 /// How an access depends on data that an earlier load brings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,6 +106,20 @@ impl Ops {
         if self.sweeper {
             let lines = lines_in(u64::from(bytes));
             self.ops.extend((first..first + lines).map(|line| Op::Sweep { line }));
+        }
+    }
+
+    /// What the operating system does to a page of 4 KiB before it has a new owner: it zeroes every
+    /// line, and, on a machine with `clsweep`, writes every line back. Without that the new owner
+    /// could sweep the zeroes and read the old data from memory (Sweeper paper, section V-B,
+    /// "Correctness and security concerns").
+    pub fn recycle_page(&mut self, first: Line) {
+        const PAGE: u32 = (4096 / LINE_BYTES) as u32;
+        let page = first..first + PAGE;
+        let zero = |line| Op::Store { line, kind: LineKind::App, dep: Dep::Free };
+        self.ops.extend(page.clone().map(zero));
+        if self.sweeper {
+            self.ops.extend(page.map(|line| Op::WriteBack { line }));
         }
     }
 

@@ -1,6 +1,6 @@
 //! The balances of a run: what went in came out or is still inside. Checked in release builds too.
 
-use super::Host;
+use super::{Event, Host};
 use crate::stats::results::Balance;
 
 /// All balances, or the first that does not hold.
@@ -19,47 +19,142 @@ pub(super) fn check(host: &Host) -> Result<Vec<Balance>, String> {
 }
 
 fn all(host: &Host) -> Vec<Balance> {
+    let balance =
+        |what: &str, entered, accounted| Balance { what: what.into(), entered, accounted };
+    let packets = |wanted: fn(&super::packets::Packet) -> bool| {
+        host.packets.iter().filter(|p| wanted(p)).count() as u64
+    };
     let m = &host.meters;
-    let mut balances = vec![
-        Balance {
-            what: "packets".into(),
-            entered: m.in_path_begin + m.offered,
-            accounted: m.completed + m.dropped_sram + m.dropped_no_descriptor + m.in_path,
-        },
-        Balance {
-            what: "packets in the path".into(),
-            entered: m.in_path,
-            accounted: host.packets.iter().filter(|p| !p.ended).count() as u64,
-        },
-        Balance {
-            what: "packets to transmit".into(),
-            entered: host.tx.in_flight,
-            accounted: host.packets.iter().filter(|p| p.sending).count() as u64,
-        },
-        Balance {
-            what: "NIC SRAM bytes".into(),
-            entered: host.rx.sram_used,
-            accounted: host.packets.iter().filter(|p| p.in_sram).map(|p| u64::from(p.bytes)).sum(),
-        },
-    ];
-    let held = host.packets.iter().filter(|p| p.buffer.is_some()).count() as u64;
+    let ended = m.completed + m.dropped_sram + m.dropped_no_descriptor;
+    let in_sram = host.packets.iter().filter(|p| p.in_sram).map(|p| u64::from(p.bytes)).sum();
     let config = &host.scenario.queues;
+    let queues = host.queues.len() as u64;
     let buffers = u64::from(config.pool_buffers.unwrap_or(config.rx_descriptors));
-    balances.push(Balance {
-        what: "receive buffers".into(),
-        entered: buffers * host.queues.len() as u64,
-        accounted: held + host.queues.iter().map(|q| q.idle_buffers()).sum::<u64>(),
-    });
+    let idle_buffers = host.queues.iter().map(|q| q.idle_buffers()).sum::<u64>();
+    let rings = host.queues.iter().map(|q| u64::from(q.posted() + q.unposted)).sum();
+    let sending = host.queues.iter().map(|q| u64::from(q.transmitting())).sum();
+    let sent = host.queues.iter().map(|q| q.sent.len() as u64).sum::<u64>();
+    let (write_lines, write_tlps) = writes_in_flight(host);
+    let [(read_lines, found_lines), (requests, found_requests)] = host.tx.credits();
     let memory = host.memory.balance();
-    balances.push(Balance {
-        what: "memory reads".into(),
-        entered: memory.reads_sent,
-        accounted: memory.reads_done,
-    });
-    balances.push(Balance {
-        what: "memory writes".into(),
-        entered: memory.writes_sent,
-        accounted: memory.writes_done,
-    });
-    balances
+    vec![
+        balance("packets", m.in_path_begin + m.offered, ended + m.in_path),
+        balance("packets in the path", m.in_path, packets(|p| !p.ended)),
+        balance("packets to transmit", host.tx.in_flight, packets(|p| p.sending)),
+        balance("NIC SRAM bytes", host.rx.sram_used, in_sram),
+        balance(
+            "receive buffers",
+            buffers * queues,
+            packets(|p| p.buffer.is_some()) + idle_buffers,
+        ),
+        balance("receive descriptors", u64::from(config.rx_descriptors) * queues, rings),
+        balance("transmit descriptors", sending, packets(|p| p.to_send) + sent),
+        balance("DMA write line credits", u64::from(host.rx.credits_used()), write_lines),
+        balance("DMA write TLP credits", u64::from(host.rx.tlp_credits_used()), write_tlps),
+        balance("DMA read line credits", read_lines, found_lines),
+        balance("DMA read requests", requests, found_requests),
+        balance("memory reads", memory.reads_sent, memory.reads_done),
+        balance("memory writes", memory.writes_sent, memory.writes_done),
+    ]
+}
+
+/// Lines and TLPs of DMA writes that hold credits: on their way, held back, or done with the credits
+/// on their way back.
+fn writes_in_flight(host: &Host) -> (u64, u64) {
+    let lines = |event: &Event| match *event {
+        Event::Write { lines, .. } | Event::Credits { lines } => Some(u64::from(lines)),
+        Event::Complete { .. } => Some(1),
+        _ => None,
+    };
+    let writes = host.events.iter().chain(&host.held_back).filter_map(lines);
+    writes.fold((0, 0), |(lines, tlps), n| (lines + n, tlps + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{forwarder, pcie_json, run};
+
+    fn busy_host() -> Host {
+        // Overload, so that packets are everywhere on the path.
+        run(&forwarder(&[("/machine/pcie", pcie_json()), ("/traffic/rate", "40 Mpps".into())]))
+    }
+
+    /// What the run would report after `fault`.
+    fn caught(fault: impl FnOnce(&mut Host)) -> String {
+        let mut host = busy_host();
+        assert!(host.results().is_ok());
+        fault(&mut host);
+        host.results().expect_err("the fault is seen")
+    }
+
+    #[test]
+    fn every_balance_has_something_in_it() {
+        let results = busy_host().results().unwrap();
+        assert_eq!(results.conservation.len(), 13);
+        for b in &results.conservation {
+            assert!(b.entered > 0, "nothing to balance: {}", b.what);
+        }
+        assert!(results.packets.dropped_sram > 0);
+    }
+
+    #[test]
+    fn a_packet_dropped_without_count_is_caught() {
+        let fault = caught(|host| host.meters.dropped_sram -= 1);
+        assert!(fault.contains("packets"), "{fault}");
+    }
+
+    #[test]
+    fn a_packet_forgotten_in_the_path_is_caught() {
+        let fault = caught(|host| {
+            let visible = host.queues.iter_mut().find_map(|q| q.visible.pop_front());
+            host.packets.remove(visible.expect("a packet waits"));
+        });
+        assert!(fault.contains("packets in the path"), "{fault}");
+    }
+
+    #[test]
+    fn a_leaked_buffer_is_caught() {
+        let fault = caught(|host| {
+            let visible = host.queues.iter().find_map(|q| q.visible.front().copied());
+            host.packets.at(visible.expect("a packet waits")).buffer = None;
+        });
+        assert!(fault.contains("receive buffers"), "{fault}");
+    }
+
+    #[test]
+    fn a_descriptor_posted_twice_is_caught() {
+        let fault = caught(|host| host.queues[0].unposted += 1);
+        assert!(fault.contains("receive descriptors"), "{fault}");
+    }
+
+    #[test]
+    fn a_leaked_credit_of_each_kind_is_caught() {
+        let fault = caught(|host| host.rx.free_line_credits += 1);
+        assert!(fault.contains("write line credits"), "{fault}");
+        let fault = caught(|host| host.rx.free_tlp_credits += 1);
+        assert!(fault.contains("write TLP credits"), "{fault}");
+        let fault = caught(|host| host.tx.free_line_credits += 1);
+        assert!(fault.contains("read line credits"), "{fault}");
+        let fault = caught(|host| host.tx.free_requests -= 1);
+        assert!(fault.contains("read requests"), "{fault}");
+    }
+
+    #[test]
+    fn a_lost_write_and_an_invented_read_are_caught() {
+        let fault = caught(|host| host.memory.lose_a_write());
+        assert!(fault.contains("memory writes"), "{fault}");
+        let fault = caught(|host| {
+            use crate::memory::line::LineKind;
+            use crate::memory::traffic::{Agent, Cause};
+            host.memory.traffic.count(Cause::new(Agent::Cpu, LineKind::App));
+        });
+        assert!(fault.contains("memory reads"), "{fault}");
+    }
+
+    #[test]
+    fn an_incoherent_cache_is_caught() {
+        let fault = caught(|host| host.memory.caches.forget_a_private_line());
+        assert!(fault.contains("coherence"), "{fault}");
+    }
 }

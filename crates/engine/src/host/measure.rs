@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::packets::Packet;
 use super::{Host, balance};
-use crate::config::machine::Machine;
 use crate::memory::line::{LINE_BYTES, LineKind};
 use crate::nic::queue::Queue;
 use crate::stats::histogram::Latency;
@@ -71,7 +70,7 @@ const SERIES: [(&str, &str); 7] = [
 ];
 
 impl Meters {
-    pub(super) fn new(_machine: &Machine, _queues: usize) -> Meters {
+    pub(super) fn new() -> Meters {
         Meters {
             now: Ps::ZERO,
             begin: Ps::ZERO,
@@ -110,7 +109,7 @@ impl Meters {
     }
 
     #[inline]
-    pub(super) fn sample_ring(&mut self, _queue: usize, queue: &Queue) {
+    pub(super) fn sample_ring(&mut self, queue: &Queue) {
         let all = u64::from(queue.posted() + queue.unposted);
         self.ring_use += (u64::from(queue.unposted) << 16) / all;
         self.ring_samples += 1;
@@ -168,7 +167,7 @@ impl Host {
     }
 
     /// Takes a sample of the time series.
-    pub(super) fn sample(&mut self, _now: Ps) {
+    pub(super) fn sample(&mut self) {
         let total = self.totals();
         let waiting: usize = self.queues.iter().map(|q| q.visible.len()).sum();
         let m = &mut self.meters;
@@ -193,7 +192,7 @@ impl Host {
     pub(super) fn reset_meters(&mut self) {
         let now = self.meters.now;
         let in_path = self.meters.in_path;
-        let mut fresh = Meters::new(&self.scenario.machine, self.queues.len());
+        let mut fresh = Meters::new();
         (fresh.now, fresh.begin, fresh.sram_since, fresh.credit_since) = (now, now, now, now);
         (fresh.in_path, fresh.in_path_begin, fresh.series_start) = (in_path, in_path, now);
         self.meters = fresh;

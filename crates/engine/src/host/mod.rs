@@ -11,6 +11,8 @@ mod packets;
 mod rx;
 mod software;
 mod stages;
+#[cfg(test)]
+mod tests;
 mod tx;
 
 use std::collections::VecDeque;
@@ -114,6 +116,7 @@ pub struct BuildError {
 #[derive(Clone, Debug)]
 pub struct Host {
     scenario: Arc<Scenario>,
+    max_skew: Ps,
     events: Events<Event>,
     memory: Memory,
     cores: Vec<HostCore>,
@@ -214,8 +217,9 @@ impl Host {
             events: Events::default(),
             rx: Receiver::new(machine),
             tx: Transmitter::new(machine),
-            meters: Meters::new(machine, queues.len()),
+            meters: Meters::new(),
             scenario: Arc::new(scenario.clone()),
+            max_skew: MAX_SKEW,
             memory,
             cores,
             queues,
@@ -346,7 +350,7 @@ impl Host {
             Event::Read { read } => self.read(now, read),
             Event::ReadDone { read } => self.read_done(now, read),
             Event::Sample => {
-                self.sample(now);
+                self.sample();
                 self.events.push(now + self.scenario.run.sample.ps(), Event::Sample);
             }
         }
@@ -386,8 +390,7 @@ impl Host {
 
     fn line(&mut self, now: Ps, transaction: u16) {
         let mut again = std::mem::take(&mut self.again);
-        let arrival = self.memory.arrive(now, transaction, &mut again);
-        match arrival.requester {
+        match self.memory.arrive(now, transaction, &mut again) {
             Requester::Core { core, register, .. } => self.deliver(now, core, register, now),
             Requester::Prefetch { .. } => {}
             Requester::Nic { operation } => self.read_arrived(now, operation),
@@ -408,7 +411,7 @@ impl Host {
         loop {
             use crate::core::interval::Stop;
             let c = &mut self.cores[core as usize];
-            let stop = c.core.run(&mut self.memory, now + MAX_SKEW);
+            let stop = c.core.run(&mut self.memory, now + self.max_skew);
             self.take_asks(core);
             match stop {
                 Stop::Waiting => return,

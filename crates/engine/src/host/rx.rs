@@ -25,7 +25,8 @@ pub(super) struct Receiver {
     sent_lines: Option<u32>,
     line_credits: u32,
     pub(super) free_line_credits: u32,
-    free_tlp_credits: u32,
+    tlp_credits: u32,
+    pub(super) free_tlp_credits: u32,
     burst_lines: u32,
     pub(super) link: Option<Link>,
     /// When the port of an on-chip NIC is free, and its time for a line: one a core cycle, the width
@@ -51,6 +52,7 @@ impl Receiver {
             sent_lines: None,
             line_credits: machine.nic.write_credits,
             free_line_credits: machine.nic.write_credits,
+            tlp_credits: pcie.map_or(u32::MAX, |p| p.posted_credits),
             free_tlp_credits: pcie.map_or(u32::MAX, |p| p.posted_credits),
             burst_lines,
             link: pcie.map(Link::new),
@@ -72,6 +74,11 @@ impl Receiver {
         self.line_credits
     }
 
+    /// TLP credits in use.
+    pub(super) fn tlp_credits_used(&self) -> u32 {
+        self.tlp_credits - self.free_tlp_credits
+    }
+
     pub(super) fn sram_bytes(&self) -> u64 {
         self.sram_bytes
     }
@@ -84,7 +91,7 @@ impl Receiver {
     /// A write of so many lines leaves the NIC: when it reaches the memory system.
     fn send(&mut self, now: Ps, lines: u32) -> Ps {
         match &mut self.link {
-            Some(link) => link.write(now, u64::from(lines) * LINE_BYTES).1,
+            Some(link) => link.write(now, u64::from(lines) * LINE_BYTES),
             None => {
                 let time = Ps(self.port_line.0 * u64::from(lines));
                 self.port_free = self.port_free.max(now) + time;
@@ -183,7 +190,7 @@ impl Host {
                 Some(sent) => sent,
                 None => {
                     let queue = self.packets.get(packet).queue as usize;
-                    self.meters.sample_ring(queue, &self.queues[queue]);
+                    self.meters.sample_ring(&self.queues[queue]);
                     if self.queues[queue].posted() == 0 {
                         self.drop_without_descriptor(now, packet);
                         continue;
@@ -297,7 +304,7 @@ impl Host {
     pub(super) fn credits(&mut self, now: Ps, lines: u16) {
         self.meters.account_credits(now, self.rx.credits_used());
         self.rx.free_line_credits += u32::from(lines);
-        self.rx.free_tlp_credits = self.rx.free_tlp_credits.saturating_add(1);
+        self.rx.free_tlp_credits += 1;
         self.receive(now);
     }
 

@@ -82,11 +82,11 @@ impl Host {
 
         // Misses are a reason, not a resource: a stage of misses never limits by itself.
         let resources = stages.iter().filter(|s| s.stage != "io-ways" && s.stage != "llc");
-        let saturated = resources.clone().filter(|s| s.load >= SATURATED);
+        let mut saturated = resources.clone().filter(|s| s.load >= SATURATED);
         let behind_cores =
             saturated.clone().find(|s| s.stage == "dram" || s.stage == "miss-registers");
         let limiting = behind_cores
-            .or(saturated.last())
+            .or_else(|| saturated.next_back())
             .or_else(|| resources.max_by(|a, b| a.load.total_cmp(&b.load)))
             .map_or_else(|| "cores".to_string(), |s| s.stage.clone());
         (stages, limiting)

@@ -24,7 +24,11 @@ struct Read {
     missing: u32,
     /// When the last of the others is at the I/O controller.
     ready: Ps,
-    lines: u32,
+    /// Line credits and read requests that it holds until all data is there.
+    credits: u32,
+    requests: u32,
+    /// Bytes that come back.
+    bytes: u64,
 }
 
 /// The read engine.
@@ -33,9 +37,11 @@ pub(super) struct Transmitter {
     reads: Vec<Read>,
     free: Vec<u32>,
     line_credits: u32,
-    free_line_credits: u32,
-    free_requests: u32,
+    pub(super) free_line_credits: u32,
     max_requests: u32,
+    pub(super) free_requests: u32,
+    /// Fetches of descriptors (queue, how many) that wait for a read request: one a queue at most.
+    fetches: VecDeque<(u16, u32)>,
     /// Packets that wait for credits.
     fifo: VecDeque<u32>,
     pub(super) in_flight: u64,
@@ -49,8 +55,9 @@ impl Transmitter {
             free: Vec::new(),
             line_credits: machine.nic.read_credits,
             free_line_credits: machine.nic.read_credits,
-            free_requests: requests,
             max_requests: requests,
+            free_requests: requests,
+            fetches: VecDeque::new(),
             fifo: VecDeque::new(),
             in_flight: 0,
         }
@@ -69,9 +76,17 @@ impl Transmitter {
         }
     }
 
-    /// Line and request credits in use.
-    pub(super) fn credits_used(&self) -> (u32, u32) {
-        (self.line_credits - self.free_line_credits, self.max_requests - self.free_requests)
+    /// Credits for lines and for read requests: all of them, and those that are free or held by a
+    /// read under way.
+    pub(super) fn credits(&self) -> [(u64, u64); 2] {
+        let under_way = |i: &usize| !self.free.contains(&(*i as u32));
+        let (mut lines, mut requests) = (self.free_line_credits, self.free_requests);
+        for i in (0..self.reads.len()).filter(under_way) {
+            lines += self.reads[i].credits;
+            requests += self.reads[i].requests;
+        }
+        [(self.line_credits, lines), (self.max_requests, requests)]
+            .map(|(all, found)| (u64::from(all), u64::from(found)))
     }
 }
 
@@ -79,11 +94,8 @@ impl Host {
     /// Starts to fetch receive descriptors. They are few and small, and have priority: they take no
     /// line credits.
     pub(super) fn start_fetch(&mut self, queue: u16, count: u32) {
-        let now = self.events.now();
-        let purpose = For::Descriptors { queue, count };
-        let read = self.tx.add(Read { purpose, missing: 0, ready: now, lines: 0 });
-        let at = self.request_lines(now);
-        self.events.push(at, Event::Read { read });
+        self.tx.fetches.push_back((queue, count));
+        self.start_reads(self.events.now());
     }
 
     /// The driver has posted a packet for transmission.
@@ -92,30 +104,39 @@ impl Host {
         (p.posted, p.sending) = (now, true);
         self.tx.in_flight += 1;
         self.tx.fifo.push_back(packet);
-        self.start_transmits(now + self.rx.latency());
+        self.start_reads(now + self.rx.latency());
     }
 
-    fn start_transmits(&mut self, at: Ps) {
+    /// Starts the reads that credits allow.
+    fn start_reads(&mut self, at: Ps) {
+        while self.tx.free_requests > 0
+            && let Some((queue, count)) = self.tx.fetches.pop_front()
+        {
+            self.start_read(at, For::Descriptors { queue, count }, 0, 1);
+        }
         while let Some(&packet) = self.tx.fifo.front() {
             let (_, bytes) = self.packets.get(packet).tx.expect("a posted packet has its data");
             let lines = lines_in(u64::from(bytes)).min(self.tx.line_credits);
-            if self.tx.free_line_credits < lines || self.tx.free_requests == 0 {
+            // The work-queue entry takes a request of its own.
+            let data = self.rx.link.as_ref().map_or(1, |l| l.requests(u64::from(bytes)));
+            let requests = (1 + data).min(self.tx.max_requests);
+            if self.tx.free_line_credits < lines || self.tx.free_requests < requests {
                 return;
             }
             self.tx.fifo.pop_front();
-            self.tx.free_line_credits -= lines;
-            self.tx.free_requests -= 1;
-            let purpose = For::Transmit { packet };
-            let read = self.tx.add(Read { purpose, missing: 0, ready: at, lines });
-            let at = self.request_lines(at);
-            self.events.push(at, Event::Read { read });
+            self.start_read(at, For::Transmit { packet }, lines, requests);
         }
     }
 
-    /// A read request leaves the NIC: when it reaches the memory system.
-    fn request_lines(&mut self, now: Ps) -> Ps {
+    /// Takes the credits of a read and sends its requests.
+    fn start_read(&mut self, at: Ps, purpose: For, credits: u32, requests: u32) {
+        self.tx.free_line_credits -= credits;
+        self.tx.free_requests -= requests;
+        let read = Read { purpose, missing: 0, ready: at, credits, requests, bytes: 0 };
+        let read = self.tx.add(read);
         let latency = self.rx.latency();
-        self.rx.link.as_mut().map_or(now + latency, |link| link.request(now))
+        let at = self.rx.link.as_mut().map_or(at + latency, |link| link.request(at, requests));
+        self.events.push(at, Event::Read { read });
     }
 
     /// A read reaches the memory system.
@@ -145,6 +166,7 @@ impl Host {
     fn read_line(&mut self, now: Ps, read: u32, line: Line, kind: LineKind) {
         self.meters.io_lines += 1;
         let r = &mut self.tx.reads[read as usize];
+        r.bytes += LINE_BYTES;
         match self.memory.io_read(now, line, kind, read) {
             Some(at) => r.ready = r.ready.max(at),
             None => r.missing += 1,
@@ -165,10 +187,9 @@ impl Host {
         if r.missing > 0 {
             return;
         }
-        let bytes = u64::from(r.lines.max(1)) * LINE_BYTES;
         let latency = self.rx.latency();
         let at = match &mut self.rx.link {
-            Some(link) => link.completion(r.ready, bytes),
+            Some(link) => link.completion(r.ready, r.bytes),
             None => r.ready + latency,
         };
         self.events.push(at, Event::ReadDone { read });
@@ -177,6 +198,8 @@ impl Host {
     pub(super) fn read_done(&mut self, now: Ps, read: u32) {
         let r = self.tx.reads[read as usize];
         self.tx.free.push(read);
+        self.tx.free_line_credits += r.credits;
+        self.tx.free_requests += r.requests;
         match r.purpose {
             For::Descriptors { queue, count } => {
                 let q = &mut self.queues[queue as usize];
@@ -186,12 +209,10 @@ impl Host {
                 self.receive(now);
             }
             For::Transmit { packet } => {
-                self.tx.free_line_credits += r.lines;
-                self.tx.free_requests += 1;
                 self.sent(now, packet);
-                self.start_transmits(now);
             }
         }
+        self.start_reads(now);
     }
 
     /// The NIC has read a packet and sends it: its buffer is done with, by the NIC as well.

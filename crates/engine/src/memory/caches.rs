@@ -7,6 +7,7 @@
 use super::directory::{ARRIVED, Directory, Entry};
 use super::line::{LINE_BYTES, Line, LineKind};
 use super::private::{Found, Private, granted};
+#[cfg(test)]
 use super::shadow::Shadow;
 use super::tags::{Evicted, Index, State, Tags};
 use super::traffic::{Agent, Cause};
@@ -49,6 +50,8 @@ pub(crate) struct Caches {
     pub(super) io_ways: u32,
     /// Lines that the last operations sent to memory.
     pub(crate) writebacks: Vec<Writeback>,
+    /// Follows the values of lines in tests.
+    #[cfg(test)]
     pub(super) shadow: Option<Box<Shadow>>,
     /// Private copies invalidated because the directory overflowed.
     pub(crate) directory_evictions: u64,
@@ -76,8 +79,17 @@ impl Caches {
             core_ways,
             io_ways,
             writebacks: Vec::new(),
+            #[cfg(test)]
             shadow: None,
             directory_evictions: 0,
+        }
+    }
+
+    /// Tells the shadow, if there is one.
+    #[cfg(test)]
+    pub(super) fn shadowed(&mut self, tell: impl FnOnce(&mut Shadow)) {
+        if let Some(shadow) = &mut self.shadow {
+            tell(shadow);
         }
     }
 
@@ -85,11 +97,9 @@ impl Caches {
     #[inline]
     pub(crate) fn private_access(&mut self, core: usize, line: Line, store: bool) -> Found {
         let found = self.cores[core].access(line, store);
-        if store
-            && matches!(found, Found::L1 | Found::L2)
-            && let Some(shadow) = &mut self.shadow
-        {
-            shadow.store(line);
+        #[cfg(test)]
+        if store && matches!(found, Found::L1 | Found::L2) {
+            self.shadowed(|shadow| shadow.store(line));
         }
         found
     }
@@ -197,8 +207,9 @@ impl Caches {
             self.insert_llc(core, line, State::shared(kind));
         }
         self.fill(core, line, granted(kind, true, exclusive));
-        if exclusive && let Some(shadow) = &mut self.shadow {
-            shadow.store(line);
+        #[cfg(test)]
+        if exclusive {
+            self.shadowed(|shadow| shadow.store(line));
         }
     }
 
@@ -237,9 +248,8 @@ impl Caches {
             }
             self.fill(core, line, state);
         }
-        if let Some(shadow) = &mut self.shadow {
-            shadow.store(line);
-        }
+        #[cfg(test)]
+        self.shadowed(|shadow| shadow.store(line));
     }
 
     /// Other cores lose the right to write; dirty data goes to the LLC. Returns whether a core's
@@ -338,9 +348,8 @@ impl Caches {
     #[inline]
     pub(super) fn write_to_memory(&mut self, line: Line, cause: Cause) {
         self.writebacks.push(Writeback { line, cause });
-        if let Some(shadow) = &mut self.shadow {
-            shadow.write_back(line);
-        }
+        #[cfg(test)]
+        self.shadowed(|shadow| shadow.write_back(line));
     }
 
     /// Adds a directory entry; the line that loses its own leaves all private caches.
@@ -367,6 +376,13 @@ impl Caches {
             self.cores[core].remove(line);
         }
         sharers != 0
+    }
+
+    /// A seeded fault: a core loses a line and the directory is not told.
+    #[cfg(test)]
+    pub(crate) fn forget_a_private_line(&mut self) {
+        let (line, _) = self.cores[0].lines().next().expect("the core holds a line");
+        self.cores[0].remove(line);
     }
 
     /// What must be true between any two operations; the first thing that is not, in words.

@@ -21,12 +21,4 @@ impl Caches {
             self.llc.remove(slot);
         }
     }
-
-    /// A DMA write has given the line new data.
-    #[inline]
-    pub(super) fn dma_written(&mut self, line: Line) {
-        if let Some(shadow) = &mut self.shadow {
-            shadow.store(line);
-        }
-    }
 }

@@ -7,8 +7,10 @@ pub mod dram;
 mod io;
 pub mod line;
 mod placement;
+mod prefetch;
 pub(crate) mod private;
 mod replacement;
+#[cfg(test)]
 mod shadow;
 mod sweep;
 pub(crate) mod system;

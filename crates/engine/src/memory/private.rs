@@ -2,7 +2,8 @@
 
 use super::line::{Line, LineKind};
 use super::tags::{Evicted, Index, State, Tags};
-use crate::config::machine::{Machine, PrivateCache};
+use crate::config::machine::{L1d, L2, Machine, Replacement};
+use crate::config::units::Size;
 
 /// Where a core's access ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,18 +27,19 @@ pub(crate) struct Private {
 
 const ALL_WAYS: u32 = u32::MAX;
 
-fn tags(cache: &PrivateCache, name: &str) -> Tags {
-    let sets = (cache.size.0 / super::line::LINE_BYTES / u64::from(cache.ways)) as u32;
+fn tags(size: Size, ways: u32, replacement: Replacement, name: &str) -> Tags {
+    let sets = (size.0 / super::line::LINE_BYTES / u64::from(ways)) as u32;
     let index = if sets.is_power_of_two() { Index::Mask(sets - 1) } else { Index::Modulo(sets) };
-    Tags::new(index, sets, cache.ways, cache.replacement, name)
+    Tags::new(index, sets, ways, replacement, name)
 }
 
 impl Private {
     pub(crate) fn new(machine: &Machine, core: u32) -> Private {
-        Private {
-            l1: tags(&machine.l1d, &format!("l1d {core}")),
-            l2: tags(&machine.l2, &format!("l2 {core}")),
-        }
+        let L1d { size, ways, replacement, .. } = machine.l1d;
+        let l1 = tags(size, ways, replacement, &format!("l1d {core}"));
+        let L2 { size, ways, replacement, .. } = machine.l2;
+        let l2 = tags(size, ways, replacement, &format!("l2 {core}"));
+        Private { l1, l2 }
     }
 
     /// A load or store of the core.

@@ -26,12 +26,6 @@ impl Shadow {
         self.newest[line as usize] = self.writing;
     }
 
-    /// A DMA write to memory.
-    pub(crate) fn store_to_memory(&mut self, line: u32) {
-        self.store(line);
-        self.write_back(line);
-    }
-
     /// The newest data goes to memory.
     pub(crate) fn write_back(&mut self, line: u32) {
         self.memory[line as usize] = self.newest[line as usize];

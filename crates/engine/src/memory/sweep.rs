@@ -11,14 +11,11 @@ impl Caches {
     #[inline]
     pub(crate) fn sweep(&mut self, line: Line) {
         self.invalidate(line);
-        if let Some(shadow) = &mut self.shadow {
-            shadow.drop_cached(line);
-        }
+        #[cfg(test)]
+        self.shadowed(|shadow| shadow.drop_cached(line));
     }
 
-    /// `clwb`: dirty data goes to memory, and the copies stay, clean. The operating system must do
-    /// this to every line of a page it has zeroed before a process that may sweep owns the page
-    /// (section V-B, "Correctness and security concerns").
+    /// `clwb`: dirty data goes to memory, and the copies stay, clean.
     pub(crate) fn write_back(&mut self, line: Line) {
         let mut dirty_kind = None;
         if let Some(handle) = self.directory.find(line) {
@@ -71,6 +68,167 @@ impl Swept {
     /// The line is read from memory: its data is stale if it was swept.
     #[inline]
     pub(crate) fn read(&mut self, line: Line) {
-        self.reads += self.bits[line as usize / 64] >> (line % 64) & 1;
+        self.reads += u64::from(self.holds(line));
+    }
+
+    /// Whether the line was swept and not written since.
+    #[inline]
+    pub(crate) fn holds(&self, line: Line) -> bool {
+        self.bits[line as usize / 64] >> (line % 64) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::caches::Served;
+    use super::super::line::LineKind;
+    use super::super::private::Found;
+    use super::super::shadow::Shadow;
+    use super::*;
+    use crate::config::machine::Inclusion;
+    use crate::config::scenario::Policy;
+    use crate::core::op::{Op, Ops};
+    use crate::testing::machine;
+
+    const LINES: Line = 4096;
+
+    /// Caches with a shadow, and the programs that use them.
+    struct Bench(Caches);
+
+    impl Bench {
+        fn new(inclusion: Inclusion) -> Bench {
+            let mut machine = machine();
+            machine.llc.inclusion = inclusion;
+            let mut caches = Caches::new(&machine, vec![u32::MAX; 2], 0b11);
+            caches.shadow = Some(Box::new(Shadow::new(LINES as usize)));
+            Bench(caches)
+        }
+
+        fn shadow(&mut self) -> &mut Shadow {
+            self.0.shadow.as_mut().expect("the bench has a shadow")
+        }
+
+        fn access(&mut self, core: usize, line: Line, store: bool) {
+            if matches!(self.0.private_access(core, line, store), Found::L1 | Found::L2) {
+                return;
+            }
+            if self.0.request(core, line, LineKind::App, store, 0) == Served::Memory {
+                self.0.arrive(core, line, LineKind::App, store);
+            }
+        }
+
+        fn load(&mut self, core: usize, line: Line) -> u64 {
+            self.access(core, line, false);
+            self.shadow().read(line)
+        }
+
+        fn store(&mut self, core: usize, line: Line, value: u64) {
+            self.shadow().writing = value;
+            self.access(core, line, true);
+        }
+
+        fn execute(&mut self, core: usize, op: Op) {
+            match op {
+                Op::Load { line, .. } => self.access(core, line, false),
+                Op::Store { line, .. } => self.access(core, line, true),
+                Op::Sweep { line } => self.0.sweep(line),
+                Op::WriteBack { line } => self.0.write_back(line),
+                Op::Compute { .. } | Op::Delay { .. } | Op::Mark { .. } => {}
+            }
+        }
+
+        /// A core executes operations whose stores all write `value`.
+        fn run(&mut self, core: usize, ops: &Ops, value: u64) {
+            self.shadow().writing = value;
+            for op in ops.iter() {
+                self.execute(core, op);
+            }
+        }
+
+        fn dma_write(&mut self, line: Line, value: u64) {
+            self.shadow().writing = value;
+            Policy::Ddio.write(&mut self.0, line, LineKind::Rx);
+        }
+    }
+
+    const PAGE: std::ops::Range<Line> = 128..192;
+    const SECRET: u64 = 0x5ec7e7;
+
+    /// The attack of section V-B: what the new owner of a page reads after it has swept it.
+    fn read_after_recycling(inclusion: Inclusion, rule: bool) -> Vec<u64> {
+        let mut b = Bench::new(inclusion);
+        for line in PAGE {
+            b.store(0, line, SECRET);
+            b.0.write_back(line);
+        }
+        // The operating system takes the page back and zeroes it, through its own core's cache. It
+        // follows the rule on a machine that it knows to sweep.
+        let mut ops = Ops::new(rule);
+        ops.recycle_page(PAGE.start);
+        b.run(1, &ops, 0);
+        PAGE.map(|line| {
+            assert_eq!(b.load(0, line), 0, "without a sweep the new owner sees zeroes");
+            b.0.sweep(line);
+            b.load(0, line)
+        })
+        .collect()
+    }
+
+    #[test]
+    fn sweeping_a_recycled_page_leaks_its_old_data_unless_the_zeroes_were_written_back() {
+        for inclusion in [Inclusion::Inclusive, Inclusion::NonInclusive] {
+            assert_eq!(read_after_recycling(inclusion, false), [SECRET; 64]);
+            assert_eq!(read_after_recycling(inclusion, true), [0; 64]);
+        }
+    }
+
+    #[test]
+    fn the_rule_writes_each_dirty_line_once_and_keeps_the_copies() {
+        let mut b = Bench::new(Inclusion::NonInclusive);
+        b.store(0, PAGE.start, 1);
+        b.store(1, PAGE.start + 1, 2);
+        b.dma_write(PAGE.start + 2, 3);
+        b.load(0, PAGE.start + 3);
+        b.0.writebacks.clear();
+        let mut ops = Ops::new(true);
+        ops.recycle_page(PAGE.start);
+        for write_back in ops.iter().filter(|op| matches!(op, Op::WriteBack { .. })) {
+            b.execute(0, write_back);
+        }
+        let mut written: Vec<Line> = b.0.writebacks.iter().map(|w| w.line - PAGE.start).collect();
+        written.sort_unstable();
+        assert_eq!(written, [0, 1, 2]);
+        assert!(b.0.cores[0].holds(PAGE.start) && b.0.cores[1].holds(PAGE.start + 1));
+        assert!(b.0.llc.find(PAGE.start + 2).is_some());
+    }
+
+    /// Where a line is: in the private caches of each core, and in the LLC.
+    fn places(b: &Bench, line: Line) -> [bool; 3] {
+        [b.0.cores[0].holds(line), b.0.cores[1].holds(line), b.0.llc.find(line).is_some()]
+    }
+
+    #[test]
+    fn a_sweep_drops_every_copy_and_writes_nothing() {
+        let line = 7;
+        let mut b = Bench::new(Inclusion::NonInclusive);
+        // Dirty in an L1d.
+        b.store(0, line, 1);
+        assert_eq!(places(&b, line), [true, false, false]);
+        b.0.sweep(line);
+        assert_eq!(places(&b, line), [false; 3]);
+        // Dirty in the LLC, shared by both cores.
+        b.store(0, line, 2);
+        b.load(1, line);
+        assert_eq!(places(&b, line), [true, true, true]);
+        b.0.sweep(line);
+        assert_eq!(places(&b, line), [false; 3]);
+        // Dirty in the LLC alone, from the NIC.
+        b.dma_write(line, 3);
+        assert_eq!(places(&b, line), [false, false, true]);
+        b.0.sweep(line);
+        assert_eq!(places(&b, line), [false; 3]);
+        assert_eq!(b.0.writebacks, [], "dirty data is dropped");
+        assert_eq!(b.load(0, line), 0, "memory's old data is back");
+        b.0.check().unwrap();
     }
 }

@@ -7,6 +7,7 @@ use super::counts::Counts;
 use super::dram::{Done, Dram};
 use super::line::{LINE_BYTES, Line, LineKind};
 use super::placement::Written;
+use super::prefetch::Prefetcher;
 use super::private::Found;
 use super::sweep::Swept;
 use super::traffic::{Agent, Cause, Traffic};
@@ -48,14 +49,6 @@ struct Ingress {
     wake: Option<Ps>,
 }
 
-/// A line has arrived: who asked for it, and who asked later and must ask again.
-#[derive(Clone, Debug)]
-pub(crate) struct Arrival {
-    pub(crate) line: Line,
-    pub(crate) kind: LineKind,
-    pub(crate) requester: Requester,
-}
-
 /// Something the host must schedule on behalf of the memory system.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Due {
@@ -82,6 +75,8 @@ const WRITE: u32 = u32::MAX;
 pub(crate) struct Memory {
     pub(crate) caches: Caches,
     policy: Policy,
+    /// One a core, or none.
+    prefetchers: Vec<Prefetcher>,
     pub(crate) dram: Dram,
     ingress: Vec<Ingress>,
     transactions: Vec<Transaction>,
@@ -127,6 +122,7 @@ impl Memory {
         Memory {
             caches: Caches::new(machine, core_ways, io_ways),
             policy,
+            prefetchers: Prefetcher::for_cores(machine.l2.prefetch, cores),
             ingress: vec![Ingress::default(); dram.channels()],
             dram,
             transactions: Vec::new(),
@@ -194,9 +190,8 @@ impl Memory {
             Served::Llc => Some(now + self.latencies.llc),
             Served::Forward => Some(now + self.latencies.llc + self.latencies.forward),
             Served::Wait(other) => {
-                self.transactions[other as usize].waiting.push(requester);
-                self.counts.llc_by_core[core as usize].0 -= 1;
-                return None;
+                self.wait(other, requester, core);
+                None
             }
             Served::Memory => {
                 self.counts.llc_by_core[core as usize].1 += 1;
@@ -211,23 +206,41 @@ impl Memory {
                 None
             }
         };
+        if !self.prefetchers.is_empty() {
+            self.prefetch(now, core, line, kind);
+        }
         self.send_writebacks(now);
         answer
     }
 
-    /// The L2 prefetcher of a core asks for a line. A line already on its way, held by the core or
-    /// by another core is left alone.
-    pub(crate) fn prefetch(&mut self, now: Ps, core: u16, line: Line, kind: LineKind) {
-        if self.policy.keeps_aside(kind) {
-            return;
+    /// A request waits for the transaction that brings its line. A prefetch of the same core becomes
+    /// the request itself, unless its line is stale: then there is something newer to ask for.
+    fn wait(&mut self, transaction: u16, requester: Requester, core: u16) {
+        let t = &mut self.transactions[transaction as usize];
+        if t.requester == (Requester::Prefetch { core }) && !t.stale {
+            t.requester = requester;
+            self.prefetchers[core as usize].arrived();
+        } else {
+            t.waiting.push(requester);
+            // It is counted when it asks again.
+            self.counts.llc_by_core[core as usize].0 -= 1;
         }
-        let transaction = self.next_transaction();
-        if self.caches.request_prefetch(core as usize, line, transaction) {
-            self.traffic.count(Cause::new(Agent::Prefetch, kind));
-            self.swept.read(line);
-            self.read(now, transaction, line, kind, Requester::Prefetch { core });
+    }
+
+    /// The L2 prefetcher of a core sees its request and asks for lines. One that is on its way or
+    /// in a private cache is left alone.
+    fn prefetch(&mut self, now: Ps, core: u16, requested: Line, kind: LineKind) {
+        for line in self.prefetchers[core as usize].observe(requested) {
+            let transaction = self.next_transaction();
+            if self.caches.request_prefetch(core as usize, line, transaction) {
+                self.traffic.count(Cause::new(Agent::Prefetch, kind));
+                self.prefetchers[core as usize].sent();
+                self.read(now, transaction, line, kind, Requester::Prefetch { core });
+                // That a prefetcher touches swept data is no bug of the software. Its copy is not
+                // kept, so that a read by the software still goes to memory and is noticed.
+                self.transactions[transaction as usize].stale = self.swept.holds(line);
+            }
         }
-        self.send_writebacks(now);
     }
 
     /// A DMA write of a whole line.
@@ -283,12 +296,6 @@ impl Memory {
     pub(crate) fn write_back(&mut self, now: Ps, line: Line) {
         self.caches.write_back(line);
         self.send_writebacks(now);
-    }
-
-    /// A core stores to a line without reading it first; see [`Swept`].
-    #[inline]
-    pub(crate) fn stored(&mut self, line: Line) {
-        self.swept.written(line);
     }
 
     #[inline]
@@ -403,17 +410,20 @@ impl Memory {
         self.schedule(c, wake);
     }
 
-    /// A line arrives from memory: it enters the caches, and `again` gets the requests that waited
-    /// for it and must be made anew.
+    /// A line arrives from memory and enters the caches. Returns who asked for it; `again` gets the
+    /// requests that waited for it and must be made anew.
     pub(crate) fn arrive(
         &mut self,
         now: Ps,
         transaction: u16,
         again: &mut Vec<Requester>,
-    ) -> Arrival {
+    ) -> Requester {
         let t = &mut self.transactions[transaction as usize];
         let (line, kind, requester, stale) = (t.line, t.kind, t.requester, t.stale);
         again.append(&mut t.waiting);
+        if let Requester::Prefetch { core } = requester {
+            self.prefetchers[core as usize].arrived();
+        }
         match requester {
             Requester::Core { .. } | Requester::Prefetch { .. } if stale => {
                 self.caches.arrive_stale(line);
@@ -427,7 +437,7 @@ impl Memory {
         self.free.push(transaction);
         self.reads_done += 1;
         self.send_writebacks(now);
-        Arrival { line, kind, requester }
+        requester
     }
 
     /// Mean shares of the read and write queues of the channels in use, the higher of the two.
@@ -459,6 +469,12 @@ impl Memory {
             writes_sent: self.in_flight_begin.1 + self.traffic.writes(),
             writes_done: self.writes_done + writes,
         }
+    }
+
+    /// A seeded fault: a write-back vanishes on its way to memory.
+    #[cfg(test)]
+    pub(crate) fn lose_a_write(&mut self) {
+        self.writes_done -= 1;
     }
 
     /// Starts the measured time.

@@ -205,13 +205,16 @@ impl Queue {
     /// they were sent from. Returns how many packets that were.
     pub(crate) fn reap(&mut self) -> u32 {
         let n = self.sent.len() as u32;
-        for buffer in self.sent.drain(..) {
-            if let Some(buffer) = buffer {
-                self.pool.put(buffer);
-            }
+        for buffer in self.sent.drain(..).flatten() {
+            self.pool.put(buffer);
         }
         self.transmitting -= n;
         n
+    }
+
+    /// Transmit descriptors in use.
+    pub(crate) fn transmitting(&self) -> u32 {
+        self.transmitting
     }
 
     /// Buffers in the pool, behind posted descriptors, and sent but not taken back: all that are

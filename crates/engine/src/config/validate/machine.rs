@@ -1,7 +1,7 @@
 //! What the types of a machine cannot say.
 
 use super::{LINE, Violations};
-use crate::config::machine::{Llc, Machine, Pcie, PrivateCache, Replacement, SetIndex};
+use crate::config::machine::{L1d, L2, Llc, Machine, Pcie, Replacement, SetIndex};
 use crate::config::units::{Frequency, Size};
 use crate::memory::dram::device::BANKS;
 use crate::memory::dram::{DramConfig, DramConfigError};
@@ -25,8 +25,10 @@ pub(super) fn check(v: &mut Violations, machine: &Machine) {
     v.within("machine.core.reorder_window", core.reorder_window, &(1..=4096), "");
     v.within("machine.core.l1_miss_registers", core.l1_miss_registers, &(1..=256), "");
     v.within("machine.core.store_buffer", core.store_buffer, &(1..=1024), "");
-    check_private(v, "machine.l1d", &machine.l1d);
-    check_private(v, "machine.l2", &machine.l2);
+    let L1d { size, ways, replacement, .. } = machine.l1d;
+    check_cache(v, "machine.l1d", size, ways, replacement, 1);
+    let L2 { size, ways, replacement, .. } = machine.l2;
+    check_cache(v, "machine.l2", size, ways, replacement, 1);
     if machine.l2.size < machine.l1d.size {
         let l1d = machine.l1d.size;
         v.add(
@@ -59,10 +61,6 @@ fn check_frequency(v: &mut Violations, key: &str, frequency: Frequency) {
     if !(100 * MHZ..=10_000 * MHZ).contains(&hz) || !hz.is_multiple_of(MHZ) {
         v.add(key, frequency, "100 MHz to 10 GHz in whole MHz");
     }
-}
-
-fn check_private(v: &mut Violations, key: &str, cache: &PrivateCache) {
-    check_cache(v, key, cache.size, cache.ways, cache.replacement, 1);
 }
 
 fn check_llc(v: &mut Violations, llc: &Llc, cores: u32) {

@@ -11,7 +11,8 @@ impl Place for Dma {
     #[inline]
     fn write(caches: &mut Caches, line: Line, kind: LineKind) -> Written {
         caches.invalidate(line);
-        caches.dma_written(line);
+        #[cfg(test)]
+        caches.shadowed(|shadow| shadow.store(line));
         caches.write_to_memory(line, Cause::new(Agent::NicWrite, kind));
         Written::Memory
     }

@@ -1,0 +1,167 @@
+//! Whole runs: Sweeper end to end, determinism, and the bound on how far a core runs ahead.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::Host;
+use crate::core::op::{Dep, Op, Ops};
+use crate::memory::line::LineKind;
+use crate::stats::results::Results;
+use crate::testing::{forwarder, lines, measure, pcie_json, results, run, xmem};
+use crate::time::Ps;
+
+/// A line that X-Mem with 64 KiB on core 0 never touches.
+const ELSEWHERE: u32 = 4096;
+
+/// What a run reports when core 1, which has no tenant, executes a program of its own.
+fn with_program(program: impl FnOnce(&mut Ops)) -> Results {
+    let scenario = xmem("sequential", "64 KiB", &[("/placement/sweeper", true.into())]);
+    let mut host = Host::new(&scenario, None).unwrap();
+    host.begin_measuring();
+    program(&mut host.cores[1].core.ops);
+    host.wake(1);
+    host.run_until(Ps::from_ns(20_000));
+    host.results().unwrap()
+}
+
+#[test]
+fn a_read_after_relinquishing_is_reported() {
+    let line = ELSEWHERE;
+    let early = with_program(|ops| {
+        ops.load(line, LineKind::App, Dep::Free);
+        ops.relinquish(line, 64);
+        ops.push(Op::Delay { ns: 1000 });
+        ops.load(line, LineKind::App, Dep::Free);
+    });
+    assert_eq!(early.reads_after_sweep, 1);
+    let in_order = with_program(|ops| {
+        ops.load(line, LineKind::App, Dep::Free);
+        ops.push(Op::Delay { ns: 1000 });
+        ops.load(line, LineKind::App, Dep::Free);
+        ops.relinquish(line, 64);
+    });
+    assert_eq!(in_order.reads_after_sweep, 0);
+    let written_again = with_program(|ops| {
+        ops.relinquish(line, 64);
+        ops.push(Op::Delay { ns: 1000 });
+        ops.store(line, LineKind::App, Dep::Free);
+        ops.push(Op::Delay { ns: 1000 });
+        ops.load(line, LineKind::App, Dep::Free);
+    });
+    assert_eq!(written_again.reads_after_sweep, 0);
+}
+
+#[test]
+fn recycled_pages_are_written_back_by_a_core_where_the_machine_sweeps() {
+    let cleaned = with_program(|ops| ops.recycle_page(ELSEWHERE));
+    assert_eq!(lines(&cleaned, "page-clean-wr"), 64);
+}
+
+#[test]
+fn the_nic_sweeps_what_it_has_transmitted_in_place() {
+    // Six I/O ways hold the packets in flight and not all buffers.
+    let zero_copy = |sweeper: bool| {
+        let rate = ("/traffic/rate", json!("1 Mpps"));
+        let ways = ("/placement/io_ways", json!(6));
+        results(&forwarder(&[rate, ways, ("/placement/sweeper", sweeper.into())]))
+    };
+    let (without, with) = (zero_copy(false), zero_copy(true));
+    assert!(with.packets.transmitted > 150);
+    assert!(lines(&without, "rx-evct") > 10 * without.packets.completed, "{:?}", without.memory);
+    assert_eq!(lines(&with, "rx-evct"), 0, "{:?}", with.memory);
+    assert_eq!(with.reads_after_sweep, 0);
+}
+
+#[test]
+fn a_stream_prefetcher_helps_sequential_and_not_random_accesses() {
+    let speed = |pattern: &str, prefetch: &str| {
+        // One channel would be the limit: a row of lines comes from one bank group.
+        let channels = ("/machine/dram/channels", json!(4));
+        let prefetch = ("/machine/l2/prefetch", prefetch.into());
+        let r = results(&xmem(pattern, "1 MiB", &[channels, prefetch]));
+        (r.tenants[0].progress_mps, lines(&r, "prefetch-rd"))
+    };
+    let (plain, none) = speed("sequential", "none");
+    assert_eq!(none, 0);
+    // A line more in flight than the ten miss registers hold, and twenty.
+    for (prefetch, gain) in [("next-line", 1.05), ("stream", 1.4)] {
+        let (fast, fetched) = speed("sequential", prefetch);
+        assert!(fast > gain * plain, "{prefetch}: {plain} to {fast}");
+        assert!(fetched > 10_000);
+    }
+    let (plain, _) = speed("random-chained", "none");
+    let (same, fetched) = speed("random-chained", "stream");
+    assert!((same - plain).abs() < 0.05 * plain, "{plain} to {same}, {fetched} prefetched");
+}
+
+/// Everything on the path at once: PCIe, overload, sweeping, prefetching.
+fn everything(seed: u64) -> crate::config::Scenario {
+    forwarder(&[
+        ("/machine/pcie", pcie_json()),
+        ("/machine/l2/prefetch", "stream".into()),
+        ("/placement/sweeper", true.into()),
+        ("/traffic/rate", "12 Mpps".into()),
+        ("/run/seed", seed.into()),
+    ])
+}
+
+fn as_json(host: &Host) -> Value {
+    serde_json::to_value(host.results().unwrap()).unwrap()
+}
+
+#[test]
+fn one_seed_gives_one_result_and_another_another() {
+    let scenario = everything(7);
+    let first = as_json(&run(&scenario));
+    assert_eq!(first, as_json(&run(&scenario)));
+    assert_ne!(first, as_json(&run(&everything(8))));
+}
+
+#[test]
+fn a_clone_goes_on_as_the_original() {
+    let scenario = everything(7);
+    let mut host = Host::new(&scenario, None).unwrap();
+    host.run_until(Ps::from_ns(50_000));
+    let mut copy = host.clone();
+    measure(&mut host, &scenario, &[]);
+    measure(&mut copy, &scenario, &[]);
+    assert_eq!(as_json(&host), as_json(&copy));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+    /// Where a run is cut into slices changes nothing.
+    #[test]
+    fn cutting_a_run_changes_nothing(mut stops in prop::collection::vec(0u64..300_000_000, 1..20)) {
+        stops.sort_unstable();
+        let stops: Vec<Ps> = stops.into_iter().map(Ps).collect();
+        let scenario = everything(3);
+        let mut cut = Host::new(&scenario, None).unwrap();
+        measure(&mut cut, &scenario, &stops);
+        prop_assert_eq!(as_json(&cut), as_json(&run(&scenario)));
+    }
+}
+
+/// Throughput and memory traffic with a given bound on how far cores run ahead.
+fn skewed(scenario: &crate::config::Scenario, ns_over_10: u64) -> (f64, f64) {
+    let mut host = Host::new(scenario, None).unwrap();
+    host.max_skew = Ps(ns_over_10 * 100);
+    measure(&mut host, scenario, &[]);
+    let r = host.results().unwrap();
+    let progress = r.tenants.iter().map(|t| t.progress_mps).sum();
+    (progress, r.memory.bandwidth_gbps)
+}
+
+#[test]
+fn how_far_cores_run_ahead_moves_no_result() {
+    let long = ("/run/duration", json!("2 ms"));
+    // The forwarder above what it can take: throughput is the cores' own, not the offered one.
+    let server = forwarder(&[long.clone(), ("/traffic/rate", "12 Mpps".into())]);
+    let bench = xmem("random", "256 KiB", &[long]);
+    for scenario in [server, bench] {
+        let (little, much) = (skewed(&scenario, 125), skewed(&scenario, 2000));
+        for (a, b) in [(little.0, much.0), (little.1, much.1)] {
+            assert!((a - b).abs() < 0.01 * a, "12.5 ns: {little:?}, 200 ns: {much:?}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! A small machine and runs on it, for the tests of several modules.
+
+use serde_json::{Value, json};
+
+use crate::config::Scenario;
+use crate::config::machine::Machine;
+use crate::host::Host;
+use crate::stats::results::Results;
+use crate::time::Ps;
+
+/// A machine of two cores, small enough that everything overflows; no real one.
+pub(crate) fn machine_json() -> Value {
+    json!({
+        "description": "two cores for tests",
+        "core": {
+            "count": 2, "frequency": "2 GHz", "dispatch_width": 4, "reorder_window": 224,
+            "l1_miss_registers": 10, "store_buffer": 56
+        },
+        "l1d": { "size": "4 KiB", "ways": 4, "latency_cycles": 4 },
+        "l2": { "size": "16 KiB", "ways": 4, "latency_cycles": 14 },
+        "llc": {
+            "size": "96 KiB", "ways": 12, "latency_cycles": 30, "inclusion": "non-inclusive",
+            "writeback_buffers": 32
+        },
+        "noc": { "latency_cycles": 8 },
+        "dram": {
+            "standard": "DDR4-3200AA", "channels": 1, "ranks": 1, "bank_groups": 4,
+            "banks_per_group": 4, "rows": 65536, "columns": 1024
+        },
+        "nic": {
+            "sram": "64 KiB", "write_credits": 92, "read_credits": 92, "descriptor_batch": 4,
+            "descriptor_size": "16 B", "completion_size": "16 B"
+        }
+    })
+}
+
+/// The machine of [`machine_json`].
+pub(crate) fn machine() -> Machine {
+    serde_json::from_value(machine_json()).expect("the machine of the tests is one")
+}
+
+/// A PCIe link for it.
+pub(crate) fn pcie_json() -> Value {
+    json!({
+        "generation": 3, "lanes": 16, "max_payload": "256 B", "max_read_request": "512 B",
+        "latency": "200 ns", "posted_credits": 16, "non_posted_credits": 8
+    })
+}
+
+/// Zero-copy forwarding of 1 KB packets on both cores, with the given keys set.
+pub(crate) fn forwarder(set: &[(&str, Value)]) -> Scenario {
+    let mut scenario = json!({
+        "machine": machine_json(),
+        "traffic": {
+            "kind": "poisson", "rate": "4 Mpps", "flows": 64,
+            "sizes": { "kind": "fixed", "size": "1024 B" }
+        },
+        "placement": { "policy": "ddio", "io_ways": 2 },
+        "queues": {
+            "rx_descriptors": 64, "tx_descriptors": 64, "buffer_size": "1 KiB", "metadata": "128 B",
+            "pool_buffers": 128, "burst": 4, "rx_instructions": 50, "tx_instructions": 50
+        },
+        "tenants": [{
+            "name": "forwarder", "cores": { "first": 0, "count": 2 },
+            "app": { "kind": "l3fwd", "rules": 64, "transmit": "zero-copy" }
+        }],
+        "run": { "warmup": "100 us", "duration": "200 us", "sample": "50 us" }
+    });
+    apply(&mut scenario, set);
+    serde_json::from_value(scenario).expect("the scenario of the tests is one")
+}
+
+/// X-Mem on one core, with the given keys set.
+pub(crate) fn xmem(pattern: &str, region: &str, set: &[(&str, Value)]) -> Scenario {
+    let cores = json!({ "first": 0, "count": 1 });
+    let app = json!({ "kind": "xmem", "pattern": pattern, "region": region });
+    let mut all = vec![
+        ("/traffic", Value::Null),
+        ("/tenants", json!([{ "name": "x", "cores": cores, "app": app }])),
+    ];
+    all.extend_from_slice(set);
+    forwarder(&all)
+}
+
+fn apply(scenario: &mut Value, set: &[(&str, Value)]) {
+    for (pointer, value) in set {
+        match scenario.pointer_mut(pointer) {
+            Some(old) => *old = value.clone(),
+            None => {
+                let (parent, key) = pointer.rsplit_once('/').expect("a JSON pointer");
+                scenario.pointer_mut(parent).expect("the key has a parent")[key] = value.clone();
+            }
+        }
+    }
+}
+
+/// The host of a scenario after its warm-up and its measured time.
+pub(crate) fn run(scenario: &Scenario) -> Host {
+    let mut host = Host::new(scenario, None).expect("the scenario can be simulated");
+    measure(&mut host, scenario, &[]);
+    host
+}
+
+/// Warms a host up and measures, stopping on the way at the given times.
+pub(crate) fn measure(host: &mut Host, scenario: &Scenario, stops: &[Ps]) {
+    let warm = scenario.run.warmup.ps();
+    let end = warm + scenario.run.duration.ps();
+    for &stop in stops.iter().filter(|&&s| s < warm) {
+        host.run_until(stop);
+    }
+    host.run_until(warm);
+    host.begin_measuring();
+    for &stop in stops.iter().filter(|&&s| s >= warm && s < end) {
+        host.run_until(stop);
+    }
+    host.run_until(end);
+}
+
+/// What a scenario gives.
+pub(crate) fn results(scenario: &Scenario) -> Results {
+    run(scenario).results().unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Lines that a cause has moved.
+pub(crate) fn lines(results: &Results, cause: &str) -> u64 {
+    results.memory.causes.iter().filter(|c| c.cause == cause).map(|c| c.lines).sum()
+}
