@@ -5,7 +5,9 @@
 //! owner drives it: [`Dram::push`] and [`Dram::advance`] give the time at which the channel wants to
 //! be advanced next. See `docs/models/dram.md`.
 
+mod bursts;
 mod channel;
+mod commands;
 mod config;
 pub(crate) mod device;
 mod gaps;
@@ -15,6 +17,7 @@ mod refresh;
 mod stats;
 mod timing;
 mod trace;
+mod wheel;
 
 use channel::Channel;
 use mapping::AddressMap;
