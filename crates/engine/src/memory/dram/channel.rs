@@ -51,11 +51,14 @@ pub(super) struct Channel {
     timeout: Option<u64>,
     /// Whether the row policy closes rows at all.
     closes_rows: bool,
-    banks: usize,
+    /// Words of 64 banks.
+    bank_words: usize,
     /// Requests whose row is opened for them and whose access has no place on the bus yet, in the
     /// order of their activates; and a lower bound of the clock of the first such access.
     opened: Vec<Opened>,
     next_burst: u64,
+    /// Next clock at which a rank falls due or, if one is, its refresh goes on.
+    next_refresh: u64,
     /// Until then a refresh holds all requests.
     held_until: u64,
     /// Next clock with something to do, requests waiting or not.
@@ -125,9 +128,10 @@ impl Channel {
             close_after,
             timeout,
             closes_rows: cfg.row_policy != RowPolicy::Open,
-            banks,
+            bank_words: banks.div_ceil(64),
             opened: Vec::with_capacity(banks),
             next_burst: NEVER,
+            next_refresh: wake,
             held_until: 0,
             wake,
             finished: Vec::with_capacity(capacity[READ] + capacity[WRITE]),
@@ -148,7 +152,9 @@ impl Channel {
     pub(super) fn push(&mut self, now: Ps, line: u32, place: Place, write: bool, tag: u32) -> Ps {
         assert!(self.can_accept(write), "push into a full queue: ask can_accept first");
         let clock = self.clock.ticks_at(now);
-        self.run_until(clock);
+        if self.wake <= clock {
+            self.run_until(clock);
+        }
         self.wheel.advance(clock);
         let (bank, which) = (place.bank, usize::from(write));
         let b = self.device.bank_mut(bank);

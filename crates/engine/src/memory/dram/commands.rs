@@ -1,64 +1,53 @@
 //! The command bus: which of the coming clocks are taken.
 
-/// A constant power of two, so that an index needs no check but a mask.
-const WORDS: usize = 64;
-
 /// How far ahead of the present clock a command may be put.
-pub(super) const HORIZON: u64 = (WORDS as u64 - 1) * 64;
+pub(super) const AHEAD: u64 = 32;
 
-/// A bit for each clock from the word of the present one on, in a ring.
-#[derive(Clone, Debug)]
+/// The present clock and the 63 that follow, one bit each.
+#[derive(Clone, Debug, Default)]
 pub(super) struct CommandBus {
-    taken: [u64; WORDS],
-    /// The word of the present clock.
-    first_word: u64,
+    now: u64,
+    taken: u64,
 }
 
 impl CommandBus {
-    pub(super) fn new() -> CommandBus {
-        CommandBus { taken: [0; WORDS], first_word: 0 }
-    }
-
-    /// Moves on to the present clock: what lies before its word is forgotten.
+    /// Moves on to the present clock.
     #[inline]
     pub(super) fn advance(&mut self, now: u64) {
-        let word = now / 64;
-        if word == self.first_word {
-            return;
-        }
-        for old in self.first_word..word.min(self.first_word + WORDS as u64) {
-            self.taken[old as usize % WORDS] = 0;
-        }
-        self.first_word = word;
+        let gone = now - self.now;
+        self.taken = if gone < 64 { self.taken >> gone } else { 0 };
+        self.now = now;
     }
 
-    /// The first clock from `from` on at which a command of one or two clocks may start.
+    /// The first clock from `from` on at which a command of one or two clocks may start; `from` must
+    /// lie less than [`AHEAD`] after the present clock.
     #[inline]
-    pub(super) fn free_from(&self, from: u64, long: bool) -> u64 {
-        let mut clock = from;
-        loop {
-            debug_assert!(clock < self.first_word * 64 + HORIZON, "a command too far ahead");
-            let (word, bit) = (clock / 64, clock % 64);
-            let low = self.taken[word as usize % WORDS] >> bit;
-            // In two shifts, since one by 64 is none.
-            let high = self.taken[(word + 1) as usize % WORDS] << 1 << (63 - bit);
-            let mut free = !(low | high);
-            if long {
-                free &= free >> 1;
-            }
-            if free != 0 {
-                return clock + u64::from(free.trailing_zeros());
-            }
-            clock += 63;
+    pub(super) fn free(&self, from: u64, long: bool) -> u64 {
+        let mut free = !self.taken;
+        if long {
+            free &= free >> 1;
         }
+        from + u64::from((free >> (from - self.now)).trailing_zeros())
+    }
+
+    /// The first from the present one on.
+    #[inline]
+    pub(super) fn next(&self, long: bool) -> u64 {
+        self.free(self.now, long)
+    }
+
+    /// Whether that is soon enough for any command.
+    #[inline]
+    pub(super) fn is_near(&self) -> bool {
+        self.next(true) < self.now + AHEAD
     }
 
     /// Takes the clocks of a command that starts at `clock`.
     #[inline]
     pub(super) fn take(&mut self, clock: u64, long: bool) {
-        for clock in clock..=clock + u64::from(long) {
-            self.taken[(clock / 64) as usize % WORDS] |= 1 << (clock % 64);
-        }
+        let bits = if long { 3 } else { 1 };
+        debug_assert!(self.taken >> (clock - self.now) & bits == 0, "two commands at once");
+        self.taken |= bits << (clock - self.now);
     }
 }
 
@@ -67,30 +56,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_take_the_first_free_clocks_across_words() {
-        let mut bus = CommandBus::new();
-        for clock in 60..70 {
-            assert_eq!(bus.free_from(60, false), clock);
+    fn commands_take_the_first_free_clocks() {
+        let mut bus = CommandBus::default();
+        bus.advance(1000);
+        for clock in 1000..1000 + AHEAD {
+            assert!(bus.is_near());
+            assert_eq!(bus.next(false), clock);
             bus.take(clock, false);
         }
-        assert_eq!(bus.free_from(58, true), 58);
-        assert_eq!(bus.free_from(59, true), 70, "59 alone is too short");
-        bus.take(71, true);
-        assert_eq!(bus.free_from(59, true), 73);
-        assert_eq!(bus.free_from(70, false), 70);
-        assert_eq!(bus.free_from(63, true), 73);
-    }
-
-    #[test]
-    fn the_past_is_forgotten() {
-        let mut bus = CommandBus::new();
-        bus.take(3, false);
-        bus.advance(64);
-        assert_eq!(bus.free_from(WORDS as u64 * 64 - 70, false), WORDS as u64 * 64 - 70);
-        bus.advance(WORDS as u64 * 64);
-        assert_eq!(bus.free_from(WORDS as u64 * 64 + 3, false), WORDS as u64 * 64 + 3);
-        bus.take(WORDS as u64 * 64 + 3, false);
-        bus.advance(u64::from(u32::MAX));
-        assert_eq!(bus.taken, [0; WORDS]);
+        assert!(!bus.is_near());
+        bus.advance(1030);
+        bus.take(1033, true);
+        assert_eq!(
+            (bus.next(false), bus.next(true)),
+            (1032, 1035),
+            "one clock is too short for two"
+        );
+        assert_eq!(bus.free(1034, false), 1035);
+        bus.advance(1094);
+        assert_eq!(bus.next(true), 1094, "the past is forgotten");
     }
 }

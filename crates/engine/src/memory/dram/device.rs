@@ -6,7 +6,6 @@
 //! B may be issued at the maximum over its levels. These clocks only ever grow, so one computed
 //! earlier is a lower bound later.
 
-use super::bursts::{Burst, Bursts};
 use super::commands::CommandBus;
 use super::gaps::Gaps;
 use super::queue::List;
@@ -16,9 +15,6 @@ use super::timing::Timings;
 /// two as length, so that an index needs no check but a mask.
 pub(crate) const BANKS: usize = 256;
 pub(super) const RANKS: usize = 16;
-
-/// How many clocks ahead at most the data bus is promised to reads and writes of open rows.
-const LOOKAHEAD: u64 = 1024;
 
 /// No row is open.
 pub(super) const CLOSED: u32 = u32::MAX;
@@ -78,7 +74,6 @@ pub(super) struct Device {
     ranks: [Rank; RANKS],
     banks_per_rank: usize,
     commands: CommandBus,
-    bursts: Bursts,
     /// The rank of the last burst, and the earliest read and write for all other ranks. (For its
     /// own rank they are in [`Rank`].)
     bus_rank: u16,
@@ -102,15 +97,13 @@ impl Device {
             last_access: 0,
             waiting: [List::EMPTY; 2],
         };
-        let gaps = Gaps::new(t);
         Device {
-            bursts: Bursts::new(&gaps.column),
-            gaps,
+            gaps: Gaps::new(t),
             banks: boxed((0..BANKS as u32).map(bank).collect()),
             groups: boxed(vec![Group::default(); BANKS]),
             ranks: [Rank::default(); RANKS],
             banks_per_rank: banks_per_rank as usize,
-            commands: CommandBus::new(),
+            commands: CommandBus::default(),
             bus_rank: 0,
             bus_next: [0; 2],
             long: t.command_clocks == 2,
@@ -149,23 +142,17 @@ impl Device {
         b.next_precharge.max(self.ranks[b.rank as usize % RANKS].next_precharge)
     }
 
-    /// The earliest read or write of the open row of `bank`, the data bus apart.
+    /// Whether the command bus is free soon.
     #[inline]
-    pub(super) fn column_ready(&self, bank: u16) -> u64 {
-        self.bank(bank).next_column.max(self.bursts.last().saturating_sub(LOOKAHEAD))
+    pub(super) fn takes_commands(&self) -> bool {
+        self.commands.is_near()
     }
 
-    /// Clocks from an activate to the first access.
+    /// Opens a row for a request, as soon as the command bus is free. Gives the clock.
     #[inline]
-    pub(super) fn activate_to_column(&self) -> u64 {
-        self.gaps.activate_to_column
-    }
-
-    /// Opens a row for a request, as soon after `now` as the command bus is free. Gives the clock.
-    #[inline]
-    pub(super) fn activate(&mut self, bank: u16, row: u32, now: u64) -> u64 {
+    pub(super) fn activate(&mut self, bank: u16, row: u32) -> u64 {
         let gaps = &self.gaps;
-        let clock = self.commands.free_from(now, self.long);
+        let clock = self.commands.next(self.long);
         self.commands.take(clock, self.long);
         let b = &mut self.banks[bank as usize % BANKS];
         debug_assert_eq!(b.row, CLOSED, "activate of an open bank");
@@ -186,10 +173,10 @@ impl Device {
         clock
     }
 
-    /// Closes a row, as soon after `now` as the command bus is free. Gives the clock.
+    /// Closes a row, as soon as the command bus is free. Gives the clock.
     #[inline]
-    pub(super) fn precharge(&mut self, bank: u16, now: u64) -> u64 {
-        let clock = self.commands.free_from(now, false);
+    pub(super) fn precharge(&mut self, bank: u16) -> u64 {
+        let clock = self.commands.next(false);
         self.commands.take(clock, false);
         let b = &mut self.banks[bank as usize % BANKS];
         debug_assert!(b.row != CLOSED && !b.reserved, "precharge of a closed or reserved bank");
@@ -200,9 +187,9 @@ impl Device {
         clock
     }
 
-    /// The earliest read or write of the open row of `bank` after all others.
+    /// The earliest read or write of the open row of `bank`.
     #[inline]
-    pub(super) fn column_after_all(&self, bank: u16, write: bool) -> u64 {
+    pub(super) fn column_ready(&self, bank: u16, write: bool) -> u64 {
         let which = usize::from(write);
         let b = self.bank(bank);
         let group = &self.groups[b.group as usize % BANKS];
@@ -211,43 +198,18 @@ impl Device {
         if b.rank == self.bus_rank { ready } else { ready.max(self.bus_next[which]) }
     }
 
-    /// The first clock from `now` on for a read or write of the open row of `bank`, in a hole
-    /// between others if there is one.
+    /// The earliest access of `bank` after its activate.
     #[inline]
-    pub(super) fn column_slot(&self, bank: u16, write: bool, now: u64) -> u64 {
-        let b = self.bank(bank);
-        let from = b.next_column.max(now);
-        let last = self.column_after_all(bank, write).max(now);
-        if last == from || !self.bursts.may_fit(from) {
-            return self.commands.free_from(last, self.long);
-        }
-        let mut burst = Burst { clock: from, group: b.group, rank: b.rank, write };
-        loop {
-            let fit = self.bursts.first_fit(&burst);
-            burst.clock = self.commands.free_from(fit, self.long);
-            if burst.clock == fit {
-                return fit;
-            }
-        }
+    pub(super) fn next_column(&self, bank: u16) -> u64 {
+        self.bank(bank).next_column
     }
 
-    /// The first clock from `clock` on at which the command bus is free for a read or write.
+    /// A read or write of the open row of `bank`, as soon from `from` on as the command bus is free;
+    /// `close` adds the auto-precharge. Gives its clock and the clock after the last data beat.
     #[inline]
-    pub(super) fn command_slot(&self, clock: u64) -> u64 {
-        self.commands.free_from(clock, self.long)
-    }
-
-    /// A read or write of the open row of `bank` at `clock`, which one of the above gave; `close`
-    /// adds the auto-precharge. Gives the clock after the last data beat.
-    #[inline]
-    pub(super) fn column(
-        &mut self,
-        bank: u16,
-        write: bool,
-        close: bool,
-        clock: u64,
-        now: u64,
-    ) -> u64 {
+    pub(super) fn column(&mut self, bank: u16, write: bool, close: bool, from: u64) -> (u64, u64) {
+        let clock = self.commands.free(from, self.long);
+        self.commands.take(clock, self.long);
         let which = usize::from(write);
         let b = &mut self.banks[bank as usize % BANKS];
         let group = &mut self.groups[b.group as usize % BANKS];
@@ -259,12 +221,10 @@ impl Device {
             }
             self.bus_rank = b.rank;
         }
-        self.commands.take(clock, self.long);
-        self.bursts.add(Burst { clock, group: b.group, rank: b.rank, write }, now);
         let gaps = &self.gaps.column[which];
         b.accesses += 1;
         b.reserved = false;
-        b.last_access = b.last_access.max(clock);
+        b.last_access = clock;
         b.next_precharge = b.next_precharge.max(clock + gaps.precharge);
         if close {
             b.row = CLOSED;
@@ -277,7 +237,7 @@ impl Device {
             raise(&mut rank.next_column[which], gaps.same_rank[which]);
             raise(&mut self.bus_next[which], gaps.other_rank[which]);
         }
-        clock + gaps.data
+        (clock, clock + gaps.data)
     }
 
     /// The banks of a rank.
@@ -286,35 +246,40 @@ impl Device {
         first..first + self.banks_per_rank
     }
 
-    /// Closes all banks of a rank, from `now` on, if one is open. Gives the clock.
-    pub(super) fn precharge_all(&mut self, rank: u32, now: u64) -> Option<u64> {
-        let banks = self.banks_of(rank);
-        let state = &mut self.ranks[rank as usize % RANKS];
-        let banks = &mut self.banks[banks];
-        if banks.iter().all(|b| b.row == CLOSED) {
-            return None;
+    /// The earliest clock for the next command of a refresh of `rank`, and whether that closes its
+    /// banks before.
+    pub(super) fn refresh_ready(&self, rank: u32) -> (u64, bool) {
+        let state = &self.ranks[rank as usize % RANKS];
+        let banks = &self.banks[self.banks_of(rank)];
+        if banks.iter().any(|b| b.row != CLOSED) {
+            (banks.iter().map(|b| b.next_precharge).fold(state.next_precharge, u64::max), true)
+        } else {
+            // An activate would be possible in every bank: tRC and tRP have passed everywhere.
+            let ready = banks.iter().map(|b| b.next_activate).fold(0, u64::max);
+            (state.next_refresh.max(ready + self.gaps.activate_to_refresh), false)
         }
-        let ready = banks.iter().map(|b| b.next_precharge).fold(state.next_precharge, u64::max);
-        let clock = self.commands.free_from(ready.max(now), false);
+    }
+
+    /// Closes all banks of a rank, as soon as the command bus is free. Gives the clock.
+    pub(super) fn precharge_all(&mut self, rank: u32) -> u64 {
+        let clock = self.commands.next(false);
         self.commands.take(clock, false);
-        for b in banks {
+        let banks = self.banks_of(rank);
+        for b in &mut self.banks[banks] {
+            debug_assert!(!b.reserved, "precharge of a reserved bank");
             b.row = CLOSED;
             b.next_activate = b.next_activate.max(clock + self.gaps.precharge_to_activate);
         }
-        state.next_precharge = clock + self.gaps.precharge_to_precharge;
-        Some(clock)
+        self.ranks[rank as usize % RANKS].next_precharge = clock + self.gaps.precharge_to_precharge;
+        clock
     }
 
-    /// Refreshes a rank whose banks are all closed, from `now` on. Gives the clock.
-    pub(super) fn refresh(&mut self, rank: u32, now: u64) -> u64 {
-        let banks = &self.banks[self.banks_of(rank)];
-        debug_assert!(banks.iter().all(|b| b.row == CLOSED), "refresh of a rank with open banks");
-        // An activate would be possible in every bank: tRC and tRP have passed everywhere.
-        let ready = banks.iter().map(|b| b.next_activate).fold(0, u64::max);
-        let state = &mut self.ranks[rank as usize % RANKS];
-        let ready = state.next_refresh.max(ready + self.gaps.activate_to_refresh);
-        let clock = self.commands.free_from(ready.max(now), false);
+    /// Refreshes a rank whose banks are all closed, as soon as the command bus is free. Gives the
+    /// clock.
+    pub(super) fn refresh(&mut self, rank: u32) -> u64 {
+        let clock = self.commands.next(false);
         self.commands.take(clock, false);
+        let state = &mut self.ranks[rank as usize % RANKS];
         state.next_activate = state.next_activate.max(clock + self.gaps.refresh_to_activate);
         state.next_refresh = clock + self.gaps.refresh_to_refresh;
         clock

@@ -5,7 +5,6 @@
 //! owner drives it: [`Dram::push`] and [`Dram::advance`] give the time at which the channel wants to
 //! be advanced next. See `docs/models/dram.md`.
 
-mod bursts;
 mod channel;
 mod commands;
 mod config;

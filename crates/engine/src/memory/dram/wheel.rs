@@ -21,19 +21,6 @@ impl BankSet {
     pub(super) fn remove(&mut self, bank: u16) {
         self.0[bank as usize / 64 % WORDS] &= !(1 << (bank % 64));
     }
-
-    /// Takes out the first bank of those below `banks`.
-    #[inline]
-    pub(super) fn pop(&mut self, banks: usize) -> Option<u16> {
-        for (i, word) in self.0[..banks.div_ceil(64).min(WORDS)].iter_mut().enumerate() {
-            if *word != 0 {
-                let bit = word.trailing_zeros();
-                *word &= *word - 1;
-                return Some((i * 64) as u16 + bit as u16);
-            }
-        }
-        None
-    }
 }
 
 /// Slots of the wheel: a power of two, one bit each of a word.
@@ -92,14 +79,18 @@ impl Wheel {
         self.occupied |= 1 << index;
     }
 
-    /// Moves on to `clock`, which is [`Wheel::next`], and takes out its banks.
+    /// Moves on to `clock`, which is [`Wheel::next`].
     #[inline]
-    pub(super) fn take(&mut self, clock: u64) -> BankSet {
+    pub(super) fn turn_to(&mut self, clock: u64) {
         debug_assert_eq!(self.next(), clock);
         self.now = clock;
-        let index = clock % SLOTS;
-        self.occupied &= !(1 << index);
-        std::mem::take(&mut self.slots[index as usize])
+        self.occupied &= !(1 << (clock % SLOTS));
+    }
+
+    /// Takes out those to be looked at now: one bit each of banks 64 * `word` and up.
+    #[inline]
+    pub(super) fn take(&mut self, word: usize) -> u64 {
+        std::mem::take(&mut self.slots[(self.now % SLOTS) as usize].0[word % WORDS])
     }
 }
 
@@ -107,8 +98,10 @@ impl Wheel {
 mod tests {
     use super::*;
 
-    fn drain(mut set: BankSet) -> Vec<u16> {
-        std::iter::from_fn(|| set.pop(BANKS)).collect()
+    fn drain(wheel: &mut Wheel, clock: u64) -> Vec<usize> {
+        wheel.turn_to(clock);
+        let words: Vec<u64> = (0..WORDS).map(|word| wheel.take(word)).collect();
+        (0..BANKS).filter(|bank| words[bank / 64] >> (bank % 64) & 1 == 1).collect()
     }
 
     #[test]
@@ -120,7 +113,7 @@ mod tests {
         }
         for (clock, banks) in [(1001, vec![7]), (1003, vec![3, 200]), (1063, vec![0, 1])] {
             assert_eq!(wheel.next(), clock);
-            assert_eq!(drain(wheel.take(clock)), banks, "at {clock}");
+            assert_eq!(drain(&mut wheel, clock), banks, "at {clock}");
         }
         assert_eq!(wheel.next(), NEVER);
     }
@@ -135,6 +128,6 @@ mod tests {
         let mut wheel = Wheel::new();
         wheel.add(63, 9);
         wheel.add_all(&set, 9);
-        assert_eq!(drain(wheel.take(9)), [63, 64, 255]);
+        assert_eq!(drain(&mut wheel, 9), [63, 64, 255]);
     }
 }

@@ -1,9 +1,18 @@
 //! When to look at which bank, and what to do for it then.
 
+use super::super::commands::AHEAD;
 use super::super::device::CLOSED;
 use super::super::queue::{Entry, NONE};
 use super::super::wheel::NEVER;
 use super::{Channel, Kind, Opened, READ, WRITE};
+
+/// How far ahead reads and writes are given their clocks: no further than a request whose row is
+/// opened now could come before them (tRCD is longer in every bin), and as far as the command bus.
+const PLAN: u64 = 12;
+
+/// How far ahead of its clock the next read or write is given it at the latest: before precharges
+/// and activates take that clock of the command bus.
+const LEAD: u64 = 4;
 
 impl Channel {
     /// Does everything up to and including `clock`.
@@ -11,16 +20,20 @@ impl Channel {
         while self.wake <= clock {
             let now = self.wake;
             self.device.advance(now);
-            if self.next_burst <= now {
+            if self.next_burst <= now + LEAD {
                 self.place_bursts(now);
             }
-            if self.next_refresh() <= now {
+            if self.next_refresh <= now {
                 self.refresh(now);
             }
             if self.wheel.next() == now {
-                let mut due = self.wheel.take(now);
-                while let Some(bank) = due.pop(self.banks) {
-                    self.look(bank, now);
+                self.wheel.turn_to(now);
+                for word in 0..self.bank_words {
+                    let mut due = self.wheel.take(word);
+                    while due != 0 {
+                        self.look((word * 64) as u16 + due.trailing_zeros() as u16, now);
+                        due &= due - 1;
+                    }
                 }
             }
             self.wake = self.next_wake();
@@ -30,18 +43,8 @@ impl Channel {
     /// The next clock with something to do.
     #[inline]
     pub(super) fn next_wake(&self) -> u64 {
-        self.wheel.next().min(self.next_burst).min(self.next_refresh())
-    }
-
-    /// The next clock at which a rank falls due or, if one is, may be refreshed.
-    #[inline]
-    fn next_refresh(&self) -> u64 {
-        let due = self.calendar.next();
-        if self.calendar.is_due() && self.opened.is_empty() {
-            due.min(self.held_until)
-        } else {
-            due
-        }
+        let burst = self.next_burst.saturating_sub(LEAD);
+        self.wheel.next().min(burst).min(self.next_refresh)
     }
 
     /// Whether to serve reads or to drain writes: writes above the high watermark or when no read
@@ -61,7 +64,7 @@ impl Channel {
             }
             self.serving = READ;
         }
-        if self.waiting[self.serving] > 0 {
+        if self.waiting[self.serving % 2] > 0 {
             self.wheel.add_all(&self.waiting_banks[self.serving], now + 1);
         }
     }
@@ -71,7 +74,7 @@ impl Channel {
     #[inline]
     pub(super) fn look(&mut self, bank: u16, now: u64) {
         let b = self.device.bank(bank);
-        let first = b.waiting[self.serving].first;
+        let first = b.waiting[self.serving % 2].first;
         if first == NONE && !self.closes_rows {
             return;
         }
@@ -79,8 +82,12 @@ impl Channel {
             // Looked at when the access has its place.
             return;
         }
-        if now < self.held_until || self.calendar.is_due() {
-            self.wheel.add(bank, self.held_until.max(now + 8));
+        if now < self.held_until {
+            self.wheel.add(bank, self.held_until);
+            return;
+        }
+        if !self.device.takes_commands() {
+            self.wheel.add(bank, now + AHEAD / 2);
             return;
         }
         if first == NONE {
@@ -99,19 +106,19 @@ impl Channel {
         // The oldest for the open row goes before it is closed, unless an older request wants
         // another row and could have it closed before that one can go.
         let row = b.row;
-        let hit = self.pool.find(&b.waiting[self.serving], |e| e.row == row);
+        let hit = self.pool.find(&b.waiting[self.serving % 2], |e| e.row == row);
         let close = self.device.precharge_ready(bank);
         if hit != NONE {
-            let ready = self.device.column_ready(bank);
+            let write = self.serving == WRITE;
+            let ready = self.device.column_ready(bank, write);
             if hit == first || ready <= close.max(now) {
                 if ready > now {
                     self.wheel.add(bank, ready);
                 } else {
-                    let write = self.serving == WRITE;
                     let entry = self.dequeue(bank, hit, now);
                     self.counts.hits += u64::from(!entry.conflict);
-                    let clock = self.device.column_slot(bank, write, now);
-                    self.access(bank, entry.tag, write, clock, now);
+                    self.device.bank_mut(bank).reserved = true;
+                    self.await_bus(Opened { from: now, tag: entry.tag, bank, write }, now);
                 }
                 return;
             }
@@ -122,7 +129,7 @@ impl Channel {
             let entry = self.pool.get_mut(first);
             self.counts.conflicts += u64::from(!entry.conflict);
             entry.conflict = true;
-            self.close(bank, now);
+            self.close(bank);
             self.wheel.add(bank, self.device.activate_ready(bank));
         }
     }
@@ -132,13 +139,13 @@ impl Channel {
     fn dequeue(&mut self, bank: u16, slot: u16, now: u64) -> Entry {
         let which = self.serving;
         let entry = *self.pool.get(slot);
-        let list = &mut self.device.bank_mut(bank).waiting[which];
+        let list = &mut self.device.bank_mut(bank).waiting[which % 2];
         self.pool.remove(list, slot);
         if list.is_empty() {
-            self.waiting_banks[which].remove(bank);
+            self.waiting_banks[which % 2].remove(bank);
         }
-        self.waiting[which] -= 1;
-        self.counts.waited[which] = self.counts.waited[which].wrapping_add(now);
+        self.waiting[which % 2] -= 1;
+        self.counts.waited[which % 2] = self.counts.waited[which % 2].wrapping_add(now);
         self.choose_queue(now);
         entry
     }
@@ -149,50 +156,58 @@ impl Channel {
         let write = self.serving == WRITE;
         let entry = self.dequeue(bank, slot, now);
         self.counts.misses += u64::from(!entry.conflict);
-        let clock = self.device.activate(bank, entry.row, now);
+        let clock = self.device.activate(bank, entry.row);
         self.trace.record(clock, Kind::Activate, bank, entry.row);
-        let from = clock + self.device.activate_to_column();
-        if self.next_burst < from {
-            self.place_bursts(now);
-        }
-        self.opened.push(Opened { from, tag: entry.tag, bank, write });
-        self.next_burst = self.next_burst.min(from);
+        let from = self.device.next_column(bank);
+        self.await_bus(Opened { from, tag: entry.tag, bank, write }, now);
     }
 
-    /// Gives the opened requests their places on the data bus, always the one that can go first
-    /// (of several the one opened first), as far as no request opened from `now` on could come
-    /// before.
+    /// Puts a request in the place that its clock has among the opened ones.
+    #[inline]
+    fn await_bus(&mut self, new: Opened, now: u64) {
+        let mut place = self.opened.len();
+        while place > 0 && self.opened[place - 1].from > new.from {
+            place -= 1;
+        }
+        self.opened.insert(place, new);
+        self.next_burst = self.next_burst.min(new.from);
+        if self.next_burst <= now + LEAD {
+            self.place_bursts(now);
+        }
+    }
+
+    /// Gives opened requests their clocks on the buses, up to [`PLAN`] clocks ahead: each time the
+    /// one that can go first.
     fn place_bursts(&mut self, now: u64) {
-        let horizon = now + self.device.activate_to_column();
         loop {
             let (mut best, mut first) = (0, NEVER);
             for (i, o) in self.opened.iter().enumerate() {
                 if o.from >= first {
                     break;
                 }
-                let clock = self.device.column_after_all(o.bank, o.write);
+                let clock = self.device.column_ready(o.bank, o.write);
                 if clock < first {
                     (best, first) = (i, clock);
                 }
             }
             self.next_burst = first;
-            if first >= horizon {
+            if first > now + PLAN {
                 return;
             }
-            let Opened { tag, bank, write, .. } = self.opened.remove(best);
-            let clock = self.device.command_slot(first.max(now));
-            self.access(bank, tag, write, clock, now);
+            let request = self.opened.remove(best);
+            self.access(&request, first.max(now), now);
         }
     }
 
-    /// Reads or writes the open row at `clock`.
+    /// Reads or writes the open row for a request.
     #[inline]
-    fn access(&mut self, bank: u16, tag: u32, write: bool, clock: u64, now: u64) {
+    fn access(&mut self, request: &Opened, from: u64, now: u64) {
+        let Opened { bank, tag, write, .. } = *request;
         let b = self.device.bank(bank);
         let row = b.row;
-        let waiting = b.waiting[self.serving];
+        let waiting = b.waiting[self.serving % 2];
         let close = b.accesses >= self.close_after;
-        let end = self.device.column(bank, write, close, clock, now);
+        let (clock, end) = self.device.column(bank, write, close, from);
         self.trace.record(clock, Kind::column(write, close), bank, row);
         self.counts.served[usize::from(write)] += 1;
         self.finish(tag, write, end);
@@ -207,8 +222,8 @@ impl Channel {
 
     /// Precharges a bank.
     #[inline]
-    fn close(&mut self, bank: u16, now: u64) {
-        let clock = self.device.precharge(bank, now);
+    fn close(&mut self, bank: u16) {
+        let clock = self.device.precharge(bank);
         self.trace.record(clock, Kind::Precharge, bank, CLOSED);
     }
 
@@ -223,26 +238,43 @@ impl Channel {
         if due > now {
             self.wheel.add(bank, due);
         } else {
-            self.close(bank, now);
+            self.close(bank);
         }
     }
 
-    /// Gives the next rank that is due its refresh, as soon as all opened requests have their places
-    /// and its banks can be closed; until then no request is served.
+    /// Issues the next command for the rank that is due to be refreshed, if it may go now. Until it
+    /// may, requests are held.
     fn refresh(&mut self, now: u64) {
         self.calendar.collect(now);
-        if now < self.held_until || !self.opened.is_empty() {
-            return;
+        if now >= self.held_until
+            && let Some(rank) = self.calendar.head()
+        {
+            self.held_until = self.refresh_rank(rank, now);
         }
-        let Some(rank) = self.calendar.head() else { return };
+        let due = self.calendar.next();
+        self.next_refresh = if self.calendar.is_due() { due.min(self.held_until) } else { due };
+    }
+
+    /// Gives the clock until which nothing further can be done for it.
+    fn refresh_rank(&mut self, rank: u32, now: u64) -> u64 {
+        if let Some(last) = self.opened.last() {
+            // Those whose row is open are served before.
+            return last.from.max(self.next_burst).max(now) + 1;
+        }
+        let (ready, open) = self.device.refresh_ready(rank);
+        if ready > now {
+            return ready;
+        }
         let first = self.device.banks_of(rank).start as u16;
-        if let Some(clock) = self.device.precharge_all(rank, now) {
+        if open {
+            let clock = self.device.precharge_all(rank);
             self.trace.record(clock, Kind::PrechargeAll, first, CLOSED);
+        } else {
+            let clock = self.device.refresh(rank);
+            self.trace.record(clock, Kind::Refresh, first, CLOSED);
+            self.counts.refreshes += 1;
+            self.calendar.done();
         }
-        let clock = self.device.refresh(rank, now);
-        self.trace.record(clock, Kind::Refresh, first, CLOSED);
-        self.counts.refreshes += 1;
-        self.calendar.done();
-        self.held_until = clock + 1;
+        now + 1
     }
 }
