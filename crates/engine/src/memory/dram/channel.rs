@@ -178,8 +178,12 @@ impl Channel {
         self.choose_queue(clock);
         if look && which == self.serving {
             // The controller sees a request in the clock after its arrival.
-            self.device.advance(clock + 1);
-            self.look(bank, clock + 1);
+            if self.next_refresh > clock + 1 {
+                self.device.advance(clock + 1);
+                self.look(bank, clock + 1);
+            } else {
+                self.wheel.add(bank, clock + 1);
+            }
         }
         self.wake = self.next_wake();
         self.next_advance()

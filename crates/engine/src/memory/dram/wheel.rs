@@ -53,11 +53,16 @@ impl Wheel {
         first + u64::from(self.occupied.rotate_right((first % SLOTS) as u32).trailing_zeros())
     }
 
-    /// Moves on to `clock`; nothing may be left before.
+    /// Moves on to `clock`, at most to [`Wheel::next`]. Gives whether there are banks to look at now:
+    /// then they must be taken out.
     #[inline]
-    pub(super) fn advance(&mut self, clock: u64) {
-        debug_assert!(self.next() > clock, "a bank was skipped");
+    pub(super) fn advance(&mut self, clock: u64) -> bool {
+        debug_assert!(self.next() >= clock, "a bank was skipped");
         self.now = clock;
+        let bit = 1 << (clock % SLOTS);
+        let due = self.occupied & bit != 0;
+        self.occupied &= !bit;
+        due
     }
 
     /// Looks at `bank` at `clock`, which must lie ahead.
@@ -79,14 +84,6 @@ impl Wheel {
         self.occupied |= 1 << index;
     }
 
-    /// Moves on to `clock`, which is [`Wheel::next`].
-    #[inline]
-    pub(super) fn turn_to(&mut self, clock: u64) {
-        debug_assert_eq!(self.next(), clock);
-        self.now = clock;
-        self.occupied &= !(1 << (clock % SLOTS));
-    }
-
     /// Takes out those to be looked at now: one bit each of banks 64 * `word` and up.
     #[inline]
     pub(super) fn take(&mut self, word: usize) -> u64 {
@@ -99,7 +96,7 @@ mod tests {
     use super::*;
 
     fn drain(wheel: &mut Wheel, clock: u64) -> Vec<usize> {
-        wheel.turn_to(clock);
+        assert!(wheel.advance(clock));
         let words: Vec<u64> = (0..WORDS).map(|word| wheel.take(word)).collect();
         (0..BANKS).filter(|bank| words[bank / 64] >> (bank % 64) & 1 == 1).collect()
     }
@@ -107,7 +104,7 @@ mod tests {
     #[test]
     fn the_wheel_hands_out_banks_at_their_clock_or_at_its_end() {
         let mut wheel = Wheel::new();
-        wheel.advance(1000);
+        assert!(!wheel.advance(1000));
         for (bank, clock) in [(7, 1001), (200, 1003), (3, 1003), (0, 1063), (1, 5000)] {
             wheel.add(bank, clock);
         }

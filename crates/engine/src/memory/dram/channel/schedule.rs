@@ -20,14 +20,14 @@ impl Channel {
         while self.wake <= clock {
             let now = self.wake;
             self.device.advance(now);
+            let banks_due = self.wheel.advance(now);
             if self.next_burst <= now + LEAD {
                 self.place_bursts(now);
             }
             if self.next_refresh <= now {
                 self.refresh(now);
             }
-            if self.wheel.next() == now {
-                self.wheel.turn_to(now);
+            if banks_due {
                 for word in 0..self.bank_words {
                     let mut due = self.wheel.take(word);
                     while due != 0 {
@@ -37,6 +37,7 @@ impl Channel {
                 }
             }
             self.wake = self.next_wake();
+            debug_assert!(self.wake > now, "time stands still");
         }
     }
 
