@@ -8,11 +8,11 @@ use super::{Channel, Kind, Opened, READ, WRITE};
 
 /// How far ahead reads and writes are given their clocks: no further than a request whose row is
 /// opened now could come before them (tRCD is longer in every bin), and as far as the command bus.
-const PLAN: u64 = 12;
+const PLAN: u64 = 16;
 
 /// How far ahead of its clock the next read or write is given it at the latest: before precharges
 /// and activates take that clock of the command bus.
-const LEAD: u64 = 4;
+const LEAD: u64 = 2;
 
 impl Channel {
     /// Does everything up to and including `clock`.
@@ -136,7 +136,7 @@ impl Channel {
     }
 
     /// Takes a request out of its queue.
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, bank: u16, slot: u16, now: u64) -> Entry {
         let which = self.serving;
         let entry = *self.pool.get(slot);
@@ -152,7 +152,7 @@ impl Channel {
     }
 
     /// Opens the row of a request, which leaves its queue.
-    #[inline]
+    #[inline(always)]
     fn open(&mut self, bank: u16, slot: u16, now: u64) {
         let write = self.serving == WRITE;
         let entry = self.dequeue(bank, slot, now);
@@ -166,11 +166,12 @@ impl Channel {
     /// Puts a request in the place that its clock has among the opened ones.
     #[inline]
     fn await_bus(&mut self, new: Opened, now: u64) {
-        let mut place = self.opened.len();
+        self.opened.push(new);
+        let mut place = self.opened.len() - 1;
         while place > 0 && self.opened[place - 1].from > new.from {
+            self.opened.swap(place - 1, place);
             place -= 1;
         }
-        self.opened.insert(place, new);
         self.next_burst = self.next_burst.min(new.from);
         if self.next_burst <= now + LEAD {
             self.place_bursts(now);
@@ -195,7 +196,12 @@ impl Channel {
             if first > now + PLAN {
                 return;
             }
-            let request = self.opened.remove(best);
+            let request = self.opened[best];
+            // A few entries: no call to move them.
+            for i in best + 1..self.opened.len() {
+                self.opened[i - 1] = self.opened[i];
+            }
+            self.opened.pop();
             self.access(&request, first.max(now), now);
         }
     }
