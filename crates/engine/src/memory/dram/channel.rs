@@ -1,15 +1,19 @@
 //! One channel: its queues, its command scheduler, its clock.
 //!
-//! The scheduler looks at a bank when the [`Wheel`] says so, at the clock at which its next command
-//! may be issued, as far as bank, bank group and rank are concerned, and then gives the command its
-//! place on the bus. That is, for the requests of the queue that is served:
+//! The scheduler looks at a bank when the [`Wheel`] says so: at the clock at which its next command
+//! may be issued, as far as bank, bank group and rank are concerned. It serves the requests of one
+//! queue, reads until writes are drained, and issues, each on the first free clock of the command
+//! bus,
 //!
-//! - of a bank with a closed row, the activate for the oldest request, and with it its read or write,
-//!   tRCD later or in the first place on the data bus from then on; the request leaves its queue;
-//! - the read or write of a request for the open row, which leaves its queue;
-//! - the precharge for the oldest request, if no request for the open row goes before (FR-FCFS).
+//! - for a closed row the activate for the oldest request of the bank, which leaves its queue and
+//!   then holds the bank until it is served;
+//! - for an open row that a request wants, nothing: that leaves its queue as one whose row is opened;
+//! - otherwise the precharge for the oldest request.
 //!
-//! While a refresh is due no bank is looked at. Reads are served until writes are drained.
+//! Requests whose row is opened wait for the data bus. They are given its clocks a little ahead,
+//! always the one that can go first; of several the one whose row was ready first.
+//!
+//! While a refresh is due no bank is looked at.
 
 use super::Done;
 use super::config::{DramConfig, RowPolicy};
@@ -53,8 +57,8 @@ pub(super) struct Channel {
     closes_rows: bool,
     /// Words of 64 banks.
     bank_words: usize,
-    /// Requests whose row is opened for them and whose access has no place on the bus yet, in the
-    /// order of their activates; and a lower bound of the clock of the first such access.
+    /// Requests whose row is opened for them and whose access has no place on the bus yet, by the first
+    /// clock of that; and a lower bound of the clock of the first such access.
     opened: Vec<Opened>,
     next_burst: u64,
     /// Next clock at which a rank falls due or, if one is, its refresh goes on.

@@ -36,10 +36,11 @@ impl CommandBus {
         self.free(self.now, long)
     }
 
-    /// Whether that is soon enough for any command.
+    /// Whether it lies less than [`AHEAD`] from it, as it must for any command but the next ones on
+    /// the data bus.
     #[inline]
     pub(super) fn is_near(&self) -> bool {
-        self.next(true) < self.now + AHEAD
+        self.taken >> AHEAD == 0
     }
 
     /// Takes the clocks of a command that starts at `clock`.
@@ -59,20 +60,20 @@ mod tests {
     fn commands_take_the_first_free_clocks() {
         let mut bus = CommandBus::default();
         bus.advance(1000);
-        for clock in 1000..1000 + AHEAD {
+        for clock in 1000..=1000 + AHEAD {
             assert!(bus.is_near());
             assert_eq!(bus.next(false), clock);
             bus.take(clock, false);
         }
         assert!(!bus.is_near());
         bus.advance(1030);
-        bus.take(1033, true);
+        bus.take(1034, true);
         assert_eq!(
             (bus.next(false), bus.next(true)),
-            (1032, 1035),
+            (1033, 1036),
             "one clock is too short for two"
         );
-        assert_eq!(bus.free(1034, false), 1035);
+        assert_eq!(bus.free(1034, false), 1036);
         bus.advance(1094);
         assert_eq!(bus.next(true), 1094, "the past is forgotten");
     }

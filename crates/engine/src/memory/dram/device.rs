@@ -127,7 +127,7 @@ impl Device {
     }
 
     /// The earliest activate of `bank`.
-    #[inline(always)]
+    #[inline]
     pub(super) fn activate_ready(&self, bank: u16) -> u64 {
         let b = self.bank(bank);
         let group = &self.groups[b.group as usize % BANKS];

@@ -6,12 +6,12 @@ use super::super::queue::{Entry, NONE};
 use super::super::wheel::NEVER;
 use super::{Channel, Kind, Opened, READ, WRITE};
 
-/// How far ahead reads and writes are given their clocks: no further than a request whose row is
-/// opened now could come before them (tRCD is longer in every bin), and as far as the command bus.
+/// How far ahead, in clocks, reads and writes are given their clocks: less than tRCD of every bin, so
+/// that no request whose row is opened later could have come before them.
 const PLAN: u64 = 16;
 
-/// How far ahead of its clock the next read or write is given it at the latest: before precharges
-/// and activates take that clock of the command bus.
+/// How far ahead, in clocks, the next read or write is given its clock at the latest: so that a
+/// precharge or activate does not take that clock of the command bus.
 const LEAD: u64 = 2;
 
 impl Channel {
@@ -136,7 +136,7 @@ impl Channel {
     }
 
     /// Takes a request out of its queue.
-    #[inline(always)]
+    #[inline]
     fn dequeue(&mut self, bank: u16, slot: u16, now: u64) -> Entry {
         let which = self.serving;
         let entry = *self.pool.get(slot);
@@ -152,7 +152,7 @@ impl Channel {
     }
 
     /// Opens the row of a request, which leaves its queue.
-    #[inline(always)]
+    #[inline]
     fn open(&mut self, bank: u16, slot: u16, now: u64) {
         let write = self.serving == WRITE;
         let entry = self.dequeue(bank, slot, now);
