@@ -14,3 +14,4 @@ mod sweep;
 pub(crate) mod system;
 mod tags;
 pub(crate) mod traffic;
+pub(crate) mod ways;

@@ -20,8 +20,9 @@ impl Caches {
     /// this to every line of a page it has zeroed before a process that may sweep owns the page
     /// (section V-B, "Correctness and security concerns").
     pub(crate) fn write_back(&mut self, line: Line) {
+        let home = self.home(line);
         let mut dirty_kind = None;
-        if let Some(handle) = self.directory.find(line) {
+        if let Some(handle) = self.directory.find(home) {
             for core in bits(self.directory.entry(handle).sharers) {
                 if let Some(state) = self.cores[core].state(line).filter(|s| s.dirty()) {
                     self.cores[core].set_state(line, state.with_dirty(false));
@@ -29,7 +30,7 @@ impl Caches {
                 }
             }
         }
-        if let Some(slot) = self.llc.find(line) {
+        if let Some(slot) = self.llc.find(home) {
             let state = self.llc.state(slot);
             if state.dirty() {
                 self.llc.set_state(slot, state.with_dirty(false));
