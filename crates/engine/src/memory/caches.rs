@@ -4,12 +4,12 @@
 //! reach the LLC; how long they take is decided by the caller. Lines that must be written to memory
 //! are left in `writebacks` for the caller to send.
 
-use super::directory::{ARRIVED, Directory, Entry};
+use super::directory::{ARRIVED, Directory, Entry, Handle};
 use super::line::{LINE_BYTES, Line, LineKind};
 use super::private::{Found, Private, granted};
 #[cfg(test)]
 use super::shadow::Shadow;
-use super::tags::{Evicted, Index, State, Tags};
+use super::tags::{Evicted, Home, Index, Slot, State, Tags};
 use super::traffic::{Agent, Cause};
 use crate::config::machine::{Inclusion, Machine, SetIndex};
 
@@ -53,6 +53,8 @@ pub(crate) struct Caches {
     /// Follows the values of lines in tests.
     #[cfg(test)]
     pub(super) shadow: Option<Box<Shadow>>,
+    /// The transaction that was bringing the line that has just lost all its copies.
+    pub(crate) overtaken: Option<u16>,
     /// Private copies invalidated because the directory overflowed.
     pub(crate) directory_evictions: u64,
 }
@@ -74,13 +76,14 @@ impl Caches {
         Caches {
             cores: (0..machine.core.count).map(|c| Private::new(machine, c)).collect(),
             llc: Tags::new(index, sets, llc.ways, llc.replacement, "llc"),
-            directory: Directory::new(index, sets, directory_ways),
+            directory: Directory::new(sets, directory_ways),
             inclusion: llc.inclusion,
             core_ways,
             io_ways,
             writebacks: Vec::new(),
             #[cfg(test)]
             shadow: None,
+            overtaken: None,
             directory_evictions: 0,
         }
     }
@@ -116,8 +119,10 @@ impl Caches {
         transaction: u16,
     ) -> Served {
         let me = 1u32 << core;
+        let home = self.home(line);
+        let known = self.directory.find(home);
         let mut sharers = 0;
-        if let Some(handle) = self.directory.find(line) {
+        if let Some(handle) = known {
             let entry = self.directory.entry(handle);
             if entry.pending != ARRIVED {
                 return Served::Wait(entry.pending);
@@ -125,17 +130,17 @@ impl Caches {
             sharers = entry.sharers;
         }
         let others = sharers & !me;
-        let llc = self.llc.lookup(line);
+        let llc = self.llc.lookup(home);
         let served = match (llc.is_some() || sharers & me != 0, others != 0) {
             (true, _) => Served::Llc,
             (false, true) => Served::Forward,
             (false, false) => {
-                self.enter(line, Entry { sharers: 0, pending: transaction });
+                self.enter(home, Entry { sharers: 0, pending: transaction });
                 return Served::Memory;
             }
         };
         if exclusive {
-            self.take_exclusive(core, line, kind, sharers);
+            self.take_exclusive(core, home, kind, known, llc);
             return if served == Served::Llc && others != 0 && llc.is_none() {
                 Served::Forward
             } else {
@@ -145,8 +150,10 @@ impl Caches {
         if sharers & me != 0 {
             return served;
         }
-        let snooped = others != 0 && self.downgrade(line, others);
-        let state = match self.llc.find(line) {
+        let snooped = others != 0 && self.downgrade(home, others);
+        // The data of another core may have come to the LLC.
+        let llc = if snooped { self.llc.find(home) } else { llc };
+        let state = match llc {
             Some(slot) => {
                 let state = self.llc.state(slot);
                 let stays = self.inclusion == Inclusion::Inclusive
@@ -164,18 +171,19 @@ impl Caches {
             }
             None => granted(kind, false, false),
         };
-        self.fill(core, line, state);
+        self.fill(core, home, known, state);
         if snooped { Served::Forward } else { served }
     }
 
     /// A prefetch of `core` arrives at the LLC. A line in the LLC alone comes up to the L2; returns
     /// whether the line must come from memory, under the caller's transaction.
     pub(crate) fn request_prefetch(&mut self, core: usize, line: Line, transaction: u16) -> bool {
-        if self.directory.find(line).is_some() {
+        let home = self.home(line);
+        if self.directory.find(home).is_some() {
             return false;
         }
-        let Some(slot) = self.llc.lookup(line) else {
-            self.enter(line, Entry { sharers: 0, pending: transaction });
+        let Some(slot) = self.llc.lookup(home) else {
+            self.enter(home, Entry { sharers: 0, pending: transaction });
             return true;
         };
         let state = self.llc.state(slot);
@@ -186,27 +194,27 @@ impl Caches {
             self.llc.remove(slot);
             granted(state.kind(), true, state.dirty())
         };
+        self.enter(home, Entry { sharers: 1 << core, pending: ARRIVED });
         self.fill_l2(core, line, up);
         false
     }
 
     /// The line of a prefetch arrives from memory.
     pub(crate) fn arrive_prefetch(&mut self, core: usize, line: Line, kind: LineKind) {
-        self.arrive_stale(line);
+        let home = self.arrived(line, 1 << core);
         if self.inclusion == Inclusion::Inclusive {
-            self.insert_llc(core, line, State::shared(kind));
+            self.insert_llc(core, home, State::shared(kind));
         }
         self.fill_l2(core, line, granted(kind, true, false));
     }
 
     /// The line of a [`Served::Memory`] request arrives.
     pub(crate) fn arrive(&mut self, core: usize, line: Line, kind: LineKind, exclusive: bool) {
-        let handle = self.directory.find(line).expect("a line that arrives has its entry");
-        self.directory.set_pending(handle, ARRIVED);
+        let home = self.arrived(line, 1 << core);
         if self.inclusion == Inclusion::Inclusive {
-            self.insert_llc(core, line, State::shared(kind));
+            self.insert_llc(core, home, State::shared(kind));
         }
-        self.fill(core, line, granted(kind, true, exclusive));
+        self.fill_private(core, line, granted(kind, true, exclusive));
         #[cfg(test)]
         if exclusive {
             self.shadowed(|shadow| shadow.store(line));
@@ -215,38 +223,53 @@ impl Caches {
 
     /// A line that arrives for nobody to keep: it was overwritten or swept on its way.
     pub(crate) fn arrive_stale(&mut self, line: Line) {
-        let handle = self.directory.find(line).expect("a line that arrives has its entry");
-        self.directory.set_pending(handle, ARRIVED);
+        self.arrived(line, 0);
     }
 
-    /// The transaction that brings the line, if one does.
-    pub(crate) fn pending(&self, line: Line) -> Option<u16> {
-        let entry = self.directory.entry(self.directory.find(line)?);
-        (entry.pending != ARRIVED).then_some(entry.pending)
+    /// A line has come from memory for the cores of `sharers`.
+    fn arrived(&mut self, line: Line, sharers: u32) -> Home {
+        let home = self.home(line);
+        let handle = self.directory.find(home).expect("a line that arrives has its entry");
+        self.directory.arrive(handle, sharers);
+        home
     }
 
-    /// All copies but the core's own go; what was dirty becomes the core's to write back.
-    fn take_exclusive(&mut self, core: usize, line: Line, kind: LineKind, sharers: u32) {
-        let me = 1u32 << core;
+    /// The set of a line in the LLC and the directory, which are indexed alike.
+    #[inline]
+    pub(super) fn home(&self, line: Line) -> Home {
+        self.llc.home(line)
+    }
+
+    /// All copies but the core's own go; what was dirty becomes the core's to write back. `known`
+    /// and `llc` say where the directory and the LLC hold the line.
+    fn take_exclusive(
+        &mut self,
+        core: usize,
+        home: Home,
+        kind: LineKind,
+        known: Option<Handle>,
+        llc: Option<Slot>,
+    ) {
+        let (line, me) = (home.line, 1u32 << core);
+        let sharers = known.map_or(0, |handle| self.directory.entry(handle).sharers);
         for other in bits(sharers & !me) {
             self.cores[other].remove(line);
         }
         if self.inclusion == Inclusion::NonInclusive
-            && let Some(slot) = self.llc.find(line)
+            && let Some(slot) = llc
         {
             self.llc.remove(slot);
         }
         // Whatever was dirty, the requester is about to write the line: it is dirty there.
         let state = granted(kind, true, true);
+        match known {
+            Some(handle) => self.directory.set_sharers(handle, me),
+            None => self.enter(home, Entry { sharers: me, pending: ARRIVED }),
+        }
         if sharers & me != 0 {
             self.cores[core].set_state(line, state);
-            let handle = self.directory.find(line).expect("a sharer has its entry");
-            self.directory.set_sharers(handle, me);
         } else {
-            if let Some(handle) = self.directory.find(line) {
-                self.directory.set_sharers(handle, 0);
-            }
-            self.fill(core, line, state);
+            self.fill_private(core, line, state);
         }
         #[cfg(test)]
         self.shadowed(|shadow| shadow.store(line));
@@ -254,40 +277,45 @@ impl Caches {
 
     /// Other cores lose the right to write; dirty data goes to the LLC. Returns whether a core's
     /// cache had to supply the data.
-    fn downgrade(&mut self, line: Line, others: u32) -> bool {
+    fn downgrade(&mut self, home: Home, others: u32) -> bool {
         let mut supplied = false;
         for other in bits(others) {
-            let Some(state) = self.cores[other].state(line) else { continue };
+            let Some(state) = self.cores[other].state(home.line) else { continue };
             if !state.writable() {
                 continue;
             }
             supplied = true;
-            self.cores[other].set_state(line, granted(state.kind(), false, false));
+            self.cores[other].set_state(home.line, granted(state.kind(), false, false));
             if state.dirty() {
-                self.merge_into_llc(other, line, state);
+                self.merge_into_llc(other, home, state);
             }
         }
         supplied
     }
 
-    /// Puts a line into a core's private caches and deals with what falls out of them.
-    fn fill(&mut self, core: usize, line: Line, state: State) {
+    /// Puts a line into a core's private caches; `known` is its entry in the directory.
+    fn fill(&mut self, core: usize, home: Home, known: Option<Handle>, state: State) {
         let me = 1u32 << core;
-        match self.directory.find(line) {
+        match known {
             Some(handle) => {
                 let sharers = self.directory.entry(handle).sharers;
                 self.directory.set_sharers(handle, sharers | me);
             }
-            None => self.enter(line, Entry { sharers: me, pending: ARRIVED }),
+            None => self.enter(home, Entry { sharers: me, pending: ARRIVED }),
         }
+        self.fill_private(core, home.line, state);
+    }
+
+    /// Puts a line of which the directory knows that the core holds it into the core's private
+    /// caches, and deals with what falls out of them.
+    fn fill_private(&mut self, core: usize, line: Line, state: State) {
         if let Some(victim) = self.cores[core].fill(line, state) {
             self.leave(core, victim);
         }
     }
 
-    /// Puts a prefetched line that no core holds into a core's L2.
+    /// The same for a prefetched line, which goes to the L2 alone.
     fn fill_l2(&mut self, core: usize, line: Line, state: State) {
-        self.enter(line, Entry { sharers: 1 << core, pending: ARRIVED });
         if let Some(victim) = self.cores[core].fill_l2(line, state) {
             self.leave(core, victim);
         }
@@ -296,40 +324,41 @@ impl Caches {
     /// A victim leaves a core's L2.
     #[inline]
     pub(super) fn leave(&mut self, core: usize, victim: Evicted) {
-        let handle = self.directory.find(victim.line).expect("an L2 line has its entry");
+        let home = self.home(victim.line);
+        let handle = self.directory.find(home).expect("an L2 line has its entry");
         let left = self.directory.entry(handle).sharers & !(1 << core);
         self.directory.set_sharers(handle, left);
         if victim.state.dirty() {
-            self.merge_into_llc(core, victim.line, victim.state);
-        } else if victim.state.writable() && self.llc.find(victim.line).is_none() {
+            self.merge_into_llc(core, home, victim.state);
+        } else if victim.state.writable() && self.llc.find(home).is_none() {
             // A clean line that the core owned: it is the chip's only copy, and the LLC takes it.
             // One that was shared, with the LLC or another core, is dropped in silence, as in any
             // MESI protocol; a later eviction of the LLC's copy does not change that.
-            self.insert_llc(core, victim.line, victim.state);
+            self.insert_llc(core, home, victim.state);
         }
     }
 
     /// Dirty data of a core goes to the LLC's copy, or becomes one.
-    fn merge_into_llc(&mut self, core: usize, line: Line, state: State) {
+    fn merge_into_llc(&mut self, core: usize, home: Home, state: State) {
         let state = state.without_io().with_writable(false).with_dirty(true);
-        match self.llc.lookup(line) {
+        match self.llc.lookup(home) {
             Some(slot) => self.llc.set_state(slot, state),
-            None => self.insert_llc(core, line, state),
+            None => self.insert_llc(core, home, state),
         }
     }
 
-    fn insert_llc(&mut self, core: usize, line: Line, state: State) {
+    fn insert_llc(&mut self, core: usize, home: Home, state: State) {
         let ways = self.core_ways[core];
-        if let Some(v) = self.llc.insert(line, state.with_writable(false), ways) {
-            self.evict(v);
+        if let Some(victim) = self.llc.insert(home, state.with_writable(false), ways) {
+            self.evict(home, victim);
         }
     }
 
-    /// A line leaves the LLC.
+    /// A line of the set of `taker` leaves the LLC.
     #[inline]
-    pub(super) fn evict(&mut self, mut victim: Evicted) {
+    pub(super) fn evict(&mut self, taker: Home, mut victim: Evicted) {
         if self.inclusion == Inclusion::Inclusive
-            && let Some(handle) = self.directory.find(victim.line)
+            && let Some(handle) = self.directory.find(taker.of_neighbour(victim.line))
         {
             let sharers = self.directory.entry(handle).sharers;
             self.directory.set_sharers(handle, 0);
@@ -353,11 +382,12 @@ impl Caches {
     }
 
     /// Adds a directory entry; the line that loses its own leaves all private caches.
-    fn enter(&mut self, line: Line, entry: Entry) {
-        let Some((lost, sharers)) = self.directory.add(line, entry) else { return };
+    fn enter(&mut self, home: Home, entry: Entry) {
+        let Some((lost, sharers)) = self.directory.add(home, entry) else { return };
         for core in bits(sharers) {
             self.directory_evictions += 1;
             let Some(state) = self.cores[core].remove(lost) else { continue };
+            let lost = home.of_neighbour(lost);
             if state.dirty() {
                 self.merge_into_llc(core, lost, state);
             } else if self.llc.find(lost).is_none() {
@@ -366,16 +396,17 @@ impl Caches {
         }
     }
 
-    /// Removes a line from every private cache; dirty data there is lost.
+    /// Removes a line from every private cache; dirty data there is lost. A transaction that is
+    /// bringing the line is left in `overtaken`.
     #[inline]
-    pub(super) fn invalidate_private(&mut self, line: Line) -> bool {
-        let Some(handle) = self.directory.find(line) else { return false };
-        let sharers = self.directory.entry(handle).sharers;
+    pub(super) fn invalidate_private(&mut self, home: Home) {
+        let Some(handle) = self.directory.find(home) else { return };
+        let Entry { sharers, pending } = self.directory.entry(handle);
+        self.overtaken = (pending != ARRIVED).then_some(pending);
         self.directory.set_sharers(handle, 0);
         for core in bits(sharers) {
-            self.cores[core].remove(line);
+            self.cores[core].remove(home.line);
         }
-        sharers != 0
     }
 
     /// A seeded fault: a core loses a line and the directory is not told.
@@ -391,7 +422,7 @@ impl Caches {
         for (core, private) in self.cores.iter().enumerate() {
             for (line, state) in private.lines() {
                 held += 1;
-                let entry = self.directory.find(line).map(|h| self.directory.entry(h));
+                let entry = self.directory.find(self.home(line)).map(|h| self.directory.entry(h));
                 let Some(entry) = entry.filter(|e| e.sharers >> core & 1 == 1) else {
                     return Err(format!(
                         "core {core} holds line {line:#x} unknown to the directory"

@@ -6,12 +6,10 @@
 //! request for it finds the first. When a set overflows, an entry is evicted and its copies are
 //! invalidated in the cores, as in non-inclusive Intel parts since Skylake.
 
-use wide::u32x4;
-
 use super::line::Line;
-use super::tags::Index;
+use super::tags::Home;
+use super::ways::{EMPTY, first_match};
 
-const EMPTY: u32 = u32::MAX;
 /// No transaction: the line has arrived.
 pub(crate) const ARRIVED: u16 = u16::MAX;
 
@@ -31,7 +29,6 @@ pub(crate) struct Handle(u32);
 /// The directory of all private caches.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
-    index: Index,
     groups: usize,
     tags: Vec<[u32; 4]>,
     entries: Vec<Entry>,
@@ -41,11 +38,10 @@ pub(crate) struct Directory {
 
 impl Directory {
     /// A directory with `ways` entries (rounded up to a multiple of four) in each of `sets`.
-    pub(crate) fn new(index: Index, sets: u32, ways: u32) -> Directory {
+    pub(crate) fn new(sets: u32, ways: u32) -> Directory {
         let groups = (ways as usize).div_ceil(4);
         let sets = sets as usize;
         Directory {
-            index,
             groups,
             tags: vec![[EMPTY; 4]; sets * groups],
             entries: vec![Entry { sharers: 0, pending: ARRIVED }; sets * groups * 4],
@@ -55,20 +51,14 @@ impl Directory {
 
     #[inline]
     fn slot_in(&self, set: usize, tag: u32) -> Option<Handle> {
-        let wanted = u32x4::splat(tag);
         let first = set * self.groups;
-        for (i, group) in self.tags[first..][..self.groups].iter().enumerate() {
-            let found = u32x4::new(*group).simd_eq(wanted).to_bitmask();
-            if found != 0 {
-                return Some(Handle(((first + i) * 4) as u32 + found.trailing_zeros()));
-            }
-        }
-        None
+        let set = &self.tags[first..][..self.groups];
+        first_match(set, tag).map(|way| Handle((first * 4 + way) as u32))
     }
 
     #[inline]
-    pub(crate) fn find(&self, line: Line) -> Option<Handle> {
-        self.slot_in(self.index.set(line), line)
+    pub(crate) fn find(&self, home: Home) -> Option<Handle> {
+        self.slot_in(home.set as usize, home.line)
     }
 
     #[inline]
@@ -82,9 +72,10 @@ impl Directory {
         self.free_if_unused(handle);
     }
 
+    /// The line has arrived for the cores of `sharers`, or for nobody.
     #[inline]
-    pub(crate) fn set_pending(&mut self, handle: Handle, pending: u16) {
-        self.entries[handle.0 as usize].pending = pending;
+    pub(crate) fn arrive(&mut self, handle: Handle, sharers: u32) {
+        self.entries[handle.0 as usize] = Entry { sharers, pending: ARRIVED };
         self.free_if_unused(handle);
     }
 
@@ -102,8 +93,8 @@ impl Directory {
     /// # Panics
     /// If every entry of the set is pending: there are more misses in flight to one set than ways.
     #[inline]
-    pub(crate) fn add(&mut self, line: Line, entry: Entry) -> Option<(Line, u32)> {
-        let set = self.index.set(line);
+    pub(crate) fn add(&mut self, home: Home, entry: Entry) -> Option<(Line, u32)> {
+        let set = home.set as usize;
         let (slot, evicted) = match self.slot_in(set, EMPTY) {
             Some(free) => (free.0 as usize, None),
             None => {
@@ -111,7 +102,7 @@ impl Directory {
                 (slot, Some((self.tags[slot / 4][slot % 4], self.entries[slot].sharers)))
             }
         };
-        self.tags[slot / 4][slot % 4] = line;
+        self.tags[slot / 4][slot % 4] = home.line;
         self.entries[slot] = entry;
         evicted
     }
@@ -146,6 +137,11 @@ impl Directory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::tags::Index;
+
+    fn home(line: Line) -> Home {
+        Index::Mask(0).home(line)
+    }
 
     fn held(sharers: u32) -> Entry {
         Entry { sharers, pending: ARRIVED }
@@ -153,26 +149,26 @@ mod tests {
 
     #[test]
     fn an_entry_without_sharers_or_transaction_is_gone() {
-        let mut d = Directory::new(Index::Mask(0), 1, 4);
-        d.add(7, Entry { sharers: 1, pending: 3 });
-        let h = d.find(7).unwrap();
-        d.set_pending(h, ARRIVED);
+        let mut d = Directory::new(1, 4);
+        d.add(home(7), Entry { sharers: 1, pending: 3 });
+        let h = d.find(home(7)).unwrap();
+        d.arrive(h, 1);
         assert_eq!(d.entry(h), held(1));
         d.set_sharers(h, 0);
-        assert!(d.find(7).is_none());
+        assert!(d.find(home(7)).is_none());
     }
 
     #[test]
     fn a_full_set_gives_up_an_arrived_line_never_a_pending_one() {
-        let mut d = Directory::new(Index::Mask(0), 1, 4);
-        d.add(0, Entry { sharers: 1, pending: 9 });
+        let mut d = Directory::new(1, 4);
+        d.add(home(0), Entry { sharers: 1, pending: 9 });
         for line in 1..4 {
-            d.add(line, held(1 << line));
+            d.add(home(line), held(1 << line));
         }
         for line in 4..20 {
-            let (out, _) = d.add(line, held(1)).unwrap();
+            let (out, _) = d.add(home(line), held(1)).unwrap();
             assert_ne!(out, 0);
-            assert!(d.find(out).is_none());
+            assert!(d.find(home(out)).is_none());
         }
         assert_eq!(d.entries().count(), 4);
     }

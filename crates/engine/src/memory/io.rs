@@ -7,17 +7,19 @@ impl Caches {
     /// A DMA read of one line: whether a cache serves it. A read that misses allocates nothing.
     #[inline]
     pub(crate) fn io_read(&mut self, line: Line) -> bool {
-        if self.llc.lookup(line).is_some() {
+        let home = self.home(line);
+        if self.llc.lookup(home).is_some() {
             return true;
         }
-        self.directory.find(line).is_some_and(|h| self.directory.entry(h).sharers != 0)
+        self.directory.find(home).is_some_and(|h| self.directory.entry(h).sharers != 0)
     }
 
     /// Removes every copy of a line; dirty data is lost.
     #[inline]
     pub(crate) fn invalidate(&mut self, line: Line) {
-        self.invalidate_private(line);
-        if let Some(slot) = self.llc.find(line) {
+        let home = self.home(line);
+        self.invalidate_private(home);
+        if let Some(slot) = self.llc.find(home) {
             self.llc.remove(slot);
         }
     }

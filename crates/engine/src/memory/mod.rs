@@ -16,3 +16,4 @@ mod sweep;
 pub(crate) mod system;
 mod tags;
 pub(crate) mod traffic;
+pub(crate) mod ways;

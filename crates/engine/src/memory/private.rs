@@ -45,7 +45,7 @@ impl Private {
     /// A load or store of the core.
     #[inline]
     pub(crate) fn access(&mut self, line: Line, store: bool) -> Found {
-        if let Some(slot) = self.l1.lookup(line) {
+        if let Some(slot) = self.l1.lookup(self.l1.home(line)) {
             if store {
                 let state = self.l1.state(slot);
                 if !state.writable() {
@@ -55,7 +55,7 @@ impl Private {
             }
             return Found::L1;
         }
-        let Some(slot) = self.l2.lookup(line) else { return Found::Nowhere };
+        let Some(slot) = self.l2.lookup(self.l2.home(line)) else { return Found::Nowhere };
         let state = self.l2.state(slot);
         if store && !state.writable() {
             return Found::NotWritable;
@@ -75,9 +75,9 @@ impl Private {
     /// Puts a prefetched line into the L2 alone and returns the L2's victim.
     #[inline]
     pub(crate) fn fill_l2(&mut self, line: Line, state: State) -> Option<Evicted> {
-        let mut victim = self.l2.insert(line, state, ALL_WAYS);
+        let mut victim = self.l2.insert(self.l2.home(line), state, ALL_WAYS);
         if let Some(v) = &mut victim
-            && let Some(slot) = self.l1.find(v.line)
+            && let Some(slot) = self.l1.find(self.l1.home(v.line))
         {
             let upper = self.l1.remove(slot);
             v.state = v.state.with_dirty(v.state.dirty() | upper.dirty());
@@ -87,10 +87,10 @@ impl Private {
 
     #[inline]
     fn fill_l1(&mut self, line: Line, state: State) {
-        if let Some(v) = self.l1.insert(line, state, ALL_WAYS)
+        if let Some(v) = self.l1.insert(self.l1.home(line), state, ALL_WAYS)
             && v.state.dirty()
         {
-            let slot = self.l2.find(v.line).expect("the L2 includes the L1d");
+            let slot = self.l2.find(self.l2.home(v.line)).expect("the L2 includes the L1d");
             self.l2.set_state(slot, self.l2.state(slot).with_dirty(true));
         }
     }
@@ -98,24 +98,24 @@ impl Private {
     /// The state of a line in these caches, both levels together.
     #[inline]
     pub(crate) fn state(&self, line: Line) -> Option<State> {
-        let slot = self.l2.find(line)?;
+        let slot = self.l2.find(self.l2.home(line))?;
         let state = self.l2.state(slot);
-        let upper = self.l1.find(line).is_some_and(|s| self.l1.state(s).dirty());
+        let upper = self.l1.find(self.l1.home(line)).is_some_and(|s| self.l1.state(s).dirty());
         Some(state.with_dirty(state.dirty() | upper))
     }
 
     /// Whether the L2 (and so possibly the L1d) holds the line.
     #[inline]
     pub(crate) fn holds(&self, line: Line) -> bool {
-        self.l2.find(line).is_some()
+        self.l2.find(self.l2.home(line)).is_some()
     }
 
     /// Sets the state of a held line: a dirty line becomes dirty in the L2 alone.
     pub(crate) fn set_state(&mut self, line: Line, state: State) {
-        if let Some(slot) = self.l2.find(line) {
+        if let Some(slot) = self.l2.find(self.l2.home(line)) {
             self.l2.set_state(slot, state);
         }
-        if let Some(slot) = self.l1.find(line) {
+        if let Some(slot) = self.l1.find(self.l1.home(line)) {
             self.l1.set_state(slot, state.with_dirty(false));
         }
     }
@@ -123,9 +123,9 @@ impl Private {
     /// Removes a line and returns its state, if it was held.
     #[inline]
     pub(crate) fn remove(&mut self, line: Line) -> Option<State> {
-        let slot = self.l2.find(line)?;
+        let slot = self.l2.find(self.l2.home(line))?;
         let state = self.l2.remove(slot);
-        let upper = match self.l1.find(line) {
+        let upper = match self.l1.find(self.l1.home(line)) {
             Some(slot) => self.l1.remove(slot).dirty(),
             None => false,
         };

@@ -17,8 +17,9 @@ impl Caches {
 
     /// `clwb`: dirty data goes to memory, and the copies stay, clean.
     pub(crate) fn write_back(&mut self, line: Line) {
+        let home = self.home(line);
         let mut dirty_kind = None;
-        if let Some(handle) = self.directory.find(line) {
+        if let Some(handle) = self.directory.find(home) {
             for core in bits(self.directory.entry(handle).sharers) {
                 if let Some(state) = self.cores[core].state(line).filter(|s| s.dirty()) {
                     self.cores[core].set_state(line, state.with_dirty(false));
@@ -26,7 +27,7 @@ impl Caches {
                 }
             }
         }
-        if let Some(slot) = self.llc.find(line) {
+        if let Some(slot) = self.llc.find(home) {
             let state = self.llc.state(slot);
             if state.dirty() {
                 self.llc.set_state(slot, state.with_dirty(false));
@@ -199,12 +200,12 @@ mod tests {
         written.sort_unstable();
         assert_eq!(written, [0, 1, 2]);
         assert!(b.0.cores[0].holds(PAGE.start) && b.0.cores[1].holds(PAGE.start + 1));
-        assert!(b.0.llc.find(PAGE.start + 2).is_some());
+        assert!(b.0.llc.find(b.0.home(PAGE.start + 2)).is_some());
     }
 
     /// Where a line is: in the private caches of each core, and in the LLC.
     fn places(b: &Bench, line: Line) -> [bool; 3] {
-        [b.0.cores[0].holds(line), b.0.cores[1].holds(line), b.0.llc.find(line).is_some()]
+        [b.0.cores[0].holds(line), b.0.cores[1].holds(line), b.0.llc.find(b.0.home(line)).is_some()]
     }
 
     #[test]

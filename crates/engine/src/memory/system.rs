@@ -246,15 +246,13 @@ impl Memory {
     /// A DMA write of a whole line.
     #[inline]
     pub(crate) fn io_write(&mut self, now: Ps, line: Line, kind: LineKind) {
-        if let Some(t) = self.caches.pending(line) {
-            self.transactions[t as usize].stale = true;
-        }
         self.swept.written(line);
         match self.policy.write(&mut self.caches, line, kind) {
             Written::LlcHit => self.counts.io_write_hits += 1,
             Written::LlcMiss => self.counts.io_write_misses += 1,
             Written::Memory | Written::Aside => {}
         }
+        self.make_stale();
         self.send_writebacks(now);
     }
 
@@ -283,13 +281,19 @@ impl Memory {
     /// A sweep message for `lines` lines reaches the LLC.
     pub(crate) fn sweep(&mut self, first: Line, lines: u32) {
         for line in first..first + lines {
-            if let Some(t) = self.caches.pending(line) {
-                self.transactions[t as usize].stale = true;
-            }
             self.caches.sweep(line);
+            self.make_stale();
             self.swept.sweep(line);
         }
         self.counts.swept += u64::from(lines);
+    }
+
+    /// Nobody may keep what a transaction brings after its line was invalidated.
+    #[inline]
+    fn make_stale(&mut self) {
+        if let Some(transaction) = self.caches.overtaken.take() {
+            self.transactions[transaction as usize].stale = true;
+        }
     }
 
     /// `clwb` of a line reaches the LLC.

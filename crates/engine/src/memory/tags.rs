@@ -4,14 +4,10 @@
 //! replacement policy's own state. A slot is `set * stride + way`, with `stride` the ways rounded up
 //! to a multiple of four.
 
-use wide::u32x4;
-
 use super::line::{Line, LineKind};
 use super::replacement::Order;
+use super::ways::{EMPTY, MAX_GROUPS, matching};
 use crate::config::machine::Replacement;
-
-/// Never a line: the tag of an empty way.
-const EMPTY: u32 = u32::MAX;
 
 /// State of a cached line: dirty, writable, written by I/O, and its [`LineKind`], in one byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -55,6 +51,21 @@ impl State {
     }
 }
 
+/// A line and the set that it belongs to, found once for all arrays that are indexed alike.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Home {
+    pub(crate) line: Line,
+    pub(super) set: u32,
+}
+
+impl Home {
+    /// Another line of the same set.
+    #[inline]
+    pub(crate) fn of_neighbour(self, line: Line) -> Home {
+        Home { line, set: self.set }
+    }
+}
+
 /// A line that left a cache.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evicted {
@@ -77,8 +88,13 @@ pub(crate) enum Index {
 
 impl Index {
     #[inline]
-    pub(crate) fn set(self, line: Line) -> usize {
-        let set = match self {
+    pub(crate) fn home(self, line: Line) -> Home {
+        Home { line, set: self.set(line) }
+    }
+
+    #[inline]
+    fn set(self, line: Line) -> u32 {
+        match self {
             Index::Mask(mask) => line & mask,
             Index::Modulo(sets) => line % sets,
             Index::Sliced { slices, sets_per_slice } => {
@@ -94,8 +110,7 @@ impl Index {
                 slice * sets_per_slice + set
             }
             Index::Hashed(sets) => scatter(line, sets),
-        };
-        set as usize
+        }
     }
 }
 
@@ -117,77 +132,80 @@ pub(crate) struct Tags {
     groups: usize,
     all_ways: u32,
     tags: Vec<[u32; 4]>,
+    /// The ways in use of each set.
+    valid: Vec<u32>,
     states: Vec<State>,
     order: Order,
 }
 
-/// Where a line is: a slot of [`Tags`].
+/// Where a line is in [`Tags`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Slot(u32);
+pub(crate) struct Slot {
+    set: u32,
+    way: u32,
+}
 
 impl Tags {
     pub(crate) fn new(index: Index, sets: u32, ways: u32, policy: Replacement, name: &str) -> Tags {
         let groups = (ways as usize).div_ceil(4);
+        assert!(groups <= MAX_GROUPS, "{name}: expected at most 32 ways; got {ways}");
         let sets = sets as usize;
         Tags {
             index,
             groups,
             all_ways: ((1u64 << ways) - 1) as u32,
             tags: vec![[EMPTY; 4]; sets * groups],
+            valid: vec![0; sets],
             states: vec![State::default(); sets * groups * 4],
             order: Order::new(policy, sets, groups * 4, ways, name),
         }
     }
 
+    /// The set of a line.
     #[inline]
-    fn matches(&self, set: usize, tag: u32) -> u32 {
-        let wanted = u32x4::splat(tag);
-        let mut found = 0;
-        for (i, group) in self.tags[set * self.groups..][..self.groups].iter().enumerate() {
-            found |= u32x4::new(*group).simd_eq(wanted).to_bitmask() << (4 * i);
-        }
-        found
+    pub(crate) fn home(&self, line: Line) -> Home {
+        self.index.home(line)
     }
 
     /// The slot of a line, without touching the replacement order.
     #[inline]
-    pub(crate) fn find(&self, line: Line) -> Option<Slot> {
-        let set = self.index.set(line);
-        let found = self.matches(set, line);
-        if found == 0 {
-            return None;
-        }
-        Some(Slot((set * self.groups * 4) as u32 + found.trailing_zeros()))
+    pub(crate) fn find(&self, home: Home) -> Option<Slot> {
+        let set = &self.tags[home.set as usize * self.groups..][..self.groups];
+        let found = matching(set, home.line);
+        (found != 0).then(|| Slot { set: home.set, way: found.trailing_zeros() })
     }
 
     /// The slot of a line, made the most recently used of its set.
     #[inline]
-    pub(crate) fn lookup(&mut self, line: Line) -> Option<Slot> {
-        let slot = self.find(line)?;
-        self.touch(slot);
+    pub(crate) fn lookup(&mut self, home: Home) -> Option<Slot> {
+        let slot = self.find(home)?;
+        self.order.touch(slot.set as usize, self.groups * 4, slot.way);
         Some(slot)
     }
 
     #[inline]
-    pub(crate) fn touch(&mut self, slot: Slot) {
-        self.order.touch(slot.0 as usize, self.groups * 4);
+    fn number(&self, slot: Slot) -> usize {
+        slot.set as usize * self.groups * 4 + slot.way as usize
     }
 
     #[inline]
     pub(crate) fn state(&self, slot: Slot) -> State {
-        self.states[slot.0 as usize]
+        self.states[self.number(slot)]
     }
 
     #[inline]
     pub(crate) fn set_state(&mut self, slot: Slot, state: State) {
-        self.states[slot.0 as usize] = state;
+        let number = self.number(slot);
+        self.states[number] = state;
     }
 
     /// Removes the line in a slot.
     #[inline]
     pub(crate) fn remove(&mut self, slot: Slot) -> State {
-        self.tags[slot.0 as usize / 4][slot.0 as usize % 4] = EMPTY;
-        self.states[slot.0 as usize]
+        let number = self.number(slot);
+        self.tags[number / 4][number % 4] = EMPTY;
+        self.valid[slot.set as usize] &= !(1 << slot.way);
+        self.states[number]
     }
 
     /// Puts a line that is not in the array into one of the ways of `mask`, an empty one if there
@@ -196,23 +214,25 @@ impl Tags {
     /// # Panics
     /// In debug builds if the line is already there.
     #[inline]
-    pub(crate) fn insert(&mut self, line: Line, state: State, mask: u32) -> Option<Evicted> {
-        debug_assert!(self.find(line).is_none(), "line {line:#x} is inserted twice");
-        let set = self.index.set(line);
+    pub(crate) fn insert(&mut self, home: Home, state: State, mask: u32) -> Option<Evicted> {
+        debug_assert!(self.find(home).is_none(), "line {:#x} is inserted twice", home.line);
+        let set = home.set as usize;
         let stride = self.groups * 4;
         let mask = mask & self.all_ways;
-        let empty = self.matches(set, EMPTY) & mask;
-        let (way, evicted) = if empty != 0 {
-            (empty.trailing_zeros(), None)
+        let valid = &mut self.valid[set];
+        let empty = mask & !*valid;
+        let full = empty == 0;
+        let way = if full {
+            self.order.victim(set, stride, mask)
         } else {
-            let way = self.order.victim(set, stride, mask);
-            let slot = set * stride + way as usize;
-            let old = self.tags[slot / 4][slot % 4];
-            (way, Some(Evicted { line: old, state: self.states[slot] }))
+            *valid |= empty & empty.wrapping_neg();
+            empty.trailing_zeros()
         };
-        let slot = set * stride + way as usize;
-        self.tags[slot / 4][slot % 4] = line;
-        self.states[slot] = state;
+        let number = set * stride + way as usize;
+        let tag = &mut self.tags[number / 4][number % 4];
+        let evicted = full.then(|| Evicted { line: *tag, state: self.states[number] });
+        *tag = home.line;
+        self.states[number] = state;
         self.order.fill(set, stride, way);
         evicted
     }
@@ -253,7 +273,7 @@ mod tests {
         let index = Index::Sliced { slices, sets_per_slice };
         let mut load = vec![0; (slices * sets_per_slice) as usize];
         for line in 5 * slices * sets_per_slice..6 * slices * sets_per_slice {
-            load[index.set(line)] += 1;
+            load[index.set(line) as usize] += 1;
         }
         assert!(load.iter().all(|&n| n == 1));
     }
@@ -262,12 +282,12 @@ mod tests {
     fn a_mask_confines_new_lines_and_not_hits() {
         let mut t = Tags::new(Index::Mask(0), 1, 4, Replacement::Lru, "test");
         for line in 0..4 {
-            assert!(t.insert(line, state(), 0b1111).is_none());
+            assert!(t.insert(t.home(line), state(), 0b1111).is_none());
         }
-        assert_eq!(t.insert(10, state(), 0b0011).unwrap().line, 0);
-        assert_eq!(t.insert(11, state(), 0b0011).unwrap().line, 1);
-        assert_eq!(t.insert(12, state(), 0b0011).unwrap().line, 10);
-        assert!(t.lookup(2).is_some() && t.lookup(3).is_some());
+        assert_eq!(t.insert(t.home(10), state(), 0b0011).unwrap().line, 0);
+        assert_eq!(t.insert(t.home(11), state(), 0b0011).unwrap().line, 1);
+        assert_eq!(t.insert(t.home(12), state(), 0b0011).unwrap().line, 10);
+        assert!(t.lookup(t.home(2)).is_some() && t.lookup(t.home(3)).is_some());
     }
 
     proptest! {
@@ -284,15 +304,15 @@ mod tests {
             for (now, (line, mask, remove)) in ops.into_iter().enumerate() {
                 let mask = if mask & all == 0 { all } else { mask & all };
                 let held = model.iter().position(|m| m.0 == line);
-                prop_assert_eq!(tags.find(line).is_some(), held.is_some());
+                prop_assert_eq!(tags.find(tags.home(line)).is_some(), held.is_some());
                 match held {
                     Some(i) if remove => {
-                        let slot = tags.find(line).unwrap();
+                        let slot = tags.find(tags.home(line)).unwrap();
                         tags.remove(slot);
                         model.remove(i);
                     }
                     Some(i) => {
-                        tags.lookup(line);
+                        tags.lookup(tags.home(line));
                         model[i].2 = now;
                     }
                     None => {
@@ -308,7 +328,7 @@ mod tests {
                             (v.1, Some(v.0))
                         };
                         model.push((line, way, now));
-                        let got = tags.insert(line, state(), mask).map(|e| e.line);
+                        let got = tags.insert(tags.home(line), state(), mask).map(|e| e.line);
                         prop_assert_eq!(got, out);
                     }
                 }

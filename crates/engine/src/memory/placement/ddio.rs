@@ -11,16 +11,17 @@ pub(super) struct Ddio;
 impl Place for Ddio {
     #[inline]
     fn write(caches: &mut Caches, line: Line, kind: LineKind) -> Written {
-        caches.invalidate_private(line);
+        let home = caches.home(line);
+        caches.invalidate_private(home);
         #[cfg(test)]
         caches.shadowed(|shadow| shadow.store(line));
         let state = State::written_by_io(kind);
-        if let Some(slot) = caches.llc.lookup(line) {
+        if let Some(slot) = caches.llc.lookup(home) {
             caches.llc.set_state(slot, state);
             return Written::LlcHit;
         }
-        if let Some(victim) = caches.llc.insert(line, state, caches.io_ways) {
-            caches.evict(victim);
+        if let Some(victim) = caches.llc.insert(home, state, caches.io_ways) {
+            caches.evict(home, victim);
         }
         Written::LlcMiss
     }

@@ -36,7 +36,7 @@ impl Order {
         name: &str,
     ) -> Self {
         match policy {
-            Replacement::Lru => Order::Lru(Lru::new(sets * stride)),
+            Replacement::Lru => Order::Lru(Lru::new(sets, stride, ways)),
             Replacement::TreePlru => Order::TreePlru(TreePlru::new(sets, ways)),
             Replacement::Srrip => Order::Srrip(Srrip::new(sets * stride)),
             Replacement::Random => Order::Random(Random::new(Stream::new(0, name))),
@@ -44,11 +44,11 @@ impl Order {
     }
 
     #[inline]
-    pub(crate) fn touch(&mut self, slot: usize, stride: usize) {
+    pub(crate) fn touch(&mut self, set: usize, stride: usize, way: u32) {
         match self {
-            Order::Lru(p) => p.use_slot(slot),
-            Order::TreePlru(p) => p.point_away(slot / stride, (slot % stride) as u32),
-            Order::Srrip(p) => p.hit(slot),
+            Order::Lru(p) => p.use_way(set, stride, way),
+            Order::TreePlru(p) => p.point_away(set, way),
+            Order::Srrip(p) => p.hit(set * stride + way as usize),
             Order::Random(_) => {}
         }
     }
@@ -56,7 +56,7 @@ impl Order {
     #[inline]
     pub(crate) fn fill(&mut self, set: usize, stride: usize, way: u32) {
         match self {
-            Order::Lru(p) => p.use_slot(set * stride + way as usize),
+            Order::Lru(p) => p.use_way(set, stride, way),
             Order::TreePlru(p) => p.point_away(set, way),
             Order::Srrip(p) => p.insert(set * stride + way as usize),
             Order::Random(_) => {}
@@ -66,7 +66,7 @@ impl Order {
     #[inline]
     pub(crate) fn victim(&mut self, set: usize, stride: usize, mask: u32) -> u32 {
         match self {
-            Order::Lru(p) => p.oldest(set * stride, mask),
+            Order::Lru(p) => p.oldest(set, stride, mask),
             Order::TreePlru(p) => p.victim(set, mask),
             Order::Srrip(p) => p.victim(set * stride, mask),
             Order::Random(p) => p.victim(mask),
