@@ -238,8 +238,8 @@ impl Memory {
         }
         self.swept.written(line);
         match self.policy.write(&mut self.caches, line, kind) {
-            Written::LlcHit => self.counts.io_write_hits += 1,
-            Written::LlcMiss => self.counts.io_write_misses += 1,
+            Written::Hit => self.counts.io_write_hits += 1,
+            Written::Miss => self.counts.io_write_misses += 1,
             Written::Memory | Written::Aside => {}
         }
         self.send_writebacks(now);
