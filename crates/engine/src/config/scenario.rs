@@ -79,10 +79,14 @@ pub struct Queues {
     /// Bytes of the driver's metadata before each buffer (`struct rte_mbuf` is 128); 0 for none.
     #[serde(default)]
     pub metadata: Size,
+    /// Bytes before the metadata that the pool keeps for itself and never touches while packets flow;
+    /// 0 for none. A DPDK mempool puts a 64-byte header before each object.
+    #[serde(default)]
+    pub object_header: Size,
     /// Order in which freed buffers are used again.
     #[serde(default)]
     pub pool: Pool,
-    /// Where each queue's pool stands when the run begins.
+    /// Where each queue's buffers lie and its pool stands when the run begins.
     #[serde(default)]
     pub start: Start,
     /// Buffers in each core's pool; at least `rx_descriptors`, which is the default.
@@ -93,6 +97,12 @@ pub struct Queues {
     /// Packets a core takes from its queue at a time (`rte_eth_rx_burst` uses 32).
     #[serde(default = "Queues::one")]
     pub burst: u32,
+    /// Used descriptors that gather before the driver posts new buffers.
+    #[serde(default = "Queues::one")]
+    pub post_batch: u32,
+    /// Packets sent for each completion that the NIC writes; the driver frees them together.
+    #[serde(default = "Queues::one")]
+    pub tx_completion_batch: u32,
     /// Instructions of the driver to receive one packet, beyond its memory accesses.
     pub rx_instructions: u32,
     /// Instructions of the driver to transmit one packet, beyond its memory accesses.
@@ -116,7 +126,7 @@ pub enum Pool {
     Stack,
 }
 
-/// Where the pools of the queues stand when the run begins.
+/// Where the buffers of the queues lie and their pools stand when the run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
@@ -127,6 +137,10 @@ pub enum Start {
     /// then march in step for many turns, through equal memory banks if the pools lie a multiple of
     /// the bank stride apart.
     Aligned,
+    /// All queues share one region, dealt out in the order of memory: first the rings of all queues,
+    /// one after the other, then what else each of them holds. As DPDK sets up ports on one mempool,
+    /// whose per-core caches then keep the buffers apart.
+    Dealt,
 }
 
 /// An application on some cores.

@@ -20,8 +20,9 @@ use std::sync::Arc;
 
 use crate::apps::AnyApp;
 use crate::config::Scenario;
-use crate::config::scenario::{Policy, WayRange};
+use crate::config::scenario::{Policy, Start, WayRange};
 use crate::config::units::Rate;
+use crate::config::validate::serving_cores;
 use crate::core::ask::Ask;
 use crate::core::interval::Core;
 use crate::core::op::Mark;
@@ -29,7 +30,7 @@ use crate::events::Events;
 use crate::memory::dram::Dram;
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line};
 use crate::memory::system::{Due, Memory, Requester};
-use crate::nic::queue::Queue;
+use crate::nic::queue::{Queue, Region};
 use crate::nic::rss::Rss;
 use crate::rng::Stream;
 use crate::stats::results::Results;
@@ -165,6 +166,7 @@ impl Host {
         let mut apps = Vec::new();
         let mut queues = Vec::new();
         let mut places = Stream::new(scenario.run.seed, "pools");
+        let mut dealt = None;
         for (tenant, config) in scenario.tenants.iter().enumerate() {
             let app = AnyApp::build(&config.app, config.cores.count, scenario.run.seed, &mut space);
             for rank in 0..config.cores.count {
@@ -174,10 +176,19 @@ impl Host {
                 if app.serves_packets() && scenario.traffic.is_some() {
                     cores[id].queue = Some(queues.len() as u16);
                     let config = &scenario.queues;
+                    let place = if config.start == Start::Dealt {
+                        let serving = serving_cores(scenario);
+                        let all =
+                            *dealt.get_or_insert_with(|| Region::new(config, serving, &mut space));
+                        (all, queues.len() as u32)
+                    } else {
+                        (Region::new(config, 1, &mut space), 0)
+                    };
                     queues.push(Queue::new(
                         id as u16,
                         config,
                         &machine.nic,
+                        place,
                         &mut space,
                         &mut places,
                     ));

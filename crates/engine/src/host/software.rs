@@ -121,7 +121,7 @@ impl Host {
             Mark::Refill => {
                 let queue = packet as usize;
                 let q = &mut self.queues[queue];
-                q.post(q.unposted);
+                q.post();
                 self.fetch_descriptors(queue);
                 self.receive(now);
             }

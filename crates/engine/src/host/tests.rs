@@ -10,12 +10,12 @@ use crate::stats::results::Results;
 use crate::testing::{forwarder, lines, measure, pcie_json, results, run, xmem};
 use crate::time::Ps;
 
-/// A line that X-Mem with 64 KiB on core 0 never touches.
-const ELSEWHERE: u32 = 4096;
+/// A line that X-Mem on core 0, which goes through its 16384 lines in order, does not reach in 20 us.
+const ELSEWHERE: u32 = 235 * 64;
 
 /// What a run reports when core 1, which has no tenant, executes a program of its own.
 fn with_program(program: impl FnOnce(&mut Ops)) -> Results {
-    let scenario = xmem("sequential", "64 KiB", &[("/placement/sweeper", true.into())]);
+    let scenario = xmem("sequential", "1 MiB", &[("/placement/sweeper", true.into())]);
     let mut host = Host::new(&scenario, None).unwrap();
     host.begin_measuring();
     program(&mut host.cores[1].core.ops);
@@ -142,14 +142,24 @@ proptest! {
     }
 }
 
-/// Throughput and memory traffic with a given bound on how far cores run ahead.
+/// Throughput and memory traffic with a given bound on how far cores run ahead: the medians of five
+/// seeds, because an overloaded forwarder tips over into a slower state in one run and not in the
+/// next (packets that wait are evicted before they are read).
 fn skewed(scenario: &crate::config::Scenario, ns_over_10: u64) -> (f64, f64) {
-    let mut host = Host::new(scenario, None).unwrap();
-    host.max_skew = Ps(ns_over_10 * 100);
-    measure(&mut host, scenario, &[]);
-    let r = host.results().unwrap();
-    let progress = r.tenants.iter().map(|t| t.progress_mps).sum();
-    (progress, r.memory.bandwidth_gbps)
+    let (mut progress, mut bandwidth): (Vec<f64>, Vec<f64>) = (1..=5)
+        .map(|seed| {
+            let mut scenario = scenario.clone();
+            scenario.run.seed = seed;
+            let mut host = Host::new(&scenario, None).unwrap();
+            host.max_skew = Ps(ns_over_10 * 100);
+            measure(&mut host, &scenario, &[]);
+            let r = host.results().unwrap();
+            (r.tenants.iter().map(|t| t.progress_mps).sum::<f64>(), r.memory.bandwidth_gbps)
+        })
+        .unzip();
+    progress.sort_by(f64::total_cmp);
+    bandwidth.sort_by(f64::total_cmp);
+    (progress[2], bandwidth[2])
 }
 
 #[test]

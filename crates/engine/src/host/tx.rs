@@ -226,16 +226,19 @@ impl Host {
             let data = q.data(p.buffer.expect("a packet sent in place has a buffer"));
             self.memory.sweep(data, lines_in(u64::from(p.bytes)));
         }
-        q.sent.push_back(p.buffer.filter(|_| p.zero_copy));
-        let (completion, core) = (q.tx_completions_nic.advance(), q.core);
-        self.memory.io_write(now, completion, LineKind::Descriptor);
-        self.meters.io_lines += 1;
+        let (completion, core) = (q.packet_sent(p.buffer.filter(|_| p.zero_copy)), q.core);
+        if let Some(line) = completion {
+            self.memory.io_write(now, line, LineKind::Descriptor);
+            self.meters.io_lines += 1;
+        }
         let p = self.packets.at(packet);
         (p.to_send, p.sending) = (false, false);
         p.buffer = p.buffer.filter(|_| !p.zero_copy);
         if p.ended {
             self.packets.remove(packet);
         }
-        self.wake(core);
+        if completion.is_some() {
+            self.wake(core);
+        }
     }
 }

@@ -396,17 +396,18 @@ impl Caches {
         }
     }
 
-    /// Removes a line from every private cache; dirty data there is lost. A transaction that is
-    /// bringing the line is left in `overtaken`.
+    /// Removes a line from every private cache; dirty data there is lost. Returns whether there was
+    /// a copy. A transaction that is bringing the line is left in `overtaken`.
     #[inline]
-    pub(super) fn invalidate_private(&mut self, home: Home) {
-        let Some(handle) = self.directory.find(home) else { return };
+    pub(super) fn invalidate_private(&mut self, home: Home) -> bool {
+        let Some(handle) = self.directory.find(home) else { return false };
         let Entry { sharers, pending } = self.directory.entry(handle);
         self.overtaken = (pending != ARRIVED).then_some(pending);
         self.directory.set_sharers(handle, 0);
         for core in bits(sharers) {
             self.cores[core].remove(home.line);
         }
+        sharers != 0
     }
 
     /// A seeded fault: a core loses a line and the directory is not told.

@@ -248,8 +248,8 @@ impl Memory {
     pub(crate) fn io_write(&mut self, now: Ps, line: Line, kind: LineKind) {
         self.swept.written(line);
         match self.policy.write(&mut self.caches, line, kind) {
-            Written::LlcHit => self.counts.io_write_hits += 1,
-            Written::LlcMiss => self.counts.io_write_misses += 1,
+            Written::Hit => self.counts.io_write_hits += 1,
+            Written::Miss => self.counts.io_write_misses += 1,
             Written::Memory | Written::Aside => {}
         }
         self.make_stale();

@@ -15,9 +15,13 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// All `buffers` free, in order from `first` on.
-    pub(crate) fn new(order: Order, buffers: u32, first: u32) -> Pool {
-        Pool { order, free: (first..buffers).chain(0..first).collect() }
+    /// All of `buffers` free, the first to be taken first.
+    pub(crate) fn new(order: Order, buffers: impl DoubleEndedIterator<Item = Buffer>) -> Pool {
+        let free = match order {
+            Order::Ring => buffers.collect(),
+            Order::Stack => buffers.rev().collect(),
+        };
+        Pool { order, free }
     }
 
     #[inline]
@@ -43,7 +47,7 @@ mod tests {
     use super::*;
 
     fn reuse(order: Order) -> Vec<Buffer> {
-        let mut pool = Pool::new(order, 4, 2);
+        let mut pool = Pool::new(order, [2, 3, 0, 1].into_iter());
         (0..6)
             .map(|_| {
                 let b = pool.take().unwrap();
@@ -56,6 +60,6 @@ mod tests {
     #[test]
     fn a_ring_uses_every_buffer_in_turn_and_a_stack_the_last() {
         assert_eq!(reuse(Order::Ring), [2, 3, 0, 1, 2, 3]);
-        assert_eq!(reuse(Order::Stack), [1, 1, 1, 1, 1, 1]);
+        assert_eq!(reuse(Order::Stack), [2, 2, 2, 2, 2, 2]);
     }
 }

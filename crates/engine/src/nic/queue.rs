@@ -47,6 +47,54 @@ impl Ring {
     }
 }
 
+/// The memory of the receive buffers of all queues that share it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Region {
+    first: Line,
+    /// Queues that share it, and buffers of each.
+    queues: u32,
+    buffers: u32,
+}
+
+impl Region {
+    /// Room for the buffers of so many queues.
+    pub(crate) fn new(config: &Queues, queues: u32, space: &mut AddressSpace) -> Region {
+        let buffers = config.pool_buffers.unwrap_or(config.rx_descriptors);
+        let all = u64::from(buffer_lines(config)) * u64::from(buffers) * u64::from(queues);
+        Region { first: space.reserve(all * LINE_BYTES), queues, buffers }
+    }
+
+    /// The pool of one of the queues: the buffers that its ring begins with, then the others.
+    fn pool(&self, config: &Queues, rank: u32, stream: &mut Stream) -> Pool {
+        let ring = config.rx_descriptors;
+        match config.start {
+            Start::Dealt => {
+                let spare = self.buffers - ring;
+                let first = ring * self.queues + rank * spare;
+                let ring = rank * ring..(rank + 1) * ring;
+                Pool::new(config.pool, ring.chain(first..first + spare))
+            }
+            Start::Scattered | Start::Aligned => {
+                let at =
+                    if config.start == Start::Aligned { 0 } else { stream.below(self.buffers) };
+                let base = rank * self.buffers;
+                let end = base + self.buffers;
+                Pool::new(config.pool, (base + at..end).chain(base..base + at))
+            }
+        }
+    }
+}
+
+/// Lines from one buffer to the next.
+fn buffer_lines(config: &Queues) -> u32 {
+    lines_in(data_start(config) + config.buffer_size.0)
+}
+
+/// Bytes from the start of a buffer's memory to its data.
+fn data_start(config: &Queues) -> u64 {
+    config.object_header.0 + config.metadata.0 + config.headroom.0
+}
+
 /// A queue pair and its core's view of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
@@ -80,12 +128,17 @@ pub(crate) struct Queue {
     /// Packets sent whose transmit descriptor the driver has not taken back yet, each with the
     /// receive buffer that it was sent from.
     pub(crate) sent: VecDeque<Option<Buffer>>,
+    /// How many of them, from the front, a completion reports.
+    completed: u32,
+    tx_completion_batch: u32,
+    post_batch: u32,
     /// Transmit descriptors in use.
     transmitting: u32,
     tx_descriptors: u32,
     next_tx: u32,
     first_buffer: Line,
     buffer_lines: u32,
+    metadata_offset: u32,
     data_offset: u32,
     pub(crate) metadata_lines: u32,
     first_tx: Line,
@@ -97,25 +150,19 @@ impl Queue {
         core: u16,
         config: &Queues,
         nic: &Nic,
+        (region, rank): (Region, u32),
         space: &mut AddressSpace,
         stream: &mut Stream,
     ) -> Queue {
-        let buffers = config.pool_buffers.unwrap_or(config.rx_descriptors);
-        let first = match config.start {
-            Start::Scattered => stream.below(buffers),
-            Start::Aligned => 0,
-        };
-        let stride = config.metadata.0 + config.headroom.0 + config.buffer_size.0;
-        let buffer_lines = lines_in(stride);
         let tx_lines = lines_in(config.buffer_size.0);
-        let first_buffer = space.reserve(u64::from(buffer_lines * buffers) * LINE_BYTES);
         let first_tx = space.reserve(u64::from(tx_lines * config.tx_descriptors) * LINE_BYTES);
         let descriptor = nic.descriptor_size.0 as u32;
         let completion = nic.completion_size.0 as u32;
         let rx_ring = Ring::new(space, config.rx_descriptors, descriptor);
         let completions = Ring::new(space, config.rx_descriptors, completion);
         let tx_ring = Ring::new(space, config.tx_descriptors, descriptor);
-        let tx_completions = Ring::new(space, config.tx_descriptors, completion);
+        let reports = config.tx_descriptors.div_ceil(config.tx_completion_batch);
+        let tx_completions = Ring::new(space, reports, completion);
         let mut queue = Queue {
             core,
             rx_ring_nic: rx_ring.clone(),
@@ -127,10 +174,13 @@ impl Queue {
             tx_completions_nic: tx_completions.clone(),
             tx_completions,
             sent: VecDeque::new(),
+            completed: 0,
+            tx_completion_batch: config.tx_completion_batch,
+            post_batch: config.post_batch,
             posted: VecDeque::with_capacity(config.rx_descriptors as usize),
             fetched: 0,
             fetching: false,
-            pool: Pool::new(config.pool, buffers, first),
+            pool: region.pool(config, rank, stream),
             unposted: config.rx_descriptors,
             visible: VecDeque::new(),
             backlog: 0,
@@ -138,28 +188,30 @@ impl Queue {
             transmitting: 0,
             tx_descriptors: config.tx_descriptors,
             next_tx: 0,
-            first_buffer,
-            buffer_lines,
-            data_offset: lines_in(config.metadata.0 + config.headroom.0),
+            first_buffer: region.first,
+            buffer_lines: buffer_lines(config),
+            metadata_offset: lines_in(config.object_header.0),
+            data_offset: lines_in(data_start(config)),
             metadata_lines: lines_in(config.metadata.0),
             first_tx,
             tx_lines,
         };
-        queue.post(config.rx_descriptors);
+        queue.post();
         queue
     }
 
-    /// Posts up to `n` free buffers to the NIC and returns how many.
-    pub(crate) fn post(&mut self, n: u32) -> u32 {
-        let mut posted = 0;
-        while posted < n.min(self.unposted)
+    /// Posts free buffers to the NIC for all descriptors without one, if a batch of these has
+    /// gathered.
+    pub(crate) fn post(&mut self) {
+        if self.unposted < self.post_batch {
+            return;
+        }
+        while self.unposted > 0
             && let Some(buffer) = self.pool.take()
         {
             self.posted.push_back(buffer);
-            posted += 1;
+            self.unposted -= 1;
         }
-        self.unposted -= posted;
-        posted
     }
 
     /// Descriptors that the NIC may use or fetch.
@@ -181,7 +233,7 @@ impl Queue {
 
     /// First line of the driver's metadata of a buffer.
     pub(crate) fn metadata(&self, buffer: Buffer) -> Line {
-        self.first_buffer + buffer * self.buffer_lines
+        self.first_buffer + buffer * self.buffer_lines + self.metadata_offset
     }
 
     /// How many transmit descriptors are free.
@@ -201,15 +253,26 @@ impl Queue {
         self.next_tx = (self.next_tx + 1) % self.tx_descriptors;
     }
 
-    /// The driver takes back the descriptors of all packets sent, and with them the receive buffers
-    /// they were sent from. Returns how many packets that were.
+    /// The NIC has read a packet, sent from a receive buffer or not. Returns the line of the
+    /// completion that it writes if the batch is full.
+    pub(crate) fn packet_sent(&mut self, from: Option<Buffer>) -> Option<Line> {
+        self.sent.push_back(from);
+        let unreported = self.sent.len() as u32 - self.completed;
+        (unreported == self.tx_completion_batch).then(|| {
+            self.completed += unreported;
+            self.tx_completions_nic.advance()
+        })
+    }
+
+    /// The driver takes back the descriptors of all packets reported as sent, and with them the
+    /// receive buffers they were sent from. Returns how many completions that were.
     pub(crate) fn reap(&mut self) -> u32 {
-        let n = self.sent.len() as u32;
-        for buffer in self.sent.drain(..).flatten() {
+        let n = std::mem::take(&mut self.completed);
+        for buffer in self.sent.drain(..n as usize).flatten() {
             self.pool.put(buffer);
         }
         self.transmitting -= n;
-        n
+        n / self.tx_completion_batch
     }
 
     /// Transmit descriptors in use.

@@ -159,9 +159,9 @@ pub struct CacheResults {
 /// DMA by the NIC, in cache lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IoResults {
-    /// Writes that found the line in the LLC.
+    /// Writes that found the line in the LLC, or its snoop filter that a core holds it.
     pub write_hits: u64,
-    /// Writes that did not.
+    /// Writes that found it in no cache.
     pub write_misses: u64,
     /// Reads served by a cache.
     pub read_hits: u64,

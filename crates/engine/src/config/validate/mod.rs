@@ -103,8 +103,11 @@ fn check_queues(v: &mut Violations, queues: &Queues) {
     v.within("queues.rx_descriptors", queues.rx_descriptors, &ring, "");
     v.within("queues.tx_descriptors", queues.tx_descriptors, &ring, "");
     v.within("queues.buffer_size", queues.buffer_size, &(Size(LINE)..=MAX_BUFFER), "");
-    for (key, size) in [("queues.headroom", queues.headroom), ("queues.metadata", queues.metadata)]
-    {
+    for (key, size) in [
+        ("queues.object_header", queues.object_header),
+        ("queues.headroom", queues.headroom),
+        ("queues.metadata", queues.metadata),
+    ] {
         if size > MAX_BUFFER || !size.0.is_multiple_of(LINE) {
             v.add(key, size, format!("a multiple of {LINE} B up to {MAX_BUFFER}, so that data begins on a line of its own"));
         }
@@ -120,7 +123,12 @@ fn check_queues(v: &mut Violations, queues: &Queues) {
         );
     }
     let why = " (queues.rx_descriptors)";
-    v.within("queues.burst", queues.burst, &(1..=queues.rx_descriptors.max(1)), why);
+    let ring = 1..=queues.rx_descriptors.max(1);
+    v.within("queues.burst", queues.burst, &ring, why);
+    v.within("queues.post_batch", queues.post_batch, &ring, why);
+    let why = " (the smaller of queues.rx_descriptors and queues.tx_descriptors): unreported packets hold both";
+    let ring = 1..=queues.rx_descriptors.min(queues.tx_descriptors).max(1);
+    v.within("queues.tx_completion_batch", queues.tx_completion_batch, &ring, why);
 }
 
 fn check_traffic(v: &mut Violations, traffic: &TrafficConfig, queues: &Queues, machine: &Machine) {
@@ -190,6 +198,11 @@ fn check_tenants(v: &mut Violations, tenants: &[Tenant], machine: &Machine) {
     }
 }
 
+/// Cores that have a queue.
+pub(crate) fn serving_cores(scenario: &Scenario) -> u32 {
+    scenario.tenants.iter().filter(|t| serves_packets(t)).map(|t| t.cores.count).sum()
+}
+
 /// Whether an application takes packets.
 fn serves_packets(tenant: &Tenant) -> bool {
     !matches!(tenant.app, AppConfig::Xmem(_))
@@ -212,9 +225,11 @@ fn check_services(v: &mut Violations, scenario: &Scenario) {
 fn check_memory(v: &mut Violations, scenario: &Scenario) {
     /// Rings, rounding to huge pages, and the small tables of applications.
     const SMALL: u64 = 1 << 30;
-    let Queues { metadata, headroom, buffer_size, tx_descriptors, .. } = scenario.queues;
+    let Queues { object_header, metadata, headroom, buffer_size, tx_descriptors, .. } =
+        scenario.queues;
     let line_up = |bytes: u64| u128::from(bytes.next_multiple_of(LINE));
-    let stride = line_up(metadata.0.saturating_add(headroom.0).saturating_add(buffer_size.0));
+    let parts = [object_header, metadata, headroom, buffer_size];
+    let stride = line_up(parts.iter().fold(0, |sum, part| sum.saturating_add(part.0)));
     let pool = scenario.queues.pool_buffers.unwrap_or(scenario.queues.rx_descriptors);
     let queue = stride * u128::from(pool) + line_up(buffer_size.0) * u128::from(tx_descriptors);
     let (mut buffers, mut data) = (0, 0);

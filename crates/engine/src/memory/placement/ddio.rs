@@ -1,5 +1,10 @@
 //! DDIO: update in place where the LLC holds the line in any way, else allocate in the I/O ways
 //! without reading memory (Sweeper paper, section II-A; `IIO_LLC_WAYS` in the reference facts).
+//!
+//! A line that only private caches hold moves to the I/O ways, and counts as a hit: the slice's
+//! lookup covers its tags and its snoop filter, and no memory is involved. The public ddio-bench data
+//! agree: with all 11 ways 100 % of the writes hit, though the core has modified the first line of
+//! every packet, and so holds it alone.
 
 use super::{Place, Written};
 use crate::memory::caches::Caches;
@@ -12,17 +17,17 @@ impl Place for Ddio {
     #[inline]
     fn write(caches: &mut Caches, line: Line, kind: LineKind) -> Written {
         let home = caches.home(line);
-        caches.invalidate_private(home);
+        let private = caches.invalidate_private(home);
         #[cfg(test)]
         caches.shadowed(|shadow| shadow.store(line));
         let state = State::written_by_io(kind);
         if let Some(slot) = caches.llc.lookup(home) {
             caches.llc.set_state(slot, state);
-            return Written::LlcHit;
+            return Written::Hit;
         }
         if let Some(victim) = caches.llc.insert(home, state, caches.io_ways) {
             caches.evict(home, victim);
         }
-        Written::LlcMiss
+        if private { Written::Hit } else { Written::Miss }
     }
 }

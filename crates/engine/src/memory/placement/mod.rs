@@ -13,10 +13,10 @@ use crate::config::scenario::Policy;
 /// Where a DMA write of one line ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
-    /// In the LLC, which held the line.
-    LlcHit,
-    /// In the LLC, which did not hold it.
-    LlcMiss,
+    /// In the LLC; a cache held the line.
+    Hit,
+    /// In the LLC; no cache held the line.
+    Miss,
     /// On its way to memory.
     Memory,
     /// In a store of its own that takes part in nothing else.
