@@ -1,9 +1,8 @@
-//! Cost of the DRAM model by itself: `cargo bench --bench dram -- [reads|mix] [requests] [GB/s]`, or
-//! `-- writes [requests] [in flight]`.
+//! Cost of the DRAM model by itself: `cargo bench --bench dram -- [reads|mix] [requests] [GB/s]`.
 //!
-//! One channel with the settings of the published curves (variant r4b8) and uniform random lines:
-//! Poisson arrivals, reads only or two reads to a write; or a saturated closed loop of three writes
-//! to a read. Prints requests, simulated time and seconds; divide the instructions of `perf stat -e instructions:u` by the requests.
+//! One channel with the settings of the published curves (variant r4b8), Poisson arrivals of
+//! uniform random lines, reads only or two reads to a write. Prints requests, simulated time and
+//! seconds; divide the instructions of `perf stat -e instructions:u` by the requests.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports on standard output")]
 
@@ -49,32 +48,14 @@ fn config() -> DramConfig {
 fn main() {
     // Cargo passes `--bench` to a benchmark without harness.
     let args: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let mix = args.first().is_some_and(|a| a == "mix");
     let number = |i: usize, default: u64| {
-        args.get(i).map_or(default, |a| {
-            a.parse().expect("a number: [reads|mix|writes] [requests] [GB/s or requests in flight]")
-        })
+        args.get(i).map_or(default, |a| a.parse().expect("a number: [reads|mix] [requests] [GB/s]"))
     };
     let requests = number(1, 2_000_000);
-    let mut dram = Dram::new(&config()).expect("a valid configuration");
-    let start = Instant::now();
-    let end = match args.first().map(String::as_str) {
-        Some("writes") => closed_loop(&mut dram, requests, number(2, 32)),
-        Some("mix") => poisson(&mut dram, requests, number(2, 12), true),
-        _ => poisson(&mut dram, requests, number(2, 12), false),
-    };
-    let seconds = start.elapsed().as_secs_f64();
-    let stats = dram.stats(0, end);
-    println!("requests {requests}, simulated {:.0} ns, {seconds:.3} s", end.as_ns_f64());
-    println!(
-        "{:.2} GB/s, {:.2} M requests/s",
-        requests as f64 * 64.0 / end.as_ns_f64(),
-        requests as f64 / seconds / 1e6
-    );
-    println!("{stats:?}");
-}
+    let gbps = number(2, 12);
 
-/// Poisson arrivals at `gbps`: reads only, or two reads to a write. Gives the time of the end.
-fn poisson(dram: &mut Dram, requests: u64, gbps: u64, mix: bool) -> Ps {
+    let mut dram = Dram::new(&config()).expect("a valid configuration");
     let mut rng = Pcg64Mcg::seed_from_u64(1);
     let mean_ps = 64.0 / gbps as f64 * 1e3;
     let gaps: Vec<u64> = (0..GAPS)
@@ -84,6 +65,7 @@ fn poisson(dram: &mut Dram, requests: u64, gbps: u64, mix: bool) -> Ps {
         })
         .collect();
 
+    let start = Instant::now();
     // Requests that found their queue full, in order.
     let mut source = VecDeque::with_capacity(1024);
     let mut done = Vec::with_capacity(64);
@@ -117,44 +99,13 @@ fn poisson(dram: &mut Dram, requests: u64, gbps: u64, mix: bool) -> Ps {
         arrival = if sent + 1 < requests { arrival + Ps(gap) } else { Ps(u64::MAX - 1) };
     }
     assert_eq!(completed, requests, "every request completes");
-    now
-}
-
-/// Three writes to a read, `in_flight` at a time: whenever the data of one has passed the bus, the
-/// next is sent, as soon as its queue has room. Gives the time of the end.
-fn closed_loop(dram: &mut Dram, requests: u64, in_flight: u64) -> Ps {
-    let mut rng = Pcg64Mcg::seed_from_u64(1);
-    let mut done = Vec::with_capacity(64);
-    // When the data of those served has passed, in order.
-    let mut passing: VecDeque<Ps> = VecDeque::with_capacity(1024);
-    let mut next: Option<(u32, bool)> = None;
-    let (mut wake, mut now) = (Ps::MAX, Ps::ZERO);
-    let (mut sent, mut room, mut completed) = (0, in_flight, 0);
-    while completed < requests {
-        while room > 0 && sent < requests {
-            let (line, write) = next.take().unwrap_or_else(|| {
-                let random = rng.next_u64();
-                (random as u32, (random >> 32) % 4 != 0)
-            });
-            if !dram.can_accept(line, write) {
-                next = Some((line, write));
-                break;
-            }
-            wake = dram.push(now, line, write, 0);
-            (sent, room) = (sent + 1, room - 1);
-        }
-        now = passing.front().map_or(wake, |at| wake.min(*at));
-        if wake <= now {
-            wake = dram.advance(0, now, &mut done);
-            for d in done.drain(..) {
-                let place = passing.iter().rposition(|at| *at <= d.at).map_or(0, |i| i + 1);
-                passing.insert(place, d.at);
-            }
-        }
-        while passing.front().is_some_and(|at| *at <= now) {
-            passing.pop_front();
-            (room, completed) = (room + 1, completed + 1);
-        }
-    }
-    now
+    let seconds = start.elapsed().as_secs_f64();
+    let stats = dram.stats(0, now);
+    println!("requests {requests}, simulated {:.0} ns, {seconds:.3} s", now.as_ns_f64());
+    println!(
+        "{:.2} GB/s, {:.2} M requests/s",
+        requests as f64 * 64.0 / now.as_ns_f64(),
+        requests as f64 / seconds / 1e6
+    );
+    println!("{stats:?}");
 }

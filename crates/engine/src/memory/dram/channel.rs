@@ -1,31 +1,33 @@
 //! One channel: its queues, its command scheduler, its clock.
 //!
-//! The scheduler looks at a bank when the [`Wheel`] says so: at the clock at which its next command
-//! may be issued, as far as bank, bank group and rank are concerned. It serves the requests of one
-//! queue, reads until writes are drained, and issues, each on the first free clock of the command
-//! bus,
+//! The scheduler decides only at clocks at which something can happen. At such a clock it issues at
+//! most one command, the first there is of:
 //!
-//! - for a closed row the activate for the oldest request of the bank, which leaves its queue and
-//!   then holds the bank until it is served;
-//! - for an open row that a request wants, nothing: that leaves its queue as one whose row is opened;
-//! - otherwise the precharge for the oldest request.
+//! 1. the read or write of a request whose row has been opened for it (oldest first),
+//! 2. the next command of a refresh that is due,
+//! 3. a precharge the row policy asks for,
+//! 4. the next command of a waiting request: from the read queue, or while draining from the write
+//!    queue; the oldest that may be issued at this clock (FR-FCFS), but never a precharge of a row
+//!    that an older request of that queue still wants.
 //!
-//! Requests whose row is opened wait for the data bus. They are given its clocks a little ahead,
-//! always the one that can go first; of several the one whose row was ready first.
+//! No request of step 4 is served while a refresh is due. A request leaves its queue when its row
+//! is opened for it, and then occupies its bank: no one else can close the row until it is served.
 //!
-//! While a refresh is due no bank is looked at.
+//! Requests are looked at when a [`Wheel`] says so: at a lower bound of the clock at which their
+//! next command may be issued. Those that may go but are not the first are looked at again in the
+//! next clock.
 
 use super::Done;
 use super::config::{DramConfig, RowPolicy};
 use super::device::Device;
 use super::mapping::Place;
-use super::queue::{Entry, NONE, Pool};
+use super::queue::{Entry, NEVER, NONE, Pool, Wheel};
 use super::refresh::Calendar;
 use super::stats::ChannelStats;
 use super::trace::{Kind, Trace};
-use super::wheel::{BankSet, NEVER, Wheel};
 use crate::time::{Clock, Ps};
 
+mod issue;
 mod schedule;
 
 const READ: usize = 0;
@@ -40,9 +42,9 @@ pub(super) struct Channel {
     /// Reads and writes in the queues.
     waiting: [usize; 2],
     capacity: [usize; 2],
-    /// Banks with waiting reads, and with waiting writes.
-    waiting_banks: [BankSet; 2],
     wheel: Wheel,
+    /// First reads and writes that are to be looked at when their queue is served.
+    held: [u16; 2],
     /// Which queue is served.
     serving: usize,
     /// Writes are drained once there are more than `drain_high`, until fewer than `drain_low`.
@@ -55,18 +57,14 @@ pub(super) struct Channel {
     timeout: Option<u64>,
     /// Whether the row policy closes rows at all.
     closes_rows: bool,
-    /// Words of 64 banks.
-    bank_words: usize,
-    /// Requests whose row is opened for them and whose access has no place on the bus yet, by the first
-    /// clock of that; and a lower bound of the clock of the first such access.
-    opened: Vec<Opened>,
-    next_burst: u64,
-    /// Next clock at which a rank falls due or, if one is, its refresh goes on.
-    next_refresh: u64,
-    /// Until then a refresh holds all requests.
-    held_until: u64,
+    /// Banks the row policy will close, and the first clock at which one may be due.
+    watched: Vec<u16>,
+    next_close: u64,
     /// Next clock with something to do, requests waiting or not.
     wake: u64,
+    /// First clock at which the command bus is free.
+    bus_free: u64,
+    arrivals: u32,
     /// Completed, to be handed out by the next advance, and the earliest of their times.
     finished: Vec<Done>,
     first_finished: Ps,
@@ -76,16 +74,6 @@ pub(super) struct Channel {
     counts: Counts,
     /// Empty, and its methods do nothing, outside this module's tests.
     pub(super) trace: Trace,
-}
-
-/// A request whose row is opened for it.
-#[derive(Clone, Copy, Debug)]
-struct Opened {
-    /// First clock of its access, the data bus apart.
-    from: u64,
-    tag: u32,
-    bank: u16,
-    write: bool,
 }
 
 /// Counters, times in clocks.
@@ -109,6 +97,7 @@ impl Channel {
         let t = cfg.resolved_timings();
         let banks = (cfg.ranks * cfg.bank_groups * cfg.banks_per_group) as usize;
         let capacity = [cfg.read_queue as usize, cfg.write_queue as usize];
+        let requests = capacity[READ] + capacity[WRITE] + banks;
         let calendar = Calendar::new(cfg.refresh, cfg.ranks, t.refi);
         let wake = calendar.next();
         let (close_after, timeout) = match cfg.row_policy {
@@ -120,11 +109,11 @@ impl Channel {
         Channel {
             clock: cfg.standard.clock(),
             device: Device::new(&t, cfg.bank_groups, cfg.banks_per_group),
-            pool: Pool::new(),
+            pool: Pool::new(requests),
             waiting: [0; 2],
             capacity,
-            waiting_banks: [BankSet::default(); 2],
             wheel: Wheel::new(),
+            held: [NONE; 2],
             serving: WRITE,
             drain_high: cfg.drain_high_percent as usize * capacity[WRITE] / 100,
             drain_low: (cfg.drain_low_percent as usize * capacity[WRITE]).div_ceil(100),
@@ -132,13 +121,12 @@ impl Channel {
             close_after,
             timeout,
             closes_rows: cfg.row_policy != RowPolicy::Open,
-            bank_words: banks.div_ceil(64),
-            opened: Vec::with_capacity(banks),
-            next_burst: NEVER,
-            next_refresh: wake,
-            held_until: 0,
+            watched: Vec::with_capacity(banks),
+            next_close: NEVER,
             wake,
-            finished: Vec::with_capacity(capacity[READ] + capacity[WRITE]),
+            bus_free: 0,
+            arrivals: 0,
+            finished: Vec::with_capacity(requests),
             first_finished: Ps::MAX,
             shortest_access: u64::from(t.bl + t.cl.min(t.cwl)),
             burst_clocks: u64::from(t.bl),
@@ -159,10 +147,9 @@ impl Channel {
         if self.wake <= clock {
             self.run_until(clock);
         }
-        self.wheel.advance(clock);
-        let (bank, which) = (place.bank, usize::from(write));
-        let b = self.device.bank_mut(bank);
-        if self.pool.find(&b.waiting[WRITE], |e| e.line == line) != NONE {
+        let bank = self.device.bank_mut(place.bank);
+        let others = bank.first_request;
+        if others != NONE && self.pool.of_bank(others).any(|e| e.write && e.line == line) {
             // Found in the controller in the clock after arrival.
             if write {
                 self.counts.coalesced_writes += 1;
@@ -172,24 +159,34 @@ impl Channel {
             self.finish(tag, write, clock + 1);
             return self.next_advance();
         }
-        // Others of its bank have a clock at which they are looked at; a hit may go before.
-        let look = b.waiting[which].is_empty() || b.row == place.row;
-        let entry = Entry { line, row: place.row, tag, next: NONE, conflict: false };
-        self.pool.push(&mut b.waiting[which], entry);
-        self.waiting_banks[which].insert(bank);
+        let mut entry = Entry::new(self.arrivals, line, place.row, place.bank, write, tag);
+        self.arrivals = self.arrivals.wrapping_add(1);
+        entry.next_of_bank = others;
+        let slot = self.pool.add(entry);
+        bank.first_request = slot;
+        let which = usize::from(write);
         self.waiting[which] += 1;
         self.counts.waited[which] = self.counts.waited[which].wrapping_sub(clock);
-        self.choose_queue(clock);
-        if look && which == self.serving {
-            // The controller sees a request in the clock after its arrival.
-            if self.next_refresh > clock + 1 {
-                self.device.advance(clock + 1);
-                self.look(bank, clock + 1);
-            } else {
-                self.wheel.add(bank, clock + 1);
-            }
+        self.wheel.turn(clock);
+        if self.calendar.is_due() {
+            self.hold(slot, which);
+            return self.next_advance();
         }
-        self.wake = self.next_wake();
+        self.choose_queue();
+        if which == self.serving {
+            // The controller sees a request in the clock after its arrival.
+            let (next, ready) = (clock + 1, self.device.ready(&entry));
+            if ready <= next && self.bus_free <= next && self.wake > next {
+                // Nothing else wants that clock, and what arrives until then is younger.
+                self.bus_free = next + self.issue_first(slot, next);
+                self.wake = self.next_wake();
+                return self.next_advance();
+            }
+            self.look_again(slot, ready.max(next));
+        } else {
+            self.hold(slot, which);
+        }
+        self.wake = self.wake.min(self.wheel.next().max(self.bus_free));
         self.next_advance()
     }
 
@@ -210,7 +207,7 @@ impl Channel {
     /// or in a slot that becomes free, which matters when a queue is full.
     #[inline]
     fn next_advance(&self) -> Ps {
-        let wake = if self.waiting == [0; 2] && self.opened.is_empty() {
+        let wake = if self.pool.is_empty() {
             Ps::MAX
         } else if self.can_accept(false) && self.can_accept(true) {
             self.clock.at(self.wake + self.shortest_access)

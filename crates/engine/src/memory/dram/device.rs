@@ -6,9 +6,8 @@
 //! B may be issued at the maximum over its levels. These clocks only ever grow, so one computed
 //! earlier is a lower bound later.
 
-use super::commands::CommandBus;
 use super::gaps::Gaps;
-use super::queue::List;
+use super::queue::{Entry, NEVER, NONE};
 use super::timing::Timings;
 
 /// Most banks (and bank groups) and ranks of a channel. The arrays have these constant powers of
@@ -23,21 +22,23 @@ pub(super) const CLOSED: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Bank {
-    pub next_activate: u64,
-    pub next_precharge: u64,
+    next_activate: u64,
+    next_precharge: u64,
     next_column: u64,
-    /// Last column access.
-    pub last_access: u64,
     /// The open row, or [`CLOSED`].
     pub row: u32,
-    /// A request opened the row and its access has no place yet: the row must stay.
+    group: u16,
+    rank: u16,
+    /// A request opened the row and has not accessed it yet: the row must stay.
     pub reserved: bool,
     /// Column accesses since the row was opened.
     pub accesses: u32,
-    group: u16,
-    rank: u16,
-    /// The waiting reads and writes.
-    pub waiting: [List; 2],
+    /// Last column access.
+    pub last_access: u64,
+    /// The row policy has put the bank on its list.
+    pub watched: bool,
+    /// First of the requests for this bank.
+    pub first_request: u16,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -59,13 +60,24 @@ struct Rank {
     /// The last four activates, the oldest at `oldest_activate`, each plus tFAW.
     window: [u64; 4],
     oldest_activate: usize,
+    /// Banks with an open row, and of these the reserved ones.
+    open: u32,
+    reserved: u32,
 }
 
 fn boxed<T: std::fmt::Debug>(items: Vec<T>) -> Box<[T; BANKS]> {
     items.try_into().expect("as many as the array holds")
 }
 
-/// The devices of one channel, and the command and data bus they share.
+/// What to do next for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Precharge,
+    Activate,
+    Column,
+}
+
+/// The devices of one channel.
 #[derive(Clone, Debug)]
 pub(super) struct Device {
     gaps: Gaps,
@@ -73,13 +85,10 @@ pub(super) struct Device {
     groups: Box<[Group; BANKS]>,
     ranks: [Rank; RANKS],
     banks_per_rank: usize,
-    commands: CommandBus,
-    /// The rank of the last burst, and the earliest read and write for all other ranks. (For its
-    /// own rank they are in [`Rank`].)
+    /// The rank of the last read or write, and the earliest read and write for all other ranks.
+    /// (For its own rank they are in [`Rank`].)
     bus_rank: u16,
     bus_next: [u64; 2],
-    /// An activate, read or write takes the command bus for two clocks.
-    long: bool,
 }
 
 impl Device {
@@ -95,7 +104,8 @@ impl Device {
             reserved: false,
             accesses: 0,
             last_access: 0,
-            waiting: [List::EMPTY; 2],
+            watched: false,
+            first_request: NONE,
         };
         Device {
             gaps: Gaps::new(t),
@@ -103,17 +113,9 @@ impl Device {
             groups: boxed(vec![Group::default(); BANKS]),
             ranks: [Rank::default(); RANKS],
             banks_per_rank: banks_per_rank as usize,
-            commands: CommandBus::default(),
             bus_rank: 0,
             bus_next: [0; 2],
-            long: t.command_clocks == 2,
         }
-    }
-
-    /// Moves the command bus on to the present clock.
-    #[inline]
-    pub(super) fn advance(&mut self, now: u64) {
-        self.commands.advance(now);
     }
 
     #[inline]
@@ -126,94 +128,97 @@ impl Device {
         &mut self.banks[bank as usize % BANKS]
     }
 
-    /// The earliest activate of `bank`.
+    /// The command that brings `entry` forward.
     #[inline]
-    pub(super) fn activate_ready(&self, bank: u16) -> u64 {
-        let b = self.bank(bank);
-        let group = &self.groups[b.group as usize % BANKS];
-        let rank = &self.ranks[b.rank as usize % RANKS];
-        b.next_activate.max(group.next_activate).max(rank.next_activate)
+    pub(super) fn step(&self, entry: &Entry) -> Step {
+        match self.banks[entry.bank as usize % BANKS].row {
+            row if row == entry.row => Step::Column,
+            CLOSED => Step::Activate,
+            _ => Step::Precharge,
+        }
+    }
+
+    /// The earliest clock for that command; never, while the bank is reserved for another row.
+    #[inline]
+    pub(super) fn ready(&self, entry: &Entry) -> u64 {
+        let bank = &self.banks[entry.bank as usize % BANKS];
+        let rank = &self.ranks[bank.rank as usize % RANKS];
+        if bank.row == entry.row {
+            let group = &self.groups[bank.group as usize % BANKS];
+            let which = usize::from(entry.write);
+            let ready = group.next_column[which].max(rank.next_column[which]).max(bank.next_column);
+            if bank.rank == self.bus_rank { ready } else { ready.max(self.bus_next[which]) }
+        } else if bank.row == CLOSED {
+            let group = &self.groups[bank.group as usize % BANKS];
+            bank.next_activate.max(group.next_activate).max(rank.next_activate)
+        } else if bank.reserved {
+            NEVER
+        } else {
+            bank.next_precharge.max(rank.next_precharge)
+        }
     }
 
     /// The earliest precharge of `bank`.
-    #[inline]
     pub(super) fn precharge_ready(&self, bank: u16) -> u64 {
-        let b = self.bank(bank);
+        let b = &self.banks[bank as usize % BANKS];
         b.next_precharge.max(self.ranks[b.rank as usize % RANKS].next_precharge)
     }
 
-    /// Whether the command bus is free soon.
+    /// Opens a row for a request; gives a lower bound of the clock for its first access.
     #[inline]
-    pub(super) fn takes_commands(&self) -> bool {
-        self.commands.is_near()
-    }
-
-    /// Opens a row for a request, as soon as the command bus is free. Gives the clock.
-    #[inline]
-    pub(super) fn activate(&mut self, bank: u16, row: u32) -> u64 {
+    pub(super) fn activate(&mut self, bank: u16, row: u32, now: u64) -> u64 {
         let gaps = &self.gaps;
-        let clock = self.commands.next(self.long);
-        self.commands.take(clock, self.long);
         let b = &mut self.banks[bank as usize % BANKS];
         debug_assert_eq!(b.row, CLOSED, "activate of an open bank");
         b.row = row;
         b.reserved = true;
         b.accesses = 0;
-        b.next_column = clock + gaps.activate_to_column;
-        b.next_precharge = clock + gaps.activate_to_precharge;
-        b.next_activate = clock + gaps.activate_to_activate;
+        b.next_column = now + gaps.activate_to_column;
+        b.next_precharge = now + gaps.activate_to_precharge;
+        b.next_activate = now + gaps.activate_to_activate;
         let group = &mut self.groups[b.group as usize % BANKS];
-        group.next_activate = clock + gaps.activate_to_activate_group;
+        group.next_activate = now + gaps.activate_to_activate_group;
         let rank = &mut self.ranks[b.rank as usize % RANKS];
-        rank.window[rank.oldest_activate % 4] = clock + gaps.activate_to_fifth;
+        rank.open += 1;
+        rank.reserved += 1;
+        rank.window[rank.oldest_activate % 4] = now + gaps.activate_to_fifth;
         rank.oldest_activate = (rank.oldest_activate + 1) % 4;
         let fifth = rank.window[rank.oldest_activate];
         rank.next_activate =
-            rank.next_activate.max(clock + gaps.activate_to_activate_rank).max(fifth);
-        clock
+            rank.next_activate.max(now + gaps.activate_to_activate_rank).max(fifth);
+        b.next_column
     }
 
-    /// Closes a row, as soon as the command bus is free. Gives the clock.
+    /// Closes a row; gives a lower bound of the clock for the next activate.
     #[inline]
-    pub(super) fn precharge(&mut self, bank: u16) -> u64 {
-        let clock = self.commands.next(false);
-        self.commands.take(clock, false);
+    pub(super) fn precharge(&mut self, bank: u16, now: u64) -> u64 {
         let b = &mut self.banks[bank as usize % BANKS];
         debug_assert!(b.row != CLOSED && !b.reserved, "precharge of a closed or reserved bank");
         b.row = CLOSED;
-        b.next_activate = b.next_activate.max(clock + self.gaps.precharge_to_activate);
+        b.next_activate = b.next_activate.max(now + self.gaps.precharge_to_activate);
         let rank = &mut self.ranks[b.rank as usize % RANKS];
-        rank.next_precharge = clock + self.gaps.precharge_to_precharge;
-        clock
+        rank.open -= 1;
+        rank.next_precharge = now + self.gaps.precharge_to_precharge;
+        b.next_activate
     }
 
-    /// The earliest read or write of the open row of `bank`.
+    /// A read or write of the open row of `bank`; `close` adds the auto-precharge. Gives the clock
+    /// after the last data beat.
     #[inline]
-    pub(super) fn column_ready(&self, bank: u16, write: bool) -> u64 {
-        let which = usize::from(write);
-        let b = self.bank(bank);
-        let group = &self.groups[b.group as usize % BANKS];
-        let rank = &self.ranks[b.rank as usize % RANKS];
-        let ready = b.next_column.max(group.next_column[which]).max(rank.next_column[which]);
-        if b.rank == self.bus_rank { ready } else { ready.max(self.bus_next[which]) }
-    }
-
-    /// The earliest access of `bank` after its activate.
-    #[inline]
-    pub(super) fn next_column(&self, bank: u16) -> u64 {
-        self.bank(bank).next_column
-    }
-
-    /// A read or write of the open row of `bank`, as soon from `from` on as the command bus is free;
-    /// `close` adds the auto-precharge. Gives its clock and the clock after the last data beat.
-    #[inline]
-    pub(super) fn column(&mut self, bank: u16, write: bool, close: bool, from: u64) -> (u64, u64) {
-        let clock = self.commands.free(from, self.long);
-        self.commands.take(clock, self.long);
-        let which = usize::from(write);
+    pub(super) fn column(&mut self, bank: u16, write: bool, close: bool, now: u64) -> u64 {
+        let gaps = &self.gaps.column[usize::from(write)];
         let b = &mut self.banks[bank as usize % BANKS];
         let group = &mut self.groups[b.group as usize % BANKS];
         let rank = &mut self.ranks[b.rank as usize % RANKS];
+        b.accesses += 1;
+        b.last_access = now;
+        b.next_precharge = b.next_precharge.max(now + gaps.precharge);
+        if close {
+            b.row = CLOSED;
+            let reopen = b.next_precharge + self.gaps.precharge_to_activate;
+            b.next_activate = b.next_activate.max(reopen);
+            rank.open -= 1;
+        }
         if b.rank != self.bus_rank {
             // What the ranks before this one asked of it stays in force.
             for which in 0..2 {
@@ -221,23 +226,27 @@ impl Device {
             }
             self.bus_rank = b.rank;
         }
-        let gaps = &self.gaps.column[which];
-        b.accesses += 1;
-        b.reserved = false;
-        b.last_access = clock;
-        b.next_precharge = b.next_precharge.max(clock + gaps.precharge);
-        if close {
-            b.row = CLOSED;
-            let reopen = b.next_precharge + self.gaps.precharge_to_activate;
-            b.next_activate = b.next_activate.max(reopen);
-        }
         for which in 0..2 {
-            let raise = |earliest: &mut u64, gap: u64| *earliest = (*earliest).max(clock + gap);
+            let raise = |clock: &mut u64, gap: u64| *clock = (*clock).max(now + gap);
             raise(&mut group.next_column[which], gaps.same_group[which]);
             raise(&mut rank.next_column[which], gaps.same_rank[which]);
             raise(&mut self.bus_next[which], gaps.other_rank[which]);
         }
-        (clock, clock + gaps.data)
+        now + gaps.data
+    }
+
+    /// Clocks that an activate, read or write occupies the command bus.
+    #[inline]
+    pub(super) fn long_command(&self) -> u64 {
+        self.gaps.long_command
+    }
+
+    /// The request that opened the row has accessed it, and others may close it.
+    #[inline]
+    pub(super) fn release(&mut self, bank: u16) {
+        let b = &mut self.banks[bank as usize % BANKS];
+        b.reserved = false;
+        self.ranks[b.rank as usize % RANKS].reserved -= 1;
     }
 
     /// The banks of a rank.
@@ -246,42 +255,41 @@ impl Device {
         first..first + self.banks_per_rank
     }
 
-    /// The earliest clock for the next command of a refresh of `rank`, and whether that closes its
-    /// banks before.
-    pub(super) fn refresh_ready(&self, rank: u32) -> (u64, bool) {
+    /// Whether a refresh of `rank` still needs its banks closed, and the earliest clock for the
+    /// next command towards it (never, while a reserved bank has to be waited for).
+    pub(super) fn refresh_step(&self, rank: u32) -> (Step, u64) {
         let state = &self.ranks[rank as usize % RANKS];
         let banks = &self.banks[self.banks_of(rank)];
-        if banks.iter().any(|b| b.row != CLOSED) {
-            (banks.iter().map(|b| b.next_precharge).fold(state.next_precharge, u64::max), true)
+        if state.reserved > 0 {
+            (Step::Precharge, NEVER)
+        } else if state.open > 0 {
+            let ready = banks.iter().map(|b| b.next_precharge).fold(state.next_precharge, u64::max);
+            (Step::Precharge, ready)
         } else {
             // An activate would be possible in every bank: tRC and tRP have passed everywhere.
             let ready = banks.iter().map(|b| b.next_activate).fold(0, u64::max);
-            (state.next_refresh.max(ready + self.gaps.activate_to_refresh), false)
+            (Step::Activate, state.next_refresh.max(ready + self.gaps.activate_to_refresh))
         }
     }
 
-    /// Closes all banks of a rank, as soon as the command bus is free. Gives the clock.
-    pub(super) fn precharge_all(&mut self, rank: u32) -> u64 {
-        let clock = self.commands.next(false);
-        self.commands.take(clock, false);
+    /// Closes all banks of a rank with one command.
+    pub(super) fn precharge_all(&mut self, rank: u32, now: u64) {
         let banks = self.banks_of(rank);
         for b in &mut self.banks[banks] {
             debug_assert!(!b.reserved, "precharge of a reserved bank");
             b.row = CLOSED;
-            b.next_activate = b.next_activate.max(clock + self.gaps.precharge_to_activate);
+            b.next_activate = b.next_activate.max(now + self.gaps.precharge_to_activate);
         }
-        self.ranks[rank as usize % RANKS].next_precharge = clock + self.gaps.precharge_to_precharge;
-        clock
+        let state = &mut self.ranks[rank as usize % RANKS];
+        state.open = 0;
+        state.next_precharge = now + self.gaps.precharge_to_precharge;
     }
 
-    /// Refreshes a rank whose banks are all closed, as soon as the command bus is free. Gives the
-    /// clock.
-    pub(super) fn refresh(&mut self, rank: u32) -> u64 {
-        let clock = self.commands.next(false);
-        self.commands.take(clock, false);
+    /// Refreshes a rank whose banks are all closed.
+    pub(super) fn refresh(&mut self, rank: u32, now: u64) {
         let state = &mut self.ranks[rank as usize % RANKS];
-        state.next_activate = state.next_activate.max(clock + self.gaps.refresh_to_activate);
-        state.next_refresh = clock + self.gaps.refresh_to_refresh;
-        clock
+        debug_assert_eq!(state.open, 0, "refresh of a rank with open banks");
+        state.next_activate = state.next_activate.max(now + self.gaps.refresh_to_activate);
+        state.next_refresh = now + self.gaps.refresh_to_refresh;
     }
 }

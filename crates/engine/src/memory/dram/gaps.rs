@@ -35,6 +35,8 @@ pub(super) struct Gaps {
     pub activate_to_refresh: u64,
     /// After a read and after a write.
     pub column: [ColumnGaps; 2],
+    /// Clocks that an activate, read or write occupies the command bus.
+    pub long_command: u64,
 }
 
 impl Gaps {
@@ -72,6 +74,7 @@ impl Gaps {
             refresh_to_refresh: long(t.rfc),
             activate_to_refresh: long(tail),
             column: [read, write],
+            long_command: long(t.command_clocks),
         }
     }
 }

@@ -6,7 +6,6 @@
 //! be advanced next. See `docs/models/dram.md`.
 
 mod channel;
-mod commands;
 mod config;
 pub(crate) mod device;
 mod gaps;
@@ -16,7 +15,6 @@ mod refresh;
 mod stats;
 mod timing;
 mod trace;
-mod wheel;
 
 use channel::Channel;
 use mapping::AddressMap;
