@@ -59,14 +59,27 @@ prediction with 2-bit counters (Jaleel et al., ISCA 2010). `random`: Uniformly r
 """
 
 
+class L1d(Model):
+    """A first-level data cache."""
+
+    size: Size
+    """Capacity."""
+    ways: UInt32
+    """Associativity."""
+    latency_cycles: UInt32
+    """Load-to-use latency of a hit, in core cycles."""
+    replacement: Replacement = "lru"
+    """Which line of a set makes room."""
+
+
 Prefetch: TypeAlias = Literal["none", "next-line", "stream"]
 """A hardware prefetcher. `none`: None. `next-line`: A miss also fetches the line after it.
 `stream`: Two misses in a row of ascending lines start a stream that runs ahead within the page.
 """
 
 
-class PrivateCache(Model):
-    """A private cache."""
+class L2(Model):
+    """A second-level cache."""
 
     size: Size
     """Capacity."""
@@ -336,9 +349,9 @@ class Machine(Model):
     """What the machine is, for people."""
     core: Core
     """The cores."""
-    l1d: PrivateCache
+    l1d: L1d
     """The private first-level data cache of each core."""
-    l2: PrivateCache
+    l2: L2
     """The private second-level cache of each core; it includes the L1d."""
     llc: Llc
     """The shared last-level cache."""
@@ -496,6 +509,14 @@ turn (`rte_ring`). `stack`: Last in, first out: the buffer freed last, still war
 """
 
 
+Start: TypeAlias = Literal["scattered", "aligned"]
+"""Where the pools of the queues stand when the run begins. `scattered`: At independent random
+places, as in a server that has run for a while. `aligned`: All at their first buffer, as in a
+server that has just started. Under even load the queues then march in step for many turns, through
+equal memory banks if the pools lie a multiple of the bank stride apart.
+"""
+
+
 class Queues(Model):
     """The queues of each core that serves packets."""
 
@@ -509,6 +530,8 @@ class Queues(Model):
     """Bytes of the driver's metadata before each buffer (`struct rte_mbuf` is 128); 0 for none."""
     pool: Pool = "ring"
     """Order in which freed buffers are used again."""
+    start: Start = "scattered"
+    """Where each queue's pool stands when the run begins."""
     pool_buffers: UInt32 | None = None
     """Buffers in each core's pool; at least `rx_descriptors`, which is the default."""
     tx_descriptors: UInt32

@@ -4,3 +4,5 @@ pub(crate) mod ask;
 mod in_order;
 pub(crate) mod interval;
 pub mod op;
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,8 @@ mod directory;
 pub mod dram;
 mod io;
 pub mod line;
+#[cfg(test)]
+mod oracle;
 mod placement;
 mod prefetch;
 pub(crate) mod private;

@@ -475,6 +475,14 @@ impl Memory {
         }
     }
 
+    /// A line enters the caches of core 0 without a transaction.
+    #[cfg(test)]
+    pub(crate) fn fill_at_once(&mut self, line: Line, kind: LineKind, exclusive: bool) {
+        if self.caches.request(0, line, kind, exclusive, 0) == Served::Memory {
+            self.caches.arrive(0, line, kind, exclusive);
+        }
+    }
+
     /// A seeded fault: a write-back vanishes on its way to memory.
     #[cfg(test)]
     pub(crate) fn lose_a_write(&mut self) {

@@ -1,0 +1,175 @@
+//! The interval core against what its parameters say, like a data sheet.
+
+use super::ask::Ask;
+use super::interval::{Core, Stop};
+use super::op::{Dep, Op, Ops};
+use crate::config::machine::Machine;
+use crate::config::scenario::Policy;
+use crate::memory::dram::Dram;
+use crate::memory::line::{Line, LineKind};
+use crate::memory::system::Memory;
+use crate::testing::machine;
+use crate::time::Ps;
+
+/// What a miss takes from the request's arrival at the LLC to the data's at the core, here.
+const MISS: Ps = Ps::from_ns(100);
+
+/// Later than any test ends.
+const FOREVER: Ps = Ps::from_ns(1_000_000_000);
+
+/// A core with a memory of fixed latency behind its private caches.
+struct Bench {
+    core: Core,
+    memory: Memory,
+    /// Requests on their way: when their data is at the core, and the register.
+    requests: Vec<(Ps, u16)>,
+    /// The most registers in use at a time.
+    most: usize,
+    cycle_ps: u64,
+}
+
+impl Bench {
+    fn new(change: impl FnOnce(&mut Machine)) -> Bench {
+        let mut machine = machine();
+        change(&mut machine);
+        let dram = Dram::new(&machine.dram).expect("the DRAM of the tests is one");
+        let ways = vec![u32::MAX; machine.core.count as usize];
+        let memory = Memory::new(&machine, Policy::Ddio, dram, ways, 0b11, 1 << 20);
+        let core = Core::new(&machine, 0, false);
+        Bench { core, memory, requests: Vec::new(), most: 0, cycle_ps: 500 }
+    }
+
+    /// Cycles until everything the program asks for is done, up to a `Delay` at its end.
+    fn cycles(&mut self, program: impl FnOnce(&mut Ops)) -> u64 {
+        self.core.clear_ops();
+        let begin = self.core.now();
+        program(&mut self.core.ops);
+        // It waits for all loads.
+        self.core.ops.push(Op::Delay { ns: 0 });
+        while self.core.run(&mut self.memory, FOREVER) != Stop::Finished {
+            self.take_requests();
+            let first = self.requests.iter().enumerate().min_by_key(|(_, r)| **r);
+            let (i, _) = first.expect("a core that waits waits for a line");
+            let (at, register) = self.requests.swap_remove(i);
+            self.fill(register);
+            self.core.complete(&mut self.memory, register, at);
+        }
+        self.take_requests();
+        (self.core.now() - begin).0 / self.cycle_ps
+    }
+
+    fn take_requests(&mut self) {
+        for (at, ask) in self.core.asks.drain(..) {
+            if let Ask::Request(register) = ask {
+                self.requests.push((at + MISS, register));
+            }
+        }
+        self.most = self.most.max(self.requests.len());
+    }
+
+    /// The line of a register enters the private caches.
+    fn fill(&mut self, register: u16) {
+        let (line, kind, exclusive) = self.core.miss(register);
+        self.memory.fill_at_once(line, kind, exclusive);
+    }
+}
+
+/// A miss in cycles of 2 GHz: to the LLC (L2's 14 and the network's 8), and [`MISS`].
+const MISS_CYCLES: u64 = 14 + 8 + 200;
+
+fn loads(ops: &mut Ops, lines: impl Iterator<Item = Line>, dep: Dep) {
+    for line in lines {
+        ops.load(line, LineKind::App, dep);
+    }
+}
+
+fn within(got: u64, wanted: u64, slack: u64) {
+    assert!(got.abs_diff(wanted) <= slack, "{got} cycles, expected {wanted} ± {slack}");
+}
+
+#[test]
+fn dispatch_width_bounds_instructions_a_cycle() {
+    for width in [1, 2, 4, 6] {
+        let mut b = Bench::new(|m| m.core.dispatch_width = width);
+        let cycles = b.cycles(|ops| ops.compute(12_000));
+        assert_eq!(cycles, u64::from(12_000 / width));
+    }
+}
+
+#[test]
+fn independent_misses_overlap_up_to_the_miss_registers() {
+    for registers in [1, 5, 10] {
+        let mut b = Bench::new(|m| m.core.l1_miss_registers = registers);
+        let cycles = b.cycles(|ops| loads(ops, 0..40, Dep::Free));
+        assert_eq!(b.most, registers as usize);
+        within(cycles, u64::from(40 / registers) * MISS_CYCLES, 20);
+    }
+}
+
+#[test]
+fn a_chain_takes_the_sum_of_its_latencies() {
+    let mut b = Bench::new(|_| ());
+    let cycles = b.cycles(|ops| loads(ops, 0..20, Dep::Chain));
+    assert_eq!(b.most, 1);
+    within(cycles, 20 * MISS_CYCLES, 20);
+    // All of them hit the L1d now, 4 cycles each.
+    within(b.cycles(|ops| loads(ops, 0..20, Dep::Chain)), 20 * 4, 5);
+}
+
+#[test]
+fn accesses_after_a_chain_wait_for_it_and_not_for_each_other() {
+    let mut b = Bench::new(|_| ());
+    let cycles = b.cycles(|ops| {
+        ops.load(0, LineKind::App, Dep::Chain);
+        loads(ops, 1..9, Dep::After);
+    });
+    within(cycles, 2 * MISS_CYCLES, 10);
+}
+
+#[test]
+fn the_reorder_window_bounds_misses_in_flight() {
+    // One load in 56 instructions: a window of 224 holds four of them, one of 112 two.
+    for (window, in_flight) in [(224, 4), (112, 2)] {
+        let mut b = Bench::new(|m| m.core.reorder_window = window);
+        let cycles = b.cycles(|ops| {
+            for line in 0..40 {
+                ops.load(line, LineKind::App, Dep::Free);
+                ops.compute(55);
+            }
+        });
+        assert_eq!(b.most, in_flight);
+        let rounds = 40 / in_flight as u64;
+        within(cycles, rounds * MISS_CYCLES, rounds * u64::from(window) / 4);
+    }
+}
+
+#[test]
+fn the_store_buffer_bounds_stores_in_flight() {
+    for stores in [2, 8] {
+        let mut b = Bench::new(|m| m.core.store_buffer = stores);
+        let store = |ops: &mut Ops, line| ops.store(line, LineKind::App, Dep::Free);
+        let filled = b.cycles(|ops| (0..stores).for_each(|line| store(ops, line)));
+        assert!(filled < 10, "stores that fit the buffer hold nothing: {filled} cycles");
+        assert_eq!(b.requests.len(), stores as usize);
+        let one_more = b.cycles(|ops| store(ops, stores));
+        within(one_more, MISS_CYCLES, 10);
+    }
+}
+
+#[test]
+fn the_mean_access_time_is_that_of_its_accesses() {
+    let mut b = Bench::new(|_| ());
+    b.cycles(|ops| loads(ops, 0..1, Dep::Chain));
+    b.cycles(|ops| loads(ops, [0, 0, 0].into_iter(), Dep::Chain));
+    assert_eq!(b.core.accesses, 4);
+    let cycles = b.core.access_ps() / b.cycle_ps as f64;
+    assert!((cycles - (MISS_CYCLES + 3 * 4) as f64).abs() <= 1.0, "{cycles} cycles in all");
+}
+
+#[test]
+fn an_l2_hit_costs_what_the_l2_says() {
+    let mut b = Bench::new(|_| ());
+    // 4 KiB of L1d, 16 KiB of L2: 128 lines fit the one and not the other.
+    b.cycles(|ops| loads(ops, 0..128, Dep::Chain));
+    within(b.cycles(|ops| loads(ops, 0..32, Dep::Chain)), 32 * 14, 5);
+}

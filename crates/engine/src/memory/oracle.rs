@@ -1,0 +1,222 @@
+//! The whole cache hierarchy against an oracle that only remembers who wrote what last.
+//!
+//! Random operations of several cores and the NIC run on tiny caches, so that every set, the
+//! directory and the I/O ways overflow all the time. After each operation the hierarchy's own
+//! invariants hold, no copy that a core could read is older than the newest value, and a value that
+//! memory does not have is dirty somewhere.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::caches::{Caches, Served};
+use super::directory::Directory;
+use super::line::{Line, LineKind};
+use super::private::Found;
+use super::shadow::Shadow;
+use super::tags::Index;
+use super::traffic::{Agent, Cause};
+use crate::config::machine::{Inclusion, Machine, Replacement};
+use crate::config::scenario::Policy;
+use crate::testing::machine;
+
+const CORES: usize = 3;
+const LINES: Line = 300;
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Load { core: usize, line: Line },
+    Store { core: usize, line: Line },
+    Prefetch { core: usize, line: Line },
+    DmaWrite { line: Line },
+    DmaRead { line: Line },
+    Sweep { line: Line },
+    WriteBack { line: Line },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let (core, line) = (0..CORES, 0..LINES);
+    let step = prop_oneof![
+        6 => (core.clone(), line.clone()).prop_map(|(core, line)| Step::Load { core, line }),
+        4 => (core.clone(), line.clone()).prop_map(|(core, line)| Step::Store { core, line }),
+        1 => (core, line.clone()).prop_map(|(core, line)| Step::Prefetch { core, line }),
+        3 => line.clone().prop_map(|line| Step::DmaWrite { line }),
+        2 => line.clone().prop_map(|line| Step::DmaRead { line }),
+        1 => line.clone().prop_map(|line| Step::Sweep { line }),
+        1 => line.prop_map(|line| Step::WriteBack { line }),
+    ];
+    prop::collection::vec(step, 1..2000)
+}
+
+/// Three cores whose caches hold 4, 16 and 96 lines, the LLC in 8 sets.
+fn tiny(inclusion: Inclusion, replacement: Replacement) -> Machine {
+    let mut machine = machine();
+    machine.core.count = CORES as u32;
+    (machine.l1d.size, machine.l1d.ways) = ("256 B".parse().unwrap(), 2);
+    (machine.l2.size, machine.l2.ways) = ("1 KiB".parse().unwrap(), 4);
+    (machine.llc.size, machine.llc.ways) = ("6 KiB".parse().unwrap(), 12);
+    machine.llc.inclusion = inclusion;
+    machine.llc.replacement = replacement;
+    machine
+}
+
+/// The hierarchy, and what the oracle knows.
+struct Trial {
+    caches: Caches,
+    policy: Policy,
+    /// The value that a core's copy had when it got it. An entry outlives its copy.
+    copies: BTreeMap<(usize, Line), u64>,
+    /// Lines sent to memory for each cause.
+    written: u64,
+    values: u64,
+}
+
+impl Trial {
+    fn new(inclusion: Inclusion, replacement: Replacement, policy: Policy) -> Trial {
+        // Cores share two ways with the NIC and lack the last two.
+        let ways = 0b0011_1111_1111;
+        let machine = tiny(inclusion, replacement);
+        let mut caches = Caches::new(&machine, vec![ways; CORES], 0b11);
+        // Fewer entries than the L2s hold lines, so that entries are evicted too.
+        caches.directory = Directory::new(Index::Mask(7), 8, 4);
+        caches.shadow = Some(Box::new(Shadow::new(LINES as usize)));
+        Trial { caches, policy, copies: BTreeMap::new(), written: 0, values: 0 }
+    }
+
+    fn shadow(&mut self) -> &mut Shadow {
+        self.caches.shadow.as_mut().expect("a trial has a shadow")
+    }
+
+    fn newest(&mut self, line: Line) -> u64 {
+        self.shadow().read(line)
+    }
+
+    fn access(&mut self, core: usize, line: Line, store: bool) -> Result<(), TestCaseError> {
+        let found = self.caches.private_access(core, line, store);
+        let newest = self.newest(line);
+        if !store && found != Found::Nowhere {
+            let copy = self.copies.get(&(core, line)).copied();
+            prop_assert_eq!(copy, Some(newest), "core {} hits an old copy of {}", core, line);
+        }
+        if matches!(found, Found::NotWritable | Found::Nowhere)
+            && self.caches.request(core, line, LineKind::App, store, 0) == Served::Memory
+        {
+            prop_assert!(!self.dirty(line), "memory is read for {}, which is dirty", line);
+            prop_assert_eq!(self.shadow().in_memory(line), newest, "memory's {} is old", line);
+            self.caches.arrive(core, line, LineKind::App, store);
+        }
+        let value = self.newest(line);
+        self.copies.insert((core, line), value);
+        prop_assert!(self.caches.cores[core].holds(line));
+        Ok(())
+    }
+
+    fn prefetch(&mut self, core: usize, line: Line) -> Result<(), TestCaseError> {
+        let held = (0..CORES).any(|c| self.caches.cores[c].holds(line));
+        if self.caches.request_prefetch(core, line, 0) {
+            let newest = self.newest(line);
+            prop_assert_eq!(self.shadow().in_memory(line), newest, "memory's {} is old", line);
+            self.caches.arrive_prefetch(core, line, LineKind::App);
+        }
+        if !held {
+            let value = self.newest(line);
+            self.copies.insert((core, line), value);
+        }
+        Ok(())
+    }
+
+    /// Whether a cache would have to write the line to memory.
+    fn dirty(&self, line: Line) -> bool {
+        let in_llc = self.caches.llc.find(line).is_some_and(|s| self.caches.llc.state(s).dirty());
+        in_llc || self.caches.cores.iter().any(|c| c.state(line).is_some_and(|s| s.dirty()))
+    }
+
+    fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
+        let was_dirty: Vec<bool> = (0..LINES).map(|line| self.dirty(line)).collect();
+        self.values += 1;
+        self.shadow().writing = self.values;
+        match step {
+            Step::Load { core, line } => self.access(core, line, false)?,
+            Step::Store { core, line } => self.access(core, line, true)?,
+            Step::Prefetch { core, line } => self.prefetch(core, line)?,
+            Step::DmaWrite { line } => {
+                self.policy.write(&mut self.caches, line, LineKind::Descriptor);
+                let value = self.newest(line);
+                prop_assert_eq!(value, self.values);
+            }
+            Step::DmaRead { line } => {
+                let newest = self.newest(line);
+                if !self.caches.io_read(line) {
+                    prop_assert_eq!(
+                        self.shadow().in_memory(line),
+                        newest,
+                        "DMA reads an old {}",
+                        line
+                    );
+                }
+            }
+            Step::Sweep { line } => {
+                self.caches.sweep(line);
+                prop_assert!(!self.dirty(line));
+                prop_assert!((0..CORES).all(|c| !self.caches.cores[c].holds(line)));
+                prop_assert!(self.caches.llc.find(line).is_none());
+            }
+            Step::WriteBack { line } => {
+                self.caches.write_back(line);
+                prop_assert!(!self.dirty(line));
+                let newest = self.newest(line);
+                prop_assert_eq!(self.shadow().in_memory(line), newest);
+            }
+        }
+        self.check(step, &was_dirty)
+    }
+
+    fn check(&mut self, step: Step, was_dirty: &[bool]) -> Result<(), TestCaseError> {
+        self.caches.check().map_err(|e| TestCaseError::fail(format!("{step:?}: {e}")))?;
+        let written = std::mem::take(&mut self.caches.writebacks);
+        self.written += written.len() as u64;
+        for w in &written {
+            let dma = w.cause == Cause::new(Agent::NicWrite, LineKind::Descriptor);
+            let stored = matches!(step, Step::Store { line, .. } | Step::DmaWrite { line } if line == w.line);
+            let dirty = was_dirty[w.line as usize] || stored;
+            prop_assert!(dma || dirty, "{:?} writes {}, which was clean", step, w.line);
+        }
+        for line in 0..LINES {
+            let newest = self.newest(line);
+            let lost = self.shadow().in_memory(line) != newest && !self.dirty(line);
+            prop_assert!(!lost, "{:?}: the newest data of line {} is gone", step, line);
+            let now_clean = was_dirty[line as usize] && !self.dirty(line);
+            let gone =
+                matches!(step, Step::Sweep { line: l } | Step::DmaWrite { line: l } if l == line);
+            let sent = written.iter().filter(|w| w.line == line).count();
+            prop_assert!(
+                !now_clean || gone || sent == 1,
+                "{:?}: line {} sent {} times",
+                step,
+                line,
+                sent
+            );
+        }
+        prop_assert_eq!(self.written, self.shadow().write_backs);
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn a_reader_always_sees_the_newest_value(
+        steps in steps(),
+        inclusive in any::<bool>(),
+        policy in prop::sample::select(vec![Policy::Dma, Policy::Ddio, Policy::IdealDdio]),
+        replacement in prop::sample::select(vec![
+            Replacement::Lru, Replacement::Srrip, Replacement::Random,
+        ]),
+    ) {
+        let inclusion = if inclusive { Inclusion::Inclusive } else { Inclusion::NonInclusive };
+        let mut trial = Trial::new(inclusion, replacement, policy);
+        for step in steps {
+            trial.step(step)?;
+        }
+    }
+}

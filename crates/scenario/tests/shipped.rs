@@ -1,0 +1,59 @@
+//! The scenario files that come with nic2core, each run for a moment.
+
+#![allow(missing_docs, reason = "a test")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nic2core_engine::host::Host;
+use nic2core_engine::stats::results::Results;
+use nic2core_engine::wire::Capture;
+use nic2core_scenario::{Disk, load, read_capture};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn files() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join("scenarios")).expect("there are scenarios");
+    let mut files: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "toml"));
+    files.sort();
+    files
+}
+
+fn run(file: &Path, sets: &[&str]) -> Results {
+    let times = ["run.warmup=200 us", "run.duration=200 us", "run.sample=50 us"];
+    let sets: Vec<String> = times.iter().chain(sets).map(|s| (*s).to_owned()).collect();
+    let loaded = load(&Disk, file, &sets, &[root().join("machines")])
+        .unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let capture = read_capture(&Disk, &loaded.scenario, &loaded.origins)
+        .unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+        .map(|bytes| Arc::new(Capture::parse(&bytes).expect("the loader has parsed it")));
+    let run = &loaded.scenario.run;
+    let mut host = Host::new(&loaded.scenario, capture).unwrap_or_else(|e| panic!("{e}"));
+    host.run_until(run.warmup.ps());
+    host.begin_measuring();
+    host.run_until(run.warmup.ps() + run.duration.ps());
+    host.results().unwrap_or_else(|e| panic!("{} with {sets:?}: {e}", file.display()))
+}
+
+/// All balances hold and no application reads what it has relinquished, whatever the placement.
+#[test]
+fn every_scenario_balances_under_every_placement() {
+    let files = files();
+    assert!(files.len() >= 5, "{files:?}");
+    for file in files {
+        for sets in [
+            &["placement.policy=dma", "placement.sweeper=false"],
+            &["placement.policy=ddio", "placement.sweeper=true"],
+            &["placement.policy=ideal-ddio", "placement.sweeper=false"],
+        ] {
+            let results = run(&file, sets);
+            let name = file.display();
+            assert!(results.conservation.iter().all(|b| b.holds()), "{name} {sets:?}");
+            assert_eq!(results.reads_after_sweep, 0, "{name} {sets:?}");
+            assert!(results.packets.completed > 0, "{name} {sets:?}: {:?}", results.packets);
+        }
+    }
+}
