@@ -40,6 +40,8 @@ pub struct Events<E> {
     /// Number of the bucket that now lies in, counted from time zero.
     base: u64,
     far: BinaryHeap<Reverse<Far>>,
+    /// Bucket of the first of them, or [`u64::MAX`].
+    far_from: u64,
     seq: u64,
     now: Ps,
     len: usize,
@@ -54,6 +56,7 @@ impl<E: Copy> Default for Events<E> {
             occupied: [0; WORDS],
             base: 0,
             far: BinaryHeap::new(),
+            far_from: u64::MAX,
             seq: 0,
             now: Ps::ZERO,
             len: 0,
@@ -98,6 +101,7 @@ impl<E: Copy> Events<E> {
         } else {
             self.seq += 1;
             self.far.push(Reverse(Far { at, seq: self.seq, node }));
+            self.far_from = self.far_from.min(at.0 >> BUCKET_SHIFT);
         }
     }
 
@@ -125,7 +129,9 @@ impl<E: Copy> Events<E> {
         self.now = at;
         if bucket != self.base {
             self.base = bucket;
-            self.take_near();
+            if self.far_from - bucket < BUCKETS {
+                self.take_near();
+            }
         }
         Some((at, event))
     }
@@ -190,10 +196,13 @@ impl<E: Copy> Events<E> {
     }
 
     /// Moves far events that the horizon has reached into the wheel, in order.
-    #[inline]
+    #[cold]
     fn take_near(&mut self) {
+        self.far_from = u64::MAX;
         while let Some(Reverse(first)) = self.far.peek() {
-            if (first.at.0 >> BUCKET_SHIFT) - self.base >= BUCKETS {
+            let bucket = first.at.0 >> BUCKET_SHIFT;
+            if bucket - self.base >= BUCKETS {
+                self.far_from = bucket;
                 break;
             }
             let (node, at) = (first.node, first.at);

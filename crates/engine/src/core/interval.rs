@@ -18,6 +18,7 @@ use crate::config::machine::Machine;
 use crate::memory::line::{Line, LineKind};
 use crate::memory::private::Found;
 use crate::memory::system::Memory;
+use crate::memory::ways::{EMPTY, first_match};
 use crate::time::{Clock, Ps};
 
 /// Why a core stopped running.
@@ -107,7 +108,10 @@ pub(crate) struct Core {
     window: InOrder,
     stores: InOrder,
     misses: Vec<Miss>,
-    busy_misses: usize,
+    /// The lines that busy miss registers fetch, for the search.
+    miss_lines: Vec<[Line; 4]>,
+    /// Miss registers that are not busy, by the slot in which they are free and their number.
+    free_misses: VecDeque<(u64, u16)>,
     deferred: VecDeque<Deferred>,
     /// What it asks of the machine; the host drains this.
     pub(crate) asks: Vec<(Ps, Ask)>,
@@ -155,7 +159,8 @@ impl Core {
             window: InOrder::new(4 * c.reorder_window as usize),
             stores: InOrder::new(c.store_buffer as usize),
             misses: vec![miss; c.l1_miss_registers as usize],
-            busy_misses: 0,
+            miss_lines: vec![[EMPTY; 4]; c.l1_miss_registers.div_ceil(4) as usize],
+            free_misses: (0..c.l1_miss_registers as u16).map(|register| (0, register)).collect(),
             deferred: VecDeque::new(),
             asks: Vec::new(),
             miss_time: 0,
@@ -361,14 +366,19 @@ impl Core {
             return true;
         }
         let issue = if chained { self.slot.max(self.chain_ready) } else { self.slot };
-        let found = memory.access(self.id as usize, line, kind, store);
+        let found = memory.access(self.id as usize, line, store);
         let latency = match found {
             Found::L1 => self.latencies.l1,
             Found::L2 => self.latencies.l2,
             Found::NotWritable | Found::Nowhere => {
-                return self.dispatch_miss(line, kind, dep, store, issue);
+                let done = self.dispatch_miss(line, kind, dep, store, issue);
+                if done {
+                    memory.count(kind, found);
+                }
+                return done;
             }
         };
+        memory.count(kind, found);
         self.accesses += 1;
         self.access_slots += latency;
         let ready = issue + latency;
@@ -413,18 +423,12 @@ impl Core {
     }
 
     /// The register that already fetches the line, or the one that is free first.
+    #[inline]
     fn register_for(&self, line: Line) -> Option<usize> {
-        let mut free: Option<usize> = None;
-        for (i, m) in self.misses.iter().enumerate() {
-            if m.busy {
-                if m.line == line {
-                    return (m.waiting < WAITERS).then_some(i);
-                }
-            } else if free.is_none_or(|f| m.free_at < self.misses[f].free_at) {
-                free = Some(i);
-            }
+        match first_match(&self.miss_lines, line) {
+            Some(register) => (self.misses[register].waiting < WAITERS).then_some(register),
+            None => self.free_misses.front().map(|&(_, register)| usize::from(register)),
         }
-        free
     }
 
     /// Makes `waiter` wait for the line in `register`, which is requested if it is not yet.
@@ -439,7 +443,9 @@ impl Core {
         let new = !self.misses[register].busy;
         if new {
             self.count_misses(waiter.issue);
-            self.busy_misses += 1;
+            let first = self.free_misses.pop_front();
+            debug_assert_eq!(first.map(|f| usize::from(f.1)), Some(register));
+            self.miss_lines[register / 4][register % 4] = line;
         }
         let m = &mut self.misses[register];
         if new {
@@ -479,12 +485,13 @@ impl Core {
             && let Some(&d) = self.deferred.front()
         {
             let issue = d.slot.max(self.chain_ready);
-            let found = memory.access(self.id as usize, d.line, d.kind, d.store);
+            let found = memory.access(self.id as usize, d.line, d.store);
             let latency = match found {
                 Found::L1 => self.latencies.l1,
                 Found::L2 => self.latencies.l2,
                 Found::NotWritable | Found::Nowhere => {
                     let Some(register) = self.register_for(d.line) else { return };
+                    memory.count(d.kind, found);
                     let issue = issue.max(self.misses[register].free_at);
                     self.deferred.pop_front();
                     let entry = if d.store {
@@ -499,6 +506,7 @@ impl Core {
                     continue;
                 }
             };
+            memory.count(d.kind, found);
             self.deferred.pop_front();
             self.accesses += 1;
             self.access_slots += latency;
@@ -518,15 +526,16 @@ impl Core {
     pub(crate) fn complete(&mut self, memory: &mut Memory, register: u16, at: Ps) {
         let ready = self.slots.ticks_until(at);
         let m = &mut self.misses[register as usize];
-        let (waiters, waiting) = (m.waiters, m.waiting);
+        let waiting = m.waiting;
         let chain = std::mem::take(&mut m.chain);
         // Stores that joined a request for reading need the right to write: ask once more.
         let again = m.upgrade && !m.exclusive;
         m.waiting = 0;
-        for waiter in &waiters[..waiting] {
+        for i in 0..waiting {
+            let m = &mut self.misses[register as usize];
+            let waiter = m.waiters[i];
             if waiter.store && again {
-                let m = &mut self.misses[register as usize];
-                m.waiters[m.waiting] = *waiter;
+                m.waiters[m.waiting] = waiter;
                 m.waiting += 1;
                 continue;
             }
@@ -545,20 +554,38 @@ impl Core {
         } else {
             (m.busy, m.free_at) = (false, ready);
             self.count_misses(ready);
-            self.busy_misses -= 1;
+            self.free_register(register, ready);
         }
         if chain {
             self.chain_ready = ready;
         }
-        self.issue_deferred(memory);
+        if !self.deferred.is_empty() {
+            self.issue_deferred(memory);
+        }
         self.stores.settle(|_, _| {});
         self.settle();
+    }
+
+    /// A miss register is free from slot `ready` on: it takes its place in the order of use.
+    fn free_register(&mut self, register: u16, ready: u64) {
+        let r = usize::from(register);
+        self.miss_lines[r / 4][r % 4] = EMPTY;
+        self.free_misses.push_back((ready, register));
+        let mut i = self.free_misses.len() - 1;
+        while i > 0 && self.free_misses[i - 1] > self.free_misses[i] {
+            self.free_misses.swap(i - 1, i);
+            i -= 1;
+        }
+    }
+
+    fn busy_misses(&self) -> u64 {
+        (self.misses.len() - self.free_misses.len()) as u64
     }
 
     /// Brings the time integral of busy miss registers up to `slot`.
     fn count_misses(&mut self, slot: u64) {
         let span = slot.saturating_sub(self.miss_since);
-        self.miss_time += span * self.busy_misses as u64;
+        self.miss_time += span * self.busy_misses();
         self.miss_since = self.miss_since.max(slot);
     }
 
@@ -574,7 +601,7 @@ impl Core {
 
     /// Time integral of busy miss registers since the measured time began, register-picoseconds.
     pub(crate) fn miss_time_ps(&self) -> f64 {
-        let open = self.slot.saturating_sub(self.miss_since) * self.busy_misses as u64;
+        let open = self.slot.saturating_sub(self.miss_since) * self.busy_misses();
         self.slots.at(self.miss_time + open).0 as f64
     }
 

@@ -276,7 +276,9 @@ impl Host {
     pub fn run_until(&mut self, until: Ps) {
         while let Some((now, event)) = self.events.pop(until) {
             self.handle(now, event);
-            self.schedule_memory();
+            if !self.memory.due.is_empty() {
+                self.schedule_memory();
+            }
         }
         self.meters.now = until;
     }
@@ -392,10 +394,10 @@ impl Host {
     fn deliver(&mut self, now: Ps, core: u16, register: u16, at: Ps) {
         let c = &mut self.cores[core as usize];
         c.core.complete(&mut self.memory, register, at);
-        let goes_on = !c.scheduled && !c.idle;
-        self.take_asks(core);
-        if goes_on {
+        if !c.scheduled && !c.idle {
             self.run_core(now, core);
+        } else {
+            self.take_asks(core);
         }
     }
 

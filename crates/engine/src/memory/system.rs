@@ -156,16 +156,21 @@ impl Memory {
 
     /// A load or store in the private caches of a core.
     #[inline]
-    pub(crate) fn access(&mut self, core: usize, line: Line, kind: LineKind, store: bool) -> Found {
+    pub(crate) fn access(&mut self, core: usize, line: Line, store: bool) -> Found {
+        self.caches.private_access(core, line, store)
+    }
+
+    /// Counts an access that the core has issued. One that found no miss register free is tried
+    /// again, and is counted when it goes.
+    #[inline]
+    pub(crate) fn count(&mut self, kind: LineKind, found: Found) {
         self.counts.l1_accesses[kind as usize] += 1;
-        let found = self.caches.private_access(core, line, store);
         if found != Found::L1 {
             self.counts.l1_misses[kind as usize] += 1;
             if found != Found::L2 {
                 self.counts.l2_misses[kind as usize] += 1;
             }
         }
-        found
     }
 
     /// A core's request reaches the LLC. Returns when its data is back at the core, or nothing if

@@ -10,7 +10,7 @@ pub(super) const MAX_GROUPS: usize = 8;
 
 /// The ways, as a mask, that hold `tag`. The tags of a set come in groups of four; a number of
 /// groups known at compile time lets the compiler unroll the search.
-#[inline]
+#[inline(always)]
 pub(super) fn matching(groups: &[[u32; 4]], tag: u32) -> u32 {
     match groups.len() {
         1 => unrolled::<1>(groups, tag),
@@ -28,6 +28,10 @@ pub(super) fn matching(groups: &[[u32; 4]], tag: u32) -> u32 {
 /// The first way that holds `tag`, of any number of groups.
 #[inline]
 pub(crate) fn first_match(groups: &[[u32; 4]], tag: u32) -> Option<usize> {
+    if groups.len() <= MAX_GROUPS {
+        let found = matching(groups, tag);
+        return (found != 0).then(|| found.trailing_zeros() as usize);
+    }
     for (i, some) in groups.chunks(MAX_GROUPS).enumerate() {
         let found = matching(some, tag);
         if found != 0 {
@@ -37,7 +41,7 @@ pub(crate) fn first_match(groups: &[[u32; 4]], tag: u32) -> Option<usize> {
     None
 }
 
-#[inline]
+#[inline(always)]
 fn unrolled<const N: usize>(groups: &[[u32; 4]], tag: u32) -> u32 {
     let groups: &[[u32; 4]; N] = groups.first_chunk().expect("the caller has matched the length");
     let wanted = u32x4::splat(tag);
