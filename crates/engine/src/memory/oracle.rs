@@ -14,7 +14,6 @@ use super::directory::Directory;
 use super::line::{Line, LineKind};
 use super::private::Found;
 use super::shadow::Shadow;
-use super::tags::Index;
 use super::traffic::{Agent, Cause};
 use crate::config::machine::{Inclusion, Machine, Replacement};
 use crate::config::scenario::Policy;
@@ -78,7 +77,7 @@ impl Trial {
         let machine = tiny(inclusion, replacement);
         let mut caches = Caches::new(&machine, vec![ways; CORES], 0b11);
         // Fewer entries than the L2s hold lines, so that entries are evicted too.
-        caches.directory = Directory::new(Index::Mask(7), 8, 4);
+        caches.directory = Directory::new(8, 4);
         caches.shadow = Some(Box::new(Shadow::new(LINES as usize)));
         Trial { caches, policy, copies: BTreeMap::new(), written: 0, values: 0 }
     }
@@ -127,7 +126,11 @@ impl Trial {
 
     /// Whether a cache would have to write the line to memory.
     fn dirty(&self, line: Line) -> bool {
-        let in_llc = self.caches.llc.find(line).is_some_and(|s| self.caches.llc.state(s).dirty());
+        let in_llc = self
+            .caches
+            .llc
+            .find(self.caches.home(line))
+            .is_some_and(|s| self.caches.llc.state(s).dirty());
         in_llc || self.caches.cores.iter().any(|c| c.state(line).is_some_and(|s| s.dirty()))
     }
 
@@ -159,7 +162,7 @@ impl Trial {
                 self.caches.sweep(line);
                 prop_assert!(!self.dirty(line));
                 prop_assert!((0..CORES).all(|c| !self.caches.cores[c].holds(line)));
-                prop_assert!(self.caches.llc.find(line).is_none());
+                prop_assert!(self.caches.llc.find(self.caches.home(line)).is_none());
             }
             Step::WriteBack { line } => {
                 self.caches.write_back(line);
