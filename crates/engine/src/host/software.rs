@@ -72,6 +72,7 @@ impl Host {
             }
             ops.push(Op::Mark { mark: Mark::End, packet: handle });
         }
+        q.unposted += burst;
         // As many descriptors as the burst used are written and posted with one doorbell.
         for line in q.rx_ring.advance_by(burst) {
             ops.store(line, LineKind::Descriptor, Dep::Free);
