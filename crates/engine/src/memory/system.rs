@@ -164,7 +164,13 @@ impl Memory {
     /// A load or store in the private caches of a core.
     #[inline]
     pub(crate) fn access(&mut self, core: usize, line: Line, store: bool) -> Found {
-        self.caches.private_access(core, line, store)
+        let found = self.caches.private_access(core, line, store);
+        if found != Found::L1
+            && let Some(streamer) = self.streamers.get_mut(core)
+        {
+            streamer.lookup(line);
+        }
+        found
     }
 
     /// Counts an access that the core has issued. One that found no miss register free is tried
@@ -174,9 +180,6 @@ impl Memory {
         self.counts.l1_accesses[kind as usize] += 1;
         if found != Found::L1 {
             self.counts.l1_misses[kind as usize] += 1;
-            if let Some(streamer) = self.streamers.get_mut(core) {
-                streamer.lookup(line);
-            }
             if found != Found::L2 {
                 self.counts.l2_misses[kind as usize] += 1;
             }
