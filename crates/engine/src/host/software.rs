@@ -39,6 +39,7 @@ impl Host {
             q.taken += 1;
             let p = self.packets.at(handle);
             let buffer = p.buffer.expect("a visible packet lies in a buffer");
+            p.in_ring = false;
             ops.push(Op::Mark { mark: Mark::Begin, packet: handle });
             ops.load(q.completions.advance(), LineKind::Descriptor, Dep::Chain);
             ops.compute(config.rx_instructions);
