@@ -72,9 +72,11 @@ class L1d(Model):
     """Which line of a set makes room."""
 
 
-Prefetch: TypeAlias = Literal["none", "next-line", "stream"]
+Prefetch: TypeAlias = Literal["none", "next-line", "stream", "streamer"]
 """A hardware prefetcher. `none`: None. `next-line`: A miss also fetches the line after it.
 `stream`: Two misses in a row of ascending lines start a stream that runs ahead within the page.
+`streamer`: Every second lookup in a row of a higher line of a page, hit or miss, adjacent or not,
+fetches two lines, up to 20 lines ahead (Intel optimization manual, "streamer").
 """
 
 
@@ -96,8 +98,16 @@ class L2(Model):
 Inclusion: TypeAlias = Literal["inclusive", "non-inclusive"]
 """Relation of the LLC to the private caches. `inclusive`: Every line of a private cache is in the
 LLC; its eviction there invalidates it everywhere. `non-inclusive`: A victim cache of the L2s:
-memory fills go to L2 alone, L2 victims go to the LLC, and a hit moves the line up. A dirty line of
-I/O data stays, and the core gets a clean copy.
+memory fills go to L2 alone, L2 victims go to the LLC, and a hit moves the line up; for dirty lines
+of I/O data, see `IoLines`.
+"""
+
+
+IoLines: TypeAlias = Literal["stay", "move"]
+"""What a non-inclusive LLC does with a dirty line of I/O data that a core reads. `stay`: It keeps
+the line, and the core gets a clean copy. `move`: It moves the line up as any other. Later the line
+returns as a victim of the L2, into any way (the "DMA bloating" of Alian et al., "IDIO", MICRO
+2022).
 """
 
 
@@ -122,6 +132,8 @@ class Llc(Model):
     """Which line of a set makes room."""
     inclusion: Inclusion
     """Relation to the private caches."""
+    io_lines: IoLines = "stay"
+    """What a non-inclusive LLC does with a dirty line of I/O data that a core reads."""
     index: SetIndex = "modulo"
     """How an address finds its set."""
     slices: UInt32 | None = None
@@ -509,11 +521,14 @@ turn (`rte_ring`). `stack`: Last in, first out: the buffer freed last, still war
 """
 
 
-Start: TypeAlias = Literal["scattered", "aligned"]
-"""Where the pools of the queues stand when the run begins. `scattered`: At independent random
-places, as in a server that has run for a while. `aligned`: All at their first buffer, as in a
-server that has just started. Under even load the queues then march in step for many turns, through
-equal memory banks if the pools lie a multiple of the bank stride apart.
+Start: TypeAlias = Literal["scattered", "aligned", "dealt"]
+"""Where the buffers of the queues lie and their pools stand when the run begins. `scattered`: At
+independent random places, as in a server that has run for a while. `aligned`: All at their first
+buffer, as in a server that has just started. Under even load the queues then march in step for many
+turns, through equal memory banks if the pools lie a multiple of the bank stride apart. `dealt`: All
+queues share one region, dealt out in the order of memory: first the rings of all queues, one after
+the other, then what else each of them holds. As DPDK sets up ports on one mempool, whose per-core
+caches then keep the buffers apart.
 """
 
 
@@ -528,16 +543,24 @@ class Queues(Model):
     """Bytes before the data that are left free for headers (`RTE_PKTMBUF_HEADROOM` is 128)."""
     metadata: Size = "0 B"
     """Bytes of the driver's metadata before each buffer (`struct rte_mbuf` is 128); 0 for none."""
+    object_header: Size = "0 B"
+    """Bytes before the metadata that the pool keeps for itself and never touches while packets
+    flow; 0 for none. A DPDK mempool puts a 64-byte header before each object.
+    """
     pool: Pool = "ring"
     """Order in which freed buffers are used again."""
     start: Start = "scattered"
-    """Where each queue's pool stands when the run begins."""
+    """Where each queue's buffers lie and its pool stands when the run begins."""
     pool_buffers: UInt32 | None = None
     """Buffers in each core's pool; at least `rx_descriptors`, which is the default."""
     tx_descriptors: UInt32
     """Transmit descriptors."""
     burst: UInt32 = 1
     """Packets a core takes from its queue at a time (`rte_eth_rx_burst` uses 32)."""
+    post_batch: UInt32 = 1
+    """Used descriptors that gather before the driver posts new buffers."""
+    tx_completion_batch: UInt32 = 1
+    """Packets sent for each completion that the NIC writes; the driver frees them together."""
     rx_instructions: UInt32
     """Instructions of the driver to receive one packet, beyond its memory accesses."""
     tx_instructions: UInt32

@@ -98,6 +98,9 @@ pub struct Llc {
     pub replacement: Replacement,
     /// Relation to the private caches.
     pub inclusion: Inclusion,
+    /// What a non-inclusive LLC does with a dirty line of I/O data that a core reads.
+    #[serde(default)]
+    pub io_lines: IoLines,
     /// How an address finds its set.
     #[serde(default)]
     pub index: SetIndex,
@@ -131,8 +134,20 @@ pub enum Inclusion {
     /// Every line of a private cache is in the LLC; its eviction there invalidates it everywhere.
     Inclusive,
     /// A victim cache of the L2s: memory fills go to L2 alone, L2 victims go to the LLC, and a hit
-    /// moves the line up. A dirty line of I/O data stays, and the core gets a clean copy.
+    /// moves the line up; for dirty lines of I/O data, see [`IoLines`].
     NonInclusive,
+}
+
+/// What a non-inclusive LLC does with a dirty line of I/O data that a core reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IoLines {
+    /// It keeps the line, and the core gets a clean copy.
+    #[default]
+    Stay,
+    /// It moves the line up as any other. Later the line returns as a victim of the L2, into any way
+    /// (the "DMA bloating" of Alian et al., "IDIO", MICRO 2022).
+    Move,
 }
 
 /// How an address finds its set in the LLC.
@@ -160,6 +175,9 @@ pub enum Prefetch {
     NextLine,
     /// Two misses in a row of ascending lines start a stream that runs ahead within the page.
     Stream,
+    /// Every second lookup in a row of a higher line of a page, hit or miss, adjacent or not, fetches
+    /// two lines, up to 20 lines ahead (Intel optimization manual, "streamer").
+    Streamer,
 }
 
 /// The on-chip network.

@@ -31,7 +31,7 @@ fn all(host: &Host) -> Vec<Balance> {
     let queues = host.queues.len() as u64;
     let buffers = u64::from(config.pool_buffers.unwrap_or(config.rx_descriptors));
     let idle_buffers = host.queues.iter().map(|q| q.idle_buffers()).sum::<u64>();
-    let rings = host.queues.iter().map(|q| u64::from(q.posted() + q.unposted)).sum();
+    let rings: u64 = host.queues.iter().map(|q| u64::from(q.posted() + q.unposted)).sum();
     let sending = host.queues.iter().map(|q| u64::from(q.transmitting())).sum();
     let sent = host.queues.iter().map(|q| q.sent.len() as u64).sum::<u64>();
     let (write_lines, write_tlps) = writes_in_flight(host);
@@ -47,7 +47,11 @@ fn all(host: &Host) -> Vec<Balance> {
             buffers * queues,
             packets(|p| p.buffer.is_some()) + idle_buffers,
         ),
-        balance("receive descriptors", u64::from(config.rx_descriptors) * queues, rings),
+        balance(
+            "receive descriptors",
+            u64::from(config.rx_descriptors) * queues,
+            rings + packets(|p| p.in_ring),
+        ),
         balance("transmit descriptors", sending, packets(|p| p.to_send) + sent),
         balance("DMA write line credits", u64::from(host.rx.credits_used()), write_lines),
         balance("DMA write TLP credits", u64::from(host.rx.tlp_credits_used()), write_tlps),

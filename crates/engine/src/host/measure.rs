@@ -110,8 +110,7 @@ impl Meters {
 
     #[inline]
     pub(super) fn sample_ring(&mut self, queue: &Queue) {
-        let all = u64::from(queue.posted() + queue.unposted);
-        self.ring_use += (u64::from(queue.unposted) << 16) / all;
+        self.ring_use += (u64::from(queue.used()) << 16) / u64::from(queue.rx_descriptors);
         self.ring_samples += 1;
     }
 

@@ -13,6 +13,8 @@ pub(super) struct Packet {
     pub(super) queue: u16,
     /// The receive buffer it lies in, from the first DMA on.
     pub(super) buffer: Option<Buffer>,
+    /// Its descriptor waits for the core: it cannot be posted again yet.
+    pub(super) in_ring: bool,
     /// What the NIC transmits for it: first line, and bytes.
     pub(super) tx: Option<(Line, u32)>,
     /// Whether the transmitted lines are the receive buffer itself.

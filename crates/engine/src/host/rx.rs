@@ -161,6 +161,7 @@ impl Host {
             flow: arrival.flow,
             queue,
             buffer: None,
+            in_ring: false,
             tx: None,
             zero_copy: false,
             arrived: now,
@@ -202,7 +203,7 @@ impl Host {
                     }
                     let buffer = self.queues[queue].use_descriptor();
                     let p = self.packets.at(packet);
-                    (p.buffer, p.dma_start) = (Some(buffer), now);
+                    (p.buffer, p.in_ring, p.dma_start) = (Some(buffer), true, now);
                     self.fetch_descriptors(queue);
                     0
                 }

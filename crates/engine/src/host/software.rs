@@ -39,6 +39,7 @@ impl Host {
             q.taken += 1;
             let p = self.packets.at(handle);
             let buffer = p.buffer.expect("a visible packet lies in a buffer");
+            p.in_ring = false;
             ops.push(Op::Mark { mark: Mark::Begin, packet: handle });
             ops.load(q.completions.advance(), LineKind::Descriptor, Dep::Chain);
             ops.compute(config.rx_instructions);
@@ -72,6 +73,7 @@ impl Host {
             }
             ops.push(Op::Mark { mark: Mark::End, packet: handle });
         }
+        q.unposted += burst;
         // As many descriptors as the burst used are written and posted with one doorbell.
         for line in q.rx_ring.advance_by(burst) {
             ops.store(line, LineKind::Descriptor, Dep::Free);

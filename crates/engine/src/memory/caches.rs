@@ -11,7 +11,7 @@ use super::private::{Found, Private, granted};
 use super::shadow::Shadow;
 use super::tags::{Evicted, Home, Index, Slot, State, Tags};
 use super::traffic::{Agent, Cause};
-use crate::config::machine::{Inclusion, Machine, SetIndex};
+use crate::config::machine::{Inclusion, IoLines, Machine, SetIndex};
 
 /// Directory entries for each line of all L2s together: twice as many, as in Skylake-SP and later,
 /// whose snoop filter covers the L2s about twice.
@@ -44,6 +44,7 @@ pub(crate) struct Caches {
     pub(super) llc: Tags,
     pub(super) directory: Directory,
     inclusion: Inclusion,
+    io_lines: IoLines,
     /// LLC ways in which each core may allocate.
     core_ways: Vec<u32>,
     /// LLC ways in which DMA may allocate.
@@ -78,6 +79,7 @@ impl Caches {
             llc: Tags::new(index, sets, llc.ways, llc.replacement, "llc"),
             directory: Directory::new(sets, directory_ways),
             inclusion: llc.inclusion,
+            io_lines: llc.io_lines,
             core_ways,
             io_ways,
             writebacks: Vec::new(),
@@ -156,9 +158,7 @@ impl Caches {
         let state = match llc {
             Some(slot) => {
                 let state = self.llc.state(slot);
-                let stays = self.inclusion == Inclusion::Inclusive
-                    || others != 0
-                    || (state.io() && state.dirty());
+                let stays = others != 0 || self.stays(state);
                 if stays {
                     // An inclusive LLC's own copy may go stale in a writable private one; the
                     // directory finds it. Dirty data that stays here must not be written there.
@@ -175,6 +175,12 @@ impl Caches {
         if snooped { Served::Forward } else { served }
     }
 
+    /// Whether the LLC keeps a line that a core reads.
+    fn stays(&self, state: State) -> bool {
+        self.inclusion == Inclusion::Inclusive
+            || (self.io_lines == IoLines::Stay && state.io() && state.dirty())
+    }
+
     /// A prefetch of `core` arrives at the LLC. A line in the LLC alone comes up to the L2; returns
     /// whether the line must come from memory, under the caller's transaction.
     pub(crate) fn request_prefetch(&mut self, core: usize, line: Line, transaction: u16) -> bool {
@@ -187,8 +193,7 @@ impl Caches {
             return true;
         };
         let state = self.llc.state(slot);
-        let stays = self.inclusion == Inclusion::Inclusive || (state.io() && state.dirty());
-        let up = if stays {
+        let up = if self.stays(state) {
             granted(state.kind(), false, false)
         } else {
             self.llc.remove(slot);

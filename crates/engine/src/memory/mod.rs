@@ -14,6 +14,7 @@ pub(crate) mod private;
 mod replacement;
 #[cfg(test)]
 mod shadow;
+mod streamer;
 mod sweep;
 pub(crate) mod system;
 mod tags;

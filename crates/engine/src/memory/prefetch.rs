@@ -47,7 +47,8 @@ impl Prefetcher {
         let none = Stream { page: Line::MAX, next: Line::MAX, ahead: Line::MAX };
         let streams = match kind {
             Prefetch::None => return Vec::new(),
-            Prefetch::NextLine => None,
+            // A streamer chooses its lines by itself; what is in flight counts here.
+            Prefetch::NextLine | Prefetch::Streamer => None,
             Prefetch::Stream => Some(vec![none; STREAMS]),
         };
         vec![Prefetcher { streams, hand: 0, in_flight: 0 }; cores]
@@ -78,6 +79,11 @@ impl Prefetcher {
         let last = (line + 1 + DISTANCE).min(end_of_page).min(first + room).max(first);
         (stream.next, stream.ahead) = (line + 1, last);
         first..last
+    }
+
+    /// Whether one more prefetch may go to memory.
+    pub(crate) fn has_room(&self) -> bool {
+        self.in_flight < IN_FLIGHT
     }
 
     /// A prefetch has gone to memory.

@@ -9,9 +9,10 @@ use super::line::{LINE_BYTES, Line, LineKind};
 use super::placement::Written;
 use super::prefetch::Prefetcher;
 use super::private::Found;
+use super::streamer::Streamer;
 use super::sweep::Swept;
 use super::traffic::{Agent, Cause, Traffic};
-use crate::config::machine::Machine;
+use crate::config::machine::{Machine, Prefetch};
 use crate::config::scenario::Policy;
 use crate::stats::histogram::Latency;
 use crate::time::Ps;
@@ -74,6 +75,8 @@ const WRITE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     pub(crate) caches: Caches,
+    /// The L2 prefetcher of each core; none on machines without.
+    streamers: Vec<Streamer>,
     policy: Policy,
     /// One a core, or none.
     prefetchers: Vec<Prefetcher>,
@@ -121,6 +124,10 @@ impl Memory {
         let cores = machine.core.count as usize;
         Memory {
             caches: Caches::new(machine, core_ways, io_ways),
+            streamers: match machine.l2.prefetch {
+                Prefetch::Streamer => vec![Streamer::new(); cores],
+                Prefetch::None | Prefetch::NextLine | Prefetch::Stream => Vec::new(),
+            },
             policy,
             prefetchers: Prefetcher::for_cores(machine.l2.prefetch, cores),
             ingress: vec![Ingress::default(); dram.channels()],
@@ -157,7 +164,13 @@ impl Memory {
     /// A load or store in the private caches of a core.
     #[inline]
     pub(crate) fn access(&mut self, core: usize, line: Line, store: bool) -> Found {
-        self.caches.private_access(core, line, store)
+        let found = self.caches.private_access(core, line, store);
+        if found != Found::L1
+            && let Some(streamer) = self.streamers.get_mut(core)
+        {
+            streamer.lookup(line);
+        }
+        found
     }
 
     /// Counts an access that the core has issued. One that found no miss register free is tried
@@ -211,7 +224,11 @@ impl Memory {
                 None
             }
         };
-        if !self.prefetchers.is_empty() {
+        if !self.streamers.is_empty() {
+            while let Some(wanted) = self.streamers[core as usize].next() {
+                self.prefetch_line(now, core, wanted, kind);
+            }
+        } else if !self.prefetchers.is_empty() {
             self.prefetch(now, core, line, kind);
         }
         self.send_writebacks(now);
@@ -236,15 +253,22 @@ impl Memory {
     /// in a private cache is left alone.
     fn prefetch(&mut self, now: Ps, core: u16, requested: Line, kind: LineKind) {
         for line in self.prefetchers[core as usize].observe(requested) {
-            let transaction = self.next_transaction();
-            if self.caches.request_prefetch(core as usize, line, transaction) {
-                self.traffic.count(Cause::new(Agent::Prefetch, kind));
-                self.prefetchers[core as usize].sent();
-                self.read(now, transaction, line, kind, Requester::Prefetch { core });
-                // That a prefetcher touches swept data is no bug of the software. Its copy is not
-                // kept, so that a read by the software still goes to memory and is noticed.
-                self.transactions[transaction as usize].stale = self.swept.holds(line);
-            }
+            self.prefetch_line(now, core, line, kind);
+        }
+    }
+
+    fn prefetch_line(&mut self, now: Ps, core: u16, line: Line, kind: LineKind) {
+        if !self.prefetchers[core as usize].has_room() {
+            return;
+        }
+        let transaction = self.next_transaction();
+        if self.caches.request_prefetch(core as usize, line, transaction) {
+            self.traffic.count(Cause::new(Agent::Prefetch, kind));
+            self.prefetchers[core as usize].sent();
+            self.read(now, transaction, line, kind, Requester::Prefetch { core });
+            // That a prefetcher touches swept data is no bug of the software. Its copy is not
+            // kept, so that a read by the software still goes to memory and is noticed.
+            self.transactions[transaction as usize].stale = self.swept.holds(line);
         }
     }
 

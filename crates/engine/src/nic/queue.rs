@@ -114,7 +114,7 @@ pub(crate) struct Queue {
     /// Whether a fetch of descriptors is under way.
     pub(crate) fetching: bool,
     pub(crate) pool: Pool,
-    /// Descriptors of the ring that are not posted.
+    /// Descriptors of the ring whose packet the core has taken and that are not posted again.
     pub(crate) unposted: u32,
     /// Packets whose completion is visible, in order.
     pub(crate) visible: VecDeque<u32>,
@@ -132,6 +132,7 @@ pub(crate) struct Queue {
     completed: u32,
     tx_completion_batch: u32,
     post_batch: u32,
+    pub(crate) rx_descriptors: u32,
     /// Transmit descriptors in use.
     transmitting: u32,
     tx_descriptors: u32,
@@ -177,6 +178,7 @@ impl Queue {
             completed: 0,
             tx_completion_batch: config.tx_completion_batch,
             post_batch: config.post_batch,
+            rx_descriptors: config.rx_descriptors,
             posted: VecDeque::with_capacity(config.rx_descriptors as usize),
             fetched: 0,
             fetching: false,
@@ -214,6 +216,11 @@ impl Queue {
         }
     }
 
+    /// Descriptors that hold a packet or are not posted again yet.
+    pub(crate) fn used(&self) -> u32 {
+        self.rx_descriptors - self.posted()
+    }
+
     /// Descriptors that the NIC may use or fetch.
     pub(crate) fn posted(&self) -> u32 {
         self.posted.len() as u32
@@ -222,7 +229,6 @@ impl Queue {
     /// The NIC uses the next descriptor.
     pub(crate) fn use_descriptor(&mut self) -> Buffer {
         self.fetched -= 1;
-        self.unposted += 1;
         self.posted.pop_front().expect("a fetched descriptor is posted")
     }
 
