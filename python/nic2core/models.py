@@ -297,6 +297,12 @@ class Dram(Model):
     """Single timings, in clocks, that differ from the standard's."""
 
 
+BitRate: TypeAlias = Annotated[
+    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(bps|kbps|Mbps|Gbps)$", examples=["100 Gbps"])
+]
+"""Text such as "100 Gbps"; units bps, kbps, Mbps, Gbps."""
+
+
 class Rss(Model):
     """How receive-side scaling is set up."""
 
@@ -309,6 +315,10 @@ class Rss(Model):
 class Nic(Model):
     """The NIC."""
 
+    link: BitRate | None = None
+    """Line rate of the link; frames arrive no closer together than it carries them. Absent: the
+    link is no limit.
+    """
     sram: Size
     """Input SRAM that all receive queues share; a packet that does not fit is dropped."""
     write_credits: UInt32
@@ -454,12 +464,6 @@ class BurstsTraffic(Model):
     """How long the packets are."""
     flows: UInt32
     """How many flows they belong to, all equally likely."""
-
-
-BitRate: TypeAlias = Annotated[
-    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(bps|kbps|Mbps|Gbps)$", examples=["100 Gbps"])
-]
-"""Text such as "100 Gbps"; units bps, kbps, Mbps, Gbps."""
 
 
 class ReplayTraffic(Model):

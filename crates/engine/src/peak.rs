@@ -23,6 +23,10 @@ pub const RESOLUTION_PERCENT: u64 = 2;
 /// more than the noise of some 10 000 Poisson arrivals.
 const BEHIND_PERCENT: u64 = 2;
 
+/// A link that lets through less than this share of the rate tried, percent, is the limit: further
+/// below than Poisson arrivals in a probe come by chance.
+const LINK_PERCENT: f64 = 95.0;
+
 /// The lowest rate tried is the scenario's divided by this.
 const LOWEST_DIVISOR: u64 = 64;
 
@@ -185,6 +189,8 @@ impl Search<'_, '_> {
             Some("drops")
         } else if behind * 100 > p.offered * BEHIND_PERCENT {
             Some("rate")
+        } else if p.offered_mpps * 1e6 * 100.0 < rate.0 as f64 * LINK_PERCENT {
+            Some("link")
         } else if p99_ns > limit_ns {
             Some("p99")
         } else {

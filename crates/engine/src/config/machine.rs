@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::units::{Frequency, Size};
+use super::units::{BitRate, Frequency, Size};
 use crate::memory::dram::DramConfig;
 use crate::nic::rss::RssConfig;
 
@@ -192,6 +192,10 @@ pub struct Noc {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nic {
+    /// Line rate of the link; frames arrive no closer together than it carries them. Absent: the
+    /// link is no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<BitRate>,
     /// Input SRAM that all receive queues share; a packet that does not fit is dropped.
     pub sram: Size,
     /// Cache lines of DMA writes in flight between NIC and the memory system: the credits of the

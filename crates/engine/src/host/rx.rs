@@ -9,6 +9,7 @@ use crate::config::machine::Machine;
 use crate::memory::line::{LINE_BYTES, LineKind, lines_in};
 use crate::pcie::Link;
 use crate::time::Ps;
+use crate::wire::line_rate::LineRate;
 use crate::wire::{Arrival, Source};
 
 /// Lines that a NIC on the chip sends at a time: 256 bytes, the usual maximum payload of a TLP.
@@ -29,6 +30,8 @@ pub(super) struct Receiver {
     pub(super) free_tlp_credits: u32,
     burst_lines: u32,
     pub(super) link: Option<Link>,
+    /// The line rate of the network link, if it is a limit.
+    line_rate: Option<LineRate>,
     /// When the port of an on-chip NIC is free, and its time for a line: one a core cycle, the width
     /// of the on-chip network.
     port_free: Ps,
@@ -56,6 +59,7 @@ impl Receiver {
             free_tlp_credits: pcie.map_or(u32::MAX, |p| p.posted_credits),
             burst_lines,
             link: pcie.map(Link::new),
+            line_rate: machine.nic.link.map(LineRate::new),
             port_free: Ps::ZERO,
             port_line: cycles(1),
             on_chip_latency: cycles(machine.noc.latency_cycles),
@@ -104,18 +108,34 @@ impl Receiver {
 impl Host {
     pub(super) fn schedule_arrival(&mut self) {
         if let Some(Source::Timed(arrivals)) = &mut self.source {
-            let arrival = arrivals.next();
+            let mut arrival = arrivals.next();
+            arrival.bytes = self.frame_bytes(&arrival, self.queue_of(&arrival));
+            if let Some(line) = &mut self.rx.line_rate {
+                arrival.at = line.arrives(arrival.at, arrival.bytes);
+            }
             self.next_arrival = Some(arrival);
             self.events.push(arrival.at, Event::Arrival);
         }
     }
 
+    /// The queue of a packet of the traffic.
+    fn queue_of(&self, arrival: &Arrival) -> u16 {
+        self.rss.as_ref().expect("traffic has its queues").queue(arrival.flow) as u16
+    }
+
+    /// Bytes of the next packet, which goes to `queue`: its client's choice where the application has
+    /// one, else the traffic's.
+    fn frame_bytes(&self, arrival: &Arrival, queue: u16) -> u32 {
+        let core = self.queues[queue as usize].core as usize;
+        let app = &self.apps[self.cores[core].tenant.expect("a queue's core has a tenant")];
+        app.request_bytes(self.rx.next_seq).unwrap_or(arrival.bytes)
+    }
+
     pub(super) fn arrival(&mut self, now: Ps) {
         let arrival = self.next_arrival.take().expect("an arrival was scheduled");
-        let rss = self.rss.as_ref().expect("traffic has its queues");
-        let queue = rss.queue(arrival.flow) as u16;
-        self.schedule_arrival();
+        let queue = self.queue_of(&arrival);
         self.accept(now, arrival, queue);
+        self.schedule_arrival();
     }
 
     /// Keeps the backlog of a queue at its depth. The generator watches the receive queue, so it
@@ -134,8 +154,9 @@ impl Host {
             *slot =
                 Some(if flows.is_empty() { draw.draw(now) } else { draw.draw_among(now, flows) });
         }
-        for arrival in drawn.into_iter().flatten() {
+        for mut arrival in drawn.into_iter().flatten() {
             self.queues[queue].backlog += 1;
+            arrival.bytes = self.frame_bytes(&arrival, queue as u16);
             self.accept(now, arrival, queue as u16);
         }
     }
@@ -144,9 +165,7 @@ impl Host {
     fn accept(&mut self, now: Ps, arrival: Arrival, queue: u16) {
         let seq = self.rx.next_seq;
         self.rx.next_seq += 1;
-        let core = self.queues[queue as usize].core as usize;
-        let app = &self.apps[self.cores[core].tenant.expect("a queue's core has a tenant")];
-        let bytes = app.request_bytes(seq).unwrap_or(arrival.bytes);
+        let bytes = arrival.bytes;
         self.meters.offered += 1;
         self.meters.account_sram(now, self.rx.sram_used);
         if self.rx.sram_used + u64::from(bytes) > self.rx.sram_bytes {

@@ -15,6 +15,7 @@ mod constant;
 mod draw;
 mod flow;
 mod headers;
+pub(crate) mod line_rate;
 mod pace;
 mod pcap;
 mod pcapng;

@@ -42,6 +42,9 @@ pub(super) fn check(v: &mut Violations, machine: &Machine) {
         v.add("machine.nic.sram", machine.nic.sram, format!("at least {LINE} B"));
     }
     check_dram(v, &machine.dram);
+    if machine.nic.link.is_some_and(|rate| rate.0 == 0) {
+        v.add("machine.nic.link", "0 bps", "a rate above zero, or no link to have no limit");
+    }
     v.at_least_one("machine.nic.write_credits", machine.nic.write_credits);
     v.at_least_one("machine.nic.read_credits", machine.nic.read_credits);
     v.at_least_one("machine.nic.descriptor_batch", machine.nic.descriptor_batch);

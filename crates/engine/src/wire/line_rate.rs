@@ -1,0 +1,62 @@
+//! The line rate of the link into the NIC: frames cannot arrive closer together than it carries them.
+
+use super::wire_bits;
+use crate::config::units::BitRate;
+use crate::time::Ps;
+
+const PS_PER_S: u128 = 1_000_000_000_000;
+
+/// The link. Senders that are ahead of it wait, so nothing is lost here.
+#[derive(Clone, Debug)]
+pub(crate) struct LineRate {
+    rate: BitRate,
+    /// When the last bit of the frame before has arrived: whole picoseconds, and what rounding cut
+    /// off, in picoseconds times the rate.
+    free_at: Ps,
+    rest: u128,
+}
+
+impl LineRate {
+    /// A link of `rate`, which is above zero.
+    pub(crate) fn new(rate: BitRate) -> LineRate {
+        LineRate { rate, free_at: Ps::ZERO, rest: 0 }
+    }
+
+    /// A frame of `bytes` is ready to be sent at `ready`: when it has arrived. Without a queue before
+    /// the link that is `ready`: the times of traffic are those of arrivals.
+    pub(crate) fn arrives(&mut self, ready: Ps, bytes: u32) -> Ps {
+        let rate = u128::from(self.rate.0);
+        let time = u128::from(wire_bits(bytes)) * PS_PER_S + self.rest;
+        let earliest = self.free_at + Ps((time / rate) as u64);
+        if ready >= earliest {
+            (self.free_at, self.rest) = (ready, 0);
+        } else {
+            (self.free_at, self.rest) = (earliest, time % rate);
+        }
+        self.free_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_ready_at_once_arrive_at_the_line_rate() {
+        let mut link = LineRate::new("25 Gbps".parse().unwrap());
+        let mut last = Ps::ZERO;
+        for _ in 0..10_000 {
+            last = link.arrives(Ps::ZERO, 1514);
+        }
+        // 10 000 frames of 1538 bytes with preamble, FCS and gap: 123.04 Mbit at 25 Gbit/s.
+        assert_eq!(last, Ps(4_921_600_000));
+    }
+
+    #[test]
+    fn frames_far_apart_arrive_when_they_are_due() {
+        let mut link = LineRate::new("100 Gbps".parse().unwrap());
+        for us in 1..100 {
+            assert_eq!(link.arrives(Ps::from_us(us), 60), Ps::from_us(us));
+        }
+    }
+}
