@@ -46,11 +46,11 @@ impl Host {
             let c = &self.memory.counts;
             let writes = c.io_write_hits + c.io_write_misses;
             if self.policy() == Policy::Ddio && writes > 0 {
-                let missed = c.io_write_misses as f64 / writes as f64;
+                let evicting = self.memory.caches.io_evictions as f64 / writes as f64;
                 add(
                     "io-ways",
-                    missed,
-                    format!("{:.1} % of DMA writes evict a line", 100.0 * missed),
+                    evicting,
+                    format!("{:.1} % of DMA writes evict a line", 100.0 * evicting),
                 );
             }
         }

@@ -56,8 +56,8 @@ pub(crate) struct Caches {
     pub(super) shadow: Option<Box<Shadow>>,
     /// The transaction that was bringing the line that has just lost all its copies.
     pub(crate) overtaken: Option<u16>,
-    /// Private copies invalidated because the directory overflowed.
-    pub(crate) directory_evictions: u64,
+    /// Lines that had to leave the LLC for DMA data.
+    pub(crate) io_evictions: u64,
 }
 
 impl Caches {
@@ -86,7 +86,7 @@ impl Caches {
             #[cfg(test)]
             shadow: None,
             overtaken: None,
-            directory_evictions: 0,
+            io_evictions: 0,
         }
     }
 
@@ -390,7 +390,6 @@ impl Caches {
     fn enter(&mut self, home: Home, entry: Entry) {
         let Some((lost, sharers)) = self.directory.add(home, entry) else { return };
         for core in bits(sharers) {
-            self.directory_evictions += 1;
             let Some(state) = self.cores[core].remove(lost) else { continue };
             let lost = home.of_neighbour(lost);
             if state.dirty() {

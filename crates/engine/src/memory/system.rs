@@ -527,6 +527,7 @@ impl Memory {
         self.read_latency.reset();
         self.dram.reset_stats(now);
         self.swept.reads = 0;
+        self.caches.io_evictions = 0;
     }
 }
 
