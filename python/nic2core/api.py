@@ -57,6 +57,12 @@ def prepare(source: Source, overrides: Mapping[str, Any] | None = None) -> Prepa
     if isinstance(source, str | Path):
         sets = [f"{key}={toml_value(value)}" for key, value in overrides.items()]
         path = find(source)
+        if not path.exists():
+            shipped = sorted(file.stem for file in (SHIPPED / "scenarios").glob("*.toml"))
+            raise UserError(
+                f"{path} does not exist. A scenario is a TOML file, or the name of one that comes "
+                f"with nic2core: {', '.join(shipped)}."
+            )
         folders: list[str | PathLike[str]]
         folders = [path.parent.parent / "machines", "machines", SHIPPED / "machines"]
         return Prepared(*_core.load_scenario(path, sets, folders))

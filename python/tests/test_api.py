@@ -122,6 +122,11 @@ def test_a_shipped_scenario_is_found_by_its_name() -> None:
     assert api.find("elsewhere/demo.toml") == Path("elsewhere/demo.toml")
 
 
+def test_a_missing_scenario_lists_those_that_are_shipped() -> None:
+    with pytest.raises(UserError, match=r"^mine does not exist\..*\bdemo\b"):
+        nic2core.load("mine")
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(True, "true"), (4, "4"), ("5 ms", "5 ms"), ([1, 2], "[1, 2]")],
