@@ -23,6 +23,7 @@ def test_a_run_is_drawn_with_its_limit(ddio: Result, capsys: pytest.CaptureFixtu
     shown = capsys.readouterr().out
     limit = next(line for line in shown.splitlines() if "◀ limits" in line)
     assert limit.startswith("DRAM")
+    assert "transmit (after total)" in shown
     for heading in ("Load of each stage", "Latency by stage", "Memory traffic by cause"):
         assert heading in shown
 
