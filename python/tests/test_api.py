@@ -75,8 +75,8 @@ def test_a_sweep_is_bit_identical_for_any_number_of_jobs(small: Scenario) -> Non
     assert [r.data.seed for r in one] == [1, 2, 1, 2]
     assert len({r.data.model_dump_json() for r in one}) == 4
     assert [r.label for r in one][::2] == [
-        "DDIO, 2 ways, run.seed=1",
-        "DDIO, 2 ways, Sweeper, run.seed=1",
+        "DDIO, 2 ways, seed=1",
+        "DDIO, 2 ways, Sweeper, seed=1",
     ]
 
 
