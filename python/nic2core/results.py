@@ -34,7 +34,7 @@ class Result:
     label: str = "run"
     """What the run is called in tables and reports."""
     settings: dict[str, Any] = field(default_factory=dict)
-    """The keys that a sweep or comparison varied, with this run's values."""
+    """The keys that were changed for this run, by overrides or a sweep, with their values."""
     peak: Peak | None = None
     """The search that found this rate, if the run is the peak of one."""
 

@@ -41,6 +41,7 @@ def test_a_file_and_its_loaded_scenario_run_the_same(result: Result) -> None:
     from_file = nic2core.run(DEMO, SMALL)
     assert from_file.data == result.data
     assert from_file.scenario == result.scenario
+    assert from_file.settings == SMALL
 
 
 def test_overrides_take_dots_or_underscores() -> None:

@@ -48,6 +48,7 @@ def test_json_is_all_that_stdout_gets(
     printed = json.loads(capsys.readouterr().out)
     assert printed == Result.load(tmp_path).to_json()
     assert printed["scenario"]["run"]["seed"] == 3
+    assert printed["settings"] == {"run.seed": "3"}
 
 
 @pytest.mark.usefixtures("fake_engine")
