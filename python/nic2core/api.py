@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,8 @@ class Prepared:
     """The scenario as the engine's JSON, every default written out."""
     origins: dict[str, str] | None
     """Where each key was given, so that a later error can name the place."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """The keys that were changed for this run, with their values."""
 
     @property
     def scenario(self) -> dict[str, Any]:
@@ -53,17 +55,23 @@ def load(path: str | Path, overrides: Mapping[str, Any] | None = None, **more: A
 
 def prepare(source: Source, overrides: Mapping[str, Any] | None = None) -> Prepared:
     """Read and check what shall run, with some keys changed."""
-    overrides = overrides or {}
+    overrides = dict(overrides or {})
     if isinstance(source, str | Path):
         sets = [f"{key}={toml_value(value)}" for key, value in overrides.items()]
         path = find(source)
+        if not path.exists():
+            shipped = sorted(file.stem for file in (SHIPPED / "scenarios").glob("*.toml"))
+            raise UserError(
+                f"{path} does not exist. A scenario is a TOML file, or the name of one that comes "
+                f"with nic2core: {', '.join(shipped)}."
+            )
         folders: list[str | PathLike[str]]
         folders = [path.parent.parent / "machines", "machines", SHIPPED / "machines"]
-        return Prepared(*_core.load_scenario(path, sets, folders))
+        return Prepared(*_core.load_scenario(path, sets, folders), overrides)
     value = source.model_dump(mode="json", exclude_none=True)
     for key, new in overrides.items():
         _set(value, key, new)
-    return Prepared(_core.check_scenario(json.dumps(value)), None)
+    return Prepared(_core.check_scenario(json.dumps(value)), None, overrides)
 
 
 def find(path: str | Path) -> Path:
@@ -123,11 +131,12 @@ def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
     """Simulate what `prepare` gave."""
     data = engine.run(prepared.text, None, watch, prepared.origins)
     scenario = prepared.scenario
-    return Result(scenario, data, label or describe(scenario))
+    return Result(scenario, data, label or describe(scenario), prepared.settings)
 
 
 def peak_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
     """Search the peak of what `prepare` gave."""
     peak = engine.find_peak(prepared.text, None, watch, prepared.origins)
     scenario = prepared.scenario
-    return Result(scenario, peak.results, label or describe(scenario), peak=peak)
+    name = label or describe(scenario)
+    return Result(scenario, peak.results, name, prepared.settings, peak)

@@ -27,9 +27,13 @@ def name_cases(
     scenarios: Sequence[Mapping[str, Any]], settings: Sequence[Mapping[str, Any]]
 ) -> list[str]:
     """A name for each case of a comparison: how its packets land, and what else was varied."""
+    keys = dict.fromkeys(key for s in settings for key in s)
+    ends = [key.rpartition(".")[2] for key in keys]
+    # A column of a terminal is narrow: the last part of a key does, where it tells keys apart.
+    short = {k: end if ends.count(end) == 1 else k for k, end in zip(keys, ends, strict=True)}
     names = [describe(scenario) for scenario in scenarios]
     other = [
-        ", ".join(f"{k}={v}" for k, v in s.items() if not k.startswith("placement."))
+        ", ".join(f"{short[k]}={v}" for k, v in s.items() if not k.startswith("placement."))
         for s in settings
     ]
     if len(set(names)) == 1 and any(other):

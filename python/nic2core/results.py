@@ -34,7 +34,7 @@ class Result:
     label: str = "run"
     """What the run is called in tables and reports."""
     settings: dict[str, Any] = field(default_factory=dict)
-    """The keys that a sweep or comparison varied, with this run's values."""
+    """The keys that were changed for this run, by overrides or a sweep, with their values."""
     peak: Peak | None = None
     """The search that found this rate, if the run is the peak of one."""
 
@@ -126,7 +126,12 @@ class Result:
 
     @classmethod
     def from_json(cls, value: Any, where: str = "the result") -> Result:
-        """Read what `to_json` wrote."""
+        """Read what `to_json` gave, or the text of a `result.json`."""
+        if isinstance(value, str | bytes):
+            try:
+                value = json.loads(value)
+            except (json.JSONDecodeError, UnicodeDecodeError) as error:
+                raise UserError(f"{where} is not JSON ({error}).") from error
         try:
             data = Results.model_validate(value["results"])
             peak = value.get("peak")
@@ -162,15 +167,13 @@ class Result:
         if file.is_dir():
             file /= RESULT_FILE
         try:
-            value = json.loads(file.read_text(encoding="utf-8"))
+            text = file.read_bytes()
         except FileNotFoundError:
             raise UserError(
                 f"{file} does not exist. A result is a directory that `nic2core run ... --out DIR` "
                 f"wrote, or the {RESULT_FILE} in it."
             ) from None
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise UserError(f"{file} is not JSON ({error}).") from error
-        return cls.from_json(value, str(file))
+        return cls.from_json(text, str(file))
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the verdict, the path with its loads, and the main numbers."""

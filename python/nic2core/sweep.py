@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,7 @@ class Sweep:
 
     @property
     def table(self) -> pl.DataFrame:
-        """One row per point: what was varied and what came out."""
+        """One row per point: what was changed and what came out."""
         return pl.DataFrame([row(r) for r in self.results])
 
     def report(self, path: str | Path) -> Path:
@@ -122,7 +122,7 @@ def sweep(
     def one(point: int) -> Result:
         watch = Watch(lambda share: progress.told(point, share), progress.stop)
         watch.tell(0.0)
-        return replace(simulate(prepared[point], names[point], watch), settings=settings[point])
+        return simulate(prepared[point], names[point], watch)
 
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
         points = [pool.submit(one, point) for point in range(len(settings))]

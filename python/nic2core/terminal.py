@@ -151,6 +151,8 @@ def show_comparison(results: Sequence[Result]) -> None:
         return
     console = Console(highlight=False)
     table = _table("", "", *(r.label for r in results))
+    for column in table.columns:
+        column.overflow = "fold"  # cut off, a head may lose what tells the runs apart
     rows = [words.headline(r) for r in results]
     for numbers in zip(*rows, strict=True):
         name = f"{numbers[0].name} [{numbers[0].unit}]" if numbers[0].unit else numbers[0].name

@@ -33,10 +33,10 @@ LATENCIES = {
     "dma": "DMA",
     "queue": "in the queue",
     "service": "service",
-    "transmit": "transmit",
+    "transmit": "transmit (after total)",
     "total": "total",
 }
-"""The stages of a packet's latency, for people."""
+"""The stages of a packet's latency, for people; `total` ends with the request, before transmit."""
 
 CAUSES = {
     "nic-rx-wr": "NIC writes received packets",

@@ -41,6 +41,7 @@ def test_a_file_and_its_loaded_scenario_run_the_same(result: Result) -> None:
     from_file = nic2core.run(DEMO, SMALL)
     assert from_file.data == result.data
     assert from_file.scenario == result.scenario
+    assert from_file.settings == SMALL
 
 
 def test_overrides_take_dots_or_underscores() -> None:
@@ -75,8 +76,8 @@ def test_a_sweep_is_bit_identical_for_any_number_of_jobs(small: Scenario) -> Non
     assert [r.data.seed for r in one] == [1, 2, 1, 2]
     assert len({r.data.model_dump_json() for r in one}) == 4
     assert [r.label for r in one][::2] == [
-        "DDIO, 2 ways, run.seed=1",
-        "DDIO, 2 ways, Sweeper, run.seed=1",
+        "DDIO, 2 ways, seed=1",
+        "DDIO, 2 ways, Sweeper, seed=1",
     ]
 
 
@@ -120,6 +121,11 @@ def test_a_shipped_scenario_is_found_by_its_name() -> None:
     assert api.find("demo").resolve() == DEMO
     assert api.find("demo.toml").resolve() == DEMO
     assert api.find("elsewhere/demo.toml") == Path("elsewhere/demo.toml")
+
+
+def test_a_missing_scenario_lists_those_that_are_shipped() -> None:
+    with pytest.raises(UserError, match=r"^mine does not exist\..*\bdemo\b"):
+        nic2core.load("mine")
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def test_json_is_all_that_stdout_gets(
     printed = json.loads(capsys.readouterr().out)
     assert printed == Result.load(tmp_path).to_json()
     assert printed["scenario"]["run"]["seed"] == 3
+    assert printed["settings"] == {"run.seed": "3"}
 
 
 @pytest.mark.usefixtures("fake_engine")
@@ -55,7 +56,7 @@ def test_compare_writes_every_run_and_one_report(
     command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command("compare", "any.toml", "--vary", "run.seed=1,2", "--out", tmp_path) == 0
-    assert "run.seed=2 against run.seed=1" in capsys.readouterr().out
+    assert "seed=2 against seed=1" in capsys.readouterr().out
     assert [r.data.seed for r in cli.load_results(tmp_path)] == [1, 2]
     assert command("report", tmp_path, "--out", tmp_path / "again.html") == 0
     assert (tmp_path / "again.html").read_text() == (tmp_path / "report.html").read_text()

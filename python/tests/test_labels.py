@@ -22,6 +22,8 @@ def test_cases_are_told_apart_by_what_differs() -> None:
     assert name_cases(placed, settings) == ["DDIO, 2 ways", "DDIO, 2 ways, Sweeper"]
     same = [scenario("ddio"), scenario("ddio")]
     rings = [{"queues.rx_descriptors": "512"}, {"queues.rx_descriptors": "1024"}]
-    assert name_cases(same, rings) == ["queues.rx_descriptors=512", "queues.rx_descriptors=1024"]
+    assert name_cases(same, rings) == ["rx_descriptors=512", "rx_descriptors=1024"]
     both = [{**a, **b} for a, b in zip(settings, rings, strict=True)]
-    assert name_cases(placed, both)[1] == "DDIO, 2 ways, Sweeper, queues.rx_descriptors=1024"
+    assert name_cases(placed, both)[1] == "DDIO, 2 ways, Sweeper, rx_descriptors=1024"
+    ways = [{"machine.l2.ways": "8", "machine.llc.ways": "12"}]
+    assert name_cases(same[:1], ways) == ["machine.l2.ways=8, machine.llc.ways=12"]

@@ -58,3 +58,9 @@ def test_a_run_without_packets_can_be_plotted(packetless: Result) -> None:
         assert len(figure.data) == 0
     assert len(packetless.plot_memory("gbps").data) > 0
     assert len(packetless.plot_dram().data) == 2
+
+
+def test_the_large_causes_have_colours_of_their_own() -> None:
+    colours = [*palette.CAUSES.values(), palette.OTHER_CAUSE]
+    assert len(set(colours)) == len(colours)
+    assert {"mbuf-rd", "prefetch-rd"} <= set(palette.CAUSES)

@@ -58,6 +58,12 @@ def test_what_is_not_a_result_is_the_users_error(
     assert str(file) in str(error.value)
 
 
+def test_a_result_is_read_from_text_too(ddio: Result) -> None:
+    assert Result.from_json(json.dumps(ddio.to_json())) == ddio
+    with pytest.raises(UserError, match="the result is not JSON"):
+        Result.from_json("{")
+
+
 def test_an_unknown_key_is_noticed(ddio: Result) -> None:
     value = ddio.to_json()
     value["results"]["packets"]["lost"] = 1

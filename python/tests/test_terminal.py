@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +24,7 @@ def test_a_run_is_drawn_with_its_limit(ddio: Result, capsys: pytest.CaptureFixtu
     shown = capsys.readouterr().out
     limit = next(line for line in shown.splitlines() if "◀ limits" in line)
     assert limit.startswith("DRAM")
+    assert "transmit (after total)" in shown
     for heading in ("Load of each stage", "Latency by stage", "Memory traffic by cause"):
         assert heading in shown
 
@@ -34,6 +36,18 @@ def test_a_comparison_names_differences(
     shown = capsys.readouterr().out
     assert "memory lines [per request]" in shown
     assert "limited by: DRAM → cores" in shown
+
+
+def test_a_narrow_comparison_keeps_the_values_that_differ(
+    ddio: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    sizes = [256, 512, 1024, 2048]
+    terminal.show_comparison([replace(ddio, label=f"rx_descriptors={n}") for n in sizes])
+    table = capsys.readouterr().out.partition("against")[0]
+    assert "…" not in table
+    for size in sizes[:-1]:
+        assert str(size) in table.replace("\n", "")
 
 
 def test_nothing_finished_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:

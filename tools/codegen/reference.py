@@ -62,7 +62,10 @@ class Writer:
     def visit(self, section: str, schema: Json, path: str, suffix: str) -> None:
         """Notes that `path` holds such a table, and visits the tables below it."""
         known = section in self.sections
-        self.sections.setdefault(section, []).extend([path] if path else [])
+        paths = self.sections.setdefault(section, [])
+        # Several kinds of a table may hold the same key.
+        if path and path not in paths:
+            paths.append(path)
         if not known:
             self.bodies[section] = suffix + self.body(schema)
         for key, value in schema["properties"].items():

@@ -27,7 +27,7 @@ pub struct Loaded {
 
 /// Reads the scenario at `path`, lays it over its machine, and the overrides (`key=value`) over
 /// both. A machine `name` is `name.toml` or `machines/name.toml` beside the scenario, or
-/// `name.toml` in one of `machine_folders`, whichever comes first.
+/// `name.toml` in one of `machine_folders`, whichever comes first and is not itself a scenario.
 ///
 /// # Errors
 /// Everything in the files and overrides that the user has to change.
@@ -128,8 +128,14 @@ fn merge_machine(
     };
     let file = format!("{}.toml", name.strip_suffix(".toml").unwrap_or(name));
     let candidates = searched.iter().map(|folder| folder.join(&file)).filter(|c| c != scenario);
+    let mut mistaken = None;
     for candidate in candidates {
         if let Some(mut below) = read(files, &candidate, Some(&base))? {
+            // A scenario that shares its name with its machine often lies beside it.
+            if is_scenario(&below) {
+                mistaken.get_or_insert(candidate);
+                continue;
+            }
             if let Some(over) = top.remove("machine") {
                 below.merge(over);
             }
@@ -137,7 +143,17 @@ fn merge_machine(
             return Ok(());
         }
     }
-    Err(wrong("names no machine file", available(files, &searched[1..], name)))
+    let problem = match mistaken {
+        Some(file) => format!("leads to {}, which is a scenario and no machine", file.display()),
+        None => "names no machine file".into(),
+    };
+    Err(wrong(&problem, available(files, &searched[1..], name)))
+}
+
+/// Whether a file that was read as a machine has the tables of a scenario.
+fn is_scenario(root: &Node) -> bool {
+    let Value::Table(top) = &root.value else { return false };
+    top.contains_key("machine") || top.contains_key("tenants")
 }
 
 /// The machines there are, the likeliest first mention.
@@ -265,6 +281,25 @@ mod tests {
         assert_eq!(cores(&Memory(files.clone())), 5);
         files.push(("s/box.toml", BOX.replace("count = 4", "count = 6").into()));
         assert_eq!(cores(&Memory(files)), 6);
+    }
+
+    #[test]
+    fn a_scenario_is_not_taken_for_a_machine() {
+        let load_with = |files: Vec<(&'static str, Vec<u8>)>| {
+            load(&Memory(files), Path::new("s/kvs.toml"), &[], &["shipped".into()])
+        };
+        let mut files = vec![("s/kvs.toml", KVS.into()), ("s/box.toml", KVS.into())];
+        let line = at("s/kvs.toml", KVS, "base =");
+        assert_eq!(
+            load_with(files.clone()).unwrap_err().to_string(),
+            format!(
+                "{line}: machine.base = \"box\" leads to s/box.toml, which is a scenario and no \
+                 machine; allowed: a machine file beside the scenario or in s/machines, shipped, \
+                 where there is none."
+            )
+        );
+        files.push(("shipped/box.toml", BOX.into()));
+        assert_eq!(load_with(files).unwrap().scenario.machine.core.count, 4);
     }
 
     #[test]

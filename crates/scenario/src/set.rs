@@ -96,12 +96,13 @@ impl Set {
                 }),
                 Value::Array(array) => {
                     let len = array.len();
+                    let meant = by_number(array, &walked, &key);
                     segment.parse().ok().and_then(|i: usize| array.get_mut(i)).ok_or_else(|| {
                         wrong(
                             format!("has no element \"{segment}\" in {walked} to go to"),
                             match len {
                                 0 => "no element: the array is empty".into(),
-                                _ => format!("elements 0 to {}", len - 1),
+                                _ => format!("elements 0 to {}{meant}", len - 1),
                             },
                         )
                     })?
@@ -117,6 +118,23 @@ impl Set {
         }
         node.merge(value);
         Ok(())
+    }
+}
+
+/// The key with the number that it lacks after `walked`, as a question; empty if it has one.
+fn by_number(array: &[Node], walked: &str, key: &str) -> String {
+    let rest = &key[walked.len() + 1..];
+    let (segment, below) = rest.split_once('.').unwrap_or((rest, ""));
+    if segment.parse::<usize>().is_ok() {
+        return String::new();
+    }
+    let named = array.iter().position(|element| {
+        let Value::Table(table) = &element.value else { return false };
+        matches!(table.get("name").map(|n| &n.value), Some(Value::String(n)) if n == segment)
+    });
+    match named {
+        Some(i) => format!("; did you mean {}?", join(&join(walked, &i.to_string()), below)),
+        None => format!("; did you mean {walked}.0.{rest}?"),
     }
 }
 
@@ -152,6 +170,13 @@ mod tests {
         );
         let e = apply(file, &["tenants.2.name=c"]).unwrap_err();
         assert!(e.contains("--set tenants.2.name=c") && e.contains("elements 0 to 1"), "{e}");
+        for (set, meant) in [
+            ("tenants.app.x=1", "elements 0 to 1; did you mean tenants.0.app.x?"),
+            ("tenants.b.app.x=1", "elements 0 to 1; did you mean tenants.1.app.x?"),
+        ] {
+            let e = apply(file, &[set]).unwrap_err();
+            assert!(e.ends_with(meant), "{e}");
+        }
         let e = apply(file, &["tenants.0.name.x=c"]).unwrap_err();
         assert!(e.contains("goes into tenants.0.name, which is \"a\""), "{e}");
     }
