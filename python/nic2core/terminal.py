@@ -80,11 +80,18 @@ def show_result(result: Result) -> None:
     console.print(Text(f"{result.label}: {words.verdict(result)}", style="bold"))
     if result.peak is not None:
         console.print(words.peak(result.peak))
+    _warn(console, result)
     console.print(
         Padding(
             Group(_main(result), _path(result), _latency(result), _memory(result)), (1, 0, 0, 0)
         )
     )
+
+
+def _warn(console: Console, result: Result, name: str = "") -> None:
+    """Say what makes the numbers doubtful."""
+    if warning := words.short_warmup(result):
+        console.print(Text(f"{name}{warning}", style="yellow"))
 
 
 def _table(title: str, *columns: str) -> Table:
@@ -158,6 +165,8 @@ def show_comparison(results: Sequence[Result]) -> None:
         name = f"{numbers[0].name} [{numbers[0].unit}]" if numbers[0].unit else numbers[0].name
         table.add_row(Text(name), *(n.value for n in numbers))
     console.print(table)
+    for result in results:
+        _warn(console, result, f"{result.label}: ")
     for other in results[1:]:
         console.print(Text(f"\n{other.label} against {results[0].label}", style="bold"))
         for sentence in words.differences(results[0], other):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from nic2core.percentiles import percentile
@@ -157,6 +158,33 @@ def verdict(result: Result) -> str:
         )
     verb = "limit" if name.endswith("s") else "limits"
     return f"the {name} {verb} this run, at {100 * limit.load:.0f} % of capacity.{lost}"
+
+
+WARM_TURNS = 3
+"""Turns of the receive rings that a warm-up should have, by rule of thumb: the first touches each
+buffer, the second meets what the first left in the caches, and one more for what follows of that.
+"""
+
+
+def short_warmup(result: Result) -> str:
+    """A warning if the warm-up filled the receive rings too few times; else nothing."""
+    cores = sum(
+        tenant["cores"]["count"]
+        for tenant in result.scenario["tenants"]
+        if tenant["app"]["kind"] != "xmem"  # the one application without queues
+    )
+    ring = cores * int(result.scenario["queues"]["rx_descriptors"])
+    warmup_ns = result.data.series.start_ns
+    per_ns = result.data.packets.completed_mpps / 1e3
+    if per_ns <= 0 or per_ns * warmup_ns >= WARM_TURNS * ring:
+        return ""
+    # Rounded up, so that the time it names is enough.
+    enough_ms = ceil(WARM_TURNS * ring / per_ns / 1e5) / 10
+    return (
+        f"Warning: the warm-up of {time(warmup_ns)} is short: at this rate it turns the receive "
+        f"rings {three(per_ns * warmup_ns / ring)} times, and until about {WARM_TURNS} turns the "
+        f"caches still fill. Set run.warmup to {enough_ms:g} ms or more."
+    )
 
 
 def peak(found: Peak) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nic2core import terminal
+from nic2core.report.page import report_html
 
 if TYPE_CHECKING:
     from nic2core import Result
@@ -27,6 +28,17 @@ def test_a_run_is_drawn_with_its_limit(ddio: Result, capsys: pytest.CaptureFixtu
     assert "transmit (after total)" in shown
     for heading in ("Load of each stage", "Latency by stage", "Memory traffic by cause"):
         assert heading in shown
+
+
+def test_a_short_warm_up_is_warned_of(ddio: Result, capsys: pytest.CaptureFixture[str]) -> None:
+    # Three turns of 24 rings of 1024 at 20.92 Mpps take 3.52 ms.
+    for start_ns, warned in ((3.6e6, False), (3.5e6, True)):
+        series = ddio.data.series.model_copy(update={"start_ns": start_ns})
+        run = replace(ddio, data=ddio.data.model_copy(update={"series": series}))
+        terminal.show_result(run)
+        said = " ".join(capsys.readouterr().out.split())
+        assert ("Set run.warmup to 3.6 ms or more" in said) == warned
+        assert ("Set run.warmup" in report_html([run])) == warned
 
 
 def test_a_comparison_names_differences(
