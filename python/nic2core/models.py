@@ -525,14 +525,12 @@ turn (`rte_ring`). `stack`: Last in, first out: the buffer freed last, still war
 """
 
 
-Start: TypeAlias = Literal["scattered", "aligned", "dealt"]
+Start: TypeAlias = Literal["scattered", "dealt"]
 """Where the buffers of the queues lie and their pools stand when the run begins. `scattered`: At
-independent random places, as in a server that has run for a while. `aligned`: All at their first
-buffer, as in a server that has just started. Under even load the queues then march in step for many
-turns, through equal memory banks if the pools lie a multiple of the bank stride apart. `dealt`: All
-queues share one region, dealt out in the order of memory: first the rings of all queues, one after
-the other, then what else each of them holds. As DPDK sets up ports on one mempool, whose per-core
-caches then keep the buffers apart.
+independent random places, as in a server that has run for a while. `dealt`: All queues share one
+region, dealt out in the order of memory: first the rings of all queues, one after the other, then
+what else each of them holds. As DPDK sets up ports on one mempool, whose per-core caches then keep
+the buffers apart.
 """
 
 

@@ -133,10 +133,6 @@ pub enum Start {
     /// At independent random places, as in a server that has run for a while.
     #[default]
     Scattered,
-    /// All at their first buffer, as in a server that has just started. Under even load the queues
-    /// then march in step for many turns, through equal memory banks if the pools lie a multiple of
-    /// the bank stride apart.
-    Aligned,
     /// All queues share one region, dealt out in the order of memory: first the rings of all queues,
     /// one after the other, then what else each of them holds. As DPDK sets up ports on one mempool,
     /// whose per-core caches then keep the buffers apart.

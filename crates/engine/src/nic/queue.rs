@@ -74,9 +74,8 @@ impl Region {
                 let ring = rank * ring..(rank + 1) * ring;
                 Pool::new(config.pool, ring.chain(first..first + spare))
             }
-            Start::Scattered | Start::Aligned => {
-                let at =
-                    if config.start == Start::Aligned { 0 } else { stream.below(self.buffers) };
+            Start::Scattered => {
+                let at = stream.below(self.buffers);
                 let base = rank * self.buffers;
                 let end = base + self.buffers;
                 Pool::new(config.pool, (base + at..end).chain(base..base + at))
