@@ -569,6 +569,13 @@ class Queues(Model):
     """Instructions of the driver to transmit one packet, beyond its memory accesses."""
 
 
+Stores: TypeAlias = Literal["shared", "per-core"]
+"""Who shares a store. `shared`: All cores of the tenant (MICA's CRCW mode). `per-core`: Nobody:
+each core has a store of its own, as in HERD and in MICA's EREW mode. A request goes to the store of
+the core that receives it. The stores are populated alike.
+"""
+
+
 Share: TypeAlias = Annotated[str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(%)$", examples=["95 %"])]
 """Text such as "95 %"; units %."""
 
@@ -595,12 +602,14 @@ class KvsApp(Model):
     """A MICA-style key-value store."""
 
     kind: Literal["kvs"] = "kvs"
+    stores: Stores = "shared"
+    """Who shares a store."""
     keys: UInt32 = 2400000
-    """Key-value pairs with which the store is populated."""
+    """Key-value pairs with which each store is populated."""
     buckets: UInt32 = 1048576
-    """Buckets of the index, one cache line each; a power of two."""
+    """Buckets of each store's index, one cache line each; a power of two."""
     log: Size = "256 MiB"
-    """Capacity of the circular log; a power of two."""
+    """Capacity of each store's circular log; a power of two."""
     item: Size = "1 KiB"
     """Bytes of a request that carries a value, of an answer that carries one, and of a log entry:
     20 bytes of key, opcode and length, and the value. The paper's "1KB items" come in packets of

@@ -8,16 +8,18 @@ use crate::apps::config::{Check, Invalid};
 use crate::config::units::{Duration, Share, Size};
 use crate::memory::line::LINE_BYTES;
 
-/// A MICA-style key-value store. The defaults are the workload of the Sweeper paper (appendix,
-/// "Workload configurations").
+/// MICA-style key-value storage. The defaults are the workload of the Sweeper paper (appendix,
+/// "Workload configurations"), in one store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KvsConfig {
-    /// Key-value pairs with which the store is populated.
+    /// Who shares a store.
+    pub stores: Stores,
+    /// Key-value pairs with which each store is populated.
     pub keys: u32,
-    /// Buckets of the index, one cache line each; a power of two.
+    /// Buckets of each store's index, one cache line each; a power of two.
     pub buckets: u32,
-    /// Capacity of the circular log; a power of two.
+    /// Capacity of each store's circular log; a power of two.
     pub log: Size,
     /// Bytes of a request that carries a value, of an answer that carries one, and of a log entry:
     /// 20 bytes of key, opcode and length, and the value. The paper's "1KB items" come in packets
@@ -53,6 +55,7 @@ pub struct KvsConfig {
 impl Default for KvsConfig {
     fn default() -> KvsConfig {
         KvsConfig {
+            stores: Stores::Shared,
             keys: 2_400_000,
             buckets: 1 << 20,
             log: Size(256 << 20),
@@ -67,6 +70,17 @@ impl Default for KvsConfig {
             spike: None,
         }
     }
+}
+
+/// Who shares a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stores {
+    /// All cores of the tenant (MICA's CRCW mode).
+    Shared,
+    /// Nobody: each core has a store of its own, as in HERD and in MICA's EREW mode. A request goes
+    /// to the store of the core that receives it. The stores are populated alike.
+    PerCore,
 }
 
 /// What decides whether a packet is a GET or a SET.

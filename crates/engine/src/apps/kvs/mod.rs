@@ -1,6 +1,6 @@
 //! A MICA-style key-value store: its data structures, its client, and the accesses of a request.
 //!
-//! One store serves all cores of the tenant (concurrent reads and writes). What one request
+//! One store serves all cores of the tenant, or each core has its own. What one request
 //! touches, for the 1-KB items of the Sweeper paper (an item is 16 lines: a packet, a log entry):
 //!
 //! | | RX loads | index loads | entry loads | log stores | index stores | TX stores | lines |
@@ -17,13 +17,14 @@
 pub mod config;
 
 mod client;
+mod pages;
 mod store;
 mod zipf;
 
 use serde::Serialize;
 
 use self::client::Client;
-use self::config::{KvsConfig, Requests};
+use self::config::{KvsConfig, Requests, Stores};
 use self::store::{Found, HEADER_BYTES, Place, Store, entry_lines};
 use super::copy::{Lines, copy};
 use super::{App, Packet, Verdict};
@@ -61,18 +62,43 @@ pub struct KvsCounters {
     pub spikes: u64,
 }
 
-/// The application.
+/// A store and where it lies.
 #[derive(Clone, Debug)]
-pub struct Kvs {
+struct Shard {
     store: Store,
-    client: Client,
-    counters: KvsCounters,
     /// First line of the buckets.
     index: Line,
     /// First line of the log.
     log: Line,
     /// The line of the store's descriptor that holds the log's head.
     head: Line,
+}
+
+impl Shard {
+    /// Places a populated store.
+    fn new(store: Store, space: &mut AddressSpace) -> Shard {
+        Shard {
+            index: space.reserve(u64::from(store.buckets()) * LINE_BYTES),
+            log: space.reserve(u64::from(store.log_lines()) * LINE_BYTES),
+            head: space.reserve(LINE_BYTES),
+            store,
+        }
+    }
+
+    /// The bucket in which a key is looked for.
+    #[inline]
+    fn bucket(&self, key: u32) -> Line {
+        self.index + self.store.bucket(key)
+    }
+}
+
+/// The application.
+#[derive(Clone, Debug)]
+pub struct Kvs {
+    /// One for all cores, or one a core.
+    shards: Vec<Shard>,
+    client: Client,
+    counters: KvsCounters,
     requests: Requests,
     value: u32,
     set_from: u32,
@@ -83,53 +109,36 @@ pub struct Kvs {
 }
 
 impl Kvs {
-    /// A populated and warm store. The configuration has been checked.
-    pub(crate) fn new(config: &KvsConfig, seed: u64, space: &mut AddressSpace) -> Kvs {
-        let mut kvs = Kvs {
-            store: Store::new(config.keys, config.buckets, config.log.0, seed),
-            client: Client::new(config, seed),
+    /// Populated and warm stores for `cores` cores. The configuration has been checked.
+    pub(crate) fn new(config: &KvsConfig, cores: u32, seed: u64, space: &mut AddressSpace) -> Kvs {
+        let client = Client::new(config, seed);
+        let value = config.item.0 as u32 - HEADER_BYTES;
+        let mut store = Store::new(config.keys, config.buckets, config.log.0, seed);
+        populate(&mut store, value as u16);
+        warm(&mut store, &client, value as u16);
+        let stores = match config.stores {
+            Stores::Shared => 1,
+            Stores::PerCore => cores,
+        };
+        Kvs {
+            shards: (0..stores).map(|_| Shard::new(store.clone(), space)).collect(),
+            client,
             counters: KvsCounters::default(),
-            index: space.reserve(u64::from(config.buckets) * LINE_BYTES),
-            log: space.reserve(config.log.0),
-            head: space.reserve(LINE_BYTES),
             requests: config.requests,
-            value: config.item.0 as u32 - HEADER_BYTES,
+            value,
             set_from: config.set_from.0 as u32,
             network_header: config.network_header.0 as u32,
             // Half of the work comes before the bucket is read, half after the copy.
             parse_instructions: config.request_instructions.div_ceil(2),
             answer_instructions: config.request_instructions / 2,
             copy_instructions: config.copy_instructions_per_line,
-        };
-        kvs.populate();
-        kvs.warm();
-        kvs
-    }
-
-    /// Inserts every key once, in an order that has nothing to do with popularity: steps of the
-    /// golden section of the number of keys, made coprime to it.
-    fn populate(&mut self) {
-        let keys = u64::from(self.store.keys());
-        let step = (keys * 618_034 / 1_000_000..)
-            .find(|&step| gcd(step, keys) == 1)
-            .expect("the number of keys plus one is coprime to it");
-        for i in 0..keys {
-            self.store.set((i * step % keys) as u32, self.value as u16);
         }
     }
 
-    /// Runs SETs of the client's popularity until log and index are stationary.
-    fn warm(&mut self) {
-        let populated = self.store.appended_lines();
-        let enough = WARMING_ROUNDS.saturating_mul(self.store.log_lines());
-        let most = WARMING_REQUESTS_PER_KEY * u64::from(self.store.keys());
-        for n in 0..most {
-            if self.store.appended_lines() - populated >= enough {
-                break;
-            }
-            let key = self.client.warming_key(n);
-            self.store.set(key, self.value as u16);
-        }
+    /// Number of the store that serves a core.
+    #[inline]
+    fn shard_of(&self, core: u32) -> usize {
+        if self.shards.len() == 1 { 0 } else { core as usize }
     }
 
     /// What the store has done since its counters were reset.
@@ -158,11 +167,12 @@ impl Kvs {
         (self.network_header + HEADER_BYTES + value).max(MIN_PACKET)
     }
 
-    fn get(&mut self, key: u32, packet: &Packet, ops: &mut Ops) -> u32 {
-        match self.store.get(key) {
+    fn get(&mut self, core: u32, key: u32, packet: &Packet, ops: &mut Ops) -> u32 {
+        let shard = &self.shards[self.shard_of(core)];
+        match shard.store.get(key) {
             Found::Live(Place { line, value }) => {
                 self.counters.get_hits += 1;
-                let entry = self.log + line;
+                let entry = shard.log + line;
                 // The addresses of the whole entry come from the slot: with the branches on the
                 // key and the length predicted, the copy does not wait for the header.
                 ops.load(entry, LineKind::App, Dep::After);
@@ -187,7 +197,7 @@ impl Kvs {
             other @ (Found::Other { .. } | Found::Nothing) => {
                 self.counters.get_misses += 1;
                 if let Found::Other { line } = other {
-                    ops.load(self.log + line, LineKind::App, Dep::After);
+                    ops.load(shard.log + line, LineKind::App, Dep::After);
                 }
                 ops.relinquish(packet.rx, packet.bytes);
                 self.answer_without_value(packet, ops)
@@ -195,18 +205,20 @@ impl Kvs {
         }
     }
 
-    fn set(&mut self, key: u32, value: u16, packet: &Packet, ops: &mut Ops) -> u32 {
-        let stored = self.store.set(key, value);
-        let entry = self.log + stored.line;
+    fn set(&mut self, core: u32, key: u32, value: u16, packet: &Packet, ops: &mut Ops) -> u32 {
+        let number = self.shard_of(core);
+        let shard = &mut self.shards[number];
+        let stored = shard.store.set(key, value);
+        let entry = shard.log + stored.line;
         // The address of the entry: from the slot in place, from the head of the log otherwise.
         let dep = if stored.appended {
             self.counters.sets_appended += 1;
             self.counters.index_evictions += u64::from(stored.evicted);
             if let Some(line) = stored.passed {
-                ops.load(self.log + line, LineKind::App, Dep::After);
+                ops.load(shard.log + line, LineKind::App, Dep::After);
             }
-            ops.store(self.index + self.store.bucket(key), LineKind::App, Dep::Free);
-            ops.store(self.head, LineKind::App, Dep::Free);
+            ops.store(shard.bucket(key), LineKind::App, Dep::Free);
+            ops.store(shard.head, LineKind::App, Dep::Free);
             Dep::Free
         } else {
             self.counters.sets_in_place += 1;
@@ -233,7 +245,7 @@ impl Kvs {
 }
 
 impl App for Kvs {
-    fn on_packet(&mut self, _core: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
+    fn on_packet(&mut self, core: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
         let key = self.client.key(packet.seq);
         ops.load(packet.rx, LineKind::Rx, Dep::Chain);
         ops.compute(self.parse_instructions);
@@ -241,11 +253,12 @@ impl App for Kvs {
             self.counters.spikes += 1;
             ops.push(Op::Delay { ns });
         }
-        ops.load(self.head, LineKind::App, Dep::Free);
-        ops.load(self.index + self.store.bucket(key), LineKind::App, Dep::Chain);
+        let shard = &self.shards[self.shard_of(core)];
+        ops.load(shard.head, LineKind::App, Dep::Free);
+        ops.load(shard.bucket(key), LineKind::App, Dep::Chain);
         let bytes = match self.value_of(packet) {
-            Some(value) => self.set(key, value, packet, ops),
-            None => self.get(key, packet, ops),
+            Some(value) => self.set(core, key, value, packet, ops),
+            None => self.get(core, key, packet, ops),
         };
         ops.compute(self.answer_instructions);
         Verdict::Reply { bytes }
@@ -261,6 +274,31 @@ impl App for Kvs {
             }
             Requests::FromSize => None,
         }
+    }
+}
+
+/// Inserts every key once, in an order that has nothing to do with popularity: steps of the
+/// golden section of the number of keys, made coprime to it.
+fn populate(store: &mut Store, value: u16) {
+    let keys = u64::from(store.keys());
+    let step = (keys * 618_034 / 1_000_000..)
+        .find(|&step| gcd(step, keys) == 1)
+        .expect("the number of keys plus one is coprime to it");
+    for i in 0..keys {
+        store.set((i * step % keys) as u32, value);
+    }
+}
+
+/// Runs SETs of the client's popularity until log and index are stationary.
+fn warm(store: &mut Store, client: &Client, value: u16) {
+    let populated = store.appended_lines();
+    let enough = WARMING_ROUNDS.saturating_mul(store.log_lines());
+    let most = WARMING_REQUESTS_PER_KEY * u64::from(store.keys());
+    for n in 0..most {
+        if store.appended_lines() - populated >= enough {
+            break;
+        }
+        store.set(client.warming_key(n), value);
     }
 }
 

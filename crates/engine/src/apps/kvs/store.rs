@@ -15,6 +15,7 @@
 //! key occupies at most one slot, so slot → key → (tag, offset, sizes) holds all that the real
 //! slot and the real entry header hold.
 
+use super::pages::Pages;
 use crate::apps::draw::mix;
 use crate::memory::line::{LINE_BYTES, lines_in};
 
@@ -37,12 +38,12 @@ struct Entry {
     lines: u16,
 }
 
-/// The state of one store.
+/// The state of one store. Clones share what they have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     /// Key in each slot plus one, or 0 for an unused slot.
-    buckets: Vec<[u32; SLOTS]>,
-    entries: Vec<Entry>,
+    buckets: Pages<[u32; SLOTS]>,
+    entries: Pages<Entry>,
     /// Virtual offset at which the next entry goes, in lines.
     head: u32,
     log_lines: u32,
@@ -90,8 +91,8 @@ impl Store {
     pub(crate) fn new(keys: u32, buckets: u32, log_bytes: u64, seed: u64) -> Store {
         assert!(buckets.is_power_of_two() && log_bytes.is_power_of_two(), "the config is checked");
         Store {
-            buckets: vec![[0; SLOTS]; buckets as usize],
-            entries: vec![Entry::default(); keys as usize],
+            buckets: Pages::new(buckets as usize),
+            entries: Pages::new(keys as usize),
             head: 0,
             log_lines: (log_bytes / LINE_BYTES) as u32,
             seed: mix(seed),
@@ -101,6 +102,11 @@ impl Store {
     /// Number of keys.
     pub(crate) fn keys(&self) -> u32 {
         self.entries.len() as u32
+    }
+
+    /// Number of buckets.
+    pub(crate) fn buckets(&self) -> u32 {
+        self.buckets.len() as u32
     }
 
     /// Lines appended to the log since the beginning.
@@ -117,7 +123,7 @@ impl Store {
     #[inline]
     fn place(&self, key: u32) -> (u32, u16) {
         let hash = mix(self.seed ^ u64::from(key));
-        (hash as u32 & (self.buckets.len() as u32 - 1), (hash >> 48) as u16)
+        (hash as u32 & (self.buckets() - 1), (hash >> 48) as u16)
     }
 
     /// The bucket in which a key is looked for.
@@ -130,7 +136,7 @@ impl Store {
     /// key itself is looked for first.
     #[inline]
     fn tagged_slot(&self, key: u32, bucket: u32, tag: u16) -> Option<usize> {
-        let slots = &self.buckets[bucket as usize];
+        let slots = self.buckets.get(bucket);
         slots
             .iter()
             .position(|&slot| slot == key + 1)
@@ -152,8 +158,8 @@ impl Store {
         let (bucket, tag) = self.place(key);
         let slot = self.tagged_slot(key, bucket, tag);
         let found = slot.map_or(Found::Nothing, |slot| {
-            let owner = self.buckets[bucket as usize][slot] - 1;
-            let entry = self.entries[owner as usize];
+            let owner = self.buckets.get(bucket)[slot] - 1;
+            let entry = *self.entries.get(owner);
             if !self.is_live(entry) {
                 Found::Nothing
             } else if owner == key {
@@ -178,16 +184,17 @@ impl Store {
         let lines = entry_lines(u32::from(value));
         let mut passed = None;
         if let Found::Live(place) = found {
-            let entry = &mut self.entries[key as usize];
-            if lines <= u32::from(entry.lines) {
-                entry.value = value;
+            if lines <= u32::from(self.entries.get(key).lines) {
+                if u32::from(value) != place.value {
+                    self.entries.get_mut(key).value = value;
+                }
                 return Stored { line: place.line, appended: false, passed, evicted: false };
             }
             passed = Some(place.line);
         } else if let Found::Other { line } = found {
             passed = Some(line);
         }
-        let unused = || self.buckets[bucket as usize].iter().position(|&slot| slot == 0);
+        let unused = || self.buckets.get(bucket).iter().position(|&slot| slot == 0);
         let (slot, evicted) = slot.or_else(unused).map_or_else(
             || {
                 let (slot, entry) = self.oldest(bucket);
@@ -195,18 +202,18 @@ impl Store {
             },
             |slot| (slot, matches!(found, Found::Other { .. })),
         );
-        self.buckets[bucket as usize][slot] = key + 1;
+        self.buckets.get_mut(bucket)[slot] = key + 1;
         let offset = self.append(lines);
         let entry = Entry { offset, value, lines: lines as u16 };
-        self.entries[key as usize] = entry;
+        *self.entries.get_mut(key) = entry;
         Stored { line: self.line(entry), appended: true, passed, evicted }
     }
 
     /// The slot of a full bucket that points furthest back in the log.
     fn oldest(&self, bucket: u32) -> (usize, Entry) {
-        let slots = self.buckets[bucket as usize].iter().enumerate();
+        let slots = self.buckets.get(bucket).iter().enumerate();
         slots
-            .map(|(slot, &key)| (slot, self.entries[key as usize - 1]))
+            .map(|(slot, &key)| (slot, *self.entries.get(key - 1)))
             .min_by_key(|(_, entry)| entry.offset)
             .expect("a bucket has slots")
     }

@@ -9,7 +9,7 @@ fn small() -> KvsConfig {
 
 fn build(config: &KvsConfig) -> Kvs {
     assert_eq!(config.check(), []);
-    Kvs::new(config, 1, &mut AddressSpace::default())
+    Kvs::new(config, 2, 1, &mut AddressSpace::default())
 }
 
 const RX: Line = 1 << 30;
@@ -34,7 +34,8 @@ struct Touched {
 
 fn touched(kvs: &Kvs, ops: &Ops) -> Touched {
     let mut t = Touched::default();
-    let in_log = |line| (kvs.log..kvs.log + kvs.store.log_lines()).contains(&line);
+    let in_log =
+        |line| kvs.shards.iter().any(|s| (s.log..s.log + s.store.log_lines()).contains(&line));
     for op in ops.iter() {
         let counter = match op {
             Op::Load { kind: LineKind::Rx, .. } => &mut t.rx_loads,
@@ -213,7 +214,7 @@ fn the_size_of_a_captured_packet_decides() {
     assert_eq!(c.sets_in_place + c.sets_appended, 1);
     let (_, c) = serve(1, 199);
     assert_eq!(c.get_hits + c.get_misses, 1);
-    assert!(matches!(kvs.store.get(key), Found::Live(Place { value: 180, .. })));
+    assert!(matches!(kvs.shards[0].store.get(key), Found::Live(Place { value: 180, .. })));
 }
 
 #[test]
@@ -225,4 +226,24 @@ fn two_stores_of_one_seed_emit_the_same() {
         b.on_packet(1, &packet(&b, seq), &mut ops_b);
         assert!(ops_a.iter().eq(ops_b.iter()), "request {seq}");
     }
+}
+
+#[test]
+fn stores_of_two_cores_share_nothing() {
+    let config = KvsConfig { stores: Stores::PerCore, ..small() };
+    let mut kvs = build(&config);
+    let mut lines = [const { std::collections::BTreeSet::new() }; 2];
+    for seq in 0..2000 {
+        let core = seq % 2;
+        let mut ops = Ops::new(false);
+        kvs.on_packet(core as u32, &packet(&kvs, seq), &mut ops);
+        for op in ops.iter() {
+            if let Op::Load { line, kind: LineKind::App, .. }
+            | Op::Store { line, kind: LineKind::App, .. } = op
+            {
+                lines[core as usize].insert(line);
+            }
+        }
+    }
+    assert!(lines[0].len() > 1000 && lines[0].is_disjoint(&lines[1]));
 }
