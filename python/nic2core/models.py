@@ -569,10 +569,9 @@ class Queues(Model):
     """Instructions of the driver to transmit one packet, beyond its memory accesses."""
 
 
-Stores: TypeAlias = Literal["shared", "per-core"]
-"""Who shares a store. `shared`: All cores of the tenant (MICA's CRCW mode). `per-core`: Nobody:
-each core has a store of its own, as in HERD and in MICA's EREW mode. A request goes to the store of
-the core that receives it. The stores are populated alike.
+Sharing: TypeAlias = Literal["shared", "per-core"]
+"""Whether the cores of a tenant share a data structure. `shared`: One for all cores. `per-core`:
+One for each core, all alike.
 """
 
 
@@ -602,8 +601,10 @@ class KvsApp(Model):
     """A MICA-style key-value store."""
 
     kind: Literal["kvs"] = "kvs"
-    stores: Stores = "shared"
-    """Who shares a store."""
+    stores: Sharing = "shared"
+    """Whether the cores share one store (MICA's CRCW mode) or have one each, populated alike (HERD,
+    MICA's EREW mode): then a request goes to the store of the core that receives it.
+    """
     keys: UInt32 = 2400000
     """Key-value pairs with which each store is populated."""
     buckets: UInt32 = 1048576
@@ -656,6 +657,8 @@ class L3fwdApp(Model):
     """A forwarder of IPv4 packets by longest-prefix match."""
 
     kind: Literal["l3fwd"] = "l3fwd"
+    tables: Sharing = "shared"
+    """Whether the cores share one table, as the lcores of a DPDK process do, or have one each."""
     rules: UInt32 = 16384
     """Random rules in the table. 16384 rules touch about as many cache lines of the table: 1 MB,
     which "barely fit in each core's private L2" (appendix). DPDK's l3fwd comes with 8, which stay

@@ -150,7 +150,7 @@ impl AnyApp {
     pub fn build(config: &AppConfig, cores: u32, seed: u64, space: &mut AddressSpace) -> AnyApp {
         match config {
             AppConfig::Kvs(config) => AnyApp::Kvs(Kvs::new(config, cores, seed, space)),
-            AppConfig::L3fwd(config) => AnyApp::L3fwd(L3fwd::new(config, seed, space)),
+            AppConfig::L3fwd(config) => AnyApp::L3fwd(L3fwd::new(config, cores, seed, space)),
             AppConfig::L2fwd(config) => AnyApp::L2fwd(L2fwd::new(config)),
             AppConfig::Xmem(config) => AnyApp::Xmem(Xmem::new(config, cores, seed, space)),
         }
@@ -203,7 +203,7 @@ mod tests {
         let configs = [
             r#"{"kind": "kvs", "keys": 1000, "buckets": 256, "log": "1 MiB"}"#,
             r#"{"kind": "kvs", "stores": "per-core", "keys": 100, "buckets": 16, "log": "1 MiB"}"#,
-            r#"{"kind": "l3fwd", "rules": 100, "longest_prefix": 32}"#,
+            r#"{"kind": "l3fwd", "rules": 100, "longest_prefix": 32, "tables": "per-core"}"#,
             r#"{"kind": "l3fwd", "rules": 100, "transmit": "zero-copy"}"#,
             r#"{"kind": "l2fwd"}"#,
             r#"{"kind": "xmem", "writes": "50 %"}"#,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::store::HEADER_BYTES;
-use crate::apps::config::{Check, Invalid};
+use crate::apps::config::{Check, Invalid, Sharing};
 use crate::config::units::{Duration, Share, Size};
 use crate::memory::line::LINE_BYTES;
 
@@ -13,8 +13,9 @@ use crate::memory::line::LINE_BYTES;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KvsConfig {
-    /// Who shares a store.
-    pub stores: Stores,
+    /// Whether the cores share one store (MICA's CRCW mode) or have one each, populated alike (HERD,
+    /// MICA's EREW mode): then a request goes to the store of the core that receives it.
+    pub stores: Sharing,
     /// Key-value pairs with which each store is populated.
     pub keys: u32,
     /// Buckets of each store's index, one cache line each; a power of two.
@@ -55,7 +56,7 @@ pub struct KvsConfig {
 impl Default for KvsConfig {
     fn default() -> KvsConfig {
         KvsConfig {
-            stores: Stores::Shared,
+            stores: Sharing::Shared,
             keys: 2_400_000,
             buckets: 1 << 20,
             log: Size(256 << 20),
@@ -70,17 +71,6 @@ impl Default for KvsConfig {
             spike: None,
         }
     }
-}
-
-/// Who shares a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stores {
-    /// All cores of the tenant (MICA's CRCW mode).
-    Shared,
-    /// Nobody: each core has a store of its own, as in HERD and in MICA's EREW mode. A request goes
-    /// to the store of the core that receives it. The stores are populated alike.
-    PerCore,
 }
 
 /// What decides whether a packet is a GET or a SET.

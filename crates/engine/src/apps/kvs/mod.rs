@@ -24,8 +24,9 @@ mod zipf;
 use serde::Serialize;
 
 use self::client::Client;
-use self::config::{KvsConfig, Requests, Stores};
+use self::config::{KvsConfig, Requests};
 use self::store::{Found, HEADER_BYTES, Place, Store, entry_lines};
+use super::config::of_core;
 use super::copy::{Lines, copy};
 use super::{App, Packet, Verdict};
 use crate::core::op::{Dep, Op, Ops};
@@ -116,12 +117,10 @@ impl Kvs {
         let mut store = Store::new(config.keys, config.buckets, config.log.0, seed);
         populate(&mut store, value as u16);
         warm(&mut store, &client, value as u16);
-        let stores = match config.stores {
-            Stores::Shared => 1,
-            Stores::PerCore => cores,
-        };
         Kvs {
-            shards: (0..stores).map(|_| Shard::new(store.clone(), space)).collect(),
+            shards: (0..config.stores.copies(cores))
+                .map(|_| Shard::new(store.clone(), space))
+                .collect(),
             client,
             counters: KvsCounters::default(),
             requests: config.requests,
@@ -133,12 +132,6 @@ impl Kvs {
             answer_instructions: config.request_instructions / 2,
             copy_instructions: config.copy_instructions_per_line,
         }
-    }
-
-    /// Number of the store that serves a core.
-    #[inline]
-    fn shard_of(&self, core: u32) -> usize {
-        if self.shards.len() == 1 { 0 } else { core as usize }
     }
 
     /// What the store has done since its counters were reset.
@@ -168,7 +161,7 @@ impl Kvs {
     }
 
     fn get(&mut self, core: u32, key: u32, packet: &Packet, ops: &mut Ops) -> u32 {
-        let shard = &self.shards[self.shard_of(core)];
+        let shard = &self.shards[of_core(self.shards.len(), core)];
         match shard.store.get(key) {
             Found::Live(Place { line, value }) => {
                 self.counters.get_hits += 1;
@@ -206,7 +199,7 @@ impl Kvs {
     }
 
     fn set(&mut self, core: u32, key: u32, value: u16, packet: &Packet, ops: &mut Ops) -> u32 {
-        let number = self.shard_of(core);
+        let number = of_core(self.shards.len(), core);
         let shard = &mut self.shards[number];
         let stored = shard.store.set(key, value);
         let entry = shard.log + stored.line;
@@ -253,7 +246,7 @@ impl App for Kvs {
             self.counters.spikes += 1;
             ops.push(Op::Delay { ns });
         }
-        let shard = &self.shards[self.shard_of(core)];
+        let shard = &self.shards[of_core(self.shards.len(), core)];
         ops.load(shard.head, LineKind::App, Dep::Free);
         ops.load(shard.bucket(key), LineKind::App, Dep::Chain);
         let bytes = match self.value_of(packet) {

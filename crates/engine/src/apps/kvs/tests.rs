@@ -1,5 +1,6 @@
 use super::config::Spike;
 use super::*;
+use crate::apps::config::Sharing;
 use crate::config::units::{Duration, Share, Size};
 
 /// The paper's store at 1/16 of its keys, buckets and log: the same ratios, built in no time.
@@ -230,7 +231,7 @@ fn two_stores_of_one_seed_emit_the_same() {
 
 #[test]
 fn stores_of_two_cores_share_nothing() {
-    let config = KvsConfig { stores: Stores::PerCore, ..small() };
+    let config = KvsConfig { stores: Sharing::PerCore, ..small() };
     let mut kvs = build(&config);
     let mut lines = [const { std::collections::BTreeSet::new() }; 2];
     for seq in 0..2000 {

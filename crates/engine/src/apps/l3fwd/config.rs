@@ -3,13 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::apps::config::{Check, Invalid};
+use crate::apps::config::{Check, Invalid, Sharing};
 
 /// A forwarder of IPv4 packets by longest-prefix match. The defaults are the network function of
 /// the Sweeper paper with 16k rules (appendix, "Workload configurations").
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct L3fwdConfig {
+    /// Whether the cores share one table, as the lcores of a DPDK process do, or have one each.
+    pub tables: Sharing,
     /// Random rules in the table. 16384 rules touch about as many cache lines of the table: 1 MB,
     /// which "barely fit in each core's private L2" (appendix). DPDK's l3fwd comes with 8, which
     /// stay in the L1d, as the paper's data set does in section VI-E.
@@ -32,6 +34,7 @@ pub struct L3fwdConfig {
 impl Default for L3fwdConfig {
     fn default() -> L3fwdConfig {
         L3fwdConfig {
+            tables: Sharing::Shared,
             rules: 16_384,
             shortest_prefix: 24,
             longest_prefix: 24,

@@ -25,6 +25,7 @@ use serde::Serialize;
 
 use self::config::{L3fwdConfig, Transmit};
 use self::lpm::{Lpm, Rule};
+use super::config::of_core;
 use super::copy::{Lines, copy};
 use super::draw::{Draw, below};
 use super::{App, Packet, Verdict};
@@ -48,6 +49,25 @@ pub struct L3fwdCounters {
     pub second_lookups: u64,
 }
 
+/// Where the tables of a core lie.
+#[derive(Clone, Copy, Debug)]
+struct Tables {
+    tbl24: Line,
+    tbl8: Line,
+    next_hops: Line,
+}
+
+impl Tables {
+    fn new(lpm: &Lpm, space: &mut AddressSpace) -> Tables {
+        let lines = |entries: u32| u64::from(entries.div_ceil(ENTRIES_PER_LINE)) * LINE_BYTES;
+        Tables {
+            tbl24: space.reserve(lines(Lpm::TBL24_ENTRIES)),
+            tbl8: space.reserve(lines(lpm.tbl8_entries())),
+            next_hops: space.reserve(u64::from(NEXT_HOPS / NEXT_HOPS_PER_LINE) * LINE_BYTES),
+        }
+    }
+}
+
 /// The application.
 #[derive(Clone, Debug)]
 pub struct L3fwd {
@@ -55,24 +75,26 @@ pub struct L3fwd {
     rules: Arc<[Rule]>,
     destinations: Draw,
     counters: L3fwdCounters,
-    tbl24: Line,
-    tbl8: Line,
-    next_hops: Line,
+    /// One for all cores, or one a core; they hold the same.
+    tables: Vec<Tables>,
     transmit: Transmit,
     packet_instructions: u32,
     copy_instructions: u32,
 }
 
 impl L3fwd {
-    /// A forwarder with its table filled. The configuration has been checked.
-    pub(crate) fn new(config: &L3fwdConfig, seed: u64, space: &mut AddressSpace) -> L3fwd {
+    /// A forwarder for `cores` cores with its tables filled. The configuration has been checked.
+    pub(crate) fn new(
+        config: &L3fwdConfig,
+        cores: u32,
+        seed: u64,
+        space: &mut AddressSpace,
+    ) -> L3fwd {
         let rules = random_rules(config, Draw::new(seed, 0));
         let lpm = Lpm::new(rules.clone());
-        let lines = |entries: u32| u64::from(entries.div_ceil(ENTRIES_PER_LINE)) * LINE_BYTES;
+        let copies = config.tables.copies(cores);
         L3fwd {
-            tbl24: space.reserve(lines(Lpm::TBL24_ENTRIES)),
-            tbl8: space.reserve(lines(lpm.tbl8_entries())),
-            next_hops: space.reserve(u64::from(NEXT_HOPS / NEXT_HOPS_PER_LINE) * LINE_BYTES),
+            tables: (0..copies).map(|_| Tables::new(&lpm, space)).collect(),
             lpm,
             rules: rules.into(),
             destinations: Draw::new(seed, 1),
@@ -124,19 +146,20 @@ fn random_rules(config: &L3fwdConfig, draw: Draw) -> Vec<Rule> {
 }
 
 impl App for L3fwd {
-    fn on_packet(&mut self, _core: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
+    fn on_packet(&mut self, core: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
         let found = self.lpm.lookup(self.destination(packet.seq));
         let next_hop = found.next_hop.expect("every destination lies under a rule");
+        let tables = self.tables[of_core(self.tables.len(), core)];
         self.counters.packets += 1;
 
         ops.load(packet.rx, LineKind::Rx, Dep::Chain);
         ops.compute(self.packet_instructions);
-        ops.load(self.tbl24 + found.tbl24 / ENTRIES_PER_LINE, LineKind::App, Dep::Chain);
+        ops.load(tables.tbl24 + found.tbl24 / ENTRIES_PER_LINE, LineKind::App, Dep::Chain);
         if let Some(entry) = found.tbl8 {
             self.counters.second_lookups += 1;
-            ops.load(self.tbl8 + entry / ENTRIES_PER_LINE, LineKind::App, Dep::Chain);
+            ops.load(tables.tbl8 + entry / ENTRIES_PER_LINE, LineKind::App, Dep::Chain);
         }
-        ops.load(self.next_hops + next_hop / NEXT_HOPS_PER_LINE, LineKind::App, Dep::After);
+        ops.load(tables.next_hops + next_hop / NEXT_HOPS_PER_LINE, LineKind::App, Dep::After);
         match self.transmit {
             Transmit::Copy => {
                 let count = lines_in(u64::from(packet.bytes));
@@ -167,7 +190,7 @@ mod tests {
 
     fn build(config: &L3fwdConfig) -> L3fwd {
         assert_eq!(config.check(), []);
-        L3fwd::new(config, 1, &mut AddressSpace::default())
+        L3fwd::new(config, 2, 1, &mut AddressSpace::default())
     }
 
     const RX: Line = 1 << 30;
