@@ -18,7 +18,9 @@ pub(super) struct Pages<T> {
 impl<T: Copy + Default> Pages<T> {
     /// `len` elements of the default value.
     pub(super) fn new(len: usize) -> Pages<T> {
-        Pages { pages: vec![Arc::new([T::default(); PAGE]); len.div_ceil(PAGE)], len }
+        let empty = Arc::new([T::default(); PAGE]);
+        let pages = std::iter::repeat_with(|| Arc::clone(&empty)).take(len.div_ceil(PAGE));
+        Pages { pages: pages.collect(), len }
     }
 
     /// Number of elements.
