@@ -333,6 +333,14 @@ class Nic(Model):
     """Bytes of a receive or transmit descriptor in its ring."""
     completion_size: Size
     """Bytes of a completion."""
+    completions_per_write: UInt32 = 1
+    """Completions of received packets that the NIC writes together as one line at most, while it is
+    busy with further packets (mlx5's CQE compression puts 8 into one).
+    """
+    tx_descriptor_batch: UInt32 | None = None
+    """Transmit descriptors of one queue that the NIC reads at a time; it reads the next when it has
+    asked for the data of all of these. Absent: each is read together with the data of its packet.
+    """
     rss: Rss = Field(default_factory=Rss)
     """Receive-side scaling."""
 
@@ -557,6 +565,11 @@ class Queues(Model):
     """Buffers in each core's pool; at least `rx_descriptors`, which is the default."""
     tx_descriptors: UInt32
     """Transmit descriptors."""
+    tx_backlog: UInt32 = 0
+    """Packets that the software of a core keeps in a queue of its own while all transmit
+    descriptors are in use; when that is full too, the core takes no more packets (FastClick's
+    `IQUEUE` with `BLOCKING`).
+    """
     burst: UInt32 = 1
     """Packets a core takes from its queue at a time (`rte_eth_rx_burst` uses 32)."""
     post_batch: UInt32 = 1

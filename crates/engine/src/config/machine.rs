@@ -209,9 +209,23 @@ pub struct Nic {
     pub descriptor_size: Size,
     /// Bytes of a completion.
     pub completion_size: Size,
+    /// Completions of received packets that the NIC writes together as one line at most, while it is
+    /// busy with further packets (mlx5's CQE compression puts 8 into one).
+    #[serde(default = "Nic::one")]
+    pub completions_per_write: u32,
+    /// Transmit descriptors of one queue that the NIC reads at a time; it reads the next when it has
+    /// asked for the data of all of these. Absent: each is read together with the data of its packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tx_descriptor_batch: Option<u32>,
     /// Receive-side scaling.
     #[serde(default)]
     pub rss: RssConfig,
+}
+
+impl Nic {
+    const fn one() -> u32 {
+        1
+    }
 }
 
 /// The PCIe link.

@@ -94,6 +94,11 @@ pub struct Queues {
     pub pool_buffers: Option<u32>,
     /// Transmit descriptors.
     pub tx_descriptors: u32,
+    /// Packets that the software of a core keeps in a queue of its own while all transmit descriptors
+    /// are in use; when that is full too, the core takes no more packets (FastClick's `IQUEUE` with
+    /// `BLOCKING`).
+    #[serde(default)]
+    pub tx_backlog: u32,
     /// Packets a core takes from its queue at a time (`rte_eth_rx_burst` uses 32).
     #[serde(default = "Queues::one")]
     pub burst: u32,

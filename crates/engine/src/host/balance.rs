@@ -32,7 +32,8 @@ fn all(host: &Host) -> Vec<Balance> {
     let buffers = u64::from(config.pool_buffers.unwrap_or(config.rx_descriptors));
     let idle_buffers = host.queues.iter().map(|q| q.idle_buffers()).sum::<u64>();
     let rings: u64 = host.queues.iter().map(|q| u64::from(q.posted() + q.unposted)).sum();
-    let sending = host.queues.iter().map(|q| u64::from(q.transmitting())).sum();
+    let sending = host.queues.iter().map(|q| u64::from(q.transmitting())).sum::<u64>();
+    let waiting = host.queues.iter().map(|q| q.tx_backlog.len() as u64).sum::<u64>();
     let sent = host.queues.iter().map(|q| q.sent.len() as u64).sum::<u64>();
     let (write_lines, write_tlps) = writes_in_flight(host);
     let [(read_lines, found_lines), (requests, found_requests)] = host.tx.credits();
@@ -52,7 +53,7 @@ fn all(host: &Host) -> Vec<Balance> {
             u64::from(config.rx_descriptors) * queues,
             rings + packets(|p| p.in_ring),
         ),
-        balance("transmit descriptors", sending, packets(|p| p.to_send) + sent),
+        balance("transmit descriptors", sending + waiting, packets(|p| p.to_send) + sent),
         balance("DMA write line credits", u64::from(host.rx.credits_used()), write_lines),
         balance("DMA write TLP credits", u64::from(host.rx.tlp_credits_used()), write_tlps),
         balance("DMA read line credits", read_lines, found_lines),

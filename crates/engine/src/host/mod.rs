@@ -6,6 +6,7 @@
 //! much late.
 
 mod balance;
+mod completions;
 mod measure;
 mod packets;
 mod rx;
@@ -52,8 +53,8 @@ enum Event {
     Arrival,
     /// Lines `first..first + lines` of a packet reach the memory system.
     Write { packet: u32, first: u16, lines: u16 },
-    /// The completion of a packet reaches the memory system.
-    Complete { packet: u32 },
+    /// The completions of so many packets of a queue, in one line, reach the memory system.
+    Complete { queue: u16, packets: u32 },
     /// So many line credits and one TLP credit for DMA writes come back.
     Credits { lines: u16 },
     /// The completion of a packet can be seen by the core.
@@ -353,7 +354,7 @@ impl Host {
                 self.run_core(now, core);
             }
             Event::Write { packet, first, lines } => self.write(now, packet, first, lines),
-            Event::Complete { packet } => self.complete_packet(now, packet),
+            Event::Complete { queue, packets } => self.complete_packets(now, queue, packets),
             Event::Credits { lines } => self.credits(now, lines),
             Event::Visible { packet } => self.visible(now, packet),
             Event::Mark { core, mark, packet } => self.mark(now, core, mark, packet),

@@ -37,8 +37,11 @@ pub(super) struct Receiver {
     port_free: Ps,
     port_line: Ps,
     on_chip_latency: Ps,
-    write_latency: Ps,
+    pub(super) write_latency: Ps,
     descriptor_batch: u32,
+    pub(super) completions_per_write: u32,
+    /// Queues whose gathered completions are to be written now.
+    pub(super) due: VecDeque<u16>,
     next_seq: u64,
 }
 
@@ -65,6 +68,8 @@ impl Receiver {
             on_chip_latency: cycles(machine.noc.latency_cycles),
             write_latency: cycles(machine.llc.latency_cycles),
             descriptor_batch: machine.nic.descriptor_batch,
+            completions_per_write: machine.nic.completions_per_write,
+            due: VecDeque::new(),
             next_seq: 0,
         }
     }
@@ -92,12 +97,13 @@ impl Receiver {
         self.link.as_ref().map_or(self.on_chip_latency, Link::latency)
     }
 
-    /// A write of so many lines leaves the NIC: when it reaches the memory system.
-    fn send(&mut self, now: Ps, lines: u32) -> Ps {
+    /// A write of so many bytes, at most the maximum payload, leaves the NIC: when it reaches the
+    /// memory system.
+    pub(super) fn send(&mut self, now: Ps, bytes: u64) -> Ps {
         match &mut self.link {
-            Some(link) => link.write(now, u64::from(lines) * LINE_BYTES),
+            Some(link) => link.write(now, bytes),
             None => {
-                let time = Ps(self.port_line.0 * u64::from(lines));
+                let time = Ps(self.port_line.0 * u64::from(lines_in(bytes)));
                 self.port_free = self.port_free.max(now) + time;
                 self.port_free + self.on_chip_latency
             }
@@ -205,7 +211,13 @@ impl Host {
 
     /// The receive engine moves packets from SRAM as far as descriptors and credits allow.
     pub(super) fn receive(&mut self, now: Ps) {
-        while let Some(&packet) = self.rx.fifo.front() {
+        while self.write_completions(now) {
+            let Some(&packet) = self.rx.fifo.front() else {
+                if !self.gathered_are_due() {
+                    return;
+                }
+                continue;
+            };
             let sent = match self.rx.sent_lines {
                 Some(sent) => sent,
                 None => {
@@ -227,24 +239,29 @@ impl Host {
                     0
                 }
             };
-            let all = lines_in(u64::from(self.packets.get(packet).bytes));
-            self.rx.sent_lines = Some(self.send_lines(now, packet, sent, all));
-            if self.rx.sent_lines != Some(all) || !self.send_completion(now, packet) {
+            let p = self.packets.get(packet);
+            let (bytes, queue) = (u64::from(p.bytes), p.queue);
+            let all = lines_in(bytes);
+            self.rx.sent_lines = Some(self.send_lines(now, packet, sent, bytes));
+            if self.rx.sent_lines != Some(all) {
                 return;
             }
             self.rx.sent_lines = None;
             self.rx.fifo.pop_front();
+            self.gather_completion(queue, packet);
         }
     }
 
     /// Sends lines of a packet while there are credits; returns how many are sent now.
-    fn send_lines(&mut self, now: Ps, packet: u32, mut sent: u32, all: u32) -> u32 {
+    fn send_lines(&mut self, now: Ps, packet: u32, mut sent: u32, bytes: u64) -> u32 {
+        let all = lines_in(bytes);
         while sent < all {
             let lines = self.rx.burst_lines.min(all - sent);
             if !self.take_credits(now, lines) {
                 break;
             }
-            let at = self.rx.send(now, lines);
+            let rest = bytes - u64::from(sent) * LINE_BYTES;
+            let at = self.rx.send(now, rest.min(u64::from(lines) * LINE_BYTES));
             let (first, lines16) = (sent as u16, lines as u16);
             self.events.push(at, Event::Write { packet, first, lines: lines16 });
             sent += lines;
@@ -252,16 +269,7 @@ impl Host {
         sent
     }
 
-    fn send_completion(&mut self, now: Ps, packet: u32) -> bool {
-        if !self.take_credits(now, 1) {
-            return false;
-        }
-        let at = self.rx.send(now, 1);
-        self.events.push(at, Event::Complete { packet });
-        true
-    }
-
-    fn take_credits(&mut self, now: Ps, lines: u32) -> bool {
+    pub(super) fn take_credits(&mut self, now: Ps, lines: u32) -> bool {
         if self.rx.free_line_credits < lines || self.rx.free_tlp_credits == 0 {
             return false;
         }
@@ -305,20 +313,6 @@ impl Host {
         }
         self.meters.io_lines += u64::from(lines);
         self.events.push(now + self.rx.write_latency, Event::Credits { lines });
-    }
-
-    /// The completion of a packet reaches the memory system, behind all its data.
-    pub(super) fn complete_packet(&mut self, now: Ps, packet: u32) {
-        let p = *self.packets.get(packet);
-        let line = self.queues[p.queue as usize].completions_nic.advance();
-        self.memory.io_write(now, line, LineKind::Descriptor);
-        self.meters.io_lines += 1;
-        self.meters.account_sram(now, self.rx.sram_used);
-        self.rx.sram_used -= u64::from(p.bytes);
-        self.packets.at(packet).in_sram = false;
-        let done = now + self.rx.write_latency;
-        self.events.push(done, Event::Credits { lines: 1 });
-        self.events.push(done, Event::Visible { packet });
     }
 
     pub(super) fn credits(&mut self, now: Ps, lines: u16) {

@@ -2,9 +2,19 @@
 
 use super::Host;
 use crate::apps::{App, Packet, Verdict};
-use crate::core::op::{Dep, Mark, Op};
+use crate::config::scenario::Queues;
+use crate::core::op::{Dep, Mark, Op, Ops};
 use crate::memory::line::LineKind;
+use crate::nic::queue::Queue;
 use crate::time::Ps;
+
+/// The driver posts a packet for transmission.
+fn post(q: &mut Queue, config: &Queues, packet: u32, ops: &mut Ops) {
+    q.take_tx();
+    ops.store(q.tx_ring.advance(), LineKind::Descriptor, Dep::Free);
+    ops.compute(config.tx_instructions);
+    ops.push(Op::Mark { mark: Mark::Transmit, packet });
+}
 
 impl Host {
     /// Gives a core that has executed everything its next stretch of operations: a burst of packets,
@@ -33,7 +43,13 @@ impl Host {
         for line in q.tx_completions.advance_by(sent) {
             ops.load(line, LineKind::Descriptor, Dep::Free);
         }
-        let burst = (q.visible.len() as u32).min(config.burst).min(q.tx_room());
+        // What waits for descriptors goes first.
+        while q.tx_room() > 0
+            && let Some(handle) = q.tx_backlog.pop_front()
+        {
+            post(q, config, handle, ops);
+        }
+        let burst = (q.visible.len() as u32).min(config.burst).min(q.reply_room());
         for _ in 0..burst {
             let handle = q.visible.pop_front().expect("the burst is no longer than the queue");
             q.taken += 1;
@@ -66,10 +82,12 @@ impl Host {
                 Verdict::Consume => ops.push(Op::Mark { mark: Mark::Release, packet: handle }),
             }
             if p.to_send {
-                q.take_tx();
-                ops.store(q.tx_ring.advance(), LineKind::Descriptor, Dep::Free);
-                ops.compute(config.tx_instructions);
-                ops.push(Op::Mark { mark: Mark::Transmit, packet: handle });
+                q.use_tx_buffer();
+                if q.tx_room() > 0 {
+                    post(q, config, handle, ops);
+                } else {
+                    q.tx_backlog.push_back(handle);
+                }
             }
             ops.push(Op::Mark { mark: Mark::End, packet: handle });
         }
@@ -114,6 +132,10 @@ impl Host {
                 }
                 let p = self.packets.at(packet);
                 p.ended = true;
+                if !p.sending {
+                    // It may wait in software for a transmit descriptor.
+                    p.posted = now;
+                }
                 let p = *p;
                 self.meters.ended(now, &p);
                 if !p.to_send {

@@ -165,3 +165,80 @@ fn how_far_cores_run_ahead_moves_no_result() {
         }
     }
 }
+
+/// Forwarding in overload, with a NIC that reads one packet at a time to send: transmit is the limit.
+fn transmit_limited(backlog: u32, transmit: &str) -> Host {
+    run(&forwarder(&[
+        ("/traffic/rate", "40 Mpps".into()),
+        ("/run/warmup", "400 us".into()),
+        ("/machine/pcie", pcie_json()),
+        ("/machine/nic/read_credits", 16.into()),
+        ("/queues/tx_descriptors", 32.into()),
+        ("/queues/tx_backlog", backlog.into()),
+        ("/queues/pool_buffers", 512.into()),
+        ("/tenants/0/app/transmit", transmit.into()),
+    ]))
+}
+
+#[test]
+fn software_keeps_packets_while_transmit_descriptors_are_in_use_and_then_stops() {
+    for transmit in ["zero-copy", "copy"] {
+        let [without, with] = [0, 96].map(|backlog| transmit_limited(backlog, transmit));
+        assert!(without.queues.iter().all(|q| q.tx_backlog.is_empty()));
+        for q in &with.queues {
+            assert!((96 - 4..=96).contains(&q.tx_backlog.len()), "{}", q.tx_backlog.len());
+        }
+        let [without, with] = [without, with].map(|host| host.results().unwrap());
+        let ratio = with.packets.transmitted as f64 / without.packets.transmitted as f64;
+        assert!((0.95..1.05).contains(&ratio), "the same rate: {ratio}");
+        // 32 packets wait behind each other without the backlog, and 128 with it.
+        let wait = |r: &Results| r.latency[4].distribution.mean_ns;
+        assert_eq!(with.latency[4].stage, "transmit");
+        assert!(wait(&with) > 3.5 * wait(&without), "{} {}", wait(&with), wait(&without));
+    }
+}
+
+/// Packets sent in overload by so many cores, descriptors read `batch` at a time.
+fn sent_by(cores: u32, batch: Value) -> f64 {
+    let mut set = vec![
+        ("/traffic/rate", "40 Mpps".into()),
+        ("/machine/pcie", pcie_json()),
+        ("/tenants/0/cores/count", cores.into()),
+        ("/tenants/0/app", json!({ "kind": "l2fwd" })),
+        ("/machine/nic/descriptor_batch", 32.into()),
+        ("/machine/nic/read_credits", 256.into()),
+        ("/machine/pcie/non_posted_credits", 64.into()),
+        ("/queues/rx_instructions", 10.into()),
+        ("/queues/tx_instructions", 10.into()),
+    ];
+    if !batch.is_null() {
+        set.push(("/machine/nic/tx_descriptor_batch", batch));
+    }
+    run(&forwarder(&set)).results().unwrap().packets.transmitted as f64
+}
+
+#[test]
+fn one_send_queue_waits_for_its_descriptors_and_two_cover_for_each_other() {
+    let [two_by_one, large] = [2, 32].map(|batch| sent_by(1, batch.into()));
+    assert!(large > 1.2 * two_by_one, "{large} {two_by_one}");
+    let two_queues = sent_by(2, 2.into());
+    assert!(two_queues > 1.5 * two_by_one, "{two_queues} {two_by_one}");
+    // Read with the data, descriptors cost no wait of their own.
+    assert!(sent_by(1, Value::Null) > 1.2 * two_by_one);
+}
+
+#[test]
+fn the_nic_sends_no_faster_than_its_link() {
+    let flood = json!({
+        "kind": "backlog", "depth": 16, "flows": 64, "sizes": { "kind": "fixed", "size": "1024 B" }
+    });
+    let sent = |link: Value| {
+        let set = [("/traffic", flood.clone()), ("/machine/nic/link", link)];
+        run(&forwarder(&set)).results().unwrap().packets.transmitted as f64
+    };
+    // 200 us at 10 Gbit/s, 1048 bytes on the wire a packet.
+    let line_rate = 10e9 * 200e-6 / (8.0 * 1048.0);
+    let limited = sent("10 Gbps".into());
+    assert!((limited / line_rate - 1.0).abs() < 0.02, "{limited} {line_rate}");
+    assert!(sent("1000 Gbps".into()) > 2.0 * line_rate);
+}

@@ -1,4 +1,9 @@
 //! DMA reads of the NIC: descriptors and the data of packets to transmit.
+//!
+//! Without `tx_descriptor_batch` packets are read in the order of their doorbells, each with its
+//! descriptor. With it the NIC reads the descriptors of a queue some at a time, one read a queue
+//! under way, and the next only when it has asked for the data of all packets before: a queue that is
+//! alone leaves the link idle for the round trip of that read, several queues cover for each other.
 
 use std::collections::VecDeque;
 
@@ -6,13 +11,16 @@ use super::{Event, Host};
 use crate::config::machine::Machine;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 use crate::time::Ps;
+use crate::wire::line_rate::LineRate;
 
 /// What a read is for.
 #[derive(Clone, Copy, Debug)]
 enum For {
     /// So many receive descriptors of a queue.
     Descriptors { queue: u16, count: u32 },
-    /// A packet to send: its descriptor and its data.
+    /// So many transmit descriptors of a queue.
+    TxDescriptors { queue: u16, count: u32 },
+    /// A packet to send: its data, and its descriptor unless that has been read before.
     Transmit { packet: u32 },
 }
 
@@ -40,10 +48,15 @@ pub(super) struct Transmitter {
     pub(super) free_line_credits: u32,
     max_requests: u32,
     pub(super) free_requests: u32,
-    /// Fetches of descriptors (queue, how many) that wait for a read request: one a queue at most.
-    fetches: VecDeque<(u16, u32)>,
-    /// Packets that wait for credits.
+    descriptor_batch: Option<u32>,
+    /// Fetches of descriptors that wait for a read request: one of each kind a queue at most.
+    fetches: VecDeque<For>,
+    /// Packets that wait for credits, when each descriptor is read with its packet's data.
     fifo: VecDeque<u32>,
+    /// Queues with packets whose descriptors have been read: they take turns, a packet each.
+    active: VecDeque<u16>,
+    /// The line rate of the network link, if it is a limit.
+    line_rate: Option<LineRate>,
     pub(super) in_flight: u64,
 }
 
@@ -57,8 +70,11 @@ impl Transmitter {
             free_line_credits: machine.nic.read_credits,
             max_requests: requests,
             free_requests: requests,
+            descriptor_batch: machine.nic.tx_descriptor_batch,
             fetches: VecDeque::new(),
             fifo: VecDeque::new(),
+            active: VecDeque::new(),
+            line_rate: machine.nic.link.map(LineRate::new),
             in_flight: 0,
         }
     }
@@ -94,37 +110,84 @@ impl Host {
     /// Starts to fetch receive descriptors. They are few and small, and have priority: they take no
     /// line credits.
     pub(super) fn start_fetch(&mut self, queue: u16, count: u32) {
-        self.tx.fetches.push_back((queue, count));
+        self.tx.fetches.push_back(For::Descriptors { queue, count });
         self.start_reads(self.events.now());
     }
 
     /// The driver has posted a packet for transmission.
     pub(super) fn doorbell(&mut self, now: Ps, packet: u32) {
         let p = self.packets.at(packet);
-        (p.posted, p.sending) = (now, true);
+        if !p.ended {
+            p.posted = now;
+        }
+        p.sending = true;
+        let queue = p.queue;
         self.tx.in_flight += 1;
-        self.tx.fifo.push_back(packet);
+        if self.tx.descriptor_batch.is_some() {
+            self.queues[queue as usize].tx_posted.push_back(packet);
+            self.fetch_tx_descriptors(queue);
+        } else {
+            self.tx.fifo.push_back(packet);
+        }
         self.start_reads(now + self.rx.latency());
+    }
+
+    /// A queue's next transmit descriptors are to be read if the NIC has asked for the data of all
+    /// packets whose descriptors it has read.
+    fn fetch_tx_descriptors(&mut self, queue: u16) {
+        let q = &mut self.queues[queue as usize];
+        let batch = self.tx.descriptor_batch.unwrap_or_default();
+        let count = batch.min(q.tx_posted.len() as u32);
+        if q.tx_fetched == 0 && count > 0 {
+            q.tx_fetched = count;
+            self.tx.fetches.push_back(For::TxDescriptors { queue, count });
+        }
     }
 
     /// Starts the reads that credits allow.
     fn start_reads(&mut self, at: Ps) {
-        while self.tx.free_requests > 0
-            && let Some((queue, count)) = self.tx.fetches.pop_front()
-        {
-            self.start_read(at, For::Descriptors { queue, count }, 0, 1);
-        }
-        while let Some(&packet) = self.tx.fifo.front() {
-            let (_, bytes) = self.packets.get(packet).tx.expect("a posted packet has its data");
+        loop {
+            while self.tx.free_requests > 0
+                && let Some(fetch) = self.tx.fetches.pop_front()
+            {
+                self.start_read(at, fetch, 0, 1);
+            }
+            let turn = self.tx.active.front().copied();
+            let next = match turn {
+                Some(queue) => self.queues[queue as usize].tx_ready.front(),
+                None => self.tx.fifo.front(),
+            };
+            let Some(&packet) = next else { return };
+            let p = self.packets.get(packet);
+            let (_, bytes) = p.tx.expect("a posted packet has its data");
             let lines = lines_in(u64::from(bytes)).min(self.tx.line_credits);
-            // The work-queue entry takes a request of its own.
             let data = self.rx.link.as_ref().map_or(1, |l| l.requests(u64::from(bytes)));
-            let requests = (1 + data).min(self.tx.max_requests);
+            // A descriptor that has not been read takes a request of its own.
+            let descriptor = u32::from(self.tx.descriptor_batch.is_none());
+            let requests = (descriptor + data).min(self.tx.max_requests);
             if self.tx.free_line_credits < lines || self.tx.free_requests < requests {
                 return;
             }
-            self.tx.fifo.pop_front();
             self.start_read(at, For::Transmit { packet }, lines, requests);
+            match turn {
+                Some(queue) => self.end_turn(queue),
+                None => {
+                    self.tx.fifo.pop_front();
+                }
+            }
+        }
+    }
+
+    /// A queue's turn is over: the NIC has asked for the data of its first packet.
+    fn end_turn(&mut self, queue: u16) {
+        self.tx.active.pop_front();
+        let q = &mut self.queues[queue as usize];
+        q.tx_ready.pop_front();
+        q.tx_fetched -= 1;
+        if q.tx_fetched > 0 {
+            self.tx.active.push_back(queue);
+        } else {
+            self.fetch_tx_descriptors(queue);
         }
     }
 
@@ -145,28 +208,40 @@ impl Host {
             For::Descriptors { queue, count } => {
                 let mut ring = self.queues[queue as usize].rx_ring_nic.clone();
                 for line in ring.advance_by(count) {
-                    self.read_line(now, read, line, LineKind::Descriptor);
+                    self.read_line(now, read, line, LineKind::Descriptor, LINE_BYTES);
                 }
                 self.queues[queue as usize].rx_ring_nic = ring;
             }
+            For::TxDescriptors { queue, count } => {
+                let mut ring = self.queues[queue as usize].tx_ring_nic.clone();
+                for line in ring.advance_by(count) {
+                    self.read_line(now, read, line, LineKind::Descriptor, LINE_BYTES);
+                }
+                self.queues[queue as usize].tx_ring_nic = ring;
+            }
             For::Transmit { packet } => {
                 let p = *self.packets.get(packet);
-                let descriptor = self.queues[p.queue as usize].tx_ring_nic.advance();
-                self.read_line(now, read, descriptor, LineKind::Descriptor);
+                if self.tx.descriptor_batch.is_none() {
+                    let descriptor = self.queues[p.queue as usize].tx_ring_nic.advance();
+                    self.read_line(now, read, descriptor, LineKind::Descriptor, LINE_BYTES);
+                }
                 let (first, bytes) = p.tx.expect("a posted packet has its data");
+                let mut rest = u64::from(bytes);
                 let kind = if p.zero_copy { LineKind::Rx } else { LineKind::Tx };
-                for line in first..first + lines_in(u64::from(bytes)) {
-                    self.read_line(now, read, line, kind);
+                for line in first..first + lines_in(rest) {
+                    self.read_line(now, read, line, kind, rest.min(LINE_BYTES));
+                    rest = rest.saturating_sub(LINE_BYTES);
                 }
             }
         }
         self.finish_read(read);
     }
 
-    fn read_line(&mut self, now: Ps, read: u32, line: Line, kind: LineKind) {
+    /// A line of a read, of which so many bytes are wanted.
+    fn read_line(&mut self, now: Ps, read: u32, line: Line, kind: LineKind, bytes: u64) {
         self.meters.io_lines += 1;
         let r = &mut self.tx.reads[read as usize];
-        r.bytes += LINE_BYTES;
+        r.bytes += bytes;
         match self.memory.io_read(now, line, kind, read) {
             Some(at) => r.ready = r.ready.max(at),
             None => r.missing += 1,
@@ -188,10 +263,14 @@ impl Host {
             return;
         }
         let latency = self.rx.latency();
-        let at = match &mut self.rx.link {
+        let mut at = match &mut self.rx.link {
             Some(link) => link.completion(r.ready, r.bytes),
             None => r.ready + latency,
         };
+        if let (For::Transmit { packet }, Some(line)) = (r.purpose, &mut self.tx.line_rate) {
+            // What has been read keeps its credits, the NIC's buffer, until it is on the wire.
+            at = line.arrives(at, self.packets.get(packet).tx.expect("it has data").1);
+        }
         self.events.push(at, Event::ReadDone { read });
     }
 
@@ -207,6 +286,11 @@ impl Host {
                 q.fetching = false;
                 self.fetch_descriptors(queue as usize);
                 self.receive(now);
+            }
+            For::TxDescriptors { queue, count } => {
+                let q = &mut self.queues[queue as usize];
+                q.tx_ready.extend(q.tx_posted.drain(..count as usize));
+                self.tx.active.push_back(queue);
             }
             For::Transmit { packet } => {
                 self.sent(now, packet);

@@ -121,6 +121,19 @@ pub(crate) struct Queue {
     pub(crate) backlog: u32,
     /// Those of them that the driver has taken from the queue.
     pub(crate) taken: u32,
+    /// Packets whose data the NIC has written and whose completion is not in memory yet, in order.
+    pub(crate) uncompleted: VecDeque<u32>,
+    /// How many of them, from the back, the NIC gathers for one write.
+    pub(crate) gathered: u32,
+    /// Packets that wait in software for a transmit descriptor, in order.
+    pub(crate) tx_backlog: VecDeque<u32>,
+    max_backlog: u32,
+    /// Posted packets whose transmit descriptor the NIC has not read, in order.
+    pub(crate) tx_posted: VecDeque<u32>,
+    /// Packets whose transmit descriptor the NIC has read, and not asked for their data, in order.
+    pub(crate) tx_ready: VecDeque<u32>,
+    /// Packets whose transmit descriptor the NIC reads or has read, and not asked for their data.
+    pub(crate) tx_fetched: u32,
     /// Transmit completions as the NIC writes and the driver reads them.
     pub(crate) tx_completions_nic: Ring,
     pub(crate) tx_completions: Ring,
@@ -155,7 +168,8 @@ impl Queue {
         stream: &mut Stream,
     ) -> Queue {
         let tx_lines = lines_in(config.buffer_size.0);
-        let first_tx = space.reserve(u64::from(tx_lines * config.tx_descriptors) * LINE_BYTES);
+        let tx_buffers = config.tx_descriptors + config.tx_backlog;
+        let first_tx = space.reserve(u64::from(tx_lines) * u64::from(tx_buffers) * LINE_BYTES);
         let descriptor = nic.descriptor_size.0 as u32;
         let completion = nic.completion_size.0 as u32;
         let rx_ring = Ring::new(space, config.rx_descriptors, descriptor);
@@ -173,6 +187,13 @@ impl Queue {
             tx_ring,
             tx_completions_nic: tx_completions.clone(),
             tx_completions,
+            uncompleted: VecDeque::new(),
+            gathered: 0,
+            tx_backlog: VecDeque::with_capacity(config.tx_backlog as usize),
+            max_backlog: config.tx_backlog,
+            tx_posted: VecDeque::new(),
+            tx_ready: VecDeque::new(),
+            tx_fetched: 0,
             sent: VecDeque::new(),
             completed: 0,
             tx_completion_batch: config.tx_completion_batch,
@@ -246,16 +267,26 @@ impl Queue {
         self.tx_descriptors - self.transmitting
     }
 
-    /// First line of the transmit buffer that goes with the next descriptor.
+    /// How many packets the core can take and be sure of a place for their replies.
+    pub(crate) fn reply_room(&self) -> u32 {
+        self.tx_room() + self.max_backlog - self.tx_backlog.len() as u32
+    }
+
+    /// First line of the transmit buffer of the next packet to send.
     pub(crate) fn next_tx_buffer(&self) -> Line {
         self.first_tx + self.next_tx * self.tx_lines
+    }
+
+    /// The packet that the next transmit buffer belongs to is to be sent: sooner or later it takes a
+    /// descriptor, in order.
+    pub(crate) fn use_tx_buffer(&mut self) {
+        self.next_tx = (self.next_tx + 1) % (self.tx_descriptors + self.max_backlog);
     }
 
     /// Takes the next transmit descriptor.
     pub(crate) fn take_tx(&mut self) {
         debug_assert!(self.tx_room() > 0);
         self.transmitting += 1;
-        self.next_tx = (self.next_tx + 1) % self.tx_descriptors;
     }
 
     /// The NIC has read a packet, sent from a receive buffer or not. Returns the line of the

@@ -48,6 +48,10 @@ pub(super) fn check(v: &mut Violations, machine: &Machine) {
     v.at_least_one("machine.nic.write_credits", machine.nic.write_credits);
     v.at_least_one("machine.nic.read_credits", machine.nic.read_credits);
     v.at_least_one("machine.nic.descriptor_batch", machine.nic.descriptor_batch);
+    v.at_least_one("machine.nic.completions_per_write", machine.nic.completions_per_write);
+    if let Some(batch) = machine.nic.tx_descriptor_batch {
+        v.at_least_one("machine.nic.tx_descriptor_batch", batch);
+    }
     // 16 bytes on Intel's 82599, up to 64 on later cards; entries never straddle a cache line.
     let entries = [8, 16, 32, 64].map(Size);
     v.one_of("machine.nic.descriptor_size", machine.nic.descriptor_size, &entries);

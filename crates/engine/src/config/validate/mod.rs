@@ -102,6 +102,7 @@ fn check_queues(v: &mut Violations, queues: &Queues) {
     let ring = 1..=MAX_DESCRIPTORS;
     v.within("queues.rx_descriptors", queues.rx_descriptors, &ring, "");
     v.within("queues.tx_descriptors", queues.tx_descriptors, &ring, "");
+    v.within("queues.tx_backlog", queues.tx_backlog, &(0..=MAX_DESCRIPTORS), "");
     v.within("queues.buffer_size", queues.buffer_size, &(Size(LINE)..=MAX_BUFFER), "");
     for (key, size) in [
         ("queues.object_header", queues.object_header),
@@ -225,13 +226,15 @@ fn check_services(v: &mut Violations, scenario: &Scenario) {
 fn check_memory(v: &mut Violations, scenario: &Scenario) {
     /// Rings, rounding to huge pages, and the small tables of applications.
     const SMALL: u64 = 1 << 30;
-    let Queues { object_header, metadata, headroom, buffer_size, tx_descriptors, .. } =
-        scenario.queues;
+    let Queues {
+        object_header, metadata, headroom, buffer_size, tx_descriptors, tx_backlog, ..
+    } = scenario.queues;
     let line_up = |bytes: u64| u128::from(bytes.next_multiple_of(LINE));
     let parts = [object_header, metadata, headroom, buffer_size];
     let stride = line_up(parts.iter().fold(0, |sum, part| sum.saturating_add(part.0)));
     let pool = scenario.queues.pool_buffers.unwrap_or(scenario.queues.rx_descriptors);
-    let queue = stride * u128::from(pool) + line_up(buffer_size.0) * u128::from(tx_descriptors);
+    let queue = stride * u128::from(pool)
+        + line_up(buffer_size.0) * (u128::from(tx_descriptors) + u128::from(tx_backlog));
     let (mut buffers, mut data) = (0, 0);
     for tenant in &scenario.tenants {
         let cores = u128::from(tenant.cores.count);

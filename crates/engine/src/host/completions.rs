@@ -1,0 +1,100 @@
+//! Completions of received packets: gathered while the NIC is busy, and written to memory.
+
+use super::{Event, Host};
+use crate::memory::line::{LINE_BYTES, LineKind};
+use crate::time::Ps;
+
+impl Host {
+    /// All data of a packet is on its way: its completion joins those of its queue.
+    pub(super) fn gather_completion(&mut self, queue: u16, packet: u32) {
+        let q = &mut self.queues[queue as usize];
+        q.uncompleted.push_back(packet);
+        q.gathered += 1;
+        if q.gathered == self.rx.completions_per_write {
+            self.rx.due.push_back(queue);
+        }
+    }
+
+    /// The NIC has nothing else to do: what has gathered is written. False if nothing has.
+    pub(super) fn gathered_are_due(&mut self) -> bool {
+        if self.rx.completions_per_write > 1 {
+            let gathered = |q: &usize| self.queues[*q].gathered > 0;
+            let due = (0..self.queues.len()).filter(gathered).map(|q| q as u16);
+            self.rx.due.extend(due);
+        }
+        !self.rx.due.is_empty()
+    }
+
+    /// Writes the completions that are due; false if credits do not allow all of them.
+    pub(super) fn write_completions(&mut self, now: Ps) -> bool {
+        while let Some(&queue) = self.rx.due.front() {
+            if !self.take_credits(now, 1) {
+                return false;
+            }
+            self.rx.due.pop_front();
+            let packets = std::mem::take(&mut self.queues[queue as usize].gathered);
+            let at = self.rx.send(now, LINE_BYTES);
+            self.events.push(at, Event::Complete { queue, packets });
+        }
+        true
+    }
+
+    /// The completions of some packets of a queue, which are one write, reach the memory system
+    /// behind all their data.
+    pub(super) fn complete_packets(&mut self, now: Ps, queue: u16, packets: u32) {
+        let done = now + self.rx.write_latency;
+        self.events.push(done, Event::Credits { lines: 1 });
+        self.meters.account_sram(now, self.rx.sram_used);
+        self.meters.io_lines += 1;
+        let q = &mut self.queues[queue as usize];
+        let mut first = None;
+        for packet in q.uncompleted.drain(..packets as usize) {
+            let line = q.completions_nic.advance();
+            first = first.or(Some(line));
+            let p = self.packets.at(packet);
+            p.in_sram = false;
+            self.rx.sram_used -= u64::from(p.bytes);
+            self.events.push(done, Event::Visible { packet });
+        }
+        self.memory.io_write(now, first.expect("a write has completions"), LineKind::Descriptor);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::stats::results::Results;
+    use crate::testing::{forwarder, pcie_json, run};
+
+    /// Forwarding at a rate of which the link carries only a part, or at a low one.
+    fn at(rate: &str, completions_per_write: u32) -> Results {
+        let scenario = forwarder(&[
+            ("/machine/pcie", pcie_json()),
+            ("/machine/nic/completions_per_write", completions_per_write.into()),
+            ("/traffic/rate", rate.into()),
+        ]);
+        run(&scenario).results().unwrap()
+    }
+
+    /// Lines written for each packet: 16 of data, its share of completions, and one when it is sent.
+    fn lines_a_packet(results: &Results) -> f64 {
+        let io = results.io.as_ref().unwrap();
+        (io.write_hits + io.write_misses) as f64 / results.packets.completed as f64
+    }
+
+    #[test]
+    fn a_busy_nic_writes_several_completions_together_and_moves_more_packets() {
+        let [single, gathered] = [1, 8].map(|n| at("40 Mpps", n));
+        assert!((lines_a_packet(&single) - 18.0).abs() < 0.1, "{}", lines_a_packet(&single));
+        assert!((lines_a_packet(&gathered) - 17.125).abs() < 0.1, "{}", lines_a_packet(&gathered));
+        assert!(gathered.packets.completed > single.packets.completed);
+    }
+
+    #[test]
+    fn a_nic_with_nothing_else_to_do_writes_a_completion_at_once() {
+        let [single, gathered] = [1, 8].map(|n| at("0.5 Mpps", n));
+        assert_eq!(single.packets.completed, gathered.packets.completed);
+        assert_eq!(single.latency[1].stage, "dma");
+        let dma = |r: &Results| r.latency[1].distribution.mean_ns;
+        assert!((dma(&single) - dma(&gathered)).abs() < 0.02 * dma(&single));
+    }
+}
