@@ -94,10 +94,15 @@ fn a_stream_prefetcher_helps_sequential_and_not_random_accesses() {
     assert!((same - plain).abs() < 0.05 * plain, "{plain} to {same}, {fetched} prefetched");
 }
 
-/// Everything on the path at once: PCIe, overload, sweeping, prefetching.
+/// Everything on the path at once: PCIe, overload, send queues with a backlog, sweeping, prefetching.
 fn everything(seed: u64) -> crate::config::Scenario {
     forwarder(&[
         ("/machine/pcie", pcie_json()),
+        ("/machine/nic/completions_per_write", 4.into()),
+        ("/machine/nic/tx_descriptor_batch", 4.into()),
+        ("/queues/tx_backlog", 32.into()),
+        ("/queues/tx_descriptors", 16.into()),
+        ("/queues/pool_buffers", 256.into()),
         ("/machine/l2/prefetch", "stream".into()),
         ("/placement/sweeper", true.into()),
         ("/traffic/rate", "12 Mpps".into()),
