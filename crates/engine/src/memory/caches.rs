@@ -69,7 +69,7 @@ impl Caches {
         let index = match llc.index {
             SetIndex::Modulo if sets.is_power_of_two() => Index::Mask(sets - 1),
             SetIndex::Modulo => Index::Modulo(sets),
-            SetIndex::Sliced => Index::Sliced { slices, sets_per_slice: sets / slices },
+            SetIndex::Sliced => Index::sliced(slices, sets / slices),
             SetIndex::Hashed => Index::Hashed(sets),
         };
         let l2_lines = machine.l2.size.0 / LINE_BYTES * u64::from(machine.core.count);

@@ -4,6 +4,7 @@ mod caches;
 mod counts;
 mod directory;
 pub mod dram;
+mod index;
 mod io;
 pub mod line;
 #[cfg(test)]
@@ -12,8 +13,10 @@ mod placement;
 mod prefetch;
 pub(crate) mod private;
 mod replacement;
+mod set;
 #[cfg(test)]
 mod shadow;
+mod state;
 mod streamer;
 mod sweep;
 pub(crate) mod system;

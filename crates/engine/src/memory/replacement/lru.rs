@@ -1,65 +1,38 @@
-//! Least recently used: the ways of each set in a ring, from the most to the least recently used.
+//! Least recently used: the age of each way, in uses of the set.
 //!
-//! A ring instead of stamps: a hit moves one way, and the oldest is found without looking at the
-//! others, also in a cache of 20 ways.
+//! The ages of a set's ways are always a permutation of `0..ways`, 0 for the way used last. A use
+//! adds one to all younger than the way used: one comparison and one subtraction of a vector.
 
-/// The ring of a set's ways: neighbours of each way.
-#[derive(Clone, Copy, Debug)]
-struct Links {
-    /// The next more recently used way; the oldest one for the newest.
-    newer: u8,
-    /// The next less recently used way; the newest one for the oldest.
-    older: u8,
+use wide::i8x16;
+
+/// The ages of a set that has not been used: the first way the youngest.
+pub(super) fn start<const R: usize>() -> [u8; R] {
+    std::array::from_fn(|way| way as u8)
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Lru {
-    links: Vec<Links>,
-    newest: Vec<u8>,
+/// A way becomes the most recently used.
+#[inline]
+pub(super) fn use_way<const R: usize>(ages: &mut [u8; R], way: u32) {
+    let age = ages[way as usize];
+    for other in ages.iter_mut() {
+        *other += u8::from(*other < age);
+    }
+    ages[way as usize] = 0;
 }
 
-impl Lru {
-    /// `sets` sets of `ways` ways each, whose slots lie `stride` apart.
-    pub(super) fn new(sets: usize, stride: usize, ways: u32) -> Lru {
-        let ways = ways as usize;
-        let ring = (0..stride).map(|way| Links {
-            newer: ((way + ways - 1) % ways) as u8,
-            older: ((way + 1) % ways) as u8,
-        });
-        Lru { links: ring.collect::<Vec<_>>().repeat(sets), newest: vec![0; sets] }
+/// The least recently used of `ways` ways that is in `mask`, which is not empty.
+#[inline]
+pub(super) fn oldest<const R: usize>(ages: &[u8; R], ways: u32, mask: u32) -> u32 {
+    let mut oldest = 0;
+    let (vectors, _) = ages.as_chunks::<16>();
+    for (i, vector) in vectors.iter().enumerate() {
+        let ages = i8x16::new(vector.map(|age| age as i8));
+        oldest |= ages.simd_eq(i8x16::splat(ways as i8 - 1)).to_bitmask() << (16 * i);
     }
-
-    /// A way of a set, whose slots begin at `base`, becomes the most recently used.
-    #[inline]
-    pub(super) fn use_way(&mut self, set: usize, stride: usize, way: u32) {
-        let (way, newest) = (way as u8, self.newest[set]);
-        if way == newest {
-            return;
-        }
-        self.newest[set] = way;
-        let ring = &mut self.links[set * stride..][..stride];
-        let oldest = ring[newest as usize].newer;
-        if way == oldest {
-            return; // The ring turns by one.
-        }
-        let Links { newer, older } = ring[way as usize];
-        ring[newer as usize].older = older;
-        ring[older as usize].newer = newer;
-        ring[way as usize] = Links { newer: oldest, older: newest };
-        ring[newest as usize].newer = way;
-        ring[oldest as usize].older = way;
+    if oldest & mask != 0 {
+        return oldest.trailing_zeros();
     }
-
-    /// The least recently used way of a mask that is not empty.
-    #[inline]
-    pub(super) fn oldest(&self, set: usize, stride: usize, mask: u32) -> u32 {
-        let ring = &self.links[set * stride..][..stride];
-        let mut way = ring[self.newest[set] as usize].newer;
-        while mask >> way & 1 == 0 {
-            way = ring[way as usize].newer;
-        }
-        u32::from(way)
-    }
+    super::ways(mask).max_by_key(|&way| ages[way as usize]).expect("a mask has a way")
 }
 
 #[cfg(test)]
@@ -68,16 +41,17 @@ mod tests {
 
     #[test]
     fn the_oldest_way_of_a_mask_is_found_in_the_order_of_use() {
-        let (set, stride) = (1, 8);
-        let mut p = Lru::new(2, stride, 5);
+        let ways = 5;
+        let mut ages = start::<16>();
         for way in [2, 0, 4, 3, 1, 0] {
-            p.use_way(set, stride, way);
+            use_way(&mut ages, way);
         }
-        assert_eq!(p.oldest(set, stride, 0b11111), 2);
-        assert_eq!(p.oldest(set, stride, 0b11011), 4);
-        assert_eq!(p.oldest(set, stride, 0b01011), 3);
-        p.use_way(set, stride, 2);
-        assert_eq!(p.oldest(set, stride, 0b11111), 4);
-        assert_eq!(p.oldest(0, stride, 0b00001), 0);
+        assert_eq!(oldest(&ages, ways, 0b11111), 2);
+        assert_eq!(oldest(&ages, ways, 0b11011), 4);
+        assert_eq!(oldest(&ages, ways, 0b01011), 3);
+        use_way(&mut ages, 2);
+        assert_eq!(oldest(&ages, ways, 0b11111), 4);
+        assert_eq!(oldest(&ages, ways, 0b00001), 0);
+        assert_eq!(ages[..5], [1, 2, 0, 3, 4]);
     }
 }

@@ -9,69 +9,81 @@ mod tree_plru;
 use crate::config::machine::Replacement;
 use crate::rng::Stream;
 
-use lru::Lru;
 use random::Random;
-use srrip::Srrip;
-use tree_plru::TreePlru;
 
-/// The state of a replacement policy for all sets of one cache.
+/// The replacement policy of one cache. What it remembers of a set lies with the set, a byte a way.
 ///
-/// Contract: slots are numbered `set * stride + way`. `touch` is called on every hit, `fill` when a
-/// line enters a slot. `victim` chooses among the ways of `mask` (never empty, all valid) and may
-/// age the set; it does not remove anything.
+/// Contract: `touch` is called on every hit, `fill` when a line enters a way. `victim` chooses among
+/// the ways of `mask` (never empty, all valid) and may age the set; it does not remove anything.
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
-    Lru(Lru),
-    TreePlru(TreePlru),
-    Srrip(Srrip),
+    /// The bytes are ages.
+    Lru { ways: u32 },
+    /// The first four bytes are the bits of the tree.
+    TreePlru { leaves: u32 },
+    /// The bytes are predictions.
+    Srrip,
+    /// Nothing is remembered.
     Random(Random),
 }
 
 impl Order {
-    pub(crate) fn new(
-        policy: Replacement,
-        sets: usize,
-        stride: usize,
-        ways: u32,
-        name: &str,
-    ) -> Self {
+    pub(crate) fn new(policy: Replacement, ways: u32, name: &str) -> Self {
         match policy {
-            Replacement::Lru => Order::Lru(Lru::new(sets, stride, ways)),
-            Replacement::TreePlru => Order::TreePlru(TreePlru::new(sets, ways)),
-            Replacement::Srrip => Order::Srrip(Srrip::new(sets * stride)),
+            Replacement::Lru => Order::Lru { ways },
+            Replacement::TreePlru => Order::TreePlru { leaves: ways.next_power_of_two() },
+            Replacement::Srrip => Order::Srrip,
             Replacement::Random => Order::Random(Random::new(Stream::new(0, name))),
         }
     }
 
-    #[inline]
-    pub(crate) fn touch(&mut self, set: usize, stride: usize, way: u32) {
+    /// The bytes of an empty set.
+    pub(crate) fn start<const R: usize>(&self) -> [u8; R] {
         match self {
-            Order::Lru(p) => p.use_way(set, stride, way),
-            Order::TreePlru(p) => p.point_away(set, way),
-            Order::Srrip(p) => p.hit(set * stride + way as usize),
+            Order::Lru { .. } => lru::start(),
+            Order::TreePlru { .. } | Order::Random(_) => [0; R],
+            Order::Srrip => [srrip::DISTANT; R],
+        }
+    }
+
+    #[inline]
+    pub(crate) fn touch<const R: usize>(&self, set: &mut [u8; R], way: u32) {
+        match self {
+            Order::Lru { .. } => lru::use_way(set, way),
+            Order::TreePlru { leaves } => point_away(set, *leaves, way),
+            Order::Srrip => set[way as usize] = srrip::NEAR,
             Order::Random(_) => {}
         }
     }
 
     #[inline]
-    pub(crate) fn fill(&mut self, set: usize, stride: usize, way: u32) {
+    pub(crate) fn fill<const R: usize>(&self, set: &mut [u8; R], way: u32) {
         match self {
-            Order::Lru(p) => p.use_way(set, stride, way),
-            Order::TreePlru(p) => p.point_away(set, way),
-            Order::Srrip(p) => p.insert(set * stride + way as usize),
+            Order::Lru { .. } => lru::use_way(set, way),
+            Order::TreePlru { leaves } => point_away(set, *leaves, way),
+            Order::Srrip => set[way as usize] = srrip::LONG,
             Order::Random(_) => {}
         }
     }
 
     #[inline]
-    pub(crate) fn victim(&mut self, set: usize, stride: usize, mask: u32) -> u32 {
+    pub(crate) fn victim<const R: usize>(&mut self, set: &mut [u8; R], mask: u32) -> u32 {
         match self {
-            Order::Lru(p) => p.oldest(set, stride, mask),
-            Order::TreePlru(p) => p.victim(set, mask),
-            Order::Srrip(p) => p.victim(set * stride, mask),
+            Order::Lru { ways } => lru::oldest(set, *ways, mask),
+            Order::TreePlru { leaves } => tree_plru::victim(tree(set), *leaves, mask),
+            Order::Srrip => srrip::victim(set, mask),
             Order::Random(p) => p.victim(mask),
         }
     }
+}
+
+fn tree(set: &[u8]) -> tree_plru::Tree {
+    u32::from_le_bytes(*set.first_chunk().expect("a set has at least four bytes"))
+}
+
+fn point_away(set: &mut [u8], leaves: u32, way: u32) {
+    let bits = tree_plru::point_away(tree(set), leaves, way);
+    *set.first_chunk_mut().expect("a set has at least four bytes") = bits.to_le_bytes();
 }
 
 /// The ways of a mask, lowest first.

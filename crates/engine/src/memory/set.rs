@@ -1,0 +1,90 @@
+//! One set of a cache: its tags, states and replacement order side by side, so that an operation
+//! touches two or three lines of the host's memory.
+
+use wide::{u32x4, u32x8};
+
+use super::line::Line;
+use super::replacement::Order;
+use super::state::State;
+use super::tags::Evicted;
+use super::ways::EMPTY;
+
+/// A set of at most `W` ways, a multiple of four. `R` is that rounded up to whole vectors of bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Set<const W: usize, const R: usize> {
+    tags: [Line; W],
+    /// The ways in use.
+    valid: u32,
+    /// The replacement policy's byte of each way.
+    order: [u8; R],
+    states: [State; W],
+}
+
+impl<const W: usize, const R: usize> Set<W, R> {
+    pub(super) fn new(order: &Order) -> Set<W, R> {
+        Set { tags: [EMPTY; W], valid: 0, order: order.start(), states: [State::default(); W] }
+    }
+
+    /// The way of a line.
+    #[inline]
+    pub(super) fn find(&self, line: Line) -> Option<u32> {
+        let mut found = 0;
+        let (groups, rest) = self.tags.as_chunks::<8>();
+        for (i, group) in groups.iter().enumerate() {
+            found |= u32x8::new(*group).simd_eq(u32x8::splat(line)).to_bitmask() << (8 * i);
+        }
+        if let Some(group) = rest.first_chunk::<4>() {
+            let same = u32x4::new(*group).simd_eq(u32x4::splat(line)).to_bitmask();
+            found |= same << (W - 4);
+        }
+        (found != 0).then(|| found.trailing_zeros())
+    }
+
+    /// The line of a way has been used.
+    #[inline]
+    pub(super) fn touch(&mut self, order: &Order, way: u32) {
+        order.touch(&mut self.order, way);
+    }
+
+    #[inline]
+    pub(super) fn state(&self, way: u32) -> State {
+        self.states[way as usize]
+    }
+
+    #[inline]
+    pub(super) fn set_state(&mut self, way: u32, state: State) {
+        self.states[way as usize] = state;
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, way: u32) -> State {
+        self.tags[way as usize] = EMPTY;
+        self.valid &= !(1 << way);
+        self.states[way as usize]
+    }
+
+    /// Puts a line into the first empty way of `mask`, or in the place of the one that it returns.
+    #[inline]
+    pub(super) fn insert(
+        &mut self,
+        order: &mut Order,
+        line: Line,
+        state: State,
+        mask: u32,
+    ) -> Option<Evicted> {
+        let empty = mask & !self.valid;
+        let full = empty == 0;
+        let way = if full { order.victim(&mut self.order, mask) } else { empty.trailing_zeros() };
+        self.valid |= 1 << way;
+        let w = way as usize;
+        let evicted = full.then(|| Evicted { line: self.tags[w], state: self.states[w] });
+        (self.tags[w], self.states[w]) = (line, state);
+        order.fill(&mut self.order, way);
+        evicted
+    }
+
+    /// Every line held, in the order of ways.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (Line, State)> + '_ {
+        self.tags.iter().zip(&self.states).filter(|(tag, _)| **tag != EMPTY).map(|(t, s)| (*t, *s))
+    }
+}
