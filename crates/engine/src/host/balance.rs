@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_lost_write_and_an_invented_read_are_caught() {
-        let fault = caught(|host| host.memory.lose_a_write());
+        let fault = caught(|host| host.memory.backend.lose_a_write());
         assert!(fault.contains("memory writes"), "{fault}");
         let fault = caught(|host| {
             use crate::memory::line::LineKind;

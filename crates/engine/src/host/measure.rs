@@ -350,17 +350,17 @@ impl Host {
             .collect();
         MemoryTraffic {
             bandwidth_gbps: gbps(traffic.reads() + traffic.writes(), span_ns),
-            bus_limit_gbps: self.memory.bus_limit_gbps,
+            bus_limit_gbps: self.memory.backend.bus_limit_gbps,
             causes,
         }
     }
 
     fn dram_results(&self) -> DramResults {
         let now = self.meters.now;
-        let dram = &self.memory.dram;
+        let dram = &self.memory.backend.dram;
         let stats: Vec<_> = (0..dram.channels()).map(|c| dram.stats(c, now)).collect();
         DramResults {
-            read_latency: self.memory.read_latency.distribution(),
+            read_latency: self.memory.backend.read_latency.distribution(),
             row_hits: stats.iter().map(|s| s.row_hits).sum(),
             row_misses: stats.iter().map(|s| s.row_misses).sum(),
             row_conflicts: stats.iter().map(|s| s.row_conflicts).sum(),

@@ -277,7 +277,7 @@ impl Host {
     pub fn run_until(&mut self, until: Ps) {
         while let Some((now, event)) = self.events.pop(until) {
             self.handle(now, event);
-            if !self.memory.due.is_empty() {
+            if !self.memory.backend.due.is_empty() {
                 self.schedule_memory();
             }
         }
@@ -327,13 +327,13 @@ impl Host {
     fn handle(&mut self, now: Ps, event: Event) {
         match event {
             Event::Request { .. } | Event::Write { .. } | Event::Complete { .. }
-                if !self.held_back.is_empty() || !self.memory.takes_requests() =>
+                if !self.held_back.is_empty() || !self.memory.backend.takes_requests() =>
             {
                 self.held_back.push_back(event);
             }
             Event::Channel { channel } => {
-                self.memory.wake(now, channel);
-                while self.memory.takes_requests()
+                self.memory.backend.wake(now, channel);
+                while self.memory.backend.takes_requests()
                     && let Some(event) = self.held_back.pop_front()
                 {
                     self.act(now, event);
@@ -348,7 +348,7 @@ impl Host {
         match event {
             Event::Request { core, register } => self.request(now, core, register),
             Event::Line { transaction } => self.line(now, transaction),
-            Event::Channel { channel } => self.memory.wake(now, channel),
+            Event::Channel { channel } => self.memory.backend.wake(now, channel),
             Event::Run { core } => {
                 self.cores[core as usize].scheduled = false;
                 self.run_core(now, core);
@@ -373,7 +373,7 @@ impl Host {
     /// Schedules what the memory system has asked for.
     #[inline]
     fn schedule_memory(&mut self) {
-        for (at, due) in self.memory.due.drain(..) {
+        for (at, due) in self.memory.backend.due.drain(..) {
             let event = match due {
                 Due::Channel(channel) => Event::Channel { channel },
                 Due::Arrival(transaction) => Event::Line { transaction },

@@ -60,11 +60,13 @@ impl Host {
             let share = missed as f64 / all as f64;
             add("llc", share, format!("{:.1} % of core requests miss", 100.0 * share));
         }
-        let bus = (0..self.memory.dram.channels())
-            .map(|c| self.memory.dram.stats(c, self.meters.now).data_bus_busy.0 as f64 / span)
+        let bus = (0..self.memory.backend.dram.channels())
+            .map(|c| {
+                self.memory.backend.dram.stats(c, self.meters.now).data_bus_busy.0 as f64 / span
+            })
             .sum::<f64>()
-            / self.memory.dram.channels() as f64;
-        let queues = self.memory.queue_share(self.meters.now, span);
+            / self.memory.backend.dram.channels() as f64;
+        let queues = self.memory.backend.queue_share(self.meters.now, span);
         add(
             "dram",
             bus.max(queues),

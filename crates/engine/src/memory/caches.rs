@@ -4,7 +4,7 @@
 //! reach the LLC; how long they take is decided by the caller. Lines that must be written to memory
 //! are left in `writebacks` for the caller to send.
 
-use super::directory::{ARRIVED, Directory, Entry, Handle};
+use super::directory::{Directory, Entry, Handle};
 use super::line::{LINE_BYTES, Line, LineKind};
 use super::private::{Found, Private, granted};
 #[cfg(test)]
@@ -122,35 +122,28 @@ impl Caches {
     ) -> Served {
         let me = 1u32 << core;
         let home = self.home(line);
-        let known = self.directory.find(home);
-        let mut sharers = 0;
-        if let Some(handle) = known {
-            let entry = self.directory.entry(handle);
-            if entry.pending != ARRIVED {
-                return Served::Wait(entry.pending);
-            }
-            sharers = entry.sharers;
-        }
+        let (known, sharers) = match self.directory.find(home) {
+            Some((_, Entry::Coming(transaction))) => return Served::Wait(transaction),
+            Some((handle, Entry::Held(sharers))) => (Some((handle, sharers)), sharers),
+            None => (None, 0),
+        };
         let others = sharers & !me;
         let llc = self.llc.lookup(home);
-        let served = match (llc.is_some() || sharers & me != 0, others != 0) {
-            (true, _) => Served::Llc,
-            (false, true) => Served::Forward,
-            (false, false) => {
-                self.enter(home, Entry { sharers: 0, pending: transaction });
-                return Served::Memory;
-            }
+        if llc.is_none() && sharers == 0 {
+            self.enter(home, Entry::Coming(transaction));
+            return Served::Memory;
+        }
+        let on_chip = if llc.is_none() && (sharers & me == 0 || exclusive) && others != 0 {
+            Served::Forward
+        } else {
+            Served::Llc
         };
         if exclusive {
             self.take_exclusive(core, home, kind, known, llc);
-            return if served == Served::Llc && others != 0 && llc.is_none() {
-                Served::Forward
-            } else {
-                served
-            };
+            return on_chip;
         }
         if sharers & me != 0 {
-            return served;
+            return on_chip;
         }
         let snooped = others != 0 && self.downgrade(home, others);
         // The data of another core may have come to the LLC.
@@ -172,7 +165,7 @@ impl Caches {
             None => granted(kind, false, false),
         };
         self.fill(core, home, known, state);
-        if snooped { Served::Forward } else { served }
+        if snooped { Served::Forward } else { on_chip }
     }
 
     /// Whether the LLC keeps a line that a core reads.
@@ -189,7 +182,7 @@ impl Caches {
             return false;
         }
         let Some(slot) = self.llc.lookup(home) else {
-            self.enter(home, Entry { sharers: 0, pending: transaction });
+            self.enter(home, Entry::Coming(transaction));
             return true;
         };
         let state = self.llc.state(slot);
@@ -199,26 +192,33 @@ impl Caches {
             self.llc.remove(slot);
             granted(state.kind(), true, state.dirty())
         };
-        self.enter(home, Entry { sharers: 1 << core, pending: ARRIVED });
+        self.enter(home, Entry::Held(1 << core));
         self.fill_l2(core, line, up);
         false
     }
 
     /// The line of a prefetch arrives from memory.
-    pub(crate) fn arrive_prefetch(&mut self, core: usize, line: Line, kind: LineKind) {
-        let home = self.arrived(line, 1 << core);
-        if self.inclusion == Inclusion::Inclusive {
-            self.insert_llc(core, home, State::shared(kind));
-        }
+    pub(crate) fn arrive_prefetch(
+        &mut self,
+        core: usize,
+        line: Line,
+        kind: LineKind,
+        transaction: u16,
+    ) {
+        self.arrived(core, line, kind, transaction);
         self.fill_l2(core, line, granted(kind, true, false));
     }
 
     /// The line of a [`Served::Memory`] request arrives.
-    pub(crate) fn arrive(&mut self, core: usize, line: Line, kind: LineKind, exclusive: bool) {
-        let home = self.arrived(line, 1 << core);
-        if self.inclusion == Inclusion::Inclusive {
-            self.insert_llc(core, home, State::shared(kind));
-        }
+    pub(crate) fn arrive(
+        &mut self,
+        core: usize,
+        line: Line,
+        kind: LineKind,
+        exclusive: bool,
+        transaction: u16,
+    ) {
+        self.arrived(core, line, kind, transaction);
         self.fill_private(core, line, granted(kind, true, exclusive));
         #[cfg(test)]
         if exclusive {
@@ -227,16 +227,17 @@ impl Caches {
     }
 
     /// A line that arrives for nobody to keep: it was overwritten or swept on its way.
-    pub(crate) fn arrive_stale(&mut self, line: Line) {
-        self.arrived(line, 0);
+    pub(crate) fn arrive_stale(&mut self, transaction: u16) {
+        self.directory.arrive(transaction, 0);
     }
 
-    /// A line has come from memory for the cores of `sharers`.
-    fn arrived(&mut self, line: Line, sharers: u32) -> Home {
-        let home = self.home(line);
-        let handle = self.directory.find(home).expect("a line that arrives has its entry");
-        self.directory.arrive(handle, sharers);
-        home
+    /// A line has come from memory for a core.
+    #[inline]
+    fn arrived(&mut self, core: usize, line: Line, kind: LineKind, transaction: u16) {
+        self.directory.arrive(transaction, 1 << core);
+        if self.inclusion == Inclusion::Inclusive {
+            self.insert_llc(core, self.home(line), State::shared(kind));
+        }
     }
 
     /// The set of a line in the LLC and the directory, which are indexed alike.
@@ -246,17 +247,17 @@ impl Caches {
     }
 
     /// All copies but the core's own go; what was dirty becomes the core's to write back. `known`
-    /// and `llc` say where the directory and the LLC hold the line.
+    /// is the line's entry in the directory with its sharers, `llc` its slot in the LLC.
     fn take_exclusive(
         &mut self,
         core: usize,
         home: Home,
         kind: LineKind,
-        known: Option<Handle>,
+        known: Option<(Handle, u32)>,
         llc: Option<Slot>,
     ) {
         let (line, me) = (home.line, 1u32 << core);
-        let sharers = known.map_or(0, |handle| self.directory.entry(handle).sharers);
+        let sharers = known.map_or(0, |entry| entry.1);
         for other in bits(sharers & !me) {
             self.cores[other].remove(line);
         }
@@ -268,8 +269,8 @@ impl Caches {
         // Whatever was dirty, the requester is about to write the line: it is dirty there.
         let state = granted(kind, true, true);
         match known {
-            Some(handle) => self.directory.set_sharers(handle, me),
-            None => self.enter(home, Entry { sharers: me, pending: ARRIVED }),
+            Some((handle, _)) => self.directory.set_sharers(handle, me),
+            None => self.enter(home, Entry::Held(me)),
         }
         if sharers & me != 0 {
             self.cores[core].set_state(line, state);
@@ -299,14 +300,12 @@ impl Caches {
     }
 
     /// Puts a line into a core's private caches; `known` is its entry in the directory.
-    fn fill(&mut self, core: usize, home: Home, known: Option<Handle>, state: State) {
+    #[inline]
+    fn fill(&mut self, core: usize, home: Home, known: Option<(Handle, u32)>, state: State) {
         let me = 1u32 << core;
         match known {
-            Some(handle) => {
-                let sharers = self.directory.entry(handle).sharers;
-                self.directory.set_sharers(handle, sharers | me);
-            }
-            None => self.enter(home, Entry { sharers: me, pending: ARRIVED }),
+            Some((handle, sharers)) => self.directory.set_sharers(handle, sharers | me),
+            None => self.enter(home, Entry::Held(me)),
         }
         self.fill_private(core, home.line, state);
     }
@@ -330,15 +329,23 @@ impl Caches {
     #[inline]
     pub(super) fn leave(&mut self, core: usize, victim: Evicted) {
         let home = self.home(victim.line);
-        let handle = self.directory.find(home).expect("an L2 line has its entry");
-        let left = self.directory.entry(handle).sharers & !(1 << core);
-        self.directory.set_sharers(handle, left);
-        if victim.state.dirty() {
-            self.merge_into_llc(core, home, victim.state);
-        } else if victim.state.writable() && self.llc.find(home).is_none() {
-            // A clean line that the core owned: it is the chip's only copy, and the LLC takes it.
-            // One that was shared, with the LLC or another core, is dropped in silence, as in any
+        let (handle, sharers) = match self.directory.find(home) {
+            Some((handle, Entry::Held(sharers))) => (handle, sharers),
+            other => panic!("an L2 line has its entry with its holders; got {other:?}"),
+        };
+        self.directory.set_sharers(handle, sharers & !(1 << core));
+        // A dirty line was writable, and so is the chip's only copy: but for an inclusive LLC's.
+        debug_assert!(victim.state.writable() || !victim.state.dirty());
+        if !victim.state.writable() {
+            // A line that was shared, with the LLC or another core, is dropped in silence, as in any
             // MESI protocol; a later eviction of the LLC's copy does not change that.
+            return;
+        }
+        if self.inclusion == Inclusion::NonInclusive {
+            self.insert_llc(core, home, victim.state);
+        } else if victim.state.dirty() {
+            self.merge_into_llc(core, home, victim.state);
+        } else if self.llc.find(home).is_none() {
             self.insert_llc(core, home, victim.state);
         }
     }
@@ -363,9 +370,9 @@ impl Caches {
     #[inline]
     pub(super) fn evict(&mut self, taker: Home, mut victim: Evicted) {
         if self.inclusion == Inclusion::Inclusive
-            && let Some(handle) = self.directory.find(taker.of_neighbour(victim.line))
+            && let Some((handle, Entry::Held(sharers))) =
+                self.directory.find(taker.of_neighbour(victim.line))
         {
-            let sharers = self.directory.entry(handle).sharers;
             self.directory.set_sharers(handle, 0);
             for core in bits(sharers) {
                 let dirty = self.cores[core].remove(victim.line).is_some_and(State::dirty);
@@ -387,11 +394,18 @@ impl Caches {
     }
 
     /// Adds a directory entry; the line that loses its own leaves all private caches.
+    #[inline]
     fn enter(&mut self, home: Home, entry: Entry) {
-        let Some((lost, sharers)) = self.directory.add(home, entry) else { return };
+        if let Some((lost, sharers)) = self.directory.add(home, entry) {
+            self.lose(home.of_neighbour(lost), sharers);
+        }
+    }
+
+    /// A line that has lost its directory entry leaves the private caches of the cores that held it.
+    #[cold]
+    fn lose(&mut self, lost: Home, sharers: u32) {
         for core in bits(sharers) {
-            let Some(state) = self.cores[core].remove(lost) else { continue };
-            let lost = home.of_neighbour(lost);
+            let Some(state) = self.cores[core].remove(lost.line) else { continue };
             if state.dirty() {
                 self.merge_into_llc(core, lost, state);
             } else if self.llc.find(lost).is_none() {
@@ -404,14 +418,19 @@ impl Caches {
     /// a copy. A transaction that is bringing the line is left in `overtaken`.
     #[inline]
     pub(super) fn invalidate_private(&mut self, home: Home) -> bool {
-        let Some(handle) = self.directory.find(home) else { return false };
-        let Entry { sharers, pending } = self.directory.entry(handle);
-        self.overtaken = (pending != ARRIVED).then_some(pending);
+        let (handle, sharers) = match self.directory.find(home) {
+            None => return false,
+            Some((_, Entry::Coming(transaction))) => {
+                self.overtaken = Some(transaction);
+                return false;
+            }
+            Some((handle, Entry::Held(sharers))) => (handle, sharers),
+        };
         self.directory.set_sharers(handle, 0);
         for core in bits(sharers) {
             self.cores[core].remove(home.line);
         }
-        sharers != 0
+        true
     }
 
     /// A seeded fault: a core loses a line and the directory is not told.
@@ -427,14 +446,23 @@ impl Caches {
         for (core, private) in self.cores.iter().enumerate() {
             for (line, state) in private.lines() {
                 held += 1;
-                let entry = self.directory.find(self.home(line)).map(|h| self.directory.entry(h));
-                let Some(entry) = entry.filter(|e| e.sharers >> core & 1 == 1) else {
+                let sharers = match self.directory.find(self.home(line)) {
+                    Some((_, Entry::Held(sharers))) => sharers,
+                    _ => 0,
+                };
+                if sharers >> core & 1 == 0 {
                     return Err(format!(
                         "core {core} holds line {line:#x} unknown to the directory"
                     ));
-                };
-                if state.writable() && entry.sharers != 1 << core {
+                }
+                if state.writable() && sharers != 1 << core {
                     return Err(format!("line {line:#x} is writable in core {core} and shared"));
+                }
+                let in_llc = self.llc.find(self.home(line)).is_some();
+                if state.writable() && in_llc && self.inclusion == Inclusion::NonInclusive {
+                    return Err(format!(
+                        "line {line:#x} is writable in core {core} and in the LLC"
+                    ));
                 }
             }
             if let Some(line) = private.l1_lines().find(|&l| !private.holds(l)) {
@@ -443,8 +471,7 @@ impl Caches {
                 ));
             }
         }
-        let known: u64 =
-            self.directory.entries().map(|(_, e)| u64::from(e.sharers.count_ones())).sum();
+        let known: u64 = self.directory.held().map(|(_, s)| u64::from(s.count_ones())).sum();
         if known != held {
             return Err(format!("the directory knows {known} private copies, the L2s hold {held}"));
         }

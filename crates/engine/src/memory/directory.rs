@@ -8,114 +8,229 @@
 
 use super::line::Line;
 use super::tags::Home;
-use super::ways::{EMPTY, first_match};
+use super::ways::matching;
 
-/// No transaction: the line has arrived.
-pub(crate) const ARRIVED: u16 = u16::MAX;
-
-/// One line's entry.
+/// What is known of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Entry {
+pub(crate) enum Entry {
     /// Bit `c`: core `c` holds the line in its L2.
-    pub(crate) sharers: u32,
-    /// The transaction that brings the line, or [`ARRIVED`].
-    pub(crate) pending: u16,
+    Held(u32),
+    /// The transaction that brings the line.
+    Coming(u16),
 }
 
-/// A handle of an entry, valid until the next change of its set.
+/// Where an entry is, valid until the line leaves the directory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Handle(u32);
+pub(crate) struct Handle {
+    set: u32,
+    way: u32,
+}
+
+/// Some entries of a set, side by side in the host's memory.
+#[derive(Clone, Debug)]
+struct Entries<const W: usize> {
+    tags: [Line; W],
+    /// The ways in use, and those of them whose line is on its way.
+    used: u32,
+    coming: u32,
+    /// Sharers, or the transaction of a line on its way.
+    values: [u32; W],
+}
+
+impl<const W: usize> Entries<W> {
+    fn new() -> Entries<W> {
+        Entries { tags: [0; W], used: 0, coming: 0, values: [0; W] }
+    }
+
+    #[inline]
+    fn find(&self, line: Line) -> Option<u32> {
+        let found = matching(&self.tags, line) & self.used;
+        (found != 0).then(|| found.trailing_zeros())
+    }
+
+    #[inline]
+    fn entry(&self, way: u32) -> Entry {
+        let value = self.values[way as usize];
+        if self.coming >> way & 1 == 1 { Entry::Coming(value as u16) } else { Entry::Held(value) }
+    }
+
+    /// Changes an entry that is in use; one whose line nobody holds and none brings is freed.
+    #[inline]
+    fn set(&mut self, way: u32, entry: Entry) {
+        let bit = 1 << way;
+        match entry {
+            Entry::Held(sharers) => {
+                self.coming &= !bit;
+                self.values[way as usize] = sharers;
+                if sharers == 0 {
+                    self.used &= !bit;
+                }
+            }
+            Entry::Coming(transaction) => {
+                self.coming |= bit;
+                self.values[way as usize] = u32::from(transaction);
+            }
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, way: u32, line: Line, entry: Entry) {
+        self.tags[way as usize] = line;
+        self.used |= 1 << way;
+        self.set(way, entry);
+    }
+
+    fn all(&self) -> impl Iterator<Item = (Line, Entry)> + '_ {
+        let used = |&way: &u32| self.used >> way & 1 == 1;
+        (0..W as u32).filter(used).map(|way| (self.tags[way as usize], self.entry(way)))
+    }
+}
+
+/// The sets: of one block of entries each, or of several when a small LLC stands beside large L2s.
+#[derive(Clone, Debug)]
+enum Sets {
+    UpTo20(Vec<Entries<20>>),
+    Blocks { of_set: u32, blocks: Vec<Entries<32>> },
+}
 
 /// The directory of all private caches.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
-    groups: usize,
-    tags: Vec<[u32; 4]>,
-    entries: Vec<Entry>,
+    ways: u32,
+    sets: Sets,
     /// Next way to evict in each set, round robin.
-    hand: Vec<u8>,
+    hand: Vec<u32>,
+    /// The entry of the line that each transaction brings, or brought last. It stays where it is
+    /// until the line has arrived.
+    coming: Vec<Handle>,
+}
+
+/// Does the same with the block that a handle points into, whatever its size.
+macro_rules! each_size {
+    ($given:expr, $blocks:ident => $do:expr) => {
+        match $given {
+            Sets::UpTo20($blocks) => $do,
+            Sets::Blocks { blocks: $blocks, .. } => $do,
+        }
+    };
 }
 
 impl Directory {
     /// A directory with `ways` entries (rounded up to a multiple of four) in each of `sets`.
     pub(crate) fn new(sets: u32, ways: u32) -> Directory {
-        let groups = (ways as usize).div_ceil(4);
-        let sets = sets as usize;
-        Directory {
-            groups,
-            tags: vec![[EMPTY; 4]; sets * groups],
-            entries: vec![Entry { sharers: 0, pending: ARRIVED }; sets * groups * 4],
-            hand: vec![0; sets],
+        let ways = ways.next_multiple_of(4);
+        let blocks = if ways <= 20 {
+            Sets::UpTo20(vec![Entries::new(); sets as usize])
+        } else {
+            let of_set = ways.div_ceil(32);
+            Sets::Blocks { of_set, blocks: vec![Entries::new(); (sets * of_set) as usize] }
+        };
+        Directory { ways, sets: blocks, hand: vec![0; sets as usize], coming: Vec::new() }
+    }
+
+    /// The entry of a line.
+    #[inline]
+    pub(crate) fn find(&self, home: Home) -> Option<(Handle, Entry)> {
+        match &self.sets {
+            Sets::UpTo20(sets) => {
+                let set = &sets[home.set as usize];
+                let way = set.find(home.line)?;
+                Some((Handle { set: home.set, way }, set.entry(way)))
+            }
+            Sets::Blocks { of_set, blocks } => {
+                let first = home.set * of_set;
+                (first..first + of_set).find_map(|set| {
+                    let block = &blocks[set as usize];
+                    let way = block.find(home.line)?;
+                    Some((Handle { set, way }, block.entry(way)))
+                })
+            }
         }
-    }
-
-    #[inline]
-    fn slot_in(&self, set: usize, tag: u32) -> Option<Handle> {
-        let first = set * self.groups;
-        let set = &self.tags[first..][..self.groups];
-        first_match(set, tag).map(|way| Handle((first * 4 + way) as u32))
-    }
-
-    #[inline]
-    pub(crate) fn find(&self, home: Home) -> Option<Handle> {
-        self.slot_in(home.set as usize, home.line)
     }
 
     #[inline]
     pub(crate) fn entry(&self, handle: Handle) -> Entry {
-        self.entries[handle.0 as usize]
+        each_size!(&self.sets, blocks => blocks[handle.set as usize].entry(handle.way))
     }
 
+    /// The cores of `sharers` hold the line now, and none is on its way.
     #[inline]
     pub(crate) fn set_sharers(&mut self, handle: Handle, sharers: u32) {
-        self.entries[handle.0 as usize].sharers = sharers;
-        self.free_if_unused(handle);
+        let entry = Entry::Held(sharers);
+        each_size!(&mut self.sets, blocks => blocks[handle.set as usize].set(handle.way, entry));
     }
 
-    /// The line has arrived for the cores of `sharers`, or for nobody.
+    /// The line of a transaction has arrived for the cores of `sharers`, or for nobody.
     #[inline]
-    pub(crate) fn arrive(&mut self, handle: Handle, sharers: u32) {
-        self.entries[handle.0 as usize] = Entry { sharers, pending: ARRIVED };
-        self.free_if_unused(handle);
+    pub(crate) fn arrive(&mut self, transaction: u16, sharers: u32) {
+        let handle = self.coming[usize::from(transaction)];
+        debug_assert_eq!(self.entry(handle), Entry::Coming(transaction));
+        self.set_sharers(handle, sharers);
     }
 
+    /// Where the entry of a set's way is.
     #[inline]
-    fn free_if_unused(&mut self, handle: Handle) {
-        let slot = handle.0 as usize;
-        if self.entries[slot] == (Entry { sharers: 0, pending: ARRIVED }) {
-            self.tags[slot / 4][slot % 4] = EMPTY;
+    fn handle(&self, set: u32, way: u32) -> Handle {
+        match self.sets {
+            Sets::UpTo20(_) => Handle { set, way },
+            Sets::Blocks { of_set, .. } => Handle { set: set * of_set + way / 32, way: way % 32 },
         }
+    }
+
+    /// The first unused way of a set.
+    #[inline]
+    fn free_way(&self, set: u32) -> Option<u32> {
+        let free = match &self.sets {
+            Sets::UpTo20(sets) => (!sets[set as usize].used).trailing_zeros(),
+            Sets::Blocks { of_set, blocks } => {
+                let blocks = &blocks[(set * of_set) as usize..][..*of_set as usize];
+                let full = blocks.iter().take_while(|block| block.used == u32::MAX).count();
+                let next = blocks.get(full).map_or(0, |block| (!block.used).trailing_zeros());
+                full as u32 * 32 + next
+            }
+        };
+        (free < self.ways).then_some(free)
     }
 
     /// Adds an entry for a line that has none. If the set is full, an arrived line of the set loses
     /// its entry, and is returned with its sharers so that their copies are invalidated.
     ///
     /// # Panics
-    /// If every entry of the set is pending: there are more misses in flight to one set than ways.
+    /// If every entry of the set is on its way: more misses are in flight to one set than ways.
     #[inline]
     pub(crate) fn add(&mut self, home: Home, entry: Entry) -> Option<(Line, u32)> {
-        let set = home.set as usize;
-        let (slot, evicted) = match self.slot_in(set, EMPTY) {
-            Some(free) => (free.0 as usize, None),
+        let (handle, evicted) = match self.free_way(home.set) {
+            Some(way) => (self.handle(home.set, way), None),
             None => {
-                let slot = self.victim(set);
-                (slot, Some((self.tags[slot / 4][slot % 4], self.entries[slot].sharers)))
+                let (handle, evicted) = self.victim(home.set);
+                (handle, Some(evicted))
             }
         };
-        self.tags[slot / 4][slot % 4] = home.line;
-        self.entries[slot] = entry;
+        each_size!(&mut self.sets, blocks => {
+            blocks[handle.set as usize].add(handle.way, home.line, entry);
+        });
+        if let Entry::Coming(transaction) = entry {
+            let transaction = usize::from(transaction);
+            if transaction >= self.coming.len() {
+                self.coming.resize(transaction + 1, handle);
+            }
+            self.coming[transaction] = handle;
+        }
         evicted
     }
 
     #[cold]
-    fn victim(&mut self, set: usize) -> usize {
-        let ways = self.groups * 4;
+    fn victim(&mut self, set: u32) -> (Handle, (Line, u32)) {
+        let ways = self.ways;
         for _ in 0..ways {
-            let way = usize::from(self.hand[set]) % ways;
-            self.hand[set] = ((way + 1) % ways) as u8;
-            let slot = set * ways + way;
-            if self.entries[slot].pending == ARRIVED {
-                return slot;
+            let way = self.hand[set as usize];
+            self.hand[set as usize] = (way + 1) % ways;
+            let handle = self.handle(set, way);
+            if let Entry::Held(sharers) = self.entry(handle) {
+                let line = each_size!(&self.sets, blocks => {
+                    blocks[handle.set as usize].tags[handle.way as usize]
+                });
+                return (handle, (line, sharers));
             }
         }
         panic!(
@@ -123,14 +238,19 @@ impl Directory {
         );
     }
 
-    /// Every entry, in the order of slots.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (Line, Entry)> + '_ {
-        self.tags
-            .iter()
-            .flatten()
-            .zip(&self.entries)
-            .filter(|(tag, _)| **tag != EMPTY)
-            .map(|(t, e)| (*t, *e))
+    /// Every line that cores hold, and which.
+    pub(crate) fn held(&self) -> impl Iterator<Item = (Line, u32)> + '_ {
+        let blocks = each_size!(&self.sets, blocks => blocks.len());
+        let held = |(line, entry)| match entry {
+            Entry::Held(sharers) => Some((line, sharers)),
+            Entry::Coming(_) => None,
+        };
+        (0..blocks).flat_map(move |block| {
+            let all: Vec<_> = each_size!(&self.sets, blocks => {
+                blocks[block].all().filter_map(held).collect()
+            });
+            all
+        })
     }
 }
 
@@ -143,33 +263,35 @@ mod tests {
         Index::Mask(0).home(line)
     }
 
-    fn held(sharers: u32) -> Entry {
-        Entry { sharers, pending: ARRIVED }
-    }
-
     #[test]
     fn an_entry_without_sharers_or_transaction_is_gone() {
         let mut d = Directory::new(1, 4);
-        d.add(home(7), Entry { sharers: 1, pending: 3 });
-        let h = d.find(home(7)).unwrap();
-        d.arrive(h, 1);
-        assert_eq!(d.entry(h), held(1));
-        d.set_sharers(h, 0);
+        d.add(home(7), Entry::Coming(3));
+        assert_eq!(d.find(home(7)).unwrap().1, Entry::Coming(3));
+        d.arrive(3, 1);
+        let (handle, entry) = d.find(home(7)).unwrap();
+        assert_eq!(entry, Entry::Held(1));
+        d.set_sharers(handle, 0);
         assert!(d.find(home(7)).is_none());
     }
 
     #[test]
-    fn a_full_set_gives_up_an_arrived_line_never_a_pending_one() {
-        let mut d = Directory::new(1, 4);
-        d.add(home(0), Entry { sharers: 1, pending: 9 });
-        for line in 1..4 {
-            d.add(home(line), held(1 << line));
+    fn a_full_set_gives_up_an_arrived_line_never_one_on_its_way() {
+        for ways in [4, 20, 24, 80] {
+            let mut d = Directory::new(2, ways);
+            d.add(home(0), Entry::Coming(9));
+            for line in 1..ways {
+                assert!(d.add(home(line), Entry::Held(line)).is_none());
+            }
+            for line in ways..5 * ways {
+                let (out, sharers) = d.add(home(line), Entry::Held(line)).unwrap();
+                assert_ne!(out, 0);
+                assert_eq!(sharers, out);
+                assert!(d.find(home(out)).is_none());
+                assert_eq!(d.find(home(line)).unwrap().1, Entry::Held(line));
+            }
+            assert_eq!(d.find(home(0)).unwrap().1, Entry::Coming(9));
+            assert_eq!(d.held().count() as u32, ways - 1);
         }
-        for line in 4..20 {
-            let (out, _) = d.add(home(line), held(1)).unwrap();
-            assert_ne!(out, 0);
-            assert!(d.find(home(out)).is_none());
-        }
-        assert_eq!(d.entries().count(), 4);
     }
 }

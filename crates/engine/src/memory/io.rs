@@ -1,6 +1,7 @@
 //! What the NIC does to the cache hierarchy: DMA reads, and the effects DMA writes share.
 
 use super::caches::Caches;
+use super::directory::Entry;
 use super::line::Line;
 
 impl Caches {
@@ -11,7 +12,7 @@ impl Caches {
         if self.llc.lookup(home).is_some() {
             return true;
         }
-        self.directory.find(home).is_some_and(|h| self.directory.entry(h).sharers != 0)
+        matches!(self.directory.find(home), Some((_, Entry::Held(_))))
     }
 
     /// Removes every copy of a line; dirty data is lost.

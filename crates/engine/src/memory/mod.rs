@@ -1,5 +1,6 @@
 //! Where bytes live: private caches, the shared LLC, placement of I/O data, DRAM.
 
+mod backend;
 mod caches;
 mod counts;
 mod directory;

@@ -102,7 +102,7 @@ impl Trial {
         {
             prop_assert!(!self.dirty(line), "memory is read for {}, which is dirty", line);
             prop_assert_eq!(self.shadow().in_memory(line), newest, "memory's {} is old", line);
-            self.caches.arrive(core, line, LineKind::App, store);
+            self.caches.arrive(core, line, LineKind::App, store, 0);
         }
         let value = self.newest(line);
         self.copies.insert((core, line), value);
@@ -115,7 +115,7 @@ impl Trial {
         if self.caches.request_prefetch(core, line, 0) {
             let newest = self.newest(line);
             prop_assert_eq!(self.shadow().in_memory(line), newest, "memory's {} is old", line);
-            self.caches.arrive_prefetch(core, line, LineKind::App);
+            self.caches.arrive_prefetch(core, line, LineKind::App, 0);
         }
         if !held {
             let value = self.newest(line);

@@ -1,13 +1,11 @@
 //! One set of a cache: its tags, states and replacement order side by side, so that an operation
 //! touches two or three lines of the host's memory.
 
-use wide::{u32x4, u32x8};
-
 use super::line::Line;
 use super::replacement::Order;
 use super::state::State;
 use super::tags::Evicted;
-use super::ways::EMPTY;
+use super::ways::{EMPTY, matching};
 
 /// A set of at most `W` ways, a multiple of four. `R` is that rounded up to whole vectors of bytes.
 #[derive(Clone, Debug)]
@@ -28,15 +26,7 @@ impl<const W: usize, const R: usize> Set<W, R> {
     /// The way of a line.
     #[inline]
     pub(super) fn find(&self, line: Line) -> Option<u32> {
-        let mut found = 0;
-        let (groups, rest) = self.tags.as_chunks::<8>();
-        for (i, group) in groups.iter().enumerate() {
-            found |= u32x8::new(*group).simd_eq(u32x8::splat(line)).to_bitmask() << (8 * i);
-        }
-        if let Some(group) = rest.first_chunk::<4>() {
-            let same = u32x4::new(*group).simd_eq(u32x4::splat(line)).to_bitmask();
-            found |= same << (W - 4);
-        }
+        let found = matching(&self.tags, line);
         (found != 0).then(|| found.trailing_zeros())
     }
 

@@ -2,6 +2,7 @@
 //! detection of software that reads what it has swept.
 
 use super::caches::{Caches, bits};
+use super::directory::Entry;
 use super::line::Line;
 use super::traffic::{Agent, Cause};
 
@@ -19,8 +20,8 @@ impl Caches {
     pub(crate) fn write_back(&mut self, line: Line) {
         let home = self.home(line);
         let mut dirty_kind = None;
-        if let Some(handle) = self.directory.find(home) {
-            for core in bits(self.directory.entry(handle).sharers) {
+        if let Some((_, Entry::Held(sharers))) = self.directory.find(home) {
+            for core in bits(sharers) {
                 if let Some(state) = self.cores[core].state(line).filter(|s| s.dirty()) {
                     self.cores[core].set_state(line, state.with_dirty(false));
                     dirty_kind = Some(state.kind());
@@ -114,7 +115,7 @@ mod tests {
                 return;
             }
             if self.0.request(core, line, LineKind::App, store, 0) == Served::Memory {
-                self.0.arrive(core, line, LineKind::App, store);
+                self.0.arrive(core, line, LineKind::App, store, 0);
             }
         }
 

@@ -1,11 +1,10 @@
-//! The memory system: the coherent caches, the transactions in flight, and the DRAM behind them.
+//! The memory system: the coherent caches, what they count, and the memory behind them.
 
-use std::collections::VecDeque;
-
+use super::backend::{Backend, MemoryBalance};
 use super::caches::{Caches, Served};
 use super::counts::Counts;
-use super::dram::{Done, Dram};
-use super::line::{LINE_BYTES, Line, LineKind};
+use super::dram::Dram;
+use super::line::{Line, LineKind};
 use super::placement::Written;
 use super::prefetch::Prefetcher;
 use super::private::Found;
@@ -14,50 +13,9 @@ use super::sweep::Swept;
 use super::traffic::{Agent, Cause, Traffic};
 use crate::config::machine::{Machine, Prefetch};
 use crate::config::scenario::Policy;
-use crate::stats::histogram::Latency;
 use crate::time::Ps;
 
-/// Who waits for a line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Requester {
-    /// Miss register `register` of a core.
-    Core { core: u16, register: u16, exclusive: bool },
-    /// The prefetcher of a core's L2.
-    Prefetch { core: u16 },
-    /// A DMA read: the NIC's operation number.
-    Nic { operation: u32 },
-}
-
-/// A line on its way from memory.
-#[derive(Clone, Debug)]
-struct Transaction {
-    line: Line,
-    kind: LineKind,
-    requester: Requester,
-    /// Requests for the same line that came later.
-    waiting: Vec<Requester>,
-    /// The line was overwritten or swept on its way: nobody may keep what arrives.
-    stale: bool,
-    sent: Ps,
-}
-
-/// Requests and write-backs that wait for room in a channel's queues.
-#[derive(Clone, Debug, Default)]
-struct Ingress {
-    reads: VecDeque<(Line, u16)>,
-    writes: VecDeque<Line>,
-    /// The wake-up that is scheduled for the channel.
-    wake: Option<Ps>,
-}
-
-/// Something the host must schedule on behalf of the memory system.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Due {
-    /// Call [`Memory::wake`] for the channel.
-    Channel(u16),
-    /// Call [`Memory::arrive`] for the transaction.
-    Arrival(u16),
-}
+pub(crate) use super::backend::{Due, Requester};
 
 /// Latencies between the parts, derived from the machine.
 #[derive(Clone, Copy, Debug)]
@@ -68,10 +26,7 @@ struct Latencies {
     forward: Ps,
 }
 
-/// The tag of a DRAM write: nobody waits for it.
-const WRITE: u32 = u32::MAX;
-
-/// Caches, transactions and DRAM.
+/// Caches, and memory behind them.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     pub(crate) caches: Caches,
@@ -80,32 +35,11 @@ pub(crate) struct Memory {
     policy: Policy,
     /// One a core, or none.
     prefetchers: Vec<Prefetcher>,
-    pub(crate) dram: Dram,
-    ingress: Vec<Ingress>,
-    transactions: Vec<Transaction>,
-    free: Vec<u16>,
+    pub(crate) backend: Backend,
     latencies: Latencies,
-    /// Write-backs that may wait for each channel before the LLC stops taking requests.
-    writeback_buffers: usize,
-    /// Channels in which more than that wait.
-    full_channels: u32,
-    /// What the host must schedule; it drains this after every call.
-    pub(crate) due: Vec<(Ps, Due)>,
-    done: Vec<Done>,
     pub(crate) swept: Swept,
     pub(crate) counts: Counts,
     pub(crate) traffic: Traffic,
-    pub(crate) read_latency: Latency,
-    /// Reads and writes in flight when measuring began, and those done since.
-    in_flight_begin: (u64, u64),
-    reads_done: u64,
-    writes_done: u64,
-    /// Writes in the channels' queues.
-    writes_queued: u64,
-    /// Slots of a channel's read and write queue.
-    queue_slots: (u32, u32),
-    /// What the channels' data buses could carry together, GB/s (bytes per nanosecond).
-    pub(crate) bus_limit_gbps: f64,
 }
 
 impl Memory {
@@ -122,6 +56,10 @@ impl Memory {
         let cycles = |n: u32| clock.at(u64::from(n));
         let noc = machine.noc.latency_cycles;
         let cores = machine.core.count as usize;
+        let latencies = Latencies {
+            llc: cycles(machine.llc.latency_cycles + noc),
+            forward: cycles(2 * noc + machine.l2.latency_cycles),
+        };
         Memory {
             caches: Caches::new(machine, core_ways, io_ways),
             streamers: match machine.l2.prefetch {
@@ -130,35 +68,12 @@ impl Memory {
             },
             policy,
             prefetchers: Prefetcher::for_cores(machine.l2.prefetch, cores),
-            ingress: vec![Ingress::default(); dram.channels()],
-            dram,
-            transactions: Vec::new(),
-            free: Vec::new(),
-            latencies: Latencies {
-                llc: cycles(machine.llc.latency_cycles + noc),
-                forward: cycles(2 * noc + machine.l2.latency_cycles),
-            },
-            writeback_buffers: machine.llc.writeback_buffers as usize,
-            full_channels: 0,
-            due: Vec::new(),
-            done: Vec::new(),
+            backend: Backend::new(machine, dram, latencies.llc),
+            latencies,
             swept: Swept::new(lines),
             counts: Counts::new(cores),
             traffic: Traffic::default(),
-            read_latency: Latency::default(),
-            in_flight_begin: (0, 0),
-            reads_done: 0,
-            writes_done: 0,
-            writes_queued: 0,
-            queue_slots: (machine.dram.read_queue, machine.dram.write_queue),
-            bus_limit_gbps: bus_limit_gbps(machine),
         }
-    }
-
-    /// Whether the LLC takes requests: it does not while write-backs wait for room.
-    #[inline]
-    pub(crate) fn takes_requests(&self) -> bool {
-        self.full_channels == 0
     }
 
     /// A load or store in the private caches of a core.
@@ -202,13 +117,18 @@ impl Memory {
         if self.policy.keeps_aside(kind) {
             return Some(now + self.latencies.llc);
         }
-        let transaction = self.next_transaction();
+        let transaction = self.backend.next_transaction();
         let served = self.caches.request(core as usize, line, kind, exclusive, transaction);
         let answer = match served {
             Served::Llc => Some(now + self.latencies.llc),
             Served::Forward => Some(now + self.latencies.llc + self.latencies.forward),
             Served::Wait(other) => {
-                self.wait(other, requester, core);
+                if self.backend.wait(other, requester, core) {
+                    self.prefetchers[core as usize].arrived();
+                } else {
+                    // It is counted when it asks again.
+                    self.counts.llc_by_core[core as usize].0 -= 1;
+                }
                 None
             }
             Served::Memory => {
@@ -220,7 +140,7 @@ impl Memory {
                     self.swept.read(line);
                 }
                 self.traffic.count(Cause::new(Agent::Cpu, kind));
-                self.read(now, transaction, line, kind, requester);
+                self.backend.read(now, line, kind, requester, false);
                 None
             }
         };
@@ -235,20 +155,6 @@ impl Memory {
         answer
     }
 
-    /// A request waits for the transaction that brings its line. A prefetch of the same core becomes
-    /// the request itself, unless its line is stale: then there is something newer to ask for.
-    fn wait(&mut self, transaction: u16, requester: Requester, core: u16) {
-        let t = &mut self.transactions[transaction as usize];
-        if t.requester == (Requester::Prefetch { core }) && !t.stale {
-            t.requester = requester;
-            self.prefetchers[core as usize].arrived();
-        } else {
-            t.waiting.push(requester);
-            // It is counted when it asks again.
-            self.counts.llc_by_core[core as usize].0 -= 1;
-        }
-    }
-
     /// The L2 prefetcher of a core sees its request and asks for lines. One that is on its way or
     /// in a private cache is left alone.
     fn prefetch(&mut self, now: Ps, core: u16, requested: Line, kind: LineKind) {
@@ -261,14 +167,14 @@ impl Memory {
         if !self.prefetchers[core as usize].has_room() {
             return;
         }
-        let transaction = self.next_transaction();
+        let transaction = self.backend.next_transaction();
         if self.caches.request_prefetch(core as usize, line, transaction) {
             self.traffic.count(Cause::new(Agent::Prefetch, kind));
             self.prefetchers[core as usize].sent();
-            self.read(now, transaction, line, kind, Requester::Prefetch { core });
             // That a prefetcher touches swept data is no bug of the software. Its copy is not
             // kept, so that a read by the software still goes to memory and is noticed.
-            self.transactions[transaction as usize].stale = self.swept.holds(line);
+            let stale = self.swept.holds(line);
+            self.backend.read(now, line, kind, Requester::Prefetch { core }, stale);
         }
     }
 
@@ -302,8 +208,8 @@ impl Memory {
         self.counts.io_read_misses += 1;
         self.swept.read(line);
         self.traffic.count(Cause::new(Agent::NicRead, kind));
-        let transaction = self.next_transaction();
-        self.read(now, transaction, line, kind, Requester::Nic { operation });
+        self.backend.next_transaction();
+        self.backend.read(now, line, kind, Requester::Nic { operation }, false);
         None
     }
 
@@ -321,7 +227,7 @@ impl Memory {
     #[inline]
     fn make_stale(&mut self) {
         if let Some(transaction) = self.caches.overtaken.take() {
-            self.transactions[transaction as usize].stale = true;
+            self.backend.make_stale(transaction);
         }
     }
 
@@ -331,116 +237,13 @@ impl Memory {
         self.send_writebacks(now);
     }
 
-    #[inline]
-    fn next_transaction(&mut self) -> u16 {
-        if let Some(&free) = self.free.last() {
-            return free;
-        }
-        let new = self.transactions.len() as u16;
-        self.transactions.push(Transaction {
-            line: 0,
-            kind: LineKind::App,
-            requester: Requester::Nic { operation: 0 },
-            waiting: Vec::new(),
-            stale: false,
-            sent: Ps::ZERO,
-        });
-        self.free.push(new);
-        new
-    }
-
-    /// Sends a read to memory under the transaction that [`Self::next_transaction`] offered.
-    fn read(
-        &mut self,
-        now: Ps,
-        transaction: u16,
-        line: Line,
-        kind: LineKind,
-        requester: Requester,
-    ) {
-        let taken = self.free.pop();
-        debug_assert_eq!(taken, Some(transaction));
-        let t = &mut self.transactions[transaction as usize];
-        (t.line, t.kind, t.requester, t.stale, t.sent) = (line, kind, requester, false, now);
-        let channel = self.dram.channel_of(line);
-        let ingress = &mut self.ingress[channel];
-        if ingress.reads.is_empty() && self.dram.can_accept(line, false) {
-            let wake = self.dram.push(now, line, false, u32::from(transaction));
-            self.schedule(channel, wake);
-        } else {
-            ingress.reads.push_back((line, transaction));
-        }
-    }
-
     /// Sends what the caches gave up to memory.
     #[inline]
     fn send_writebacks(&mut self, now: Ps) {
         while let Some(writeback) = self.caches.writebacks.pop() {
             self.traffic.count(writeback.cause);
-            let line = writeback.line;
-            let channel = self.dram.channel_of(line);
-            let ingress = &mut self.ingress[channel];
-            if ingress.writes.is_empty() && self.dram.can_accept(line, true) {
-                let wake = self.dram.push(now, line, true, WRITE);
-                self.writes_queued += 1;
-                self.schedule(channel, wake);
-            } else {
-                ingress.writes.push_back(line);
-                if ingress.writes.len() == self.writeback_buffers {
-                    self.full_channels += 1;
-                }
-            }
+            self.backend.write(now, writeback.line);
         }
-    }
-
-    #[inline]
-    fn schedule(&mut self, channel: usize, wake: Ps) {
-        let ingress = &mut self.ingress[channel];
-        if wake < Ps::MAX && ingress.wake.is_none_or(|at| wake < at) {
-            ingress.wake = Some(wake);
-            self.due.push((wake, Due::Channel(channel as u16)));
-        }
-    }
-
-    /// The wake-up of a channel: its controller acts. One that a sooner wake-up has replaced is
-    /// ignored.
-    pub(crate) fn wake(&mut self, now: Ps, channel: u16) {
-        let c = channel as usize;
-        if self.ingress[c].wake != Some(now) {
-            return;
-        }
-        self.ingress[c].wake = None;
-        let mut wake = self.dram.advance(c, now, &mut self.done);
-        for done in self.done.drain(..) {
-            if done.write {
-                self.writes_done += 1;
-                self.writes_queued -= 1;
-            } else {
-                let transaction = done.tag as u16;
-                let sent = self.transactions[transaction as usize].sent;
-                self.read_latency.record(done.at - sent);
-                let back = done.at + self.latencies.llc;
-                self.due.push((back, Due::Arrival(transaction)));
-            }
-        }
-        let ingress = &mut self.ingress[c];
-        while let Some(&(line, transaction)) = ingress.reads.front()
-            && self.dram.can_accept(line, false)
-        {
-            ingress.reads.pop_front();
-            wake = wake.min(self.dram.push(now, line, false, u32::from(transaction)));
-        }
-        while let Some(&line) = ingress.writes.front()
-            && self.dram.can_accept(line, true)
-        {
-            if ingress.writes.len() == self.writeback_buffers {
-                self.full_channels -= 1;
-            }
-            ingress.writes.pop_front();
-            wake = wake.min(self.dram.push(now, line, true, WRITE));
-            self.writes_queued += 1;
-        }
-        self.schedule(c, wake);
     }
 
     /// A line arrives from memory and enters the caches. Returns who asked for it; `again` gets the
@@ -451,97 +254,47 @@ impl Memory {
         transaction: u16,
         again: &mut Vec<Requester>,
     ) -> Requester {
-        let t = &mut self.transactions[transaction as usize];
-        let (line, kind, requester, stale) = (t.line, t.kind, t.requester, t.stale);
-        again.append(&mut t.waiting);
+        let read = self.backend.end(transaction, again);
+        let (line, kind, requester) = (read.line, read.kind, read.requester);
         if let Requester::Prefetch { core } = requester {
             self.prefetchers[core as usize].arrived();
         }
         match requester {
-            Requester::Core { .. } | Requester::Prefetch { .. } if stale => {
-                self.caches.arrive_stale(line);
+            Requester::Core { .. } | Requester::Prefetch { .. } if read.stale => {
+                self.caches.arrive_stale(transaction);
             }
             Requester::Core { core, exclusive, .. } => {
-                self.caches.arrive(core as usize, line, kind, exclusive);
+                self.caches.arrive(core as usize, line, kind, exclusive, transaction);
             }
-            Requester::Prefetch { core } => self.caches.arrive_prefetch(core as usize, line, kind),
+            Requester::Prefetch { core } => {
+                self.caches.arrive_prefetch(core as usize, line, kind, transaction);
+            }
             Requester::Nic { .. } => {}
         }
-        self.free.push(transaction);
-        self.reads_done += 1;
         self.send_writebacks(now);
         requester
     }
 
-    /// Mean shares of the read and write queues of the channels in use, the higher of the two.
-    pub(crate) fn queue_share(&self, now: Ps, span_ps: f64) -> f64 {
-        let (mut reads, mut writes) = (0.0, 0.0);
-        for channel in 0..self.dram.channels() {
-            let s = self.dram.stats(channel, now);
-            reads += s.read_queue_time.0 as f64;
-            writes += s.write_queue_time.0 as f64;
-        }
-        let (read_slots, write_slots) = self.queue_slots;
-        let all = span_ps * self.dram.channels() as f64;
-        (reads / all / f64::from(read_slots)).max(writes / all / f64::from(write_slots))
-    }
-
-    /// Reads and writes on their way to memory or in its queues.
-    fn in_flight(&self) -> (u64, u64) {
-        let reads = self.transactions.len() - self.free.len();
-        let waiting: usize = self.ingress.iter().map(|i| i.writes.len()).sum();
-        (reads as u64, waiting as u64 + self.writes_queued)
-    }
-
     /// Both sides of the balances of memory reads and writes since the measured time began.
     pub(crate) fn balance(&self) -> MemoryBalance {
-        let (reads, writes) = self.in_flight();
-        MemoryBalance {
-            reads_sent: self.in_flight_begin.0 + self.traffic.reads(),
-            reads_done: self.reads_done + reads,
-            writes_sent: self.in_flight_begin.1 + self.traffic.writes(),
-            writes_done: self.writes_done + writes,
-        }
+        self.backend.balance(self.traffic.reads(), self.traffic.writes())
     }
 
     /// A line enters the caches of core 0 without a transaction.
     #[cfg(test)]
     pub(crate) fn fill_at_once(&mut self, line: Line, kind: LineKind, exclusive: bool) {
-        if self.caches.request(0, line, kind, exclusive, 0) == Served::Memory {
-            self.caches.arrive(0, line, kind, exclusive);
+        let transaction = self.backend.next_transaction();
+        if self.caches.request(0, line, kind, exclusive, transaction) == Served::Memory {
+            self.caches.arrive(0, line, kind, exclusive, transaction);
         }
-    }
-
-    /// A seeded fault: a write-back vanishes on its way to memory.
-    #[cfg(test)]
-    pub(crate) fn lose_a_write(&mut self) {
-        self.writes_done -= 1;
     }
 
     /// Starts the measured time.
     pub(crate) fn reset_counts(&mut self, now: Ps) {
-        self.in_flight_begin = self.in_flight();
-        (self.reads_done, self.writes_done) = (0, 0);
+        self.backend.reset_counts(now);
         self.counts = Counts::new(self.counts.llc_by_core.len());
         self.traffic = Traffic::default();
-        self.read_latency.reset();
-        self.dram.reset_stats(now);
         self.swept.reads = 0;
         self.caches.io_evictions = 0;
     }
-}
-
-fn bus_limit_gbps(machine: &Machine) -> f64 {
-    let dram = &machine.dram;
-    let burst = dram.standard.clock().at(u64::from(dram.resolved_timings().bl));
-    (LINE_BYTES * u64::from(dram.channels)) as f64 / burst.as_ns_f64()
-}
-
-/// Both sides of the balances of memory traffic, in lines.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MemoryBalance {
-    pub(crate) reads_sent: u64,
-    pub(crate) reads_done: u64,
-    pub(crate) writes_sent: u64,
-    pub(crate) writes_done: u64,
 }

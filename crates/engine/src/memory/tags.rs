@@ -56,9 +56,9 @@ impl Tags {
         let order = Order::new(policy, ways, name);
         let n = sets as usize;
         let sets = match ways {
-            ..=12 => Sets::UpTo12(vec![Set::new(&order); n]),
-            ..=20 => Sets::UpTo20(vec![Set::new(&order); n]),
-            ..=32 => Sets::UpTo32(vec![Set::new(&order); n]),
+            0..=12 => Sets::UpTo12(vec![Set::new(&order); n]),
+            13..=20 => Sets::UpTo20(vec![Set::new(&order); n]),
+            21..=32 => Sets::UpTo32(vec![Set::new(&order); n]),
             _ => panic!("{name}: expected at most 32 ways; got {ways}"),
         };
         Tags { index, all_ways: ((1u64 << ways) - 1) as u32, order, sets }
