@@ -35,7 +35,7 @@ struct Far {
 pub struct Events<E> {
     nodes: Vec<Node<E>>,
     free: u32,
-    heads: Vec<u32>,
+    heads: Box<[u32; BUCKETS as usize]>,
     occupied: [u64; WORDS],
     /// Number of the bucket that now lies in, counted from time zero.
     base: u64,
@@ -44,7 +44,6 @@ pub struct Events<E> {
     far_from: u64,
     seq: u64,
     now: Ps,
-    len: usize,
 }
 
 impl<E: Copy> Default for Events<E> {
@@ -52,14 +51,13 @@ impl<E: Copy> Default for Events<E> {
         Events {
             nodes: Vec::new(),
             free: NONE,
-            heads: vec![NONE; BUCKETS as usize],
+            heads: Box::new([NONE; BUCKETS as usize]),
             occupied: [0; WORDS],
             base: 0,
             far: BinaryHeap::new(),
             far_from: u64::MAX,
             seq: 0,
             now: Ps::ZERO,
-            len: 0,
         }
     }
 }
@@ -71,61 +69,60 @@ impl<E: Copy> Events<E> {
         self.now
     }
 
-    /// Events that are scheduled.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether nothing is scheduled.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Schedules `event` at `at`, or now if `at` has passed.
     #[inline]
     pub fn push(&mut self, at: Ps, event: E) {
         let at = at.max(self.now);
         let node = if self.free == NONE {
-            self.nodes.push(Node { at, event, next: NONE });
-            (self.nodes.len() - 1) as u32
+            self.add_node(at, event)
         } else {
             let i = self.free;
             let n = &mut self.nodes[i as usize];
             self.free = n.next;
-            *n = Node { at, event, next: NONE };
+            (n.at, n.event) = (at, event);
             i
         };
-        self.len += 1;
         if (at.0 >> BUCKET_SHIFT) - self.base < BUCKETS {
             self.insert(node, at);
         } else {
-            self.seq += 1;
-            self.far.push(Reverse(Far { at, seq: self.seq, node }));
-            self.far_from = self.far_from.min(at.0 >> BUCKET_SHIFT);
+            self.push_far(node, at);
         }
+    }
+
+    #[cold]
+    fn add_node(&mut self, at: Ps, event: E) -> u32 {
+        self.nodes.push(Node { at, event, next: NONE });
+        (self.nodes.len() - 1) as u32
+    }
+
+    #[cold]
+    fn push_far(&mut self, node: u32, at: Ps) {
+        self.seq += 1;
+        self.far.push(Reverse(Far { at, seq: self.seq, node }));
+        self.far_from = self.far_from.min(at.0 >> BUCKET_SHIFT);
     }
 
     /// Takes the first event, if it is due at or before `until`.
     #[inline]
     pub fn pop(&mut self, until: Ps) -> Option<(Ps, E)> {
-        let bucket = match self.next_bucket() {
-            Some(b) => b,
-            None => self.turn_to_far()?,
-        };
-        let slot = (bucket % BUCKETS) as usize;
+        let mut bucket = self.base;
+        let mut slot = (bucket % BUCKETS) as usize;
+        if self.heads[slot] == NONE {
+            bucket = self.next_bucket()?;
+            slot = (bucket % BUCKETS) as usize;
+        }
         let head = self.heads[slot];
         let node = &mut self.nodes[head as usize];
         if node.at > until {
             return None;
         }
         let (at, event) = (node.at, node.event);
-        self.heads[slot] = node.next;
-        if node.next == NONE {
+        let next = std::mem::replace(&mut node.next, self.free);
+        self.free = head;
+        self.heads[slot] = next;
+        if next == NONE {
             self.occupied[slot / 64] &= !(1 << (slot % 64));
         }
-        node.next = self.free;
-        self.free = head;
-        self.len -= 1;
         self.now = at;
         if bucket != self.base {
             self.base = bucket;
@@ -151,40 +148,48 @@ impl<E: Copy> Events<E> {
     #[inline]
     fn insert(&mut self, node: u32, at: Ps) {
         let slot = ((at.0 >> BUCKET_SHIFT) % BUCKETS) as usize;
-        let mut before = NONE;
         let mut here = self.heads[slot];
-        while here != NONE && self.nodes[here as usize].at <= at {
-            before = here;
+        if here == NONE {
+            self.occupied[slot / 64] |= 1 << (slot % 64);
+        } else if self.nodes[here as usize].at <= at {
+            let mut before = here;
             here = self.nodes[here as usize].next;
+            while here != NONE && self.nodes[here as usize].at <= at {
+                before = here;
+                here = self.nodes[here as usize].next;
+            }
+            self.nodes[before as usize].next = node;
+            self.nodes[node as usize].next = here;
+            return;
         }
         self.nodes[node as usize].next = here;
-        if before == NONE {
-            self.heads[slot] = node;
-            self.occupied[slot / 64] |= 1 << (slot % 64);
-        } else {
-            self.nodes[before as usize].next = node;
-        }
+        self.heads[slot] = node;
     }
 
     /// The first occupied bucket at or after the base, as an absolute bucket number.
     #[inline]
-    fn next_bucket(&self) -> Option<u64> {
+    fn next_bucket(&mut self) -> Option<u64> {
         let start = (self.base % BUCKETS) as usize;
-        let (word, bit) = (start / 64, start % 64);
-        let first = self.occupied[word] >> bit;
-        if first != 0 {
-            return Some(self.base + u64::from(first.trailing_zeros()));
+        let ahead = self.occupied[start / 64] >> (start % 64);
+        if ahead != 0 {
+            return Some(self.base + u64::from(ahead.trailing_zeros()));
         }
-        for i in 1..=WORDS {
-            let w = (word + i) % WORDS;
-            let bits = self.occupied[w];
+        self.next_bucket_beyond()
+    }
+
+    /// The first occupied bucket beyond the word that the base lies in.
+    #[inline(never)]
+    fn next_bucket_beyond(&mut self) -> Option<u64> {
+        let start = self.base % BUCKETS;
+        let words = (1..=WORDS).map(|i| (start as usize / 64 + i) % WORDS);
+        for word in words {
+            let bits = self.occupied[word];
             if bits != 0 {
-                let slot = (w * 64) as u64 + u64::from(bits.trailing_zeros());
-                let ahead = (slot + BUCKETS - start as u64) % BUCKETS;
-                return Some(self.base + ahead);
+                let slot = (word * 64) as u64 + u64::from(bits.trailing_zeros());
+                return Some(self.base + (slot + BUCKETS - start) % BUCKETS);
             }
         }
-        None
+        self.turn_to_far()
     }
 
     /// Turns an empty wheel to the first far event and returns its bucket.

@@ -67,7 +67,8 @@ fn all(host: &Host) -> Vec<Balance> {
 /// on their way back.
 fn writes_in_flight(host: &Host) -> (u64, u64) {
     let lines = |event: &Event| match *event {
-        Event::Write { lines, .. } | Event::Credits { lines } => Some(u64::from(lines)),
+        Event::Write { lines, .. } => Some(u64::from(lines)),
+        Event::Credits { lines } => Some(u64::from(lines)),
         Event::Complete { .. } => Some(1),
         _ => None,
     };

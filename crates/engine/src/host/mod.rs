@@ -46,13 +46,13 @@ use tx::Transmitter;
 /// How far a core may run ahead of the rest of the machine.
 pub const MAX_SKEW: Ps = Ps::from_ns(50);
 
-/// Something that happens at a point in time.
+/// Something that happens at a point in time. Eight bytes, so that the queue moves it in a register.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// The wire's next packet reaches the NIC.
     Arrival,
     /// Lines `first..first + lines` of a packet reach the memory system.
-    Write { packet: u32, first: u16, lines: u16 },
+    Write { packet: u32, first: u16, lines: u8 },
     /// The completions of so many packets of a queue, in one line, reach the memory system.
     Complete { queue: u16, packets: u32 },
     /// So many line credits and one TLP credit for DMA writes come back.
@@ -68,7 +68,7 @@ enum Event {
     /// A request of a core's miss register reaches the LLC.
     Request { core: u16, register: u16 },
     /// A sweep message reaches the LLC.
-    Sweep { first: Line, lines: u32 },
+    Sweep { first: Line, lines: u16 },
     /// A `clwb` reaches the LLC.
     WriteBack { line: Line },
     /// A program reaches a mark.
@@ -132,7 +132,6 @@ pub struct Host {
     tx: Transmitter,
     /// Events that wait until the LLC takes requests again.
     held_back: VecDeque<Event>,
-    again: Vec<Requester>,
     meters: Meters,
 }
 
@@ -241,13 +240,13 @@ impl Host {
             next_arrival: None,
             rss,
             held_back: VecDeque::new(),
-            again: Vec::new(),
         };
         host.start();
         Ok(host)
     }
 
     fn start(&mut self) {
+        const { assert!(size_of::<Event>() == 8) };
         for queue in 0..self.queues.len() {
             self.fetch_descriptors(queue);
         }
@@ -323,49 +322,71 @@ impl Host {
     }
 
     /// Lets an event happen, or holds it back while the LLC does not take requests.
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, now: Ps, event: Event) {
         match event {
-            Event::Request { .. } | Event::Write { .. } | Event::Complete { .. }
-                if !self.held_back.is_empty() || !self.memory.backend.takes_requests() =>
-            {
-                self.held_back.push_back(event);
-            }
-            Event::Channel { channel } => {
-                self.memory.backend.wake(now, channel);
-                while self.memory.backend.takes_requests()
-                    && let Some(event) = self.held_back.pop_front()
-                {
-                    self.act(now, event);
+            Event::Request { core, register } => {
+                if self.llc_takes(event) {
+                    self.request(now, core, register);
                 }
             }
-            _ => self.act(now, event),
-        }
-    }
-
-    #[inline]
-    fn act(&mut self, now: Ps, event: Event) {
-        match event {
-            Event::Request { core, register } => self.request(now, core, register),
             Event::Line { transaction } => self.line(now, transaction),
-            Event::Channel { channel } => self.memory.backend.wake(now, channel),
+            Event::Channel { channel } => {
+                self.memory.backend.wake(now, channel);
+                if !self.held_back.is_empty() {
+                    self.release(now);
+                }
+            }
             Event::Run { core } => {
                 self.cores[core as usize].scheduled = false;
                 self.run_core(now, core);
             }
-            Event::Write { packet, first, lines } => self.write(now, packet, first, lines),
-            Event::Complete { queue, packets } => self.complete_packets(now, queue, packets),
+            Event::Write { packet, first, lines } => {
+                if self.llc_takes(event) {
+                    self.write(now, packet, first, lines);
+                }
+            }
+            Event::Complete { queue, packets } => {
+                if self.llc_takes(event) {
+                    self.complete_packets(now, queue, packets);
+                }
+            }
             Event::Credits { lines } => self.credits(now, lines),
             Event::Visible { packet } => self.visible(now, packet),
             Event::Mark { core, mark, packet } => self.mark(now, core, mark, packet),
             Event::Arrival => self.arrival(now),
-            Event::Sweep { first, lines } => self.memory.sweep(first, lines),
+            Event::Sweep { first, lines } => self.memory.sweep(first, u32::from(lines)),
             Event::WriteBack { line } => self.memory.write_back(now, line),
             Event::Read { read } => self.read(now, read),
             Event::ReadDone { read } => self.read_done(now, read),
             Event::Sample => {
                 self.sample();
                 self.events.push(now + self.scenario.run.sample.ps(), Event::Sample);
+            }
+        }
+    }
+
+    /// Whether the LLC takes the request of an event; if not, the event is held back.
+    #[inline]
+    fn llc_takes(&mut self, event: Event) -> bool {
+        let takes = self.held_back.is_empty() && self.memory.backend.takes_requests();
+        if !takes {
+            self.held_back.push_back(event);
+        }
+        takes
+    }
+
+    /// Lets what was held back happen as far as the LLC takes requests again.
+    #[cold]
+    fn release(&mut self, now: Ps) {
+        while self.memory.backend.takes_requests()
+            && let Some(event) = self.held_back.pop_front()
+        {
+            match event {
+                Event::Request { core, register } => self.request(now, core, register),
+                Event::Write { packet, first, lines } => self.write(now, packet, first, lines),
+                Event::Complete { queue, packets } => self.complete_packets(now, queue, packets),
+                other => panic!("only requests to the LLC are held back; got {other:?}"),
             }
         }
     }
@@ -402,14 +423,22 @@ impl Host {
         }
     }
 
+    #[inline]
     fn line(&mut self, now: Ps, transaction: u16) {
-        let mut again = std::mem::take(&mut self.again);
-        match self.memory.arrive(now, transaction, &mut again) {
+        match self.memory.arrive(now, transaction) {
             Requester::Core { core, register, .. } => self.deliver(now, core, register, now),
             Requester::Prefetch { .. } => {}
             Requester::Nic { operation } => self.read_arrived(now, operation),
         }
-        for requester in again.drain(..) {
+        if !self.memory.backend.again.is_empty() {
+            self.request_again(now);
+        }
+    }
+
+    /// Those who waited for a line that has arrived ask for it anew.
+    #[cold]
+    fn request_again(&mut self, now: Ps) {
+        for requester in self.memory.backend.again.drain(..) {
             match requester {
                 Requester::Core { core, register, .. } => {
                     self.events.push(now, Event::Request { core, register });
@@ -417,7 +446,6 @@ impl Host {
                 other => panic!("only cores wait for each other's lines; got {other:?}"),
             }
         }
-        self.again = again;
     }
 
     /// Runs a core until it waits, is ahead, or has nothing to do.
@@ -451,7 +479,10 @@ impl Host {
         for (at, ask) in self.cores[core as usize].core.asks.drain(..) {
             let event = match ask {
                 Ask::Request(register) => Event::Request { core, register },
-                Ask::Sweep(first, lines) => Event::Sweep { first, lines },
+                Ask::Sweep(first, lines) => {
+                    let lines = u16::try_from(lines).expect("a program sweeps less than 4 MiB");
+                    Event::Sweep { first, lines }
+                }
                 Ask::WriteBack(line) => Event::WriteBack { line },
                 Ask::Mark(mark, packet) => Event::Mark { core, mark, packet },
             };

@@ -262,8 +262,8 @@ impl Host {
             }
             let rest = bytes - u64::from(sent) * LINE_BYTES;
             let at = self.rx.send(now, rest.min(u64::from(lines) * LINE_BYTES));
-            let (first, lines16) = (sent as u16, lines as u16);
-            self.events.push(at, Event::Write { packet, first, lines: lines16 });
+            let (first, burst) = (sent as u16, lines as u8);
+            self.events.push(at, Event::Write { packet, first, lines: burst });
             sent += lines;
         }
         sent
@@ -304,7 +304,7 @@ impl Host {
     }
 
     /// Lines of a packet reach the memory system.
-    pub(super) fn write(&mut self, now: Ps, packet: u32, first: u16, lines: u16) {
+    pub(super) fn write(&mut self, now: Ps, packet: u32, first: u16, lines: u8) {
         let p = self.packets.get(packet);
         let buffer = p.buffer.expect("a packet on its way has a buffer");
         let base = self.queues[p.queue as usize].data(buffer) + u32::from(first);
@@ -312,7 +312,7 @@ impl Host {
             self.memory.io_write(now, line, LineKind::Rx);
         }
         self.meters.io_lines += u64::from(lines);
-        self.events.push(now + self.rx.write_latency, Event::Credits { lines });
+        self.events.push(now + self.rx.write_latency, Event::Credits { lines: u16::from(lines) });
     }
 
     pub(super) fn credits(&mut self, now: Ps, lines: u16) {

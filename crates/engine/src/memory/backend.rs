@@ -74,6 +74,8 @@ pub(crate) struct Backend {
     full_channels: u32,
     /// What the host must schedule; it drains this after every call.
     pub(crate) due: Vec<(Ps, Due)>,
+    /// Requests that waited for a line that has arrived: the host must make them anew.
+    pub(crate) again: Vec<Requester>,
     done: Vec<Done>,
     pub(crate) read_latency: Latency,
     /// Reads and writes in flight when measuring began, and those done since.
@@ -101,6 +103,7 @@ impl Backend {
             writeback_buffers: machine.llc.writeback_buffers as usize,
             full_channels: 0,
             due: Vec::new(),
+            again: Vec::new(),
             done: Vec::new(),
             read_latency: Latency::default(),
             in_flight_begin: (0, 0),
@@ -144,6 +147,7 @@ impl Backend {
 
     /// Sends a read to memory under the transaction that [`Self::next_transaction`] offered. What
     /// it brings will be `stale` from the start for a requester that must not keep it.
+    #[inline(never)]
     pub(super) fn read(
         &mut self,
         now: Ps,
@@ -166,6 +170,7 @@ impl Backend {
     }
 
     /// Sends a write to memory.
+    #[inline(never)]
     pub(super) fn write(&mut self, now: Ps, line: Line) {
         let channel = self.dram.channel_of(line);
         let ingress = &mut self.ingress[channel];
@@ -250,12 +255,12 @@ impl Backend {
         self.schedule(c, wake);
     }
 
-    /// A transaction ends: its line has arrived. `again` gets the requests that waited for it.
+    /// A transaction ends: its line has arrived, and the requests that waited for it are due again.
     #[inline]
-    pub(super) fn end(&mut self, transaction: u16, again: &mut Vec<Requester>) -> Read {
+    pub(super) fn end(&mut self, transaction: u16) -> Read {
         let t = &mut self.transactions[usize::from(transaction)];
         if !t.waiting.is_empty() {
-            again.append(&mut t.waiting);
+            self.again.append(&mut t.waiting);
         }
         let read = t.read;
         self.free.push(transaction);

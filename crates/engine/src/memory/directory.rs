@@ -21,9 +21,21 @@ pub(crate) enum Entry {
 
 /// Where an entry is, valid until the line leaves the directory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Handle {
-    set: u32,
-    way: u32,
+pub(crate) struct Handle(u32);
+
+impl Handle {
+    #[inline]
+    fn new(block: u32, way: u32) -> Handle {
+        Handle(block * 32 + way)
+    }
+    #[inline]
+    fn block(self) -> usize {
+        self.0 as usize / 32
+    }
+    #[inline]
+    fn way(self) -> u32 {
+        self.0 % 32
+    }
 }
 
 /// Some entries of a set, side by side in the host's memory.
@@ -123,41 +135,45 @@ impl Directory {
             Sets::UpTo20(vec![Entries::new(); sets as usize])
         } else {
             let of_set = ways.div_ceil(32);
+            assert!(sets * of_set < 1 << 27, "expected fewer than 2^32 entries");
             Sets::Blocks { of_set, blocks: vec![Entries::new(); (sets * of_set) as usize] }
         };
         Directory { ways, sets: blocks, hand: vec![0; sets as usize], coming: Vec::new() }
     }
 
-    /// The entry of a line.
-    #[inline]
+    /// The entry of a line, and where it is.
+    #[inline(always)]
     pub(crate) fn find(&self, home: Home) -> Option<(Handle, Entry)> {
         match &self.sets {
             Sets::UpTo20(sets) => {
                 let set = &sets[home.set as usize];
                 let way = set.find(home.line)?;
-                Some((Handle { set: home.set, way }, set.entry(way)))
+                Some((Handle::new(home.set, way), set.entry(way)))
             }
             Sets::Blocks { of_set, blocks } => {
-                let first = home.set * of_set;
-                (first..first + of_set).find_map(|set| {
-                    let block = &blocks[set as usize];
-                    let way = block.find(home.line)?;
-                    Some((Handle { set, way }, block.entry(way)))
-                })
+                let handle = Self::find_in_blocks(blocks, *of_set, home)?;
+                Some((handle, self.entry(handle)))
             }
         }
     }
 
+    #[inline(never)]
+    fn find_in_blocks(blocks: &[Entries<32>], of_set: u32, home: Home) -> Option<Handle> {
+        let first = home.set * of_set;
+        (first..first + of_set)
+            .find_map(|block| Some(Handle::new(block, blocks[block as usize].find(home.line)?)))
+    }
+
     #[inline]
     pub(crate) fn entry(&self, handle: Handle) -> Entry {
-        each_size!(&self.sets, blocks => blocks[handle.set as usize].entry(handle.way))
+        each_size!(&self.sets, blocks => blocks[handle.block()].entry(handle.way()))
     }
 
     /// The cores of `sharers` hold the line now, and none is on its way.
     #[inline]
     pub(crate) fn set_sharers(&mut self, handle: Handle, sharers: u32) {
         let entry = Entry::Held(sharers);
-        each_size!(&mut self.sets, blocks => blocks[handle.set as usize].set(handle.way, entry));
+        each_size!(&mut self.sets, blocks => blocks[handle.block()].set(handle.way(), entry));
     }
 
     /// The line of a transaction has arrived for the cores of `sharers`, or for nobody.
@@ -172,8 +188,8 @@ impl Directory {
     #[inline]
     fn handle(&self, set: u32, way: u32) -> Handle {
         match self.sets {
-            Sets::UpTo20(_) => Handle { set, way },
-            Sets::Blocks { of_set, .. } => Handle { set: set * of_set + way / 32, way: way % 32 },
+            Sets::UpTo20(_) => Handle::new(set, way),
+            Sets::Blocks { of_set, .. } => Handle::new(set * of_set + way / 32, way % 32),
         }
     }
 
@@ -207,7 +223,7 @@ impl Directory {
             }
         };
         each_size!(&mut self.sets, blocks => {
-            blocks[handle.set as usize].add(handle.way, home.line, entry);
+            blocks[handle.block()].add(handle.way(), home.line, entry);
         });
         if let Entry::Coming(transaction) = entry {
             let transaction = usize::from(transaction);
@@ -228,7 +244,7 @@ impl Directory {
             let handle = self.handle(set, way);
             if let Entry::Held(sharers) = self.entry(handle) {
                 let line = each_size!(&self.sets, blocks => {
-                    blocks[handle.set as usize].tags[handle.way as usize]
+                    blocks[handle.block()].tags[handle.way() as usize]
                 });
                 return (handle, (line, sharers));
             }

@@ -77,20 +77,22 @@ fn scatter(x: u32, n: u32) -> u32 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Divisor {
     n: u32,
-    /// 2^64 / n, rounded up, less one.
+    /// 2^63 / n, rounded up.
     reciprocal: u64,
 }
 
 impl Divisor {
     fn new(n: u32) -> Divisor {
-        Divisor { n, reciprocal: u64::MAX / u64::from(n) }
+        assert!((1..1 << 31).contains(&n), "a divisor between 1 and 2^31; got {n}");
+        Divisor { n, reciprocal: (1u64 << 63).div_ceil(u64::from(n)) }
     }
 
-    /// Quotient and remainder. Exact for all `x` of 32 bits, as the reciprocal has 64 (Lemire,
-    /// Kaser and Kurz, "Faster remainder by direct computation", 2019).
+    /// Quotient and remainder. Exact: the reciprocal is less than 1 too large in units of 2^-63, so
+    /// the quotient errs by less than x / 2^63 < 1 / n (Granlund and Montgomery, "Division by
+    /// invariant integers using multiplication", PLDI 1994).
     #[inline]
     fn divide(self, x: u32) -> (u32, u32) {
-        let product = u128::from(self.reciprocal) * u128::from(x) + u128::from(x);
+        let product = u128::from(self.reciprocal) * u128::from(2 * u64::from(x));
         let quotient = (product >> 64) as u32;
         (quotient, x - quotient * self.n)
     }
@@ -114,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_reciprocal_divides_exactly(n in 1u32.., x in any::<u32>(), small in 1u32..5000) {
+        fn a_reciprocal_divides_exactly(n in 1u32..1 << 31, x in any::<u32>(), small in 1u32..5000) {
             for n in [n, small] {
                 // The last number before a multiple is where a reciprocal errs first.
                 for x in [x, u32::MAX, x - x % n, (x - x % n).wrapping_sub(1)] {

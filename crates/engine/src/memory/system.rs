@@ -246,15 +246,11 @@ impl Memory {
         }
     }
 
-    /// A line arrives from memory and enters the caches. Returns who asked for it; `again` gets the
-    /// requests that waited for it and must be made anew.
-    pub(crate) fn arrive(
-        &mut self,
-        now: Ps,
-        transaction: u16,
-        again: &mut Vec<Requester>,
-    ) -> Requester {
-        let read = self.backend.end(transaction, again);
+    /// A line arrives from memory and enters the caches. Returns who asked for it; those who waited
+    /// for it are in `backend.again`.
+    #[inline]
+    pub(crate) fn arrive(&mut self, now: Ps, transaction: u16) -> Requester {
+        let read = self.backend.end(transaction);
         let (line, kind, requester) = (read.line, read.kind, read.requester);
         if let Requester::Prefetch { core } = requester {
             self.prefetchers[core as usize].arrived();

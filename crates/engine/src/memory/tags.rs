@@ -44,17 +44,30 @@ pub(crate) struct Tags {
     sets: Sets,
 }
 
-/// Where a line is in [`Tags`].
+/// Where a line is in [`Tags`]: its set and its way, in one register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Slot {
-    set: u32,
-    way: u32,
+pub(crate) struct Slot(u32);
+
+impl Slot {
+    #[inline]
+    fn new(set: u32, way: u32) -> Slot {
+        Slot(set * 32 + way)
+    }
+    #[inline]
+    fn set(self) -> usize {
+        self.0 as usize / 32
+    }
+    #[inline]
+    fn way(self) -> u32 {
+        self.0 % 32
+    }
 }
 
 impl Tags {
     pub(crate) fn new(index: Index, sets: u32, ways: u32, policy: Replacement, name: &str) -> Tags {
         let order = Order::new(policy, ways, name);
         let n = sets as usize;
+        assert!(sets < 1 << 27, "{name}: expected fewer than 2^27 sets; got {sets}");
         let sets = match ways {
             0..=12 => Sets::UpTo12(vec![Set::new(&order); n]),
             13..=20 => Sets::UpTo20(vec![Set::new(&order); n]),
@@ -71,14 +84,14 @@ impl Tags {
     }
 
     /// The slot of a line, without touching the replacement order.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(&self, home: Home) -> Option<Slot> {
         let way = each_size!(&self.sets, sets => sets[home.set as usize].find(home.line))?;
-        Some(Slot { set: home.set, way })
+        Some(Slot::new(home.set, way))
     }
 
     /// The slot of a line, made the most recently used of its set.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lookup(&mut self, home: Home) -> Option<Slot> {
         let order = &self.order;
         let way = each_size!(&mut self.sets, sets => {
@@ -87,23 +100,23 @@ impl Tags {
             set.touch(order, way);
             way
         });
-        Some(Slot { set: home.set, way })
+        Some(Slot::new(home.set, way))
     }
 
     #[inline]
     pub(crate) fn state(&self, slot: Slot) -> State {
-        each_size!(&self.sets, sets => sets[slot.set as usize].state(slot.way))
+        each_size!(&self.sets, sets => sets[slot.set()].state(slot.way()))
     }
 
     #[inline]
     pub(crate) fn set_state(&mut self, slot: Slot, state: State) {
-        each_size!(&mut self.sets, sets => sets[slot.set as usize].set_state(slot.way, state));
+        each_size!(&mut self.sets, sets => sets[slot.set()].set_state(slot.way(), state));
     }
 
     /// Removes the line in a slot.
     #[inline]
     pub(crate) fn remove(&mut self, slot: Slot) -> State {
-        each_size!(&mut self.sets, sets => sets[slot.set as usize].remove(slot.way))
+        each_size!(&mut self.sets, sets => sets[slot.set()].remove(slot.way()))
     }
 
     /// Puts a line that is not in the array into one of the ways of `mask`, an empty one if there

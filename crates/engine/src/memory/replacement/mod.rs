@@ -48,21 +48,32 @@ impl Order {
 
     #[inline]
     pub(crate) fn touch<const R: usize>(&self, set: &mut [u8; R], way: u32) {
-        match self {
-            Order::Lru { .. } => lru::use_way(set, way),
-            Order::TreePlru { leaves } => point_away(set, *leaves, way),
-            Order::Srrip => set[way as usize] = srrip::NEAR,
-            Order::Random(_) => {}
+        if let Order::Lru { .. } = self {
+            lru::use_way(set, way);
+        } else {
+            self.other(set, way, srrip::NEAR);
         }
     }
 
     #[inline]
     pub(crate) fn fill<const R: usize>(&self, set: &mut [u8; R], way: u32) {
+        if let Order::Lru { .. } = self {
+            lru::use_way(set, way);
+        } else {
+            self.other(set, way, srrip::LONG);
+        }
+    }
+
+    /// A use under the policies that machines have less often; outlined to keep the usual path short.
+    #[inline(never)]
+    fn other(&self, set: &mut [u8], way: u32, prediction: u8) {
         match self {
-            Order::Lru { .. } => lru::use_way(set, way),
-            Order::TreePlru { leaves } => point_away(set, *leaves, way),
-            Order::Srrip => set[way as usize] = srrip::LONG,
-            Order::Random(_) => {}
+            Order::TreePlru { leaves } => {
+                let bits = tree_plru::point_away(tree(set), *leaves, way);
+                *set.first_chunk_mut().expect("a set has at least four bytes") = bits.to_le_bytes();
+            }
+            Order::Srrip => set[way as usize] = prediction,
+            Order::Lru { .. } | Order::Random(_) => {}
         }
     }
 
@@ -79,11 +90,6 @@ impl Order {
 
 fn tree(set: &[u8]) -> tree_plru::Tree {
     u32::from_le_bytes(*set.first_chunk().expect("a set has at least four bytes"))
-}
-
-fn point_away(set: &mut [u8], leaves: u32, way: u32) {
-    let bits = tree_plru::point_away(tree(set), leaves, way);
-    *set.first_chunk_mut().expect("a set has at least four bytes") = bits.to_le_bytes();
 }
 
 /// The ways of a mask, lowest first.
