@@ -122,11 +122,14 @@ impl Caches {
     ) -> Served {
         let me = 1u32 << core;
         let home = self.home(line);
-        let (known, sharers) = match self.directory.find(home) {
-            Some((_, Entry::Coming(transaction))) => return Served::Wait(transaction),
-            Some((handle, Entry::Held(sharers))) => (Some((handle, sharers)), sharers),
-            None => (None, 0),
+        let known = match self.directory.find(home) {
+            Some((handle, word)) => match word.entry() {
+                Entry::Coming(transaction) => return Served::Wait(transaction),
+                Entry::Held(sharers) => Some((handle, sharers)),
+            },
+            None => None,
         };
+        let sharers = known.map_or(0, |known| known.1);
         let others = sharers & !me;
         let llc = self.llc.lookup(home);
         if llc.is_none() && sharers == 0 {
@@ -329,10 +332,8 @@ impl Caches {
     #[inline]
     pub(super) fn leave(&mut self, core: usize, victim: Evicted) {
         let home = self.home(victim.line);
-        let (handle, sharers) = match self.directory.find(home) {
-            Some((handle, Entry::Held(sharers))) => (handle, sharers),
-            other => panic!("an L2 line has its entry with its holders; got {other:?}"),
-        };
+        let (handle, word) = self.directory.find(home).expect("an L2 line has its entry");
+        let Entry::Held(sharers) = word.entry() else { panic!("an L2 line has arrived") };
         self.directory.set_sharers(handle, sharers & !(1 << core));
         // A dirty line was writable, and so is the chip's only copy: but for an inclusive LLC's.
         debug_assert!(victim.state.writable() || !victim.state.dirty());
@@ -370,8 +371,8 @@ impl Caches {
     #[inline]
     pub(super) fn evict(&mut self, taker: Home, mut victim: Evicted) {
         if self.inclusion == Inclusion::Inclusive
-            && let Some((handle, Entry::Held(sharers))) =
-                self.directory.find(taker.of_neighbour(victim.line))
+            && let Some((handle, word)) = self.directory.find(taker.of_neighbour(victim.line))
+            && let Entry::Held(sharers) = word.entry()
         {
             self.directory.set_sharers(handle, 0);
             for core in bits(sharers) {
@@ -418,19 +419,20 @@ impl Caches {
     /// a copy. A transaction that is bringing the line is left in `overtaken`.
     #[inline]
     pub(super) fn invalidate_private(&mut self, home: Home) -> bool {
-        let (handle, sharers) = match self.directory.find(home) {
-            None => return false,
-            Some((_, Entry::Coming(transaction))) => {
+        let Some((handle, word)) = self.directory.find(home) else { return false };
+        match word.entry() {
+            Entry::Coming(transaction) => {
                 self.overtaken = Some(transaction);
-                return false;
+                false
             }
-            Some((handle, Entry::Held(sharers))) => (handle, sharers),
-        };
-        self.directory.set_sharers(handle, 0);
-        for core in bits(sharers) {
-            self.cores[core].remove(home.line);
+            Entry::Held(sharers) => {
+                self.directory.set_sharers(handle, 0);
+                for core in bits(sharers) {
+                    self.cores[core].remove(home.line);
+                }
+                true
+            }
         }
-        true
     }
 
     /// A seeded fault: a core loses a line and the directory is not told.
@@ -446,9 +448,11 @@ impl Caches {
         for (core, private) in self.cores.iter().enumerate() {
             for (line, state) in private.lines() {
                 held += 1;
-                let sharers = match self.directory.find(self.home(line)) {
-                    Some((_, Entry::Held(sharers))) => sharers,
-                    _ => 0,
+                let known = self.directory.find(self.home(line)).map(|known| known.1.entry());
+                let Some(Entry::Held(sharers)) = known else {
+                    return Err(format!(
+                        "core {core} holds line {line:#x} unknown to the directory"
+                    ));
                 };
                 if sharers >> core & 1 == 0 {
                     return Err(format!(

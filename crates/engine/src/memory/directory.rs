@@ -19,6 +19,21 @@ pub(crate) enum Entry {
     Coming(u16),
 }
 
+/// An entry as it lies in the table: two plain values, which the compiler keeps in registers where
+/// it would pack an [`Entry`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word {
+    value: u32,
+    coming: bool,
+}
+
+impl Word {
+    #[inline(always)]
+    pub(crate) fn entry(self) -> Entry {
+        if self.coming { Entry::Coming(self.value as u16) } else { Entry::Held(self.value) }
+    }
+}
+
 /// Where an entry is, valid until the line leaves the directory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Handle(u32);
@@ -61,9 +76,8 @@ impl<const W: usize> Entries<W> {
     }
 
     #[inline]
-    fn entry(&self, way: u32) -> Entry {
-        let value = self.values[way as usize];
-        if self.coming >> way & 1 == 1 { Entry::Coming(value as u16) } else { Entry::Held(value) }
+    fn word(&self, way: u32) -> Word {
+        Word { value: self.values[way as usize], coming: self.coming >> way & 1 == 1 }
     }
 
     /// Changes an entry that is in use; one whose line nobody holds and none brings is freed.
@@ -94,7 +108,7 @@ impl<const W: usize> Entries<W> {
 
     fn all(&self) -> impl Iterator<Item = (Line, Entry)> + '_ {
         let used = |&way: &u32| self.used >> way & 1 == 1;
-        (0..W as u32).filter(used).map(|way| (self.tags[way as usize], self.entry(way)))
+        (0..W as u32).filter(used).map(|way| (self.tags[way as usize], self.word(way).entry()))
     }
 }
 
@@ -143,16 +157,16 @@ impl Directory {
 
     /// The entry of a line, and where it is.
     #[inline(always)]
-    pub(crate) fn find(&self, home: Home) -> Option<(Handle, Entry)> {
+    pub(crate) fn find(&self, home: Home) -> Option<(Handle, Word)> {
         match &self.sets {
             Sets::UpTo20(sets) => {
                 let set = &sets[home.set as usize];
                 let way = set.find(home.line)?;
-                Some((Handle::new(home.set, way), set.entry(way)))
+                Some((Handle::new(home.set, way), set.word(way)))
             }
             Sets::Blocks { of_set, blocks } => {
                 let handle = Self::find_in_blocks(blocks, *of_set, home)?;
-                Some((handle, self.entry(handle)))
+                Some((handle, blocks[handle.block()].word(handle.way())))
             }
         }
     }
@@ -166,7 +180,7 @@ impl Directory {
 
     #[inline]
     pub(crate) fn entry(&self, handle: Handle) -> Entry {
-        each_size!(&self.sets, blocks => blocks[handle.block()].entry(handle.way()))
+        each_size!(&self.sets, blocks => blocks[handle.block()].word(handle.way()).entry())
     }
 
     /// The cores of `sharers` hold the line now, and none is on its way.
@@ -283,10 +297,10 @@ mod tests {
     fn an_entry_without_sharers_or_transaction_is_gone() {
         let mut d = Directory::new(1, 4);
         d.add(home(7), Entry::Coming(3));
-        assert_eq!(d.find(home(7)).unwrap().1, Entry::Coming(3));
+        assert_eq!(d.find(home(7)).unwrap().1.entry(), Entry::Coming(3));
         d.arrive(3, 1);
-        let (handle, entry) = d.find(home(7)).unwrap();
-        assert_eq!(entry, Entry::Held(1));
+        let (handle, word) = d.find(home(7)).unwrap();
+        assert_eq!(word.entry(), Entry::Held(1));
         d.set_sharers(handle, 0);
         assert!(d.find(home(7)).is_none());
     }
@@ -304,9 +318,9 @@ mod tests {
                 assert_ne!(out, 0);
                 assert_eq!(sharers, out);
                 assert!(d.find(home(out)).is_none());
-                assert_eq!(d.find(home(line)).unwrap().1, Entry::Held(line));
+                assert_eq!(d.find(home(line)).unwrap().1.entry(), Entry::Held(line));
             }
-            assert_eq!(d.find(home(0)).unwrap().1, Entry::Coming(9));
+            assert_eq!(d.find(home(0)).unwrap().1.entry(), Entry::Coming(9));
             assert_eq!(d.held().count() as u32, ways - 1);
         }
     }

@@ -25,14 +25,14 @@ pub(crate) enum Index {
     /// Remainder, for any number of sets.
     Modulo(u32),
     /// A balanced hash chooses among the slices, the low bits the set within.
-    Sliced { slices: Divisor, sets_per_slice: Divisor },
+    Sliced { slices: Divisor, sets_per_slice: u32 },
     /// A hash of all bits.
     Hashed(u32),
 }
 
 impl Index {
     pub(crate) fn sliced(slices: u32, sets_per_slice: u32) -> Index {
-        Index::Sliced { slices: Divisor::new(slices), sets_per_slice: Divisor::new(sets_per_slice) }
+        Index::Sliced { slices: Divisor::new(slices), sets_per_slice }
     }
 
     #[inline]
@@ -45,17 +45,22 @@ impl Index {
         match self {
             Index::Mask(mask) => line & mask,
             Index::Modulo(sets) => line % sets,
-            Index::Sliced { slices, sets_per_slice } => {
+            Index::Sliced { slices, sets_per_slice: sets } => {
                 // As in Intel parts, the low bits are the set within the slice and a hash of all
                 // bits chooses the slice. The lines of one set index in a block of
                 // `slices * sets_per_slice` lines go round the slices from a hashed starting point,
                 // so that every aligned block loads all sets alike (McCalpin, "Mapping addresses to
                 // L3/CHA slices in Intel processors", 2021, finds the slices balanced so).
-                let (block, set) = sets_per_slice.divide(line);
+                // Nearly always a power of two, where a shift is much faster than a division.
+                let (block, set) = if sets.is_power_of_two() {
+                    (line >> sets.trailing_zeros(), line & (sets - 1))
+                } else {
+                    (line / sets, line % sets)
+                };
                 let (round, step) = slices.divide(block);
-                let slice = step + scatter(round * sets_per_slice.n + set, slices.n);
+                let slice = step + scatter(round * sets + set, slices.n);
                 let slice = if slice >= slices.n { slice - slices.n } else { slice };
-                slice * sets_per_slice.n + set
+                slice * sets + set
             }
             Index::Hashed(sets) => scatter(line, sets),
         }

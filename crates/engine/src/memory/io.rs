@@ -12,7 +12,8 @@ impl Caches {
         if self.llc.lookup(home).is_some() {
             return true;
         }
-        matches!(self.directory.find(home), Some((_, Entry::Held(_))))
+        let known = self.directory.find(home).map(|known| known.1.entry());
+        matches!(known, Some(Entry::Held(_)))
     }
 
     /// Removes every copy of a line; dirty data is lost.

@@ -20,7 +20,8 @@ impl Caches {
     pub(crate) fn write_back(&mut self, line: Line) {
         let home = self.home(line);
         let mut dirty_kind = None;
-        if let Some((_, Entry::Held(sharers))) = self.directory.find(home) {
+        let known = self.directory.find(home).map(|known| known.1.entry());
+        if let Some(Entry::Held(sharers)) = known {
             for core in bits(sharers) {
                 if let Some(state) = self.cores[core].state(line).filter(|s| s.dirty()) {
                     self.cores[core].set_state(line, state.with_dirty(false));

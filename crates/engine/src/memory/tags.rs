@@ -124,7 +124,7 @@ impl Tags {
     ///
     /// # Panics
     /// In debug builds if the line is already there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, home: Home, state: State, mask: u32) -> Option<Evicted> {
         debug_assert!(self.find(home).is_none(), "line {:#x} is inserted twice", home.line);
         let (order, mask) = (&mut self.order, mask & self.all_ways);

@@ -13,9 +13,12 @@ pub(super) fn start<const R: usize>() -> [u8; R] {
 /// A way becomes the most recently used.
 #[inline]
 pub(super) fn use_way<const R: usize>(ages: &mut [u8; R], way: u32) {
-    let age = ages[way as usize];
-    for other in ages.iter_mut() {
-        *other += u8::from(*other < age);
+    let age = i8x16::splat(ages[way as usize] as i8);
+    for vector in ages.as_chunks_mut::<16>().0 {
+        let ages = i8x16::new(vector.map(|age| age as i8));
+        // A comparison that holds is -1.
+        let aged = ages - age.simd_gt(ages);
+        *vector = aged.to_array().map(|age| age as u8);
     }
     ages[way as usize] = 0;
 }
@@ -29,9 +32,12 @@ pub(super) fn oldest<const R: usize>(ages: &[u8; R], ways: u32, mask: u32) -> u3
         let ages = i8x16::new(vector.map(|age| age as i8));
         oldest |= ages.simd_eq(i8x16::splat(ways as i8 - 1)).to_bitmask() << (16 * i);
     }
-    if oldest & mask != 0 {
-        return oldest.trailing_zeros();
-    }
+    if oldest & mask != 0 { oldest.trailing_zeros() } else { oldest_of(ages, mask) }
+}
+
+/// The same for a mask without the oldest way of all.
+#[inline(never)]
+fn oldest_of(ages: &[u8], mask: u32) -> u32 {
     super::ways(mask).max_by_key(|&way| ages[way as usize]).expect("a mask has a way")
 }
 

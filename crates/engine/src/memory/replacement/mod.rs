@@ -79,11 +79,20 @@ impl Order {
 
     #[inline]
     pub(crate) fn victim<const R: usize>(&mut self, set: &mut [u8; R], mask: u32) -> u32 {
+        if let Order::Lru { ways } = self {
+            lru::oldest(set, *ways, mask)
+        } else {
+            self.other_victim(set, mask)
+        }
+    }
+
+    #[inline(never)]
+    fn other_victim(&mut self, set: &mut [u8], mask: u32) -> u32 {
         match self {
-            Order::Lru { ways } => lru::oldest(set, *ways, mask),
             Order::TreePlru { leaves } => tree_plru::victim(tree(set), *leaves, mask),
             Order::Srrip => srrip::victim(set, mask),
             Order::Random(p) => p.victim(mask),
+            Order::Lru { .. } => panic!("LRU has its own path"),
         }
     }
 }
