@@ -53,8 +53,9 @@ impl Handle {
     }
 }
 
-/// Some entries of a set, side by side in the host's memory.
+/// Some entries of a set, side by side in whole lines of the host's memory.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 struct Entries<const W: usize> {
     tags: [Line; W],
     /// The ways in use, and those of them whose line is on its way.

@@ -7,9 +7,22 @@ use super::state::State;
 use super::tags::Evicted;
 use super::ways::{EMPTY, matching};
 
-/// A set of at most `W` ways, a multiple of four. `R` is that rounded up to whole vectors of bytes.
+/// Alignment of a set that fills whole lines of the host.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct WholeLines;
+
+/// Alignment of a set that would leave much of its last line empty.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
+pub(super) struct Packed;
+
+/// A set of at most `W` ways, a multiple of four. `R` is the same, but at least a vector of 16 bytes.
+/// `A` is a type of the alignment that lets a set touch the fewest lines of the host.
 #[derive(Clone, Debug)]
-pub(super) struct Set<const W: usize, const R: usize> {
+#[repr(C)]
+pub(super) struct Set<const W: usize, const R: usize, A> {
+    aligned: [A; 0],
     tags: [Line; W],
     /// The ways in use.
     valid: u32,
@@ -18,9 +31,15 @@ pub(super) struct Set<const W: usize, const R: usize> {
     states: [State; W],
 }
 
-impl<const W: usize, const R: usize> Set<W, R> {
-    pub(super) fn new(order: &Order) -> Set<W, R> {
-        Set { tags: [EMPTY; W], valid: 0, order: order.start(), states: [State::default(); W] }
+impl<const W: usize, const R: usize, A> Set<W, R, A> {
+    pub(super) fn new(order: &Order) -> Set<W, R, A> {
+        Set {
+            aligned: [],
+            tags: [EMPTY; W],
+            valid: 0,
+            order: order.start(),
+            states: [State::default(); W],
+        }
     }
 
     /// The way of a line.

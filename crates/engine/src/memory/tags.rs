@@ -2,7 +2,7 @@
 
 use super::line::Line;
 use super::replacement::Order;
-use super::set::Set;
+use super::set::{Packed, Set, WholeLines};
 use crate::config::machine::Replacement;
 
 pub(crate) use super::index::{Home, Index};
@@ -19,9 +19,9 @@ pub(crate) struct Evicted {
 /// the compiler unroll every search.
 #[derive(Clone, Debug)]
 enum Sets {
-    UpTo12(Vec<Set<12, 16>>),
-    UpTo20(Vec<Set<20, 32>>),
-    UpTo32(Vec<Set<32, 32>>),
+    UpTo12(Vec<Set<12, 16, Packed>>),
+    UpTo20(Vec<Set<20, 20, WholeLines>>),
+    UpTo32(Vec<Set<32, 32, Packed>>),
 }
 
 /// Does the same with the sets, whatever their size.
