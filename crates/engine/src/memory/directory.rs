@@ -208,28 +208,28 @@ impl Directory {
         }
     }
 
-    /// The first unused way of a set.
-    #[inline]
-    fn free_way(&self, set: u32) -> Option<u32> {
-        let free = match &self.sets {
-            Sets::UpTo20(sets) => (!sets[set as usize].used).trailing_zeros(),
-            Sets::Blocks { of_set, blocks } => {
-                let blocks = &blocks[(set * of_set) as usize..][..*of_set as usize];
-                let full = blocks.iter().take_while(|block| block.used == u32::MAX).count();
-                let next = blocks.get(full).map_or(0, |block| (!block.used).trailing_zeros());
-                full as u32 * 32 + next
-            }
-        };
-        (free < self.ways).then_some(free)
-    }
-
     /// Adds an entry for a line that has none. If the set is full, an arrived line of the set loses
     /// its entry, and is returned with its sharers so that their copies are invalidated.
     ///
     /// # Panics
     /// If every entry of the set is on its way: more misses are in flight to one set than ways.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&mut self, home: Home, entry: Entry) -> Option<(Line, u32)> {
+        if let Sets::UpTo20(sets) = &mut self.sets {
+            let set = &mut sets[home.set as usize];
+            let way = (!set.used).trailing_zeros();
+            if way < self.ways {
+                set.add(way, home.line, entry);
+                self.note(Handle::new(home.set, way), entry);
+                return None;
+            }
+        }
+        self.add_to_full_or_large(home, entry)
+    }
+
+    /// The same where the set is full or has several blocks.
+    #[inline(never)]
+    fn add_to_full_or_large(&mut self, home: Home, entry: Entry) -> Option<(Line, u32)> {
         let (handle, evicted) = match self.free_way(home.set) {
             Some(way) => (self.handle(home.set, way), None),
             None => {
@@ -240,6 +240,23 @@ impl Directory {
         each_size!(&mut self.sets, blocks => {
             blocks[handle.block()].add(handle.way(), home.line, entry);
         });
+        self.note(handle, entry);
+        evicted
+    }
+
+    /// The first unused way of a set of several blocks.
+    fn free_way(&self, set: u32) -> Option<u32> {
+        let Sets::Blocks { of_set, blocks } = &self.sets else { return None };
+        let blocks = &blocks[(set * of_set) as usize..][..*of_set as usize];
+        let full = blocks.iter().take_while(|block| block.used == u32::MAX).count();
+        let next = blocks.get(full).map_or(0, |block| (!block.used).trailing_zeros());
+        let free = full as u32 * 32 + next;
+        (free < self.ways).then_some(free)
+    }
+
+    /// Remembers the entry of a line on its way under its transaction.
+    #[inline]
+    fn note(&mut self, handle: Handle, entry: Entry) {
         if let Entry::Coming(transaction) = entry {
             let transaction = usize::from(transaction);
             if transaction >= self.coming.len() {
@@ -247,7 +264,6 @@ impl Directory {
             }
             self.coming[transaction] = handle;
         }
-        evicted
     }
 
     #[cold]

@@ -25,46 +25,64 @@ pub(crate) enum Index {
     /// Remainder, for any number of sets.
     Modulo(u32),
     /// A balanced hash chooses among the slices, the low bits the set within.
-    Sliced { slices: Divisor, sets_per_slice: u32 },
+    Sliced { slices: Divisor, set_bits: u32 },
+    /// The same with any number of sets in a slice.
+    SlicedModulo { slices: u32, sets_per_slice: u32 },
     /// A hash of all bits.
     Hashed(u32),
 }
 
 impl Index {
     pub(crate) fn sliced(slices: u32, sets_per_slice: u32) -> Index {
-        Index::Sliced { slices: Divisor::new(slices), sets_per_slice }
+        if sets_per_slice.is_power_of_two() && slices > 1 {
+            Index::Sliced { slices: Divisor::new(slices), set_bits: sets_per_slice.ilog2() }
+        } else {
+            Index::SlicedModulo { slices, sets_per_slice }
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn home(self, line: Line) -> Home {
         Home { line, set: self.set(line) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(self, line: Line) -> u32 {
         match self {
             Index::Mask(mask) => line & mask,
-            Index::Modulo(sets) => line % sets,
-            Index::Sliced { slices, sets_per_slice: sets } => {
-                // As in Intel parts, the low bits are the set within the slice and a hash of all
-                // bits chooses the slice. The lines of one set index in a block of
-                // `slices * sets_per_slice` lines go round the slices from a hashed starting point,
-                // so that every aligned block loads all sets alike (McCalpin, "Mapping addresses to
-                // L3/CHA slices in Intel processors", 2021, finds the slices balanced so).
-                // Nearly always a power of two, where a shift is much faster than a division.
-                let (block, set) = if sets.is_power_of_two() {
-                    (line >> sets.trailing_zeros(), line & (sets - 1))
-                } else {
-                    (line / sets, line % sets)
-                };
-                let (round, step) = slices.divide(block);
-                let slice = step + scatter(round * sets + set, slices.n);
-                let slice = if slice >= slices.n { slice - slices.n } else { slice };
-                slice * sets + set
+            Index::Sliced { slices, set_bits: bits } => {
+                let set = line & ((1 << bits) - 1);
+                let (round, step) = slices.divide(line >> bits);
+                slice(round << bits | set, step, slices.n) << bits | set
             }
-            Index::Hashed(sets) => scatter(line, sets),
+            other => other.rare_set(line),
         }
     }
+
+    /// The set under the indexes that machines seldom have; outlined to keep the usual path short.
+    #[inline(never)]
+    fn rare_set(self, line: Line) -> u32 {
+        match self {
+            Index::Modulo(sets) => line % sets,
+            Index::Hashed(sets) => scatter(line, sets),
+            Index::SlicedModulo { slices, sets_per_slice: sets } => {
+                let (block, set) = (line / sets, line % sets);
+                slice(block / slices * sets + set, block % slices, slices) * sets + set
+            }
+            Index::Mask(_) | Index::Sliced { .. } => self.set(line),
+        }
+    }
+}
+
+/// The slice of a line. As in Intel parts, the low bits are the set within the slice and a hash of
+/// all bits chooses the slice. The lines of one set index in a block of `slices * sets_per_slice`
+/// lines go round the slices, step by step, from a hashed starting point, so that every aligned block
+/// loads all sets alike (McCalpin, "Mapping addresses to L3/CHA slices in Intel processors", 2021,
+/// finds the slices balanced so). `start` numbers the block and the set.
+#[inline]
+fn slice(start: u32, step: u32, slices: u32) -> u32 {
+    let slice = step + scatter(start, slices);
+    if slice >= slices { slice - slices } else { slice }
 }
 
 /// A fixed pseudo-random function of `x` below `n`.
@@ -82,23 +100,21 @@ fn scatter(x: u32, n: u32) -> u32 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Divisor {
     n: u32,
-    /// 2^63 / n, rounded up.
+    /// 2^64 / n, rounded up.
     reciprocal: u64,
 }
 
 impl Divisor {
     fn new(n: u32) -> Divisor {
-        assert!((1..1 << 31).contains(&n), "a divisor between 1 and 2^31; got {n}");
-        Divisor { n, reciprocal: (1u64 << 63).div_ceil(u64::from(n)) }
+        assert!(n > 1, "expected a divisor of at least 2; got {n}");
+        Divisor { n, reciprocal: u64::MAX / u64::from(n) + 1 }
     }
 
-    /// Quotient and remainder. Exact: the reciprocal is less than 1 too large in units of 2^-63, so
-    /// the quotient errs by less than x / 2^63 < 1 / n (Granlund and Montgomery, "Division by
-    /// invariant integers using multiplication", PLDI 1994).
+    /// Quotient and remainder. Exact for all `x` of 32 bits, as the reciprocal has 64 (Lemire,
+    /// Kaser and Kurz, "Faster remainder by direct computation", 2019).
     #[inline]
     fn divide(self, x: u32) -> (u32, u32) {
-        let product = u128::from(self.reciprocal) * u128::from(2 * u64::from(x));
-        let quotient = (product >> 64) as u32;
+        let quotient = ((u128::from(self.reciprocal) * u128::from(x)) >> 64) as u32;
         (quotient, x - quotient * self.n)
     }
 }
@@ -110,18 +126,27 @@ mod tests {
 
     #[test]
     fn slices_share_every_aligned_block_evenly() {
-        let (slices, sets_per_slice) = (18, 2048);
-        let index = Index::sliced(slices, sets_per_slice);
-        let mut load = vec![0; (slices * sets_per_slice) as usize];
-        for line in 5 * slices * sets_per_slice..6 * slices * sets_per_slice {
-            load[index.set(line) as usize] += 1;
+        for (slices, sets_per_slice) in [(18, 2048), (1, 2048), (7, 96), (1, 96)] {
+            let index = Index::sliced(slices, sets_per_slice);
+            let mut load = vec![0; (slices * sets_per_slice) as usize];
+            for line in 5 * slices * sets_per_slice..6 * slices * sets_per_slice {
+                load[index.set(line) as usize] += 1;
+            }
+            assert!(load.iter().all(|&n| n == 1));
         }
-        assert!(load.iter().all(|&n| n == 1));
+    }
+
+    #[test]
+    fn shifts_and_divisions_choose_the_same_slices() {
+        let divided = Index::SlicedModulo { slices: 24, sets_per_slice: 512 };
+        for line in (0..u32::MAX).step_by(9973) {
+            assert_eq!(Index::sliced(24, 512).set(line), divided.set(line));
+        }
     }
 
     proptest! {
         #[test]
-        fn a_reciprocal_divides_exactly(n in 1u32..1 << 31, x in any::<u32>(), small in 1u32..5000) {
+        fn a_reciprocal_divides_exactly(n in 2u32.., x in any::<u32>(), small in 2u32..5000) {
             for n in [n, small] {
                 // The last number before a multiple is where a reciprocal errs first.
                 for x in [x, u32::MAX, x - x % n, (x - x % n).wrapping_sub(1)] {

@@ -47,6 +47,8 @@ impl Caches {
 #[derive(Clone, Debug)]
 pub(crate) struct Swept {
     bits: Vec<u64>,
+    /// Whether any line has ever been swept: on a machine without Sweeper the bits are never read.
+    any: bool,
     /// Reads of swept lines seen.
     pub(crate) reads: u64,
 }
@@ -54,18 +56,21 @@ pub(crate) struct Swept {
 impl Swept {
     /// For all lines below `lines`.
     pub(crate) fn new(lines: usize) -> Swept {
-        Swept { bits: vec![0; lines.div_ceil(64)], reads: 0 }
+        Swept { bits: vec![0; lines.div_ceil(64)], any: false, reads: 0 }
     }
 
     #[inline]
     pub(crate) fn sweep(&mut self, line: Line) {
+        self.any = true;
         self.bits[line as usize / 64] |= 1 << (line % 64);
     }
 
     /// The line has new data.
     #[inline]
     pub(crate) fn written(&mut self, line: Line) {
-        self.bits[line as usize / 64] &= !(1 << (line % 64));
+        if self.any {
+            self.bits[line as usize / 64] &= !(1 << (line % 64));
+        }
     }
 
     /// The line is read from memory: its data is stale if it was swept.
@@ -77,7 +82,7 @@ impl Swept {
     /// Whether the line was swept and not written since.
     #[inline]
     pub(crate) fn holds(&self, line: Line) -> bool {
-        self.bits[line as usize / 64] >> (line % 64) & 1 == 1
+        self.any && self.bits[line as usize / 64] >> (line % 64) & 1 == 1
     }
 }
 

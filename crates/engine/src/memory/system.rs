@@ -144,11 +144,7 @@ impl Memory {
                 None
             }
         };
-        if !self.streamers.is_empty() {
-            while let Some(wanted) = self.streamers[core as usize].next() {
-                self.prefetch_line(now, core, wanted, kind);
-            }
-        } else if !self.prefetchers.is_empty() {
+        if !self.prefetchers.is_empty() {
             self.prefetch(now, core, line, kind);
         }
         self.send_writebacks(now);
@@ -157,9 +153,16 @@ impl Memory {
 
     /// The L2 prefetcher of a core sees its request and asks for lines. One that is on its way or
     /// in a private cache is left alone.
+    #[inline(never)]
     fn prefetch(&mut self, now: Ps, core: u16, requested: Line, kind: LineKind) {
-        for line in self.prefetchers[core as usize].observe(requested) {
-            self.prefetch_line(now, core, line, kind);
+        if self.streamers.is_empty() {
+            for line in self.prefetchers[core as usize].observe(requested) {
+                self.prefetch_line(now, core, line, kind);
+            }
+        } else {
+            while let Some(wanted) = self.streamers[core as usize].next() {
+                self.prefetch_line(now, core, wanted, kind);
+            }
         }
     }
 
