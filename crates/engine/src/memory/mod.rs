@@ -23,4 +23,5 @@ mod sweep;
 pub(crate) mod system;
 mod tags;
 pub(crate) mod traffic;
+mod victims;
 pub(crate) mod ways;

@@ -1,0 +1,117 @@
+//! How lines leave caches: victims of an L2, of the LLC and of the directory, and invalidations.
+
+use super::caches::{Caches, Writeback, bits};
+use super::directory::Entry;
+use super::line::Line;
+use super::tags::{Evicted, Home, State};
+use super::traffic::{Agent, Cause};
+use crate::config::machine::Inclusion;
+
+impl Caches {
+    /// A victim leaves a core's L2.
+    #[inline]
+    pub(super) fn leave(&mut self, core: usize, victim: Evicted) {
+        let home = self.home(victim.line);
+        let (handle, word) = self.directory.find(home).expect("an L2 line has its entry");
+        let Entry::Held(sharers) = word.entry() else { panic!("an L2 line has arrived") };
+        self.directory.set_sharers(handle, sharers & !(1 << core));
+        // A dirty line was writable, and so is the chip's only copy: but for an inclusive LLC's.
+        debug_assert!(victim.state.writable() || !victim.state.dirty());
+        if !victim.state.writable() {
+            // A line that was shared, with the LLC or another core, is dropped in silence, as in any
+            // MESI protocol; a later eviction of the LLC's copy does not change that.
+            return;
+        }
+        if self.inclusion == Inclusion::NonInclusive {
+            self.insert_llc(core, home, victim.state);
+        } else if victim.state.dirty() {
+            self.merge_into_llc(core, home, victim.state);
+        } else if self.llc.find(home).is_none() {
+            self.insert_llc(core, home, victim.state);
+        }
+    }
+
+    /// Dirty data of a core goes to the LLC's copy, or becomes one.
+    pub(super) fn merge_into_llc(&mut self, core: usize, home: Home, state: State) {
+        let state = state.without_io().with_writable(false).with_dirty(true);
+        match self.llc.lookup(home) {
+            Some(slot) => self.llc.set_state(slot, state),
+            None => self.insert_llc(core, home, state),
+        }
+    }
+
+    pub(super) fn insert_llc(&mut self, core: usize, home: Home, state: State) {
+        let ways = self.core_ways[core];
+        if let Some(victim) = self.llc.insert(home, state.with_writable(false), ways) {
+            self.evict(home, victim);
+        }
+    }
+
+    /// A line of the set of `taker` leaves the LLC.
+    #[inline]
+    pub(super) fn evict(&mut self, taker: Home, mut victim: Evicted) {
+        if self.inclusion == Inclusion::Inclusive
+            && let Some((handle, word)) = self.directory.find(taker.of_neighbour(victim.line))
+            && let Entry::Held(sharers) = word.entry()
+        {
+            self.directory.set_sharers(handle, 0);
+            for core in bits(sharers) {
+                let dirty = self.cores[core].remove(victim.line).is_some_and(State::dirty);
+                victim.state = victim.state.with_dirty(victim.state.dirty() | dirty);
+            }
+        }
+        if victim.state.dirty() {
+            let cause = Cause::new(Agent::Evict, victim.state.kind());
+            self.write_to_memory(victim.line, cause);
+        }
+    }
+
+    /// Sends the current data of a line to memory.
+    #[inline]
+    pub(super) fn write_to_memory(&mut self, line: Line, cause: Cause) {
+        self.writebacks.push(Writeback { line, cause });
+        #[cfg(test)]
+        self.shadowed(|shadow| shadow.write_back(line));
+    }
+
+    /// Adds a directory entry; the line that loses its own leaves all private caches.
+    #[inline]
+    pub(super) fn enter(&mut self, home: Home, entry: Entry) {
+        if let Some((lost, sharers)) = self.directory.add(home, entry) {
+            self.lose(home.of_neighbour(lost), sharers);
+        }
+    }
+
+    /// A line that has lost its directory entry leaves the private caches of the cores that held it.
+    #[cold]
+    fn lose(&mut self, lost: Home, sharers: u32) {
+        for core in bits(sharers) {
+            let Some(state) = self.cores[core].remove(lost.line) else { continue };
+            if state.dirty() {
+                self.merge_into_llc(core, lost, state);
+            } else if self.llc.find(lost).is_none() {
+                self.insert_llc(core, lost, state);
+            }
+        }
+    }
+
+    /// Removes a line from every private cache; dirty data there is lost. Returns whether there was
+    /// a copy. A transaction that is bringing the line is left in `overtaken`.
+    #[inline]
+    pub(super) fn invalidate_private(&mut self, home: Home) -> bool {
+        let Some((handle, word)) = self.directory.find(home) else { return false };
+        match word.entry() {
+            Entry::Coming(transaction) => {
+                self.overtaken = Some(transaction);
+                false
+            }
+            Entry::Held(sharers) => {
+                self.directory.set_sharers(handle, 0);
+                for core in bits(sharers) {
+                    self.cores[core].remove(home.line);
+                }
+                true
+            }
+        }
+    }
+}
