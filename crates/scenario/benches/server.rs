@@ -105,6 +105,10 @@ fn main() {
     for t in &r.tenants {
         println!("{} {:.2} M/s {:?}", t.name, t.progress_mps, t.counters);
     }
+    if std::env::var_os("RESULTS").is_some() {
+        println!("{r:#?}");
+        return;
+    }
     if std::env::var_os("SERIES").is_some() {
         for c in &r.series.columns {
             let values: Vec<String> = c.values.iter().map(|v| format!("{v:.1}")).collect();

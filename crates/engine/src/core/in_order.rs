@@ -65,6 +65,10 @@ impl InOrder {
         (self.tail - self.head) as usize
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.head == self.tail
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.len() == self.ring.len()
     }

@@ -9,16 +9,17 @@
 //!
 //! Time inside a core is counted in dispatch slots: a cycle has `dispatch_width` of them.
 
-use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::ask::Ask;
+use super::chain::Chain;
 use super::in_order::{InOrder, PENDING};
+use super::misses::{Misses, Waiter};
 use super::op::{Dep, Mark, Op, Ops};
 use crate::config::machine::Machine;
 use crate::memory::line::{Line, LineKind};
 use crate::memory::private::Found;
 use crate::memory::system::Memory;
-use crate::memory::ways::{EMPTY, first_match};
 use crate::time::{Clock, Ps};
 
 /// Why a core stopped running.
@@ -32,94 +33,42 @@ pub(crate) enum Stop {
     Finished,
 }
 
-/// Who waits for a miss.
-#[derive(Clone, Copy, Debug)]
-struct Waiter {
-    /// Its entry in the store buffer if it is a store, else in the reorder window.
-    entry: u64,
-    store: bool,
-    /// Slot in which the access was issued.
-    issue: u64,
-}
-
-/// Accesses that may wait for one line; more stall dispatch.
-const WAITERS: usize = 8;
-
-/// A miss register (line-fill buffer).
-#[derive(Clone, Debug)]
-struct Miss {
-    line: Line,
-    kind: LineKind,
-    /// The request is for the right to write.
-    exclusive: bool,
-    /// A store came after a request that was not: ask again when the line is here.
-    upgrade: bool,
-    /// The last link of the dependence chain waits for it.
-    chain: bool,
-    waiters: [Waiter; WAITERS],
-    waiting: usize,
-    busy: bool,
-    /// Slot in which it is free for the next miss, when it is not busy.
-    free_at: u64,
-}
-
-/// An access whose address is not known yet.
-#[derive(Clone, Copy, Debug)]
-struct Deferred {
-    line: Line,
-    kind: LineKind,
-    store: bool,
-    chain: bool,
-    /// Slot in which it was dispatched.
-    slot: u64,
-    /// Its entry in the reorder window.
-    entry: u64,
-    /// Its entry in the store buffer, if it is a store.
-    store_entry: u64,
-}
-
 /// Latencies in slots.
 #[derive(Clone, Copy, Debug)]
-struct Latencies {
-    l1: u64,
-    l2: u64,
+pub(super) struct Latencies {
+    pub(super) l1: u64,
+    pub(super) l2: u64,
     /// From issue to the LLC: the lookup of L1d and L2 and the way there.
-    to_llc: u64,
+    pub(super) to_llc: u64,
 }
 
 /// One core.
+///
+/// What it asks of the rest of the machine goes to the `ask` that its methods are called with.
 #[derive(Clone, Debug)]
 pub(crate) struct Core {
-    id: u16,
-    slots: Clock,
+    pub(super) id: u16,
+    pub(super) slots: Clock,
     window_size: u64,
     store_buffer: usize,
-    latencies: Latencies,
+    pub(super) latencies: Latencies,
     /// The next free dispatch slot.
-    slot: u64,
+    pub(super) slot: u64,
     /// Instructions dispatched.
-    dispatched: u64,
+    pub(super) dispatched: u64,
     pub(crate) ops: Ops,
     next_op: usize,
     /// Instructions left of a compute operation that has begun.
     compute_left: u32,
-    /// Slot in which the last link of the dependence chain has its data, or [`PENDING`].
-    chain_ready: u64,
-    window: InOrder,
-    stores: InOrder,
-    misses: Vec<Miss>,
-    /// The lines that busy miss registers fetch, for the search.
-    miss_lines: Vec<[Line; 4]>,
-    /// Miss registers that are not busy, by the slot in which they are free and their number.
-    free_misses: VecDeque<(u64, u16)>,
-    deferred: VecDeque<Deferred>,
-    /// What it asks of the machine; the host drains this.
-    pub(crate) asks: Vec<(Ps, Ask)>,
-    /// Time integral of busy miss registers, in register-slots, and when it was last brought up.
-    miss_time: u64,
-    miss_since: u64,
+    /// The line of the next operation, which found neither the line nor a miss register: until it
+    /// can get one, there is no use in trying again.
+    refused: Option<Line>,
+    pub(super) chain: Chain,
+    pub(super) window: InOrder,
+    pub(super) stores: InOrder,
+    pub(super) misses: Misses,
     /// Sum of the latencies of accesses, slots, and their number: AMAT.
-    access_slots: u64,
+    pub(super) access_slots: u64,
     pub(crate) accesses: u64,
 }
 
@@ -128,17 +77,6 @@ impl Core {
         let c = &machine.core;
         let width = u64::from(c.dispatch_width);
         let in_slots = |cycles: u32| u64::from(cycles) * width;
-        let miss = Miss {
-            line: 0,
-            kind: LineKind::App,
-            exclusive: false,
-            upgrade: false,
-            chain: false,
-            waiters: [Waiter { entry: 0, store: false, issue: 0 }; WAITERS],
-            waiting: 0,
-            busy: false,
-            free_at: 0,
-        };
         Core {
             id,
             slots: c.frequency.clock().divided(width),
@@ -154,17 +92,12 @@ impl Core {
             ops: Ops::new(sweeper),
             next_op: 0,
             compute_left: 0,
-            chain_ready: 0,
+            refused: None,
+            chain: Chain::new(),
             // Marks take an entry and no instruction, hence the factor.
             window: InOrder::new(4 * c.reorder_window as usize),
             stores: InOrder::new(c.store_buffer as usize),
-            misses: vec![miss; c.l1_miss_registers as usize],
-            miss_lines: vec![[EMPTY; 4]; c.l1_miss_registers.div_ceil(4) as usize],
-            free_misses: (0..c.l1_miss_registers as u16).map(|register| (0, register)).collect(),
-            deferred: VecDeque::new(),
-            asks: Vec::new(),
-            miss_time: 0,
-            miss_since: 0,
+            misses: Misses::new(c.l1_miss_registers),
             access_slots: 0,
             accesses: 0,
         }
@@ -189,25 +122,37 @@ impl Core {
 
     /// Line and kind that a miss register asks for, and whether to write.
     pub(crate) fn miss(&self, register: u16) -> (Line, LineKind, bool) {
-        let m = &self.misses[register as usize];
-        (m.line, m.kind, m.exclusive)
+        self.misses.request(register)
     }
 
     /// Executes operations until something stops it, at most until local time `until`.
-    pub(crate) fn run(&mut self, memory: &mut Memory, until: Ps) -> Stop {
+    pub(crate) fn run(
+        &mut self,
+        memory: &mut Memory,
+        until: Ps,
+        ask: &mut impl FnMut(Ps, Ask),
+    ) -> Stop {
+        if let Some(line) = self.refused {
+            if self.misses.refuse(line) {
+                return Stop::Waiting;
+            }
+            self.refused = None;
+        }
         let limit = self.slots.ticks_until(until);
         while let Some(op) = self.ops.get(self.next_op) {
             if self.slot > limit {
                 return Stop::Ahead;
             }
             let done = match op {
-                Op::Load { line, kind, dep } => self.access(memory, line, kind, dep, false),
-                Op::Store { line, kind, dep } => self.access(memory, line, kind, dep, true),
+                Op::Load { line, kind, dep } => self.access(memory, line, kind, dep, false, ask),
+                Op::Store { line, kind, dep } => self.access(memory, line, kind, dep, true, ask),
                 Op::Compute { instructions } => self.compute(instructions),
                 Op::Delay { ns } => self.delay(ns),
-                Op::Mark { mark, packet } => self.mark(mark, packet),
-                Op::Sweep { line } => self.sweep(line),
-                Op::WriteBack { line } => self.at_retirement(Ask::WriteBack(line), 1),
+                Op::Mark { mark, packet } => self.mark(mark, packet, ask),
+                Op::Sweep { line } => self.sweep(line, ask),
+                Op::WriteBack { line } => {
+                    self.at_retirement(Ask::WriteBack(line), line..line + 1, ask)
+                }
             };
             if !done {
                 return Stop::Waiting;
@@ -223,16 +168,12 @@ impl Core {
         self.dispatched += instructions;
     }
 
-    fn ask(&mut self, slot: u64, ask: Ask) {
-        self.asks.push((self.slots.at(slot), ask));
-    }
-
-    /// Waits until the next `instructions` fit into the reorder window with the oldest entry.
-    /// Returns false if the oldest entry's completion is not known.
+    /// Waits until the next instruction fits into the reorder window with the oldest entry. Returns
+    /// false if the oldest entry's completion is not known.
     #[inline]
-    fn reserve(&mut self, instructions: u64) -> bool {
+    fn reserve(&mut self) -> bool {
         while let Some((oldest, leaves)) = self.window.oldest() {
-            if leaves > self.slot && self.dispatched + instructions <= oldest + self.window_size {
+            if leaves > self.slot && self.dispatched < oldest + self.window_size {
                 break;
             }
             if leaves == PENDING {
@@ -253,7 +194,7 @@ impl Core {
                 Some((oldest, _)) => (oldest + self.window_size).saturating_sub(self.dispatched),
             };
             if room == 0 {
-                if !self.reserve(1) {
+                if !self.reserve() {
                     self.compute_left = left;
                     return false;
                 }
@@ -276,60 +217,55 @@ impl Core {
         true
     }
 
-    fn mark(&mut self, mark: Mark, packet: u32) -> bool {
-        if mark == Mark::Begin && self.chain_ready != PENDING && self.deferred.is_empty() {
-            // The addresses of a new packet depend on nothing of the one before.
-            self.chain_ready = 0;
+    fn mark(&mut self, mark: Mark, packet: u32, ask: &mut impl FnMut(Ps, Ask)) -> bool {
+        if mark == Mark::Begin {
+            self.chain.begin();
         }
+        self.retire(Ask::Mark(mark, packet), ask)
+    }
+
+    /// Puts what the program reaches next into the reorder window. Returns false if that is full.
+    fn retire(&mut self, reached: Ask, ask: &mut impl FnMut(Ps, Ask)) -> bool {
         self.window.leave_until(self.slot);
         if self.window.is_full() {
             return false;
         }
-        self.window.push(self.dispatched, self.slot, Some(Ask::Mark(mark, packet)));
-        self.settle();
+        self.window.push(self.dispatched, self.slot, Some(reached));
+        self.settle(ask);
         true
     }
 
     /// A run of consecutive `clsweep`s is one message.
-    fn sweep(&mut self, first: Line) -> bool {
+    fn sweep(&mut self, first: Line, ask: &mut impl FnMut(Ps, Ask)) -> bool {
         let mut lines = 1;
         while let Some(Op::Sweep { line }) = self.ops.get(self.next_op + lines as usize)
             && line == first + lines
         {
             lines += 1;
         }
-        let done = self.at_retirement(Ask::Sweep(first, lines), u64::from(lines));
+        let done = self.at_retirement(Ask::Sweep(first, lines), first..first + lines, ask);
         if done {
             self.next_op += lines as usize - 1;
         }
         done
     }
 
-    /// Whether an older store to one of these lines has not been performed.
-    fn stores_to(&self, lines: std::ops::Range<Line>) -> bool {
-        let stores = |m: &Miss| m.busy && m.waiters[..m.waiting].iter().any(|w| w.store);
-        self.misses.iter().any(|m| stores(m) && lines.contains(&m.line))
-            || self.deferred.iter().any(|d| d.store && lines.contains(&d.line))
-    }
-
     /// Cache-line instructions act when they retire: like `clflushopt`, they are ordered behind the
-    /// older accesses to their line.
-    fn at_retirement(&mut self, ask: Ask, instructions: u64) -> bool {
-        let lines = match ask {
-            Ask::Sweep(first, lines) => first..first + lines,
-            Ask::WriteBack(line) => line..line + 1,
-            Ask::Request(_) | Ask::Mark(..) => 0..0,
-        };
-        if self.stores_to(lines) {
+    /// older accesses to their lines.
+    fn at_retirement(
+        &mut self,
+        reached: Ask,
+        lines: Range<Line>,
+        ask: &mut impl FnMut(Ps, Ask),
+    ) -> bool {
+        if self.misses.stores_to(&lines) || self.chain.stores_to(&lines) {
             return false;
         }
         self.window.leave_until(self.slot);
-        if !self.reserve(1) || self.window.is_full() {
+        if !self.reserve() || !self.retire(reached, ask) {
             return false;
         }
-        self.window.push(self.dispatched, self.slot, Some(ask));
-        self.dispatch(instructions);
-        self.settle();
+        self.dispatch(u64::from(lines.end - lines.start));
         true
     }
 
@@ -342,38 +278,29 @@ impl Core {
         kind: LineKind,
         dep: Dep,
         store: bool,
+        ask: &mut impl FnMut(Ps, Ask),
     ) -> bool {
-        if !self.reserve(1) {
+        if !self.reserve() || (store && !self.reserve_store()) {
             return false;
         }
-        if store {
-            self.stores.leave_until(self.slot);
-            if self.stores.len() >= self.store_buffer {
-                let Some((_, leaves)) = self.stores.oldest().filter(|o| o.1 != PENDING) else {
-                    return false;
-                };
-                self.slot = self.slot.max(leaves);
-                self.stores.leave_until(self.slot);
-            }
-        }
         let chained = dep != Dep::Free;
-        if chained && (self.chain_ready == PENDING || !self.deferred.is_empty()) {
-            if self.window.is_full() {
-                return false;
-            }
-            self.defer(line, kind, store, dep == Dep::Chain);
-            self.dispatch(1);
-            return true;
+        if chained && !self.chain.is_known() {
+            return self.defer(line, kind, dep, store);
         }
-        let issue = if chained { self.slot.max(self.chain_ready) } else { self.slot };
+        let issue = if chained { self.slot.max(self.chain.ready) } else { self.slot };
         let found = memory.access(self.id as usize, line, store);
         let latency = match found {
             Found::L1 => self.latencies.l1,
             Found::L2 => self.latencies.l2,
             Found::NotWritable | Found::Nowhere => {
-                let done = self.dispatch_miss(line, kind, dep, store, issue);
+                let done = self.dispatch_miss(line, kind, dep, store, issue, ask);
                 if done {
                     memory.count(kind, found);
+                } else if found == Found::Nowhere
+                    && self.misses.refuse(line)
+                    && !memory.prefetches()
+                {
+                    self.refused = Some(line);
                 }
                 return done;
             }
@@ -383,24 +310,52 @@ impl Core {
         self.access_slots += latency;
         let ready = issue + latency;
         if store {
-            if self.stores.len() > 0 {
+            if !self.stores.is_empty() {
                 self.stores.push(self.dispatched, issue, None);
                 self.stores.settle(|_, _| {});
             }
         } else {
             if dep == Dep::Chain {
-                self.chain_ready = ready;
+                self.chain.ready = ready;
             }
             // A hit that waited for nothing completes within the pipeline.
             if (chained || found == Found::L2) && !self.window.is_full() {
                 self.window.push(self.dispatched, ready, None);
-                self.settle();
+                self.settle(ask);
             }
         }
         self.dispatch(1);
         true
     }
 
+    /// Waits until the store buffer has room for one more. Returns false if its oldest store's
+    /// completion is not known.
+    #[inline]
+    fn reserve_store(&mut self) -> bool {
+        self.stores.leave_until(self.slot);
+        if self.stores.len() >= self.store_buffer {
+            let Some((_, leaves)) = self.stores.oldest().filter(|o| o.1 != PENDING) else {
+                return false;
+            };
+            self.slot = self.slot.max(leaves);
+            self.stores.leave_until(self.slot);
+        }
+        true
+    }
+
+    /// Dispatches an access whose address comes from a load that has not returned.
+    fn defer(&mut self, line: Line, kind: LineKind, dep: Dep, store: bool) -> bool {
+        if self.window.is_full() {
+            return false;
+        }
+        let entry = self.window.push(self.dispatched, PENDING, None);
+        let stored = if store { self.stores.push(self.dispatched, PENDING, None) } else { 0 };
+        self.chain.defer(line, kind, dep, store, self.slot, entry, stored);
+        self.dispatch(1);
+        true
+    }
+
+    #[inline]
     fn dispatch_miss(
         &mut self,
         line: Line,
@@ -408,201 +363,84 @@ impl Core {
         dep: Dep,
         store: bool,
         issue: u64,
+        ask: &mut impl FnMut(Ps, Ask),
     ) -> bool {
         if self.window.is_full() {
             return false;
         }
-        let Some(register) = self.register_for(line) else { return false };
+        let Some((register, free_at)) = self.misses.register_for(line) else { return false };
         // A register that frees later delays the access, not the dispatch of what follows it.
-        let issue = issue.max(self.misses[register].free_at);
+        let issue = issue.max(free_at);
         let queue = if store { &mut self.stores } else { &mut self.window };
         let waiter = Waiter { entry: queue.push(self.dispatched, PENDING, None), store, issue };
-        self.wait_for(register, line, kind, dep == Dep::Chain && !store, waiter);
+        self.wait_for(register, line, kind, dep == Dep::Chain && !store, waiter, ask);
         self.dispatch(1);
         true
     }
 
-    /// The register that already fetches the line, or the one that is free first.
-    #[inline]
-    fn register_for(&self, line: Line) -> Option<usize> {
-        match first_match(&self.miss_lines, line) {
-            Some(register) => (self.misses[register].waiting < WAITERS).then_some(register),
-            None => self.free_misses.front().map(|&(_, register)| usize::from(register)),
-        }
-    }
-
     /// Makes `waiter` wait for the line in `register`, which is requested if it is not yet.
-    fn wait_for(
+    #[inline]
+    pub(super) fn wait_for(
         &mut self,
-        register: usize,
+        register: u16,
         line: Line,
         kind: LineKind,
         chain: bool,
         waiter: Waiter,
+        ask: &mut impl FnMut(Ps, Ask),
     ) {
-        let new = !self.misses[register].busy;
-        if new {
-            self.count_misses(waiter.issue);
-            let first = self.free_misses.pop_front();
-            debug_assert_eq!(first.map(|f| usize::from(f.1)), Some(register));
-            self.miss_lines[register / 4][register % 4] = line;
-        }
-        let m = &mut self.misses[register];
-        if new {
-            (m.line, m.kind, m.exclusive) = (line, kind, waiter.store);
-            (m.upgrade, m.chain, m.waiting, m.busy) = (false, false, 0, true);
-        }
-        m.waiters[m.waiting] = waiter;
-        m.waiting += 1;
-        m.chain |= chain;
-        m.upgrade |= waiter.store && !m.exclusive;
         if chain {
-            self.chain_ready = PENDING;
+            self.chain.ready = PENDING;
         }
-        if new {
-            self.ask(waiter.issue + self.latencies.to_llc, Ask::Request(register as u16));
-        }
-    }
-
-    fn defer(&mut self, line: Line, kind: LineKind, store: bool, chain: bool) {
-        let entry = self.window.push(self.dispatched, PENDING, None);
-        let store_entry = if store { self.stores.push(self.dispatched, PENDING, None) } else { 0 };
-        let chain = chain && !store;
-        self.deferred.push_back(Deferred {
-            line,
-            kind,
-            store,
-            chain,
-            slot: self.slot,
-            entry,
-            store_entry,
-        });
-    }
-
-    /// Issues the accesses whose address has become known, oldest first.
-    fn issue_deferred(&mut self, memory: &mut Memory) {
-        while self.chain_ready != PENDING
-            && let Some(&d) = self.deferred.front()
-        {
-            let issue = d.slot.max(self.chain_ready);
-            let found = memory.access(self.id as usize, d.line, d.store);
-            let latency = match found {
-                Found::L1 => self.latencies.l1,
-                Found::L2 => self.latencies.l2,
-                Found::NotWritable | Found::Nowhere => {
-                    let Some(register) = self.register_for(d.line) else { return };
-                    memory.count(d.kind, found);
-                    let issue = issue.max(self.misses[register].free_at);
-                    self.deferred.pop_front();
-                    let entry = if d.store {
-                        // The store can retire; its line is the store buffer's business.
-                        self.window.complete(d.entry, issue);
-                        d.store_entry
-                    } else {
-                        d.entry
-                    };
-                    let waiter = Waiter { entry, store: d.store, issue };
-                    self.wait_for(register, d.line, d.kind, d.chain, waiter);
-                    continue;
-                }
-            };
-            memory.count(d.kind, found);
-            self.deferred.pop_front();
-            self.accesses += 1;
-            self.access_slots += latency;
-            if d.store {
-                self.window.complete(d.entry, issue);
-                self.stores.complete(d.store_entry, issue);
-            } else {
-                self.window.complete(d.entry, issue + latency);
-                if d.chain {
-                    self.chain_ready = issue + latency;
-                }
-            }
+        if self.misses.wait(register, line, kind, chain, waiter) {
+            let at = self.slots.at(waiter.issue + self.latencies.to_llc);
+            ask(at, Ask::Request(register));
         }
     }
 
     /// The line of a miss register is here at `at`.
-    pub(crate) fn complete(&mut self, memory: &mut Memory, register: u16, at: Ps) {
+    pub(crate) fn complete(
+        &mut self,
+        memory: &mut Memory,
+        register: u16,
+        at: Ps,
+        ask: &mut impl FnMut(Ps, Ask),
+    ) {
         let ready = self.slots.ticks_until(at);
-        let m = &mut self.misses[register as usize];
-        let waiting = m.waiting;
-        let chain = std::mem::take(&mut m.chain);
-        // Stores that joined a request for reading need the right to write: ask once more.
-        let again = m.upgrade && !m.exclusive;
-        m.waiting = 0;
-        for i in 0..waiting {
-            let m = &mut self.misses[register as usize];
-            let waiter = m.waiters[i];
-            if waiter.store && again {
-                m.waiters[m.waiting] = waiter;
-                m.waiting += 1;
-                continue;
-            }
-            self.accesses += 1;
-            self.access_slots += ready.saturating_sub(waiter.issue);
-            if waiter.store {
-                self.stores.complete(waiter.entry, ready);
-            } else {
-                self.window.complete(waiter.entry, ready);
-            }
+        let (mut accesses, mut slots) = (0, 0);
+        let (window, stores) = (&mut self.window, &mut self.stores);
+        let arrived = self.misses.arrive(register, ready, |waiter| {
+            accesses += 1;
+            slots += ready.saturating_sub(waiter.issue);
+            let queue = if waiter.store { &mut *stores } else { &mut *window };
+            queue.complete(waiter.entry, ready);
+        });
+        self.accesses += accesses;
+        self.access_slots += slots;
+        if arrived.again {
+            ask(self.slots.at(ready + self.latencies.to_llc), Ask::Request(register));
         }
-        let m = &mut self.misses[register as usize];
-        if again {
-            (m.exclusive, m.upgrade) = (true, false);
-            self.ask(ready + self.latencies.to_llc, Ask::Request(register));
-        } else {
-            (m.busy, m.free_at) = (false, ready);
-            self.count_misses(ready);
-            self.free_register(register, ready);
+        if arrived.chain {
+            self.chain.ready = ready;
         }
-        if chain {
-            self.chain_ready = ready;
-        }
-        if !self.deferred.is_empty() {
-            self.issue_deferred(memory);
-        }
+        self.issue_deferred(memory, ask);
         self.stores.settle(|_, _| {});
-        self.settle();
-    }
-
-    /// A miss register is free from slot `ready` on: it takes its place in the order of use.
-    fn free_register(&mut self, register: u16, ready: u64) {
-        let r = usize::from(register);
-        self.miss_lines[r / 4][r % 4] = EMPTY;
-        self.free_misses.push_back((ready, register));
-        let mut i = self.free_misses.len() - 1;
-        while i > 0 && self.free_misses[i - 1] > self.free_misses[i] {
-            self.free_misses.swap(i - 1, i);
-            i -= 1;
-        }
-    }
-
-    fn busy_misses(&self) -> u64 {
-        (self.misses.len() - self.free_misses.len()) as u64
-    }
-
-    /// Brings the time integral of busy miss registers up to `slot`.
-    fn count_misses(&mut self, slot: u64) {
-        let span = slot.saturating_sub(self.miss_since);
-        self.miss_time += span * self.busy_misses();
-        self.miss_since = self.miss_since.max(slot);
+        self.settle(ask);
     }
 
     /// Hands what the program has reached to the machine.
     #[inline]
-    fn settle(&mut self) {
-        let (slots, to_llc, asks) = (self.slots, self.latencies.to_llc, &mut self.asks);
-        self.window.settle(|ask, slot| {
-            let slot = if matches!(ask, Ask::Mark(..)) { slot } else { slot + to_llc };
-            asks.push((slots.at(slot), ask));
+    fn settle(&mut self, ask: &mut impl FnMut(Ps, Ask)) {
+        let (slots, to_llc) = (self.slots, self.latencies.to_llc);
+        self.window.settle(|reached, slot| {
+            let slot = if matches!(reached, Ask::Mark(..)) { slot } else { slot + to_llc };
+            ask(slots.at(slot), reached);
         });
     }
 
     /// Time integral of busy miss registers since the measured time began, register-picoseconds.
     pub(crate) fn miss_time_ps(&self) -> f64 {
-        let open = self.slot.saturating_sub(self.miss_since) * self.busy_misses();
-        self.slots.at(self.miss_time + open).0 as f64
+        self.slots.at(self.misses.time_until(self.slot)).0 as f64
     }
 
     /// Sum of the latencies of all accesses that have completed, ps.
@@ -612,8 +450,7 @@ impl Core {
 
     /// Starts the measured time.
     pub(crate) fn reset_counts(&mut self) {
-        self.count_misses(self.slot);
-        self.miss_time = 0;
+        self.misses.reset_time(self.slot);
         self.access_slots = 0;
         self.accesses = 0;
     }

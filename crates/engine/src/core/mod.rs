@@ -1,8 +1,10 @@
 //! The core: what it executes and how long that takes.
 
 pub(crate) mod ask;
+mod chain;
 mod in_order;
 pub(crate) mod interval;
+mod misses;
 pub mod op;
 #[cfg(test)]
 mod tests;

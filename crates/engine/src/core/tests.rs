@@ -17,6 +17,14 @@ const MISS: Ps = Ps::from_ns(100);
 /// Later than any test ends.
 const FOREVER: Ps = Ps::from_ns(1_000_000_000);
 
+/// When the data of a request is at the core, and the register that it is for.
+fn data_of(at: Ps, ask: Ask) -> Option<(Ps, u16)> {
+    match ask {
+        Ask::Request(register) => Some((at + MISS, register)),
+        _ => None,
+    }
+}
+
 /// A core with a memory of fixed latency behind its private caches.
 struct Bench {
     core: Core,
@@ -46,25 +54,26 @@ impl Bench {
         program(&mut self.core.ops);
         // It waits for all loads.
         self.core.ops.push(Op::Delay { ns: 0 });
-        while self.core.run(&mut self.memory, FOREVER) != Stop::Finished {
-            self.take_requests();
+        while self.run() != Stop::Finished {
             let first = self.requests.iter().enumerate().min_by_key(|(_, r)| **r);
             let (i, _) = first.expect("a core that waits waits for a line");
             let (at, register) = self.requests.swap_remove(i);
             self.fill(register);
-            self.core.complete(&mut self.memory, register, at);
+            let requests = &mut self.requests;
+            self.core.complete(&mut self.memory, register, at, &mut |at, ask| {
+                requests.extend(data_of(at, ask));
+            });
         }
-        self.take_requests();
         (self.core.now() - begin).0 / self.cycle_ps
     }
 
-    fn take_requests(&mut self) {
-        for (at, ask) in self.core.asks.drain(..) {
-            if let Ask::Request(register) = ask {
-                self.requests.push((at + MISS, register));
-            }
-        }
+    fn run(&mut self) -> Stop {
+        let requests = &mut self.requests;
+        let stop = self.core.run(&mut self.memory, FOREVER, &mut |at, ask| {
+            requests.extend(data_of(at, ask));
+        });
         self.most = self.most.max(self.requests.len());
+        stop
     }
 
     /// The line of a register enters the private caches.

@@ -81,6 +81,22 @@ enum Event {
     Sample,
 }
 
+impl Event {
+    /// What `core` has asked for is due.
+    #[inline]
+    fn asked(core: u16, ask: Ask) -> Event {
+        match ask {
+            Ask::Request(register) => Event::Request { core, register },
+            Ask::Sweep(first, lines) => {
+                let lines = u16::try_from(lines).expect("a program sweeps less than 4 MiB");
+                Event::Sweep { first, lines }
+            }
+            Ask::WriteBack(line) => Event::WriteBack { line },
+            Ask::Mark(mark, packet) => Event::Mark { core, mark, packet },
+        }
+    }
+}
+
 /// A core and what the host knows of it.
 #[derive(Clone, Debug)]
 struct HostCore {
@@ -415,11 +431,12 @@ impl Host {
     /// A core has the line of a miss register at `at`.
     fn deliver(&mut self, now: Ps, core: u16, register: u16, at: Ps) {
         let c = &mut self.cores[core as usize];
-        c.core.complete(&mut self.memory, register, at);
+        let events = &mut self.events;
+        c.core.complete(&mut self.memory, register, at, &mut |at, ask| {
+            events.push(at, Event::asked(core, ask));
+        });
         if !c.scheduled && !c.idle {
             self.run_core(now, core);
-        } else {
-            self.take_asks(core);
         }
     }
 
@@ -453,8 +470,10 @@ impl Host {
         loop {
             use crate::core::interval::Stop;
             let c = &mut self.cores[core as usize];
-            let stop = c.core.run(&mut self.memory, now + self.max_skew);
-            self.take_asks(core);
+            let events = &mut self.events;
+            let stop = c.core.run(&mut self.memory, now + self.max_skew, &mut |at, ask| {
+                events.push(at, Event::asked(core, ask));
+            });
             match stop {
                 Stop::Waiting => return,
                 Stop::Ahead => {
@@ -471,22 +490,6 @@ impl Host {
                     }
                 }
             }
-        }
-    }
-
-    #[inline]
-    fn take_asks(&mut self, core: u16) {
-        for (at, ask) in self.cores[core as usize].core.asks.drain(..) {
-            let event = match ask {
-                Ask::Request(register) => Event::Request { core, register },
-                Ask::Sweep(first, lines) => {
-                    let lines = u16::try_from(lines).expect("a program sweeps less than 4 MiB");
-                    Event::Sweep { first, lines }
-                }
-                Ask::WriteBack(line) => Event::WriteBack { line },
-                Ask::Mark(mark, packet) => Event::Mark { core, mark, packet },
-            };
-            self.events.push(at, event);
         }
     }
 

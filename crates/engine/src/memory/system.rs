@@ -88,6 +88,12 @@ impl Memory {
         found
     }
 
+    /// Whether lines come into private caches that their core has not asked for.
+    #[inline]
+    pub(crate) fn prefetches(&self) -> bool {
+        !self.prefetchers.is_empty()
+    }
+
     /// Counts an access that the core has issued. One that found no miss register free is tried
     /// again, and is counted when it goes.
     #[inline]
