@@ -1,13 +1,12 @@
 //! The dependence chain of a core: accesses whose address a load has not brought yet.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::ask::Ask;
 use super::in_order::PENDING;
 use super::interval::Core;
-use super::misses::Waiter;
-use super::op::Dep;
+use super::misses::{Refusal, Waiter};
+use super::ring::Ring;
 use crate::memory::line::{Line, LineKind};
 use crate::memory::private::Found;
 use crate::memory::system::Memory;
@@ -15,18 +14,18 @@ use crate::time::Ps;
 
 /// An access whose address is not known yet.
 #[derive(Clone, Copy, Debug)]
-struct Deferred {
-    line: Line,
-    kind: LineKind,
-    store: bool,
+pub(super) struct Deferred {
+    pub(super) line: Line,
+    pub(super) kind: LineKind,
+    pub(super) store: bool,
     /// It is the next link of the chain.
-    link: bool,
+    pub(super) link: bool,
     /// Slot in which it was dispatched.
-    slot: u64,
+    pub(super) slot: u64,
     /// Its entry in the reorder window.
-    entry: u64,
+    pub(super) entry: u64,
     /// Its entry in the store buffer, if it is a store.
-    store_entry: u64,
+    pub(super) store_entry: u64,
 }
 
 /// The last link of the chain, and what waits for it.
@@ -34,12 +33,25 @@ struct Deferred {
 pub(super) struct Chain {
     /// Slot in which the last link has its data, or [`PENDING`].
     pub(super) ready: u64,
-    deferred: VecDeque<Deferred>,
+    /// What waits, oldest first.
+    deferred: Ring<Deferred>,
+    /// The first of them is in no private cache: it waits for a miss register alone.
+    missed: bool,
 }
 
 impl Chain {
-    pub(super) fn new() -> Chain {
-        Chain { ready: 0, deferred: VecDeque::new() }
+    /// A chain for as many accesses as the reorder window has entries.
+    pub(super) fn new(window: usize) -> Chain {
+        let unused = Deferred {
+            line: 0,
+            kind: LineKind::App,
+            store: false,
+            link: false,
+            slot: 0,
+            entry: 0,
+            store_entry: 0,
+        };
+        Chain { ready: 0, deferred: Ring::new(window, unused), missed: false }
     }
 
     /// Whether the address of the next access is known, if it comes from the last link.
@@ -55,27 +67,23 @@ impl Chain {
         }
     }
 
-    /// Adds an access that was dispatched in `slot`, with its entries in the reorder window and, if
-    /// it is a store, in the store buffer.
+    /// Adds an access.
     #[inline]
-    pub(super) fn defer(
-        &mut self,
-        line: Line,
-        kind: LineKind,
-        dep: Dep,
-        store: bool,
-        slot: u64,
-        entry: u64,
-        store_entry: u64,
-    ) {
-        let link = dep == Dep::Chain && !store;
-        self.deferred.push_back(Deferred { line, kind, store, link, slot, entry, store_entry });
+    pub(super) fn defer(&mut self, access: Deferred) {
+        self.deferred.push_back(access);
     }
 
     /// Whether a store to one of these lines waits.
     pub(super) fn stores_to(&self, lines: &Range<Line>) -> bool {
         self.deferred.iter().any(|d| d.store && lines.contains(&d.line))
     }
+}
+
+/// Whether a line that was `found` and got no miss register comes into no private cache before it
+/// does.
+#[inline]
+pub(super) fn stays_away(memory: &Memory, found: Found, refusal: Refusal) -> bool {
+    found == Found::Nowhere && refusal == Refusal::AllBusy && !memory.prefetches()
 }
 
 impl Core {
@@ -86,13 +94,22 @@ impl Core {
             && let Some(&d) = self.chain.deferred.front()
         {
             let issue = d.slot.max(self.chain.ready);
-            let found = memory.access(self.id as usize, d.line, d.store);
+            // The caches need not be searched again: nothing has come into them since.
+            let found = if std::mem::take(&mut self.chain.missed) {
+                Found::Nowhere
+            } else {
+                memory.access(self.id as usize, d.line, d.store)
+            };
             let latency = match found {
                 Found::L1 => self.latencies.l1,
                 Found::L2 => self.latencies.l2,
                 Found::NotWritable | Found::Nowhere => {
-                    let Some((register, free_at)) = self.misses.register_for(d.line) else {
-                        return;
+                    let (register, free_at) = match self.misses.register_for(d.line) {
+                        Ok(register) => register,
+                        Err(refusal) => {
+                            self.chain.missed = stays_away(memory, found, refusal);
+                            return;
+                        }
                     };
                     memory.count(d.kind, found);
                     let issue = issue.max(free_at);

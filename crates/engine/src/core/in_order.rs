@@ -2,6 +2,7 @@
 //! and the store buffer.
 
 use super::ask::Ask;
+use super::ring::Ring;
 
 /// A completion that is not known yet.
 pub(super) const PENDING: u64 = u64::MAX;
@@ -17,113 +18,94 @@ struct Entry {
     ask: Option<Ask>,
 }
 
-/// The queue. Indices count up without end; an entry keeps its index.
+/// The queue. An entry is known by its position in the ring.
 #[derive(Clone, Debug)]
 pub(super) struct InOrder {
-    ring: Vec<Entry>,
-    head: u64,
+    ring: Ring<Entry>,
+    /// Position of the first entry whose completion is not known.
     known: u64,
-    tail: u64,
     last_ready: u64,
 }
 
 impl InOrder {
     /// A queue for at most `capacity` entries, rounded up to a power of two.
     pub(super) fn new(capacity: usize) -> InOrder {
-        let empty = Entry { instruction: 0, ready: 0, ask: None };
-        InOrder {
-            ring: vec![empty; capacity.next_power_of_two()],
-            head: 0,
-            known: 0,
-            tail: 0,
-            last_ready: 0,
-        }
-    }
-
-    #[inline]
-    fn at(&mut self, index: u64) -> &mut Entry {
-        let mask = self.ring.len() - 1;
-        &mut self.ring[index as usize & mask]
+        let unused = Entry { instruction: 0, ready: 0, ask: None };
+        InOrder { ring: Ring::new(capacity, unused), known: 0, last_ready: 0 }
     }
 
     /// Drops entries that have left by `slot`.
     #[inline]
     pub(super) fn leave_until(&mut self, slot: u64) {
-        while self.head < self.known && self.at(self.head).ready <= slot {
-            self.head += 1;
+        while self.ring.head() < self.known && self.ring.at(self.ring.head()).ready <= slot {
+            self.ring.pop_front();
         }
     }
 
     /// Drops the oldest entry.
     #[inline]
     pub(super) fn drop_oldest(&mut self) {
-        debug_assert!(self.head < self.known);
-        self.head += 1;
+        debug_assert!(self.ring.head() < self.known);
+        self.ring.pop_front();
     }
 
+    #[inline]
     pub(super) fn len(&self) -> usize {
-        (self.tail - self.head) as usize
+        self.ring.len()
     }
 
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.head == self.tail
+        self.ring.is_empty()
     }
 
+    #[inline]
     pub(super) fn is_full(&self) -> bool {
-        self.len() == self.ring.len()
+        self.ring.is_full()
     }
 
     /// Instruction number of the oldest entry and the slot in which it leaves, if there is one.
     #[inline]
-    pub(super) fn oldest(&mut self) -> Option<(u64, u64)> {
-        if self.head == self.tail {
-            return None;
-        }
-        let known = self.head < self.known;
-        let e = self.at(self.head);
-        Some((e.instruction, if known { e.ready } else { PENDING }))
+    pub(super) fn oldest(&self) -> Option<(u64, u64)> {
+        let oldest = self.ring.front()?;
+        let known = self.ring.head() < self.known;
+        Some((oldest.instruction, if known { oldest.ready } else { PENDING }))
     }
 
-    /// Adds an entry and returns its index.
+    /// Adds an entry and returns its position.
     #[inline]
     pub(super) fn push(&mut self, instruction: u64, ready: u64, ask: Option<Ask>) -> u64 {
-        debug_assert!(!self.is_full());
-        let index = self.tail;
-        *self.at(index) = Entry { instruction, ready, ask };
-        self.tail += 1;
-        index
+        self.ring.push_back(Entry { instruction, ready, ask })
     }
 
     /// An entry's completion becomes known.
     #[inline]
-    pub(super) fn complete(&mut self, index: u64, ready: u64) {
-        debug_assert!(self.known <= index && index < self.tail);
-        self.at(index).ready = ready;
+    pub(super) fn complete(&mut self, position: u64, ready: u64) {
+        debug_assert!(self.known <= position && position < self.ring.tail());
+        self.ring.at_mut(position).ready = ready;
     }
 
     /// Advances over entries whose completion is known, and hands what they ask of the machine to
     /// `reach`, with the slot in which they leave.
     #[inline]
     pub(super) fn settle(&mut self, mut reach: impl FnMut(Ask, u64)) {
-        while self.known < self.tail {
-            let last = self.last_ready;
-            let e = self.at(self.known);
-            if e.ready == PENDING {
+        while self.known < self.ring.tail() {
+            let entry = self.ring.at_mut(self.known);
+            if entry.ready == PENDING {
                 break;
             }
-            e.ready = e.ready.max(last);
-            let (ready, ask) = (e.ready, e.ask);
-            self.last_ready = ready;
+            entry.ready = entry.ready.max(self.last_ready);
+            self.last_ready = entry.ready;
             self.known += 1;
-            if let Some(ask) = ask {
-                reach(ask, ready);
+            if let Some(ask) = entry.ask {
+                reach(ask, entry.ready);
             }
         }
     }
 
     /// Whether everything in it has a known completion.
     pub(super) fn is_settled(&self) -> bool {
-        self.known == self.tail
+        self.known == self.ring.tail()
     }
 
     /// The slot in which the last settled entry leaves.

@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use super::ask::Ask;
-use super::chain::Chain;
+use super::chain::{Chain, Deferred, stays_away};
 use super::in_order::{InOrder, PENDING};
 use super::misses::{Misses, Waiter};
 use super::op::{Dep, Mark, Op, Ops};
@@ -31,6 +31,15 @@ pub(crate) enum Stop {
     Ahead,
     /// There is nothing more to do.
     Finished,
+}
+
+/// A load or store.
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    line: Line,
+    kind: LineKind,
+    dep: Dep,
+    store: bool,
 }
 
 /// Latencies in slots.
@@ -60,8 +69,8 @@ pub(crate) struct Core {
     next_op: usize,
     /// Instructions left of a compute operation that has begun.
     compute_left: u32,
-    /// The line of the next operation, which found neither the line nor a miss register: until it
-    /// can get one, there is no use in trying again.
+    /// The line of the next operation if it is in no private cache and got no miss register: until
+    /// it can get one there is no use in trying again.
     refused: Option<Line>,
     pub(super) chain: Chain,
     pub(super) window: InOrder,
@@ -77,6 +86,8 @@ impl Core {
         let c = &machine.core;
         let width = u64::from(c.dispatch_width);
         let in_slots = |cycles: u32| u64::from(cycles) * width;
+        // Marks take an entry and no instruction, hence the factor.
+        let window = 4 * c.reorder_window as usize;
         Core {
             id,
             slots: c.frequency.clock().divided(width),
@@ -93,9 +104,8 @@ impl Core {
             next_op: 0,
             compute_left: 0,
             refused: None,
-            chain: Chain::new(),
-            // Marks take an entry and no instruction, hence the factor.
-            window: InOrder::new(4 * c.reorder_window as usize),
+            chain: Chain::new(window),
+            window: InOrder::new(window),
             stores: InOrder::new(c.store_buffer as usize),
             misses: Misses::new(c.l1_miss_registers),
             access_slots: 0,
@@ -132,11 +142,10 @@ impl Core {
         until: Ps,
         ask: &mut impl FnMut(Ps, Ask),
     ) -> Stop {
-        if let Some(line) = self.refused {
-            if self.misses.refuse(line) {
-                return Stop::Waiting;
-            }
-            self.refused = None;
+        if let Some(line) = self.refused
+            && self.misses.all_busy(line)
+        {
+            return Stop::Waiting;
         }
         let limit = self.slots.ticks_until(until);
         while let Some(op) = self.ops.get(self.next_op) {
@@ -144,8 +153,14 @@ impl Core {
                 return Stop::Ahead;
             }
             let done = match op {
-                Op::Load { line, kind, dep } => self.access(memory, line, kind, dep, false, ask),
-                Op::Store { line, kind, dep } => self.access(memory, line, kind, dep, true, ask),
+                Op::Load { line, kind, dep } => {
+                    let access = Access { line, kind, dep, store: false };
+                    self.access(memory, access, ask)
+                }
+                Op::Store { line, kind, dep } => {
+                    let access = Access { line, kind, dep, store: true };
+                    self.access(memory, access, ask)
+                }
                 Op::Compute { instructions } => self.compute(instructions),
                 Op::Delay { ns } => self.delay(ns),
                 Op::Mark { mark, packet } => self.mark(mark, packet, ask),
@@ -274,35 +289,43 @@ impl Core {
     fn access(
         &mut self,
         memory: &mut Memory,
-        line: Line,
-        kind: LineKind,
-        dep: Dep,
-        store: bool,
+        access: Access,
         ask: &mut impl FnMut(Ps, Ask),
     ) -> bool {
+        let Access { line, kind, dep, store } = access;
         if !self.reserve() || (store && !self.reserve_store()) {
             return false;
         }
         let chained = dep != Dep::Free;
         if chained && !self.chain.is_known() {
-            return self.defer(line, kind, dep, store);
+            return self.defer(access);
         }
         let issue = if chained { self.slot.max(self.chain.ready) } else { self.slot };
-        let found = memory.access(self.id as usize, line, store);
+        let found = if self.refused.take().is_some() {
+            Found::Nowhere
+        } else {
+            memory.access(self.id as usize, line, store)
+        };
         let latency = match found {
             Found::L1 => self.latencies.l1,
             Found::L2 => self.latencies.l2,
             Found::NotWritable | Found::Nowhere => {
-                let done = self.dispatch_miss(line, kind, dep, store, issue, ask);
-                if done {
-                    memory.count(kind, found);
-                } else if found == Found::Nowhere
-                    && self.misses.refuse(line)
-                    && !memory.prefetches()
-                {
-                    self.refused = Some(line);
+                if self.window.is_full() {
+                    return false;
                 }
-                return done;
+                match self.misses.register_for(line) {
+                    Ok((register, free_at)) => {
+                        memory.count(kind, found);
+                        // A register that frees later delays the access, not the dispatch of what
+                        // follows it.
+                        self.dispatch_miss(access, register, issue.max(free_at), ask);
+                        return true;
+                    }
+                    Err(refusal) => {
+                        self.refused = stays_away(memory, found, refusal).then_some(line);
+                        return false;
+                    }
+                }
             }
         };
         memory.count(kind, found);
@@ -344,13 +367,19 @@ impl Core {
     }
 
     /// Dispatches an access whose address comes from a load that has not returned.
-    fn defer(&mut self, line: Line, kind: LineKind, dep: Dep, store: bool) -> bool {
+    fn defer(&mut self, Access { line, kind, dep, store }: Access) -> bool {
         if self.window.is_full() {
             return false;
         }
-        let entry = self.window.push(self.dispatched, PENDING, None);
-        let stored = if store { self.stores.push(self.dispatched, PENDING, None) } else { 0 };
-        self.chain.defer(line, kind, dep, store, self.slot, entry, stored);
+        self.chain.defer(Deferred {
+            line,
+            kind,
+            store,
+            link: dep == Dep::Chain && !store,
+            slot: self.slot,
+            entry: self.window.push(self.dispatched, PENDING, None),
+            store_entry: if store { self.stores.push(self.dispatched, PENDING, None) } else { 0 },
+        });
         self.dispatch(1);
         true
     }
@@ -358,24 +387,15 @@ impl Core {
     #[inline]
     fn dispatch_miss(
         &mut self,
-        line: Line,
-        kind: LineKind,
-        dep: Dep,
-        store: bool,
+        Access { line, kind, dep, store }: Access,
+        register: u16,
         issue: u64,
         ask: &mut impl FnMut(Ps, Ask),
-    ) -> bool {
-        if self.window.is_full() {
-            return false;
-        }
-        let Some((register, free_at)) = self.misses.register_for(line) else { return false };
-        // A register that frees later delays the access, not the dispatch of what follows it.
-        let issue = issue.max(free_at);
+    ) {
         let queue = if store { &mut self.stores } else { &mut self.window };
         let waiter = Waiter { entry: queue.push(self.dispatched, PENDING, None), store, issue };
         self.wait_for(register, line, kind, dep == Dep::Chain && !store, waiter, ask);
         self.dispatch(1);
-        true
     }
 
     /// Makes `waiter` wait for the line in `register`, which is requested if it is not yet.
@@ -407,6 +427,10 @@ impl Core {
         ask: &mut impl FnMut(Ps, Ask),
     ) {
         let ready = self.slots.ticks_until(at);
+        if self.refused == Some(self.misses.request(register).0) {
+            // Its line has come with an access that was deferred.
+            self.refused = None;
+        }
         let (mut accesses, mut slots) = (0, 0);
         let (window, stores) = (&mut self.window, &mut self.stores);
         let arrived = self.misses.arrive(register, ready, |waiter| {

@@ -1,7 +1,10 @@
 //! The miss registers (line-fill buffers) of a core, and the accesses that wait for their lines.
 
+use wide::u32x8;
+
+use super::ring::Ring;
 use crate::memory::line::{Line, LineKind};
-use crate::memory::ways::{EMPTY, first_match};
+use crate::memory::ways::EMPTY;
 
 /// An access that waits for a line.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +15,9 @@ pub(super) struct Waiter {
     pub(super) entry: u64,
     pub(super) store: bool,
 }
+
+/// Registers that are searched at once.
+const LANES: usize = 8;
 
 /// Accesses that may wait for one line; more stall dispatch.
 const WAITERS: usize = 8;
@@ -32,6 +38,15 @@ struct Register {
     free_at: u64,
 }
 
+/// Why an access gets no miss register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Refusal {
+    /// Its line's register has as many accesses waiting as it can.
+    TooManyWaiters,
+    /// All registers are busy with other lines.
+    AllBusy,
+}
+
 /// What the arrival of a line has brought about, besides the accesses that it completes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
@@ -45,10 +60,11 @@ pub(super) struct Arrived {
 #[derive(Clone, Debug)]
 pub(super) struct Misses {
     /// The lines that busy registers fetch, for the search.
-    lines: Vec<[Line; 4]>,
+    lines: Vec<[Line; LANES]>,
     registers: Vec<Register>,
     waiters: Vec<[Waiter; WAITERS]>,
-    free: Free,
+    /// The registers that are not busy, by the slot in which they are free and their number.
+    free: Ring<(u64, u16)>,
     /// Time integral of busy registers, in register-slots, and when it was last brought up.
     time: u64,
     since: u64,
@@ -66,11 +82,16 @@ impl Misses {
             free_at: 0,
         };
         let waiter = Waiter { issue: 0, entry: 0, store: false };
+        let n = registers as usize;
+        let mut free = Ring::new(n, (0, 0));
+        for register in 0..registers as u16 {
+            free.push_back((0, register));
+        }
         Misses {
-            lines: vec![[EMPTY; 4]; registers.div_ceil(4) as usize],
-            registers: vec![register; registers as usize],
-            waiters: vec![[waiter; WAITERS]; registers as usize],
-            free: Free::new(registers as u16),
+            lines: vec![[EMPTY; LANES]; n.div_ceil(LANES)],
+            registers: vec![register; n],
+            waiters: vec![[waiter; WAITERS]; n],
+            free,
             time: 0,
             since: 0,
         }
@@ -82,22 +103,40 @@ impl Misses {
         (r.line, r.kind, r.exclusive)
     }
 
-    /// Whether every register is busy, and none of them with this line.
+    /// The register that fetches a line.
     #[inline]
-    pub(super) fn refuse(&self, line: Line) -> bool {
-        self.free.len == 0 && first_match(&self.lines, line).is_none()
+    fn find(&self, line: Line) -> Option<usize> {
+        for (i, lines) in self.lines.iter().enumerate() {
+            let same = u32x8::new(*lines).simd_eq(u32x8::splat(line)).to_bitmask();
+            if same != 0 {
+                return Some(i * LANES + same.trailing_zeros() as usize);
+            }
+        }
+        None
+    }
+
+    /// Whether every register is busy with another line.
+    #[inline]
+    pub(super) fn all_busy(&self, line: Line) -> bool {
+        self.free.is_empty() && self.find(line).is_none()
     }
 
     /// The register that already fetches the line, or the one that is free first, and the slot from
-    /// which on it takes the access. Nothing if the line has too many waiters or all are busy.
+    /// which on it takes the access.
     #[inline]
-    pub(super) fn register_for(&self, line: Line) -> Option<(u16, u64)> {
-        let register = match first_match(&self.lines, line) {
-            Some(r) if usize::from(self.registers[r].waiting) == WAITERS => return None,
-            Some(r) => r as u16,
-            None => self.free.first()?,
-        };
-        Some((register, self.registers[register as usize].free_at))
+    pub(super) fn register_for(&self, line: Line) -> Result<(u16, u64), Refusal> {
+        if let Some(number) = self.find(line) {
+            let r = &self.registers[number];
+            return if usize::from(r.waiting) < WAITERS {
+                Ok((number as u16, r.free_at))
+            } else {
+                Err(Refusal::TooManyWaiters)
+            };
+        }
+        match self.free.front() {
+            Some(&(free_at, register)) => Ok((register, free_at)),
+            None => Err(Refusal::AllBusy),
+        }
     }
 
     /// Makes `waiter` wait for the line in `register`, which [`Misses::register_for`] gave. Returns
@@ -118,7 +157,7 @@ impl Misses {
             let free_at = r.free_at;
             let exclusive = waiter.store;
             *r = Register { line, kind, exclusive, upgrade: false, chain, waiting: 0, free_at };
-            self.lines[number / 4][number % 4] = line;
+            self.lines[number / LANES][number % LANES] = line;
         } else {
             r.chain |= chain;
             r.upgrade |= waiter.store && !r.exclusive;
@@ -127,7 +166,7 @@ impl Misses {
         r.waiting += 1;
         if new {
             self.count(waiter.issue);
-            self.free.take_first();
+            self.free.pop_front();
         }
         new
     }
@@ -161,11 +200,23 @@ impl Misses {
         } else {
             waiters[..waiting].iter().for_each(complete);
             r.free_at = ready;
-            self.lines[number / 4][number % 4] = EMPTY;
+            self.lines[number / LANES][number % LANES] = EMPTY;
             self.count(ready);
-            self.free.put(ready, register);
+            self.put_free(ready, register);
         }
         arrived
+    }
+
+    /// A register takes its place among the free ones: lines mostly arrive in the order of time, so
+    /// at the end.
+    #[inline]
+    fn put_free(&mut self, free_at: u64, register: u16) {
+        let mut position = self.free.push_back((free_at, register));
+        while position > self.free.head() && *self.free.at(position - 1) > (free_at, register) {
+            *self.free.at_mut(position) = *self.free.at(position - 1);
+            position -= 1;
+        }
+        *self.free.at_mut(position) = (free_at, register);
     }
 
     /// Whether a store to one of these lines waits.
@@ -177,7 +228,7 @@ impl Misses {
     }
 
     fn busy(&self) -> u64 {
-        (self.registers.len() - self.free.len) as u64
+        (self.registers.len() - self.free.len()) as u64
     }
 
     /// Brings the time integral of busy registers up to `slot`.
@@ -196,54 +247,6 @@ impl Misses {
     pub(super) fn reset_time(&mut self, slot: u64) {
         self.count(slot);
         self.time = 0;
-    }
-}
-
-/// The registers that are not busy, by the slot in which they are free and their number: a ring.
-#[derive(Clone, Debug)]
-struct Free {
-    ring: Vec<(u64, u16)>,
-    head: usize,
-    len: usize,
-}
-
-impl Free {
-    fn new(registers: u16) -> Free {
-        let len = usize::from(registers);
-        let mut ring: Vec<(u64, u16)> = (0..registers).map(|register| (0, register)).collect();
-        ring.resize(len.next_power_of_two(), (0, 0));
-        Free { ring, head: 0, len }
-    }
-
-    #[inline]
-    fn at(&mut self, i: usize) -> &mut (u64, u16) {
-        let mask = self.ring.len() - 1;
-        &mut self.ring[(self.head + i) & mask]
-    }
-
-    #[inline]
-    fn first(&self) -> Option<u16> {
-        (self.len > 0).then(|| self.ring[self.head & (self.ring.len() - 1)].1)
-    }
-
-    #[inline]
-    fn take_first(&mut self) {
-        debug_assert!(self.len > 0);
-        self.head += 1;
-        self.len -= 1;
-    }
-
-    /// Adds a register in its place: lines mostly arrive in the order of time, so at the end.
-    #[inline]
-    fn put(&mut self, free_at: u64, register: u16) {
-        let new = (free_at, register);
-        let mut i = self.len;
-        while i > 0 && *self.at(i - 1) > new {
-            *self.at(i) = *self.at(i - 1);
-            i -= 1;
-        }
-        *self.at(i) = new;
-        self.len += 1;
     }
 }
 
@@ -269,8 +272,8 @@ mod tests {
             let new = m.wait(register, 7, LineKind::App, false, waiter(entry, false));
             assert_eq!((register, new), (0, entry == 0));
         }
-        assert_eq!(m.register_for(7), None);
-        assert_eq!(m.register_for(8), Some((1, 0)));
+        assert_eq!(m.register_for(7), Err(Refusal::TooManyWaiters));
+        assert_eq!(m.register_for(8), Ok((1, 0)));
         assert_eq!(completed(&mut m, 0, 50).0, [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 
@@ -281,12 +284,13 @@ mod tests {
             let (register, _) = m.register_for(line).expect("one is free");
             m.wait(register, line, LineKind::App, false, waiter(0, false));
         }
-        assert!(m.refuse(9) && !m.refuse(2));
+        assert_eq!(m.register_for(9), Err(Refusal::AllBusy));
+        assert!(m.all_busy(9) && !m.all_busy(2));
         for (register, ready) in [(1, 70), (0, 90), (2, 80)] {
             completed(&mut m, register, ready);
         }
         for wanted in [(1, 70), (2, 80), (0, 90)] {
-            assert_eq!(m.register_for(9), Some(wanted));
+            assert_eq!(m.register_for(9), Ok(wanted));
             m.wait(wanted.0, 10 + u32::from(wanted.0), LineKind::App, false, waiter(0, false));
         }
     }

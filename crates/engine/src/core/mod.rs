@@ -6,5 +6,6 @@ mod in_order;
 pub(crate) mod interval;
 mod misses;
 pub mod op;
+mod ring;
 #[cfg(test)]
 mod tests;
