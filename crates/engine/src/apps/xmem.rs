@@ -13,6 +13,7 @@
 //! and a store of the same word in `random-chained`, where the next pointer must be read first),
 //! and no other instruction: the kernels are unrolled 512 times.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -152,25 +153,17 @@ impl Xmem {
     }
 }
 
-/// A random permutation of `0..n` that is one cycle, as a table of successors (Sattolo 1986).
-fn random_cycle(n: u32, draw: Draw) -> Vec<u32> {
-    let mut next: Vec<u32> = (0..n).collect();
-    for i in (1..n).rev() {
-        next.swap(i as usize, below(draw.at(u64::from(i)), u64::from(i)) as usize);
-    }
-    next
-}
-
-impl App for Xmem {
-    /// X-Mem listens to no network.
-    fn on_packet(&mut self, _core: u32, _packet: &Packet, _ops: &mut Ops) -> Verdict {
-        Verdict::Consume
-    }
-
-    fn on_idle(&mut self, core: u32, ops: &mut Ops) {
-        let walker = &mut self.walkers[core as usize];
-        let Walker { region, mut word, accesses, draw } = *walker;
-        for n in accesses..accesses + SLICE {
+impl Xmem {
+    /// Emits the accesses of `numbers` behind the one to `word`; returns the last word.
+    fn walk(
+        &self,
+        region: Line,
+        mut word: u32,
+        numbers: Range<u64>,
+        draw: Draw,
+        ops: &mut Ops,
+    ) -> u32 {
+        for n in numbers {
             word = match self.pattern {
                 Pattern::RandomChained => self.cycle[word as usize],
                 Pattern::Random => below(draw.at(n), u64::from(self.words)) as u32,
@@ -191,8 +184,44 @@ impl App for Xmem {
                 (_, true) => ops.store(line, LineKind::App, Dep::Free),
             }
         }
-        walker.word = word;
-        walker.accesses += SLICE;
+        word
+    }
+}
+
+/// A random permutation of `0..n` that is one cycle, as a table of successors (Sattolo 1986).
+fn random_cycle(n: u32, draw: Draw) -> Vec<u32> {
+    let mut next: Vec<u32> = (0..n).collect();
+    for i in (1..n).rev() {
+        next.swap(i as usize, below(draw.at(u64::from(i)), u64::from(i)) as usize);
+    }
+    next
+}
+
+impl App for Xmem {
+    /// X-Mem listens to no network.
+    fn on_packet(&mut self, _core: u32, _packet: &Packet, _ops: &mut Ops) -> Verdict {
+        Verdict::Consume
+    }
+
+    fn on_idle(&mut self, core: u32, ops: &mut Ops) {
+        let Walker { region, word, accesses, draw } = self.walkers[core as usize];
+        let numbers = accesses..accesses + SLICE;
+        match self.pattern {
+            Pattern::Random if self.write_threshold == 0 => {
+                // The line of a random word, without the word.
+                let lines = u64::from(self.words / WORDS_PER_LINE);
+                ops.extend(numbers.map(|n| Op::Load {
+                    line: region + below(draw.at(n), lines) as Line,
+                    kind: LineKind::App,
+                    dep: Dep::Free,
+                }));
+            }
+            _ => {
+                let word = self.walk(region, word, numbers, draw, ops);
+                self.walkers[core as usize].word = word;
+            }
+        }
+        self.walkers[core as usize].accesses += SLICE;
         self.counters.accesses += SLICE;
     }
 

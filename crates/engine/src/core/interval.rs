@@ -72,6 +72,8 @@ pub(crate) struct Core {
     /// The line of the next operation if it is in no private cache and got no miss register: until
     /// it can get one there is no use in trying again.
     refused: Option<Line>,
+    /// The last operation hit the L1d: the next ones may, too.
+    hit: bool,
     pub(super) chain: Chain,
     pub(super) window: InOrder,
     pub(super) stores: InOrder,
@@ -104,6 +106,7 @@ impl Core {
             next_op: 0,
             compute_left: 0,
             refused: None,
+            hit: false,
             chain: Chain::new(window),
             window: InOrder::new(window),
             stores: InOrder::new(c.store_buffer as usize),
@@ -173,8 +176,33 @@ impl Core {
                 return Stop::Waiting;
             }
             self.next_op += 1;
+            if std::mem::take(&mut self.hit) {
+                self.load_hits(memory, limit);
+            }
         }
         Stop::Finished
+    }
+
+    /// Executes the loads that come next, as long as they hit the L1d and wait for nothing: each takes
+    /// its slot and leaves no trace in the reorder window.
+    #[inline]
+    fn load_hits(&mut self, memory: &mut Memory, limit: u64) {
+        // Up to the limit, and until the window has to be looked at again.
+        let mut slots = (limit + 1).saturating_sub(self.slot);
+        if let Some((oldest, leaves)) = self.window.oldest() {
+            slots = slots
+                .min(leaves.saturating_sub(self.slot))
+                .min((oldest + self.window_size).saturating_sub(self.dispatched));
+        }
+        let loads = self.ops.some(self.next_op, slots as usize).iter().map_while(|op| match *op {
+            Op::Load { line, kind, dep: Dep::Free } => Some((line, kind)),
+            _ => None,
+        });
+        let hits = memory.load_all(self.id as usize, loads);
+        self.next_op += hits as usize;
+        self.accesses += hits;
+        self.access_slots += hits * self.latencies.l1;
+        self.dispatch(hits);
     }
 
     #[inline]
@@ -329,6 +357,7 @@ impl Core {
             }
         };
         memory.count(kind, found);
+        self.hit = found == Found::L1;
         self.accesses += 1;
         self.access_slots += latency;
         let ready = issue + latency;

@@ -153,10 +153,23 @@ impl Ops {
         self.ops.extend_from_slice(&ops);
     }
 
+    /// Operations in order; a number of them that is known beforehand costs no check of each.
+    #[inline]
+    pub fn extend(&mut self, ops: impl Iterator<Item = Op>) {
+        self.ops.extend(ops);
+    }
+
     /// The `i`-th operation, if there are that many.
     #[inline]
     pub fn get(&self, i: usize) -> Option<Op> {
         self.ops.get(i).copied()
+    }
+
+    /// At most `n` operations from the `i`-th on.
+    #[inline]
+    pub(crate) fn some(&self, i: usize, n: usize) -> &[Op] {
+        let rest = self.ops.get(i..).unwrap_or_default();
+        &rest[..n.min(rest.len())]
     }
 
     /// Forgets all operations and keeps the memory.

@@ -64,6 +64,16 @@ impl Private {
         Found::L2
     }
 
+    /// Loads of the core, up to the first that misses the L1d; tells `hit` of those before.
+    #[inline]
+    pub(crate) fn load_all<T>(
+        &mut self,
+        loads: impl Iterator<Item = (Line, T)>,
+        hit: impl FnMut(T),
+    ) {
+        self.l1.lookup_all(loads, hit);
+    }
+
     /// Puts a line that has arrived into both levels and returns the L2's victim.
     #[inline]
     pub(crate) fn fill(&mut self, line: Line, state: State) -> Option<Evicted> {

@@ -88,6 +88,21 @@ impl Memory {
         found
     }
 
+    /// Performs and counts loads of a core, up to the first that misses the L1d. Returns how many.
+    #[inline]
+    pub(crate) fn load_all(
+        &mut self,
+        core: usize,
+        loads: impl Iterator<Item = (Line, LineKind)>,
+    ) -> u64 {
+        let (mut hits, counts) = (0, &mut self.counts.l1_accesses);
+        self.caches.cores[core].load_all(loads, |kind| {
+            counts[kind as usize] += 1;
+            hits += 1;
+        });
+        hits
+    }
+
     /// Whether lines come into private caches that their core has not asked for.
     #[inline]
     pub(crate) fn prefetches(&self) -> bool {

@@ -103,6 +103,26 @@ impl Tags {
         Some(Slot::new(home.set, way))
     }
 
+    /// Looks up each line that `lines` gives, up to the first that is not held, and tells `found` of
+    /// the others. The choices that depend on the cache alone are made once for all of them.
+    #[inline]
+    pub(crate) fn lookup_all<T>(
+        &mut self,
+        lines: impl Iterator<Item = (Line, T)>,
+        mut found: impl FnMut(T),
+    ) {
+        let (order, index) = (&self.order, self.index);
+        each_size!(&mut self.sets, sets => {
+            let sets = sets.as_mut_slice();
+            for (line, of) in lines {
+                let set = &mut sets[index.home(line).set as usize];
+                let Some(way) = set.find(line) else { return };
+                set.touch(order, way);
+                found(of);
+            }
+        });
+    }
+
     #[inline]
     pub(crate) fn state(&self, slot: Slot) -> State {
         each_size!(&self.sets, sets => sets[slot.set()].state(slot.way()))
