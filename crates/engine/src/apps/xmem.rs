@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::{Check, Invalid};
-use super::draw::{Draw, below};
+use super::draw::{Draw, below, below_u32};
 use super::{App, Packet, Verdict};
 use crate::config::units::{Share, Size};
 use crate::core::op::{Dep, Op, Ops};
@@ -166,12 +166,11 @@ impl Xmem {
         for n in numbers {
             word = match self.pattern {
                 Pattern::RandomChained => self.cycle[word as usize],
-                Pattern::Random => below(draw.at(n), u64::from(self.words)) as u32,
+                Pattern::Random => below_u32(draw.at_u32(n), self.words),
                 Pattern::Sequential if word + 1 < self.words => word + 1,
                 Pattern::Sequential => 0,
             };
             let line = region + word / WORDS_PER_LINE;
-            // The low half of the draw: the word took the high one.
             let write =
                 self.write_threshold > 0 && u64::from(draw.at(n) as u32) < self.write_threshold;
             match (self.pattern, write) {
@@ -205,19 +204,22 @@ impl App for Xmem {
 
     fn on_idle(&mut self, core: u32, ops: &mut Ops) {
         let Walker { region, word, accesses, draw } = self.walkers[core as usize];
-        let numbers = accesses..accesses + SLICE;
         match self.pattern {
             Pattern::Random if self.write_threshold == 0 => {
-                // The line of a random word, without the word.
-                let lines = u64::from(self.words / WORDS_PER_LINE);
-                ops.extend(numbers.map(|n| Op::Load {
-                    line: region + below(draw.at(n), lines) as Line,
+                // The lines of random words, without the words.
+                let n = self.words / WORDS_PER_LINE;
+                let mut lines = [region; SLICE as usize];
+                for (line, i) in lines.iter_mut().zip(accesses..) {
+                    *line += below_u32(draw.at_u32(i), n);
+                }
+                ops.extend(lines.iter().map(|&line| Op::Load {
+                    line,
                     kind: LineKind::App,
                     dep: Dep::Free,
                 }));
             }
             _ => {
-                let word = self.walk(region, word, numbers, draw, ops);
+                let word = self.walk(region, word, accesses..accesses + SLICE, draw, ops);
                 self.walkers[core as usize].word = word;
             }
         }

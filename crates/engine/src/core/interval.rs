@@ -72,7 +72,7 @@ pub(crate) struct Core {
     /// The line of the next operation if it is in no private cache and got no miss register: until
     /// it can get one there is no use in trying again.
     refused: Option<Line>,
-    /// The last operation hit the L1d: the next ones may, too.
+    /// The last access hit the L1d: the next ones may, too.
     hit: bool,
     pub(super) chain: Chain,
     pub(super) window: InOrder,
@@ -151,7 +151,11 @@ impl Core {
             return Stop::Waiting;
         }
         let limit = self.slots.ticks_until(until);
-        while let Some(op) = self.ops.get(self.next_op) {
+        loop {
+            if self.hit {
+                self.load_hits(memory, limit);
+            }
+            let Some(op) = self.ops.get(self.next_op) else { return Stop::Finished };
             if self.slot > limit {
                 return Stop::Ahead;
             }
@@ -176,11 +180,7 @@ impl Core {
                 return Stop::Waiting;
             }
             self.next_op += 1;
-            if std::mem::take(&mut self.hit) {
-                self.load_hits(memory, limit);
-            }
         }
-        Stop::Finished
     }
 
     /// Executes the loads that come next, as long as they hit the L1d and wait for nothing: each takes
@@ -194,12 +194,14 @@ impl Core {
                 .min(leaves.saturating_sub(self.slot))
                 .min((oldest + self.window_size).saturating_sub(self.dispatched));
         }
-        let loads = self.ops.some(self.next_op, slots as usize).iter().map_while(|op| match *op {
+        let ops = self.ops.some(self.next_op, slots as usize);
+        let hits = memory.load_all(self.id as usize, ops, |op| match *op {
             Op::Load { line, kind, dep: Dep::Free } => Some((line, kind)),
             _ => None,
         });
-        let hits = memory.load_all(self.id as usize, loads);
-        self.next_op += hits as usize;
+        self.hit = hits == ops.len();
+        self.next_op += hits;
+        let hits = hits as u64;
         self.accesses += hits;
         self.access_slots += hits * self.latencies.l1;
         self.dispatch(hits);

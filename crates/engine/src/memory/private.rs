@@ -64,14 +64,16 @@ impl Private {
         Found::L2
     }
 
-    /// Loads of the core, up to the first that misses the L1d; tells `hit` of those before.
+    /// Loads of the core, up to the first item that is none or misses the L1d: returns how many, and
+    /// tells `hit` of each.
     #[inline]
     pub(crate) fn load_all<T>(
         &mut self,
-        loads: impl Iterator<Item = (Line, T)>,
-        hit: impl FnMut(T),
-    ) {
-        self.l1.lookup_all(loads, hit);
+        items: &[T],
+        line: impl Fn(&T) -> Option<Line>,
+        hit: impl FnMut(&T),
+    ) -> usize {
+        self.l1.lookup_all(items, line, hit)
     }
 
     /// Puts a line that has arrived into both levels and returns the L2's victim.

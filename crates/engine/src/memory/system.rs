@@ -2,7 +2,7 @@
 
 use super::backend::{Backend, MemoryBalance};
 use super::caches::{Caches, Served};
-use super::counts::Counts;
+use super::counts::{ByKind, Counts};
 use super::dram::Dram;
 use super::line::{Line, LineKind};
 use super::placement::Written;
@@ -88,18 +88,24 @@ impl Memory {
         found
     }
 
-    /// Performs and counts loads of a core, up to the first that misses the L1d. Returns how many.
+    /// Performs and counts the loads that `items` are, up to the first that is none or misses the
+    /// L1d of the core. Returns how many.
     #[inline]
-    pub(crate) fn load_all(
+    pub(crate) fn load_all<T>(
         &mut self,
         core: usize,
-        loads: impl Iterator<Item = (Line, LineKind)>,
-    ) -> u64 {
-        let (mut hits, counts) = (0, &mut self.counts.l1_accesses);
-        self.caches.cores[core].load_all(loads, |kind| {
+        items: &[T],
+        load: impl Fn(&T) -> Option<(Line, LineKind)>,
+    ) -> usize {
+        let mut counts = ByKind::default();
+        let line = |item: &T| load(item).map(|(line, _)| line);
+        let hits = self.caches.cores[core].load_all(items, line, |item| {
+            let (_, kind) = load(item).expect("it has hit");
             counts[kind as usize] += 1;
-            hits += 1;
         });
+        for (all, hits) in self.counts.l1_accesses.iter_mut().zip(counts) {
+            *all += hits;
+        }
         hits
     }
 

@@ -103,24 +103,26 @@ impl Tags {
         Some(Slot::new(home.set, way))
     }
 
-    /// Looks up each line that `lines` gives, up to the first that is not held, and tells `found` of
-    /// the others. The choices that depend on the cache alone are made once for all of them.
+    /// Looks up the lines of `items` up to the first that has none or whose line is not here, and
+    /// returns how many were. What depends on the cache alone is decided once for all of them, and
+    /// for the usual cache beforehand.
     #[inline]
     pub(crate) fn lookup_all<T>(
         &mut self,
-        lines: impl Iterator<Item = (Line, T)>,
-        mut found: impl FnMut(T),
-    ) {
-        let (order, index) = (&self.order, self.index);
-        each_size!(&mut self.sets, sets => {
-            let sets = sets.as_mut_slice();
-            for (line, of) in lines {
-                let set = &mut sets[index.home(line).set as usize];
-                let Some(way) = set.find(line) else { return };
-                set.touch(order, way);
-                found(of);
+        items: &[T],
+        line: impl Fn(&T) -> Option<Line>,
+        found: impl FnMut(&T),
+    ) -> usize {
+        each_size!(&mut self.sets, sets => match (self.index, &self.order) {
+            (Index::Mask(mask), &Order::Lru { ways }) => {
+                // As many as the mask reaches: no set number needs a check.
+                let sets = &mut sets[..mask as usize + 1];
+                lookup_all(sets, |line| line & mask, &Order::Lru { ways }, items, line, found)
             }
-        });
+            (index, order) => {
+                lookup_all(sets, |line| index.home(line).set, order, items, line, found)
+            }
+        })
     }
 
     #[inline]
@@ -161,6 +163,28 @@ impl Tags {
             lines
         })
     }
+}
+
+/// [`Tags::lookup_all`] in sets of a known size.
+#[inline(always)]
+fn lookup_all<T, const W: usize, const R: usize, A>(
+    sets: &mut [Set<W, R, A>],
+    set_of: impl Fn(Line) -> u32,
+    order: &Order,
+    items: &[T],
+    line_of: impl Fn(&T) -> Option<Line>,
+    mut found: impl FnMut(&T),
+) -> usize {
+    let mut n = 0;
+    while n < items.len() {
+        let Some(line) = line_of(&items[n]) else { break };
+        let set = &mut sets[set_of(line) as usize];
+        let Some(way) = set.find(line) else { break };
+        set.touch(order, way);
+        found(&items[n]);
+        n += 1;
+    }
+    n
 }
 
 #[cfg(test)]
