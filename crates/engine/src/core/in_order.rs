@@ -68,8 +68,13 @@ impl InOrder {
     #[inline]
     pub(super) fn oldest(&self) -> Option<(u64, u64)> {
         let oldest = self.ring.front()?;
-        let known = self.ring.head() < self.known;
-        Some((oldest.instruction, if known { oldest.ready } else { PENDING }))
+        Some((oldest.instruction, if self.knows_oldest() { oldest.ready } else { PENDING }))
+    }
+
+    /// Whether the completion of the oldest entry is known.
+    #[inline]
+    pub(super) fn knows_oldest(&self) -> bool {
+        self.ring.head() < self.known
     }
 
     /// Adds an entry and returns its position.

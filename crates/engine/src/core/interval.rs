@@ -42,6 +42,19 @@ struct Access {
     store: bool,
 }
 
+/// What the next operation waits for. Until it has come there is no use in trying again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Blocked {
+    /// Nothing that is known.
+    No,
+    /// The completion of the oldest entry of the reorder window.
+    Window,
+    /// That of the oldest store.
+    Stores,
+    /// A miss register for this line, which is in no private cache.
+    Register(Line),
+}
+
 /// Latencies in slots.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Latencies {
@@ -69,9 +82,7 @@ pub(crate) struct Core {
     next_op: usize,
     /// Instructions left of a compute operation that has begun.
     compute_left: u32,
-    /// The line of the next operation if it is in no private cache and got no miss register: until
-    /// it can get one there is no use in trying again.
-    refused: Option<Line>,
+    blocked: Blocked,
     /// The last access hit the L1d: the next ones may, too.
     hit: bool,
     pub(super) chain: Chain,
@@ -105,7 +116,7 @@ impl Core {
             ops: Ops::new(sweeper),
             next_op: 0,
             compute_left: 0,
-            refused: None,
+            blocked: Blocked::No,
             hit: false,
             chain: Chain::new(window),
             window: InOrder::new(window),
@@ -138,6 +149,17 @@ impl Core {
         self.misses.request(register)
     }
 
+    /// Whether the next operation still waits for what it has waited for.
+    #[inline]
+    pub(crate) fn is_blocked(&self) -> bool {
+        match self.blocked {
+            Blocked::No => false,
+            Blocked::Window => !self.window.knows_oldest(),
+            Blocked::Stores => !self.stores.knows_oldest(),
+            Blocked::Register(line) => self.misses.all_busy(line),
+        }
+    }
+
     /// Executes operations until something stops it, at most until local time `until`.
     pub(crate) fn run(
         &mut self,
@@ -145,10 +167,11 @@ impl Core {
         until: Ps,
         ask: &mut impl FnMut(Ps, Ask),
     ) -> Stop {
-        if let Some(line) = self.refused
-            && self.misses.all_busy(line)
-        {
+        if self.is_blocked() {
             return Stop::Waiting;
+        }
+        if let Blocked::Window | Blocked::Stores = self.blocked {
+            self.blocked = Blocked::No;
         }
         let limit = self.slots.ticks_until(until);
         loop {
@@ -159,27 +182,34 @@ impl Core {
             if self.slot > limit {
                 return Stop::Ahead;
             }
-            let done = match op {
-                Op::Load { line, kind, dep } => {
-                    let access = Access { line, kind, dep, store: false };
-                    self.access(memory, access, ask)
-                }
-                Op::Store { line, kind, dep } => {
-                    let access = Access { line, kind, dep, store: true };
-                    self.access(memory, access, ask)
-                }
-                Op::Compute { instructions } => self.compute(instructions),
-                Op::Delay { ns } => self.delay(ns),
-                Op::Mark { mark, packet } => self.mark(mark, packet, ask),
-                Op::Sweep { line } => self.sweep(line, ask),
-                Op::WriteBack { line } => {
-                    self.at_retirement(Ask::WriteBack(line), line..line + 1, ask)
+            let access = match op {
+                Op::Load { line, kind, dep } => Access { line, kind, dep, store: false },
+                Op::Store { line, kind, dep } => Access { line, kind, dep, store: true },
+                other => {
+                    if !self.execute(other, ask) {
+                        return Stop::Waiting;
+                    }
+                    self.next_op += 1;
+                    continue;
                 }
             };
-            if !done {
+            if !self.access(memory, access, ask) {
                 return Stop::Waiting;
             }
             self.next_op += 1;
+        }
+    }
+
+    /// Executes an operation that is no load or store. Returns false if it has to wait.
+    #[inline]
+    fn execute(&mut self, op: Op, ask: &mut impl FnMut(Ps, Ask)) -> bool {
+        match op {
+            Op::Compute { instructions } => self.compute(instructions),
+            Op::Delay { ns } => self.delay(ns),
+            Op::Mark { mark, packet } => self.mark(mark, packet, ask),
+            Op::Sweep { line } => self.sweep(line, ask),
+            Op::WriteBack { line } => self.at_retirement(Ask::WriteBack(line), line..line + 1, ask),
+            Op::Load { .. } | Op::Store { .. } => panic!("{op:?} is an access"),
         }
     }
 
@@ -222,6 +252,7 @@ impl Core {
                 break;
             }
             if leaves == PENDING {
+                self.blocked = Blocked::Window;
                 return false;
             }
             self.slot = self.slot.max(leaves);
@@ -315,7 +346,7 @@ impl Core {
     }
 
     /// Dispatches a load or store. Returns false if it has to wait.
-    #[inline]
+    #[inline(always)]
     fn access(
         &mut self,
         memory: &mut Memory,
@@ -331,10 +362,9 @@ impl Core {
             return self.defer(access);
         }
         let issue = if chained { self.slot.max(self.chain.ready) } else { self.slot };
-        let found = if self.refused.take().is_some() {
-            Found::Nowhere
-        } else {
-            memory.access(self.id as usize, line, store)
+        let found = match std::mem::replace(&mut self.blocked, Blocked::No) {
+            Blocked::Register(_) => Found::Nowhere,
+            _ => memory.access(self.id as usize, line, store),
         };
         let latency = match found {
             Found::L1 => self.latencies.l1,
@@ -352,7 +382,9 @@ impl Core {
                         return true;
                     }
                     Err(refusal) => {
-                        self.refused = stays_away(memory, found, refusal).then_some(line);
+                        if stays_away(memory, found, refusal) {
+                            self.blocked = Blocked::Register(line);
+                        }
                         return false;
                     }
                 }
@@ -389,6 +421,7 @@ impl Core {
         self.stores.leave_until(self.slot);
         if self.stores.len() >= self.store_buffer {
             let Some((_, leaves)) = self.stores.oldest().filter(|o| o.1 != PENDING) else {
+                self.blocked = Blocked::Stores;
                 return false;
             };
             self.slot = self.slot.max(leaves);
@@ -458,9 +491,9 @@ impl Core {
         ask: &mut impl FnMut(Ps, Ask),
     ) {
         let ready = self.slots.ticks_until(at);
-        if self.refused == Some(self.misses.request(register).0) {
+        if self.blocked == Blocked::Register(self.misses.request(register).0) {
             // Its line has come with an access that was deferred.
-            self.refused = None;
+            self.blocked = Blocked::No;
         }
         let (mut accesses, mut slots) = (0, 0);
         let (window, stores) = (&mut self.window, &mut self.stores);

@@ -16,8 +16,8 @@ pub(super) struct Waiter {
     pub(super) store: bool,
 }
 
-/// Registers that are searched at once.
-const LANES: usize = 8;
+/// Registers that are searched at once: as many as most cores have.
+const LANES: usize = 16;
 
 /// Accesses that may wait for one line; more stall dispatch.
 const WAITERS: usize = 8;
@@ -36,6 +36,7 @@ struct Register {
     waiting: u8,
     /// Slot in which it is free for the next miss, when it is not busy.
     free_at: u64,
+    waiters: [Waiter; WAITERS],
 }
 
 /// Why an access gets no miss register.
@@ -62,7 +63,6 @@ pub(super) struct Misses {
     /// The lines that busy registers fetch, for the search.
     lines: Vec<[Line; LANES]>,
     registers: Vec<Register>,
-    waiters: Vec<[Waiter; WAITERS]>,
     /// The registers that are not busy, by the slot in which they are free and their number.
     free: Ring<(u64, u16)>,
     /// Time integral of busy registers, in register-slots, and when it was last brought up.
@@ -80,8 +80,8 @@ impl Misses {
             chain: false,
             waiting: 0,
             free_at: 0,
+            waiters: [Waiter { issue: 0, entry: 0, store: false }; WAITERS],
         };
-        let waiter = Waiter { issue: 0, entry: 0, store: false };
         let n = registers as usize;
         let mut free = Ring::new(n, (0, 0));
         for register in 0..registers as u16 {
@@ -90,7 +90,6 @@ impl Misses {
         Misses {
             lines: vec![[EMPTY; LANES]; n.div_ceil(LANES)],
             registers: vec![register; n],
-            waiters: vec![[waiter; WAITERS]; n],
             free,
             time: 0,
             since: 0,
@@ -106,8 +105,11 @@ impl Misses {
     /// The register that fetches a line.
     #[inline]
     fn find(&self, line: Line) -> Option<usize> {
+        let wanted = u32x8::splat(line);
         for (i, lines) in self.lines.iter().enumerate() {
-            let same = u32x8::new(*lines).simd_eq(u32x8::splat(line)).to_bitmask();
+            let (halves, _) = lines.as_chunks::<8>();
+            let [low, high] = [halves[0], halves[1]].map(|half| u32x8::new(half).simd_eq(wanted));
+            let same = low.to_bitmask() | high.to_bitmask() << 8;
             if same != 0 {
                 return Some(i * LANES + same.trailing_zeros() as usize);
             }
@@ -141,7 +143,7 @@ impl Misses {
 
     /// Makes `waiter` wait for the line in `register`, which [`Misses::register_for`] gave. Returns
     /// whether the line has to be requested.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wait(
         &mut self,
         register: u16,
@@ -154,15 +156,14 @@ impl Misses {
         let r = &mut self.registers[number];
         let new = r.waiting == 0;
         if new {
-            let free_at = r.free_at;
-            let exclusive = waiter.store;
-            *r = Register { line, kind, exclusive, upgrade: false, chain, waiting: 0, free_at };
+            (r.line, r.kind, r.exclusive) = (line, kind, waiter.store);
+            (r.upgrade, r.chain) = (false, chain);
             self.lines[number / LANES][number % LANES] = line;
         } else {
             r.chain |= chain;
             r.upgrade |= waiter.store && !r.exclusive;
         }
-        self.waiters[number][usize::from(r.waiting)] = waiter;
+        r.waiters[usize::from(r.waiting)] = waiter;
         r.waiting += 1;
         if new {
             self.count(waiter.issue);
@@ -182,15 +183,14 @@ impl Misses {
     ) -> Arrived {
         let number = usize::from(register);
         let r = &mut self.registers[number];
-        let waiters = &mut self.waiters[number];
         let arrived = Arrived { chain: r.chain, again: r.upgrade && !r.exclusive };
         let waiting = usize::from(std::mem::take(&mut r.waiting));
         if arrived.again {
             // Stores that joined a request for reading need the right to write: ask once more.
             for i in 0..waiting {
-                let waiter = waiters[i];
+                let waiter = r.waiters[i];
                 if waiter.store {
-                    waiters[usize::from(r.waiting)] = waiter;
+                    r.waiters[usize::from(r.waiting)] = waiter;
                     r.waiting += 1;
                 } else {
                     complete(&waiter);
@@ -198,7 +198,7 @@ impl Misses {
             }
             (r.exclusive, r.upgrade, r.chain) = (true, false, false);
         } else {
-            waiters[..waiting].iter().for_each(complete);
+            r.waiters[..waiting].iter().for_each(complete);
             r.free_at = ready;
             self.lines[number / LANES][number % LANES] = EMPTY;
             self.count(ready);
@@ -221,9 +221,9 @@ impl Misses {
 
     /// Whether a store to one of these lines waits.
     pub(super) fn stores_to(&self, lines: &std::ops::Range<Line>) -> bool {
-        self.registers.iter().zip(&self.waiters).any(|(r, waiters)| {
+        self.registers.iter().any(|r| {
             lines.contains(&r.line)
-                && waiters[..usize::from(r.waiting)].iter().any(|waiter| waiter.store)
+                && r.waiters[..usize::from(r.waiting)].iter().any(|waiter| waiter.store)
         })
     }
 

@@ -435,7 +435,7 @@ impl Host {
         c.core.complete(&mut self.memory, register, at, &mut |at, ask| {
             events.push(at, Event::asked(core, ask));
         });
-        if !c.scheduled && !c.idle {
+        if !c.scheduled && !c.idle && !c.core.is_blocked() {
             self.run_core(now, core);
         }
     }
