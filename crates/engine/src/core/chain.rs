@@ -91,54 +91,62 @@ impl Core {
     #[inline]
     pub(super) fn issue_deferred(&mut self, memory: &mut Memory, ask: &mut impl FnMut(Ps, Ask)) {
         while self.chain.ready != PENDING
-            && let Some(&d) = self.chain.deferred.front()
-        {
-            let issue = d.slot.max(self.chain.ready);
-            // The caches need not be searched again: nothing has come into them since.
-            let found = if std::mem::take(&mut self.chain.missed) {
-                Found::Nowhere
-            } else {
-                memory.access(self.id as usize, d.line, d.store)
-            };
-            let latency = match found {
-                Found::L1 => self.latencies.l1,
-                Found::L2 => self.latencies.l2,
-                Found::NotWritable | Found::Nowhere => {
-                    let (register, free_at) = match self.misses.register_for(d.line) {
-                        Ok(register) => register,
-                        Err(refusal) => {
-                            self.chain.missed = stays_away(memory, found, refusal);
-                            return;
-                        }
-                    };
-                    memory.count(d.kind, found);
-                    let issue = issue.max(free_at);
-                    self.chain.deferred.pop_front();
-                    let entry = if d.store {
-                        // The store can retire; its line is the store buffer's business.
-                        self.window.complete(d.entry, issue);
-                        d.store_entry
-                    } else {
-                        d.entry
-                    };
-                    let waiter = Waiter { issue, entry, store: d.store };
-                    self.wait_for(register, d.line, d.kind, d.link, waiter, ask);
-                    continue;
-                }
-            };
-            memory.count(d.kind, found);
-            self.chain.deferred.pop_front();
-            self.accesses += 1;
-            self.access_slots += latency;
-            if d.store {
-                self.window.complete(d.entry, issue);
-                self.stores.complete(d.store_entry, issue);
-            } else {
-                self.window.complete(d.entry, issue + latency);
-                if d.link {
-                    self.chain.ready = issue + latency;
-                }
+            && !self.chain.deferred.is_empty()
+            && self.issue_first(memory, ask)
+        {}
+    }
+
+    /// Issues the first deferred access. Returns false if it has to wait. Not inlined: mostly there
+    /// is one at a time, for which nothing is to be prepared in front of a loop.
+    #[inline(never)]
+    fn issue_first(&mut self, memory: &mut Memory, ask: &mut impl FnMut(Ps, Ask)) -> bool {
+        let d = *self.chain.deferred.at(self.chain.deferred.head());
+        let issue = d.slot.max(self.chain.ready);
+        // The caches need not be searched again: nothing has come into them since.
+        let found = if std::mem::take(&mut self.chain.missed) {
+            Found::Nowhere
+        } else {
+            memory.access(self.id as usize, d.line, d.store)
+        };
+        let latency = match found {
+            Found::L1 => self.latencies.l1,
+            Found::L2 => self.latencies.l2,
+            Found::NotWritable | Found::Nowhere => {
+                let (register, free_at) = match self.misses.register_for(d.line) {
+                    Ok(register) => register,
+                    Err(refusal) => {
+                        self.chain.missed = stays_away(memory, found, refusal);
+                        return false;
+                    }
+                };
+                memory.count(d.kind, found);
+                self.chain.deferred.pop_front();
+                let issue = issue.max(free_at);
+                let entry = if d.store {
+                    // The store can retire; its line is the store buffer's business.
+                    self.window.complete(d.entry, issue);
+                    d.store_entry
+                } else {
+                    d.entry
+                };
+                let waiter = Waiter { issue, entry, store: d.store };
+                self.wait_for(register, d.line, d.kind, d.link, waiter, ask);
+                return true;
+            }
+        };
+        memory.count(d.kind, found);
+        self.chain.deferred.pop_front();
+        self.accesses += 1;
+        self.access_slots += latency;
+        if d.store {
+            self.window.complete(d.entry, issue);
+            self.stores.complete(d.store_entry, issue);
+        } else {
+            self.window.complete(d.entry, issue + latency);
+            if d.link {
+                self.chain.ready = issue + latency;
             }
         }
+        true
     }
 }
