@@ -21,7 +21,8 @@ fn vectors<const R: usize>(ages: &[u8; R]) -> [i8x16; 2] {
 /// A way becomes the most recently used.
 #[inline]
 pub(super) fn use_way<const R: usize>(ages: &mut [u8; R], way: u32) {
-    let age = i8x16::splat(ages[way as usize] as i8);
+    // An array and not a splat, which wide builds with a multiplication.
+    let age = i8x16::new([ages[way as usize] as i8; 16]);
     // A comparison that holds is -1.
     let [first, last] = vectors(ages).map(|ages| {
         let aged = ages - age.simd_gt(ages);
