@@ -9,16 +9,14 @@
 //!
 //! Time inside a core is counted in dispatch slots: a cycle has `dispatch_width` of them.
 
-use std::ops::Range;
-
+use super::access::Access;
 use super::ask::Ask;
-use super::chain::{Chain, Deferred, stays_away};
+use super::chain::Chain;
 use super::in_order::{InOrder, PENDING};
-use super::misses::{Misses, Waiter};
-use super::op::{Dep, Mark, Op, Ops};
+use super::misses::Misses;
+use super::op::{Op, Ops};
 use crate::config::machine::Machine;
 use crate::memory::line::{Line, LineKind};
-use crate::memory::private::Found;
 use crate::memory::system::Memory;
 use crate::time::{Clock, Ps};
 
@@ -33,18 +31,9 @@ pub(crate) enum Stop {
     Finished,
 }
 
-/// A load or store.
-#[derive(Clone, Copy, Debug)]
-struct Access {
-    line: Line,
-    kind: LineKind,
-    dep: Dep,
-    store: bool,
-}
-
 /// What the next operation waits for. Until it has come there is no use in trying again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Blocked {
+pub(super) enum Blocked {
     /// Nothing that is known.
     No,
     /// The completion of the oldest entry of the reorder window.
@@ -71,20 +60,20 @@ pub(super) struct Latencies {
 pub(crate) struct Core {
     pub(super) id: u16,
     pub(super) slots: Clock,
-    window_size: u64,
-    store_buffer: usize,
+    pub(super) window_size: u64,
+    pub(super) store_buffer: usize,
     pub(super) latencies: Latencies,
     /// The next free dispatch slot.
     pub(super) slot: u64,
     /// Instructions dispatched.
     pub(super) dispatched: u64,
     pub(crate) ops: Ops,
-    next_op: usize,
+    pub(super) next_op: usize,
     /// Instructions left of a compute operation that has begun.
-    compute_left: u32,
-    blocked: Blocked,
+    pub(super) compute_left: u32,
+    pub(super) blocked: Blocked,
     /// The last access hit the L1d: the next ones may, too.
-    hit: bool,
+    pub(super) hit: bool,
     pub(super) chain: Chain,
     pub(super) window: InOrder,
     pub(super) stores: InOrder,
@@ -200,45 +189,8 @@ impl Core {
         }
     }
 
-    /// Executes an operation that is no load or store. Returns false if it has to wait.
     #[inline]
-    fn execute(&mut self, op: Op, ask: &mut impl FnMut(Ps, Ask)) -> bool {
-        match op {
-            Op::Compute { instructions } => self.compute(instructions),
-            Op::Delay { ns } => self.delay(ns),
-            Op::Mark { mark, packet } => self.mark(mark, packet, ask),
-            Op::Sweep { line } => self.sweep(line, ask),
-            Op::WriteBack { line } => self.at_retirement(Ask::WriteBack(line), line..line + 1, ask),
-            Op::Load { .. } | Op::Store { .. } => panic!("{op:?} is an access"),
-        }
-    }
-
-    /// Executes the loads that come next, as long as they hit the L1d and wait for nothing: each takes
-    /// its slot and leaves no trace in the reorder window.
-    #[inline]
-    fn load_hits(&mut self, memory: &mut Memory, limit: u64) {
-        // Up to the limit, and until the window has to be looked at again.
-        let mut slots = (limit + 1).saturating_sub(self.slot);
-        if let Some((oldest, leaves)) = self.window.oldest() {
-            slots = slots
-                .min(leaves.saturating_sub(self.slot))
-                .min((oldest + self.window_size).saturating_sub(self.dispatched));
-        }
-        let ops = self.ops.some(self.next_op, slots as usize);
-        let hits = memory.load_all(self.id as usize, ops, |op| match *op {
-            Op::Load { line, kind, dep: Dep::Free } => Some((line, kind)),
-            _ => None,
-        });
-        self.hit = hits == ops.len();
-        self.next_op += hits;
-        let hits = hits as u64;
-        self.accesses += hits;
-        self.access_slots += hits * self.latencies.l1;
-        self.dispatch(hits);
-    }
-
-    #[inline]
-    fn dispatch(&mut self, instructions: u64) {
+    pub(super) fn dispatch(&mut self, instructions: u64) {
         self.slot += instructions;
         self.dispatched += instructions;
     }
@@ -246,7 +198,7 @@ impl Core {
     /// Waits until the next instruction fits into the reorder window with the oldest entry. Returns
     /// false if the oldest entry's completion is not known.
     #[inline]
-    fn reserve(&mut self) -> bool {
+    pub(super) fn reserve(&mut self) -> bool {
         while let Some((oldest, leaves)) = self.window.oldest() {
             if leaves > self.slot && self.dispatched < oldest + self.window_size {
                 break;
@@ -259,227 +211,6 @@ impl Core {
             self.window.drop_oldest();
         }
         true
-    }
-
-    #[inline]
-    fn compute(&mut self, instructions: u32) -> bool {
-        let mut left = if self.compute_left > 0 { self.compute_left } else { instructions };
-        while left > 0 {
-            let room = match self.window.oldest() {
-                None => u64::from(left),
-                Some((oldest, _)) => (oldest + self.window_size).saturating_sub(self.dispatched),
-            };
-            if room == 0 {
-                if !self.reserve() {
-                    self.compute_left = left;
-                    return false;
-                }
-                continue;
-            }
-            let step = room.min(u64::from(left));
-            self.dispatch(step);
-            left -= step as u32;
-        }
-        self.compute_left = 0;
-        true
-    }
-
-    fn delay(&mut self, ns: u32) -> bool {
-        if !self.window.is_settled() {
-            return false;
-        }
-        self.slot = self.slot.max(self.window.last_ready());
-        self.slot = self.slots.ticks_until(self.slots.at(self.slot) + Ps::from_ns(u64::from(ns)));
-        true
-    }
-
-    fn mark(&mut self, mark: Mark, packet: u32, ask: &mut impl FnMut(Ps, Ask)) -> bool {
-        if mark == Mark::Begin {
-            self.chain.begin();
-        }
-        self.retire(Ask::Mark(mark, packet), ask)
-    }
-
-    /// Puts what the program reaches next into the reorder window. Returns false if that is full.
-    fn retire(&mut self, reached: Ask, ask: &mut impl FnMut(Ps, Ask)) -> bool {
-        self.window.leave_until(self.slot);
-        if self.window.is_full() {
-            return false;
-        }
-        self.window.push(self.dispatched, self.slot, Some(reached));
-        self.settle(ask);
-        true
-    }
-
-    /// A run of consecutive `clsweep`s is one message.
-    fn sweep(&mut self, first: Line, ask: &mut impl FnMut(Ps, Ask)) -> bool {
-        let mut lines = 1;
-        while let Some(Op::Sweep { line }) = self.ops.get(self.next_op + lines as usize)
-            && line == first + lines
-        {
-            lines += 1;
-        }
-        let done = self.at_retirement(Ask::Sweep(first, lines), first..first + lines, ask);
-        if done {
-            self.next_op += lines as usize - 1;
-        }
-        done
-    }
-
-    /// Cache-line instructions act when they retire: like `clflushopt`, they are ordered behind the
-    /// older accesses to their lines.
-    fn at_retirement(
-        &mut self,
-        reached: Ask,
-        lines: Range<Line>,
-        ask: &mut impl FnMut(Ps, Ask),
-    ) -> bool {
-        if self.misses.stores_to(&lines) || self.chain.stores_to(&lines) {
-            return false;
-        }
-        self.window.leave_until(self.slot);
-        if !self.reserve() || !self.retire(reached, ask) {
-            return false;
-        }
-        self.dispatch(u64::from(lines.end - lines.start));
-        true
-    }
-
-    /// Dispatches a load or store. Returns false if it has to wait.
-    #[inline(always)]
-    fn access(
-        &mut self,
-        memory: &mut Memory,
-        access: Access,
-        ask: &mut impl FnMut(Ps, Ask),
-    ) -> bool {
-        let Access { line, kind, dep, store } = access;
-        if !self.reserve() || (store && !self.reserve_store()) {
-            return false;
-        }
-        let chained = dep != Dep::Free;
-        if chained && !self.chain.is_known() {
-            return self.defer(access);
-        }
-        let issue = if chained { self.slot.max(self.chain.ready) } else { self.slot };
-        let found = match std::mem::replace(&mut self.blocked, Blocked::No) {
-            Blocked::Register(_) => Found::Nowhere,
-            _ => memory.access(self.id as usize, line, store),
-        };
-        let latency = match found {
-            Found::L1 => self.latencies.l1,
-            Found::L2 => self.latencies.l2,
-            Found::NotWritable | Found::Nowhere => {
-                if self.window.is_full() {
-                    return false;
-                }
-                match self.misses.register_for(line) {
-                    Ok((register, free_at)) => {
-                        memory.count(kind, found);
-                        // A register that frees later delays the access, not the dispatch of what
-                        // follows it.
-                        self.dispatch_miss(access, register, issue.max(free_at), ask);
-                        return true;
-                    }
-                    Err(refusal) => {
-                        if stays_away(memory, found, refusal) {
-                            self.blocked = Blocked::Register(line);
-                        }
-                        return false;
-                    }
-                }
-            }
-        };
-        memory.count(kind, found);
-        self.hit = found == Found::L1;
-        self.accesses += 1;
-        self.access_slots += latency;
-        let ready = issue + latency;
-        if store {
-            if !self.stores.is_empty() {
-                self.stores.push(self.dispatched, issue, None);
-                self.stores.settle(|_, _| {});
-            }
-        } else {
-            if dep == Dep::Chain {
-                self.chain.ready = ready;
-            }
-            // A hit that waited for nothing completes within the pipeline.
-            if (chained || found == Found::L2) && !self.window.is_full() {
-                self.window.push(self.dispatched, ready, None);
-                self.settle(ask);
-            }
-        }
-        self.dispatch(1);
-        true
-    }
-
-    /// Waits until the store buffer has room for one more. Returns false if its oldest store's
-    /// completion is not known.
-    #[inline]
-    fn reserve_store(&mut self) -> bool {
-        self.stores.leave_until(self.slot);
-        if self.stores.len() >= self.store_buffer {
-            let Some((_, leaves)) = self.stores.oldest().filter(|o| o.1 != PENDING) else {
-                self.blocked = Blocked::Stores;
-                return false;
-            };
-            self.slot = self.slot.max(leaves);
-            self.stores.leave_until(self.slot);
-        }
-        true
-    }
-
-    /// Dispatches an access whose address comes from a load that has not returned.
-    fn defer(&mut self, Access { line, kind, dep, store }: Access) -> bool {
-        if self.window.is_full() {
-            return false;
-        }
-        self.chain.defer(Deferred {
-            line,
-            kind,
-            store,
-            link: dep == Dep::Chain && !store,
-            slot: self.slot,
-            entry: self.window.push(self.dispatched, PENDING, None),
-            store_entry: if store { self.stores.push(self.dispatched, PENDING, None) } else { 0 },
-        });
-        self.dispatch(1);
-        true
-    }
-
-    #[inline]
-    fn dispatch_miss(
-        &mut self,
-        Access { line, kind, dep, store }: Access,
-        register: u16,
-        issue: u64,
-        ask: &mut impl FnMut(Ps, Ask),
-    ) {
-        let queue = if store { &mut self.stores } else { &mut self.window };
-        let waiter = Waiter { entry: queue.push(self.dispatched, PENDING, None), store, issue };
-        self.wait_for(register, line, kind, dep == Dep::Chain && !store, waiter, ask);
-        self.dispatch(1);
-    }
-
-    /// Makes `waiter` wait for the line in `register`, which is requested if it is not yet.
-    #[inline]
-    pub(super) fn wait_for(
-        &mut self,
-        register: u16,
-        line: Line,
-        kind: LineKind,
-        chain: bool,
-        waiter: Waiter,
-        ask: &mut impl FnMut(Ps, Ask),
-    ) {
-        if chain {
-            self.chain.ready = PENDING;
-        }
-        if self.misses.wait(register, line, kind, chain, waiter) {
-            let at = self.slots.at(waiter.issue + self.latencies.to_llc);
-            ask(at, Ask::Request(register));
-        }
     }
 
     /// The line of a miss register is here at `at`.
@@ -518,7 +249,7 @@ impl Core {
 
     /// Hands what the program has reached to the machine.
     #[inline]
-    fn settle(&mut self, ask: &mut impl FnMut(Ps, Ask)) {
+    pub(super) fn settle(&mut self, ask: &mut impl FnMut(Ps, Ask)) {
         let (slots, to_llc) = (self.slots, self.latencies.to_llc);
         self.window.settle(|reached, slot| {
             let slot = if matches!(reached, Ask::Mark(..)) { slot } else { slot + to_llc };

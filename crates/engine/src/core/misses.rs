@@ -1,10 +1,8 @@
 //! The miss registers (line-fill buffers) of a core, and the accesses that wait for their lines.
 
-use wide::u32x8;
-
 use super::ring::Ring;
 use crate::memory::line::{Line, LineKind};
-use crate::memory::ways::EMPTY;
+use crate::memory::ways::{EMPTY, matching};
 
 /// An access that waits for a line.
 #[derive(Clone, Copy, Debug)]
@@ -105,11 +103,8 @@ impl Misses {
     /// The register that fetches a line.
     #[inline]
     fn find(&self, line: Line) -> Option<usize> {
-        let wanted = u32x8::splat(line);
         for (i, lines) in self.lines.iter().enumerate() {
-            let (halves, _) = lines.as_chunks::<8>();
-            let [low, high] = [halves[0], halves[1]].map(|half| u32x8::new(half).simd_eq(wanted));
-            let same = low.to_bitmask() | high.to_bitmask() << 8;
+            let same = matching(lines, line);
             if same != 0 {
                 return Some(i * LANES + same.trailing_zeros() as usize);
             }

@@ -1,7 +1,9 @@
 //! The core: what it executes and how long that takes.
 
+mod access;
 pub(crate) mod ask;
 mod chain;
+mod execute;
 mod in_order;
 pub(crate) mod interval;
 mod misses;

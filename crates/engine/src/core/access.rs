@@ -1,0 +1,184 @@
+//! Loads and stores: how they are dispatched, and what they wait for.
+
+use super::ask::Ask;
+use super::chain::{Deferred, stays_away};
+use super::in_order::PENDING;
+use super::interval::{Blocked, Core};
+use super::misses::Waiter;
+use super::op::{Dep, Op};
+use crate::memory::line::{Line, LineKind};
+use crate::memory::private::Found;
+use crate::memory::system::Memory;
+use crate::time::Ps;
+
+/// A load or store.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    pub(super) line: Line,
+    pub(super) kind: LineKind,
+    pub(super) dep: Dep,
+    pub(super) store: bool,
+}
+
+impl Core {
+    /// Executes the loads that come next, as long as they hit the L1d and wait for nothing: each takes
+    /// its slot and leaves no trace in the reorder window.
+    #[inline]
+    pub(super) fn load_hits(&mut self, memory: &mut Memory, limit: u64) {
+        // Up to the limit, and until the window has to be looked at again.
+        let mut slots = (limit + 1).saturating_sub(self.slot);
+        if let Some((oldest, leaves)) = self.window.oldest() {
+            slots = slots
+                .min(leaves.saturating_sub(self.slot))
+                .min((oldest + self.window_size).saturating_sub(self.dispatched));
+        }
+        let ops = self.ops.some(self.next_op, slots as usize);
+        let hits = memory.load_all(self.id as usize, ops, |op| match *op {
+            Op::Load { line, kind, dep: Dep::Free } => Some((line, kind)),
+            _ => None,
+        });
+        self.hit = hits == ops.len();
+        self.next_op += hits;
+        let hits = hits as u64;
+        self.accesses += hits;
+        self.access_slots += hits * self.latencies.l1;
+        self.dispatch(hits);
+    }
+
+    /// Dispatches a load or store. Returns false if it has to wait.
+    #[inline(always)]
+    pub(super) fn access(
+        &mut self,
+        memory: &mut Memory,
+        access: Access,
+        ask: &mut impl FnMut(Ps, Ask),
+    ) -> bool {
+        let Access { line, kind, dep, store } = access;
+        if !self.reserve() || (store && !self.reserve_store()) {
+            return false;
+        }
+        let chained = dep != Dep::Free;
+        if chained && !self.chain.is_known() {
+            return self.defer(access);
+        }
+        let issue = if chained { self.slot.max(self.chain.ready) } else { self.slot };
+        let found = match std::mem::replace(&mut self.blocked, Blocked::No) {
+            Blocked::Register(_) => Found::Nowhere,
+            _ => memory.access(self.id as usize, line, store),
+        };
+        let latency = match found {
+            Found::L1 => self.latencies.l1,
+            Found::L2 => self.latencies.l2,
+            Found::NotWritable | Found::Nowhere => {
+                if self.window.is_full() {
+                    return false;
+                }
+                match self.misses.register_for(line) {
+                    Ok((register, free_at)) => {
+                        memory.count(kind, found);
+                        // A register that frees later delays the access, not the dispatch of what
+                        // follows it.
+                        self.dispatch_miss(access, register, issue.max(free_at), ask);
+                        return true;
+                    }
+                    Err(refusal) => {
+                        if stays_away(memory, found, refusal) {
+                            self.blocked = Blocked::Register(line);
+                        }
+                        return false;
+                    }
+                }
+            }
+        };
+        memory.count(kind, found);
+        self.hit = found == Found::L1;
+        self.accesses += 1;
+        self.access_slots += latency;
+        let ready = issue + latency;
+        if store {
+            if !self.stores.is_empty() {
+                self.stores.push(self.dispatched, issue, None);
+                self.stores.settle(|_, _| {});
+            }
+        } else {
+            if dep == Dep::Chain {
+                self.chain.ready = ready;
+            }
+            // A hit that waited for nothing completes within the pipeline.
+            if (chained || found == Found::L2) && !self.window.is_full() {
+                self.window.push(self.dispatched, ready, None);
+                self.settle(ask);
+            }
+        }
+        self.dispatch(1);
+        true
+    }
+
+    /// Waits until the store buffer has room for one more. Returns false if its oldest store's
+    /// completion is not known.
+    #[inline]
+    fn reserve_store(&mut self) -> bool {
+        self.stores.leave_until(self.slot);
+        if self.stores.len() >= self.store_buffer {
+            let Some((_, leaves)) = self.stores.oldest().filter(|o| o.1 != PENDING) else {
+                self.blocked = Blocked::Stores;
+                return false;
+            };
+            self.slot = self.slot.max(leaves);
+            self.stores.leave_until(self.slot);
+        }
+        true
+    }
+
+    /// Dispatches an access whose address comes from a load that has not returned.
+    fn defer(&mut self, Access { line, kind, dep, store }: Access) -> bool {
+        if self.window.is_full() {
+            return false;
+        }
+        self.chain.defer(Deferred {
+            line,
+            kind,
+            store,
+            link: dep == Dep::Chain && !store,
+            slot: self.slot,
+            entry: self.window.push(self.dispatched, PENDING, None),
+            store_entry: if store { self.stores.push(self.dispatched, PENDING, None) } else { 0 },
+        });
+        self.dispatch(1);
+        true
+    }
+
+    #[inline]
+    fn dispatch_miss(
+        &mut self,
+        Access { line, kind, dep, store }: Access,
+        register: u16,
+        issue: u64,
+        ask: &mut impl FnMut(Ps, Ask),
+    ) {
+        let queue = if store { &mut self.stores } else { &mut self.window };
+        let waiter = Waiter { entry: queue.push(self.dispatched, PENDING, None), store, issue };
+        self.wait_for(register, line, kind, dep == Dep::Chain && !store, waiter, ask);
+        self.dispatch(1);
+    }
+
+    /// Makes `waiter` wait for the line in `register`, which is requested if it is not yet.
+    #[inline]
+    pub(super) fn wait_for(
+        &mut self,
+        register: u16,
+        line: Line,
+        kind: LineKind,
+        chain: bool,
+        waiter: Waiter,
+        ask: &mut impl FnMut(Ps, Ask),
+    ) {
+        if chain {
+            self.chain.ready = PENDING;
+        }
+        if self.misses.wait(register, line, kind, chain, waiter) {
+            let at = self.slots.at(waiter.issue + self.latencies.to_llc);
+            ask(at, Ask::Request(register));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Operations that are no loads or stores: instructions, delays, marks, and the cache-line
+//! instructions of Sweeper.
+
+use std::ops::Range;
+
+use super::ask::Ask;
+use super::interval::Core;
+use super::op::{Mark, Op};
+use crate::memory::line::Line;
+use crate::time::Ps;
+
+impl Core {
+    /// Executes an operation that is no load or store. Returns false if it has to wait.
+    #[inline]
+    pub(super) fn execute(&mut self, op: Op, ask: &mut impl FnMut(Ps, Ask)) -> bool {
+        match op {
+            Op::Compute { instructions } => self.compute(instructions),
+            Op::Delay { ns } => self.delay(ns),
+            Op::Mark { mark, packet } => self.mark(mark, packet, ask),
+            Op::Sweep { line } => self.sweep(line, ask),
+            Op::WriteBack { line } => self.at_retirement(Ask::WriteBack(line), line..line + 1, ask),
+            Op::Load { .. } | Op::Store { .. } => panic!("{op:?} is an access"),
+        }
+    }
+
+    #[inline]
+    fn compute(&mut self, instructions: u32) -> bool {
+        let mut left = if self.compute_left > 0 { self.compute_left } else { instructions };
+        while left > 0 {
+            let room = match self.window.oldest() {
+                None => u64::from(left),
+                Some((oldest, _)) => (oldest + self.window_size).saturating_sub(self.dispatched),
+            };
+            if room == 0 {
+                if !self.reserve() {
+                    self.compute_left = left;
+                    return false;
+                }
+                continue;
+            }
+            let step = room.min(u64::from(left));
+            self.dispatch(step);
+            left -= step as u32;
+        }
+        self.compute_left = 0;
+        true
+    }
+
+    fn delay(&mut self, ns: u32) -> bool {
+        if !self.window.is_settled() {
+            return false;
+        }
+        self.slot = self.slot.max(self.window.last_ready());
+        self.slot = self.slots.ticks_until(self.slots.at(self.slot) + Ps::from_ns(u64::from(ns)));
+        true
+    }
+
+    fn mark(&mut self, mark: Mark, packet: u32, ask: &mut impl FnMut(Ps, Ask)) -> bool {
+        if mark == Mark::Begin {
+            self.chain.begin();
+        }
+        self.retire(Ask::Mark(mark, packet), ask)
+    }
+
+    /// Puts what the program reaches next into the reorder window. Returns false if that is full.
+    fn retire(&mut self, reached: Ask, ask: &mut impl FnMut(Ps, Ask)) -> bool {
+        self.window.leave_until(self.slot);
+        if self.window.is_full() {
+            return false;
+        }
+        self.window.push(self.dispatched, self.slot, Some(reached));
+        self.settle(ask);
+        true
+    }
+
+    /// A run of consecutive `clsweep`s is one message.
+    fn sweep(&mut self, first: Line, ask: &mut impl FnMut(Ps, Ask)) -> bool {
+        let mut lines = 1;
+        while let Some(Op::Sweep { line }) = self.ops.get(self.next_op + lines as usize)
+            && line == first + lines
+        {
+            lines += 1;
+        }
+        let done = self.at_retirement(Ask::Sweep(first, lines), first..first + lines, ask);
+        if done {
+            self.next_op += lines as usize - 1;
+        }
+        done
+    }
+
+    /// Cache-line instructions act when they retire: like `clflushopt`, they are ordered behind the
+    /// older accesses to their lines.
+    fn at_retirement(
+        &mut self,
+        reached: Ask,
+        lines: Range<Line>,
+        ask: &mut impl FnMut(Ps, Ask),
+    ) -> bool {
+        if self.misses.stores_to(&lines) || self.chain.stores_to(&lines) {
+            return false;
+        }
+        self.window.leave_until(self.slot);
+        if !self.reserve() || !self.retire(reached, ask) {
+            return false;
+        }
+        self.dispatch(u64::from(lines.end - lines.start));
+        true
+    }
+}
