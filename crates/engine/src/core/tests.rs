@@ -33,6 +33,8 @@ struct Bench {
     requests: Vec<(Ps, u16)>,
     /// The most registers in use at a time.
     most: usize,
+    /// How far the core runs at a time, if not as far as it can.
+    step: Option<Ps>,
     cycle_ps: u64,
 }
 
@@ -44,7 +46,7 @@ impl Bench {
         let ways = vec![u32::MAX; machine.core.count as usize];
         let memory = Memory::new(&machine, Policy::Ddio, dram, ways, 0b11, 1 << 20);
         let core = Core::new(&machine, 0, false);
-        Bench { core, memory, requests: Vec::new(), most: 0, cycle_ps: 500 }
+        Bench { core, memory, requests: Vec::new(), most: 0, step: None, cycle_ps: 500 }
     }
 
     /// Cycles until everything the program asks for is done, up to a `Delay` at its end.
@@ -68,12 +70,17 @@ impl Bench {
     }
 
     fn run(&mut self) -> Stop {
-        let requests = &mut self.requests;
-        let stop = self.core.run(&mut self.memory, FOREVER, &mut |at, ask| {
-            requests.extend(data_of(at, ask));
-        });
-        self.most = self.most.max(self.requests.len());
-        stop
+        loop {
+            let until = self.step.map_or(FOREVER, |step| self.core.now() + step);
+            let requests = &mut self.requests;
+            let stop = self.core.run(&mut self.memory, until, &mut |at, ask| {
+                requests.extend(data_of(at, ask));
+            });
+            self.most = self.most.max(self.requests.len());
+            if stop != Stop::Ahead {
+                return stop;
+            }
+        }
     }
 
     /// The line of a register enters the private caches.
@@ -181,4 +188,31 @@ fn an_l2_hit_costs_what_the_l2_says() {
     // 4 KiB of L1d, 16 KiB of L2: 128 lines fit the one and not the other.
     b.cycles(|ops| loads(ops, 0..128, Dep::Chain));
     within(b.cycles(|ops| loads(ops, 0..32, Dep::Chain)), 32 * 14, 5);
+}
+
+#[test]
+fn how_far_it_runs_at_a_time_changes_nothing() {
+    // Loads that hit the L1d, in between some that miss it, stores, and links of a chain.
+    let program = |ops: &mut Ops| {
+        for n in 0..3000 {
+            match n % 40 {
+                7 => ops.load(100 + n, LineKind::App, Dep::Free),
+                18 => ops.load(200 + n, LineKind::App, Dep::Chain),
+                19 => ops.load(n % 16, LineKind::App, Dep::After),
+                30 => ops.store(n % 8, LineKind::App, Dep::Free),
+                35 => ops.compute(90),
+                _ => ops.load(n % 16, LineKind::App, Dep::Free),
+            }
+        }
+    };
+    let run = |step| {
+        let mut b = Bench::new(|_| ());
+        b.step = step;
+        (b.cycles(program), b.core.accesses, b.core.access_ps(), b.memory.counts.l1_accesses)
+    };
+    let all_at_once = run(None);
+    assert_eq!(all_at_once.1, 3000 - 3000 / 40);
+    for ps in [0, 500, 2600] {
+        assert_eq!(run(Some(Ps(ps))), all_at_once, "in steps of {ps} ps");
+    }
 }
