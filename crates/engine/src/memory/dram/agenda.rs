@@ -177,3 +177,83 @@ impl<const W: usize> Agenda<W> {
         self.ahead = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CANDIDATE: Candidate = Candidate { request: 7, bank: 3, step: Step::Activate };
+
+    /// Takes out all that are due, the oldest first.
+    fn due(agenda: &mut Agenda<2>) -> Vec<usize> {
+        std::iter::from_fn(|| {
+            let id = agenda.oldest_due(1000)?;
+            agenda.take(id);
+            Some(id)
+        })
+        .collect()
+    }
+
+    #[test]
+    fn candidates_come_due_at_their_clock_or_at_the_end_of_the_wheel() {
+        let mut agenda = Agenda::<2>::new();
+        assert_eq!(agenda.next(), NEVER);
+        agenda.turn(1000);
+        // One that is possible already is looked at in the next clock.
+        for (id, clock, looked_at) in
+            [(0, 3, 1001), (1, 1003, 1003), (127, 1003, 1003), (2, 1064, 1064), (3, 5000, 1064)]
+        {
+            assert_eq!(agenda.add(id, CANDIDATE, id as u32, clock), looked_at);
+        }
+        for (clock, ids) in [(1001, vec![0]), (1003, vec![1, 127]), (1064, vec![2, 3])] {
+            assert_eq!(agenda.next(), clock);
+            agenda.turn(clock);
+            assert_eq!(agenda.next(), clock, "turning stops before a candidate");
+            agenda.advance(clock);
+            assert_eq!(due(&mut agenda), ids, "at {clock}");
+        }
+        assert_eq!(agenda.next(), NEVER);
+    }
+
+    #[test]
+    fn a_jump_over_the_whole_wheel_leaves_nothing_behind() {
+        let mut agenda = Agenda::<2>::new();
+        for id in 0..64 {
+            agenda.add(id, CANDIDATE, 100 - id as u32, 1 + id as u64);
+        }
+        agenda.advance(500);
+        assert_eq!(agenda.next(), 501, "what is due is due in the next clock");
+        assert_eq!(due(&mut agenda), (0..64).rev().collect::<Vec<_>>());
+        assert_eq!(agenda.add(9, CANDIDATE, 0, 510), 510);
+        assert_eq!(agenda.next(), 510);
+    }
+
+    #[test]
+    fn the_oldest_is_found_when_ages_wrap() {
+        let mut agenda = Agenda::<2>::new();
+        for (id, age) in [(4, 1), (5, u32::MAX), (70, 0)] {
+            agenda.add(id, CANDIDATE, age, 1);
+        }
+        agenda.advance(1);
+        assert_eq!(due(&mut agenda), [5, 70, 4]);
+    }
+
+    #[test]
+    fn candidates_move_and_go() {
+        let mut agenda = Agenda::<2>::new();
+        for id in [10, 11, 100] {
+            agenda.add(id, CANDIDATE, id as u32, 5);
+        }
+        agenda.remove(11);
+        assert!(agenda.contains(10) && !agenda.contains(11) && agenda.contains(100));
+        agenda.advance(5);
+        assert!(agenda.contains(10), "one that is due is still there");
+        assert_eq!(agenda.get(10).request, 7);
+        agenda.postpone(10, 8);
+        agenda.remove(100);
+        assert_eq!((agenda.oldest_due(1000), agenda.next()), (None, 8));
+        agenda.clear();
+        agenda.advance(8);
+        assert!(agenda.oldest_due(1000).is_none() && !agenda.contains(10));
+    }
+}

@@ -34,19 +34,25 @@ pub struct Dram {
     channels: Channels,
 }
 
-/// All channels; in masks of two bits a bank, what is usual needs two words, and the most eight.
+/// All channels, by the words that a mask of two bits a bank needs: loops over one or two are
+/// unrolled.
 #[derive(Clone, Debug)]
 enum Channels {
-    UpTo64Banks(Vec<Channel<2>>),
-    UpTo256Banks(Vec<Channel<8>>),
+    /// Up to 32 banks.
+    Few(Vec<Channel<1>>),
+    /// Up to 64 banks.
+    Medium(Vec<Channel<2>>),
+    /// Up to 256 banks.
+    Many(Vec<Channel<8>>),
 }
 
 /// `$do` with the vector of channels.
 macro_rules! with {
     ($channels:expr, $vec:ident => $do:expr) => {
         match $channels {
-            Channels::UpTo64Banks($vec) => $do,
-            Channels::UpTo256Banks($vec) => $do,
+            Channels::Few($vec) => $do,
+            Channels::Medium($vec) => $do,
+            Channels::Many($vec) => $do,
         }
     };
 }
@@ -71,10 +77,10 @@ impl Dram {
         let channels = cfg.channels as usize;
         Ok(Dram {
             map: AddressMap::new(&cfg.mapping, &cfg.geometry()),
-            channels: if banks <= 64 {
-                Channels::UpTo64Banks(vec![Channel::new(cfg); channels])
-            } else {
-                Channels::UpTo256Banks(vec![Channel::new(cfg); channels])
+            channels: match banks {
+                0..=32 => Channels::Few(vec![Channel::new(cfg); channels]),
+                33..=64 => Channels::Medium(vec![Channel::new(cfg); channels]),
+                _ => Channels::Many(vec![Channel::new(cfg); channels]),
             },
         })
     }

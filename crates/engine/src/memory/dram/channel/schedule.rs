@@ -19,8 +19,10 @@ impl<const W: usize> Channel<W> {
             }
             self.agenda.advance(now);
             self.bus_free = now + self.issue_first(now);
+            // Without a command the bus is free from now on.
+            self.bus_free = self.bus_free.max(now + 1);
             let next = self.agenda.next().min(self.other_events());
-            self.wake = next.max(self.bus_free).max(now + 1);
+            self.wake = next.max(self.bus_free);
         }
     }
 
@@ -63,30 +65,33 @@ impl<const W: usize> Channel<W> {
         }
     }
 
-    /// Adds the candidates of a bank that has none.
-    #[inline]
+    /// Adds the candidates of a bank that has none. (Most banks have nothing to add: only that is
+    /// worth having in line.)
+    #[inline(always)]
     pub(super) fn nominate(&mut self, bank: u16) {
         let opened = self.requests.opened(bank);
         let first = self.requests.first(bank, self.serving);
         if opened != NONE {
-            let request = self.requests.get(opened);
-            let step = Step::access(request.write);
-            let age = request.age.wrapping_sub(OPENED);
-            // One of the same queue cannot go before it, but one of the other may.
-            let hit = if usize::from(request.write) == self.serving || self.calendar.is_due() {
-                NONE
-            } else {
-                self.requests.find_row(first, request.row)
-            };
-            self.add(self.row_of(bank), opened, bank, step, age);
-            self.nominate_hit(bank, hit);
+            self.nominate_opened(bank, opened, first);
         } else if first != NONE && !self.calendar.is_due() {
             self.nominate_waiting(bank, first);
         }
     }
 
+    /// The same for a bank whose row has been opened for a request.
+    #[inline(never)]
+    fn nominate_opened(&mut self, bank: u16, opened: u16, first: u16) {
+        let &Request { age, row, write, .. } = self.requests.get(opened);
+        self.add(self.row_of(bank), opened, bank, Step::access(write), age.wrapping_sub(OPENED));
+        // One of the same queue cannot go before it, but one of the other may.
+        if usize::from(write) != self.serving && !self.calendar.is_due() {
+            self.nominate_hit(bank, self.requests.find_row(first, row));
+        }
+    }
+
     /// The same for a bank whose row may be closed, of whose waiting requests `first` is the
     /// oldest.
+    #[inline(never)]
     fn nominate_waiting(&mut self, bank: u16, first: u16) {
         let (row, oldest) = (self.device.bank(bank).row, self.requests.get(first).age);
         if row == CLOSED {
