@@ -16,7 +16,7 @@
 //! What may come next is kept by bank, not by request, in an [`Agenda`]: all requests that wait to
 //! close or open a row of a bank wait for the same clock, and of these the oldest goes first, so
 //! that it alone has to be looked at; the same holds for those that wait to access its open row.
-//! So a bank has at most two candidates ([`Channel::review`]), and only a command to the bank
+//! So a bank has at most two candidates ([`Channel::nominate`]), and only a command to the bank
 //! itself, a new request for it, a turn between reads and writes or a refresh can change which they
 //! are. A command elsewhere can only delay them: that is found out when their clock has come.
 
@@ -32,6 +32,8 @@ use super::trace::{Kind, Trace};
 use crate::time::{Clock, Ps};
 
 mod issue;
+#[cfg(test)]
+mod rule;
 mod schedule;
 
 const READ: usize = 0;

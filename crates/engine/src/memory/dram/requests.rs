@@ -128,6 +128,14 @@ impl Requests {
         slot
     }
 
+    /// All that wait for `bank` in a queue, the oldest first.
+    #[cfg(test)]
+    pub(super) fn waiting(&self, bank: u16, which: usize) -> impl Iterator<Item = u16> {
+        let first = self.first(bank, which);
+        std::iter::successors(Some(first), |slot| Some(self.get(*slot).next))
+            .take_while(|slot| *slot != NONE)
+    }
+
     /// Whether a write of `line` is on its way to `bank`.
     #[inline]
     pub(super) fn writes_line(&self, bank: u16, line: u32) -> bool {

@@ -166,6 +166,8 @@ impl<const W: usize> Channel<W> {
                 self.agenda.postpone(id, ready);
                 continue;
             }
+            #[cfg(test)]
+            assert_eq!(request, self.first_by_rule(now), "at {now}");
             let opened = step >= Step::Read && id < usize::from(self.banks);
             // A refresh that is due holds all waiting requests, so none is due here.
             if self.next_close <= now && !opened && self.close_row(now) {
@@ -183,6 +185,8 @@ impl<const W: usize> Channel<W> {
             }
             return self.device.long_command();
         }
+        #[cfg(test)]
+        assert_eq!(NONE, self.first_by_rule(now), "at {now}");
         self.maintain(now)
     }
 
