@@ -159,14 +159,24 @@ fn skewed(scenario: &crate::config::Scenario, ns_over_10: u64) -> (f64, f64) {
 
 #[test]
 fn how_far_cores_run_ahead_moves_no_result() {
-    let long = ("/run/duration", json!("2 ms"));
+    // A single run is moved by chance: over eight seeds the throughput of the forwarder at 200 ns
+    // lay -0.65 to 1.26 % from that at 12.5 ns, 0.03 % in the mean. So the mean of four is judged,
+    // and by half of the bound.
+    const SEEDS: std::ops::Range<u64> = 1..5;
+    let mean = |scenario: &dyn Fn(u64) -> crate::config::Scenario, ns_over_10| {
+        let runs = SEEDS.map(|seed| skewed(&scenario(seed), ns_over_10));
+        let (a, b) = runs.fold((0.0, 0.0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
+        (a / 4.0, b / 4.0)
+    };
+    let set = |seed: u64| [("/run/duration", json!("2 ms")), ("/run/seed", seed.into())];
     // The forwarder above what it can take: throughput is the cores' own, not the offered one.
-    let server = forwarder(&[long.clone(), ("/traffic/rate", "12 Mpps".into())]);
-    let bench = xmem("random", "256 KiB", &[long]);
-    for scenario in [server, bench] {
-        let (little, much) = (skewed(&scenario, 125), skewed(&scenario, 2000));
+    let server =
+        |seed| forwarder(&[set(seed).as_slice(), &[("/traffic/rate", "12 Mpps".into())]].concat());
+    let bench = |seed| xmem("random", "256 KiB", &set(seed));
+    for scenario in [&server as &dyn Fn(u64) -> crate::config::Scenario, &bench] {
+        let (little, much) = (mean(scenario, 125), mean(scenario, 2000));
         for (a, b) in [(little.0, much.0), (little.1, much.1)] {
-            assert!((a - b).abs() < 0.01 * a, "12.5 ns: {little:?}, 200 ns: {much:?}");
+            assert!((a - b).abs() < 0.005 * a, "12.5 ns: {little:?}, 200 ns: {much:?}");
         }
     }
 }

@@ -13,21 +13,27 @@
 //! No request of step 4 is served while a refresh is due. A request leaves its queue when its row
 //! is opened for it, and then occupies its bank: no one else can close the row until it is served.
 //!
-//! Requests are looked at when a [`Wheel`] says so: at a lower bound of the clock at which their
-//! next command may be issued. Those that may go but are not the first are looked at again in the
-//! next clock.
+//! What may come next is kept by bank, not by request, in an [`Agenda`]: all requests that wait to
+//! close or open a row of a bank wait for the same clock, and of these the oldest goes first, so
+//! that it alone has to be looked at; the same holds for those that wait to access its open row.
+//! So a bank has at most two candidates ([`Channel::nominate`]), and only a command to the bank
+//! itself, a new request for it, a turn between reads and writes or a refresh can change which they
+//! are. A command elsewhere can only delay them: that is found out when their clock has come.
 
 use super::Done;
+use super::agenda::{Agenda, NEVER};
 use super::config::{DramConfig, RowPolicy};
 use super::device::Device;
 use super::mapping::Place;
-use super::queue::{Entry, NEVER, NONE, Pool, Wheel};
 use super::refresh::Calendar;
+use super::requests::{Request, Requests};
 use super::stats::ChannelStats;
 use super::trace::{Kind, Trace};
 use crate::time::{Clock, Ps};
 
 mod issue;
+#[cfg(test)]
+mod rule;
 mod schedule;
 
 const READ: usize = 0;
@@ -35,16 +41,16 @@ const WRITE: usize = 1;
 
 /// A channel with its controller. Clocks are counted from the start of the run.
 #[derive(Clone, Debug)]
-pub(super) struct Channel {
+pub(super) struct Channel<const W: usize> {
     clock: Clock,
     device: Device,
-    pool: Pool,
+    requests: Requests,
     /// Reads and writes in the queues.
     waiting: [usize; 2],
     capacity: [usize; 2],
-    wheel: Wheel,
-    /// First reads and writes that are to be looked at when their queue is served.
-    held: [u16; 2],
+    banks: u16,
+    /// Candidates: the rows of all banks, then the hits of all banks.
+    agenda: Agenda<W>,
     /// Which queue is served.
     serving: usize,
     /// Writes are drained once there are more than `drain_high`, until fewer than `drain_low`.
@@ -92,8 +98,8 @@ struct Counts {
     waited: [u64; 2],
 }
 
-impl Channel {
-    pub(super) fn new(cfg: &DramConfig) -> Channel {
+impl<const W: usize> Channel<W> {
+    pub(super) fn new(cfg: &DramConfig) -> Channel<W> {
         let t = cfg.resolved_timings();
         let banks = (cfg.ranks * cfg.bank_groups * cfg.banks_per_group) as usize;
         let capacity = [cfg.read_queue as usize, cfg.write_queue as usize];
@@ -109,11 +115,11 @@ impl Channel {
         Channel {
             clock: cfg.standard.clock(),
             device: Device::new(&t, cfg.bank_groups, cfg.banks_per_group),
-            pool: Pool::new(requests),
+            requests: Requests::new(requests),
             waiting: [0; 2],
             capacity,
-            wheel: Wheel::new(),
-            held: [NONE; 2],
+            banks: banks as u16,
+            agenda: Agenda::new(),
             serving: WRITE,
             drain_high: cfg.drain_high_percent as usize * capacity[WRITE] / 100,
             drain_low: (cfg.drain_low_percent as usize * capacity[WRITE]).div_ceil(100),
@@ -147,9 +153,7 @@ impl Channel {
         if self.wake <= clock {
             self.run_until(clock);
         }
-        let bank = self.device.bank_mut(place.bank);
-        let others = bank.first_request;
-        if others != NONE && self.pool.of_bank(others).any(|e| e.write && e.line == line) {
+        if self.requests.writes_line(place.bank, line) {
             // Found in the controller in the clock after arrival.
             if write {
                 self.counts.coalesced_writes += 1;
@@ -159,34 +163,23 @@ impl Channel {
             self.finish(tag, write, clock + 1);
             return self.next_advance();
         }
-        let mut entry = Entry::new(self.arrivals, line, place.row, place.bank, write, tag);
+        let request = Request::new(self.arrivals, line, place.row, place.bank, write, tag);
         self.arrivals = self.arrivals.wrapping_add(1);
-        entry.next_of_bank = others;
-        let slot = self.pool.add(entry);
-        bank.first_request = slot;
+        let (slot, only) = self.requests.add(&request);
         let which = usize::from(write);
         self.waiting[which] += 1;
         self.counts.waited[which] = self.counts.waited[which].wrapping_sub(clock);
-        self.wheel.turn(clock);
-        if self.calendar.is_due() {
-            self.hold(slot, which);
-            return self.next_advance();
-        }
-        self.choose_queue();
-        if which == self.serving {
+        if !self.calendar.is_due() {
             // The controller sees a request in the clock after its arrival.
-            let (next, ready) = (clock + 1, self.device.ready(&entry));
-            if ready <= next && self.bus_free <= next && self.wake > next {
-                // Nothing else wants that clock, and what arrives until then is younger.
-                self.bus_free = next + self.issue_first(slot, next);
-                self.wake = self.next_wake();
-                return self.next_advance();
+            self.agenda.turn(clock);
+            if self.choose_queue() {
+                self.review_all();
+                self.wake = self.wake.min(self.agenda.next().max(self.bus_free));
+            } else if which == self.serving {
+                let next = self.enlist(slot, &request, only);
+                self.wake = self.wake.min(next.max(self.bus_free));
             }
-            self.look_again(slot, ready.max(next));
-        } else {
-            self.hold(slot, which);
         }
-        self.wake = self.wake.min(self.wheel.next().max(self.bus_free));
         self.next_advance()
     }
 
@@ -197,7 +190,8 @@ impl Channel {
         if self.wake <= clock {
             self.run_until(clock);
         }
-        done.append(&mut self.finished);
+        done.extend_from_slice(&self.finished);
+        self.finished.clear();
         self.first_finished = Ps::MAX;
         self.next_advance()
     }
@@ -207,7 +201,7 @@ impl Channel {
     /// or in a slot that becomes free, which matters when a queue is full.
     #[inline]
     fn next_advance(&self) -> Ps {
-        let wake = if self.pool.is_empty() {
+        let wake = if self.requests.is_empty() {
             Ps::MAX
         } else if self.can_accept(false) && self.can_accept(true) {
             self.clock.at(self.wake + self.shortest_access)

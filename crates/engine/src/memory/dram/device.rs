@@ -6,8 +6,8 @@
 //! B may be issued at the maximum over its levels. These clocks only ever grow, so one computed
 //! earlier is a lower bound later.
 
+use super::agenda::NEVER;
 use super::gaps::Gaps;
-use super::queue::{Entry, NEVER, NONE};
 use super::timing::Timings;
 
 /// Most banks (and bank groups) and ranks of a channel. The arrays have these constant powers of
@@ -37,11 +37,9 @@ pub(super) struct Bank {
     pub last_access: u64,
     /// The row policy has put the bank on its list.
     pub watched: bool,
-    /// First of the requests for this bank.
-    pub first_request: u16,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
 struct Group {
     next_activate: u64,
@@ -65,24 +63,29 @@ struct Rank {
     reserved: u32,
 }
 
-fn boxed<T: std::fmt::Debug>(items: Vec<T>) -> Box<[T; BANKS]> {
-    items.try_into().expect("as many as the array holds")
-}
-
-/// What to do next for a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The next command towards serving a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+#[repr(u8)]
 pub(super) enum Step {
     Precharge,
     Activate,
-    Column,
+    Read,
+    Write,
+}
+
+impl Step {
+    #[inline]
+    pub(super) fn access(write: bool) -> Step {
+        if write { Step::Write } else { Step::Read }
+    }
 }
 
 /// The devices of one channel.
 #[derive(Clone, Debug)]
 pub(super) struct Device {
     gaps: Gaps,
-    banks: Box<[Bank; BANKS]>,
-    groups: Box<[Group; BANKS]>,
+    banks: [Bank; BANKS],
+    groups: [Group; BANKS],
     ranks: [Rank; RANKS],
     banks_per_rank: usize,
     /// The rank of the last read or write, and the earliest read and write for all other ranks.
@@ -94,10 +97,10 @@ pub(super) struct Device {
 impl Device {
     pub(super) fn new(t: &Timings, groups_per_rank: u32, banks_per_group: u32) -> Device {
         let banks_per_rank = groups_per_rank * banks_per_group;
-        let bank = |i: u32| Bank {
+        let bank = |i: usize| Bank {
             row: CLOSED,
-            group: (i / banks_per_group) as u16,
-            rank: (i / banks_per_rank) as u16,
+            group: (i / banks_per_group as usize) as u16,
+            rank: (i / banks_per_rank as usize) as u16,
             next_activate: 0,
             next_precharge: 0,
             next_column: 0,
@@ -105,12 +108,11 @@ impl Device {
             accesses: 0,
             last_access: 0,
             watched: false,
-            first_request: NONE,
         };
         Device {
             gaps: Gaps::new(t),
-            banks: boxed((0..BANKS as u32).map(bank).collect()),
-            groups: boxed(vec![Group::default(); BANKS]),
+            banks: std::array::from_fn(bank),
+            groups: [Group::default(); BANKS],
             ranks: [Rank::default(); RANKS],
             banks_per_rank: banks_per_rank as usize,
             bus_rank: 0,
@@ -128,34 +130,22 @@ impl Device {
         &mut self.banks[bank as usize % BANKS]
     }
 
-    /// The command that brings `entry` forward.
+    /// The earliest clock for a command to `bank`, as far as the commands until now say.
     #[inline]
-    pub(super) fn step(&self, entry: &Entry) -> Step {
-        match self.banks[entry.bank as usize % BANKS].row {
-            row if row == entry.row => Step::Column,
-            CLOSED => Step::Activate,
-            _ => Step::Precharge,
-        }
-    }
-
-    /// The earliest clock for that command; never, while the bank is reserved for another row.
-    #[inline]
-    pub(super) fn ready(&self, entry: &Entry) -> u64 {
-        let bank = &self.banks[entry.bank as usize % BANKS];
+    pub(super) fn ready(&self, bank: u16, step: Step) -> u64 {
+        let bank = &self.banks[bank as usize % BANKS];
+        let group = &self.groups[bank.group as usize % BANKS];
         let rank = &self.ranks[bank.rank as usize % RANKS];
-        if bank.row == entry.row {
-            let group = &self.groups[bank.group as usize % BANKS];
-            let which = usize::from(entry.write);
-            let ready = group.next_column[which].max(rank.next_column[which]).max(bank.next_column);
-            if bank.rank == self.bus_rank { ready } else { ready.max(self.bus_next[which]) }
-        } else if bank.row == CLOSED {
-            let group = &self.groups[bank.group as usize % BANKS];
-            bank.next_activate.max(group.next_activate).max(rank.next_activate)
-        } else if bank.reserved {
-            NEVER
-        } else {
-            bank.next_precharge.max(rank.next_precharge)
-        }
+        let which = match step {
+            Step::Precharge => return bank.next_precharge.max(rank.next_precharge),
+            Step::Activate => {
+                return bank.next_activate.max(group.next_activate).max(rank.next_activate);
+            }
+            Step::Read => 0,
+            Step::Write => 1,
+        };
+        let ready = group.next_column[which].max(rank.next_column[which]).max(bank.next_column);
+        if bank.rank == self.bus_rank { ready } else { ready.max(self.bus_next[which]) }
     }
 
     /// The earliest precharge of `bank`.

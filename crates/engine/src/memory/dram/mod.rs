@@ -5,13 +5,14 @@
 //! owner drives it: [`Dram::push`] and [`Dram::advance`] give the time at which the channel wants to
 //! be advanced next. See `docs/models/dram.md`.
 
+mod agenda;
 mod channel;
 mod config;
 pub(crate) mod device;
 mod gaps;
 mod mapping;
-mod queue;
 mod refresh;
+mod requests;
 mod stats;
 mod timing;
 mod trace;
@@ -30,7 +31,30 @@ use crate::time::Ps;
 #[derive(Clone, Debug)]
 pub struct Dram {
     map: AddressMap,
-    channels: Vec<Channel>,
+    channels: Channels,
+}
+
+/// All channels, by the words that a mask of two bits a bank needs: loops over one or two are
+/// unrolled.
+#[derive(Clone, Debug)]
+enum Channels {
+    /// Up to 32 banks.
+    Few(Vec<Channel<1>>),
+    /// Up to 64 banks.
+    Medium(Vec<Channel<2>>),
+    /// Up to 256 banks.
+    Many(Vec<Channel<8>>),
+}
+
+/// `$do` with the vector of channels.
+macro_rules! with {
+    ($channels:expr, $vec:ident => $do:expr) => {
+        match $channels {
+            Channels::Few($vec) => $do,
+            Channels::Medium($vec) => $do,
+            Channels::Many($vec) => $do,
+        }
+    };
 }
 
 /// A request that completed.
@@ -49,15 +73,21 @@ impl Dram {
     /// The memory described by `cfg`, all banks closed, at time zero.
     pub fn new(cfg: &DramConfig) -> Result<Dram, DramConfigError> {
         cfg.check()?;
+        let banks = cfg.ranks * cfg.bank_groups * cfg.banks_per_group;
+        let channels = cfg.channels as usize;
         Ok(Dram {
             map: AddressMap::new(&cfg.mapping, &cfg.geometry()),
-            channels: vec![Channel::new(cfg); cfg.channels as usize],
+            channels: match banks {
+                0..=32 => Channels::Few(vec![Channel::new(cfg); channels]),
+                33..=64 => Channels::Medium(vec![Channel::new(cfg); channels]),
+                _ => Channels::Many(vec![Channel::new(cfg); channels]),
+            },
         })
     }
 
     /// Channels that are scheduled by themselves (DDR5: subchannels).
     pub fn channels(&self) -> usize {
-        self.channels.len()
+        with!(&self.channels, c => c.len())
     }
 
     /// The channel of a line (physical address / 64). Lines beyond the capacity wrap.
@@ -69,7 +99,8 @@ impl Dram {
     /// Whether the queue for reads or writes of the line's channel has room.
     #[inline]
     pub fn can_accept(&self, line: u32, write: bool) -> bool {
-        self.channels[self.map.channel(line)].can_accept(write)
+        let channel = self.map.channel(line);
+        with!(&self.channels, c => c[channel].can_accept(write))
     }
 
     /// Hands a request to its channel and gives the time at which that channel must be advanced
@@ -81,7 +112,8 @@ impl Dram {
     #[inline]
     pub fn push(&mut self, now: Ps, line: u32, write: bool, tag: u32) -> Ps {
         let place = self.map.place(line);
-        self.channels[self.map.channel(line)].push(now, line, place, write, tag)
+        let channel = self.map.channel(line);
+        with!(&mut self.channels, c => c[channel].push(now, line, place, write, tag))
     }
 
     /// Lets `channel` do everything up to and including `now`, adds what completed to `done`, and
@@ -91,19 +123,17 @@ impl Dram {
     /// are made up for when it is used again.
     #[inline]
     pub fn advance(&mut self, channel: usize, now: Ps, done: &mut Vec<Done>) -> Ps {
-        self.channels[channel].advance(now, done)
+        with!(&mut self.channels, c => c[channel].advance(now, done))
     }
 
     /// What `channel` counted until `now`, up to which it has been advanced.
     pub fn stats(&self, channel: usize, now: Ps) -> ChannelStats {
-        self.channels[channel].stats(now)
+        with!(&self.channels, c => c[channel].stats(now))
     }
 
     /// Starts counting afresh in all channels at `now`.
     pub fn reset_stats(&mut self, now: Ps) {
-        for channel in &mut self.channels {
-            channel.reset_stats(now);
-        }
+        with!(&mut self.channels, c => c.iter_mut().for_each(|channel| channel.reset_stats(now)));
     }
 }
 

@@ -70,7 +70,11 @@ fn run(cfg: &DramConfig, requests: &[(u64, u32, bool)]) -> (Dram, Vec<Done>) {
 }
 
 fn trace(dram: &Dram) -> &[Command] {
-    &dram.channels[0].trace.commands
+    trace_of(dram, 0)
+}
+
+fn trace_of(dram: &Dram, channel: usize) -> &[Command] {
+    with!(&dram.channels, c => &c[channel].trace.commands)
 }
 
 /// The clocks of the commands of a kind.
@@ -408,8 +412,8 @@ proptest! {
     #[test]
     fn random_memories_keep_the_rules(cfg in any_config(), requests in traffic()) {
         let (dram, done) = run(&cfg, &requests);
-        for channel in &dram.channels {
-            if let Err(v) = judge(&cfg).check(&channel.trace.commands) {
+        for channel in 0..dram.channels() {
+            if let Err(v) = judge(&cfg).check(trace_of(&dram, channel)) {
                 prop_assert!(false, "{} broken by {:?}", v.rule, v.by);
             }
         }

@@ -1,47 +1,73 @@
 //! Issuing a command: what changes in the devices, the queues and the counters.
 
+use super::super::agenda::{Candidate, NEVER};
 use super::super::device::{CLOSED, Step};
-use super::super::queue::{Entry, NEVER, NONE};
+use super::super::requests::Request;
+use super::schedule::OPENED;
 use super::{Channel, Kind};
 
-impl Channel {
-    /// Takes a request out of its queue.
+impl<const W: usize> Channel<W> {
+    /// Closes another row of `bank` for a waiting request.
     #[inline]
-    pub(super) fn dequeue(&mut self, entry: &Entry, now: u64) {
-        let which = usize::from(entry.write);
-        self.waiting[which] -= 1;
-        self.counts.waited[which] = self.counts.waited[which].wrapping_add(now);
-        self.choose_queue();
-    }
-
-    /// Closes another row for a waiting request.
-    #[inline]
-    pub(super) fn precharge_for(&mut self, slot: u16, now: u64) {
-        let entry = self.pool.get_mut(slot);
-        let bank = entry.bank;
-        self.counts.conflicts += u64::from(!entry.conflict);
-        entry.conflict = true;
+    pub(super) fn precharge_for(&mut self, slot: u16, bank: u16, now: u64) {
+        let request = self.requests.get_mut(slot);
+        self.counts.conflicts += u64::from(!request.conflict);
+        request.conflict = true;
+        let age = request.age;
         let ready = self.device.precharge(bank, now);
         self.trace.record(now, Kind::Precharge, bank, CLOSED);
-        self.wheel.add(&mut self.pool, slot, ready);
+        // The request is the oldest for its bank, and now the only candidate.
+        self.agenda.remove(self.hit_of(bank));
+        let candidate = Candidate { request: slot, bank: bank as u8, step: Step::Activate };
+        self.agenda.add(self.row_of(bank), candidate, age, ready);
     }
 
     /// Opens the row of a request, which holds the bank until it is served.
     #[inline]
-    pub(super) fn open(&mut self, slot: u16, entry: &Entry, now: u64) {
-        self.pool.get_mut(slot).opened = true;
-        self.counts.misses += u64::from(!entry.conflict);
-        let ready = self.device.activate(entry.bank, entry.row, now);
-        self.trace.record(now, Kind::Activate, entry.bank, entry.row);
-        self.wheel.add(&mut self.pool, slot, ready);
-        self.dequeue(entry, now);
+    pub(super) fn open(&mut self, slot: u16, bank: u16, now: u64) {
+        let &Request { row, conflict, write, age, .. } = self.requests.get(slot);
+        self.counts.misses += u64::from(!conflict);
+        self.requests.open(slot, bank, write);
+        let ready = self.device.activate(bank, row, now);
+        self.trace.record(now, Kind::Activate, bank, row);
+        let step = Step::access(write);
+        let candidate = Candidate { request: slot, bank: bank as u8, step };
+        if self.left_queue(write, now) {
+            self.review_all();
+        } else {
+            self.agenda.add(self.row_of(bank), candidate, age.wrapping_sub(OPENED), ready);
+        }
     }
 
-    /// Serves a request whose row is open.
+    /// Serves the request that the row of its bank was opened for.
     #[inline]
-    pub(super) fn access(&mut self, slot: u16, entry: &Entry, now: u64) {
-        let Entry { bank, row, tag, write, .. } = *entry;
-        let others = self.forget(slot, bank);
+    pub(super) fn access_opened(&mut self, slot: u16, bank: u16, now: u64) {
+        self.device.release(bank);
+        self.access(slot, bank, now);
+        self.requests.finish_opened(slot, bank);
+        self.agenda.remove(self.hit_of(bank));
+        self.nominate(bank);
+    }
+
+    /// Serves a waiting request whose row is open.
+    #[inline]
+    pub(super) fn access_waiting(&mut self, slot: u16, bank: u16, now: u64) {
+        let &Request { write, conflict, .. } = self.requests.get(slot);
+        self.counts.hits += u64::from(!conflict);
+        self.access(slot, bank, now);
+        self.requests.finish_waiting(slot, bank, write);
+        if self.left_queue(write, now) {
+            self.review_all();
+        } else {
+            self.agenda.remove(self.row_of(bank));
+            self.nominate(bank);
+        }
+    }
+
+    /// Reads or writes the open row of a bank.
+    #[inline]
+    fn access(&mut self, slot: u16, bank: u16, now: u64) {
+        let &Request { row, tag, write, .. } = self.requests.get(slot);
         let b = self.device.bank(bank);
         let close = b.accesses >= self.close_after && !b.reserved;
         let end = self.device.column(bank, write, close, now);
@@ -51,43 +77,15 @@ impl Channel {
         if self.closes_rows && !close {
             self.watch(bank);
         }
-        if others != NONE {
-            self.unpark(others, now);
-        }
     }
 
-    /// Takes a request out of the pool and off the list of its bank, and gives the first of the
-    /// others on that.
+    /// A request has left its queue. Says whether the other queue is to be served now.
     #[inline]
-    fn forget(&mut self, slot: u16, bank: u16) -> u16 {
-        let next = self.pool.get(slot).next_of_bank;
-        self.pool.free(slot);
-        let first = &mut self.device.bank_mut(bank).first_request;
-        if *first == slot {
-            *first = next;
-            return next;
-        }
-        let first = *first;
-        let mut before = first;
-        while self.pool.get(before).next_of_bank != slot {
-            before = self.pool.get(before).next_of_bank;
-        }
-        self.pool.get_mut(before).next_of_bank = next;
-        first
-    }
-
-    /// Requests for other rows of a bank could not touch it until now.
-    fn unpark(&mut self, first: u16, now: u64) {
-        let mut slot = first;
-        while slot != NONE {
-            let entry = self.pool.get_mut(slot);
-            let next = entry.next_of_bank;
-            if std::mem::take(&mut entry.parked) {
-                let ready = self.device.ready(entry).max(now + 1);
-                self.look_again(slot, ready);
-            }
-            slot = next;
-        }
+    fn left_queue(&mut self, write: bool, now: u64) -> bool {
+        let which = usize::from(write);
+        self.waiting[which] -= 1;
+        self.counts.waited[which] = self.counts.waited[which].wrapping_add(now);
+        self.choose_queue()
     }
 
     /// The next command of the refresh of `rank`, if it may be issued at `now`.
@@ -107,7 +105,7 @@ impl Channel {
             self.calendar.done();
             if !self.calendar.is_due() {
                 self.choose_queue();
-                self.release_held();
+                self.review_all();
             }
         }
         1
@@ -160,6 +158,9 @@ impl Channel {
         let Some(bank) = closed else { return false };
         self.device.precharge(bank, now);
         self.trace.record(now, Kind::Precharge, bank, CLOSED);
+        self.agenda.remove(self.row_of(bank));
+        self.agenda.remove(self.hit_of(bank));
+        self.nominate(bank);
         true
     }
 }

@@ -1,0 +1,251 @@
+//! The requests in a channel: of every bank, those that wait, in the order of their arrival.
+
+use super::device::BANKS;
+
+/// No request.
+pub(super) const NONE: u16 = u16::MAX;
+
+/// Entries of the pool. A constant power of two, of which small queues use the beginning, so that
+/// an index needs no check but a mask.
+const POOL: usize = 1024;
+
+/// A request in the controller. (Aligned so that indexing is a shift.)
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(super) struct Request {
+    /// Order of arrival, modulo 2^32.
+    pub age: u32,
+    pub line: u32,
+    pub row: u32,
+    pub tag: u32,
+    pub bank: u16,
+    /// The next one of the same bank and queue.
+    next: u16,
+    pub write: bool,
+    /// A row has been closed for this request: it counts as a conflict.
+    pub conflict: bool,
+}
+
+impl Request {
+    pub(super) fn new(age: u32, line: u32, row: u32, bank: u16, write: bool, tag: u32) -> Request {
+        Request { age, line, row, tag, bank, next: NONE, write, conflict: false }
+    }
+}
+
+/// The requests for one bank.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
+struct OfBank {
+    /// The oldest and the youngest waiting read and write.
+    first: [u16; 2],
+    last: [u16; 2],
+    /// The one whose row has been opened for it and that is in no queue any more.
+    opened: u16,
+}
+
+/// All requests of a channel: those waiting in the queues, and those whose row is opened for them.
+#[derive(Clone, Debug)]
+pub(super) struct Requests {
+    entries: [Request; POOL],
+    banks: [OfBank; BANKS],
+    /// The unused entries, linked.
+    free: u16,
+    /// Requests in the pool.
+    len: usize,
+}
+
+impl Requests {
+    pub(super) fn new(capacity: usize) -> Requests {
+        assert!(capacity <= POOL, "at most 2 * 256 queue entries and 256 banks");
+        let unused = Request::new(0, 0, 0, 0, false, 0);
+        let empty = OfBank { first: [NONE; 2], last: [NONE; 2], opened: NONE };
+        Requests {
+            entries: std::array::from_fn(|i| Request { next: i as u16 + 1, ..unused }),
+            banks: [empty; BANKS],
+            free: 0,
+            len: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, slot: u16) -> &Request {
+        &self.entries[slot as usize % POOL]
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, slot: u16) -> &mut Request {
+        &mut self.entries[slot as usize % POOL]
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Puts a request last in the queue of its bank; whether it is the only one there. There is an
+    /// entry for every place of the queues and every bank.
+    #[inline]
+    pub(super) fn add(&mut self, request: &Request) -> (u16, bool) {
+        let slot = self.free;
+        let entry = &mut self.entries[slot as usize % POOL];
+        self.free = entry.next;
+        *entry = *request;
+        self.len += 1;
+        let which = usize::from(request.write);
+        let bank = &mut self.banks[request.bank as usize % BANKS];
+        let last = std::mem::replace(&mut bank.last[which], slot);
+        let only = bank.first[which] == NONE;
+        if only {
+            bank.first[which] = slot;
+        } else {
+            self.entries[last as usize % POOL].next = slot;
+        }
+        (slot, only)
+    }
+
+    /// The oldest that waits for `bank` in a queue.
+    #[inline]
+    pub(super) fn first(&self, bank: u16, which: usize) -> u16 {
+        self.banks[bank as usize % BANKS].first[which]
+    }
+
+    /// The one that the row of `bank` was opened for.
+    #[inline]
+    pub(super) fn opened(&self, bank: u16) -> u16 {
+        self.banks[bank as usize % BANKS].opened
+    }
+
+    /// The first in a queue from `slot` on that wants `row`.
+    #[inline]
+    pub(super) fn find_row(&self, mut slot: u16, row: u32) -> u16 {
+        while slot != NONE {
+            let request = self.get(slot);
+            if request.row == row {
+                break;
+            }
+            slot = request.next;
+        }
+        slot
+    }
+
+    /// All that wait for `bank` in a queue, the oldest first.
+    #[cfg(test)]
+    pub(super) fn waiting(&self, bank: u16, which: usize) -> impl Iterator<Item = u16> {
+        let first = self.first(bank, which);
+        std::iter::successors(Some(first), |slot| Some(self.get(*slot).next))
+            .take_while(|slot| *slot != NONE)
+    }
+
+    /// Whether a write of `line` is on its way to `bank`.
+    #[inline]
+    pub(super) fn writes_line(&self, bank: u16, line: u32) -> bool {
+        let of_bank = &self.banks[bank as usize % BANKS];
+        let opened = of_bank.opened;
+        if opened != NONE {
+            let request = self.get(opened);
+            if request.write && request.line == line {
+                return true;
+            }
+        }
+        let mut slot = of_bank.first[1];
+        while slot != NONE {
+            let request = self.get(slot);
+            if request.line == line {
+                return true;
+            }
+            slot = request.next;
+        }
+        false
+    }
+
+    /// The row of a bank is opened for its oldest request, `slot`, which leaves its queue.
+    #[inline]
+    pub(super) fn open(&mut self, slot: u16, bank: u16, write: bool) {
+        let next = self.get(slot).next;
+        let of_bank = &mut self.banks[bank as usize % BANKS];
+        debug_assert_eq!(of_bank.first[usize::from(write)], slot);
+        of_bank.first[usize::from(write)] = next;
+        of_bank.opened = slot;
+    }
+
+    /// The request that the row of `bank` was opened for has been served.
+    #[inline]
+    pub(super) fn finish_opened(&mut self, slot: u16, bank: u16) {
+        self.banks[bank as usize % BANKS].opened = NONE;
+        self.release(slot);
+    }
+
+    /// A request has been served out of its queue.
+    #[inline]
+    pub(super) fn finish_waiting(&mut self, slot: u16, bank: u16, write: bool) {
+        let next = self.get(slot).next;
+        let which = usize::from(write);
+        let of_bank = &mut self.banks[bank as usize % BANKS];
+        if of_bank.first[which] == slot {
+            of_bank.first[which] = next;
+        } else {
+            let mut before = of_bank.first[which];
+            while self.entries[before as usize % POOL].next != slot {
+                before = self.entries[before as usize % POOL].next;
+            }
+            self.entries[before as usize % POOL].next = next;
+            if of_bank.last[which] == slot {
+                of_bank.last[which] = before;
+            }
+        }
+        self.release(slot);
+    }
+
+    #[inline]
+    fn release(&mut self, slot: u16) {
+        self.get_mut(slot).next = self.free;
+        self.free = slot;
+        self.len -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(age: u32, line: u32, row: u32) -> Request {
+        Request::new(age, line, row, 5, true, 0)
+    }
+
+    #[test]
+    fn a_bank_serves_its_requests_in_order_of_arrival_or_of_row() {
+        let mut requests = Requests::new(8);
+        let (a, only) = requests.add(&write(0, 10, 1));
+        assert!(only);
+        let (b, only) = requests.add(&write(1, 11, 2));
+        assert!(!only);
+        let (c, _) = requests.add(&write(2, 12, 2));
+        assert_eq!(requests.first(5, 1), a);
+        assert_eq!(requests.first(5, 0), NONE, "reads wait by themselves");
+        assert_eq!((requests.find_row(a, 2), requests.find_row(a, 3)), (b, NONE));
+        // The last, the first, and the one between.
+        requests.finish_waiting(c, 5, true);
+        let (d, _) = requests.add(&write(3, 13, 2));
+        assert_eq!(d, c, "entries are used again");
+        requests.finish_waiting(b, 5, true);
+        requests.finish_waiting(a, 5, true);
+        assert_eq!(requests.first(5, 1), d);
+        requests.finish_waiting(d, 5, true);
+        assert_eq!(requests.first(5, 1), NONE);
+        assert!(requests.is_empty());
+    }
+
+    #[test]
+    fn a_write_is_found_until_it_is_served() {
+        let mut requests = Requests::new(8);
+        requests.add(&Request { write: false, ..write(0, 10, 1) });
+        assert!(!requests.writes_line(5, 10), "only a read");
+        let (a, _) = requests.add(&write(1, 10, 1));
+        assert!(requests.writes_line(5, 10) && !requests.writes_line(4, 10));
+        requests.open(a, 5, true);
+        assert_eq!((requests.opened(5), requests.first(5, 1)), (a, NONE));
+        assert!(requests.writes_line(5, 10));
+        requests.finish_opened(a, 5);
+        assert!(!requests.writes_line(5, 10));
+    }
+}
