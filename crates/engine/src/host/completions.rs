@@ -85,7 +85,9 @@ mod tests {
     fn a_busy_nic_writes_several_completions_together_and_moves_more_packets() {
         let [single, gathered] = [1, 8].map(|n| at("40 Mpps", n));
         assert!((lines_a_packet(&single) - 18.0).abs() < 0.1, "{}", lines_a_packet(&single));
-        assert!((lines_a_packet(&gathered) - 17.125).abs() < 0.1, "{}", lines_a_packet(&gathered));
+        // 17.125 if every write had eight; some have fewer, where the NIC had to wait for credits.
+        let gathers = lines_a_packet(&gathered);
+        assert!((17.1..17.3).contains(&gathers), "{gathers}");
         assert!(gathered.packets.completed > single.packets.completed);
     }
 
