@@ -8,6 +8,10 @@ BIN := .venv/bin
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock \
                 rust-toolchain.toml pyproject.toml
 STAMPS := .venv/stamps
+# .cargo/config.toml builds for processors with AVX2; on an older one we build for that.
+ifeq ($(shell uname -m):$(shell grep -cwm1 avx2 /proc/cpuinfo),x86_64:0)
+export RUSTFLAGS := -C target-cpu=x86-64
+endif
 # Seconds that each fuzz target runs in `make test`; `make fuzz FUZZ_SECONDS=600` for a long run.
 FUZZ_SECONDS ?= 20
 
