@@ -3,8 +3,7 @@
 
 use super::line::Line;
 use super::replacement::Order;
-use super::state::State;
-use super::tags::Evicted;
+use super::state::{Evicted, State};
 use super::ways::{EMPTY, matching};
 
 /// Alignment of a set that fills whole lines of the host.

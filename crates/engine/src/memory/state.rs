@@ -1,6 +1,6 @@
-//! The state of a cached line, one byte.
+//! The state of a cached line, one byte, and the line that leaves a cache with it.
 
-use super::line::LineKind;
+use super::line::{Line, LineKind};
 
 /// State of a cached line: dirty, writable, written by I/O, and its [`LineKind`], in one byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,6 +42,13 @@ impl State {
     pub(crate) const fn without_io(self) -> State {
         State(self.0 & !Self::IO)
     }
+}
+
+/// A line that left a cache.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Evicted {
+    pub(crate) line: Line,
+    pub(crate) state: State,
 }
 
 #[cfg(test)]

@@ -6,14 +6,7 @@ use super::set::{Packed, Set, WholeLines};
 use crate::config::machine::Replacement;
 
 pub(crate) use super::index::{Home, Index};
-pub(crate) use super::state::State;
-
-/// A line that left a cache.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Evicted {
-    pub(crate) line: Line,
-    pub(crate) state: State,
-}
+pub(crate) use super::state::{Evicted, State};
 
 /// The sets, of as many ways as the cache has or a few more: a number known at compile time lets
 /// the compiler unroll every search.
