@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::kvs::config::KvsConfig;
 use super::l2fwd::L2fwdConfig;
 use super::l3fwd::config::L3fwdConfig;
+use super::snap::SnapConfig;
 use super::xmem::XmemConfig;
 
 /// The application of a tenant.
@@ -20,6 +21,8 @@ pub enum AppConfig {
     L3fwd(L3fwdConfig),
     /// A forwarder that swaps MAC addresses.
     L2fwd(L2fwdConfig),
+    /// A user-space network stack that reads from other machines; needs closed-loop traffic.
+    Snap(SnapConfig),
     /// A memory benchmark without network traffic.
     Xmem(XmemConfig),
 }
@@ -69,7 +72,7 @@ impl AppConfig {
             AppConfig::L3fwd(config) => config.check(),
             AppConfig::Xmem(config) => config.check(),
             // Any number of instructions will do.
-            AppConfig::L2fwd(_) => Vec::new(),
+            AppConfig::L2fwd(_) | AppConfig::Snap(_) => Vec::new(),
         }
     }
 }
@@ -106,7 +109,7 @@ mod tests {
     #[test]
     fn a_kind_alone_is_the_workload_of_the_paper() {
         assert_eq!(parse(r#"{"kind": "kvs"}"#), Ok(AppConfig::Kvs(KvsConfig::default())));
-        for kind in ["kvs", "l3fwd", "l2fwd", "xmem"] {
+        for kind in ["kvs", "l3fwd", "l2fwd", "snap", "xmem"] {
             let config = parse(&format!(r#"{{"kind": "{kind}"}}"#)).expect("defaults parse");
             assert_eq!(config.check(), [], "{kind}");
             let json = serde_json::to_string(&config).expect("serialises");
@@ -116,7 +119,7 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_kinds_are_refused_by_name() {
-        for kind in ["kvs", "l3fwd", "l2fwd", "xmem"] {
+        for kind in ["kvs", "l3fwd", "l2fwd", "snap", "xmem"] {
             let e = parse(&format!(r#"{{"kind": "{kind}", "itme": "512 B"}}"#)).unwrap_err();
             assert!(e.contains("itme"), "{kind}: {e}");
         }

@@ -8,6 +8,7 @@ pub mod config;
 pub mod kvs;
 pub mod l2fwd;
 pub mod l3fwd;
+pub mod snap;
 pub mod xmem;
 
 mod copy;
@@ -19,9 +20,11 @@ use self::config::AppConfig;
 use self::kvs::{Kvs, KvsCounters};
 use self::l2fwd::{L2fwd, L2fwdCounters};
 use self::l3fwd::{L3fwd, L3fwdCounters};
+use self::snap::{Snap, SnapCounters};
 use self::xmem::{Xmem, XmemCounters};
 use crate::core::op::Ops;
 use crate::memory::line::{AddressSpace, Line};
+use crate::transport::config::ClosedLoopConfig;
 
 /// A received packet as the application sees it.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +86,8 @@ pub enum AnyApp {
     L3fwd(L3fwd),
     /// A layer-2 forwarder.
     L2fwd(L2fwd),
+    /// A network stack that reads from other machines.
+    Snap(Snap),
     /// A memory benchmark.
     Xmem(Xmem),
 }
@@ -97,6 +102,8 @@ pub enum AppCounters {
     L3fwd(L3fwdCounters),
     /// A layer-2 forwarder.
     L2fwd(L2fwdCounters),
+    /// A network stack that reads from other machines.
+    Snap(SnapCounters),
     /// A memory benchmark.
     Xmem(XmemCounters),
 }
@@ -108,6 +115,7 @@ macro_rules! each {
             AnyApp::Kvs($app) => $call,
             AnyApp::L3fwd($app) => $call,
             AnyApp::L2fwd($app) => $call,
+            AnyApp::Snap($app) => $call,
             AnyApp::Xmem($app) => $call,
         }
     };
@@ -129,6 +137,7 @@ impl AppCounters {
                 vec![("packets", c.packets), ("second_lookups", c.second_lookups)]
             }
             AppCounters::L2fwd(c) => vec![("packets", c.packets)],
+            AppCounters::Snap(c) => vec![("packets", c.packets)],
             AppCounters::Xmem(c) => vec![("accesses", c.accesses)],
         }
     }
@@ -139,6 +148,7 @@ impl AppCounters {
             AppCounters::Kvs(c) => c.get_hits + c.get_misses + c.sets_in_place + c.sets_appended,
             AppCounters::L3fwd(c) => c.packets,
             AppCounters::L2fwd(c) => c.packets,
+            AppCounters::Snap(c) => c.packets,
             AppCounters::Xmem(c) => c.accesses,
         }
     }
@@ -146,12 +156,26 @@ impl AppCounters {
 
 impl AnyApp {
     /// The application of a tenant with `cores` cores, its regions reserved in `space`, its data
-    /// populated. The configuration has passed [`AppConfig::check`].
-    pub fn build(config: &AppConfig, cores: u32, seed: u64, space: &mut AddressSpace) -> AnyApp {
+    /// populated. The configuration has passed [`AppConfig::check`]; `traffic` is the run's, if it is
+    /// closed-loop.
+    ///
+    /// # Panics
+    /// If a stack that reads from other machines has no closed-loop traffic.
+    pub fn build(
+        config: &AppConfig,
+        cores: u32,
+        seed: u64,
+        traffic: Option<&ClosedLoopConfig>,
+        space: &mut AddressSpace,
+    ) -> AnyApp {
         match config {
             AppConfig::Kvs(config) => AnyApp::Kvs(Kvs::new(config, cores, seed, space)),
             AppConfig::L3fwd(config) => AnyApp::L3fwd(L3fwd::new(config, cores, seed, space)),
             AppConfig::L2fwd(config) => AnyApp::L2fwd(L2fwd::new(config)),
+            AppConfig::Snap(config) => {
+                let traffic = traffic.expect("the scenario's check wants closed-loop traffic");
+                AnyApp::Snap(Snap::new(config, cores, traffic, space))
+            }
             AppConfig::Xmem(config) => AnyApp::Xmem(Xmem::new(config, cores, seed, space)),
         }
     }
@@ -167,6 +191,7 @@ impl AnyApp {
             AnyApp::Kvs(app) => AppCounters::Kvs(app.counters()),
             AnyApp::L3fwd(app) => AppCounters::L3fwd(app.counters()),
             AnyApp::L2fwd(app) => AppCounters::L2fwd(app.counters()),
+            AnyApp::Snap(app) => AppCounters::Snap(app.counters()),
             AnyApp::Xmem(app) => AppCounters::Xmem(app.counters()),
         }
     }
@@ -212,7 +237,7 @@ mod tests {
             let config: AppConfig = serde_json::from_str(json).expect("parses");
             let mut space = AddressSpace::default();
             let first = space.reserve(1);
-            let mut app = AnyApp::build(&config, 2, 1, &mut space);
+            let mut app = AnyApp::build(&config, 2, 1, None, &mut space);
             let end = space.reserve(1);
             // Buffers at the end of the address space.
             let (rx, tx) = (Line::MAX - 100, Line::MAX - 50);

@@ -38,7 +38,7 @@ fn all(host: &Host) -> Vec<Balance> {
     let (write_lines, write_tlps) = writes_in_flight(host);
     let [(read_lines, found_lines), (requests, found_requests)] = host.tx.credits();
     let memory = host.memory.balance();
-    vec![
+    let mut balances = vec![
         balance("packets", m.in_path_begin + m.offered, ended + m.in_path),
         balance("packets in the path", m.in_path, packets(|p| !p.ended)),
         balance("packets to transmit", host.tx.in_flight, packets(|p| p.sending)),
@@ -60,7 +60,13 @@ fn all(host: &Host) -> Vec<Balance> {
         balance("DMA read requests", requests, found_requests),
         balance("memory reads", memory.reads_sent, memory.reads_done),
         balance("memory writes", memory.writes_sent, memory.writes_done),
-    ]
+    ];
+    if let Some(closed_loop) = &host.closed_loop {
+        let carries = |e: &&Event| matches!(e, Event::Network { step, .. } if step.carries());
+        let carried = host.events.iter().filter(carries).count() as u64;
+        balances.extend(closed_loop.balances(carried));
+    }
+    balances
 }
 
 /// Lines and TLPs of DMA writes that hold credits: on their way, held back, or done with the credits

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::closed_loop::ClosedLoop;
 use super::packets::Packet;
 use super::{Host, balance};
 use crate::memory::line::{LINE_BYTES, LineKind};
@@ -186,6 +187,10 @@ impl Host {
         for (column, value) in m.series.iter_mut().zip(values) {
             column.push(value);
         }
+        if let Some(closed_loop) = &mut self.closed_loop {
+            let interval = self.scenario.run.sample.ps();
+            closed_loop.sample(self.events.now(), interval, self.rx.sram_used);
+        }
     }
 
     pub(super) fn reset_meters(&mut self) {
@@ -205,6 +210,9 @@ impl Host {
         }
         for app in &mut self.apps {
             app.reset_counters();
+        }
+        if let Some(closed_loop) = &mut self.closed_loop {
+            closed_loop.reset();
         }
     }
 
@@ -273,6 +281,7 @@ impl Host {
             seed: self.scenario.run.seed,
             measured_ns: span_ns,
             packets: self.packet_results(span_ns),
+            transport: self.closed_loop.as_ref().map(|c| c.results(span_ns)),
             latency: STAGES
                 .iter()
                 .zip(&self.meters.stages)
@@ -306,6 +315,7 @@ impl Host {
                         unit: (*unit).into(),
                         values: values.clone(),
                     })
+                    .chain(self.closed_loop.iter().flat_map(ClosedLoop::series))
                     .collect(),
             },
             conservation,

@@ -6,6 +6,7 @@
 //! much late.
 
 mod balance;
+mod closed_loop;
 mod completions;
 mod measure;
 mod packets;
@@ -36,8 +37,11 @@ use crate::nic::rss::Rss;
 use crate::rng::Stream;
 use crate::stats::results::Results;
 use crate::time::Ps;
+use crate::transport::Step;
+use crate::wire::config::TrafficConfig;
 use crate::wire::{Arrival, Capture, Source};
 
+use closed_loop::ClosedLoop;
 use measure::Meters;
 use packets::Packets;
 use rx::Receiver;
@@ -77,6 +81,8 @@ enum Event {
     Channel { channel: u16 },
     /// A line arrives from memory.
     Line { transaction: u16 },
+    /// Something happens in the network of closed-loop traffic, to a datagram or a connection.
+    Network { step: Step, of: u32 },
     /// The time series takes a sample.
     Sample,
 }
@@ -144,6 +150,7 @@ pub struct Host {
     source: Option<Source>,
     next_arrival: Option<Arrival>,
     rss: Option<Rss>,
+    closed_loop: Option<ClosedLoop>,
     rx: Receiver,
     tx: Transmitter,
     /// Events that wait until the LLC takes requests again.
@@ -184,7 +191,9 @@ impl Host {
         let mut places = Stream::new(scenario.run.seed, "pools");
         let mut dealt = None;
         for (tenant, config) in scenario.tenants.iter().enumerate() {
-            let app = AnyApp::build(&config.app, config.cores.count, scenario.run.seed, &mut space);
+            let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
+            let (cores_of_app, seed) = (config.cores.count, scenario.run.seed);
+            let app = AnyApp::build(&config.app, cores_of_app, seed, closed_loop, &mut space);
             for rank in 0..config.cores.count {
                 let id = (config.cores.first + rank) as usize;
                 core_ways[id] = mask(config.llc_ways.unwrap_or(all_ways));
@@ -213,7 +222,7 @@ impl Host {
             apps.push(app);
         }
         let (source, rss) = match &scenario.traffic {
-            Some(traffic) if !queues.is_empty() => {
+            Some(traffic) if !queues.is_empty() && traffic.closed_loop().is_none() => {
                 let (source, flows) =
                     traffic.build(scenario.run.seed, capture).map_err(|e| BuildError {
                         key: format!("traffic.{}", e.key),
@@ -240,6 +249,7 @@ impl Host {
         let io_ways = mask(WayRange { first: 0, count: placement.io_ways });
         let lines = (space.reserved().0 / LINE_BYTES) as usize;
         let memory = Memory::new(machine, placement.policy, dram, core_ways, io_ways, lines);
+        let queue_count = queues.len() as u32;
         let mut host = Host {
             events: Events::default(),
             rx: Receiver::new(machine),
@@ -255,6 +265,7 @@ impl Host {
             source,
             next_arrival: None,
             rss,
+            closed_loop: ClosedLoop::new(scenario, queue_count),
             held_back: VecDeque::new(),
         };
         host.start();
@@ -275,6 +286,7 @@ impl Host {
             }
             None => {}
         }
+        self.schedule_network();
         for core in 0..self.cores.len() {
             if self.cores[core].tenant.is_some() {
                 self.wake(core as u16);
@@ -371,6 +383,7 @@ impl Host {
             Event::Visible { packet } => self.visible(now, packet),
             Event::Mark { core, mark, packet } => self.mark(now, core, mark, packet),
             Event::Arrival => self.arrival(now),
+            Event::Network { step, of } => self.network_step(now, step, of),
             Event::Sweep { first, lines } => self.memory.sweep(first, u32::from(lines)),
             Event::WriteBack { line } => self.memory.write_back(now, line),
             Event::Read { read } => self.read(now, read),

@@ -171,13 +171,20 @@ impl Host {
     fn accept(&mut self, now: Ps, arrival: Arrival, queue: u16) {
         let seq = self.rx.next_seq;
         self.rx.next_seq += 1;
+        match self.admit(now, arrival, queue, seq) {
+            Some(_) => self.receive(now),
+            None => self.lose_backlog(queue),
+        }
+    }
+
+    /// Takes a packet into the SRAM; nothing if it is dropped because it finds no room.
+    pub(super) fn admit(&mut self, now: Ps, arrival: Arrival, queue: u16, seq: u64) -> Option<u32> {
         let bytes = arrival.bytes;
         self.meters.offered += 1;
         self.meters.account_sram(now, self.rx.sram_used);
         if self.rx.sram_used + u64::from(bytes) > self.rx.sram_bytes {
             self.meters.dropped_sram += 1;
-            self.lose_backlog(queue);
-            return;
+            return None;
         }
         self.rx.sram_used += u64::from(bytes);
         let packet = self.packets.add(Packet {
@@ -201,7 +208,7 @@ impl Host {
         });
         self.meters.in_path += 1;
         self.rx.fifo.push_back(packet);
-        self.receive(now);
+        Some(packet)
     }
 
     fn lose_backlog(&mut self, queue: u16) {
@@ -286,6 +293,7 @@ impl Host {
         self.meters.dropped_no_descriptor += 1;
         self.meters.in_path -= 1;
         self.lose_backlog(p.queue);
+        self.drop_datagram(packet);
         self.rx.fifo.pop_front();
         self.packets.remove(packet);
     }

@@ -123,7 +123,10 @@ impl Host {
                 let buffer = p.buffer.take().expect("a packet is released once");
                 self.queues[p.queue as usize].pool.put(buffer);
             }
-            Mark::Transmit => self.doorbell(now, packet),
+            Mark::Transmit => {
+                self.processed(now, packet);
+                self.doorbell(now, packet);
+            }
             Mark::End => {
                 let c = &mut self.cores[core as usize];
                 c.in_service -= 1;

@@ -304,6 +304,7 @@ impl Host {
         let p = *self.packets.get(packet);
         self.tx.in_flight -= 1;
         self.meters.sent(now, &p);
+        self.acknowledged(now, packet);
         let q = &mut self.queues[p.queue as usize];
         if p.zero_copy && self.scenario.placement.sweeper {
             // The SweepBuffer flag of the work-queue entry (Sweeper paper, section V-D).

@@ -20,6 +20,9 @@ pub struct Results {
     pub measured_ns: f64,
     /// Packets by fate.
     pub packets: Packets,
+    /// What closed-loop senders did; absent for other traffic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<TransportResults>,
     /// Latency by stage of the path, in path order; the last is the whole.
     pub latency: Vec<StageLatency>,
     /// Traffic between processor and memory, by cause; the causes add up to all of it.
@@ -73,6 +76,47 @@ pub struct Packets {
     pub completed_gbps: f64,
     /// Dropped share of the offered packets, 0 to 1.
     pub drop_share: f64,
+}
+
+/// Closed-loop senders, within the measured time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TransportResults {
+    /// Payload that reached its application, each byte once, Gbit/s.
+    pub goodput_gbps: f64,
+    /// Data packets sent, those sent again included.
+    pub sent: u64,
+    /// Data packets sent again.
+    pub sent_again: u64,
+    /// Acknowledgements that senders received.
+    pub acknowledged: u64,
+    /// Data packets dropped because the switch's buffer was full.
+    pub dropped_switch: u64,
+    /// Data packets dropped by the server's NIC.
+    pub dropped_server: u64,
+    /// Dropped share of the data packets sent, 0 to 1.
+    pub drop_share: f64,
+    /// Data packets that the switch marked (ECN).
+    pub marked: u64,
+    /// Data packets found lost because later ones were acknowledged.
+    pub fast_recoveries: u64,
+    /// Timeouts of connections.
+    pub timeouts: u64,
+    /// Data packets that reached their application, for the first time.
+    pub delivered: u64,
+    /// Data packets that had reached it before.
+    pub duplicates: u64,
+    /// Reads completed.
+    pub reads: u64,
+    /// Mean congestion window of the connections at the end, packets.
+    pub mean_window: f64,
+    /// From a packet's sending to its acknowledgement's arrival.
+    pub rtt: Distribution,
+    /// The part of it outside of the server, as the senders compute it.
+    pub fabric_delay: Distribution,
+    /// The part of it in the server: arrival at the NIC to the hand-over of the acknowledgement.
+    pub host_delay: Distribution,
+    /// From the issue of a read to its last packet.
+    pub read_latency: Distribution,
 }
 
 /// Distribution of a latency.
@@ -211,7 +255,9 @@ pub struct TimeSeries {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// `offered`, `completed`, `dropped` (Mpps), `queue` (packets waiting), `memory-rd`,
-    /// `memory-wr` (GB/s), `rx-evct` (GB/s).
+    /// `memory-wr` (GB/s), `rx-evct` (GB/s); with closed-loop traffic also `goodput` (Gbps),
+    /// `sent-again` (Mpps), `window` (packets, mean), `fabric-delay`, `host-delay` (us, mean),
+    /// `nic-sram` and `switch-queue` (KiB at the sample).
     pub name: String,
     /// Unit of the values.
     pub unit: String,

@@ -46,6 +46,7 @@ impl TrafficConfig {
                 Some(BitRate(0)) => within("rate", BitRate(0), BitRate(1), BitRate(u64::MAX)),
                 _ => Ok(()),
             },
+            TrafficConfig::ClosedLoop(config) => config.check(),
             TrafficConfig::Backlog { depth, sizes, flows } => {
                 within("depth", *depth, 1, u32::MAX)?;
                 check_packets(sizes, *flows)

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::units::{BitRate, Duration, Rate, Size};
+use crate::transport::config::ClosedLoopConfig;
 
 /// The traffic that reaches the NIC.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TrafficConfig {
     /// Packets at equal distances.
@@ -58,6 +59,19 @@ pub enum TrafficConfig {
         /// How many flows they belong to, all equally likely.
         flows: u32,
     },
+    /// No rate of its own: machines across a switch answer the server's reads, under a congestion
+    /// control that hears its acknowledgements.
+    ClosedLoop(ClosedLoopConfig),
+}
+
+impl TrafficConfig {
+    /// The configuration of closed-loop traffic.
+    pub(crate) fn closed_loop(&self) -> Option<&ClosedLoopConfig> {
+        match self {
+            TrafficConfig::ClosedLoop(config) => Some(config),
+            _ => None,
+        }
+    }
 }
 
 /// How long synthetic packets are. Sizes are those of the frame as it lands in the buffer, without

@@ -46,7 +46,8 @@ impl TrafficConfig {
     /// A value out of its range, or a capture without a rate of its own when none is given.
     ///
     /// # Panics
-    /// If the traffic is a replay and `capture` is absent.
+    /// If the traffic is a replay and `capture` is absent, or if it is closed-loop: that has senders
+    /// ([`crate::transport`]) in place of a source.
     pub fn build(
         &self,
         seed: u64,
@@ -79,6 +80,7 @@ impl TrafficConfig {
                 let (draw, table) = synthetic(sizes, *flows);
                 return Ok((Source::Backlog { depth: *depth, draw }, table));
             }
+            TrafficConfig::ClosedLoop(_) => panic!("closed-loop traffic has senders, not a source"),
         };
         Ok((Source::Timed(arrivals), table))
     }

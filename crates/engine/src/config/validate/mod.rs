@@ -11,6 +11,7 @@ use super::scenario::{CoreRange, Placement, Queues, Run, Slo, Tenant};
 use super::units::{Duration, Share, Size};
 use crate::apps::config::AppConfig;
 use crate::memory::line::AddressSpace;
+use crate::transport::config::ClosedLoopConfig;
 use crate::wire::TrafficError;
 use crate::wire::config::{SizesConfig, TrafficConfig};
 
@@ -137,6 +138,20 @@ fn check_traffic(v: &mut Violations, traffic: &TrafficConfig, queues: &Queues, m
         v.add(&format!("traffic.{key}"), given, allowed);
         return;
     }
+    if traffic.closed_loop().is_some() && machine.nic.link.is_none() {
+        v.add(
+            "machine.nic.link",
+            "nothing",
+            "a rate such as \"100 Gbps\", which the switch before the server sends at",
+        );
+    }
+    if let Some(closed_loop) = traffic.closed_loop()
+        && closed_loop.acknowledgement > queues.buffer_size
+    {
+        let limit = queues.buffer_size;
+        let allowed = format!("at most queues.buffer_size ({limit}), which has to hold it");
+        v.add("traffic.acknowledgement", closed_loop.acknowledgement, allowed);
+    }
     let Some((key, size)) = largest_frame(traffic) else { return };
     let room = [("queues.buffer_size", queues.buffer_size), ("machine.nic.sram", machine.nic.sram)];
     if let Some((of, limit)) = room.iter().find(|(_, limit)| size > *limit) {
@@ -146,6 +161,9 @@ fn check_traffic(v: &mut Violations, traffic: &TrafficConfig, queues: &Queues, m
 
 /// The largest frame of synthetic traffic and the key that sets it.
 fn largest_frame(traffic: &TrafficConfig) -> Option<(String, Size)> {
+    if let Some(closed_loop) = traffic.closed_loop() {
+        return Some(("traffic.payload".into(), closed_loop.frame()));
+    }
     let (TrafficConfig::Constant { sizes, .. }
     | TrafficConfig::Poisson { sizes, .. }
     | TrafficConfig::Bursts { sizes, .. }
@@ -220,6 +238,23 @@ fn check_services(v: &mut Violations, scenario: &Scenario) {
         }
         _ => {}
     }
+    let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
+    let mut stacks = 0;
+    for (i, tenant) in scenario.tenants.iter().enumerate().filter(|(_, t)| serves_packets(t)) {
+        let stack = matches!(tenant.app, AppConfig::Snap(_));
+        stacks += u32::from(stack);
+        let allowed = match (closed_loop, stack) {
+            (None, true) => {
+                "an application that takes traffic with a source; snap needs traffic.kind = \"closed-loop\""
+            }
+            (Some(_), false) => "snap, which acknowledges the packets of closed-loop traffic",
+            (Some(_), true) if stacks > 1 => {
+                "one tenant of this kind: connections are dealt to its cores"
+            }
+            _ => continue,
+        };
+        v.add(&format!("tenants.{i}.app.kind"), if stack { "snap" } else { "another" }, allowed);
+    }
 }
 
 /// Whether all data fits the simulated address space.
@@ -247,6 +282,12 @@ fn check_memory(v: &mut Violations, scenario: &Scenario) {
                     u128::from(kvs.log.0) + u128::from(kvs.buckets) * u128::from(LINE)
                 }
                 AppConfig::Xmem(xmem) => u128::from(xmem.region.0) * cores,
+                AppConfig::Snap(_) => {
+                    let traffic = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
+                    let open =
+                        |t: &ClosedLoopConfig| u128::from(t.read.0) * u128::from(t.open_reads);
+                    traffic.map_or(0, |t| cores * u128::from(t.senders) * open(t))
+                }
                 AppConfig::L2fwd(_) | AppConfig::L3fwd(_) => 0,
             };
     }

@@ -1,0 +1,323 @@
+//! How a user describes closed-loop traffic.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::receiver::MAX_OPEN_PACKETS;
+use crate::config::units::{BitRate, Duration, Size};
+use crate::wire::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, TrafficError};
+
+/// Threads of the server that read from machines across a switch, whose answers keep to a congestion
+/// control. Every thread has one connection with every sender; a thread is a core with a queue, and a
+/// connection's packets go to its thread's queue, as flow steering does it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClosedLoopConfig {
+    /// Machines that send.
+    pub senders: u32,
+    /// Bytes of a read.
+    pub read: Size,
+    /// Reads that a thread keeps open on each connection.
+    #[serde(default = "ClosedLoopConfig::one")]
+    pub open_reads: u32,
+    /// Payload of a packet; a read is a whole number of packets.
+    pub payload: Size,
+    /// Bytes of headers before it, all that lands in the buffer.
+    pub headers: Size,
+    /// Bytes of the frame of an acknowledgement, the next read's request included.
+    pub acknowledgement: Size,
+    /// What lies between senders and server.
+    pub network: NetworkConfig,
+    /// When a packet is sent again.
+    #[serde(default)]
+    pub recovery: RecoveryConfig,
+    /// The congestion control.
+    pub control: ControlConfig,
+}
+
+/// The network between senders and server: a port of a switch whose rate is that of the server's link
+/// (`machine.nic.link`).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkConfig {
+    /// One way from host to host without queues: cables and switches.
+    pub delay: Duration,
+    /// Rate of a sender's link.
+    pub sender_link: BitRate,
+    /// Buffer of the switch port before the server; what does not fit is dropped.
+    pub buffer: Size,
+    /// A packet that finds more than this in the buffer is marked (ECN); absent: none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn_threshold: Option<Size>,
+}
+
+/// When a packet is sent again.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecoveryConfig {
+    /// Packets sent later that have to be acknowledged before one is taken for lost (RFC 9002, section
+    /// 6.1.1, and RFC 6675: 3).
+    pub reordering: u32,
+    /// Least retransmission timeout; above it, RFC 6298's estimate, doubled with every timeout in a row.
+    /// Not in the papers; 1 ms is usual in data centres, where RFC 6298's second is far too long.
+    pub min_timeout: Duration,
+}
+
+impl Default for RecoveryConfig {
+    fn default() -> RecoveryConfig {
+        RecoveryConfig { reordering: 3, min_timeout: Duration(1_000_000_000) }
+    }
+}
+
+/// A congestion control.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum ControlConfig {
+    /// Swift: delay targets for fabric and endpoint (SIGCOMM 2020).
+    Swift(SwiftConfig),
+    /// DCTCP: the fraction of packets that the switch marks (SIGCOMM 2010).
+    Dctcp(DctcpConfig),
+}
+
+/// The parameters of Swift, by their names in the paper's algorithm 1 and section 3.5 where they have
+/// one. The paper gives no values for production; the defaults are those of the public simulation by
+/// Broadcom and University College London (`csg-htsim`, `sim/swift.cpp`) unless they say otherwise.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SwiftConfig {
+    /// `ai`: packets added each round trip.
+    pub additive_increase: f64,
+    /// `beta`: decrease for a delay far above its target.
+    pub beta: f64,
+    /// `max_mdf`: largest decrease of a round trip.
+    pub max_mdf: f64,
+    /// `min_cwnd`, packets; 0.001 is an estimate: with it 1000 connections share what one packet a
+    /// round trip makes.
+    pub min_cwnd: f64,
+    /// `max_cwnd`, packets.
+    pub max_cwnd: f64,
+    /// The window that a connection starts with, packets.
+    pub initial_cwnd: f64,
+    /// `RETX_RESET_THRESHOLD`: timeouts in a row after which the window is the smallest.
+    pub reset_after_timeouts: u32,
+    /// Base target of the fabric's delay.
+    pub fabric_target: Duration,
+    /// `h`: what a hop adds to the target.
+    pub hop_target: Duration,
+    /// Hops of a packet.
+    pub hops: u32,
+    /// `fs_range`: the most that flow scaling adds.
+    pub flow_range: Duration,
+    /// `fs_min_cwnd`: the window at which it adds all of it, packets.
+    pub flow_min_cwnd: f64,
+    /// `fs_max_cwnd`: the window above which it adds nothing, packets.
+    pub flow_max_cwnd: f64,
+    /// Target of the endpoint's delay: 100 us in production ("Understanding Host Interconnect
+    /// Congestion", HotNets 2022, section 3.1).
+    pub endpoint_target: Duration,
+}
+
+impl Default for SwiftConfig {
+    fn default() -> SwiftConfig {
+        SwiftConfig {
+            additive_increase: 1.0,
+            beta: 0.8,
+            max_mdf: 0.5,
+            min_cwnd: 0.001,
+            max_cwnd: 1000.0,
+            initial_cwnd: 1.0,
+            reset_after_timeouts: 5,
+            fabric_target: Duration(20_000_000),
+            // csg-htsim: the base target over 6.55.
+            hop_target: Duration(3_053_435),
+            hops: 1,
+            flow_range: Duration(100_000_000),
+            flow_min_cwnd: 0.1,
+            flow_max_cwnd: 100.0,
+            endpoint_target: Duration(100_000_000),
+        }
+    }
+}
+
+/// The parameters of DCTCP.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DctcpConfig {
+    /// `g`: weight of a window of data in the estimate (paper, section 3.4: 1/16).
+    pub gain: f64,
+    /// Least window that a cut leaves, packets: Linux' 2 (`dctcp_ssthresh`).
+    pub min_cwnd: f64,
+    /// Largest window, packets.
+    pub max_cwnd: f64,
+    /// The window that a connection starts with, packets (RFC 6928: 10).
+    pub initial_cwnd: f64,
+}
+
+impl Default for DctcpConfig {
+    fn default() -> DctcpConfig {
+        DctcpConfig { gain: 1.0 / 16.0, min_cwnd: 2.0, max_cwnd: 1000.0, initial_cwnd: 10.0 }
+    }
+}
+
+/// Far more than any testbed has.
+const MAX_SENDERS: u32 = 4096;
+/// A second.
+const MAX_DELAY: Duration = Duration(1_000_000_000_000);
+/// Windows are computed with in 32 bits before the point.
+const MAX_CWND: f64 = 65_536.0;
+/// Far below what makes any difference, and far above what the fixed point can hold.
+const MIN_CWND: f64 = 1e-6;
+
+impl ClosedLoopConfig {
+    const fn one() -> u32 {
+        1
+    }
+
+    /// Packets of a read.
+    pub(crate) fn packets_per_read(&self) -> u32 {
+        (self.read.0 / self.payload.0) as u32
+    }
+
+    /// Packets of all open reads of a connection.
+    pub(crate) fn open_packets(&self) -> u32 {
+        self.packets_per_read() * self.open_reads
+    }
+
+    /// Bytes of a data frame.
+    pub(crate) fn frame(&self) -> Size {
+        Size(self.headers.0.saturating_add(self.payload.0))
+    }
+
+    /// Whether every value lies in its range.
+    ///
+    /// # Errors
+    /// The first value that does not.
+    pub(crate) fn check(&self) -> Result<(), TrafficError> {
+        let frame = (Size(MIN_FRAME_BYTES.into()), Size(MAX_FRAME_BYTES.into()));
+        within("senders", self.senders, 1, MAX_SENDERS)?;
+        within("payload", self.payload, Size(1), frame.1)?;
+        within("headers", self.headers, Size(0), frame.1)?;
+        within("acknowledgement", self.acknowledgement, frame.0, frame.1)?;
+        if self.frame() < frame.0 || self.frame() > frame.1 {
+            let allowed =
+                format!("{} to {} with traffic.headers, the sizes of a frame", frame.0, frame.1);
+            return refuse("payload", self.payload, allowed);
+        }
+        if self.read.0 == 0 || !self.read.0.is_multiple_of(self.payload.0) {
+            let allowed = format!("a multiple of traffic.payload ({})", self.payload);
+            return refuse("read", self.read, allowed);
+        }
+        let most = MAX_OPEN_PACKETS * self.payload.0;
+        within("read", self.read, self.payload, Size(most))?;
+        within("open_reads", u64::from(self.open_reads), 1, most / self.read.0)?;
+        let NetworkConfig { delay, sender_link, buffer, ecn_threshold } = &self.network;
+        within("network.delay", *delay, Duration(1), MAX_DELAY)?;
+        within("network.sender_link", *sender_link, BitRate(1_000_000), BitRate(u64::MAX))?;
+        within("network.buffer", *buffer, Size(self.frame().0 + 24), Size(u64::MAX))?;
+        if let Some(threshold) = ecn_threshold {
+            within("network.ecn_threshold", *threshold, Size(0), *buffer)?;
+        }
+        within("recovery.reordering", self.recovery.reordering, 1, 1000)?;
+        within("recovery.min_timeout", self.recovery.min_timeout, *delay, MAX_DELAY)?;
+        match &self.control {
+            ControlConfig::Swift(swift) => swift.check(),
+            ControlConfig::Dctcp(dctcp) => dctcp.check(),
+        }
+    }
+}
+
+impl SwiftConfig {
+    fn check(&self) -> Result<(), TrafficError> {
+        within("control.additive_increase", self.additive_increase, 1e-6, 1000.0)?;
+        within("control.beta", self.beta, 0.0, 1.0)?;
+        within("control.max_mdf", self.max_mdf, 0.0, 0.999)?;
+        within("control.min_cwnd", self.min_cwnd, MIN_CWND, MAX_CWND)?;
+        within("control.max_cwnd", self.max_cwnd, self.min_cwnd, MAX_CWND)?;
+        within("control.initial_cwnd", self.initial_cwnd, self.min_cwnd, self.max_cwnd)?;
+        within("control.reset_after_timeouts", self.reset_after_timeouts, 1, u32::MAX)?;
+        within("control.hops", self.hops, 0, 255)?;
+        within("control.flow_min_cwnd", self.flow_min_cwnd, MIN_CWND, MAX_CWND)?;
+        // Equal windows leave nothing to scale between.
+        within("control.flow_max_cwnd", self.flow_max_cwnd, 1.01 * self.flow_min_cwnd, MAX_CWND)?;
+        for (key, delay) in [
+            ("control.fabric_target", self.fabric_target),
+            ("control.hop_target", self.hop_target),
+            ("control.flow_range", self.flow_range),
+            ("control.endpoint_target", self.endpoint_target),
+        ] {
+            within(key, delay, Duration(0), MAX_DELAY)?;
+        }
+        Ok(())
+    }
+}
+
+impl DctcpConfig {
+    fn check(&self) -> Result<(), TrafficError> {
+        within("control.gain", self.gain, 1e-6, 1.0)?;
+        // Below one packet DCTCP, which does not pace, would still send one a round trip.
+        within("control.min_cwnd", self.min_cwnd, 1.0, MAX_CWND)?;
+        within("control.max_cwnd", self.max_cwnd, self.min_cwnd, MAX_CWND)?;
+        within("control.initial_cwnd", self.initial_cwnd, self.min_cwnd, self.max_cwnd)
+    }
+}
+
+fn refuse(key: &str, given: impl std::fmt::Display, allowed: String) -> Result<(), TrafficError> {
+    Err(TrafficError { key: key.into(), given: given.to_string(), allowed })
+}
+
+/// A NaN is within nothing.
+fn within<T>(key: &str, given: T, low: T, high: T) -> Result<(), TrafficError>
+where
+    T: Copy + PartialOrd + std::fmt::Display,
+{
+    if low <= given && given <= high {
+        Ok(())
+    } else {
+        refuse(key, given, format!("{low} to {high}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn config(key: &str, value: Value) -> ClosedLoopConfig {
+        let mut config = json!({
+            "senders": 40, "read": "16 KiB", "payload": "4 KiB", "headers": "332 B",
+            "acknowledgement": "64 B",
+            "network": { "delay": "5 us", "sender_link": "100 Gbps", "buffer": "4 MiB" },
+            "control": { "kind": "swift" }
+        });
+        let (parent, key) = key.rsplit_once('/').expect("a pointer");
+        config.pointer_mut(parent).expect("a parent")[key] = value;
+        serde_json::from_value(config).expect("a configuration")
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_what_is_allowed() {
+        assert_eq!(config("/senders", json!(1)).check(), Ok(()));
+        for (pointer, value, key) in [
+            ("/senders", json!(0), "senders"),
+            ("/read", json!("10 KiB"), "read"),
+            ("/read", json!("0 B"), "read"),
+            ("/payload", json!("0 B"), "payload"),
+            ("/payload", json!("256 KiB"), "payload"),
+            ("/open_reads", json!(0), "open_reads"),
+            ("/open_reads", json!(33), "open_reads"),
+            ("/acknowledgement", json!("10 B"), "acknowledgement"),
+            ("/network/delay", json!("0 ns"), "network.delay"),
+            ("/network/buffer", json!("4 KiB"), "network.buffer"),
+            ("/network/ecn_threshold", json!("5 MiB"), "network.ecn_threshold"),
+            ("/recovery", json!({"min_timeout": "1 us"}), "recovery.min_timeout"),
+            ("/control", json!({"kind": "swift", "max_mdf": 1.0}), "control.max_mdf"),
+            ("/control", json!({"kind": "swift", "min_cwnd": 0.0}), "control.min_cwnd"),
+            ("/control", json!({"kind": "swift", "flow_max_cwnd": 0.1}), "control.flow_max_cwnd"),
+            ("/control", json!({"kind": "dctcp", "gain": 0.0}), "control.gain"),
+        ] {
+            let error = config(pointer, value.clone()).check().expect_err(pointer);
+            assert_eq!(error.key, key, "{pointer} = {value}");
+            assert!(!error.allowed.is_empty());
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! The sender's end of one connection: what it may send, what is in flight, and what is lost.
+
+use std::collections::VecDeque;
+
+use super::config::RecoveryConfig;
+use super::fixed::ONE;
+use super::{AnyControl, Feedback, Loss};
+use crate::time::Ps;
+
+/// Timeouts in a row beyond which the timeout no longer doubles: 2^6 is RFC 6298's minute over its
+/// second, rounded up.
+const MAX_BACKOFF: u32 = 6;
+
+/// A packet in flight.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    number: u64,
+    order: u64,
+    at: Ps,
+    /// Packets sent later that have been acknowledged.
+    passed: u32,
+}
+
+/// What a connection does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Next {
+    /// It sends this packet, for the first time or again.
+    Send { number: u64, order: u64, again: bool },
+    /// It has something to send and has to wait until then.
+    WaitUntil(Ps),
+    /// It has nothing to send, or its window is full.
+    Nothing,
+}
+
+/// What an acknowledgement did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Acked {
+    /// The packet was not acknowledged before.
+    pub(super) first: bool,
+    /// Packets now taken for lost.
+    pub(super) lost: u32,
+}
+
+/// The sender's end of a connection.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    control: AnyControl,
+    recovery: RecoveryConfig,
+    /// Packets that the other side has asked for.
+    asked: u64,
+    /// The first packet not sent yet.
+    next: u64,
+    /// Packets to send again, in the order in which they were found lost.
+    lost: VecDeque<u64>,
+    /// Packets in flight, in the order of their sending.
+    flight: VecDeque<Sent>,
+    next_order: u64,
+    last_sent: Option<Ps>,
+    /// Round-trip time and its variation, smoothed (RFC 6298); nothing before the first.
+    rtt: Option<(Ps, Ps)>,
+    backoff: u32,
+    /// An event for the end of pacing, and one for the timeout, are scheduled.
+    pub(super) wakes: bool,
+    pub(super) timed: bool,
+}
+
+impl Connection {
+    pub(super) fn new(control: AnyControl, recovery: &RecoveryConfig) -> Connection {
+        Connection {
+            control,
+            recovery: recovery.clone(),
+            asked: 0,
+            next: 0,
+            lost: VecDeque::new(),
+            flight: VecDeque::new(),
+            next_order: 0,
+            last_sent: None,
+            rtt: None,
+            backoff: 0,
+            wakes: false,
+            timed: false,
+        }
+    }
+
+    /// The other side has asked for so many packets in all.
+    pub(super) fn ask(&mut self, packets: u64) {
+        self.asked = self.asked.max(packets);
+    }
+
+    /// The congestion window, in packets of [`ONE`].
+    pub(super) fn window(&self) -> u64 {
+        self.control.window()
+    }
+
+    /// Packets sent at least once.
+    pub(super) fn begun(&self) -> u64 {
+        self.next
+    }
+
+    /// Packets sent and neither acknowledged: in flight, or to be sent again.
+    pub(super) fn unacknowledged(&self) -> u64 {
+        (self.flight.len() + self.lost.len()) as u64
+    }
+
+    /// What to do now; a packet to send is then in flight.
+    pub(super) fn next(&mut self, now: Ps) -> Next {
+        // Below one packet the pacing bounds the rate, and one packet may be in flight.
+        let window = (self.control.window() / ONE).max(1);
+        let again = !self.lost.is_empty();
+        if self.flight.len() as u64 >= window || !(again || self.next < self.asked) {
+            return Next::Nothing;
+        }
+        let ready = self.last_sent.map_or(now, |at| at + self.control.pacing());
+        if ready > now {
+            return Next::WaitUntil(ready);
+        }
+        let number = self.lost.pop_front().unwrap_or(self.next);
+        self.next = self.next.max(number + 1);
+        let order = self.next_order;
+        self.next_order += 1;
+        self.last_sent = Some(now);
+        self.flight.push_back(Sent { number, order, at: now, passed: 0 });
+        Next::Send { number, order, again }
+    }
+
+    /// A packet is acknowledged. `feedback.order` is the place of the transmission that was, `number`
+    /// the packet's.
+    pub(super) fn on_ack(&mut self, now: Ps, number: u64, feedback: &Feedback) -> Acked {
+        let in_flight = self.flight.iter().position(|s| s.number == number);
+        let waits = self.lost.iter().position(|&n| n == number);
+        in_flight.map(|i| self.flight.remove(i));
+        waits.map(|i| self.lost.remove(i));
+        self.measure(feedback.rtt);
+        self.backoff = 0;
+        let feedback = Feedback { next_order: self.next_order, ..*feedback };
+        self.control.on_ack(now, &feedback);
+        // One after the other: losing a packet does not change what has passed the rest.
+        let mut lost = 0;
+        let mut i = 0;
+        while let Some(sent) = self.flight.get_mut(i).filter(|s| s.order < feedback.order) {
+            sent.passed += 1;
+            if sent.passed < self.recovery.reordering {
+                i += 1;
+                continue;
+            }
+            let loss = Loss { order: sent.order, next_order: self.next_order };
+            self.lost.push_back(sent.number);
+            self.flight.remove(i);
+            self.control.on_fast_recovery(now, loss);
+            lost += 1;
+        }
+        Acked { first: in_flight.or(waits).is_some(), lost }
+    }
+
+    /// RFC 6298, section 2.
+    fn measure(&mut self, rtt: Ps) {
+        self.rtt = Some(match self.rtt {
+            None => (rtt, Ps(rtt.0 / 2)),
+            Some((smooth, variation)) => {
+                let difference = smooth.0.abs_diff(rtt.0);
+                (Ps((7 * smooth.0 + rtt.0) / 8), Ps((3 * variation.0 + difference) / 4))
+            }
+        });
+    }
+
+    /// When the oldest packet in flight times out; nothing if there is none.
+    pub(super) fn deadline(&self) -> Option<Ps> {
+        let oldest = self.flight.front()?;
+        let estimate = self.rtt.map_or(0, |(smooth, variation)| smooth.0 + 4 * variation.0);
+        let timeout = estimate.max(self.recovery.min_timeout.0) << self.backoff.min(MAX_BACKOFF);
+        Some(oldest.at + Ps(timeout))
+    }
+
+    /// The deadline has passed: all packets in flight count as lost.
+    pub(super) fn time_out(&mut self, now: Ps) -> u32 {
+        let lost = self.flight.len() as u32;
+        self.lost.extend(self.flight.drain(..).map(|s| s.number));
+        self.backoff += 1;
+        self.control.on_timeout(now);
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::config::{ControlConfig, SwiftConfig};
+
+    fn connection(cwnd: f64) -> Connection {
+        let config = SwiftConfig { initial_cwnd: cwnd, ..SwiftConfig::default() };
+        let control = AnyControl::new(&ControlConfig::Swift(config));
+        let mut connection = Connection::new(control, &RecoveryConfig::default());
+        connection.ask(100);
+        connection
+    }
+
+    fn sent(connection: &mut Connection, now: Ps) -> Vec<(u64, bool)> {
+        let mut all = Vec::new();
+        while let Next::Send { number, again, .. } = connection.next(now) {
+            all.push((number, again));
+        }
+        all
+    }
+
+    fn ack(connection: &mut Connection, now: Ps, number: u64, order: u64) -> Acked {
+        let rtt = Ps::from_us(10);
+        let feedback = Feedback { rtt, endpoint: Ps::ZERO, marked: false, order, next_order: 0 };
+        connection.on_ack(now, number, &feedback)
+    }
+
+    #[test]
+    fn a_packet_is_lost_when_three_later_ones_are_acknowledged() {
+        let mut c = connection(8.0);
+        let first: Vec<(u64, bool)> = (0..8).map(|n| (n, false)).collect();
+        assert_eq!(sent(&mut c, Ps::ZERO), first);
+        let now = Ps::from_us(10);
+        let lost: Vec<u32> = (1..=4).map(|n| ack(&mut c, now, n, n).lost).collect();
+        assert_eq!(lost, [0, 0, 1, 0]);
+        assert_eq!(sent(&mut c, now)[0], (0, true));
+        // The late acknowledgement of the first transmission is the packet's own; the copy's is not.
+        assert!(ack(&mut c, now, 0, 0).first);
+        assert!(!ack(&mut c, now, 0, 8).first);
+    }
+
+    #[test]
+    fn without_acknowledgements_everything_is_sent_again_later_and_later() {
+        let mut c = connection(2.0);
+        assert_eq!(sent(&mut c, Ps::ZERO).len(), 2);
+        assert_eq!(c.deadline(), Some(Ps::from_us(1000)));
+        assert_eq!(c.time_out(Ps::from_us(1000)), 2);
+        // The window is halved: one packet.
+        assert_eq!(sent(&mut c, Ps::from_us(1000)), [(0, true)]);
+        assert_eq!(c.deadline(), Some(Ps::from_us(3000)));
+        assert_eq!(c.unacknowledged(), 2);
+    }
+
+    #[test]
+    fn below_one_packet_the_next_one_waits_for_its_time() {
+        let mut c = connection(0.25);
+        assert_eq!(sent(&mut c, Ps::ZERO), [(0, false)]);
+        assert_eq!(c.next(Ps::from_us(1)), Next::Nothing);
+        // A delay far above all targets: the window is halved, to an eighth of a packet.
+        let now = Ps::from_us(500);
+        let feedback = Feedback {
+            rtt: now,
+            endpoint: Ps::from_us(250),
+            marked: false,
+            order: 0,
+            next_order: 0,
+        };
+        c.on_ack(now, 0, &feedback);
+        let window = c.window() as f64 / ONE as f64;
+        let Next::WaitUntil(at) = c.next(now) else { panic!("it is paced") };
+        let expected = 500e6 / window;
+        assert!((at.0 as f64 - expected).abs() < 10.0, "{at:?} for {expected}");
+        assert_eq!(c.next(at), Next::Send { number: 1, order: 1, again: false });
+    }
+}

@@ -1,0 +1,419 @@
+//! Everything between the senders' software and the server's NIC, and the packets on it.
+//!
+//! A data packet and its acknowledgement are one [`Datagram`]: it begins when a connection sends and
+//! ends when the acknowledgement is back at the sender, or where it is dropped.
+
+use super::config::ClosedLoopConfig;
+use super::connection::{Connection, Next};
+use super::receiver::Receiver;
+use super::switch::{Port, Switch};
+use super::{AnyControl, Feedback, fixed};
+use crate::config::units::{BitRate, Size};
+use crate::rng::Stream;
+use crate::stats::histogram::Latency;
+use crate::time::Ps;
+
+/// Something that happens outside of the server, to a datagram or to a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// A datagram is at the switch.
+    Switch,
+    /// A datagram is at the server's NIC.
+    Delivered,
+    /// The acknowledgement of a datagram is at its sender.
+    Ack,
+    /// A connection goes on: its first read has arrived, or its pacing lets it.
+    Wake,
+    /// A connection looks at its timeout.
+    Timeout,
+}
+
+impl Step {
+    /// Whether it happens to a datagram.
+    pub(crate) fn carries(self) -> bool {
+        matches!(self, Step::Switch | Step::Delivered | Step::Ack)
+    }
+}
+
+/// A data packet on its way, and then its acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Datagram {
+    pub(crate) connection: u32,
+    /// Its place in what the connection carries, in packets.
+    pub(crate) number: u64,
+    order: u64,
+    sent: Ps,
+    marked: bool,
+    /// Of the acknowledgement: the delay in the server, and the packets asked for so far.
+    endpoint: Ps,
+    asked: u64,
+}
+
+/// What is counted since measuring began.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts {
+    /// Data packets sent, those sent again included.
+    pub(crate) sent: u64,
+    pub(crate) sent_again: u64,
+    /// Acknowledgements received.
+    pub(crate) acknowledged: u64,
+    pub(crate) dropped_switch: u64,
+    pub(crate) dropped_server: u64,
+    pub(crate) marked: u64,
+    /// Packets found lost by later acknowledgements, and timeouts of connections.
+    pub(crate) fast_recoveries: u64,
+    pub(crate) timeouts: u64,
+    /// Packets that reached their application for the first time, and again.
+    pub(crate) delivered: u64,
+    pub(crate) duplicates: u64,
+    /// Datagrams under way when counting began.
+    pub(crate) in_flight_begin: u64,
+    pub(crate) rtt: Latency,
+    pub(crate) fabric: Latency,
+    pub(crate) endpoint: Latency,
+    /// From the issue of a read to its last packet.
+    pub(crate) read: Latency,
+    /// Sums of the two delays, for the time series.
+    pub(crate) fabric_sum: u64,
+    pub(crate) endpoint_sum: u64,
+}
+
+/// The network and all connections. Connection `c` is that of queue `c / senders` with sender
+/// `c % senders`.
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    senders: u32,
+    delay: Ps,
+    frame: u32,
+    connections: Vec<Connection>,
+    receivers: Vec<Receiver>,
+    links: Vec<Port>,
+    switch: Switch,
+    datagrams: Vec<Datagram>,
+    free: Vec<u32>,
+    /// Packets whose first acknowledgement has come since the start of the run.
+    first_acknowledged: u64,
+    pub(crate) counts: Counts,
+    /// What is to be scheduled, and the datagram or connection that it happens to.
+    pub(crate) due: Vec<(Ps, Step, u32)>,
+}
+
+impl Network {
+    /// The connections of so many queues; `link` is the rate of the server's link. Each connection's
+    /// first read arrives at a random time within a round trip without queues.
+    pub(crate) fn new(config: &ClosedLoopConfig, link: BitRate, queues: u32, seed: u64) -> Network {
+        let connections = config.senders * queues;
+        let sender_links = config.network.sender_link;
+        let control = AnyControl::new(&config.control);
+        let receiver = Receiver::new(config.packets_per_read(), config.open_reads);
+        let mut stream = Stream::new(seed, "transport");
+        let delay = config.network.delay.ps();
+        let due = (0..connections)
+            .map(|connection| {
+                let wait = u128::from(stream.next_u64()) * u128::from(2 * delay.0) >> 64;
+                (Ps(wait as u64), Step::Wake, connection)
+            })
+            .collect();
+        let mut connection = Connection::new(control, &config.recovery);
+        connection.ask(receiver.asked());
+        // The wake of the start is scheduled above.
+        connection.wakes = true;
+        let Size(frame) = config.frame();
+        Network {
+            senders: config.senders,
+            delay,
+            frame: frame as u32,
+            connections: vec![connection; connections as usize],
+            receivers: vec![receiver; connections as usize],
+            links: vec![Port::new(sender_links); config.senders as usize],
+            switch: Switch::new(link, config.network.buffer, config.network.ecn_threshold),
+            datagrams: Vec::new(),
+            free: Vec::new(),
+            first_acknowledged: 0,
+            counts: Counts::default(),
+            due,
+        }
+    }
+
+    /// Bytes of a data frame.
+    pub(crate) fn frame(&self) -> u32 {
+        self.frame
+    }
+
+    /// The queue of the server that a connection belongs to.
+    pub(crate) fn queue(&self, connection: u32) -> u16 {
+        (connection / self.senders) as u16
+    }
+
+    /// A packet on its way.
+    pub(crate) fn datagram(&self, datagram: u32) -> &Datagram {
+        &self.datagrams[datagram as usize]
+    }
+
+    fn add(&mut self, datagram: Datagram) -> u32 {
+        match self.free.pop() {
+            Some(slot) => {
+                self.datagrams[slot as usize] = datagram;
+                slot
+            }
+            None => {
+                self.datagrams.push(datagram);
+                (self.datagrams.len() - 1) as u32
+            }
+        }
+    }
+
+    /// A packet is at the switch.
+    pub(crate) fn at_switch(&mut self, now: Ps, datagram: u32) {
+        match self.switch.forward(now, self.frame) {
+            Some((at, marked)) => {
+                self.datagrams[datagram as usize].marked = marked;
+                self.counts.marked += u64::from(marked);
+                self.due.push((at, Step::Delivered, datagram));
+            }
+            None => {
+                self.counts.dropped_switch += 1;
+                self.free.push(datagram);
+            }
+        }
+    }
+
+    /// The server has dropped a packet.
+    pub(crate) fn dropped(&mut self, datagram: u32) {
+        self.counts.dropped_server += 1;
+        self.free.push(datagram);
+    }
+
+    /// The server's thread has dealt with a packet, which spent `endpoint` in the server, and hands
+    /// over its acknowledgement.
+    pub(crate) fn processed(&mut self, now: Ps, datagram: u32, endpoint: Ps) {
+        let d = &mut self.datagrams[datagram as usize];
+        let counts = &mut self.counts;
+        let receiver = &mut self.receivers[d.connection as usize];
+        let received = receiver.receive(now, d.number, |time| counts.read.record(time));
+        (d.endpoint, d.asked) = (endpoint, received.asked);
+        counts.delivered += u64::from(received.new);
+        counts.duplicates += u64::from(!received.new);
+    }
+
+    /// The acknowledgement has left the server.
+    pub(crate) fn acknowledge(&mut self, now: Ps, datagram: u32) {
+        self.due.push((now + self.delay, Step::Ack, datagram));
+    }
+
+    /// An acknowledgement is at its sender.
+    pub(crate) fn at_sender(&mut self, now: Ps, datagram: u32) {
+        let d = self.datagrams[datagram as usize];
+        self.free.push(datagram);
+        let rtt = now - d.sent;
+        let fabric = rtt.saturating_sub(d.endpoint);
+        let feedback =
+            Feedback { rtt, endpoint: d.endpoint, marked: d.marked, order: d.order, next_order: 0 };
+        let connection = &mut self.connections[d.connection as usize];
+        connection.ask(d.asked);
+        let acked = connection.on_ack(now, d.number, &feedback);
+        self.first_acknowledged += u64::from(acked.first);
+        let c = &mut self.counts;
+        c.acknowledged += 1;
+        c.fast_recoveries += u64::from(acked.lost);
+        c.rtt.record(rtt);
+        c.fabric.record(fabric);
+        c.endpoint.record(d.endpoint);
+        c.fabric_sum += fabric.0;
+        c.endpoint_sum += d.endpoint.0;
+        self.send(now, d.connection);
+    }
+
+    /// A connection goes on.
+    pub(crate) fn wake(&mut self, now: Ps, connection: u32) {
+        self.connections[connection as usize].wakes = false;
+        self.send(now, connection);
+    }
+
+    /// A connection looks at its timeout.
+    pub(crate) fn timeout(&mut self, now: Ps, connection: u32) {
+        let c = &mut self.connections[connection as usize];
+        c.timed = false;
+        if c.deadline().is_some_and(|at| at <= now) {
+            c.time_out(now);
+            self.counts.timeouts += 1;
+        }
+        self.send(now, connection);
+    }
+
+    /// A connection sends what it may.
+    fn send(&mut self, now: Ps, connection: u32) {
+        let sender = (connection % self.senders) as usize;
+        loop {
+            let c = &mut self.connections[connection as usize];
+            match c.next(now) {
+                Next::Send { number, order, again } => {
+                    self.counts.sent += 1;
+                    self.counts.sent_again += u64::from(again);
+                    let datagram = self.add(Datagram {
+                        connection,
+                        number,
+                        order,
+                        sent: now,
+                        marked: false,
+                        endpoint: Ps::ZERO,
+                        asked: 0,
+                    });
+                    let at = self.links[sender].send(now, self.frame) + self.delay;
+                    self.due.push((at, Step::Switch, datagram));
+                }
+                Next::WaitUntil(at) => {
+                    if !c.wakes {
+                        c.wakes = true;
+                        self.due.push((at, Step::Wake, connection));
+                    }
+                    break;
+                }
+                Next::Nothing => break,
+            }
+        }
+        let c = &mut self.connections[connection as usize];
+        if !c.timed
+            && let Some(at) = c.deadline()
+        {
+            c.timed = true;
+            self.due.push((at, Step::Timeout, connection));
+        }
+    }
+
+    /// Datagrams under way.
+    pub(crate) fn in_flight(&self) -> u64 {
+        (self.datagrams.len() - self.free.len()) as u64
+    }
+
+    /// Packets sent at least once since the start of the run, and what became of them: acknowledged,
+    /// in flight, or to be sent again.
+    pub(crate) fn begun(&self) -> (u64, u64) {
+        let sum = |f: fn(&Connection) -> u64| self.connections.iter().map(f).sum::<u64>();
+        (sum(Connection::begun), self.first_acknowledged + sum(Connection::unacknowledged))
+    }
+
+    /// Mean congestion window, in packets.
+    pub(crate) fn mean_window(&self) -> f64 {
+        let sum: f64 = self.connections.iter().map(|c| fixed::to_f64(c.window())).sum();
+        sum / self.connections.len() as f64
+    }
+
+    /// Bytes in the queue of the switch.
+    pub(crate) fn switch_bytes(&self, now: Ps) -> u64 {
+        self.switch.waiting_bytes(now)
+    }
+
+    /// Counting begins.
+    pub(crate) fn reset_counts(&mut self) {
+        self.counts = Counts { in_flight_begin: self.in_flight(), ..Counts::default() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::Events;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn config(control: &str, senders: u32, open_reads: u32) -> ClosedLoopConfig {
+        serde_json::from_value(json!({
+            "senders": senders, "read": "16 KiB", "open_reads": open_reads, "payload": "4 KiB",
+            "headers": "332 B", "acknowledgement": "64 B",
+            "network": {
+                "delay": "5 us", "sender_link": "100 Gbps", "buffer": "256 KiB",
+                "ecn_threshold": "64 KiB"
+            },
+            "control": { "kind": control }
+        }))
+        .expect("a configuration")
+    }
+
+    /// A server that takes `service` for a packet, holds `room` packets, and drops every `lossy`-th.
+    fn run(config: &ClosedLoopConfig, service: Ps, room: u64, lossy: u64, end: Ps) -> Network {
+        let mut network = Network::new(config, BitRate(100_000_000_000), 2, 1);
+        let mut events = Events::default();
+        let (mut free_at, mut arrived) = (Ps::ZERO, 0u64);
+        loop {
+            for (at, step, of) in network.due.drain(..) {
+                events.push(at, (step, of));
+            }
+            let Some((now, (step, of))) = events.pop(end) else { break };
+            match step {
+                Step::Switch => network.at_switch(now, of),
+                Step::Delivered => {
+                    arrived += 1;
+                    let waiting = free_at.saturating_sub(now).0 / service.0;
+                    if waiting >= room || arrived.is_multiple_of(lossy) {
+                        network.dropped(of);
+                    } else {
+                        free_at = free_at.max(now) + service;
+                        // The server of this test is done with it at once and says later when.
+                        network.processed(free_at, of, free_at - now);
+                        network.acknowledge(free_at, of);
+                    }
+                }
+                Step::Ack => network.at_sender(now, of),
+                Step::Wake => network.wake(now, of),
+                Step::Timeout => network.timeout(now, of),
+            }
+            let c = &network.counts;
+            let ended = c.acknowledged + c.dropped_server + c.dropped_switch;
+            assert_eq!(c.sent, ended + network.in_flight());
+        }
+        network
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        /// Whatever is lost: every packet sent is acknowledged, dropped or in flight, every packet of
+        /// a read comes through, and no read stands still.
+        #[test]
+        fn nothing_is_lost_for_good(
+            dctcp in any::<bool>(),
+            senders in 1u32..20,
+            open_reads in 1u32..8,
+            service_ns in 100u64..3000,
+            room in 1u64..200,
+            lossy in 2u64..1000,
+        ) {
+            let config = config(if dctcp { "dctcp" } else { "swift" }, senders, open_reads);
+            let network =
+                run(&config, Ps::from_ns(service_ns), room, lossy, Ps::from_us(20_000));
+            let (begun, accounted) = network.begun();
+            prop_assert_eq!(begun, accounted);
+            let c = &network.counts;
+            prop_assert!(c.delivered + c.duplicates >= c.acknowledged);
+            prop_assert!(c.delivered <= begun);
+            prop_assert!(network.receivers.iter().all(|r| r.asked() > 4 * u64::from(open_reads)));
+        }
+    }
+
+    #[test]
+    fn swift_keeps_the_delay_of_a_slow_server_at_its_target_without_loss() {
+        // 40 connections on a server that does half of the link's rate.
+        let config = config("swift", 20, 4);
+        let service = Ps::from_ns(712);
+        let network = run(&config, service, 10_000, u64::MAX, Ps::from_us(20_000));
+        let c = &network.counts;
+        assert_eq!((c.dropped_server, c.dropped_switch), (0, 0));
+        let delay = c.endpoint.mean_ns();
+        assert!((80_000.0..120_000.0).contains(&delay), "{delay}");
+        let rate = c.delivered as f64 * 712e-9 / 0.02;
+        assert!(rate > 0.97, "{rate} of what the server can do");
+    }
+
+    #[test]
+    fn dctcp_keeps_the_queue_of_the_switch_near_the_threshold() {
+        let config = config("dctcp", 4, 4);
+        let network = run(&config, Ps::from_ns(1), 10_000, u64::MAX, Ps::from_us(20_000));
+        let c = &network.counts;
+        assert!(c.marked > 0);
+        // 64 KiB are 5.2 us on top of the 10 us of the way.
+        let fabric = c.fabric.mean_ns();
+        assert!((11_000.0..21_000.0).contains(&fabric), "{fabric}");
+        let gbps = c.delivered as f64 * 4096.0 * 8.0 / 20e6;
+        assert!(gbps > 85.0, "{gbps} Gbps");
+    }
+}
