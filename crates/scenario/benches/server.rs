@@ -74,6 +74,24 @@ fn main() {
         r.line_accesses as f64 / seconds / 1e6
     );
     println!("{:#?}", r.packets);
+    if let Some(t) = &r.transport {
+        println!(
+            "goodput {:.2} Gbps, {} sent, {} again, {} dropped at the switch, {} at the server ({:.2} %)",
+            t.goodput_gbps,
+            t.sent,
+            t.sent_again,
+            t.dropped_switch,
+            t.dropped_server,
+            100.0 * t.drop_share
+        );
+        println!(
+            "{} fast recoveries, {} timeouts, mean window {:.3} packets",
+            t.fast_recoveries, t.timeouts, t.mean_window
+        );
+        for (name, d) in [("rtt", &t.rtt), ("fabric", &t.fabric_delay), ("host", &t.host_delay)] {
+            println!("{name:9} mean {:9.1} ns  p99 {:9.1} ns", d.mean_ns, d.percentiles_ns[2].1);
+        }
+    }
     for s in &r.latency {
         let p = |i: usize| s.distribution.percentiles_ns[i].1;
         println!(

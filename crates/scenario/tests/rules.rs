@@ -4,6 +4,11 @@ use std::path::Path;
 
 use nic2core_scenario::{Disk, load};
 
+/// Traffic of machines that answer reads.
+const CLOSED_LOOP: &str = "traffic={kind='closed-loop', senders=2, read='4 KiB', payload='2 KiB', \
+     headers='64 B', acknowledgement='64 B', control={kind='swift'}, \
+     network={delay='5 us', sender_link='100 Gbps', buffer='1 MiB'}}";
+
 /// The overrides, the key that is blamed, and what the user is told is allowed.
 const RULES: &[(&[&str], &str, &str)] = &[
     (&["machine.core.count=0"], "machine.core.count", "1 to 32"),
@@ -71,6 +76,24 @@ const RULES: &[(&[&str], &str, &str)] = &[
         &["traffic={kind='poisson', rate='1 Mpps', flows=1, sizes={kind='mix', \
              of=[{size='60 B', weight=1}, {size='3 KiB', weight=1}]}}"],
         "traffic.sizes.of.1.size",
+        "at most queues.buffer_size (2 KiB)",
+    ),
+    (&["tenants.0.app={kind='snap'}"], "tenants.0.app.kind", "traffic.kind = \"closed-loop\""),
+    (&[CLOSED_LOOP, "machine.nic.link=100 Gbps"], "tenants.0.app.kind", "snap, which acknowledges"),
+    (&[CLOSED_LOOP, "tenants.0.app={kind='snap'}"], "machine.nic.link", "a rate such as"),
+    (
+        &[CLOSED_LOOP, "tenants.0.app={kind='snap'}", "tenants.1.app={kind='snap'}"],
+        "tenants.1.app.kind",
+        "one tenant of this kind",
+    ),
+    (&[CLOSED_LOOP, "traffic.senders=0"], "traffic.senders", "1 to 4096"),
+    (&[CLOSED_LOOP, "traffic.read=3 KiB"], "traffic.read", "a multiple of traffic.payload (2 KiB)"),
+    (&[CLOSED_LOOP, "traffic.open_reads=129"], "traffic.open_reads", "1 to 64"),
+    (&[CLOSED_LOOP, "traffic.control.beta=2.0"], "traffic.control.beta", "0 to 1"),
+    (&[CLOSED_LOOP], "traffic.payload", "at most queues.buffer_size (2 KiB)"),
+    (
+        &[CLOSED_LOOP, "traffic.acknowledgement=4 KiB"],
+        "traffic.acknowledgement",
         "at most queues.buffer_size (2 KiB)",
     ),
     (&["tenants.0.app.keys=0"], "tenants.0.app.keys", "1 to"),

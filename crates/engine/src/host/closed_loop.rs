@@ -217,3 +217,155 @@ impl Host {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::stats::results::Results;
+    use crate::testing::{forwarder, measure, pcie_json, run};
+
+    /// Two threads that read from five machines, whose stack costs 500 ns a packet.
+    fn reader(set: &[(&str, Value)]) -> Scenario {
+        let traffic = json!({
+            "kind": "closed-loop", "senders": 5, "read": "2 KiB", "open_reads": 8,
+            "payload": "512 B", "headers": "64 B", "acknowledgement": "64 B",
+            "network": {
+                "delay": "2 us", "sender_link": "100 Gbps", "buffer": "256 KiB",
+                "ecn_threshold": "32 KiB"
+            },
+            "recovery": { "min_timeout": "200 us" },
+            "control": { "kind": "swift", "endpoint_target": "20 us", "max_cwnd": 32.0 }
+        });
+        let tenants = json!([{
+            "name": "snap", "cores": { "first": 0, "count": 2 },
+            "app": { "kind": "snap", "packet_instructions": 4000 }
+        }]);
+        let mut all = vec![
+            ("/machine/nic/link", json!("100 Gbps")),
+            ("/traffic", traffic),
+            ("/tenants", tenants),
+            ("/run/warmup", json!("1 ms")),
+            ("/run/duration", json!("1 ms")),
+        ];
+        all.extend_from_slice(set);
+        forwarder(&all)
+    }
+
+    /// A NIC with an input buffer of a dozen packets behind one lane of PCIe, which is slower than the
+    /// threads: the buffer is full before a packet has waited for the target delay. The fabric's target
+    /// leaves room for what acknowledgements wait on that lane.
+    fn lossy() -> Scenario {
+        let mut pcie = pcie_json();
+        pcie["lanes"] = json!(1);
+        // Enough for the acknowledgements.
+        pcie["non_posted_credits"] = json!(64);
+        reader(&[
+            ("/machine/nic/sram", json!("8 KiB")),
+            ("/machine/pcie", pcie),
+            ("/traffic/control/fabric_target", json!("100 us")),
+        ])
+    }
+
+    fn transport(scenario: &Scenario) -> (Results, TransportResults) {
+        let results = run(scenario).results().unwrap_or_else(|e| panic!("{e}"));
+        let transport = results.transport.clone().expect("the traffic is closed-loop");
+        (results, transport)
+    }
+
+    #[test]
+    fn threads_add_up_until_the_link_is_full() {
+        let goodput = |threads: u32, link: &str| {
+            let cores = ("/tenants/0/cores/count", json!(threads));
+            transport(&reader(&[cores, ("/machine/nic/link", json!(link))])).1.goodput_gbps
+        };
+        let (one, two) = (goodput(1, "100 Gbps"), goodput(2, "100 Gbps"));
+        // 4000 instructions at 8 a nanosecond, the driver's, and what the accesses take.
+        assert!((5.0..8.0).contains(&one), "{one}");
+        // They share a small LLC and one channel.
+        assert!((1.75..2.02).contains(&(two / one)), "{one} and {two}");
+        // Payload is 512 of 600 bytes on the wire.
+        let limit = 4.0 * 512.0 / 600.0;
+        let full = goodput(2, "4 Gbps");
+        assert!((full - limit).abs() < 0.02 * limit, "{full} of {limit}");
+    }
+
+    #[test]
+    fn swift_holds_the_delay_of_slow_threads_at_its_target() {
+        let (_, t) = transport(&reader(&[]));
+        assert_eq!(t.dropped_server, 0);
+        assert!((15e3..30e3).contains(&t.host_delay.mean_ns), "{:?}", t.host_delay.mean_ns);
+        assert!(t.fabric_delay.mean_ns < 8e3, "{:?}", t.fabric_delay.mean_ns);
+        let parts = t.host_delay.mean_ns + t.fabric_delay.mean_ns;
+        assert!((t.rtt.mean_ns - parts).abs() < 1.0, "{} of {parts}", t.rtt.mean_ns);
+    }
+
+    #[test]
+    fn what_is_dropped_is_sent_again_and_everything_balances() {
+        let (results, t) = transport(&lossy());
+        assert!(t.dropped_server > 20 && t.sent_again > 20, "{}", t.dropped_server);
+        assert!(t.fast_recoveries > 5, "{}, {} timeouts", t.fast_recoveries, t.timeouts);
+        assert_eq!(t.dropped_server, results.packets.dropped_sram);
+        assert_eq!(results.conservation.len(), 16);
+        for b in &results.conservation[13..] {
+            assert!(b.entered > 0 && b.holds(), "{b:?}");
+        }
+        assert!(t.reads > 100 && t.delivered.abs_diff(4 * t.reads) < 4 * 5 * 2 * 8);
+        let columns: Vec<&str> = results.series.columns.iter().map(|c| c.name.as_str()).collect();
+        assert_eq!(columns[7..], SERIES.map(|(name, _)| name));
+        assert_eq!(results.reads_after_sweep, 0);
+    }
+
+    #[test]
+    fn a_lost_datagram_and_a_forgotten_packet_are_caught() {
+        let caught = |fault: fn(&mut ClosedLoop)| {
+            let mut host = run(&lossy());
+            assert!(host.results().is_ok());
+            fault(host.closed_loop.as_mut().expect("it is closed-loop"));
+            host.results().expect_err("the fault is seen")
+        };
+        let e = caught(|c| c.network.counts.dropped_server -= 1);
+        assert!(e.contains("datagrams"), "{e}");
+        let e = caught(|c| {
+            let slot = c.datagrams.iter_mut().find(|d| **d != NONE);
+            *slot.expect("a packet is in the host") = NONE;
+        });
+        assert!(e.contains("datagrams in flight"), "{e}");
+        let e = caught(|c| c.network.forget_a_packet());
+        assert!(e.contains("packets of reads"), "{e}");
+    }
+
+    #[test]
+    fn a_packet_without_descriptor_is_sent_again() {
+        let few = ("/queues/rx_descriptors", json!(4));
+        let (results, t) = transport(&reader(&[few]));
+        assert!(results.packets.dropped_no_descriptor > 0);
+        assert_eq!(t.dropped_server, results.packets.dropped_no_descriptor);
+        assert!(t.sent_again > 0);
+    }
+
+    #[test]
+    fn one_seed_gives_one_result_and_a_clone_goes_on_as_the_original() {
+        let as_json = |host: &Host| serde_json::to_value(host.results().unwrap()).unwrap();
+        for control in [json!({ "kind": "swift" }), json!({ "kind": "dctcp" })] {
+            let mut scenario = lossy();
+            let Some(crate::wire::config::TrafficConfig::ClosedLoop(c)) = &mut scenario.traffic
+            else {
+                panic!("it is closed-loop")
+            };
+            c.control = serde_json::from_value(control).unwrap();
+            let first = as_json(&run(&scenario));
+            assert_eq!(first, as_json(&run(&scenario)));
+            let mut host = Host::new(&scenario, None).unwrap();
+            host.run_until(Ps::from_us(777));
+            let mut copy = host.clone();
+            measure(&mut host, &scenario, &[Ps::from_us(1_234)]);
+            measure(&mut copy, &scenario, &[]);
+            assert_eq!(first, as_json(&host));
+            assert_eq!(first, as_json(&copy));
+            scenario.run.seed += 1;
+            assert_ne!(first, as_json(&run(&scenario)));
+        }
+    }
+}

@@ -102,6 +102,12 @@ impl Connection {
         (self.flight.len() + self.lost.len()) as u64
     }
 
+    /// A fault for tests.
+    #[cfg(test)]
+    pub(super) fn forget_a_packet(&mut self) {
+        self.flight.pop_front().map_or_else(|| self.lost.pop_front(), |s| Some(s.number));
+    }
+
     /// What to do now; a packet to send is then in flight.
     pub(super) fn next(&mut self, now: Ps) -> Next {
         // Below one packet the pacing bounds the rate, and one packet may be in flight.

@@ -304,6 +304,13 @@ impl Network {
         self.switch.waiting_bytes(now)
     }
 
+    /// A fault for tests: a sender no longer knows of a packet that it has sent.
+    #[cfg(test)]
+    pub(crate) fn forget_a_packet(&mut self) {
+        let connection = self.connections.iter_mut().find(|c| c.unacknowledged() > 0);
+        connection.expect("a packet is in flight").forget_a_packet();
+    }
+
     /// Counting begins.
     pub(crate) fn reset_counts(&mut self) {
         self.counts = Counts { in_flight_begin: self.in_flight(), ..Counts::default() };
