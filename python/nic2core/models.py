@@ -498,8 +498,123 @@ class BacklogTraffic(Model):
     """How many flows they belong to, all equally likely."""
 
 
+class Network(Model):
+    """The network between senders and server: a port of a switch whose rate is that of the server's
+    link (`machine.nic.link`).
+    """
+
+    delay: Duration
+    """One way from host to host without queues: cables and switches."""
+    sender_link: BitRate
+    """Rate of a sender's link."""
+    buffer: Size
+    """Buffer of the switch port before the server; what does not fit is dropped."""
+    ecn_threshold: Size | None = None
+    """A packet that finds more than this in the buffer is marked (ECN); absent: none is."""
+
+
+class Recovery(Model):
+    """When a packet is sent again."""
+
+    reordering: UInt32 = 3
+    """Packets sent later that have to be acknowledged before one is taken for lost (RFC 9002,
+    section 6.1.1, and RFC 6675: 3).
+    """
+    min_timeout: Duration = "1 ms"
+    """Least retransmission timeout; above it, RFC 6298's estimate, doubled with every timeout in a
+    row. Not in the papers; 1 ms is usual in data centres, where RFC 6298's second is far too long.
+    """
+
+
+class SwiftControl(Model):
+    """Swift: delay targets for fabric and endpoint (SIGCOMM 2020)."""
+
+    kind: Literal["swift"] = "swift"
+    additive_increase: float = 1.0
+    """`ai`: packets added each round trip."""
+    beta: float = 0.8
+    """`beta`: decrease for a delay far above its target."""
+    max_mdf: float = 0.5
+    """`max_mdf`: largest decrease of a round trip."""
+    min_cwnd: float = 0.001
+    """`min_cwnd`, packets; 0.001 is an estimate: with it 1000 connections share what one packet a
+    round trip makes.
+    """
+    max_cwnd: float = 1000.0
+    """`max_cwnd`, packets."""
+    initial_cwnd: float = 1.0
+    """The window that a connection starts with, packets."""
+    reset_after_timeouts: UInt32 = 5
+    """`RETX_RESET_THRESHOLD`: timeouts in a row after which the window is the smallest."""
+    fabric_target: Duration = "20 us"
+    """Base target of the fabric's delay."""
+    hop_target: Duration = "3053435 ps"
+    """`h`: what a hop adds to the target."""
+    hops: UInt32 = 1
+    """Hops of a packet."""
+    flow_range: Duration = "100 us"
+    """`fs_range`: the most that flow scaling adds."""
+    flow_min_cwnd: float = 0.1
+    """`fs_min_cwnd`: the window at which it adds all of it, packets."""
+    flow_max_cwnd: float = 100.0
+    """`fs_max_cwnd`: the window above which it adds nothing, packets."""
+    endpoint_target: Duration = "100 us"
+    """Target of the endpoint's delay: 100 us in production ("Understanding Host Interconnect
+    Congestion", HotNets 2022, section 3.1).
+    """
+
+
+class DctcpControl(Model):
+    """DCTCP: the fraction of packets that the switch marks (SIGCOMM 2010)."""
+
+    kind: Literal["dctcp"] = "dctcp"
+    gain: float = 0.0625
+    """`g`: weight of a window of data in the estimate (paper, section 3.4: 1/16)."""
+    min_cwnd: float = 2.0
+    """Least window that a cut leaves, packets: Linux' 2 (`dctcp_ssthresh`)."""
+    max_cwnd: float = 1000.0
+    """Largest window, packets."""
+    initial_cwnd: float = 10.0
+    """The window that a connection starts with, packets (RFC 6928: 10)."""
+
+
+Control: TypeAlias = Annotated[SwiftControl | DctcpControl, Field(discriminator="kind")]
+"""A congestion control."""
+
+
+class ClosedLoopTraffic(Model):
+    """No rate of its own: machines across a switch answer the server's reads, under a congestion
+    control that hears its acknowledgements.
+    """
+
+    kind: Literal["closed-loop"] = "closed-loop"
+    senders: UInt32
+    """Machines that send."""
+    read: Size
+    """Bytes of a read."""
+    open_reads: UInt32 = 1
+    """Reads that a thread keeps open on each connection."""
+    payload: Size
+    """Payload of a packet; a read is a whole number of packets."""
+    headers: Size
+    """Bytes of headers before it, all that lands in the buffer."""
+    acknowledgement: Size
+    """Bytes of the frame of an acknowledgement, the next read's request included."""
+    network: Network
+    """What lies between senders and server."""
+    recovery: Recovery = Field(default_factory=Recovery)
+    """When a packet is sent again."""
+    control: Control
+    """The congestion control."""
+
+
 Traffic: TypeAlias = Annotated[
-    ConstantTraffic | PoissonTraffic | BurstsTraffic | ReplayTraffic | BacklogTraffic,
+    ConstantTraffic
+    | PoissonTraffic
+    | BurstsTraffic
+    | ReplayTraffic
+    | BacklogTraffic
+    | ClosedLoopTraffic,
     Field(discriminator="kind"),
 ]
 """The traffic that reaches the NIC."""
@@ -705,6 +820,20 @@ class L2fwdApp(Model):
     """
 
 
+class SnapApp(Model):
+    """A user-space network stack that reads from other machines; needs closed-loop traffic."""
+
+    kind: Literal["snap"] = "snap"
+    packet_instructions: UInt32 = 2000
+    """Instructions of a packet beside its copy: transport, scheduling of the engine, hand-over to
+    the application. There is no count in the papers; a scenario calibrates it on a throughput.
+    """
+    copy_instructions_per_line: UInt32 = 4
+    """Instructions of the copy for each line beside the load and the store: an estimate from an
+    unrolled loop of 32-byte moves, as for the key-value store.
+    """
+
+
 Pattern: TypeAlias = Literal["random-chained", "random", "sequential"]
 """Order of the accesses. `random-chained`: Pointers through all words of the region in random
 order; each waits for the last. `random`: Independent random words. `sequential`: Word after word,
@@ -724,7 +853,9 @@ class XmemApp(Model):
     """Share of accesses that write."""
 
 
-App: TypeAlias = Annotated[KvsApp | L3fwdApp | L2fwdApp | XmemApp, Field(discriminator="kind")]
+App: TypeAlias = Annotated[
+    KvsApp | L3fwdApp | L2fwdApp | SnapApp | XmemApp, Field(discriminator="kind")
+]
 """The application of a tenant."""
 
 

@@ -25,6 +25,8 @@ class Results(Plain):
     """Simulated time that was measured, after the warm-up."""
     packets: Packets
     """Packets by fate."""
+    transport: TransportResults | None = None
+    """What closed-loop senders did; absent for other traffic."""
     latency: list[StageLatency]
     """Latency by stage of the path, in path order; the last is the whole."""
     memory: MemoryTraffic
@@ -78,6 +80,47 @@ class Packets(Plain):
     """Bytes of completed packets, as received, Gbit/s."""
     drop_share: float
     """Dropped share of the offered packets, 0 to 1."""
+
+
+class TransportResults(Plain):
+    """Closed-loop senders, within the measured time."""
+
+    goodput_gbps: float
+    """Payload that reached its application, each byte once, Gbit/s."""
+    sent: int
+    """Data packets sent, those sent again included."""
+    sent_again: int
+    """Data packets sent again."""
+    acknowledged: int
+    """Acknowledgements that senders received."""
+    dropped_switch: int
+    """Data packets dropped because the switch's buffer was full."""
+    dropped_server: int
+    """Data packets dropped by the server's NIC."""
+    drop_share: float
+    """Dropped share of the data packets sent, 0 to 1."""
+    marked: int
+    """Data packets that the switch marked (ECN)."""
+    fast_recoveries: int
+    """Data packets found lost because later ones were acknowledged."""
+    timeouts: int
+    """Timeouts of connections."""
+    delivered: int
+    """Data packets that reached their application, for the first time."""
+    duplicates: int
+    """Data packets that had reached it before."""
+    reads: int
+    """Reads completed."""
+    mean_window: float
+    """Mean congestion window of the connections at the end, packets."""
+    rtt: Distribution
+    """From a packet's sending to its acknowledgement's arrival."""
+    fabric_delay: Distribution
+    """The part of it outside of the server, as the senders compute it."""
+    host_delay: Distribution
+    """The part of it in the server: arrival at the NIC to the hand-over of the acknowledgement."""
+    read_latency: Distribution
+    """From the issue of a read to its last packet."""
 
 
 class Distribution(Plain):

@@ -4,10 +4,20 @@ use std::path::Path;
 
 use nic2core_scenario::{Disk, load};
 
-/// Traffic of machines that answer reads.
-const CLOSED_LOOP: &str = "traffic={kind='closed-loop', senders=2, read='4 KiB', payload='2 KiB', \
-     headers='64 B', acknowledgement='64 B', control={kind='swift'}, \
-     network={delay='5 us', sender_link='100 Gbps', buffer='1 MiB'}}";
+/// Traffic of machines that answer reads of so many bytes and get so large acknowledgements.
+macro_rules! closed_loop {
+    ($read:literal, $acknowledgement:literal) => {
+        concat!(
+            "traffic={kind='closed-loop', senders=2, payload='2 KiB', headers='64 B', read='",
+            $read,
+            "', acknowledgement='",
+            $acknowledgement,
+            "', control={kind='swift'}, ",
+            "network={delay='5 us', sender_link='100 Gbps', buffer='1 MiB'}}"
+        )
+    };
+}
+const CLOSED_LOOP: &str = closed_loop!("4 KiB", "64 B");
 
 /// The overrides, the key that is blamed, and what the user is told is allowed.
 const RULES: &[(&[&str], &str, &str)] = &[
@@ -86,16 +96,14 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "tenants.1.app.kind",
         "one tenant of this kind",
     ),
-    (&[CLOSED_LOOP, "traffic.senders=0"], "traffic.senders", "1 to 4096"),
-    (&[CLOSED_LOOP, "traffic.read=3 KiB"], "traffic.read", "a multiple of traffic.payload (2 KiB)"),
-    (&[CLOSED_LOOP, "traffic.open_reads=129"], "traffic.open_reads", "1 to 64"),
-    (&[CLOSED_LOOP, "traffic.control.beta=2.0"], "traffic.control.beta", "0 to 1"),
-    (&[CLOSED_LOOP], "traffic.payload", "at most queues.buffer_size (2 KiB)"),
+    (&[closed_loop!("3 KiB", "64 B")], "traffic.read", "a multiple of traffic.payload (2 KiB)"),
+    (&[closed_loop!("4 KiB", "9 B")], "traffic.acknowledgement", "60 B to"),
     (
-        &[CLOSED_LOOP, "traffic.acknowledgement=4 KiB"],
+        &[closed_loop!("4 KiB", "4 KiB")],
         "traffic.acknowledgement",
         "at most queues.buffer_size (2 KiB)",
     ),
+    (&[CLOSED_LOOP], "traffic.payload", "at most queues.buffer_size (2 KiB)"),
     (&["tenants.0.app.keys=0"], "tenants.0.app.keys", "1 to"),
     (&["placement.io_ways=0"], "placement.io_ways", "1 to 6"),
     (&["placement.io_ways=7"], "placement.io_ways", "1 to 6"),
