@@ -23,6 +23,13 @@ BAR_GAP = 0.5
 PANEL_TITLES = {
     "completed": "completed (dotted: offered)",
     "dropped": "dropped",
+    "goodput": "goodput of closed-loop senders",
+    "sent-again": "sent again",
+    "window": "congestion window, mean of all connections",
+    "host-delay": "host delay, mean",
+    "fabric-delay": "fabric delay, mean",
+    "nic-sram": "NIC input SRAM",
+    "switch-queue": "queue of the switch",
     "queue": "waiting in the queues",
     "memory-rd": "memory reads",
     "memory-wr": "memory writes",

@@ -116,7 +116,12 @@ def headline(result: Result) -> list[Number]:
     data = result.data
     packets, memory = data.packets, data.memory
     per_request = [c.per_request for c in memory.causes if c.per_request is not None]
+    transport = data.transport
+    goodput = (
+        [] if transport is None else [Number("goodput", three(transport.goodput_gbps), "Gbit/s")]
+    )
     return [
+        *goodput,
         Number("completed", three(packets.completed_mpps), "Mpps"),
         Number("network", three(packets.completed_gbps), "Gbit/s"),
         Number("offered", three(packets.offered_mpps), "Mpps"),
