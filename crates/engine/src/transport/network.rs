@@ -110,7 +110,7 @@ impl Network {
         let delay = config.network.delay.ps();
         let due = (0..connections)
             .map(|connection| {
-                let wait = u128::from(stream.next_u64()) * u128::from(2 * delay.0) >> 64;
+                let wait = (u128::from(stream.next_u64()) * u128::from(2 * delay.0)) >> 64;
                 (Ps(wait as u64), Step::Wake, connection)
             })
             .collect();
