@@ -2,7 +2,7 @@
 
 use super::super::device::{CLOSED, Step};
 use super::super::requests::NONE;
-use super::Channel;
+use super::{Channel, READ, WRITE};
 
 impl<const W: usize> Channel<W> {
     /// The request that is to be brought forward at `now`.
@@ -11,11 +11,16 @@ impl<const W: usize> Channel<W> {
         let mut first = (true, u32::MAX, NONE);
         let mut consider = |slot: u16, opened: bool, step: Step| {
             let request = self.requests.get(slot);
-            if self.device.ready(request.bank, step) <= now {
+            let ready = match step {
+                Step::Precharge | Step::Activate => self.device.row_ready(request.bank),
+                Step::Read => self.device.column_ready(request.bank, READ),
+                Step::Write => self.device.column_ready(request.bank, WRITE),
+            };
+            if ready <= now {
                 first = first.min((!opened, request.age, slot));
             }
         };
-        for bank in 0..self.banks {
+        for bank in 0..self.device.banks() {
             let opened = self.requests.opened(bank);
             if opened != NONE {
                 consider(opened, true, Step::access(self.requests.get(opened).write));

@@ -1,38 +1,60 @@
 //! The choice of the next command.
 
-use super::super::agenda::{Candidate, NEVER};
-use super::super::device::{CLOSED, Step};
+use super::super::device::CLOSED;
+use super::super::lanes::BLOCK;
 use super::super::requests::{NONE, Request};
-use super::{Channel, READ, WRITE};
+use super::super::wants::Serving;
+use super::{Channel, NEVER, READ, WRITE};
 
-/// How much older than any waiting request those count whose row is open for them: they go first.
-pub(super) const OPENED: u32 = 1 << 30;
+/// A request whose next command may be issued.
+#[derive(Clone, Copy)]
+struct Candidate {
+    slot: u16,
+    bank: u16,
+    /// An access to the open row, not a precharge or activate.
+    access: bool,
+}
 
 impl<const W: usize> Channel<W> {
     /// Does everything up to and including `clock`.
     pub(super) fn run_until(&mut self, clock: u64) {
-        while self.wake <= clock {
-            let now = self.wake;
+        loop {
+            let ready = self.device.ready(&self.wants);
+            let first = self.device.clock(ready.first());
+            let now = first.min(self.other_events()).max(self.bus_free);
+            if now > clock {
+                self.wake = now;
+                return;
+            }
             if self.calendar.next() <= now {
                 self.calendar.collect(now);
-                self.review_all();
+                self.wants.serving = Serving::Nobody;
+                self.bus_free = now;
+                continue;
             }
-            self.agenda.advance(now);
-            self.bus_free = now + self.issue_first(now);
+            if self.device.moves_base(now) {
+                continue;
+            }
+            let due = ready.due(self.device.short(now));
+            let occupied = self.issue_first(&due, now);
             // Without a command the bus is free from now on.
-            self.bus_free = self.bus_free.max(now + 1);
-            let next = self.agenda.next().min(self.other_events());
-            self.wake = next.max(self.bus_free);
+            self.bus_free = now + occupied.max(1);
         }
     }
 
-    /// The next clock at which something but a waiting request may want the command bus.
+    /// The next clock at which something can happen.
+    pub(super) fn next_event(&self) -> u64 {
+        let first = self.device.clock(self.device.ready(&self.wants).first());
+        first.min(self.other_events()).max(self.bus_free)
+    }
+
+    /// The next clock at which something but a request may want the command bus.
     #[inline]
     fn other_events(&self) -> u64 {
         let next = self.calendar.next();
         match self.calendar.head() {
             None => next.min(self.next_close),
-            Some(rank) => next.min(self.device.refresh_step(rank).1),
+            Some(rank) => next.min(self.refresh_step(rank).1),
         }
     }
 
@@ -53,148 +75,140 @@ impl<const W: usize> Channel<W> {
             }
             self.serving = READ;
         }
+        self.serve();
         true
     }
 
-    /// Brings the candidates of all banks up to date: after a turn between reads and writes, and
-    /// when a refresh falls due or is done.
-    pub(super) fn review_all(&mut self) {
-        self.agenda.clear();
-        for bank in 0..self.banks {
-            self.nominate(bank);
-        }
+    /// Makes the requests of the queue that is served candidates.
+    #[inline]
+    pub(super) fn serve(&mut self) {
+        self.wants.serving = if self.serving == READ { Serving::Reads } else { Serving::Writes };
     }
 
-    /// Adds the candidates of a bank that has none. (Most banks have nothing to add: only that is
-    /// worth having in line.)
-    #[inline(always)]
-    pub(super) fn nominate(&mut self, bank: u16) {
+    /// Brings what the waiting requests want of a bank up to date, after an access to it or when
+    /// the row policy has closed it.
+    #[inline]
+    pub(super) fn review(&mut self, bank: u16) {
+        for which in [READ, WRITE] {
+            let first = self.requests.first(bank, which);
+            let (mut hit, mut row_wanted) = (NONE, false);
+            if first != NONE {
+                (hit, row_wanted) = self.review_waiting(bank, first);
+            }
+            self.requests.set_hit(bank, which, hit);
+            self.wants.row(bank, which, row_wanted);
+            self.wants.column(bank, which, hit != NONE);
+        }
         let opened = self.requests.opened(bank);
-        let first = self.requests.first(bank, self.serving);
         if opened != NONE {
-            self.nominate_opened(bank, opened, first);
-        } else if first != NONE && !self.calendar.is_due() {
-            self.nominate_waiting(bank, first);
+            self.wants.column(bank, usize::from(self.requests.get(opened).write), true);
         }
     }
 
-    /// The same for a bank whose row has been opened for a request.
-    #[inline(never)]
-    fn nominate_opened(&mut self, bank: u16, opened: u16, first: u16) {
-        let &Request { age, row, write, .. } = self.requests.get(opened);
-        self.add(self.row_of(bank), opened, bank, Step::access(write), age.wrapping_sub(OPENED));
-        // One of the same queue cannot go before it, but one of the other may.
-        if usize::from(write) != self.serving && !self.calendar.is_due() {
-            self.nominate_hit(bank, self.requests.find_row(first, row));
-        }
-    }
-
-    /// The same for a bank whose row may be closed, of whose waiting requests `first` is the
-    /// oldest.
-    #[inline(never)]
-    fn nominate_waiting(&mut self, bank: u16, first: u16) {
-        let (row, oldest) = (self.device.bank(bank).row, self.requests.get(first).age);
+    /// The oldest that wants the open row of a bank, and whether one goes before it that wants
+    /// another. `first` is the oldest of those that wait.
+    #[inline]
+    fn review_waiting(&self, bank: u16, first: u16) -> (u16, bool) {
+        let row = self.device.bank(bank).row;
         if row == CLOSED {
-            self.add(self.row_of(bank), first, bank, Step::Activate, oldest);
-            return;
+            return (NONE, true);
         }
         // The row stays open while an older request wants it.
         let hit = self.requests.find_row(first, row);
-        if hit != first {
-            self.add(self.row_of(bank), first, bank, Step::Precharge, oldest);
-        }
-        self.nominate_hit(bank, hit);
+        (hit, hit != first && self.requests.opened(bank) == NONE)
     }
 
-    #[inline]
-    fn nominate_hit(&mut self, bank: u16, hit: u16) {
-        if hit != NONE {
-            let step = Step::access(self.serving == WRITE);
-            self.add(self.hit_of(bank), hit, bank, step, self.requests.get(hit).age);
-        }
-    }
-
-    /// The candidate for the row of a bank: its activate or precharge, or the access of the request
-    /// that its row was opened for.
-    #[inline]
-    pub(super) fn row_of(&self, bank: u16) -> usize {
-        usize::from(bank)
-    }
-
-    /// The candidate for an access to the open row of a bank by a waiting request.
-    #[inline]
-    pub(super) fn hit_of(&self, bank: u16) -> usize {
-        usize::from(self.banks + bank)
-    }
-
-    /// Adds a candidate and gives the clock at which it will be looked at.
-    #[inline]
-    fn add(&mut self, id: usize, request: u16, bank: u16, step: Step, age: u32) -> u64 {
-        let ready = self.device.ready(bank, step);
-        self.agenda.add(id, Candidate { request, bank: bank as u8, step }, age, ready)
-    }
-
-    /// A new request of the queue that is served is a candidate unless an older one goes before it
-    /// in all cases. `only` says that no other of the queue waits for its bank.
+    /// Enters what a new request wants, unless an older one goes before it in all cases; gives the
+    /// clock at which its command may be issued. `only` says that no other of its queue waits for
+    /// its bank.
     #[inline]
     pub(super) fn enlist(&mut self, slot: u16, request: &Request, only: bool) -> u64 {
-        let (bank, age) = (request.bank, request.age);
-        let state = self.device.bank(bank);
-        if state.row == request.row {
-            let hit = self.hit_of(bank);
-            if self.agenda.contains(hit) {
+        let (bank, which) = (request.bank, usize::from(request.write));
+        if self.device.bank(bank).row == request.row {
+            if self.requests.hit(bank, which) != NONE {
                 return NEVER;
             }
-            return self.add(hit, slot, bank, Step::access(request.write), age);
+            self.requests.set_hit(bank, which, slot);
+            self.wants.column(bank, which, true);
+            return self.device.column_ready(bank, which);
         }
-        if !only || state.reserved {
+        if !only || self.requests.opened(bank) != NONE {
             return NEVER;
         }
-        let step = if state.row == CLOSED { Step::Activate } else { Step::Precharge };
-        self.add(self.row_of(bank), slot, bank, step, age)
+        self.wants.row(bank, which, true);
+        self.device.row_ready(bank)
     }
 
     /// Issues the first command there is, if any. Gives the clocks it occupies the command bus.
     #[inline]
-    fn issue_first(&mut self, now: u64) -> u64 {
-        while let Some(id) = self.agenda.oldest_due(self.arrivals) {
-            let Candidate { bank, step, request } = self.agenda.get(id);
-            let bank = u16::from(bank);
-            let ready = self.device.ready(bank, step);
-            if ready > now {
-                // Delayed by a command elsewhere.
-                self.agenda.postpone(id, ready);
-                continue;
-            }
+    fn issue_first(&mut self, due: &[u64; W], now: u64) -> u64 {
+        let opened = self.oldest_opened(due, now);
+        if let Some(Candidate { slot, bank, .. }) = opened {
             #[cfg(test)]
-            assert_eq!(request, self.first_by_rule(now), "at {now}");
-            let opened = step >= Step::Read && id < usize::from(self.banks);
-            // A refresh that is due holds all waiting requests, so none is due here.
-            if self.next_close <= now && !opened && self.close_row(now) {
-                return 1;
-            }
-            self.agenda.take(id);
-            match step {
-                Step::Precharge => {
-                    self.precharge_for(request, bank, now);
-                    return 1;
-                }
-                Step::Activate => self.open(request, bank, now),
-                Step::Read | Step::Write if opened => self.access_opened(request, bank, now),
-                Step::Read | Step::Write => self.access_waiting(request, bank, now),
-            }
+            assert_eq!(slot, self.first_by_rule(now), "at {now}");
+            self.access_opened(slot, bank, now);
             return self.device.long_command();
         }
-        #[cfg(test)]
-        assert_eq!(NONE, self.first_by_rule(now), "at {now}");
-        self.maintain(now)
-    }
-
-    /// A command for no request: of a refresh, or of the row policy.
-    fn maintain(&mut self, now: u64) -> u64 {
         if let Some(rank) = self.calendar.head() {
             return self.refresh(rank, now);
         }
-        u64::from(self.next_close <= now && self.close_row(now))
+        let waiting = self.oldest_waiting(due);
+        #[cfg(test)]
+        assert_eq!(waiting.map_or(NONE, |c| c.slot), self.first_by_rule(now), "at {now}");
+        if self.next_close <= now && self.close_row(now) {
+            return 1;
+        }
+        let Some(Candidate { slot, bank, access }) = waiting else { return 0 };
+        if access {
+            self.access_waiting(slot, bank, now);
+        } else if self.device.bank(bank).row == CLOSED {
+            self.open(slot, bank, now);
+        } else {
+            self.precharge_for(slot, bank, now);
+            return 1;
+        }
+        self.device.long_command()
+    }
+
+    /// The oldest request whose row has been opened for it and can be accessed.
+    #[inline]
+    fn oldest_opened(&self, due: &[u64; W], now: u64) -> Option<Candidate> {
+        let (mut oldest, mut age) = (None, self.arrivals);
+        for (block, due) in due.iter().enumerate() {
+            let mut bits = due & self.wants.opened(block);
+            while bits != 0 {
+                let bank = (block * BLOCK) as u16 + bits.trailing_zeros() as u16 / 2;
+                bits &= bits - 1;
+                let slot = self.requests.opened(bank);
+                let request = self.requests.get(slot);
+                // What is due may be the access of a waiting request of the other kind.
+                let is_due = self.device.column_ready(bank, usize::from(request.write)) <= now;
+                if is_due && (request.age.wrapping_sub(age) as i32) < 0 {
+                    (oldest, age) = (Some(Candidate { slot, bank, access: true }), request.age);
+                }
+            }
+        }
+        oldest
+    }
+
+    /// The oldest waiting request of the queue served whose command is due. (Fewer than 2^31
+    /// requests arrive while one waits, so ages can be compared modulo 2^32.)
+    #[inline]
+    fn oldest_waiting(&self, due: &[u64; W]) -> Option<Candidate> {
+        let (mut oldest, mut age) = (None, self.arrivals);
+        for (block, due) in due.iter().enumerate() {
+            let mut bits = *due;
+            while bits != 0 {
+                let bit = bits.trailing_zeros() as u16;
+                bits &= bits - 1;
+                let (bank, access) = ((block * BLOCK) as u16 + bit / 2, bit % 2);
+                let slot = self.requests.next(bank, self.serving, access.into());
+                let request = self.requests.get(slot);
+                if (request.age.wrapping_sub(age) as i32) < 0 {
+                    (oldest, age) = (Some(Candidate { slot, bank, access: access != 0 }), request.age);
+                }
+            }
+        }
+        oldest
     }
 }
