@@ -27,7 +27,7 @@ use super::refresh::Calendar;
 use super::requests::{Request, Requests};
 use super::stats::ChannelStats;
 use super::trace::{Kind, Trace};
-use super::wants::{Serving, Wants};
+use super::wants::Wants;
 use super::{Done, NEVER, READ, WRITE};
 use crate::time::{Clock, Ps};
 
@@ -61,6 +61,8 @@ pub(super) struct Channel<const W: usize> {
     /// Banks the row policy will close, and the first clock at which one may be due.
     watched: Vec<u16>,
     next_close: u64,
+    /// Up to this clock there is nothing but the requests to be thought of.
+    alarm: u64,
     /// Next clock with something to do, requests waiting or not.
     wake: u64,
     /// First clock at which the command bus is free.
@@ -123,6 +125,7 @@ impl<const W: usize> Channel<W> {
             closes_rows: cfg.row_policy != RowPolicy::Open,
             watched: Vec::with_capacity(banks),
             next_close: NEVER,
+            alarm: 0,
             wake,
             bus_free: 0,
             arrivals: 0,
@@ -168,7 +171,7 @@ impl<const W: usize> Channel<W> {
         self.bus_free = self.bus_free.max(clock + 1);
         if !self.calendar.is_due() {
             if self.choose_queue() {
-                self.wake = self.next_event();
+                self.wake = self.next_event(&self.device.ready(&self.wants));
             } else if which == self.serving {
                 self.wake = self.wake.min(first.max(self.bus_free));
             }

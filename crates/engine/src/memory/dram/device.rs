@@ -6,9 +6,9 @@
 //! the rule concerns, so that what is kept is exact: no rule has to be asked when B is considered.
 
 use super::gaps::Gaps;
-use super::lanes::{Lanes, NEVER, Ready, SPAN};
+use super::lanes::{Lanes, Ready, SPAN};
 use super::timing::Timings;
-use super::wants::Wants;
+use super::wants::{View, Wants};
 use super::{READ, WRITE};
 
 /// Most banks (and bank groups) and ranks of a channel. The arrays have these constant powers of
@@ -159,18 +159,15 @@ impl<const W: usize> Device<W> {
         (clock - self.base) as i16
     }
 
-    /// Whether `now` is so late that clocks have to be counted from it, which they then are.
+    /// The clock from which on clocks have to be counted from a later base.
     #[inline]
-    pub(super) fn moves_base(&mut self, now: u64) -> bool {
-        let far = now - self.base >= SPAN;
-        if far {
-            self.move_base(now);
-        }
-        far
+    pub(super) fn last_of_base(&self) -> u64 {
+        self.base + SPAN
     }
 
+    /// Counts clocks from `now`.
     #[cold]
-    fn move_base(&mut self, now: u64) {
+    pub(super) fn move_base(&mut self, now: u64) {
         let clocks = (now - self.base).min(i16::MAX as u64) as i16;
         self.base = now;
         let [read, write] = &mut self.column;
@@ -182,7 +179,7 @@ impl<const W: usize> Device<W> {
     /// When what is wanted may come.
     #[inline(always)]
     pub(super) fn ready(&self, wants: &Wants<W>) -> Ready<W> {
-        let [row_wants, read_wants, write_wants] = wants.lanes();
+        let View { row: row_wants, column: [read_wants, write_wants] } = wants.view();
         Ready {
             row: std::array::from_fn(|w| {
                 std::array::from_fn(|half| {
@@ -202,10 +199,10 @@ impl<const W: usize> Device<W> {
         }
     }
 
-    /// A clock that is kept here, in full.
-    #[inline]
-    pub(super) fn clock(&self, short: i16) -> u64 {
-        if short == NEVER { super::NEVER } else { self.base + short as u64 }
+    /// The first clock of what may come next; far away, if that is nothing.
+    #[inline(always)]
+    pub(super) fn first(&self, ready: &Ready<W>) -> u64 {
+        self.base + ready.first() as u64
     }
 
     /// The first clock for the precharge or activate of a bank, whichever is next.
@@ -270,8 +267,6 @@ impl<const W: usize> Device<W> {
         let now = self.short(clock);
         let from = usize::from(write);
         let b = &mut self.banks[bank as usize % BANKS];
-        b.accesses += 1;
-        b.last_access = clock;
         let gaps = &self.by_group[b.group as usize].column[from];
         self.column[READ].raise_all(&gaps[READ], now);
         self.column[WRITE].raise_all(&gaps[WRITE], now);

@@ -105,7 +105,10 @@ impl<const W: usize> Ready<W> {
         for (row, column) in self.row.iter().zip(&self.column) {
             first = first.min(row[0].min(column[0])).min(row[1].min(column[1]));
         }
-        first.reduce_min()
+        // None is negative. Of unsigned numbers, eight are compared in one instruction.
+        let [a, b]: [[u16; 8]; 2] = bytemuck::cast(first);
+        let least: [u16; 8] = std::array::from_fn(|i| a[i].min(b[i]));
+        least.into_iter().fold(NEVER as u16, u16::min) as i16
     }
 
     /// What is possible at `now`: of every block a mask with two bits a bank, the lower one for its
@@ -114,15 +117,15 @@ impl<const W: usize> Ready<W> {
     pub(super) fn due(&self, now: i16) -> [u64; W] {
         let after = i16x16::splat(now + 1);
         // A comparison sets both bytes of a bank, so that a mask of bytes has two bits for it.
-        let mask = |clocks: &[i16x16; 2]| {
+        let lower = i16x16::splat(0x00ff);
+        std::array::from_fn(|w| {
             let half = |i: usize| {
-                let due: i16x16 = after.simd_gt(clocks[i]);
-                let bytes: i8x32 = bytemuck::cast(due);
-                u64::from(bytes.to_bitmask())
+                let (row, column): (i16x16, i16x16) =
+                    (after.simd_gt(self.row[w][i]), after.simd_gt(self.column[w][i]));
+                let both: i8x32 = bytemuck::cast(lower.select(row, column));
+                u64::from(both.to_bitmask())
             };
             half(0) | half(1) << 32
-        };
-        const ROWS: u64 = 0x5555_5555_5555_5555;
-        std::array::from_fn(|w| mask(&self.row[w]) & ROWS | mask(&self.column[w]) & !ROWS)
+        })
     }
 }

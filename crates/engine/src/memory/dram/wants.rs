@@ -2,7 +2,6 @@
 //! open row.
 
 use super::lanes::{BLOCK, Lanes, NEVER};
-use super::{READ, WRITE};
 
 /// Whose commands are candidates besides those of requests whose row has been opened for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,72 +12,144 @@ pub(super) enum Serving {
     Nobody,
 }
 
-/// Per bank, zero where a command is wanted and else [`NEVER`], which can be ored to its clock. What
-/// both queues want is kept up to date, so that nothing needs to be done when they take turns.
+/// Candidates of a block: two a bank, as in [`Ready::due`](super::lanes::Ready::due).
+const BITS: usize = 2 * BLOCK;
+
+/// Index of the ages of requests whose row has been opened for them; before it come both queues.
+const HELD: usize = 2;
+
+/// Per bank, zero where a command is wanted and else [`NEVER`], which can be ored to its clock.
+#[derive(Clone, Debug)]
+pub(super) struct View<const W: usize> {
+    /// A precharge or activate for a waiting request.
+    pub row: Lanes<W>,
+    /// A read, and a write: for the request that the row was opened for, or of the queue served.
+    pub column: [Lanes<W>; 2],
+}
+
+/// What is wanted while either queue is served, or none: all are kept up to date, so that nothing
+/// needs to be done when they take turns.
 #[derive(Clone, Debug)]
 pub(super) struct Wants<const W: usize> {
     pub serving: Serving,
-    /// A precharge or activate for the oldest read, or the oldest write; never.
-    row: [Lanes<W>; 3],
-    /// A read, or a write, for the request that the row was opened for; for that or a waiting one.
-    column: [[Lanes<W>; 2]; 2],
-    /// Banks that are held by a request whose row has been opened: masks as of
-    /// [`Ready::due`](super::lanes::Ready::due).
-    opened: [u64; W],
-}
-
-#[inline]
-fn wanted(wanted: bool) -> i16 {
-    if wanted { 0 } else { NEVER }
+    views: [View<W>; 3],
+    /// Banks held for a request whose row has been opened, and of these the ones whose open row a
+    /// waiting request of the other kind wants too. (The bit for an access of the bank.)
+    held: [u64; W],
+    contested: [u64; W],
+    /// The age of the oldest request that wants each command: of both queues, and of requests
+    /// whose row has been opened.
+    ages: [[[u32; BITS]; W]; 3],
 }
 
 impl<const W: usize> Wants<W> {
     pub(super) fn new() -> Wants<W> {
         let none = Lanes::splat(NEVER);
-        Wants { serving: Serving::Writes, row: [none; 3], column: [[none; 2]; 2], opened: [0; W] }
+        let view = View { row: none, column: [none; 2] };
+        Wants {
+            serving: Serving::Writes,
+            views: [view.clone(), view.clone(), view],
+            held: [0; W],
+            contested: [0; W],
+            ages: [[[0; BITS]; W]; 3],
+        }
     }
 
-    /// What is wanted now: precharges or activates, reads, writes.
+    /// What is wanted now.
     #[inline(always)]
-    pub(super) fn lanes(&self) -> [&Lanes<W>; 3] {
-        let (reads, writes) = (self.serving == Serving::Reads, self.serving == Serving::Writes);
-        [
-            &self.row[self.serving as usize],
-            &self.column[READ][usize::from(reads)],
-            &self.column[WRITE][usize::from(writes)],
-        ]
+    pub(super) fn view(&self) -> &View<W> {
+        &self.views[self.serving as usize]
     }
 
-    /// The banks held for a request: those of a block as a mask.
+    /// The banks of a block held for a request, and of these the contested ones.
     #[inline]
-    pub(super) fn opened(&self, block: usize) -> u64 {
-        self.opened[block]
+    pub(super) fn held(&self, block: usize) -> (u64, u64) {
+        (self.held[block], self.contested[block])
     }
 
-    /// Whether a waiting request of the queue wants the row of `bank` changed.
-    #[inline]
-    pub(super) fn row(&mut self, bank: u16, which: usize, is: bool) {
-        self.row[which].set(bank, wanted(is));
+    /// The oldest of the candidates `due` of a queue, as the position of its bit.
+    #[inline(always)]
+    pub(super) fn oldest_waiting(&self, due: &[u64; W], which: usize, youngest: u32) -> Option<usize> {
+        oldest(due, &self.ages[which % 2], youngest)
     }
 
-    /// Whether a waiting request of the queue wants the open row of `bank`, or the bank is held for
-    /// one of its kind.
+    /// The same for requests whose row has been opened.
+    #[inline(always)]
+    pub(super) fn oldest_held(&self, due: &[u64; W], youngest: u32) -> Option<usize> {
+        oldest(due, &self.ages[HELD], youngest)
+    }
+
+    /// A waiting request of that age is the oldest of its queue that wants the row changed.
     #[inline]
-    pub(super) fn column(&mut self, bank: u16, which: usize, is: bool) {
-        self.column[which][1].set(bank, wanted(is));
+    pub(super) fn row(&mut self, bank: u16, which: usize, age: u32) {
+        self.views[which].row.set(bank, 0);
+        self.ages[which][bank as usize / BLOCK % W][2 * (bank as usize % BLOCK)] = age;
+    }
+
+    /// None does.
+    #[inline]
+    pub(super) fn no_row(&mut self, bank: u16, which: usize) {
+        self.views[which].row.set(bank, NEVER);
+    }
+
+    /// A waiting request of that age is the oldest of its queue that wants the open row.
+    #[inline]
+    pub(super) fn hit(&mut self, bank: u16, which: usize, age: u32) {
+        self.views[which].column[which].set(bank, 0);
+        self.ages[which][bank as usize / BLOCK % W][2 * (bank as usize % BLOCK) + 1] = age;
+    }
+
+    /// None does.
+    #[inline]
+    pub(super) fn no_hit(&mut self, bank: u16, which: usize) {
+        // As long as the bank is held for one of that kind, an access is wanted all the same.
+        let lane = self.views[HELD].column[which].get(bank);
+        self.views[which].column[which].set(bank, lane);
     }
 
     /// The row of `bank` has been opened for a read or write.
     #[inline]
-    pub(super) fn hold(&mut self, bank: u16, which: usize) {
-        self.column[which][0].set(bank, 0);
-        self.opened[bank as usize / BLOCK % W] |= 2 << (2 * (bank as usize % BLOCK));
+    pub(super) fn hold(&mut self, bank: u16, which: usize, age: u32) {
+        self.views.iter_mut().for_each(|view| view.column[which].set(bank, 0));
+        let (block, bit) = (bank as usize / BLOCK % W, 2 * (bank as usize % BLOCK) + 1);
+        self.held[block] |= 1 << bit;
+        self.ages[HELD][block][bit] = age;
     }
 
-    /// That read or write has been served.
+    /// A waiting request of the other kind wants the row of a bank that is held.
+    #[inline]
+    pub(super) fn contest(&mut self, bank: u16) {
+        self.contested[bank as usize / BLOCK % W] |= 2 << (2 * (bank as usize % BLOCK));
+    }
+
+    /// The read or write that a bank was held for has been served.
     #[inline]
     pub(super) fn release(&mut self, bank: u16, which: usize) {
-        self.column[which][0].set(bank, NEVER);
-        self.opened[bank as usize / BLOCK % W] &= !(2 << (2 * (bank as usize % BLOCK)));
+        self.views.iter_mut().for_each(|view| view.column[which].set(bank, NEVER));
+        let (block, bit) = (bank as usize / BLOCK % W, 2 * (bank as usize % BLOCK) + 1);
+        self.held[block] &= !(1 << bit);
+        self.contested[block] &= !(1 << bit);
     }
+}
+
+/// The oldest of the bits set. (Fewer than 2^31 requests arrive while one waits, so ages can be
+/// compared modulo 2^32; `youngest` is above all.)
+#[inline(always)]
+fn oldest<const W: usize>(
+    set: &[u64; W],
+    ages: &[[u32; BITS]; W],
+    youngest: u32,
+) -> Option<usize> {
+    let (mut oldest, mut age) = (usize::MAX, youngest);
+    for (block, (bits, ages)) in set.iter().zip(ages).enumerate() {
+        let mut bits = *bits;
+        while bits != 0 {
+            let bit = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            if (ages[bit].wrapping_sub(age) as i32) < 0 {
+                (oldest, age) = (block * BITS + bit, ages[bit]);
+            }
+        }
+    }
+    (oldest != usize::MAX).then_some(oldest)
 }

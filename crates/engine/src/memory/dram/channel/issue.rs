@@ -14,31 +14,36 @@ impl<const W: usize> Channel<W> {
         self.device.precharge(bank, now);
         self.trace.record(now, Kind::Precharge, bank, CLOSED);
         for which in [READ, WRITE] {
-            // Both queues can only want it opened now.
-            self.requests.set_hit(bank, which, NONE);
-            self.wants.column(bank, which, false);
-            self.wants.row(bank, which, self.requests.first(bank, which) != NONE);
+            if self.requests.hit(bank, which) != NONE {
+                self.requests.set_hit(bank, which, NONE);
+                self.wants.no_hit(bank, which);
+            }
+        }
+        // Its own queue wanted the row changed before.
+        let other = self.requests.first(bank, self.serving ^ 1);
+        if other != NONE {
+            self.wants.row(bank, self.serving ^ 1, self.requests.get(other).age);
         }
     }
 
     /// Opens the row of a request, which holds the bank until it is served.
     #[inline]
     pub(super) fn open(&mut self, slot: u16, bank: u16, now: u64) {
-        let &Request { row, conflict, write, .. } = self.requests.get(slot);
+        let &Request { row, conflict, write, age, .. } = self.requests.get(slot);
         self.counts.misses += u64::from(!conflict);
         self.requests.open(slot, bank, write);
         self.device.activate(bank, row, now);
         self.trace.record(now, Kind::Activate, bank, row);
-        self.wants.hold(bank, usize::from(write));
-        self.wants.row(bank, READ, false);
-        self.wants.row(bank, WRITE, false);
-        self.wants.column(bank, usize::from(write), true);
+        self.wants.no_row(bank, READ);
+        self.wants.no_row(bank, WRITE);
+        self.wants.hold(bank, usize::from(write), age);
         // One of the same queue cannot go before it, but one of the other may.
         let other = usize::from(!write);
         let hit = self.requests.find_row(self.requests.first(bank, other), row);
         if hit != NONE {
             self.requests.set_hit(bank, other, hit);
-            self.wants.column(bank, other, true);
+            self.wants.hit(bank, other, self.requests.get(hit).age);
+            self.wants.contest(bank);
         }
         self.left_queue(write, now);
     }
@@ -49,7 +54,12 @@ impl<const W: usize> Channel<W> {
         let write = self.access(slot, bank, false, now);
         self.wants.release(bank, usize::from(write));
         self.requests.finish_opened(slot, bank);
-        self.review(bank);
+        for which in [READ, WRITE] {
+            // Nothing was wanted for others while the bank was held, but accesses.
+            if self.requests.first(bank, which) != NONE {
+                self.review(bank, which);
+            }
+        }
     }
 
     /// Serves a waiting request whose row is open.
@@ -59,13 +69,16 @@ impl<const W: usize> Channel<W> {
         let held = self.requests.opened(bank) != NONE;
         let write = self.access(slot, bank, held, now);
         self.requests.finish_waiting(slot, bank, write);
-        self.review(bank);
+        if self.device.bank(bank).row == CLOSED {
+            self.review(bank, usize::from(!write));
+        }
+        self.review(bank, usize::from(write));
         self.left_queue(write, now);
     }
 
     /// Reads or writes the open row of a bank, which may be held for another request. Says whether
     /// it was a write.
-    #[inline]
+    #[inline(always)]
     fn access(&mut self, slot: u16, bank: u16, held: bool, now: u64) -> bool {
         let &Request { row, tag, write, .. } = self.requests.get(slot);
         let close = self.closes_rows && !held && self.device.bank(bank).accesses >= self.close_after;
@@ -74,7 +87,7 @@ impl<const W: usize> Channel<W> {
         self.counts.served[usize::from(write)] += 1;
         self.finish(tag, write, end);
         if self.closes_rows && !close {
-            self.watch(bank);
+            self.watch(bank, now);
         }
         write
     }
@@ -105,7 +118,10 @@ impl<const W: usize> Channel<W> {
         let first = self.device.banks_of(rank).start;
         if step == Step::Precharge {
             self.device.precharge_all(rank, now);
-            self.device.banks_of(rank).for_each(|bank| self.review(bank));
+            for bank in self.device.banks_of(rank) {
+                self.review(bank, READ);
+                self.review(bank, WRITE);
+            }
             self.trace.record(now, Kind::PrechargeAll, first, CLOSED);
         } else {
             self.device.refresh(rank, now);
@@ -115,6 +131,7 @@ impl<const W: usize> Channel<W> {
             if !self.calendar.is_due() {
                 self.serve();
                 self.choose_queue();
+                self.set_alarm();
             }
         }
         1
@@ -122,15 +139,18 @@ impl<const W: usize> Channel<W> {
 
     /// After an access that left its row open: whether the row policy will close it.
     #[inline]
-    fn watch(&mut self, bank: u16) {
+    fn watch(&mut self, bank: u16, now: u64) {
         let close_after = self.close_after;
         let b = self.device.bank_mut(bank);
+        b.accesses += 1;
+        b.last_access = now;
         if b.watched || (self.timeout.is_none() && b.accesses < close_after) {
             return;
         }
         b.watched = true;
         self.watched.push(bank);
         self.next_close = self.next_close.min(self.close_due(bank));
+        self.set_alarm();
     }
 
     /// When the row policy closes a bank, whose row is open.
@@ -164,10 +184,12 @@ impl<const W: usize> Channel<W> {
             self.next_close = self.next_close.min(due);
             i += 1;
         }
+        self.set_alarm();
         let Some(bank) = closed else { return false };
         self.device.precharge(bank, now);
         self.trace.record(now, Kind::Precharge, bank, CLOSED);
-        self.review(bank);
+        self.review(bank, READ);
+        self.review(bank, WRITE);
         true
     }
 }

@@ -1,55 +1,61 @@
 //! The choice of the next command.
 
 use super::super::device::CLOSED;
-use super::super::lanes::BLOCK;
+use super::super::lanes::{BLOCK, Ready};
 use super::super::requests::{NONE, Request};
 use super::super::wants::Serving;
 use super::{Channel, NEVER, READ, WRITE};
 
-/// A request whose next command may be issued.
-#[derive(Clone, Copy)]
-struct Candidate {
-    slot: u16,
-    bank: u16,
-    /// An access to the open row, not a precharge or activate.
-    access: bool,
-}
-
 impl<const W: usize> Channel<W> {
-    /// Does everything up to and including `clock`.
+    /// Does everything up to and including `clock`, before which there is something to do.
     pub(super) fn run_until(&mut self, clock: u64) {
-        loop {
-            let ready = self.device.ready(&self.wants);
-            let first = self.device.clock(ready.first());
-            let now = first.min(self.other_events()).max(self.bus_free);
-            if now > clock {
-                self.wake = now;
-                return;
-            }
-            if self.calendar.next() <= now {
-                self.calendar.collect(now);
-                self.wants.serving = Serving::Nobody;
-                self.bus_free = now;
-                continue;
-            }
-            if self.device.moves_base(now) {
-                continue;
+        let mut now = self.wake;
+        let mut ready = self.device.ready(&self.wants);
+        while now <= clock {
+            if now >= self.alarm && self.prepare(now) {
+                ready = self.device.ready(&self.wants);
             }
             let due = ready.due(self.device.short(now));
             let occupied = self.issue_first(&due, now);
             // Without a command the bus is free from now on.
             self.bus_free = now + occupied.max(1);
+            ready = self.device.ready(&self.wants);
+            now = self.next_event(&ready);
         }
+        self.wake = now;
     }
 
     /// The next clock at which something can happen.
-    pub(super) fn next_event(&self) -> u64 {
-        let first = self.device.clock(self.device.ready(&self.wants).first());
-        first.min(self.other_events()).max(self.bus_free)
+    #[inline(always)]
+    pub(super) fn next_event(&self, ready: &Ready<W>) -> u64 {
+        let first = self.device.first(ready);
+        let next = first.max(self.bus_free);
+        if next < self.alarm { next } else { first.min(self.other_events()).max(self.bus_free) }
+    }
+
+    /// Something besides the requests is to be thought of. Says whether that changes which of them
+    /// are ready.
+    fn prepare(&mut self, now: u64) -> bool {
+        let falls_due = self.calendar.next() <= now;
+        if falls_due {
+            self.calendar.collect(now);
+            self.wants.serving = Serving::Nobody;
+        }
+        let moves = now >= self.device.last_of_base();
+        if moves {
+            self.device.move_base(now);
+        }
+        self.set_alarm();
+        falls_due || moves
+    }
+
+    /// Sets the alarm after a change of what it depends on.
+    pub(super) fn set_alarm(&mut self) {
+        let next = self.calendar.next().min(self.next_close).min(self.device.last_of_base());
+        self.alarm = if self.calendar.is_due() { 0 } else { next };
     }
 
     /// The next clock at which something but a request may want the command bus.
-    #[inline]
     fn other_events(&self) -> u64 {
         let next = self.calendar.next();
         match self.calendar.head() {
@@ -85,37 +91,24 @@ impl<const W: usize> Channel<W> {
         self.wants.serving = if self.serving == READ { Serving::Reads } else { Serving::Writes };
     }
 
-    /// Brings what the waiting requests want of a bank up to date, after an access to it or when
-    /// the row policy has closed it.
-    #[inline]
-    pub(super) fn review(&mut self, bank: u16) {
-        for which in [READ, WRITE] {
-            let first = self.requests.first(bank, which);
-            let (mut hit, mut row_wanted) = (NONE, false);
-            if first != NONE {
-                (hit, row_wanted) = self.review_waiting(bank, first);
-            }
-            self.requests.set_hit(bank, which, hit);
-            self.wants.row(bank, which, row_wanted);
-            self.wants.column(bank, which, hit != NONE);
-        }
-        let opened = self.requests.opened(bank);
-        if opened != NONE {
-            self.wants.column(bank, usize::from(self.requests.get(opened).write), true);
-        }
-    }
-
-    /// The oldest that wants the open row of a bank, and whether one goes before it that wants
-    /// another. `first` is the oldest of those that wait.
-    #[inline]
-    fn review_waiting(&self, bank: u16, first: u16) -> (u16, bool) {
+    /// Brings what the waiting requests of a queue want of a bank up to date, after an access to it
+    /// or when it was closed for none of them.
+    pub(super) fn review(&mut self, bank: u16, which: usize) {
+        let first = self.requests.first(bank, which);
         let row = self.device.bank(bank).row;
-        if row == CLOSED {
-            return (NONE, true);
+        let hit = if row == CLOSED { NONE } else { self.requests.find_row(first, row) };
+        self.requests.set_hit(bank, which, hit);
+        if hit == NONE {
+            self.wants.no_hit(bank, which);
+        } else {
+            self.wants.hit(bank, which, self.requests.get(hit).age);
         }
         // The row stays open while an older request wants it.
-        let hit = self.requests.find_row(first, row);
-        (hit, hit != first && self.requests.opened(bank) == NONE)
+        if first == hit || self.requests.opened(bank) != NONE {
+            self.wants.no_row(bank, which);
+        } else {
+            self.wants.row(bank, which, self.requests.get(first).age);
+        }
     }
 
     /// Enters what a new request wants, unless an older one goes before it in all cases; gives the
@@ -124,41 +117,52 @@ impl<const W: usize> Channel<W> {
     #[inline]
     pub(super) fn enlist(&mut self, slot: u16, request: &Request, only: bool) -> u64 {
         let (bank, which) = (request.bank, usize::from(request.write));
+        let opened = self.requests.opened(bank);
         if self.device.bank(bank).row == request.row {
             if self.requests.hit(bank, which) != NONE {
                 return NEVER;
             }
             self.requests.set_hit(bank, which, slot);
-            self.wants.column(bank, which, true);
+            self.wants.hit(bank, which, request.age);
+            if opened != NONE && self.requests.get(opened).write != request.write {
+                self.wants.contest(bank);
+            }
             return self.device.column_ready(bank, which);
         }
-        if !only || self.requests.opened(bank) != NONE {
+        if !only || opened != NONE {
             return NEVER;
         }
-        self.wants.row(bank, which, true);
+        self.wants.row(bank, which, request.age);
         self.device.row_ready(bank)
     }
 
     /// Issues the first command there is, if any. Gives the clocks it occupies the command bus.
-    #[inline]
+    #[inline(always)]
     fn issue_first(&mut self, due: &[u64; W], now: u64) -> u64 {
-        let opened = self.oldest_opened(due, now);
-        if let Some(Candidate { slot, bank, .. }) = opened {
+        if let Some(bit) = self.oldest_held(due, now) {
+            let bank = (bit / 2) as u16;
+            let slot = self.requests.opened(bank);
             #[cfg(test)]
             assert_eq!(slot, self.first_by_rule(now), "at {now}");
             self.access_opened(slot, bank, now);
             return self.device.long_command();
         }
-        if let Some(rank) = self.calendar.head() {
+        if now >= self.alarm
+            && let Some(rank) = self.calendar.head()
+        {
             return self.refresh(rank, now);
         }
-        let waiting = self.oldest_waiting(due);
+        let oldest = self.wants.oldest_waiting(due, self.serving, self.arrivals);
+        let waiting = oldest.map(|bit| {
+            let bank = (bit / 2) as u16;
+            (self.requests.next(bank, self.serving, bit % 2), bank, bit % 2 != 0)
+        });
         #[cfg(test)]
-        assert_eq!(waiting.map_or(NONE, |c| c.slot), self.first_by_rule(now), "at {now}");
-        if self.next_close <= now && self.close_row(now) {
+        assert_eq!(waiting.map_or(NONE, |(slot, ..)| slot), self.first_by_rule(now), "at {now}");
+        if now >= self.alarm && self.next_close <= now && self.close_row(now) {
             return 1;
         }
-        let Some(Candidate { slot, bank, access }) = waiting else { return 0 };
+        let Some((slot, bank, access)) = waiting else { return 0 };
         if access {
             self.access_waiting(slot, bank, now);
         } else if self.device.bank(bank).row == CLOSED {
@@ -170,45 +174,33 @@ impl<const W: usize> Channel<W> {
         self.device.long_command()
     }
 
-    /// The oldest request whose row has been opened for it and can be accessed.
-    #[inline]
-    fn oldest_opened(&self, due: &[u64; W], now: u64) -> Option<Candidate> {
-        let (mut oldest, mut age) = (None, self.arrivals);
-        for (block, due) in due.iter().enumerate() {
-            let mut bits = due & self.wants.opened(block);
-            while bits != 0 {
-                let bank = (block * BLOCK) as u16 + bits.trailing_zeros() as u16 / 2;
-                bits &= bits - 1;
-                let slot = self.requests.opened(bank);
-                let request = self.requests.get(slot);
-                // What is due may be the access of a waiting request of the other kind.
-                let is_due = self.device.column_ready(bank, usize::from(request.write)) <= now;
-                if is_due && (request.age.wrapping_sub(age) as i32) < 0 {
-                    (oldest, age) = (Some(Candidate { slot, bank, access: true }), request.age);
-                }
-            }
-        }
-        oldest
+    /// The oldest of the requests whose row has been opened for them and that are due, by the
+    /// position of its bit.
+    #[inline(always)]
+    fn oldest_held(&self, due: &[u64; W], now: u64) -> Option<usize> {
+        let due = std::array::from_fn(|block| {
+            let (held, contested) = self.wants.held(block);
+            let due = due[block] & held;
+            if due & contested == 0 { due } else { self.due_of_held(block, due, now) }
+        });
+        self.wants.oldest_held(&due, self.arrivals)
     }
 
-    /// The oldest waiting request of the queue served whose command is due. (Fewer than 2^31
-    /// requests arrive while one waits, so ages can be compared modulo 2^32.)
-    #[inline]
-    fn oldest_waiting(&self, due: &[u64; W]) -> Option<Candidate> {
-        let (mut oldest, mut age) = (None, self.arrivals);
-        for (block, due) in due.iter().enumerate() {
-            let mut bits = *due;
-            while bits != 0 {
-                let bit = bits.trailing_zeros() as u16;
-                bits &= bits - 1;
-                let (bank, access) = ((block * BLOCK) as u16 + bit / 2, bit % 2);
-                let slot = self.requests.next(bank, self.serving, access.into());
-                let request = self.requests.get(slot);
-                if (request.age.wrapping_sub(age) as i32) < 0 {
-                    (oldest, age) = (Some(Candidate { slot, bank, access: access != 0 }), request.age);
-                }
+    /// Of the banks of a block that are held and due for an access, those due for the access that
+    /// they are held for, and not only for one of the other kind.
+    #[cold]
+    fn due_of_held(&self, block: usize, due: u64, now: u64) -> u64 {
+        let mut held = due;
+        let mut bits = due;
+        while bits != 0 {
+            let bit = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            let bank = (block * BLOCK + bit / 2) as u16;
+            let write = self.requests.get(self.requests.opened(bank)).write;
+            if self.device.column_ready(bank, usize::from(write)) > now {
+                held &= !(1 << bit);
             }
         }
-        oldest
+        held
     }
 }
