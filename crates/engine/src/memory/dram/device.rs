@@ -45,7 +45,9 @@ struct GroupGaps<const W: usize> {
     column: [[Lanes<W>; 2]; 2],
 }
 
+/// (Aligned so that indexing is a shift.)
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 struct Rank {
     next_refresh: u64,
     /// The last four activates, the oldest at `oldest_activate`, each plus tFAW.
@@ -53,20 +55,11 @@ struct Rank {
     oldest_activate: usize,
 }
 
-/// The next command towards serving a request.
+/// The next command towards a refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum RefreshStep {
     Precharge,
-    Activate,
-    Read,
-    Write,
-}
-
-impl Step {
-    #[inline]
-    pub(super) fn access(write: bool) -> Step {
-        if write { Step::Write } else { Step::Read }
-    }
+    Refresh,
 }
 
 /// The devices of one channel.
@@ -125,9 +118,8 @@ impl<const W: usize> Device<W> {
                 column: [READ, WRITE].map(|from| [READ, WRITE].map(|to| column(from, to))),
             }
         };
-        let of_rank = |rank: usize| {
-            Lanes::from_fn(|bank| if bank / per_rank == rank { 0 } else { FREE })
-        };
+        let of_rank =
+            |rank: usize| Lanes::from_fn(|bank| if bank / per_rank == rank { 0 } else { FREE });
         Device {
             activate: Lanes::splat(0),
             precharge: Lanes::splat(0),
@@ -165,11 +157,13 @@ impl<const W: usize> Device<W> {
         self.base + SPAN
     }
 
-    /// Counts clocks from `now`.
+    /// Counts clocks from a later base: not from `now`, because to a clock just passed a little may
+    /// have to be added yet ([`Gaps::activate_to_refresh`]).
     #[cold]
     pub(super) fn move_base(&mut self, now: u64) {
-        let clocks = (now - self.base).min(i16::MAX as u64) as i16;
-        self.base = now;
+        let base = now - SPAN / 2;
+        let clocks = (base - self.base).min(i16::MAX as u64) as i16;
+        self.base = base;
         let [read, write] = &mut self.column;
         for lanes in [&mut self.activate, &mut self.precharge, read, write] {
             lanes.move_base(clocks);
@@ -260,25 +254,25 @@ impl<const W: usize> Device<W> {
         self.open.set(bank, 0);
     }
 
-    /// A read or write of the open row of `bank`; `close` adds the auto-precharge. Gives the clock
-    /// after the last data beat.
+    /// A read or write of the open row of `bank`. Gives the clock after the last data beat.
     #[inline]
-    pub(super) fn column(&mut self, bank: u16, write: bool, close: bool, clock: u64) -> u64 {
+    pub(super) fn column(&mut self, bank: u16, write: bool, clock: u64) -> u64 {
         let now = self.short(clock);
         let from = usize::from(write);
-        let b = &mut self.banks[bank as usize % BANKS];
-        let gaps = &self.by_group[b.group as usize].column[from];
+        let gaps = &self.by_group[self.bank(bank).group as usize].column[from];
         self.column[READ].raise_all(&gaps[READ], now);
         self.column[WRITE].raise_all(&gaps[WRITE], now);
         let gaps = &self.gaps.column[from];
         self.precharge.raise(bank, now + gaps.precharge);
-        if close {
-            b.row = CLOSED;
-            let reopen = self.precharge.get(bank) + self.gaps.precharge_to_activate;
-            self.activate.raise(bank, reopen);
-            self.open.set(bank, 0);
-        }
         clock + gaps.data
+    }
+
+    /// The last access to `bank` was one with auto-precharge.
+    pub(super) fn close_after_access(&mut self, bank: u16) {
+        self.bank_mut(bank).row = CLOSED;
+        let reopen = self.precharge.get(bank) + self.gaps.precharge_to_activate;
+        self.activate.raise(bank, reopen);
+        self.open.set(bank, 0);
     }
 
     /// Clocks that an activate, read or write occupies the command bus.
@@ -301,16 +295,16 @@ impl<const W: usize> Device<W> {
 
     /// Whether a refresh of `rank` still needs its banks closed, and the first clock for the next
     /// command towards it.
-    pub(super) fn refresh_step(&self, rank: u32) -> (Step, u64) {
+    pub(super) fn refresh_step(&self, rank: u32) -> (RefreshStep, u64) {
         let latest = |lanes: &Lanes<W>| {
             self.banks_of(rank).map(|bank| lanes.get(bank)).max().expect("a rank has banks")
         };
         if self.banks_of(rank).any(|bank| self.bank(bank).row != CLOSED) {
-            (Step::Precharge, self.base + latest(&self.precharge) as u64)
+            (RefreshStep::Precharge, self.base + latest(&self.precharge) as u64)
         } else {
             // An activate would be possible in every bank: tRC and tRP have passed everywhere.
             let ready = self.base + (latest(&self.activate) + self.gaps.activate_to_refresh) as u64;
-            (Step::Activate, ready.max(self.ranks[rank as usize % RANKS].next_refresh))
+            (RefreshStep::Refresh, ready.max(self.ranks[rank as usize % RANKS].next_refresh))
         }
     }
 
@@ -332,6 +326,7 @@ impl<const W: usize> Device<W> {
             debug_assert_eq!(self.bank(bank).row, CLOSED, "refresh of a rank with open banks");
             self.activate.raise(bank, now + self.gaps.refresh_to_activate);
         }
-        self.ranks[rank as usize % RANKS].next_refresh = clock + self.gaps.refresh_to_refresh as u64;
+        self.ranks[rank as usize % RANKS].next_refresh =
+            clock + self.gaps.refresh_to_refresh as u64;
     }
 }

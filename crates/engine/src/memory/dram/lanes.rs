@@ -101,14 +101,15 @@ impl<const W: usize> Ready<W> {
     /// The first clock of all, or [`NEVER`].
     #[inline(always)]
     pub(super) fn first(&self) -> i16 {
-        let mut first = i16x16::splat(NEVER);
-        for (row, column) in self.row.iter().zip(&self.column) {
-            first = first.min(row[0].min(column[0])).min(row[1].min(column[1]));
-        }
+        let of_block = |w: usize| {
+            let (row, column) = (&self.row[w], &self.column[w]);
+            row[0].min(column[0]).min(row[1].min(column[1]))
+        };
+        let first = (1..W).fold(of_block(0), |first, w| first.min(of_block(w)));
         // None is negative. Of unsigned numbers, eight are compared in one instruction.
         let [a, b]: [[u16; 8]; 2] = bytemuck::cast(first);
         let least: [u16; 8] = std::array::from_fn(|i| a[i].min(b[i]));
-        least.into_iter().fold(NEVER as u16, u16::min) as i16
+        least.into_iter().min().expect("eight numbers") as i16
     }
 
     /// What is possible at `now`: of every block a mask with two bits a bank, the lower one for its
@@ -127,5 +128,44 @@ impl<const W: usize> Ready<W> {
             };
             half(0) | half(1) << 32
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_raise_the_clocks_that_they_concern() {
+        let mut clocks = Lanes::<2>::from_fn(|bank| bank as i16);
+        let gaps = Lanes::from_fn(|bank| if bank % 2 == 0 { 10 } else { i16::MIN });
+        clocks.raise_all(&gaps, 20);
+        for bank in 0..64 {
+            let expected = if bank % 2 == 0 { bank.max(30) } else { bank };
+            assert_eq!(clocks.get(bank as u16), expected, "bank {bank}");
+        }
+    }
+
+    #[test]
+    fn a_later_base_leaves_no_clock_before_it() {
+        let mut clocks = Lanes::<1>::from_fn(|bank| bank as i16 * 100);
+        clocks.move_base(1000);
+        assert_eq!([0, 9, 10, 11, 31].map(|bank| clocks.get(bank)), [0, 0, 0, 100, 2100]);
+    }
+
+    /// Nothing ready but the row of bank 40 at clock 7 and an access to bank 63 at clock 9.
+    #[test]
+    fn the_first_clock_and_what_is_due_are_found_in_any_block() {
+        let (mut row, mut column) = (Lanes::<2>::splat(NEVER), Lanes::<2>::splat(NEVER));
+        row.set(40, 7);
+        column.set(63, 9);
+        let vectors = |lanes: &Lanes<2>| {
+            std::array::from_fn(|w| std::array::from_fn(|half| lanes.vector(w, half)))
+        };
+        let ready = Ready::<2> { row: vectors(&row), column: vectors(&column) };
+        assert_eq!(ready.first(), 7);
+        assert_eq!(ready.due(6), [0, 0]);
+        assert_eq!(ready.due(8), [0, 1 << 16]);
+        assert_eq!(ready.due(9), [0, 1 << 16 | 1 << 63]);
     }
 }

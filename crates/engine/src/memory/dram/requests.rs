@@ -112,13 +112,13 @@ impl Requests {
     /// The oldest that waits for `bank` in a queue.
     #[inline]
     pub(super) fn first(&self, bank: u16, which: usize) -> u16 {
-        self.banks[bank as usize % BANKS].next[which][FIRST]
+        self.banks[bank as usize % BANKS].next[which % 2][FIRST]
     }
 
     /// The one that a row command (`access` zero) or an access (one) of `bank` is for.
     #[inline]
     pub(super) fn next(&self, bank: u16, which: usize, access: usize) -> u16 {
-        self.banks[bank as usize % BANKS].next[which][access % 2]
+        self.banks[bank as usize % BANKS].next[which % 2][access % 2]
     }
 
     /// The one known to want the open row of `bank`.

@@ -69,7 +69,12 @@ impl<const W: usize> Wants<W> {
 
     /// The oldest of the candidates `due` of a queue, as the position of its bit.
     #[inline(always)]
-    pub(super) fn oldest_waiting(&self, due: &[u64; W], which: usize, youngest: u32) -> Option<usize> {
+    pub(super) fn oldest_waiting(
+        &self,
+        due: &[u64; W],
+        which: usize,
+        youngest: u32,
+    ) -> Option<usize> {
         oldest(due, &self.ages[which % 2], youngest)
     }
 
@@ -135,11 +140,7 @@ impl<const W: usize> Wants<W> {
 /// The oldest of the bits set. (Fewer than 2^31 requests arrive while one waits, so ages can be
 /// compared modulo 2^32; `youngest` is above all.)
 #[inline(always)]
-fn oldest<const W: usize>(
-    set: &[u64; W],
-    ages: &[[u32; BITS]; W],
-    youngest: u32,
-) -> Option<usize> {
+fn oldest<const W: usize>(set: &[u64; W], ages: &[[u32; BITS]; W], youngest: u32) -> Option<usize> {
     let (mut oldest, mut age) = (usize::MAX, youngest);
     for (block, (bits, ages)) in set.iter().zip(ages).enumerate() {
         let mut bits = *bits;
@@ -152,4 +153,57 @@ fn oldest<const W: usize>(
         }
     }
     (oldest != usize::MAX).then_some(oldest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{READ, WRITE};
+    use super::*;
+
+    #[test]
+    fn the_oldest_of_those_due_is_found_in_any_block_when_ages_wrap() {
+        let mut wants = Wants::<2>::new();
+        for (bank, age) in [(4, 1), (5, u32::MAX), (33, 0)] {
+            wants.row(bank, READ, age);
+        }
+        wants.hit(5, READ, 2);
+        let row = |bank: usize| 1u64 << (2 * (bank % 32));
+        assert_eq!(wants.oldest_waiting(&[row(4) | row(5), row(33)], READ, 9), Some(10));
+        assert_eq!(wants.oldest_waiting(&[row(4), row(33)], READ, 9), Some(66));
+        assert_eq!(wants.oldest_waiting(&[2 * row(5) | row(4), 0], READ, 9), Some(8));
+        assert_eq!(wants.oldest_waiting(&[0, 0], READ, 9), None);
+    }
+
+    #[test]
+    fn a_bank_that_is_held_wants_its_access_whoever_is_served() {
+        let mut wants = Wants::<1>::new();
+        wants.hold(3, READ, 7);
+        wants.no_hit(3, READ);
+        for serving in [Serving::Reads, Serving::Writes, Serving::Nobody] {
+            wants.serving = serving;
+            assert_eq!(wants.view().column.map(|lanes| lanes.get(3)), [0, NEVER]);
+        }
+        wants.contest(3);
+        assert_eq!(wants.held(0), (2 << 6, 2 << 6));
+        wants.release(3, READ);
+        assert_eq!(wants.held(0), (0, 0));
+        assert_eq!(wants.view().column[READ].get(3), NEVER);
+    }
+
+    #[test]
+    fn a_waiting_request_is_wanted_while_its_queue_is_served() {
+        let mut wants = Wants::<1>::new();
+        wants.row(3, WRITE, 7);
+        wants.hit(4, WRITE, 8);
+        for (serving, wanted) in
+            [(Serving::Writes, 0), (Serving::Reads, NEVER), (Serving::Nobody, NEVER)]
+        {
+            wants.serving = serving;
+            let view = wants.view();
+            assert_eq!((view.row.get(3), view.column[WRITE].get(4)), (wanted, wanted));
+        }
+        wants.serving = Serving::Writes;
+        wants.no_row(3, WRITE);
+        assert_eq!(wants.view().row.get(3), NEVER);
+    }
 }

@@ -1,6 +1,6 @@
 //! Issuing a command: what changes in the devices, the queues and the counters.
 
-use super::super::device::{CLOSED, Step};
+use super::super::device::{CLOSED, RefreshStep};
 use super::super::requests::{NONE, Request};
 use super::{Channel, Kind, NEVER, READ, WRITE};
 
@@ -20,9 +20,10 @@ impl<const W: usize> Channel<W> {
             }
         }
         // Its own queue wanted the row changed before.
-        let other = self.requests.first(bank, self.serving ^ 1);
-        if other != NONE {
-            self.wants.row(bank, self.serving ^ 1, self.requests.get(other).age);
+        let other = (self.serving + 1) % 2;
+        let first = self.requests.first(bank, other);
+        if first != NONE {
+            self.wants.row(bank, other, self.requests.get(first).age);
         }
     }
 
@@ -81,14 +82,11 @@ impl<const W: usize> Channel<W> {
     #[inline(always)]
     fn access(&mut self, slot: u16, bank: u16, held: bool, now: u64) -> bool {
         let &Request { row, tag, write, .. } = self.requests.get(slot);
-        let close = self.closes_rows && !held && self.device.bank(bank).accesses >= self.close_after;
-        let end = self.device.column(bank, write, close, now);
+        let end = self.device.column(bank, write, now);
+        let close = self.closes_rows && self.apply_policy(bank, held, now);
         self.trace.record(now, Kind::column(write, close), bank, row);
         self.counts.served[usize::from(write)] += 1;
         self.finish(tag, write, end);
-        if self.closes_rows && !close {
-            self.watch(bank, now);
-        }
         write
     }
 
@@ -103,7 +101,7 @@ impl<const W: usize> Channel<W> {
 
     /// The next command towards a refresh of `rank`, and its first clock: never, while a bank is held
     /// for a request.
-    pub(super) fn refresh_step(&self, rank: u32) -> (Step, u64) {
+    pub(super) fn refresh_step(&self, rank: u32) -> (RefreshStep, u64) {
         let mut banks = self.device.banks_of(rank);
         let (step, ready) = self.device.refresh_step(rank);
         (step, if banks.any(|bank| self.requests.opened(bank) != NONE) { NEVER } else { ready })
@@ -116,7 +114,7 @@ impl<const W: usize> Channel<W> {
             return 0;
         }
         let first = self.device.banks_of(rank).start;
-        if step == Step::Precharge {
+        if step == RefreshStep::Precharge {
             self.device.precharge_all(rank, now);
             for bank in self.device.banks_of(rank) {
                 self.review(bank, READ);
@@ -137,20 +135,26 @@ impl<const W: usize> Channel<W> {
         1
     }
 
-    /// After an access that left its row open: whether the row policy will close it.
-    #[inline]
-    fn watch(&mut self, bank: u16, now: u64) {
+    /// After an access: whether the row policy lets it close the row, which it then does; if not,
+    /// the policy may close it later.
+    #[inline(never)]
+    fn apply_policy(&mut self, bank: u16, held: bool, now: u64) -> bool {
         let close_after = self.close_after;
         let b = self.device.bank_mut(bank);
+        if !held && b.accesses >= close_after {
+            self.device.close_after_access(bank);
+            return true;
+        }
         b.accesses += 1;
         b.last_access = now;
         if b.watched || (self.timeout.is_none() && b.accesses < close_after) {
-            return;
+            return false;
         }
         b.watched = true;
         self.watched.push(bank);
         self.next_close = self.next_close.min(self.close_due(bank));
         self.set_alarm();
+        false
     }
 
     /// When the row policy closes a bank, whose row is open.
@@ -170,8 +174,7 @@ impl<const W: usize> Channel<W> {
         while i < self.watched.len() {
             let bank = self.watched[i];
             // Closed meanwhile by someone else; or opened again, and watched after its access.
-            let gone =
-                self.device.bank(bank).row == CLOSED || self.requests.opened(bank) != NONE;
+            let gone = self.device.bank(bank).row == CLOSED || self.requests.opened(bank) != NONE;
             let due = if gone { NEVER } else { self.close_due(bank) };
             if gone || (due <= now && closed.is_none()) {
                 if !gone {
