@@ -13,15 +13,13 @@
 //! No request of step 4 is served while a refresh is due. A request leaves its queue when its row
 //! is opened for it, and then occupies its bank: no one else can close the row until it is served.
 //!
-//! What may come next is kept by bank, not by request, in an [`Agenda`]: all requests that wait to
-//! close or open a row of a bank wait for the same clock, and of these the oldest goes first, so
-//! that it alone has to be looked at; the same holds for those that wait to access its open row.
-//! So a bank has at most two candidates ([`Channel::nominate`]), and only a command to the bank
-//! itself, a new request for it, a turn between reads and writes or a refresh can change which they
-//! are. A command elsewhere can only delay them: that is found out when their clock has come.
+//! What may come next is kept by bank, not by request: all requests of a queue that wait to close or
+//! open a row of a bank wait for the same clock, and of these the oldest goes first, so that it alone
+//! has to be looked at; the same holds for those that wait to access its open row. So a bank has at
+//! most two candidates a queue. Which there are ([`Wants`]) changes only with a command to the bank
+//! itself or a new request for it, and when they may come ([`Device`]) only with a command: the
+//! smallest of these clocks is the next at which something happens.
 
-use super::Done;
-use super::agenda::{Agenda, NEVER};
 use super::config::{DramConfig, RowPolicy};
 use super::device::Device;
 use super::mapping::Place;
@@ -29,6 +27,8 @@ use super::refresh::Calendar;
 use super::requests::{Request, Requests};
 use super::stats::ChannelStats;
 use super::trace::{Kind, Trace};
+use super::wants::Wants;
+use super::{Done, NEVER, READ, WRITE};
 use crate::time::{Clock, Ps};
 
 mod issue;
@@ -36,22 +36,17 @@ mod issue;
 mod rule;
 mod schedule;
 
-const READ: usize = 0;
-const WRITE: usize = 1;
-
 /// A channel with its controller. Clocks are counted from the start of the run.
 #[derive(Clone, Debug)]
 pub(super) struct Channel<const W: usize> {
     clock: Clock,
-    device: Device,
+    device: Device<W>,
     requests: Requests,
     /// Reads and writes in the queues.
     waiting: [usize; 2],
     capacity: [usize; 2],
-    banks: u16,
-    /// Candidates: the rows of all banks, then the hits of all banks.
-    agenda: Agenda<W>,
-    /// Which queue is served.
+    wants: Wants<W>,
+    /// Which queue is served, or will be after the refresh that is due.
     serving: usize,
     /// Writes are drained once there are more than `drain_high`, until fewer than `drain_low`.
     drain_high: usize,
@@ -66,6 +61,8 @@ pub(super) struct Channel<const W: usize> {
     /// Banks the row policy will close, and the first clock at which one may be due.
     watched: Vec<u16>,
     next_close: u64,
+    /// Up to this clock there is nothing but the requests to be thought of.
+    alarm: u64,
     /// Next clock with something to do, requests waiting or not.
     wake: u64,
     /// First clock at which the command bus is free.
@@ -114,12 +111,11 @@ impl<const W: usize> Channel<W> {
         };
         Channel {
             clock: cfg.standard.clock(),
-            device: Device::new(&t, cfg.bank_groups, cfg.banks_per_group),
+            device: Device::new(&t, cfg.ranks, cfg.bank_groups, cfg.banks_per_group),
             requests: Requests::new(requests),
             waiting: [0; 2],
             capacity,
-            banks: banks as u16,
-            agenda: Agenda::new(),
+            wants: Wants::new(),
             serving: WRITE,
             drain_high: cfg.drain_high_percent as usize * capacity[WRITE] / 100,
             drain_low: (cfg.drain_low_percent as usize * capacity[WRITE]).div_ceil(100),
@@ -129,6 +125,7 @@ impl<const W: usize> Channel<W> {
             closes_rows: cfg.row_policy != RowPolicy::Open,
             watched: Vec::with_capacity(banks),
             next_close: NEVER,
+            alarm: 0,
             wake,
             bus_free: 0,
             arrivals: 0,
@@ -169,15 +166,14 @@ impl<const W: usize> Channel<W> {
         let which = usize::from(write);
         self.waiting[which] += 1;
         self.counts.waited[which] = self.counts.waited[which].wrapping_sub(clock);
+        let first = self.enlist(slot, &request, only);
+        // The controller sees a request in the clock after its arrival.
+        self.bus_free = self.bus_free.max(clock + 1);
         if !self.calendar.is_due() {
-            // The controller sees a request in the clock after its arrival.
-            self.agenda.turn(clock);
             if self.choose_queue() {
-                self.review_all();
-                self.wake = self.wake.min(self.agenda.next().max(self.bus_free));
+                self.wake = self.next_event(&self.device.ready(&self.wants));
             } else if which == self.serving {
-                let next = self.enlist(slot, &request, only);
-                self.wake = self.wake.min(next.max(self.bus_free));
+                self.wake = self.wake.min(first.max(self.bus_free));
             }
         }
         self.next_advance()

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::device::{BANKS, RANKS};
+use super::lanes::LONGEST;
 use super::mapping::{Geometry, Mapping};
 use super::timing::{Standard, TimingOverrides, Timings};
 
@@ -220,7 +221,6 @@ impl DramConfig {
     }
 
     pub(crate) fn check(&self) -> Result<(), DramConfigError> {
-        const TIMINGS: &str = "1 to 1000000 clocks";
         let limits = [
             ("channels", self.channels, 64, "1 to 64"),
             ("ranks", self.ranks, RANKS as u32, "1 to 16"),
@@ -246,9 +246,13 @@ impl DramConfig {
             RowPolicy::Timeout(n) => Some(("row_policy.timeout", n)),
         };
         let timings = self.resolved_timings();
-        for (key, value) in timings.named().chain(limit) {
-            if value == 0 || value > 1_000_000 {
-                return Err(DramConfigError::OutOfRange { key, value, allowed: TIMINGS });
+        let long = [("refi", timings.refi)].into_iter().chain(limit);
+        let long = long.map(|(key, value)| (key, value, 1_000_000, "1 to 1000000 clocks"));
+        let short = timings.named().filter(|(key, _)| *key != "refi");
+        let short = short.map(|(key, value)| (key, value, LONGEST, "1 to 4095 clocks"));
+        for (key, value, max, allowed) in short.chain(long) {
+            if value == 0 || value > max {
+                return Err(DramConfigError::OutOfRange { key, value, allowed });
             }
         }
         let burst = self.standard.columns_per_burst();

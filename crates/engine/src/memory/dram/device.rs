@@ -1,14 +1,15 @@
-//! The state of a channel's DRAM devices: which rows are open, and the earliest clock at which each
-//! command may follow.
+//! The state of a channel's DRAM devices: which rows are open, and the first clock at which each
+//! command may be issued to each bank.
 //!
 //! Every timing rule says "command B no earlier than n clocks after command A" at some level: bank,
-//! bank group, rank, or across ranks. When A is issued, the level's earliest clock for B is raised;
-//! B may be issued at the maximum over its levels. These clocks only ever grow, so one computed
-//! earlier is a lower bound later.
+//! bank group, rank, or across ranks. When A is issued, the clock for B is raised in all banks that
+//! the rule concerns, so that what is kept is exact: no rule has to be asked when B is considered.
 
-use super::agenda::NEVER;
 use super::gaps::Gaps;
+use super::lanes::{Lanes, Ready, SPAN};
 use super::timing::Timings;
+use super::wants::{View, Wants};
+use super::{READ, WRITE};
 
 /// Most banks (and bank groups) and ranks of a channel. The arrays have these constant powers of
 /// two as length, so that an index needs no check but a mask.
@@ -18,105 +19,119 @@ pub(super) const RANKS: usize = 16;
 /// No row is open.
 pub(super) const CLOSED: u32 = u32::MAX;
 
-/// A bank. All times are clocks of the channel. (Aligned so that indexing is a shift.)
-#[derive(Clone, Debug)]
-#[repr(align(64))]
+/// What a rule does not concern: nothing is raised by it.
+const FREE: i16 = i16::MIN;
+
+/// A bank. (Aligned so that indexing is a shift.)
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(super) struct Bank {
-    next_activate: u64,
-    next_precharge: u64,
-    next_column: u64,
     /// The open row, or [`CLOSED`].
     pub row: u32,
     group: u16,
     rank: u16,
-    /// A request opened the row and has not accessed it yet: the row must stay.
-    pub reserved: bool,
-    /// Column accesses since the row was opened.
+    /// For the row policy: column accesses since the row was opened, the clock of the last, and
+    /// whether the bank is on the policy's list.
     pub accesses: u32,
-    /// Last column access.
-    pub last_access: u64,
-    /// The row policy has put the bank on its list.
     pub watched: bool,
+    pub last_access: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(32))]
-struct Group {
-    next_activate: u64,
-    /// Read, write.
-    next_column: [u64; 2],
+/// The gaps after a command to a bank group, for every bank of the channel.
+#[derive(Clone, Debug)]
+struct GroupGaps<const W: usize> {
+    activate: Lanes<W>,
+    /// From a read or write, to a read or write.
+    column: [[Lanes<W>; 2]; 2],
 }
 
+/// (Aligned so that indexing is a shift.)
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(align(128))]
+#[repr(align(64))]
 struct Rank {
-    next_activate: u64,
-    next_precharge: u64,
-    /// Read, write.
-    next_column: [u64; 2],
     next_refresh: u64,
     /// The last four activates, the oldest at `oldest_activate`, each plus tFAW.
     window: [u64; 4],
     oldest_activate: usize,
-    /// Banks with an open row, and of these the reserved ones.
-    open: u32,
-    reserved: u32,
 }
 
-/// The next command towards serving a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-#[repr(u8)]
-pub(super) enum Step {
+/// The next command towards a refresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RefreshStep {
     Precharge,
-    Activate,
-    Read,
-    Write,
-}
-
-impl Step {
-    #[inline]
-    pub(super) fn access(write: bool) -> Step {
-        if write { Step::Write } else { Step::Read }
-    }
+    Refresh,
 }
 
 /// The devices of one channel.
 #[derive(Clone, Debug)]
-pub(super) struct Device {
+pub(super) struct Device<const W: usize> {
+    /// First clocks per bank, counted from `base`: exact, unless they lie before it.
+    activate: Lanes<W>,
+    precharge: Lanes<W>,
+    /// Read, write.
+    column: [Lanes<W>; 2],
+    /// All ones for a bank whose row is open, else zero.
+    open: Lanes<W>,
+    base: u64,
     gaps: Gaps,
+    by_group: Vec<GroupGaps<W>>,
+    /// By rank: zero for its banks, [`FREE`] for others.
+    of_rank: Vec<Lanes<W>>,
     banks: [Bank; BANKS],
-    groups: [Group; BANKS],
     ranks: [Rank; RANKS],
     banks_per_rank: usize,
-    /// The rank of the last read or write, and the earliest read and write for all other ranks.
-    /// (For its own rank they are in [`Rank`].)
-    bus_rank: u16,
-    bus_next: [u64; 2],
 }
 
-impl Device {
-    pub(super) fn new(t: &Timings, groups_per_rank: u32, banks_per_group: u32) -> Device {
-        let banks_per_rank = groups_per_rank * banks_per_group;
+impl<const W: usize> Device<W> {
+    pub(super) fn new(t: &Timings, ranks: u32, groups: u32, banks_per_group: u32) -> Device<W> {
+        let gaps = Gaps::new(t);
+        let per_group = banks_per_group as usize;
+        let per_rank = groups as usize * per_group;
         let bank = |i: usize| Bank {
             row: CLOSED,
-            group: (i / banks_per_group as usize) as u16,
-            rank: (i / banks_per_rank as usize) as u16,
-            next_activate: 0,
-            next_precharge: 0,
-            next_column: 0,
-            reserved: false,
+            group: (i / per_group) as u16,
+            rank: (i / per_rank) as u16,
             accesses: 0,
-            last_access: 0,
             watched: false,
+            last_access: 0,
         };
+        let by_group = |group: usize| {
+            let level = |same_group: i16, same_rank: i16, other_rank: i16| {
+                Lanes::from_fn(|bank| {
+                    if bank / per_rank != group / groups as usize {
+                        other_rank
+                    } else if bank / per_group != group {
+                        same_rank
+                    } else {
+                        same_group.max(same_rank)
+                    }
+                })
+            };
+            let column = |from: usize, to: usize| {
+                let gaps = &gaps.column[from];
+                level(gaps.same_group[to], gaps.same_rank[to], gaps.other_rank[to])
+            };
+            let (same_group, same_rank) =
+                (gaps.activate_to_activate_group, gaps.activate_to_activate_rank);
+            GroupGaps {
+                activate: level(same_group, same_rank, FREE),
+                column: [READ, WRITE].map(|from| [READ, WRITE].map(|to| column(from, to))),
+            }
+        };
+        let of_rank =
+            |rank: usize| Lanes::from_fn(|bank| if bank / per_rank == rank { 0 } else { FREE });
         Device {
-            gaps: Gaps::new(t),
+            activate: Lanes::splat(0),
+            precharge: Lanes::splat(0),
+            column: [Lanes::splat(0); 2],
+            open: Lanes::splat(0),
+            base: 0,
+            by_group: (0..(ranks * groups) as usize).map(by_group).collect(),
+            of_rank: (0..ranks as usize).map(of_rank).collect(),
+            gaps,
             banks: std::array::from_fn(bank),
-            groups: [Group::default(); BANKS],
             ranks: [Rank::default(); RANKS],
-            banks_per_rank: banks_per_rank as usize,
-            bus_rank: 0,
-            bus_next: [0; 2],
+            banks_per_rank: per_rank,
         }
     }
 
@@ -130,99 +145,134 @@ impl Device {
         &mut self.banks[bank as usize % BANKS]
     }
 
-    /// The earliest clock for a command to `bank`, as far as the commands until now say.
+    /// A clock as it is kept here.
     #[inline]
-    pub(super) fn ready(&self, bank: u16, step: Step) -> u64 {
-        let bank = &self.banks[bank as usize % BANKS];
-        let group = &self.groups[bank.group as usize % BANKS];
-        let rank = &self.ranks[bank.rank as usize % RANKS];
-        let which = match step {
-            Step::Precharge => return bank.next_precharge.max(rank.next_precharge),
-            Step::Activate => {
-                return bank.next_activate.max(group.next_activate).max(rank.next_activate);
-            }
-            Step::Read => 0,
-            Step::Write => 1,
-        };
-        let ready = group.next_column[which].max(rank.next_column[which]).max(bank.next_column);
-        if bank.rank == self.bus_rank { ready } else { ready.max(self.bus_next[which]) }
+    pub(super) fn short(&self, clock: u64) -> i16 {
+        (clock - self.base) as i16
     }
 
-    /// The earliest precharge of `bank`.
-    pub(super) fn precharge_ready(&self, bank: u16) -> u64 {
-        let b = &self.banks[bank as usize % BANKS];
-        b.next_precharge.max(self.ranks[b.rank as usize % RANKS].next_precharge)
+    /// The clock from which on clocks have to be counted from a later base.
+    #[inline]
+    pub(super) fn last_of_base(&self) -> u64 {
+        self.base + SPAN
     }
 
-    /// Opens a row for a request; gives a lower bound of the clock for its first access.
+    /// Counts clocks from a later base: not from `now`, because to a clock just passed a little may
+    /// have to be added yet ([`Gaps::activate_to_refresh`]).
+    #[cold]
+    pub(super) fn move_base(&mut self, now: u64) {
+        let base = now - SPAN / 2;
+        let clocks = (base - self.base).min(i16::MAX as u64) as i16;
+        self.base = base;
+        let [read, write] = &mut self.column;
+        for lanes in [&mut self.activate, &mut self.precharge, read, write] {
+            lanes.move_base(clocks);
+        }
+    }
+
+    /// When what is wanted may come.
+    #[inline(always)]
+    pub(super) fn ready(&self, wants: &Wants<W>) -> Ready<W> {
+        let View { row: row_wants, column: [read_wants, write_wants] } = wants.view();
+        Ready {
+            row: std::array::from_fn(|w| {
+                std::array::from_fn(|half| {
+                    let (activate, precharge) =
+                        (self.activate.vector(w, half), self.precharge.vector(w, half));
+                    let next = self.open.vector(w, half).select(precharge, activate);
+                    next | row_wants.vector(w, half)
+                })
+            }),
+            column: std::array::from_fn(|w| {
+                std::array::from_fn(|half| {
+                    let read = self.column[READ].vector(w, half) | read_wants.vector(w, half);
+                    let write = self.column[WRITE].vector(w, half) | write_wants.vector(w, half);
+                    read.min(write)
+                })
+            }),
+        }
+    }
+
+    /// The first clock of what may come next; far away, if that is nothing.
+    #[inline(always)]
+    pub(super) fn first(&self, ready: &Ready<W>) -> u64 {
+        self.base + ready.first() as u64
+    }
+
+    /// The first clock for the precharge or activate of a bank, whichever is next.
     #[inline]
-    pub(super) fn activate(&mut self, bank: u16, row: u32, now: u64) -> u64 {
+    pub(super) fn row_ready(&self, bank: u16) -> u64 {
+        let closed = self.bank(bank).row == CLOSED;
+        let lanes = if closed { &self.activate } else { &self.precharge };
+        self.base + lanes.get(bank) as u64
+    }
+
+    /// The first clock for a read or write of the open row of a bank.
+    #[inline]
+    pub(super) fn column_ready(&self, bank: u16, which: usize) -> u64 {
+        self.base + self.column[which].get(bank) as u64
+    }
+
+    /// Opens a row.
+    #[inline]
+    pub(super) fn activate(&mut self, bank: u16, row: u32, clock: u64) {
+        let now = self.short(clock);
         let gaps = &self.gaps;
         let b = &mut self.banks[bank as usize % BANKS];
         debug_assert_eq!(b.row, CLOSED, "activate of an open bank");
         b.row = row;
-        b.reserved = true;
         b.accesses = 0;
-        b.next_column = now + gaps.activate_to_column;
-        b.next_precharge = now + gaps.activate_to_precharge;
-        b.next_activate = now + gaps.activate_to_activate;
-        let group = &mut self.groups[b.group as usize % BANKS];
-        group.next_activate = now + gaps.activate_to_activate_group;
+        self.activate.raise_all(&self.by_group[b.group as usize].activate, now);
         let rank = &mut self.ranks[b.rank as usize % RANKS];
-        rank.open += 1;
-        rank.reserved += 1;
-        rank.window[rank.oldest_activate % 4] = now + gaps.activate_to_fifth;
+        rank.window[rank.oldest_activate % 4] = clock + gaps.activate_to_fifth as u64;
         rank.oldest_activate = (rank.oldest_activate + 1) % 4;
         let fifth = rank.window[rank.oldest_activate];
-        rank.next_activate =
-            rank.next_activate.max(now + gaps.activate_to_activate_rank).max(fifth);
-        b.next_column
+        if fifth > clock + gaps.activate_to_activate_rank as u64 {
+            let fifth = (fifth - self.base) as i16;
+            self.activate.raise_all(&self.of_rank[b.rank as usize], fifth);
+        }
+        self.activate.raise(bank, now + gaps.activate_to_activate);
+        self.precharge.raise(bank, now + gaps.activate_to_precharge);
+        self.column[READ].raise(bank, now + gaps.activate_to_column);
+        self.column[WRITE].raise(bank, now + gaps.activate_to_column);
+        self.open.set(bank, -1);
     }
 
-    /// Closes a row; gives a lower bound of the clock for the next activate.
+    /// Closes a row.
     #[inline]
-    pub(super) fn precharge(&mut self, bank: u16, now: u64) -> u64 {
+    pub(super) fn precharge(&mut self, bank: u16, clock: u64) {
+        let now = self.short(clock);
         let b = &mut self.banks[bank as usize % BANKS];
-        debug_assert!(b.row != CLOSED && !b.reserved, "precharge of a closed or reserved bank");
+        debug_assert!(b.row != CLOSED, "precharge of a closed bank");
         b.row = CLOSED;
-        b.next_activate = b.next_activate.max(now + self.gaps.precharge_to_activate);
-        let rank = &mut self.ranks[b.rank as usize % RANKS];
-        rank.open -= 1;
-        rank.next_precharge = now + self.gaps.precharge_to_precharge;
-        b.next_activate
+        let next = self.gaps.precharge_to_precharge;
+        // Otherwise the command bus sees to it.
+        if next > 1 {
+            self.precharge.raise_all(&self.of_rank[b.rank as usize], now + next);
+        }
+        self.activate.raise(bank, now + self.gaps.precharge_to_activate);
+        self.open.set(bank, 0);
     }
 
-    /// A read or write of the open row of `bank`; `close` adds the auto-precharge. Gives the clock
-    /// after the last data beat.
+    /// A read or write of the open row of `bank`. Gives the clock after the last data beat.
     #[inline]
-    pub(super) fn column(&mut self, bank: u16, write: bool, close: bool, now: u64) -> u64 {
-        let gaps = &self.gaps.column[usize::from(write)];
-        let b = &mut self.banks[bank as usize % BANKS];
-        let group = &mut self.groups[b.group as usize % BANKS];
-        let rank = &mut self.ranks[b.rank as usize % RANKS];
-        b.accesses += 1;
-        b.last_access = now;
-        b.next_precharge = b.next_precharge.max(now + gaps.precharge);
-        if close {
-            b.row = CLOSED;
-            let reopen = b.next_precharge + self.gaps.precharge_to_activate;
-            b.next_activate = b.next_activate.max(reopen);
-            rank.open -= 1;
-        }
-        if b.rank != self.bus_rank {
-            // What the ranks before this one asked of it stays in force.
-            for which in 0..2 {
-                rank.next_column[which] = rank.next_column[which].max(self.bus_next[which]);
-            }
-            self.bus_rank = b.rank;
-        }
-        for which in 0..2 {
-            let raise = |clock: &mut u64, gap: u64| *clock = (*clock).max(now + gap);
-            raise(&mut group.next_column[which], gaps.same_group[which]);
-            raise(&mut rank.next_column[which], gaps.same_rank[which]);
-            raise(&mut self.bus_next[which], gaps.other_rank[which]);
-        }
-        now + gaps.data
+    pub(super) fn column(&mut self, bank: u16, write: bool, clock: u64) -> u64 {
+        let now = self.short(clock);
+        let from = usize::from(write);
+        let gaps = &self.by_group[self.bank(bank).group as usize].column[from];
+        self.column[READ].raise_all(&gaps[READ], now);
+        self.column[WRITE].raise_all(&gaps[WRITE], now);
+        let gaps = &self.gaps.column[from];
+        self.precharge.raise(bank, now + gaps.precharge);
+        clock + gaps.data
+    }
+
+    /// The last access to `bank` was one with auto-precharge.
+    pub(super) fn close_after_access(&mut self, bank: u16) {
+        self.bank_mut(bank).row = CLOSED;
+        let reopen = self.precharge.get(bank) + self.gaps.precharge_to_activate;
+        self.activate.raise(bank, reopen);
+        self.open.set(bank, 0);
     }
 
     /// Clocks that an activate, read or write occupies the command bus.
@@ -231,55 +281,52 @@ impl Device {
         self.gaps.long_command
     }
 
-    /// The request that opened the row has accessed it, and others may close it.
-    #[inline]
-    pub(super) fn release(&mut self, bank: u16) {
-        let b = &mut self.banks[bank as usize % BANKS];
-        b.reserved = false;
-        self.ranks[b.rank as usize % RANKS].reserved -= 1;
+    /// All banks of the channel.
+    #[cfg(test)]
+    pub(super) fn banks(&self) -> u16 {
+        (self.of_rank.len() * self.banks_per_rank) as u16
     }
 
     /// The banks of a rank.
-    pub(super) fn banks_of(&self, rank: u32) -> std::ops::Range<usize> {
+    pub(super) fn banks_of(&self, rank: u32) -> std::ops::Range<u16> {
         let first = rank as usize * self.banks_per_rank;
-        first..first + self.banks_per_rank
+        first as u16..(first + self.banks_per_rank) as u16
     }
 
-    /// Whether a refresh of `rank` still needs its banks closed, and the earliest clock for the
-    /// next command towards it (never, while a reserved bank has to be waited for).
-    pub(super) fn refresh_step(&self, rank: u32) -> (Step, u64) {
-        let state = &self.ranks[rank as usize % RANKS];
-        let banks = &self.banks[self.banks_of(rank)];
-        if state.reserved > 0 {
-            (Step::Precharge, NEVER)
-        } else if state.open > 0 {
-            let ready = banks.iter().map(|b| b.next_precharge).fold(state.next_precharge, u64::max);
-            (Step::Precharge, ready)
+    /// Whether a refresh of `rank` still needs its banks closed, and the first clock for the next
+    /// command towards it.
+    pub(super) fn refresh_step(&self, rank: u32) -> (RefreshStep, u64) {
+        let latest = |lanes: &Lanes<W>| {
+            self.banks_of(rank).map(|bank| lanes.get(bank)).max().expect("a rank has banks")
+        };
+        if self.banks_of(rank).any(|bank| self.bank(bank).row != CLOSED) {
+            (RefreshStep::Precharge, self.base + latest(&self.precharge) as u64)
         } else {
             // An activate would be possible in every bank: tRC and tRP have passed everywhere.
-            let ready = banks.iter().map(|b| b.next_activate).fold(0, u64::max);
-            (Step::Activate, state.next_refresh.max(ready + self.gaps.activate_to_refresh))
+            let ready = self.base + (latest(&self.activate) + self.gaps.activate_to_refresh) as u64;
+            (RefreshStep::Refresh, ready.max(self.ranks[rank as usize % RANKS].next_refresh))
         }
     }
 
     /// Closes all banks of a rank with one command.
-    pub(super) fn precharge_all(&mut self, rank: u32, now: u64) {
-        let banks = self.banks_of(rank);
-        for b in &mut self.banks[banks] {
-            debug_assert!(!b.reserved, "precharge of a reserved bank");
-            b.row = CLOSED;
-            b.next_activate = b.next_activate.max(now + self.gaps.precharge_to_activate);
+    pub(super) fn precharge_all(&mut self, rank: u32, clock: u64) {
+        let now = self.short(clock);
+        for bank in self.banks_of(rank) {
+            self.banks[bank as usize % BANKS].row = CLOSED;
+            self.open.set(bank, 0);
+            self.activate.raise(bank, now + self.gaps.precharge_to_activate);
+            self.precharge.raise(bank, now + self.gaps.precharge_to_precharge);
         }
-        let state = &mut self.ranks[rank as usize % RANKS];
-        state.open = 0;
-        state.next_precharge = now + self.gaps.precharge_to_precharge;
     }
 
     /// Refreshes a rank whose banks are all closed.
-    pub(super) fn refresh(&mut self, rank: u32, now: u64) {
-        let state = &mut self.ranks[rank as usize % RANKS];
-        debug_assert_eq!(state.open, 0, "refresh of a rank with open banks");
-        state.next_activate = state.next_activate.max(now + self.gaps.refresh_to_activate);
-        state.next_refresh = now + self.gaps.refresh_to_refresh;
+    pub(super) fn refresh(&mut self, rank: u32, clock: u64) {
+        let now = self.short(clock);
+        for bank in self.banks_of(rank) {
+            debug_assert_eq!(self.bank(bank).row, CLOSED, "refresh of a rank with open banks");
+            self.activate.raise(bank, now + self.gaps.refresh_to_activate);
+        }
+        self.ranks[rank as usize % RANKS].next_refresh =
+            clock + self.gaps.refresh_to_refresh as u64;
     }
 }

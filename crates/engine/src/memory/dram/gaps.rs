@@ -5,15 +5,16 @@
 //! clock at which a command is complete. So a gap after such a command, before one of one clock, is
 //! a clock longer than the timing, and the other way round a clock shorter.
 
+use super::lanes::LONGEST;
 use super::timing::Timings;
 
 /// Gaps after a read, or after a write. Pairs are (to a read, to a write).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ColumnGaps {
-    pub precharge: u64,
-    pub same_group: [u64; 2],
-    pub same_rank: [u64; 2],
-    pub other_rank: [u64; 2],
+    pub precharge: i16,
+    pub same_group: [i16; 2],
+    pub same_rank: [i16; 2],
+    pub other_rank: [i16; 2],
     /// To the clock after the last data beat.
     pub data: u64,
 }
@@ -21,18 +22,18 @@ pub(super) struct ColumnGaps {
 /// All gaps of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gaps {
-    pub activate_to_activate: u64,
-    pub activate_to_activate_rank: u64,
-    pub activate_to_activate_group: u64,
-    pub activate_to_fifth: u64,
-    pub activate_to_column: u64,
-    pub activate_to_precharge: u64,
-    pub precharge_to_activate: u64,
-    pub precharge_to_precharge: u64,
-    pub refresh_to_activate: u64,
-    pub refresh_to_refresh: u64,
+    pub activate_to_activate: i16,
+    pub activate_to_activate_rank: i16,
+    pub activate_to_activate_group: i16,
+    pub activate_to_fifth: i16,
+    pub activate_to_column: i16,
+    pub activate_to_precharge: i16,
+    pub precharge_to_activate: i16,
+    pub precharge_to_precharge: i16,
+    pub refresh_to_activate: i16,
+    pub refresh_to_refresh: i16,
     /// How much later than an activate a refresh may start.
-    pub activate_to_refresh: u64,
+    pub activate_to_refresh: i16,
     /// After a read and after a write.
     pub column: [ColumnGaps; 2],
     /// Clocks that an activate, read or write occupies the command bus.
@@ -42,15 +43,17 @@ pub(super) struct Gaps {
 impl Gaps {
     pub(super) fn new(t: &Timings) -> Gaps {
         let tail = t.command_clocks - 1;
-        let long = u64::from;
-        let shorter = |clocks: u32| u64::from(clocks.saturating_sub(tail));
+        // The configuration refuses longer ones, so that sums of four of them fit.
+        const { assert!(4 * LONGEST < i16::MAX as u32 / 2) };
+        let long = |clocks: u32| clocks as i16;
+        let shorter = |clocks: u32| long(clocks.saturating_sub(tail));
         let pair = |read: u32, write: u32| [long(read), long(write)];
         let read = ColumnGaps {
             precharge: long(t.rtp + tail),
             same_group: pair(t.ccd_l, 0),
             same_rank: pair(t.ccd_s.max(t.bl), t.rd_to_wr),
             other_rank: pair(t.bl + t.rank_switch, t.rd_to_wr_other_rank),
-            data: long(tail + t.cl + t.bl),
+            data: u64::from(tail + t.cl + t.bl),
         };
         let write = ColumnGaps {
             precharge: long(t.cwl + t.bl + t.wr + tail),
@@ -59,7 +62,7 @@ impl Gaps {
             // Only the data bus is shared: the read's first beat follows the write's last by the
             // switching gap.
             other_rank: pair((t.cwl + t.bl + t.rank_switch).saturating_sub(t.cl), t.bl),
-            data: long(tail + t.cwl + t.bl),
+            data: u64::from(tail + t.cwl + t.bl),
         };
         Gaps {
             activate_to_activate: long(t.rc),
@@ -74,7 +77,7 @@ impl Gaps {
             refresh_to_refresh: long(t.rfc),
             activate_to_refresh: long(tail),
             column: [read, write],
-            long_command: long(t.command_clocks),
+            long_command: u64::from(t.command_clocks),
         }
     }
 }

@@ -5,17 +5,18 @@
 //! owner drives it: [`Dram::push`] and [`Dram::advance`] give the time at which the channel wants to
 //! be advanced next. See `docs/models/dram.md`.
 
-mod agenda;
 mod channel;
 mod config;
 pub(crate) mod device;
 mod gaps;
+mod lanes;
 mod mapping;
 mod refresh;
 mod requests;
 mod stats;
 mod timing;
 mod trace;
+mod wants;
 
 use channel::Channel;
 use mapping::AddressMap;
@@ -27,6 +28,12 @@ pub use timing::{Standard, TimingOverrides, Timings};
 
 use crate::time::Ps;
 
+const READ: usize = 0;
+const WRITE: usize = 1;
+
+/// A clock that never comes.
+const NEVER: u64 = u64::MAX;
+
 /// The memory of a machine: all its channels. A clone is a snapshot of the whole state.
 #[derive(Clone, Debug)]
 pub struct Dram {
@@ -34,8 +41,7 @@ pub struct Dram {
     channels: Channels,
 }
 
-/// All channels, by the words that a mask of two bits a bank needs: loops over one or two are
-/// unrolled.
+/// All channels, by their blocks of 32 banks: loops over one or two are unrolled.
 #[derive(Clone, Debug)]
 enum Channels {
     /// Up to 32 banks.

@@ -1,10 +1,8 @@
 //! Issuing a command: what changes in the devices, the queues and the counters.
 
-use super::super::agenda::{Candidate, NEVER};
-use super::super::device::{CLOSED, Step};
-use super::super::requests::Request;
-use super::schedule::OPENED;
-use super::{Channel, Kind};
+use super::super::device::{CLOSED, RefreshStep};
+use super::super::requests::{NONE, Request};
+use super::{Channel, Kind, NEVER, READ, WRITE};
 
 impl<const W: usize> Channel<W> {
     /// Closes another row of `bank` for a waiting request.
@@ -13,13 +11,20 @@ impl<const W: usize> Channel<W> {
         let request = self.requests.get_mut(slot);
         self.counts.conflicts += u64::from(!request.conflict);
         request.conflict = true;
-        let age = request.age;
-        let ready = self.device.precharge(bank, now);
+        self.device.precharge(bank, now);
         self.trace.record(now, Kind::Precharge, bank, CLOSED);
-        // The request is the oldest for its bank, and now the only candidate.
-        self.agenda.remove(self.hit_of(bank));
-        let candidate = Candidate { request: slot, bank: bank as u8, step: Step::Activate };
-        self.agenda.add(self.row_of(bank), candidate, age, ready);
+        for which in [READ, WRITE] {
+            if self.requests.hit(bank, which) != NONE {
+                self.requests.set_hit(bank, which, NONE);
+                self.wants.no_hit(bank, which);
+            }
+        }
+        // Its own queue wanted the row changed before.
+        let other = (self.serving + 1) % 2;
+        let first = self.requests.first(bank, other);
+        if first != NONE {
+            self.wants.row(bank, other, self.requests.get(first).age);
+        }
     }
 
     /// Opens the row of a request, which holds the bank until it is served.
@@ -28,75 +33,93 @@ impl<const W: usize> Channel<W> {
         let &Request { row, conflict, write, age, .. } = self.requests.get(slot);
         self.counts.misses += u64::from(!conflict);
         self.requests.open(slot, bank, write);
-        let ready = self.device.activate(bank, row, now);
+        self.device.activate(bank, row, now);
         self.trace.record(now, Kind::Activate, bank, row);
-        let step = Step::access(write);
-        let candidate = Candidate { request: slot, bank: bank as u8, step };
-        if self.left_queue(write, now) {
-            self.review_all();
-        } else {
-            self.agenda.add(self.row_of(bank), candidate, age.wrapping_sub(OPENED), ready);
+        self.wants.no_row(bank, READ);
+        self.wants.no_row(bank, WRITE);
+        self.wants.hold(bank, usize::from(write), age);
+        // One of the same queue cannot go before it, but one of the other may.
+        let other = usize::from(!write);
+        let hit = self.requests.find_row(self.requests.first(bank, other), row);
+        if hit != NONE {
+            self.requests.set_hit(bank, other, hit);
+            self.wants.hit(bank, other, self.requests.get(hit).age);
+            self.wants.contest(bank);
         }
+        self.left_queue(write, now);
     }
 
     /// Serves the request that the row of its bank was opened for.
     #[inline]
     pub(super) fn access_opened(&mut self, slot: u16, bank: u16, now: u64) {
-        self.device.release(bank);
-        self.access(slot, bank, now);
+        let write = self.access(slot, bank, false, now);
+        self.wants.release(bank, usize::from(write));
         self.requests.finish_opened(slot, bank);
-        self.agenda.remove(self.hit_of(bank));
-        self.nominate(bank);
+        for which in [READ, WRITE] {
+            // Nothing was wanted for others while the bank was held, but accesses.
+            if self.requests.first(bank, which) != NONE {
+                self.review(bank, which);
+            }
+        }
     }
 
     /// Serves a waiting request whose row is open.
     #[inline]
     pub(super) fn access_waiting(&mut self, slot: u16, bank: u16, now: u64) {
-        let &Request { write, conflict, .. } = self.requests.get(slot);
-        self.counts.hits += u64::from(!conflict);
-        self.access(slot, bank, now);
+        self.counts.hits += u64::from(!self.requests.get(slot).conflict);
+        let held = self.requests.opened(bank) != NONE;
+        let write = self.access(slot, bank, held, now);
         self.requests.finish_waiting(slot, bank, write);
-        if self.left_queue(write, now) {
-            self.review_all();
-        } else {
-            self.agenda.remove(self.row_of(bank));
-            self.nominate(bank);
+        if self.device.bank(bank).row == CLOSED {
+            self.review(bank, usize::from(!write));
         }
+        self.review(bank, usize::from(write));
+        self.left_queue(write, now);
     }
 
-    /// Reads or writes the open row of a bank.
-    #[inline]
-    fn access(&mut self, slot: u16, bank: u16, now: u64) {
+    /// Reads or writes the open row of a bank, which may be held for another request. Says whether
+    /// it was a write.
+    #[inline(always)]
+    fn access(&mut self, slot: u16, bank: u16, held: bool, now: u64) -> bool {
         let &Request { row, tag, write, .. } = self.requests.get(slot);
-        let b = self.device.bank(bank);
-        let close = b.accesses >= self.close_after && !b.reserved;
-        let end = self.device.column(bank, write, close, now);
+        let end = self.device.column(bank, write, now);
+        let close = self.closes_rows && self.apply_policy(bank, held, now);
         self.trace.record(now, Kind::column(write, close), bank, row);
         self.counts.served[usize::from(write)] += 1;
         self.finish(tag, write, end);
-        if self.closes_rows && !close {
-            self.watch(bank);
-        }
+        write
     }
 
-    /// A request has left its queue. Says whether the other queue is to be served now.
+    /// A request has left its queue.
     #[inline]
-    fn left_queue(&mut self, write: bool, now: u64) -> bool {
+    fn left_queue(&mut self, write: bool, now: u64) {
         let which = usize::from(write);
         self.waiting[which] -= 1;
         self.counts.waited[which] = self.counts.waited[which].wrapping_add(now);
-        self.choose_queue()
+        self.choose_queue();
+    }
+
+    /// The next command towards a refresh of `rank`, and its first clock: never, while a bank is held
+    /// for a request.
+    pub(super) fn refresh_step(&self, rank: u32) -> (RefreshStep, u64) {
+        let mut banks = self.device.banks_of(rank);
+        let (step, ready) = self.device.refresh_step(rank);
+        (step, if banks.any(|bank| self.requests.opened(bank) != NONE) { NEVER } else { ready })
     }
 
     /// The next command of the refresh of `rank`, if it may be issued at `now`.
     pub(super) fn refresh(&mut self, rank: u32, now: u64) -> u64 {
-        let (step, ready) = self.device.refresh_step(rank);
+        let (step, ready) = self.refresh_step(rank);
         if ready > now {
             return 0;
         }
-        let first = self.device.banks_of(rank).start as u16;
-        if step == Step::Precharge {
+        let first = self.device.banks_of(rank).start;
+        if step == RefreshStep::Precharge {
             self.device.precharge_all(rank, now);
+            for bank in self.device.banks_of(rank) {
+                self.review(bank, READ);
+                self.review(bank, WRITE);
+            }
             self.trace.record(now, Kind::PrechargeAll, first, CLOSED);
         } else {
             self.device.refresh(rank, now);
@@ -104,33 +127,43 @@ impl<const W: usize> Channel<W> {
             self.counts.refreshes += 1;
             self.calendar.done();
             if !self.calendar.is_due() {
+                self.serve();
                 self.choose_queue();
-                self.review_all();
+                self.set_alarm();
             }
         }
         1
     }
 
-    /// After an access that left its row open: whether the row policy will close it.
-    #[inline]
-    fn watch(&mut self, bank: u16) {
+    /// After an access: whether the row policy lets it close the row, which it then does; if not,
+    /// the policy may close it later.
+    #[inline(never)]
+    fn apply_policy(&mut self, bank: u16, held: bool, now: u64) -> bool {
         let close_after = self.close_after;
         let b = self.device.bank_mut(bank);
+        if !held && b.accesses >= close_after {
+            self.device.close_after_access(bank);
+            return true;
+        }
+        b.accesses += 1;
+        b.last_access = now;
         if b.watched || (self.timeout.is_none() && b.accesses < close_after) {
-            return;
+            return false;
         }
         b.watched = true;
         self.watched.push(bank);
         self.next_close = self.next_close.min(self.close_due(bank));
+        self.set_alarm();
+        false
     }
 
-    /// When the row policy closes the open row of a bank.
+    /// When the row policy closes a bank, whose row is open.
     fn close_due(&self, bank: u16) -> u64 {
         let expiry = match self.timeout {
             Some(clocks) => self.device.bank(bank).last_access + clocks,
             None => 0,
         };
-        expiry.max(self.device.precharge_ready(bank))
+        expiry.max(self.device.row_ready(bank))
     }
 
     /// Precharges the first watched bank that is due, and brings the list up to date.
@@ -140,9 +173,8 @@ impl<const W: usize> Channel<W> {
         let mut i = 0;
         while i < self.watched.len() {
             let bank = self.watched[i];
-            let b = self.device.bank_mut(bank);
             // Closed meanwhile by someone else; or opened again, and watched after its access.
-            let gone = b.row == CLOSED || b.reserved;
+            let gone = self.device.bank(bank).row == CLOSED || self.requests.opened(bank) != NONE;
             let due = if gone { NEVER } else { self.close_due(bank) };
             if gone || (due <= now && closed.is_none()) {
                 if !gone {
@@ -155,12 +187,12 @@ impl<const W: usize> Channel<W> {
             self.next_close = self.next_close.min(due);
             i += 1;
         }
+        self.set_alarm();
         let Some(bank) = closed else { return false };
         self.device.precharge(bank, now);
         self.trace.record(now, Kind::Precharge, bank, CLOSED);
-        self.agenda.remove(self.row_of(bank));
-        self.agenda.remove(self.hit_of(bank));
-        self.nominate(bank);
+        self.review(bank, READ);
+        self.review(bank, WRITE);
         true
     }
 }

@@ -1,6 +1,6 @@
 //! The rule of the scheduler taken literally, for the tests: looks at every request.
 
-use super::super::device::{CLOSED, Step};
+use super::super::device::CLOSED;
 use super::super::requests::NONE;
 use super::Channel;
 
@@ -9,16 +9,19 @@ impl<const W: usize> Channel<W> {
     pub(super) fn first_by_rule(&self, now: u64) -> u16 {
         // Fewer than 2^32 requests arrive in a test, so ages can be compared as they are.
         let mut first = (true, u32::MAX, NONE);
-        let mut consider = |slot: u16, opened: bool, step: Step| {
-            let request = self.requests.get(slot);
-            if self.device.ready(request.bank, step) <= now {
-                first = first.min((!opened, request.age, slot));
+        let mut consider = |slot: u16, opened: bool, ready: u64| {
+            if ready <= now {
+                first = first.min((!opened, self.requests.get(slot).age, slot));
             }
         };
-        for bank in 0..self.banks {
+        let access = |slot: u16| {
+            let request = self.requests.get(slot);
+            self.device.column_ready(request.bank, usize::from(request.write))
+        };
+        for bank in 0..self.device.banks() {
             let opened = self.requests.opened(bank);
             if opened != NONE {
-                consider(opened, true, Step::access(self.requests.get(opened).write));
+                consider(opened, true, access(opened));
             }
             if self.calendar.is_due() {
                 continue;
@@ -29,11 +32,9 @@ impl<const W: usize> Channel<W> {
                 let request = self.requests.get(slot);
                 if request.row == row {
                     older_hit = true;
-                    consider(slot, false, Step::access(request.write));
-                } else if row == CLOSED {
-                    consider(slot, false, Step::Activate);
-                } else if opened == NONE && !older_hit {
-                    consider(slot, false, Step::Precharge);
+                    consider(slot, false, access(slot));
+                } else if row == CLOSED || (opened == NONE && !older_hit) {
+                    consider(slot, false, self.device.row_ready(bank));
                 }
             }
         }

@@ -1,38 +1,66 @@
 //! The choice of the next command.
 
-use super::super::agenda::{Candidate, NEVER};
-use super::super::device::{CLOSED, Step};
+use super::super::device::CLOSED;
+use super::super::lanes::{BLOCK, Ready};
 use super::super::requests::{NONE, Request};
-use super::{Channel, READ, WRITE};
-
-/// How much older than any waiting request those count whose row is open for them: they go first.
-pub(super) const OPENED: u32 = 1 << 30;
+use super::super::wants::Serving;
+use super::{Channel, NEVER, READ, WRITE};
 
 impl<const W: usize> Channel<W> {
-    /// Does everything up to and including `clock`.
+    /// Does everything up to and including `clock`, before which there is something to do.
     pub(super) fn run_until(&mut self, clock: u64) {
-        while self.wake <= clock {
-            let now = self.wake;
-            if self.calendar.next() <= now {
-                self.calendar.collect(now);
-                self.review_all();
+        let mut now = self.wake;
+        let mut ready = self.device.ready(&self.wants);
+        while now <= clock {
+            if now >= self.alarm && self.prepare(now) {
+                ready = self.device.ready(&self.wants);
             }
-            self.agenda.advance(now);
-            self.bus_free = now + self.issue_first(now);
+            let due = ready.due(self.device.short(now));
+            let occupied = self.issue_first(&due, now);
             // Without a command the bus is free from now on.
-            self.bus_free = self.bus_free.max(now + 1);
-            let next = self.agenda.next().min(self.other_events());
-            self.wake = next.max(self.bus_free);
+            self.bus_free = now + occupied.max(1);
+            ready = self.device.ready(&self.wants);
+            now = self.next_event(&ready);
         }
+        self.wake = now;
     }
 
-    /// The next clock at which something but a waiting request may want the command bus.
-    #[inline]
+    /// The next clock at which something can happen.
+    #[inline(always)]
+    pub(super) fn next_event(&self, ready: &Ready<W>) -> u64 {
+        let first = self.device.first(ready);
+        let next = first.max(self.bus_free);
+        if next < self.alarm { next } else { first.min(self.other_events()).max(self.bus_free) }
+    }
+
+    /// Something besides the requests is to be thought of. Says whether that changes which of them
+    /// are ready.
+    fn prepare(&mut self, now: u64) -> bool {
+        let falls_due = self.calendar.next() <= now;
+        if falls_due {
+            self.calendar.collect(now);
+            self.wants.serving = Serving::Nobody;
+        }
+        let moves = now >= self.device.last_of_base();
+        if moves {
+            self.device.move_base(now);
+        }
+        self.set_alarm();
+        falls_due || moves
+    }
+
+    /// Sets the alarm after a change of what it depends on.
+    pub(super) fn set_alarm(&mut self) {
+        let next = self.calendar.next().min(self.next_close).min(self.device.last_of_base());
+        self.alarm = if self.calendar.is_due() { 0 } else { next };
+    }
+
+    /// The next clock at which something but a request may want the command bus.
     fn other_events(&self) -> u64 {
         let next = self.calendar.next();
         match self.calendar.head() {
             None => next.min(self.next_close),
-            Some(rank) => next.min(self.device.refresh_step(rank).1),
+            Some(rank) => next.min(self.refresh_step(rank).1),
         }
     }
 
@@ -53,148 +81,126 @@ impl<const W: usize> Channel<W> {
             }
             self.serving = READ;
         }
+        self.serve();
         true
     }
 
-    /// Brings the candidates of all banks up to date: after a turn between reads and writes, and
-    /// when a refresh falls due or is done.
-    pub(super) fn review_all(&mut self) {
-        self.agenda.clear();
-        for bank in 0..self.banks {
-            self.nominate(bank);
-        }
+    /// Makes the requests of the queue that is served candidates.
+    #[inline]
+    pub(super) fn serve(&mut self) {
+        self.wants.serving = if self.serving == READ { Serving::Reads } else { Serving::Writes };
     }
 
-    /// Adds the candidates of a bank that has none. (Most banks have nothing to add: only that is
-    /// worth having in line.)
-    #[inline(always)]
-    pub(super) fn nominate(&mut self, bank: u16) {
-        let opened = self.requests.opened(bank);
-        let first = self.requests.first(bank, self.serving);
-        if opened != NONE {
-            self.nominate_opened(bank, opened, first);
-        } else if first != NONE && !self.calendar.is_due() {
-            self.nominate_waiting(bank, first);
-        }
-    }
-
-    /// The same for a bank whose row has been opened for a request.
-    #[inline(never)]
-    fn nominate_opened(&mut self, bank: u16, opened: u16, first: u16) {
-        let &Request { age, row, write, .. } = self.requests.get(opened);
-        self.add(self.row_of(bank), opened, bank, Step::access(write), age.wrapping_sub(OPENED));
-        // One of the same queue cannot go before it, but one of the other may.
-        if usize::from(write) != self.serving && !self.calendar.is_due() {
-            self.nominate_hit(bank, self.requests.find_row(first, row));
-        }
-    }
-
-    /// The same for a bank whose row may be closed, of whose waiting requests `first` is the
-    /// oldest.
-    #[inline(never)]
-    fn nominate_waiting(&mut self, bank: u16, first: u16) {
-        let (row, oldest) = (self.device.bank(bank).row, self.requests.get(first).age);
-        if row == CLOSED {
-            self.add(self.row_of(bank), first, bank, Step::Activate, oldest);
-            return;
+    /// Brings what the waiting requests of a queue want of a bank up to date, after an access to it
+    /// or when it was closed for none of them.
+    pub(super) fn review(&mut self, bank: u16, which: usize) {
+        let first = self.requests.first(bank, which);
+        let row = self.device.bank(bank).row;
+        let hit = if row == CLOSED { NONE } else { self.requests.find_row(first, row) };
+        self.requests.set_hit(bank, which, hit);
+        if hit == NONE {
+            self.wants.no_hit(bank, which);
+        } else {
+            self.wants.hit(bank, which, self.requests.get(hit).age);
         }
         // The row stays open while an older request wants it.
-        let hit = self.requests.find_row(first, row);
-        if hit != first {
-            self.add(self.row_of(bank), first, bank, Step::Precharge, oldest);
-        }
-        self.nominate_hit(bank, hit);
-    }
-
-    #[inline]
-    fn nominate_hit(&mut self, bank: u16, hit: u16) {
-        if hit != NONE {
-            let step = Step::access(self.serving == WRITE);
-            self.add(self.hit_of(bank), hit, bank, step, self.requests.get(hit).age);
+        if first == hit || self.requests.opened(bank) != NONE {
+            self.wants.no_row(bank, which);
+        } else {
+            self.wants.row(bank, which, self.requests.get(first).age);
         }
     }
 
-    /// The candidate for the row of a bank: its activate or precharge, or the access of the request
-    /// that its row was opened for.
-    #[inline]
-    pub(super) fn row_of(&self, bank: u16) -> usize {
-        usize::from(bank)
-    }
-
-    /// The candidate for an access to the open row of a bank by a waiting request.
-    #[inline]
-    pub(super) fn hit_of(&self, bank: u16) -> usize {
-        usize::from(self.banks + bank)
-    }
-
-    /// Adds a candidate and gives the clock at which it will be looked at.
-    #[inline]
-    fn add(&mut self, id: usize, request: u16, bank: u16, step: Step, age: u32) -> u64 {
-        let ready = self.device.ready(bank, step);
-        self.agenda.add(id, Candidate { request, bank: bank as u8, step }, age, ready)
-    }
-
-    /// A new request of the queue that is served is a candidate unless an older one goes before it
-    /// in all cases. `only` says that no other of the queue waits for its bank.
+    /// Enters what a new request wants, unless an older one goes before it in all cases; gives the
+    /// clock at which its command may be issued. `only` says that no other of its queue waits for
+    /// its bank.
     #[inline]
     pub(super) fn enlist(&mut self, slot: u16, request: &Request, only: bool) -> u64 {
-        let (bank, age) = (request.bank, request.age);
-        let state = self.device.bank(bank);
-        if state.row == request.row {
-            let hit = self.hit_of(bank);
-            if self.agenda.contains(hit) {
+        let (bank, which) = (request.bank, usize::from(request.write));
+        let opened = self.requests.opened(bank);
+        if self.device.bank(bank).row == request.row {
+            if self.requests.hit(bank, which) != NONE {
                 return NEVER;
             }
-            return self.add(hit, slot, bank, Step::access(request.write), age);
+            self.requests.set_hit(bank, which, slot);
+            self.wants.hit(bank, which, request.age);
+            if opened != NONE && self.requests.get(opened).write != request.write {
+                self.wants.contest(bank);
+            }
+            return self.device.column_ready(bank, which);
         }
-        if !only || state.reserved {
+        if !only || opened != NONE {
             return NEVER;
         }
-        let step = if state.row == CLOSED { Step::Activate } else { Step::Precharge };
-        self.add(self.row_of(bank), slot, bank, step, age)
+        self.wants.row(bank, which, request.age);
+        self.device.row_ready(bank)
     }
 
     /// Issues the first command there is, if any. Gives the clocks it occupies the command bus.
-    #[inline]
-    fn issue_first(&mut self, now: u64) -> u64 {
-        while let Some(id) = self.agenda.oldest_due(self.arrivals) {
-            let Candidate { bank, step, request } = self.agenda.get(id);
-            let bank = u16::from(bank);
-            let ready = self.device.ready(bank, step);
-            if ready > now {
-                // Delayed by a command elsewhere.
-                self.agenda.postpone(id, ready);
-                continue;
-            }
+    #[inline(always)]
+    fn issue_first(&mut self, due: &[u64; W], now: u64) -> u64 {
+        if let Some(bit) = self.oldest_held(due, now) {
+            let bank = (bit / 2) as u16;
+            let slot = self.requests.opened(bank);
             #[cfg(test)]
-            assert_eq!(request, self.first_by_rule(now), "at {now}");
-            let opened = step >= Step::Read && id < usize::from(self.banks);
-            // A refresh that is due holds all waiting requests, so none is due here.
-            if self.next_close <= now && !opened && self.close_row(now) {
-                return 1;
-            }
-            self.agenda.take(id);
-            match step {
-                Step::Precharge => {
-                    self.precharge_for(request, bank, now);
-                    return 1;
-                }
-                Step::Activate => self.open(request, bank, now),
-                Step::Read | Step::Write if opened => self.access_opened(request, bank, now),
-                Step::Read | Step::Write => self.access_waiting(request, bank, now),
-            }
+            assert_eq!(slot, self.first_by_rule(now), "at {now}");
+            self.access_opened(slot, bank, now);
             return self.device.long_command();
         }
-        #[cfg(test)]
-        assert_eq!(NONE, self.first_by_rule(now), "at {now}");
-        self.maintain(now)
-    }
-
-    /// A command for no request: of a refresh, or of the row policy.
-    fn maintain(&mut self, now: u64) -> u64 {
-        if let Some(rank) = self.calendar.head() {
+        if now >= self.alarm
+            && let Some(rank) = self.calendar.head()
+        {
             return self.refresh(rank, now);
         }
-        u64::from(self.next_close <= now && self.close_row(now))
+        let oldest = self.wants.oldest_waiting(due, self.serving, self.arrivals);
+        let waiting = oldest.map(|bit| {
+            let bank = (bit / 2) as u16;
+            (self.requests.next(bank, self.serving, bit % 2), bank, bit % 2 != 0)
+        });
+        #[cfg(test)]
+        assert_eq!(waiting.map_or(NONE, |(slot, ..)| slot), self.first_by_rule(now), "at {now}");
+        if now >= self.alarm && self.next_close <= now && self.close_row(now) {
+            return 1;
+        }
+        let Some((slot, bank, access)) = waiting else { return 0 };
+        if access {
+            self.access_waiting(slot, bank, now);
+        } else if self.device.bank(bank).row == CLOSED {
+            self.open(slot, bank, now);
+        } else {
+            self.precharge_for(slot, bank, now);
+            return 1;
+        }
+        self.device.long_command()
+    }
+
+    /// The oldest of the requests whose row has been opened for them and that are due, by the
+    /// position of its bit.
+    #[inline(always)]
+    fn oldest_held(&self, due: &[u64; W], now: u64) -> Option<usize> {
+        let due = std::array::from_fn(|block| {
+            let (held, contested) = self.wants.held(block);
+            let due = due[block] & held;
+            if due & contested == 0 { due } else { self.due_of_held(block, due, now) }
+        });
+        self.wants.oldest_held(&due, self.arrivals)
+    }
+
+    /// Of the banks of a block that are held and due for an access, those due for the access that
+    /// they are held for, and not only for one of the other kind.
+    #[cold]
+    fn due_of_held(&self, block: usize, due: u64, now: u64) -> u64 {
+        let mut held = due;
+        let mut bits = due;
+        while bits != 0 {
+            let bit = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            let bank = (block * BLOCK + bit / 2) as u16;
+            let write = self.requests.get(self.requests.opened(bank)).write;
+            if self.device.column_ready(bank, usize::from(write)) > now {
+                held &= !(1 << bit);
+            }
+        }
+        held
     }
 }
