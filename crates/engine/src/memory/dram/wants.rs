@@ -170,7 +170,7 @@ mod tests {
         let row = |bank: usize| 1u64 << (2 * (bank % 32));
         assert_eq!(wants.oldest_waiting(&[row(4) | row(5), row(33)], READ, 9), Some(10));
         assert_eq!(wants.oldest_waiting(&[row(4), row(33)], READ, 9), Some(66));
-        assert_eq!(wants.oldest_waiting(&[2 * row(5) | row(4), 0], READ, 9), Some(8));
+        assert_eq!(wants.oldest_waiting(&[(2 * row(5)) | row(4), 0], READ, 9), Some(8));
         assert_eq!(wants.oldest_waiting(&[0, 0], READ, 9), None);
     }
 
