@@ -119,6 +119,12 @@ equally likely for every line.
 """
 
 
+Duration: TypeAlias = Annotated[
+    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(ps|ns|us|ms|s)$", examples=["5 ms"])
+]
+"""Text such as "5 ms"; units ps, ns, us, ms, s."""
+
+
 class Llc(Model):
     """The last-level cache."""
 
@@ -141,6 +147,10 @@ class Llc(Model):
     writeback_buffers: UInt32
     """Dirty lines that may wait for room in a memory channel's write queue before the LLC stops
     taking requests, per channel.
+    """
+    memory_latency: Duration = "0 ps"
+    """Time that a line read from memory takes between memory controller and LLC, beside the latency
+    of both.
     """
 
 
@@ -345,12 +355,6 @@ class Nic(Model):
     """Receive-side scaling."""
 
 
-Duration: TypeAlias = Annotated[
-    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(ps|ns|us|ms|s)$", examples=["5 ms"])
-]
-"""Text such as "5 ms"; units ps, ns, us, ms, s."""
-
-
 class Pcie(Model):
     """The PCIe link."""
 
@@ -368,6 +372,74 @@ class Pcie(Model):
     """Posted-header credits of the root port: write TLPs not yet taken by the memory system."""
     non_posted_credits: UInt32
     """Non-posted-header credits: read requests without their completion."""
+
+
+IotlbReplacement: TypeAlias = Literal["lru", "fifo"]
+"""Which translation of a set makes room for a new one. `lru`: The least recently used. `fifo`: The
+one that came first.
+"""
+
+
+class Iotlb(Model):
+    """The cache of translations."""
+
+    entries: UInt32
+    """Translations that it holds, of pages of any size."""
+    ways: UInt32
+    """Associativity; as many as `entries` for a fully associative one."""
+    replacement: IotlbReplacement = "lru"
+    """Which translation of a set makes room."""
+
+
+class PagingStructures(Model):
+    """Entries of the caches of the upper levels, each fully associative with the least recently
+    used making room; 0 for none. A walk begins below the lowest level that is found.
+    """
+
+    pml4: UInt32
+    """Entries of the root level, 512 GiB each."""
+    pdpt: UInt32
+    """Entries of the level below, 1 GiB each."""
+    pd: UInt32
+    """Entries of page directories, 2 MiB each."""
+
+
+PageSize: TypeAlias = Literal["4 KiB", "2 MiB", "1 GiB"]
+"""A page size of the remapping hardware. `4 KiB`: A leaf of the page table. `2 MiB`: A leaf in a
+page directory. `1 GiB`: A leaf in a page-directory-pointer table.
+"""
+
+
+class Pages(Model):
+    """Sizes of the pages by which each kind of data is mapped."""
+
+    payload: PageSize
+    """Packet data, received and transmitted."""
+    descriptors: PageSize
+    """Receive and transmit descriptors."""
+    completions: PageSize
+    """Receive and transmit completions."""
+
+
+class Iommu(Model):
+    """The IOMMU: every DMA is translated, by mappings made once that stay ("loose" mode)."""
+
+    iotlb: Iotlb
+    """The cache of translations."""
+    paging_structures: PagingStructures
+    """The caches of the upper levels of the page table."""
+    posted_queue: UInt32
+    """Writes that wait for their translations at a time, each looked up when it enters this queue.
+    Those behind hold their PCIe credits until one of the first has left.
+    """
+    non_posted_queue: UInt32
+    """The same for reads."""
+    walkers: UInt32
+    """Page walks under way at a time."""
+    step_latency: Duration
+    """Time that a walker itself needs for each level that it reads, beside the memory read."""
+    pages: Pages
+    """Sizes of the pages by which memory is mapped for the NIC."""
 
 
 class Machine(Model):
@@ -393,6 +465,8 @@ class Machine(Model):
     """The NIC."""
     pcie: Pcie | None = None
     """The link between NIC and processor; absent for a NIC on the chip."""
+    iommu: Iommu | None = None
+    """The IOMMU; absent when it is off and devices use physical addresses."""
 
 
 Rate: TypeAlias = Annotated[
@@ -618,6 +692,31 @@ Traffic: TypeAlias = Annotated[
     Field(discriminator="kind"),
 ]
 """The traffic that reaches the NIC."""
+
+
+Direction: TypeAlias = Literal["read", "write"]
+"""The direction of a DMA. `read`: From host memory to the device. `write`: From the device to host
+memory.
+"""
+
+
+class DmaBench(Model):
+    """Transactions of one size at random offsets in a window of host memory, as many in flight as
+    the credits of NIC and PCIe link allow.
+    """
+
+    direction: Direction
+    """What the device does."""
+    size: Size
+    """Bytes of a transaction, whole cache lines up to a small page."""
+    window: Size
+    """Memory that the transactions lie in, each aligned to its size."""
+    interval: Duration = "0 ps"
+    """Time that the device itself needs to start a transaction."""
+    overhead: Duration = "0 ps"
+    """Time that a read takes within the device, which holds its read tags for so much longer."""
+    warm: bool = False
+    """Whether the cores have touched the window before: what the LLC can hold of it is there."""
 
 
 Policy: TypeAlias = Literal["dma", "ddio", "ideal-ddio"]
@@ -926,6 +1025,8 @@ class Scenario(Model):
     """The server. In a file: `base = "name of a machine file"` and any keys that differ from it."""
     traffic: Traffic | None = None
     """What arrives; absent for a run without packets."""
+    dma_bench: DmaBench | None = None
+    """A benchmark that the device runs instead of receiving packets."""
     placement: Placement
     """Where the data of received packets goes."""
     queues: Queues

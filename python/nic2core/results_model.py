@@ -37,6 +37,10 @@ class Results(Plain):
     """Hits and misses by cache and kind of line."""
     io: IoResults | None
     """DMA by the NIC; absent if there was none."""
+    iommu: IommuResults | None = None
+    """The IOMMU; absent without one."""
+    dma: DmaResults | None = None
+    """The DMA benchmark; absent without one."""
     amat_ns: float
     """Mean time of a core's access to memory (loads and stores, all levels), ns."""
     stages: list[StageLoad]
@@ -217,6 +221,46 @@ class IoResults(Plain):
     """Reads served by a cache."""
     read_misses: int
     """Reads served by memory."""
+
+
+class IotlbResults(Plain):
+    """Lookups in the IOTLB for one kind of mapping, one for each page that a DMA touches."""
+
+    mapping: str
+    """`payload`, `descriptor` or `completion`."""
+    hits: int
+    """Lookups that found the translation, or that the transaction before was waiting for it."""
+    misses: int
+    """Lookups that took a walk."""
+
+
+class IommuResults(Plain):
+    """The IOMMU."""
+
+    lookups: list[IotlbResults]
+    """Lookups by kind of mapping."""
+    misses_per_packet: float | None
+    """IOTLB misses per received packet; absent if none was completed."""
+    walks: int
+    """Page walks that ended."""
+    walk_reads: int
+    """Entries of page tables that the walks read, each from LLC or memory."""
+    miss_latency_ns: float | None
+    """Mean time from a miss to its translation, waiting for a walker included; absent if no walk
+    ended."""
+    walkers_busy: float
+    """Mean number of walks under way."""
+
+
+class DmaResults(Plain):
+    """The DMA benchmark."""
+
+    transactions: int
+    """Transactions that ended: all data read is at the device, or all written in memory."""
+    gbps: float
+    """Payload, Gbit/s."""
+    latency_ns: float | None
+    """Mean latency of a read at the device; absent for writes, whose end it does not see."""
 
 
 class StageLoad(Plain):

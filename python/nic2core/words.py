@@ -56,6 +56,7 @@ CAUSES = {
     "cpu-descriptor-rd": "core reads descriptors",
     "prefetch-rd": "hardware prefetch",
     "page-clean-wr": "recycled pages cleaned",
+    "iommu-walk-rd": "page walks of the IOMMU",
 }
 """The causes of memory traffic, for people."""
 

@@ -70,6 +70,72 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "machine.dram.row_policy.close-after",
         "1 to 1000000",
     ),
+    (
+        &["machine.iommu={iotlb={entries=0, ways=128}, paging_structures={pml4=1, pdpt=1, pd=1}, \
+             posted_queue=8, non_posted_queue=8, walkers=1, step_latency='1 ns', \
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB'}}"],
+        "machine.iommu.iotlb.entries",
+        "1 to 65536",
+    ),
+    (
+        &["machine.iommu={iotlb={entries=128, ways=3}, paging_structures={pml4=1, pdpt=1, pd=1}, \
+             posted_queue=8, non_posted_queue=8, walkers=1, step_latency='1 ns', \
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB'}}"],
+        "machine.iommu.iotlb.ways",
+        "a divisor of machine.iommu.iotlb.entries (128)",
+    ),
+    (
+        &[
+            "machine.iommu={iotlb={entries=128, ways=128}, paging_structures={pml4=1, pdpt=1, pd=2000}, \
+             posted_queue=8, non_posted_queue=8, walkers=1, step_latency='1 ns', \
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB'}}",
+        ],
+        "machine.iommu.paging_structures.pd",
+        "0 to 1024",
+    ),
+    (
+        &[
+            "machine.iommu={iotlb={entries=128, ways=128}, paging_structures={pml4=1, pdpt=1, pd=1}, \
+             posted_queue=0, non_posted_queue=8, walkers=1, step_latency='1 ns', \
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB'}}",
+        ],
+        "machine.iommu.posted_queue",
+        "1 to 65536",
+    ),
+    (
+        &[
+            "machine.iommu={iotlb={entries=128, ways=128}, paging_structures={pml4=1, pdpt=1, pd=1}, \
+             posted_queue=8, non_posted_queue=8, walkers=0, step_latency='1 ns', \
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB'}}",
+        ],
+        "machine.iommu.walkers",
+        "1 to 1024",
+    ),
+    (
+        &[
+            "machine.iommu={iotlb={entries=128, ways=128}, paging_structures={pml4=1, pdpt=1, pd=1}, \
+             posted_queue=8, non_posted_queue=8, walkers=1, step_latency='1 ms', \
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB'}}",
+        ],
+        "machine.iommu.step_latency",
+        "0 ps to 10 us",
+    ),
+    (&["machine.llc.memory_latency=1 ms"], "machine.llc.memory_latency", "0 ps to 1 us"),
+    (
+        &["dma_bench={direction='read', size='64 B', window='1 MiB'}"],
+        "dma_bench",
+        "nothing beside traffic",
+    ),
+    (
+        &["dma_bench={direction='read', size='100 B', window='1 MiB'}"],
+        "dma_bench.size",
+        "a multiple of 64 B up to 4 KiB",
+    ),
+    (
+        &["dma_bench={direction='write', size='256 B', window='64 B'}"],
+        "dma_bench.window",
+        "256 B to 64 GiB",
+    ),
     (&["traffic.rate=0 pps"], "traffic.rate", "1 pps to"),
     (&["traffic.flows=0"], "traffic.flows", "1 to"),
     (

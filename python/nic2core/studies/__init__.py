@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 PAPERS = {
     "sweeper": "nic2core.studies.sweeper",
     "ddio-bench": "nic2core.studies.ddio_bench",
+    "pcie-bench": "nic2core.studies.pcie_bench",
 }
 """Every study, by the name of its paper on the command line."""
 

@@ -97,6 +97,16 @@ class Reading:
         io = self._run["io"]
         return float(100 * io["write_hits"] / (io["write_hits"] + io["write_misses"]))
 
+    @property
+    def dma_gbps(self) -> float:
+        """Payload that the DMA benchmark moved, Gbit/s."""
+        return float(self._run["dma"]["gbps"])
+
+    @property
+    def dma_latency_ns(self) -> float:
+        """Mean latency of its reads, ns."""
+        return float(self._run["dma"]["latency_ns"])
+
     def progress(self, tenant: str) -> float:
         """Work of a tenant: millions of requests or accesses a second."""
         return float(self._tenant(tenant)["progress_mps"])

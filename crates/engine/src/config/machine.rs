@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::units::{BitRate, Frequency, Size};
+use super::units::{BitRate, Duration, Frequency, Size};
+use crate::iommu::config::IommuConfig;
 use crate::memory::dram::DramConfig;
 use crate::nic::rss::RssConfig;
 
@@ -30,6 +31,9 @@ pub struct Machine {
     /// The link between NIC and processor; absent for a NIC on the chip.
     #[serde(default)]
     pub pcie: Option<Pcie>,
+    /// The IOMMU; absent when it is off and devices use physical addresses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iommu: Option<IommuConfig>,
 }
 
 /// The cores, all alike.
@@ -110,6 +114,10 @@ pub struct Llc {
     /// Dirty lines that may wait for room in a memory channel's write queue before the LLC stops
     /// taking requests, per channel.
     pub writeback_buffers: u32,
+    /// Time that a line read from memory takes between memory controller and LLC, beside the latency
+    /// of both.
+    #[serde(default)]
+    pub memory_latency: Duration,
 }
 
 /// Which line of a set makes room for a new one.
@@ -241,7 +249,7 @@ pub struct Pcie {
     /// Largest read request of one TLP.
     pub max_read_request: Size,
     /// One way through link, root port and I/O controller.
-    pub latency: super::units::Duration,
+    pub latency: Duration,
     /// Posted-header credits of the root port: write TLPs not yet taken by the memory system.
     pub posted_credits: u32,
     /// Non-posted-header credits: read requests without their completion.

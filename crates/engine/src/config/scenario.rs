@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::machine::Machine;
 use super::units::{Duration, Share, Size};
 use crate::apps::config::AppConfig;
+use crate::nic::dma_bench::DmaBench;
 use crate::wire::config::TrafficConfig;
 
 /// One run.
@@ -17,6 +18,9 @@ pub struct Scenario {
     /// What arrives; absent for a run without packets.
     #[serde(default)]
     pub traffic: Option<TrafficConfig>,
+    /// A benchmark that the device runs instead of receiving packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dma_bench: Option<DmaBench>,
     /// Where the data of received packets goes.
     pub placement: Placement,
     /// The receive and transmit queues of each core that serves packets.

@@ -66,6 +66,13 @@ fn all(host: &Host) -> Vec<Balance> {
         let carried = host.events.iter().filter(carries).count() as u64;
         balances.extend(closed_loop.balances(carried));
     }
+    if let Some(iommu) = &host.iommu {
+        let (counts, begin) = (&iommu.walkers.counts, iommu.in_flight_begin);
+        let (queued, walking) = iommu.walkers.in_flight();
+        let misses: u64 = iommu.lookups.iter().map(|l| l.misses).sum();
+        balances.push(balance("IOTLB misses", begin.0 + misses, counts.started + queued));
+        balances.push(balance("page walks", begin.1 + counts.started, counts.finished + walking));
+    }
     balances
 }
 
@@ -73,12 +80,14 @@ fn all(host: &Host) -> Vec<Balance> {
 /// on their way back.
 fn writes_in_flight(host: &Host) -> (u64, u64) {
     let lines = |event: &Event| match *event {
-        Event::Write { lines, .. } => Some(u64::from(lines)),
+        Event::Write { lines, .. } | Event::BenchWrite { lines, .. } => Some(u64::from(lines)),
         Event::Credits { lines } => Some(u64::from(lines)),
         Event::Complete { .. } => Some(1),
         _ => None,
     };
-    let writes = host.events.iter().chain(&host.held_back).filter_map(lines);
+    let translating = host.iommu.iter().flat_map(|iommu| iommu.waiting());
+    let events = host.events.iter().chain(&host.held_back).chain(translating);
+    let writes = events.filter_map(lines);
     writes.fold((0, 0), |(lines, tlps), n| (lines + n, tlps + 1))
 }
 

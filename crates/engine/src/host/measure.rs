@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use super::closed_loop::ClosedLoop;
 use super::packets::Packet;
-use super::{Host, balance};
+use super::{Event, Host, balance};
+use crate::iommu::{Iommu, Lookups, Mapping};
 use crate::memory::line::{LINE_BYTES, LineKind};
 use crate::nic::queue::Queue;
 use crate::stats::histogram::Latency;
 use crate::stats::results::{
-    CacheResults, CauseTraffic, DramResults, IoResults, MemoryTraffic, Packets as PacketResults,
-    Results, Series, StageLatency, TenantResults, TimeSeries,
+    CacheResults, CauseTraffic, DramResults, IoResults, IommuResults, IotlbResults, MemoryTraffic,
+    Packets as PacketResults, Results, Series, StageLatency, TenantResults, TimeSeries,
 };
 use crate::time::Ps;
 
@@ -204,6 +205,12 @@ impl Host {
         if let Some(link) = &mut self.rx.link {
             link.reset_counts();
         }
+        if let Some(iommu) = &mut self.iommu {
+            iommu.reset_counts(now);
+        }
+        if let Some(bench) = &mut self.bench {
+            bench.reset_counts();
+        }
         for c in &mut self.cores {
             c.core.reset_counts();
             (c.busy, c.since) = (Ps::ZERO, now);
@@ -300,6 +307,8 @@ impl Host {
                 read_hits: counts.io_read_hits,
                 read_misses: counts.io_read_misses,
             }),
+            iommu: self.iommu.as_ref().map(|iommu| self.iommu_results(iommu, span_ns)),
+            dma: self.bench.as_ref().map(|bench| bench.results(span_ns)),
             amat_ns: if accesses == 0 { 0.0 } else { slots / 1e3 / accesses as f64 },
             stages,
             limiting_stage,
@@ -362,6 +371,28 @@ impl Host {
             bandwidth_gbps: gbps(traffic.reads() + traffic.writes(), span_ns),
             bus_limit_gbps: self.memory.backend.bus_limit_gbps,
             causes,
+        }
+    }
+
+    fn iommu_results(&self, iommu: &Iommu<Event>, span_ns: f64) -> IommuResults {
+        let counts = &iommu.walkers.counts;
+        let misses: u64 = iommu.lookups.iter().map(|l| l.misses).sum();
+        let (walks, completed) = (counts.finished, self.meters.completed);
+        IommuResults {
+            lookups: Mapping::ALL
+                .iter()
+                .zip(&iommu.lookups)
+                .map(|(mapping, &Lookups { hits, misses })| IotlbResults {
+                    mapping: mapping.name().into(),
+                    hits,
+                    misses,
+                })
+                .collect(),
+            misses_per_packet: (completed > 0).then(|| misses as f64 / completed as f64),
+            walks,
+            walk_reads: counts.reads,
+            miss_latency_ns: (walks > 0).then(|| counts.miss_time as f64 / 1e3 / walks as f64),
+            walkers_busy: iommu.walkers.busy_time(self.meters.now) as f64 / 1e3 / span_ns,
         }
     }
 

@@ -8,6 +8,7 @@
 mod balance;
 mod closed_loop;
 mod completions;
+mod dma_bench;
 mod measure;
 mod packets;
 mod rx;
@@ -15,6 +16,7 @@ mod software;
 mod stages;
 #[cfg(test)]
 mod tests;
+mod translate;
 mod tx;
 
 use std::collections::VecDeque;
@@ -29,6 +31,7 @@ use crate::core::ask::Ask;
 use crate::core::interval::Core;
 use crate::core::op::Mark;
 use crate::events::Events;
+use crate::iommu::Iommu;
 use crate::memory::dram::Dram;
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line};
 use crate::memory::system::{Due, Memory, Requester};
@@ -42,6 +45,7 @@ use crate::wire::config::TrafficConfig;
 use crate::wire::{Arrival, Capture, Source};
 
 use closed_loop::ClosedLoop;
+use dma_bench::BenchDevice;
 use measure::Meters;
 use packets::Packets;
 use rx::Receiver;
@@ -59,6 +63,16 @@ enum Event {
     Write { packet: u32, first: u16, lines: u8 },
     /// The completions of so many packets of a queue, in one line, reach the memory system.
     Complete { queue: u16, packets: u32 },
+    /// The completion of transmitted packets reaches the memory system.
+    TransmitComplete { core: u16, line: Line },
+    /// Lines of a write of the DMA benchmark, its last or not, reach the memory system.
+    BenchWrite { line: Line, lines: u8, ends: bool },
+    /// The device of the DMA benchmark can start a transaction.
+    BenchStart,
+    /// A page walk reads an entry from the memory system.
+    WalkRead { walker: u16 },
+    /// The LLC has served that read.
+    WalkData { walker: u16 },
     /// So many line credits and one TLP credit for DMA writes come back.
     Credits { lines: u16 },
     /// The completion of a packet can be seen by the core.
@@ -143,6 +157,8 @@ pub struct Host {
     max_skew: Ps,
     events: Events<Event>,
     memory: Memory,
+    iommu: Option<Iommu<Event>>,
+    bench: Option<BenchDevice>,
     cores: Vec<HostCore>,
     queues: Vec<Queue>,
     apps: Vec<AnyApp>,
@@ -245,6 +261,12 @@ impl Host {
             given: "these values".into(),
             allowed: e.to_string(),
         })?;
+        let bench = scenario
+            .dma_bench
+            .as_ref()
+            .map(|bench| BenchDevice::new(bench, scenario.run.seed, &mut space));
+        // Behind all that it maps.
+        let iommu = machine.iommu.as_ref().map(|iommu| Iommu::new(iommu, &mut space));
         let placement = &scenario.placement;
         let io_ways = mask(WayRange { first: 0, count: placement.io_ways });
         let lines = (space.reserved().0 / LINE_BYTES) as usize;
@@ -258,6 +280,8 @@ impl Host {
             scenario: Arc::new(scenario.clone()),
             max_skew: MAX_SKEW,
             memory,
+            iommu,
+            bench,
             cores,
             queues,
             apps,
@@ -291,6 +315,9 @@ impl Host {
             if self.cores[core].tenant.is_some() {
                 self.wake(core as u16);
             }
+        }
+        if self.bench.is_some() {
+            self.start_bench();
         }
         self.events.push(self.scenario.run.sample.ps(), Event::Sample);
     }
@@ -349,7 +376,7 @@ impl Host {
         self.measure()
     }
 
-    /// Lets an event happen, or holds it back while the LLC does not take requests.
+    /// Lets an event happen, or holds it back until DMA is translated or the LLC takes requests.
     #[inline(always)]
     fn handle(&mut self, now: Ps, event: Event) {
         match event {
@@ -370,15 +397,24 @@ impl Host {
                 self.run_core(now, core);
             }
             Event::Write { packet, first, lines } => {
-                if self.llc_takes(event) {
+                if self.goes_on(now, event) && self.llc_takes(event) {
                     self.write(now, packet, first, lines);
                 }
             }
             Event::Complete { queue, packets } => {
-                if self.llc_takes(event) {
+                if self.goes_on(now, event) && self.llc_takes(event) {
                     self.complete_packets(now, queue, packets);
                 }
             }
+            Event::BenchWrite { line, lines, ends } => {
+                if self.goes_on(now, event) && self.llc_takes(event) {
+                    self.bench_write(now, line, lines, ends);
+                }
+            }
+            Event::TransmitComplete { core, line } => self.complete_transmit(now, core, line),
+            Event::BenchStart => self.bench_start(now),
+            Event::WalkRead { walker } => self.walk_read(now, walker),
+            Event::WalkData { walker } => self.walk_data(now, walker),
             Event::Credits { lines } => self.credits(now, lines),
             Event::Visible { packet } => self.visible(now, packet),
             Event::Mark { core, mark, packet } => self.mark(now, core, mark, packet),
@@ -386,7 +422,11 @@ impl Host {
             Event::Network { step, of } => self.network_step(now, step, of),
             Event::Sweep { first, lines } => self.memory.sweep(first, u32::from(lines)),
             Event::WriteBack { line } => self.memory.write_back(now, line),
-            Event::Read { read } => self.read(now, read),
+            Event::Read { read } => {
+                if self.goes_on(now, event) {
+                    self.read(now, read);
+                }
+            }
             Event::ReadDone { read } => self.read_done(now, read),
             Event::Sample => {
                 self.sample();
@@ -415,6 +455,9 @@ impl Host {
                 Event::Request { core, register } => self.request(now, core, register),
                 Event::Write { packet, first, lines } => self.write(now, packet, first, lines),
                 Event::Complete { queue, packets } => self.complete_packets(now, queue, packets),
+                Event::BenchWrite { line, lines, ends } => {
+                    self.bench_write(now, line, lines, ends);
+                }
                 other => panic!("only requests to the LLC are held back; got {other:?}"),
             }
         }
@@ -459,6 +502,7 @@ impl Host {
             Requester::Core { core, register, .. } => self.deliver(now, core, register, now),
             Requester::Prefetch { .. } => {}
             Requester::Nic { operation } => self.read_arrived(now, operation),
+            Requester::Walker { walker } => self.walk_data(now, walker),
         }
         if !self.memory.backend.again.is_empty() {
             self.request_again(now);

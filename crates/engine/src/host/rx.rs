@@ -28,7 +28,7 @@ pub(super) struct Receiver {
     pub(super) free_line_credits: u32,
     tlp_credits: u32,
     pub(super) free_tlp_credits: u32,
-    burst_lines: u32,
+    pub(super) burst_lines: u32,
     pub(super) link: Option<Link>,
     /// The line rate of the network link, if it is a limit.
     line_rate: Option<LineRate>,
@@ -328,6 +328,9 @@ impl Host {
         self.rx.free_line_credits += u32::from(lines);
         self.rx.free_tlp_credits += 1;
         self.receive(now);
+        if self.bench.is_some() {
+            self.bench_start(now);
+        }
     }
 
     pub(super) fn visible(&mut self, now: Ps, packet: u32) {

@@ -15,19 +15,22 @@ use crate::wire::line_rate::LineRate;
 
 /// What a read is for.
 #[derive(Clone, Copy, Debug)]
-enum For {
+pub(super) enum For {
     /// So many receive descriptors of a queue.
     Descriptors { queue: u16, count: u32 },
     /// So many transmit descriptors of a queue.
     TxDescriptors { queue: u16, count: u32 },
     /// A packet to send: its data, and its descriptor unless that has been read before.
     Transmit { packet: u32 },
+    /// A transaction of the DMA benchmark.
+    Bench { first: Line, lines: u32 },
 }
 
 /// A read under way.
 #[derive(Clone, Copy, Debug)]
-struct Read {
-    purpose: For,
+pub(super) struct Read {
+    pub(super) purpose: For,
+    started: Ps,
     /// Lines that memory has not delivered yet.
     missing: u32,
     /// When the last of the others is at the I/O controller.
@@ -42,13 +45,13 @@ struct Read {
 /// The read engine.
 #[derive(Clone, Debug)]
 pub(super) struct Transmitter {
-    reads: Vec<Read>,
+    pub(super) reads: Vec<Read>,
     free: Vec<u32>,
     line_credits: u32,
     pub(super) free_line_credits: u32,
     max_requests: u32,
     pub(super) free_requests: u32,
-    descriptor_batch: Option<u32>,
+    pub(super) descriptor_batch: Option<u32>,
     /// Fetches of descriptors that wait for a read request: one of each kind a queue at most.
     fetches: VecDeque<For>,
     /// Packets that wait for credits, when each descriptor is read with its packet's data.
@@ -178,6 +181,18 @@ impl Host {
         }
     }
 
+    /// Starts a read of the DMA benchmark; false if credits do not allow it.
+    pub(super) fn read_bench(&mut self, at: Ps, first: Line, lines: u32) -> bool {
+        let bytes = u64::from(lines) * LINE_BYTES;
+        let requests = self.rx.link.as_ref().map_or(1, |l| l.requests(bytes));
+        let requests = requests.min(self.tx.max_requests);
+        let free = self.tx.free_line_credits >= lines && self.tx.free_requests >= requests;
+        if free {
+            self.start_read(at, For::Bench { first, lines }, lines, requests);
+        }
+        free
+    }
+
     /// A queue's turn is over: the NIC has asked for the data of its first packet.
     fn end_turn(&mut self, queue: u16) {
         self.tx.active.pop_front();
@@ -195,7 +210,8 @@ impl Host {
     fn start_read(&mut self, at: Ps, purpose: For, credits: u32, requests: u32) {
         self.tx.free_line_credits -= credits;
         self.tx.free_requests -= requests;
-        let read = Read { purpose, missing: 0, ready: at, credits, requests, bytes: 0 };
+        let started = at;
+        let read = Read { purpose, started, missing: 0, ready: at, credits, requests, bytes: 0 };
         let read = self.tx.add(read);
         let latency = self.rx.latency();
         let at = self.rx.link.as_mut().map_or(at + latency, |link| link.request(at, requests));
@@ -231,6 +247,11 @@ impl Host {
                 for line in first..first + lines_in(rest) {
                     self.read_line(now, read, line, kind, rest.min(LINE_BYTES));
                     rest = rest.saturating_sub(LINE_BYTES);
+                }
+            }
+            For::Bench { first, lines } => {
+                for line in first..first + lines {
+                    self.read_line(now, read, line, LineKind::App, LINE_BYTES);
                 }
             }
         }
@@ -271,6 +292,9 @@ impl Host {
             // What has been read keeps its credits, the NIC's buffer, until it is on the wire.
             at = line.arrives(at, self.packets.get(packet).tx.expect("it has data").1);
         }
+        if let (For::Bench { .. }, Some(bench)) = (r.purpose, &self.bench) {
+            at += bench.overhead;
+        }
         self.events.push(at, Event::ReadDone { read });
     }
 
@@ -295,6 +319,7 @@ impl Host {
             For::Transmit { packet } => {
                 self.sent(now, packet);
             }
+            For::Bench { .. } => self.bench_read_done(now, now - r.started),
         }
         self.start_reads(now);
     }
@@ -312,18 +337,23 @@ impl Host {
             self.memory.sweep(data, lines_in(u64::from(p.bytes)));
         }
         let (completion, core) = (q.packet_sent(p.buffer.filter(|_| p.zero_copy)), q.core);
-        if let Some(line) = completion {
-            self.memory.io_write(now, line, LineKind::Descriptor);
-            self.meters.io_lines += 1;
-        }
         let p = self.packets.at(packet);
         (p.to_send, p.sending) = (false, false);
         p.buffer = p.buffer.filter(|_| !p.zero_copy);
         if p.ended {
             self.packets.remove(packet);
         }
-        if completion.is_some() {
-            self.wake(core);
+        if let Some(line) = completion
+            && self.goes_on(now, Event::TransmitComplete { core, line })
+        {
+            self.complete_transmit(now, core, line);
         }
+    }
+
+    /// The completion of transmitted packets reaches the memory system.
+    pub(super) fn complete_transmit(&mut self, now: Ps, core: u16, line: Line) {
+        self.memory.io_write(now, line, LineKind::Descriptor);
+        self.meters.io_lines += 1;
+        self.wake(core);
     }
 }

@@ -18,6 +18,8 @@ pub(crate) enum Requester {
     Prefetch { core: u16 },
     /// A DMA read: the NIC's operation number.
     Nic { operation: u32 },
+    /// A page walk of the IOMMU.
+    Walker { walker: u16 },
 }
 
 /// A line on its way from memory.

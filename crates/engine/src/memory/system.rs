@@ -68,7 +68,7 @@ impl Memory {
             },
             policy,
             prefetchers: Prefetcher::for_cores(machine.l2.prefetch, cores),
-            backend: Backend::new(machine, dram, latencies.llc),
+            backend: Backend::new(machine, dram, latencies.llc + machine.llc.memory_latency.ps()),
             latencies,
             swept: Swept::new(lines),
             counts: Counts::new(cores),
@@ -243,6 +243,18 @@ impl Memory {
         None
     }
 
+    /// A page walk reads a line of the page table. Returns when it is at the IOMMU, or nothing if
+    /// memory serves it. As any read of the I/O controller it allocates nothing.
+    pub(crate) fn walk_read(&mut self, now: Ps, line: Line, walker: u16) -> Option<Ps> {
+        if self.caches.io_read(line) {
+            return Some(now + self.latencies.llc);
+        }
+        self.traffic.count(Cause::new(Agent::Walk, LineKind::App));
+        self.backend.next_transaction();
+        self.backend.read(now, line, LineKind::App, Requester::Walker { walker }, false);
+        None
+    }
+
     /// A sweep message for `lines` lines reaches the LLC.
     pub(crate) fn sweep(&mut self, first: Line, lines: u32) {
         for line in first..first + lines {
@@ -295,7 +307,7 @@ impl Memory {
             Requester::Prefetch { core } => {
                 self.caches.arrive_prefetch(core as usize, line, kind, transaction);
             }
-            Requester::Nic { .. } => {}
+            Requester::Nic { .. } | Requester::Walker { .. } => {}
         }
         self.send_writebacks(now);
         requester
@@ -307,7 +319,6 @@ impl Memory {
     }
 
     /// A line enters the caches of core 0 without a transaction.
-    #[cfg(test)]
     pub(crate) fn fill_at_once(&mut self, line: Line, kind: LineKind, exclusive: bool) {
         let transaction = self.backend.next_transaction();
         if self.caches.request(0, line, kind, exclusive, transaction) == Served::Memory {

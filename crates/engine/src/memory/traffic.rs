@@ -12,12 +12,14 @@ pub(crate) enum Agent {
     Prefetch = 1,
     /// A DMA read of the NIC that missed everywhere.
     NicRead = 2,
+    /// A page walk of the IOMMU that missed everywhere.
+    Walk = 3,
     /// A DMA write of the NIC that bypasses the caches.
-    NicWrite = 3,
+    NicWrite = 4,
     /// A dirty line that had to leave the LLC.
-    Evict = 4,
+    Evict = 5,
     /// A dirty line written back by an instruction (`clwb`).
-    Clean = 5,
+    Clean = 6,
 }
 
 /// A cause: who moves the line, and what it holds.
@@ -34,7 +36,7 @@ impl Cause {
     }
 }
 
-const CAUSES: usize = 6 * LineKind::COUNT;
+const CAUSES: usize = 7 * LineKind::COUNT;
 
 /// Lines moved, by cause.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +76,7 @@ impl Traffic {
     /// Lines by the name of the cause, in the order of figure 1c and then the rest, with whether
     /// the cause is one of that figure's seven.
     pub(crate) fn by_name(&self) -> Vec<(&'static str, bool, u64)> {
-        use Agent::{Clean, Cpu, Evict, NicRead, NicWrite, Prefetch};
+        use Agent::{Clean, Cpu, Evict, NicRead, NicWrite, Prefetch, Walk};
         use LineKind::{App, Descriptor, Mbuf, Rx, Tx};
         let any = |agent| LineKind::ALL.iter().map(|&k| self.lines(agent, k)).sum();
         let one = |agent, kind| self.lines(agent, kind);
@@ -106,6 +108,7 @@ impl Traffic {
             ("descriptor-evct", false, one(Evict, Descriptor)),
             ("mbuf-evct", false, one(Evict, Mbuf)),
             ("page-clean-wr", false, any(Clean)),
+            ("iommu-walk-rd", false, any(Walk)),
         ]
     }
 }

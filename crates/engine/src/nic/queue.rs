@@ -2,6 +2,7 @@
 //! that wait for the core.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::pool::{Buffer, Pool};
 use crate::config::machine::Nic;
@@ -33,6 +34,20 @@ impl Ring {
             self.next = 0;
         }
         line
+    }
+
+    /// The lines that the next `n` entries span, and those at the ring's beginning if it ends among
+    /// them.
+    pub(crate) fn next_lines(&self, n: u32) -> (Range<Line>, Range<Line>) {
+        let line = |entry: u32| self.first + entry * self.entry_bytes / LINE_BYTES as u32;
+        let end = self.next + n;
+        let before_end = self.next..end.min(self.entries);
+        let wrapped = 0..end.saturating_sub(self.entries);
+        let lines = |entries: Range<u32>| match entries.is_empty() {
+            true => self.first..self.first,
+            false => line(entries.start)..line(entries.end - 1) + 1,
+        };
+        (lines(before_end), lines(wrapped))
     }
 
     /// The lines that the next `n` entries lie in, and the ring is past them.
@@ -103,9 +118,13 @@ pub(crate) struct Queue {
     pub(crate) rx_ring_nic: Ring,
     /// Completions as the NIC writes and the driver reads them.
     pub(crate) completions_nic: Ring,
+    /// The same as far as the IOMMU has looked them up, ahead of the writes.
+    pub(crate) completions_translated: Ring,
     pub(crate) completions: Ring,
     pub(crate) tx_ring: Ring,
     pub(crate) tx_ring_nic: Ring,
+    /// The same as far as the IOMMU has looked it up, ahead of the reads.
+    pub(crate) tx_ring_translated: Ring,
     /// Buffers behind posted descriptors, in ring order.
     posted: VecDeque<Buffer>,
     /// How many of them, from the front, the NIC has the descriptors of.
@@ -182,8 +201,10 @@ impl Queue {
             rx_ring_nic: rx_ring.clone(),
             rx_ring,
             completions_nic: completions.clone(),
+            completions_translated: completions.clone(),
             completions,
             tx_ring_nic: tx_ring.clone(),
+            tx_ring_translated: tx_ring.clone(),
             tx_ring,
             tx_completions_nic: tx_completions.clone(),
             tx_completions,

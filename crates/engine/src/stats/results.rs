@@ -33,6 +33,12 @@ pub struct Results {
     pub caches: Vec<CacheResults>,
     /// DMA by the NIC; absent if there was none.
     pub io: Option<IoResults>,
+    /// The IOMMU; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iommu: Option<IommuResults>,
+    /// The DMA benchmark; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dma: Option<DmaResults>,
     /// Mean time of a core's access to memory (loads and stores, all levels), ns.
     pub amat_ns: f64,
     /// Load of every stage of the path, in path order.
@@ -160,7 +166,7 @@ pub struct CauseTraffic {
     /// `nic-rx-wr`, `nic-tx-rd`, `cpu-rx-rd`, `cpu-other-rd`, `rx-evct`, `tx-evct`, `other-evct`
     /// (the seven of the Sweeper paper's figure 1c) and, where they occur, `cpu-tx-rd`,
     /// `nic-descriptor-rd`, `nic-descriptor-wr`, `descriptor-evct`, `mbuf-rd`, `mbuf-evct`,
-    /// `cpu-descriptor-rd`, `prefetch-rd`, `page-clean-wr`.
+    /// `cpu-descriptor-rd`, `prefetch-rd`, `page-clean-wr`, `iommu-walk-rd`.
     pub cause: String,
     /// Whether it is one of the seven causes of figure 1c.
     pub in_figure_1c: bool,
@@ -211,6 +217,46 @@ pub struct IoResults {
     pub read_hits: u64,
     /// Reads served by memory.
     pub read_misses: u64,
+}
+
+/// The IOMMU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IommuResults {
+    /// Lookups by kind of mapping.
+    pub lookups: Vec<IotlbResults>,
+    /// IOTLB misses per received packet; absent if none was completed.
+    pub misses_per_packet: Option<f64>,
+    /// Page walks that ended.
+    pub walks: u64,
+    /// Entries of page tables that the walks read, each from LLC or memory.
+    pub walk_reads: u64,
+    /// Mean time from a miss to its translation, waiting for a walker included, ns; absent if no
+    /// walk ended.
+    pub miss_latency_ns: Option<f64>,
+    /// Mean number of walks under way.
+    pub walkers_busy: f64,
+}
+
+/// Lookups in the IOTLB for one kind of mapping, one for each page that a transaction touches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IotlbResults {
+    /// `payload`, `descriptor` or `completion`.
+    pub mapping: String,
+    /// Lookups that found the translation, or that the transaction before was waiting for it.
+    pub hits: u64,
+    /// Lookups that took a walk.
+    pub misses: u64,
+}
+
+/// The DMA benchmark.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DmaResults {
+    /// Transactions that ended: all data read is at the device, or all written is in memory system.
+    pub transactions: u64,
+    /// Payload, Gbit/s.
+    pub gbps: f64,
+    /// Mean latency of a read at the device, ns; absent for writes, whose end it does not see.
+    pub latency_ns: Option<f64>,
 }
 
 /// Load of one stage of the path.

@@ -2,7 +2,8 @@
 
 use super::{LINE, Violations};
 use crate::config::machine::{L1d, L2, Llc, Machine, Pcie, Replacement, SetIndex};
-use crate::config::units::{Frequency, Size};
+use crate::config::units::{Duration, Frequency, Size};
+use crate::iommu::config::IommuConfig;
 use crate::memory::dram::device::BANKS;
 use crate::memory::dram::{DramConfig, DramConfigError};
 
@@ -59,6 +60,9 @@ pub(super) fn check(v: &mut Violations, machine: &Machine) {
     if let Some(pcie) = &machine.pcie {
         check_pcie(v, pcie);
     }
+    if let Some(iommu) = &machine.iommu {
+        check_iommu(v, iommu);
+    }
 }
 
 /// Whole megahertz keep cycle counts exact in 64-bit arithmetic for hours of simulated time.
@@ -79,6 +83,8 @@ fn check_llc(v: &mut Violations, llc: &Llc, cores: u32) {
         v.add("machine.llc.slices", 0, "at least 1");
     }
     v.at_least_one("machine.llc.writeback_buffers", llc.writeback_buffers);
+    let longest = Duration(1_000_000);
+    v.within("machine.llc.memory_latency", llc.memory_latency, &(Duration(0)..=longest), "");
     check_cache(v, "machine.llc", llc.size, llc.ways, llc.replacement, slices.max(1));
 }
 
@@ -151,4 +157,29 @@ fn check_pcie(v: &mut Violations, pcie: &Pcie) {
     v.one_of("machine.pcie.max_read_request", pcie.max_read_request, &sizes);
     v.at_least_one("machine.pcie.posted_credits", pcie.posted_credits);
     v.at_least_one("machine.pcie.non_posted_credits", pcie.non_posted_credits);
+}
+
+fn check_iommu(v: &mut Violations, iommu: &IommuConfig) {
+    // Far more than any real one; a lookup passes over the ways of a set.
+    let entries = iommu.iotlb.entries;
+    v.within("machine.iommu.iotlb.entries", entries, &(1..=65_536), "");
+    let ways = iommu.iotlb.ways;
+    if ways == 0 || ways > entries.min(1024) || !entries.is_multiple_of(ways) {
+        let allowed = format!(
+            "a divisor of machine.iommu.iotlb.entries ({entries}), at most 1024, for sets of equal size"
+        );
+        v.add("machine.iommu.iotlb.ways", ways, allowed);
+    }
+    let structures = &iommu.paging_structures;
+    for (level, entries) in
+        [("pml4", structures.pml4), ("pdpt", structures.pdpt), ("pd", structures.pd)]
+    {
+        let key = format!("machine.iommu.paging_structures.{level}");
+        v.within(&key, entries, &(0..=1024), "");
+    }
+    v.within("machine.iommu.posted_queue", iommu.posted_queue, &(1..=65_536), "");
+    v.within("machine.iommu.non_posted_queue", iommu.non_posted_queue, &(1..=65_536), "");
+    v.within("machine.iommu.walkers", iommu.walkers, &(1..=1024), "");
+    let longest = Duration(10_000_000);
+    v.within("machine.iommu.step_latency", iommu.step_latency, &(Duration(0)..=longest), "");
 }

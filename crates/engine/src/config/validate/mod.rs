@@ -11,6 +11,7 @@ use super::scenario::{CoreRange, Placement, Queues, Run, Slo, Tenant};
 use super::units::{Duration, Share, Size};
 use crate::apps::config::AppConfig;
 use crate::memory::line::AddressSpace;
+use crate::nic::dma_bench::{Direction, DmaBench};
 use crate::transport::config::ClosedLoopConfig;
 use crate::wire::TrafficError;
 use crate::wire::config::{SizesConfig, TrafficConfig};
@@ -43,7 +44,8 @@ const MAX_SAMPLES: u64 = 1_000_000;
 /// All that is wrong with a scenario; nothing if it can be simulated.
 pub fn violations(scenario: &Scenario) -> Vec<Violation> {
     let mut v = Violations::default();
-    let Scenario { machine, traffic, placement, queues, tenants, run, slo } = scenario;
+    let Scenario { machine, traffic, dma_bench, placement, queues, tenants: _, run, slo } =
+        scenario;
     machine::check(&mut v, machine);
     if !v.0.is_empty() {
         // What relates to an impossible machine would only repeat its faults.
@@ -54,7 +56,10 @@ pub fn violations(scenario: &Scenario) -> Vec<Violation> {
     if let Some(traffic) = traffic {
         check_traffic(&mut v, traffic, queues, machine);
     }
-    check_tenants(&mut v, tenants, machine);
+    if let Some(bench) = dma_bench {
+        check_dma_bench(&mut v, bench, scenario);
+    }
+    check_tenants(&mut v, scenario);
     check_services(&mut v, scenario);
     check_memory(&mut v, scenario);
     check_run(&mut v, run);
@@ -159,6 +164,36 @@ fn check_traffic(v: &mut Violations, traffic: &TrafficConfig, queues: &Queues, m
     }
 }
 
+fn check_dma_bench(v: &mut Violations, bench: &DmaBench, scenario: &Scenario) {
+    let Scenario { machine, traffic, .. } = scenario;
+    if traffic.is_some() {
+        v.add("dma_bench", "a table", "nothing beside traffic: the device does one or the other");
+    }
+    let DmaBench { size, window, interval, overhead, .. } = bench;
+    let page = Size(4096);
+    if !(Size(LINE)..=page).contains(size) || !size.0.is_multiple_of(LINE) {
+        v.add("dma_bench.size", size, format!("a multiple of {LINE} B up to {page}"));
+        return;
+    }
+    let credits = match bench.direction {
+        Direction::Read => machine.nic.read_credits,
+        Direction::Write => machine.nic.write_credits,
+    };
+    let most = Size(u64::from(credits) * LINE);
+    if bench.direction == Direction::Read && *size > most {
+        v.add(
+            "dma_bench.size",
+            size,
+            format!("at most {most}, the lines of machine.nic.read_credits"),
+        );
+    }
+    let largest = Size(64 << 30);
+    v.within("dma_bench.window", *window, &(*size..=largest), "");
+    let longest = Duration(1_000_000_000);
+    v.within("dma_bench.interval", *interval, &(Duration(0)..=longest), "");
+    v.within("dma_bench.overhead", *overhead, &(Duration(0)..=longest), "");
+}
+
 /// The largest frame of synthetic traffic and the key that sets it.
 fn largest_frame(traffic: &TrafficConfig) -> Option<(String, Size)> {
     if let Some(closed_loop) = traffic.closed_loop() {
@@ -181,9 +216,10 @@ fn largest_frame(traffic: &TrafficConfig) -> Option<(String, Size)> {
     }
 }
 
-fn check_tenants(v: &mut Violations, tenants: &[Tenant], machine: &Machine) {
-    if tenants.is_empty() {
-        v.add("tenants", "[]", "at least one [[tenants]] table");
+fn check_tenants(v: &mut Violations, scenario: &Scenario) {
+    let Scenario { machine, tenants, .. } = scenario;
+    if tenants.is_empty() && scenario.dma_bench.is_none() {
+        v.add("tenants", "[]", "at least one [[tenants]] table, or a dma_bench");
     }
     for (i, tenant) in tenants.iter().enumerate() {
         let name_key = format!("tenants.{i}.name");
@@ -291,6 +327,10 @@ fn check_memory(v: &mut Violations, scenario: &Scenario) {
                 AppConfig::L2fwd(_) | AppConfig::L3fwd(_) => 0,
             };
     }
+    let bench = scenario.dma_bench.as_ref().map_or(0, |bench| u128::from(bench.window.0));
+    // Eight bytes for each 4 KiB, for each of three kinds of mapping, and less for the levels above.
+    let tables = scenario.machine.iommu.as_ref().map_or(0, |_| (buffers + data + bench) / 128);
+    data += bench + tables;
     if buffers + data > u128::from(AddressSpace::LIMIT.0) {
         let gib = |bytes: u128| format!("{} GiB", bytes >> 30);
         let given = format!("{} of buffers and {} of data", gib(buffers), gib(data));

@@ -1,0 +1,137 @@
+//! The device of the DMA benchmark.
+
+use super::{Event, Host};
+use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind, lines_in};
+use crate::nic::dma_bench::{Direction, DmaBench, Window};
+use crate::stats::results::DmaResults;
+use crate::time::Ps;
+
+/// The device.
+#[derive(Clone, Debug)]
+pub(super) struct BenchDevice {
+    direction: Direction,
+    lines: u32,
+    bytes: u64,
+    interval: Ps,
+    pub(super) overhead: Ps,
+    warm: bool,
+    window: Window,
+    /// The transaction that is next: its first line, and how many lines are written already.
+    next: Option<(Line, u32)>,
+    /// When the device can start it, and whether that is scheduled.
+    starts: Ps,
+    scheduled: bool,
+    done: u64,
+    read_time: u128,
+}
+
+impl BenchDevice {
+    pub(super) fn new(config: &DmaBench, seed: u64, space: &mut AddressSpace) -> BenchDevice {
+        BenchDevice {
+            direction: config.direction,
+            lines: lines_in(config.size.0),
+            bytes: config.size.0,
+            interval: config.interval.ps(),
+            overhead: config.overhead.ps(),
+            warm: config.warm,
+            window: Window::new(config, seed, space),
+            next: None,
+            starts: Ps::ZERO,
+            scheduled: false,
+            done: 0,
+            read_time: 0,
+        }
+    }
+
+    /// Starts the measured time.
+    pub(super) fn reset_counts(&mut self) {
+        (self.done, self.read_time) = (0, 0);
+    }
+
+    pub(super) fn results(&self, span_ns: f64) -> DmaResults {
+        let reads = self.direction == Direction::Read && self.done > 0;
+        DmaResults {
+            transactions: self.done,
+            gbps: (self.done * self.bytes * 8) as f64 / span_ns,
+            latency_ns: reads.then(|| self.read_time as f64 / 1e3 / self.done as f64),
+        }
+    }
+}
+
+impl Host {
+    /// Prepares the caches and starts the device.
+    pub(super) fn start_bench(&mut self) {
+        let Some(bench) = &self.bench else { return };
+        if bench.warm {
+            for line in bench.window.first..bench.window.first + bench.window.lines {
+                self.memory.fill_at_once(line, LineKind::App, false);
+            }
+        }
+        self.bench_start(Ps::ZERO);
+    }
+
+    /// The device starts what credits and its own pace allow.
+    pub(super) fn bench_start(&mut self, now: Ps) {
+        loop {
+            let Some(bench) = &mut self.bench else { return };
+            if now < bench.starts {
+                if !bench.scheduled {
+                    bench.scheduled = true;
+                    self.events.push(bench.starts, Event::BenchStart);
+                }
+                return;
+            }
+            bench.scheduled = false;
+            let (first, sent) = *bench.next.get_or_insert_with(|| (bench.window.next(), 0));
+            let (direction, lines) = (bench.direction, bench.lines);
+            let sent = match direction {
+                Direction::Read if self.read_bench(now, first, lines) => lines,
+                Direction::Read => 0,
+                Direction::Write => self.send_bench(now, first, sent, lines),
+            };
+            let Some(bench) = &mut self.bench else { return };
+            if sent < lines {
+                bench.next = Some((first, sent));
+                return;
+            }
+            bench.next = None;
+            bench.starts = now + bench.interval;
+        }
+    }
+
+    /// Sends lines of a write while there are credits; returns how many are sent now.
+    fn send_bench(&mut self, now: Ps, first: Line, mut sent: u32, all: u32) -> u32 {
+        while sent < all {
+            let lines = self.rx.burst_lines.min(all - sent);
+            if !self.take_credits(now, lines) {
+                break;
+            }
+            let at = self.rx.send(now, u64::from(lines) * LINE_BYTES);
+            let (line, ends) = (first + sent, sent + lines == all);
+            self.events.push(at, Event::BenchWrite { line, lines: lines as u8, ends });
+            sent += lines;
+        }
+        sent
+    }
+
+    /// A write reaches the memory system.
+    pub(super) fn bench_write(&mut self, now: Ps, first: Line, lines: u8, ends: bool) {
+        for line in first..first + u32::from(lines) {
+            self.memory.io_write(now, line, LineKind::App);
+        }
+        self.meters.io_lines += u64::from(lines);
+        self.events.push(now + self.rx.write_latency, Event::Credits { lines: u16::from(lines) });
+        if let Some(bench) = &mut self.bench {
+            bench.done += u64::from(ends);
+        }
+    }
+
+    /// All data of a read is at the device.
+    pub(super) fn bench_read_done(&mut self, now: Ps, latency: Ps) {
+        if let Some(bench) = &mut self.bench {
+            bench.done += 1;
+            bench.read_time += u128::from(latency.0);
+        }
+        self.bench_start(now);
+    }
+}

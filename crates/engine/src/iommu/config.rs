@@ -1,0 +1,90 @@
+//! What the IOMMU is configured by.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::units::Duration;
+
+/// The IOMMU: every DMA is translated, by mappings made once that stay ("loose" mode).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IommuConfig {
+    /// The cache of translations.
+    pub iotlb: IotlbConfig,
+    /// The caches of the upper levels of the page table.
+    pub paging_structures: PagingStructures,
+    /// Writes that wait for their translations at a time, each looked up when it enters this queue.
+    /// Those behind hold their PCIe credits until one of the first has left.
+    pub posted_queue: u32,
+    /// The same for reads.
+    pub non_posted_queue: u32,
+    /// Page walks under way at a time.
+    pub walkers: u32,
+    /// Time that a walker itself needs for each level that it reads, beside the memory read.
+    pub step_latency: Duration,
+    /// Sizes of the pages by which memory is mapped for the NIC.
+    pub pages: Pages,
+}
+
+/// The cache of translations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IotlbConfig {
+    /// Translations that it holds, of pages of any size.
+    pub entries: u32,
+    /// Associativity; as many as `entries` for a fully associative one.
+    pub ways: u32,
+    /// Which translation of a set makes room.
+    #[serde(default)]
+    pub replacement: IotlbReplacement,
+}
+
+/// Which translation of a set makes room for a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IotlbReplacement {
+    /// The least recently used.
+    #[default]
+    Lru,
+    /// The one that came first.
+    Fifo,
+}
+
+/// Entries of the caches of the upper levels, each fully associative with the least recently used
+/// making room; 0 for none. A walk begins below the lowest level that is found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PagingStructures {
+    /// Entries of the root level, 512 GiB each.
+    pub pml4: u32,
+    /// Entries of the level below, 1 GiB each.
+    pub pdpt: u32,
+    /// Entries of page directories, 2 MiB each.
+    pub pd: u32,
+}
+
+/// Sizes of the pages by which each kind of data is mapped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pages {
+    /// Packet data, received and transmitted.
+    pub payload: PageSize,
+    /// Receive and transmit descriptors.
+    pub descriptors: PageSize,
+    /// Receive and transmit completions.
+    pub completions: PageSize,
+}
+
+/// A page size of the remapping hardware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum PageSize {
+    /// A leaf of the page table.
+    #[serde(rename = "4 KiB")]
+    Small,
+    /// A leaf in a page directory.
+    #[serde(rename = "2 MiB")]
+    Large,
+    /// A leaf in a page-directory-pointer table.
+    #[serde(rename = "1 GiB")]
+    Huge,
+}

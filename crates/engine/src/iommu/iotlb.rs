@@ -1,0 +1,142 @@
+//! A small set-associative cache of translations or of paging-structure entries.
+
+use super::config::IotlbReplacement;
+
+/// No key: an empty way.
+const EMPTY: u32 = u32::MAX;
+
+/// A cache of keys. The ways of a set lie in the order in which they make room, the last one first;
+/// a set is a few dozen bytes, so finding and reordering it is one pass over two cache lines or so.
+#[derive(Clone, Debug)]
+pub(crate) struct Iotlb {
+    keys: Vec<u32>,
+    ways: usize,
+    sets: u32,
+    replacement: IotlbReplacement,
+}
+
+impl Iotlb {
+    /// A cache of `entries` in sets of `ways`, which divide them.
+    pub(crate) fn new(entries: u32, ways: u32, replacement: IotlbReplacement) -> Iotlb {
+        debug_assert!(ways == 0 || entries.is_multiple_of(ways));
+        Iotlb {
+            keys: vec![EMPTY; entries as usize],
+            ways: ways as usize,
+            sets: entries / ways.max(1),
+            replacement,
+        }
+    }
+
+    /// A fully associative cache that gives up the least recently used; it may have no entry.
+    pub(crate) fn fully_associative(entries: u32) -> Iotlb {
+        Iotlb::new(entries, entries, IotlbReplacement::Lru)
+    }
+
+    #[inline]
+    fn set(&mut self, key: u32) -> &mut [u32] {
+        let first = if self.sets <= 1 { 0 } else { (key % self.sets) as usize * self.ways };
+        &mut self.keys[first..first + self.ways]
+    }
+
+    /// Whether a key is there; if so, it has been used.
+    #[inline]
+    pub(crate) fn look_up(&mut self, key: u32) -> bool {
+        let keeps_order = self.replacement == IotlbReplacement::Fifo;
+        let set = self.set(key);
+        let Some(way) = set.iter().position(|&k| k == key) else { return false };
+        if !keeps_order {
+            set[..=way].rotate_right(1);
+        }
+        true
+    }
+
+    /// A key enters. One that is there already, because two walks for it ran side by side, stays as
+    /// it is.
+    pub(crate) fn insert(&mut self, key: u32) {
+        let set = self.set(key);
+        if !set.is_empty() && !set.contains(&key) {
+            set.rotate_right(1);
+            set[0] = key;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The plainest model: for each set, keys by the time that counts for the policy.
+    struct Oracle {
+        sets: Vec<Vec<(u64, u32)>>,
+        ways: usize,
+        replacement: IotlbReplacement,
+        clock: u64,
+    }
+
+    impl Oracle {
+        fn set(&mut self, key: u32) -> &mut Vec<(u64, u32)> {
+            let sets = self.sets.len() as u32;
+            &mut self.sets[(key % sets) as usize]
+        }
+
+        fn look_up(&mut self, key: u32) -> bool {
+            self.clock += 1;
+            let (clock, lru) = (self.clock, self.replacement == IotlbReplacement::Lru);
+            let Some(entry) = self.set(key).iter_mut().find(|e| e.1 == key) else { return false };
+            if lru {
+                entry.0 = clock;
+            }
+            true
+        }
+
+        fn insert(&mut self, key: u32) {
+            self.clock += 1;
+            let (clock, ways) = (self.clock, self.ways);
+            let set = self.set(key);
+            if set.iter().any(|e| e.1 == key) {
+                return;
+            }
+            if set.len() == ways {
+                let oldest = set.iter().enumerate().min_by_key(|(_, e)| e.0).expect("full").0;
+                set.remove(oldest);
+            }
+            set.push((clock, key));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_holds_what_the_oracle_holds(
+            sets in 1u32..5,
+            ways in 1u32..9,
+            lru in any::<bool>(),
+            steps in prop::collection::vec((0u32..40, any::<bool>()), 1..400),
+        ) {
+            let replacement = if lru { IotlbReplacement::Lru } else { IotlbReplacement::Fifo };
+            let mut tlb = Iotlb::new(sets * ways, ways, replacement);
+            let mut oracle = Oracle {
+                sets: vec![Vec::new(); sets as usize], ways: ways as usize, replacement, clock: 0,
+            };
+            for (key, insert) in steps {
+                if insert {
+                    tlb.insert(key);
+                    oracle.insert(key);
+                } else {
+                    prop_assert_eq!(tlb.look_up(key), oracle.look_up(key), "key {}", key);
+                }
+            }
+            for key in 0..40 {
+                let held = oracle.set(key).iter().any(|e| e.1 == key);
+                prop_assert_eq!(tlb.set(key).contains(&key), held);
+            }
+        }
+    }
+
+    #[test]
+    fn a_cache_without_entries_holds_nothing() {
+        let mut none = Iotlb::fully_associative(0);
+        none.insert(7);
+        assert!(!none.look_up(7));
+    }
+}

@@ -1,0 +1,237 @@
+//! The IOMMU: every DMA waits at the I/O controller until the pages it touches are translated.
+//!
+//! A transaction looks its pages up in the IOTLB when it enters the queue, whose length is limited.
+//! For each miss a walker reads the page table from memory. Transactions leave in the order in which they came, posted writes and
+//! reads each in an order of their own: a write must not pass a write (PCI Express Base
+//! Specification, section 2.4.1), and read requests wait in a queue as well. While they wait they
+//! hold their PCIe credits or read tags, so that the rate falls as latency grows (Little's law).
+//!
+//! A transaction to the page that the one before it is waiting for does not walk again, as it cannot
+//! leave first. Other misses are not joined: two walks for one page may run side by side.
+
+pub mod config;
+mod iotlb;
+mod page_table;
+mod walker;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use config::IommuConfig;
+use iotlb::Iotlb;
+pub(crate) use page_table::Mapping;
+use page_table::{MAPPINGS, Page, PageTable};
+use walker::Walkers;
+
+use crate::memory::line::{AddressSpace, Line};
+use crate::time::Ps;
+
+/// An order in which transactions leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Order {
+    /// Writes.
+    Posted = 0,
+    /// Reads.
+    NonPosted = 1,
+}
+
+/// The number of a waiting transaction within its order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticket {
+    order: Order,
+    number: u64,
+}
+
+/// The lines that a transaction touches: one or two ranges, the other one empty.
+pub(crate) type Touched = [(Mapping, Range<Line>); 2];
+
+/// What touches one range.
+pub(crate) fn one_range(mapping: Mapping, lines: Range<Line>) -> Touched {
+    [(mapping, lines), (mapping, 0..0)]
+}
+
+/// A transaction in the queue.
+#[derive(Clone, Copy, Debug)]
+struct Waiting<T> {
+    transaction: T,
+    /// Walks that it waits for.
+    missing: u32,
+}
+
+/// Transactions in their order.
+#[derive(Clone, Debug)]
+struct Fifo<T> {
+    waiting: VecDeque<Waiting<T>>,
+    /// How many may be in the queue, and those for which it has no room yet.
+    room: usize,
+    behind: VecDeque<(T, Touched)>,
+    /// Number of the first that waits.
+    first: u64,
+    /// The page that was looked up last.
+    last: Option<Page>,
+}
+
+/// Lookups of a kind of mapping since measuring began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lookups {
+    pub(crate) hits: u64,
+    pub(crate) misses: u64,
+}
+
+/// The IOMMU, with transactions of the host's type `T`.
+#[derive(Clone, Debug)]
+pub(crate) struct Iommu<T> {
+    iotlb: Iotlb,
+    table: PageTable,
+    pub(crate) walkers: Walkers,
+    fifos: [Fifo<T>; 2],
+    pub(crate) lookups: [Lookups; MAPPINGS],
+    /// Walks in flight when measuring began: waiting and under way.
+    pub(crate) in_flight_begin: (u64, u64),
+}
+
+impl<T: Copy> Iommu<T> {
+    /// An IOMMU that maps all that is reserved in `space` so far, and reserves its page table there.
+    pub(crate) fn new(config: &IommuConfig, space: &mut AddressSpace) -> Iommu<T> {
+        let (waiting, behind) = (VecDeque::new(), VecDeque::new());
+        let fifo = Fifo { waiting, room: 0, behind, first: 0, last: None };
+        let fifo = |room| Fifo { room: room as usize, ..fifo.clone() };
+        let IommuConfig { iotlb, posted_queue, non_posted_queue, .. } = config;
+        Iommu {
+            iotlb: Iotlb::new(iotlb.entries, iotlb.ways, iotlb.replacement),
+            table: PageTable::new(config, space),
+            walkers: Walkers::new(config.walkers, config.step_latency.ps()),
+            fifos: [fifo(*posted_queue), fifo(*non_posted_queue)],
+            lookups: Default::default(),
+            in_flight_begin: (0, 0),
+        }
+    }
+
+    /// A transaction that touches these lines arrives. Returns whether it goes on at once; if not, it
+    /// waits, and [`Self::next_ready`] gives it out later.
+    pub(crate) fn arrive(
+        &mut self,
+        now: Ps,
+        order: Order,
+        transaction: T,
+        touched: Touched,
+    ) -> bool {
+        let fifo = &mut self.fifos[order as usize];
+        if fifo.waiting.len() == fifo.room {
+            fifo.behind.push_back((transaction, touched));
+            return false;
+        }
+        let missing = self.look_up_all(now, order, touched);
+        let fifo = &mut self.fifos[order as usize];
+        if missing == 0 && fifo.waiting.is_empty() {
+            return true;
+        }
+        fifo.waiting.push_back(Waiting { transaction, missing });
+        false
+    }
+
+    /// Looks up the pages of a transaction that enters the queue; returns the walks that it takes.
+    fn look_up_all(&mut self, now: Ps, order: Order, touched: Touched) -> u32 {
+        let fifo = &self.fifos[order as usize];
+        let ticket = Ticket { order, number: fifo.first + fifo.waiting.len() as u64 };
+        let mut missing = 0;
+        for (mapping, lines) in touched {
+            if lines.is_empty() {
+                continue;
+            }
+            let mut page = self.table.page(mapping, lines.start);
+            let last = self.table.page(mapping, lines.end - 1);
+            loop {
+                missing += u32::from(self.look_up(now, page, ticket));
+                if page == last {
+                    break;
+                }
+                page = self.table.next(page);
+            }
+        }
+        missing
+    }
+
+    /// Looks a page up; returns whether it takes a walk.
+    fn look_up(&mut self, now: Ps, page: Page, ticket: Ticket) -> bool {
+        let fifo = &mut self.fifos[ticket.order as usize];
+        let same_as_before = fifo.last.replace(page) == Some(page);
+        let lookups = &mut self.lookups[page.mapping as usize];
+        // The transaction before it has the translation, or waits for it and leaves first.
+        if self.iotlb.look_up(page.key()) || (same_as_before && !fifo.waiting.is_empty()) {
+            lookups.hits += 1;
+            return false;
+        }
+        lookups.misses += 1;
+        self.walkers.ask(now, page, ticket, &mut self.table);
+        true
+    }
+
+    /// The line of the page table that a walker reads now.
+    pub(crate) fn walker_reads(&mut self, walker: u16) -> Line {
+        self.walkers.read(walker, &self.table)
+    }
+
+    /// What a walker has read is there.
+    pub(crate) fn entry_arrived(&mut self, now: Ps, walker: u16) {
+        if let Some((page, ticket)) = self.walkers.arrived(now, walker, &mut self.table) {
+            self.iotlb.insert(page.key());
+            let fifo = &mut self.fifos[ticket.order as usize];
+            fifo.waiting[(ticket.number - fifo.first) as usize].missing -= 1;
+        }
+    }
+
+    /// The next transaction that has waited and may go on.
+    pub(crate) fn next_ready(&mut self, now: Ps) -> Option<T> {
+        let ready = |fifo: &Fifo<T>| fifo.waiting.front().is_some_and(|w| w.missing == 0);
+        let order = [Order::Posted, Order::NonPosted]
+            .into_iter()
+            .find(|&order| ready(&self.fifos[order as usize]))?;
+        let fifo = &mut self.fifos[order as usize];
+        fifo.first += 1;
+        let left = fifo.waiting.pop_front()?;
+        if let Some((transaction, touched)) = fifo.behind.pop_front() {
+            let missing = self.look_up_all(now, order, touched);
+            self.fifos[order as usize].waiting.push_back(Waiting { transaction, missing });
+        }
+        Some(left.transaction)
+    }
+
+    /// The transactions that wait.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &T> {
+        let queued = self.fifos.iter().flat_map(|fifo| &fifo.waiting).map(|w| &w.transaction);
+        queued.chain(self.fifos.iter().flat_map(|fifo| &fifo.behind).map(|b| &b.0))
+    }
+
+    /// Starts the measured time.
+    pub(crate) fn reset_counts(&mut self, now: Ps) {
+        self.in_flight_begin = self.walkers.in_flight();
+        self.walkers.reset_counts(now);
+        self.lookups = Default::default();
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::config::{
+        IommuConfig, IotlbConfig, IotlbReplacement, PageSize, Pages, PagingStructures,
+    };
+
+    /// An IOMMU of a few entries and 4 KiB pages whose walks read one level once they are warm.
+    pub(crate) fn config(entries: u32) -> IommuConfig {
+        let small = PageSize::Small;
+        IommuConfig {
+            iotlb: IotlbConfig { entries, ways: entries, replacement: IotlbReplacement::Lru },
+            paging_structures: PagingStructures { pml4: 4, pdpt: 4, pd: 4 },
+            posted_queue: 64,
+            non_posted_queue: 64,
+            walkers: 2,
+            step_latency: "10 ns".parse().expect("a time"),
+            pages: Pages { payload: small, descriptors: small, completions: small },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

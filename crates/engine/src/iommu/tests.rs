@@ -1,0 +1,174 @@
+//! The IOMMU alone, with a memory that answers after a fixed time.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::iommu::testing::config;
+
+const MEMORY: Ps = Ps::from_ns(100);
+const PAGE_LINES: Line = 64;
+
+/// An IOMMU and the reads of its walkers that memory has not answered, in order.
+struct Bench {
+    iommu: Iommu<u32>,
+    reads: VecDeque<(Ps, u16)>,
+    left: Vec<(Ps, u32)>,
+    most_walks: u64,
+}
+
+impl Bench {
+    fn new(config: &IommuConfig) -> Bench {
+        let mut space = AddressSpace::default();
+        space.reserve(1 << 30);
+        let iommu = Iommu::new(config, &mut space);
+        Bench { iommu, reads: VecDeque::new(), left: Vec::new(), most_walks: 0 }
+    }
+
+    fn arrive(&mut self, now: Ps, order: Order, id: u32, page: Line, pages: Line) {
+        self.run_until(now);
+        let lines = page * PAGE_LINES..(page + pages) * PAGE_LINES;
+        if self.iommu.arrive(now, order, id, one_range(Mapping::Payload, lines)) {
+            self.left.push((now, id));
+        }
+        self.take_due();
+    }
+
+    fn take_due(&mut self) {
+        for (at, walker) in std::mem::take(&mut self.iommu.walkers.due) {
+            self.iommu.walker_reads(walker);
+            self.reads.push_back((at + MEMORY, walker));
+        }
+        let (queued, walks) = self.iommu.walkers.in_flight();
+        self.most_walks = self.most_walks.max(walks);
+        let counts = self.iommu.walkers.counts;
+        assert_eq!(counts.asked, counts.started + queued);
+        assert_eq!(counts.started, counts.finished + walks);
+    }
+
+    fn run_until(&mut self, until: Ps) {
+        while self.reads.front().is_some_and(|r| r.0 <= until) {
+            let (now, walker) = self.reads.pop_front().expect("there is one");
+            self.iommu.entry_arrived(now, walker);
+            while let Some(id) = self.iommu.next_ready(now) {
+                self.left.push((now, id));
+            }
+            self.take_due();
+        }
+    }
+
+    fn finish(&mut self) -> Vec<(u64, u32)> {
+        self.run_until(Ps::MAX);
+        self.left.iter().map(|(at, id)| (at.0 / 1_000, *id)).collect()
+    }
+}
+
+#[test]
+fn a_cold_walk_reads_four_levels_and_a_warm_one_reads_one() {
+    let mut b = Bench::new(&config(4));
+    b.arrive(Ps::ZERO, Order::Posted, 0, 0, 1);
+    b.arrive(Ps::from_ns(1_000), Order::Posted, 1, 1, 1);
+    b.arrive(Ps::from_ns(2_000), Order::Posted, 2, 0, 1);
+    assert_eq!(b.finish(), [(440, 0), (1_110, 1), (2_000, 2)]);
+    assert_eq!(b.iommu.walkers.counts.reads, 5);
+}
+
+#[test]
+fn walks_beyond_the_walkers_wait() {
+    let mut b = Bench::new(&config(8));
+    b.arrive(Ps::ZERO, Order::Posted, 0, 0, 1);
+    b.run_until(Ps::from_ns(1_000));
+    // Three misses for two walkers: the third walk begins when one of them ends.
+    for id in 1..4 {
+        b.arrive(Ps::from_ns(1_000), Order::Posted, id, id, 1);
+    }
+    assert_eq!(b.finish()[1..], [(1_110, 1), (1_110, 2), (1_220, 3)]);
+    assert_eq!(b.most_walks, 2);
+}
+
+#[test]
+fn a_hit_behind_a_miss_waits_in_its_own_order_only() {
+    let mut b = Bench::new(&config(8));
+    b.arrive(Ps::ZERO, Order::Posted, 0, 0, 1);
+    b.run_until(Ps::from_ns(1_000));
+    b.arrive(Ps::from_ns(1_000), Order::Posted, 1, 1, 1);
+    b.arrive(Ps::from_ns(1_010), Order::Posted, 2, 0, 1);
+    b.arrive(Ps::from_ns(1_020), Order::NonPosted, 3, 0, 1);
+    assert_eq!(b.finish()[1..], [(1_020, 3), (1_110, 1), (1_110, 2)]);
+}
+
+#[test]
+fn neighbours_to_one_page_share_a_walk() {
+    let mut b = Bench::new(&config(8));
+    for id in 0..5 {
+        b.arrive(Ps::from_ns(10 * u64::from(id)), Order::Posted, id, 7, 1);
+    }
+    assert_eq!(b.finish().iter().map(|l| l.0).collect::<Vec<_>>(), [440; 5]);
+    assert_eq!(b.iommu.walkers.counts.started, 1);
+}
+
+#[test]
+fn large_pages_need_fewer_translations_and_a_shorter_walk() {
+    let mut small = config(4);
+    small.paging_structures.pd = 0;
+    let mut large = small.clone();
+    large.pages.payload = config::PageSize::Large;
+    let misses = |config: &IommuConfig| {
+        let mut b = Bench::new(config);
+        for i in 0..2_000u32 {
+            b.arrive(Ps::from_ns(1_000 * u64::from(i)), Order::Posted, i, i * 7 % 512, 1);
+        }
+        b.finish();
+        (b.iommu.lookups[0].misses, b.iommu.walkers.counts.reads)
+    };
+    assert_eq!(misses(&large).0, 1);
+    let (missed, reads) = misses(&small);
+    assert_eq!(missed, 2_000, "512 pages in turn never stay in four entries");
+    assert_eq!(reads, 2 + 2 * missed, "without a cache of directories a walk reads two levels");
+}
+
+#[test]
+fn a_full_queue_delays_the_next_lookup() {
+    let mut short = config(8);
+    (short.posted_queue, short.walkers) = (2, 8);
+    let mut b = Bench::new(&short);
+    b.arrive(Ps::ZERO, Order::Posted, 0, 0, 1);
+    b.run_until(Ps::from_ns(1_000));
+    for id in 1..5 {
+        b.arrive(Ps::from_ns(1_000), Order::Posted, id, id, 1);
+    }
+    assert_eq!(b.finish()[1..], [(1_110, 1), (1_110, 2), (1_220, 3), (1_220, 4)]);
+}
+
+proptest! {
+    /// Whatever arrives leaves, once and in its order, no sooner than its walks are done; and no
+    /// more walks run than there are walkers.
+    #[test]
+    fn all_leave_in_order(
+        walkers in 1u32..7,
+        queues in (1u32..20, 1u32..20),
+        steps in prop::collection::vec((0u64..200, any::<bool>(), 0u32..40, 1u32..3), 1..300),
+    ) {
+        let mut config = config(16);
+        config.walkers = walkers;
+        (config.posted_queue, config.non_posted_queue) = queues;
+        let mut b = Bench::new(&config);
+        let (mut now, mut orders) = (Ps::ZERO, [Vec::new(), Vec::new()]);
+        for (id, (gap, posted, page, pages)) in steps.iter().copied().enumerate() {
+            now += Ps::from_ns(gap);
+            let order = if posted { Order::Posted } else { Order::NonPosted };
+            orders[order as usize].push(id as u32);
+            b.arrive(now, order, id as u32, page, pages);
+        }
+        b.finish();
+        for order in &orders {
+            let left: Vec<u32> = b.left.iter().map(|l| l.1).filter(|id| order.contains(id)).collect();
+            prop_assert_eq!(&left, order);
+        }
+        prop_assert!(b.most_walks <= u64::from(walkers));
+        prop_assert_eq!(b.iommu.walkers.in_flight(), (0, 0));
+        let lookups = b.iommu.lookups[0];
+        prop_assert_eq!(b.iommu.walkers.counts.finished, lookups.misses);
+        let pages: u32 = steps.iter().map(|s| s.3).sum();
+        prop_assert_eq!(lookups.hits + lookups.misses, u64::from(pages));
+    }
+}

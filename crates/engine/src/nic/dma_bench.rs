@@ -1,0 +1,95 @@
+//! A DMA benchmark: a device that reads or writes host memory as fast as it can, as the cards of
+//! pcie-bench do (Neugebauer et al., "Understanding PCIe performance for end host networking",
+//! SIGCOMM 2018).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::units::{Duration, Size};
+use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
+use crate::rng::Stream;
+
+/// Transactions of one size at random offsets in a window of host memory, as many in flight as the
+/// credits of NIC and PCIe link allow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DmaBench {
+    /// What the device does.
+    pub direction: Direction,
+    /// Bytes of a transaction, whole cache lines up to a small page.
+    pub size: Size,
+    /// Memory that the transactions lie in, each aligned to its size.
+    pub window: Size,
+    /// Time that the device itself needs to start a transaction.
+    #[serde(default)]
+    pub interval: Duration,
+    /// Time that a read takes within the device, which holds its read tags for so much longer.
+    #[serde(default)]
+    pub overhead: Duration,
+    /// Whether the cores have touched the window before: what the LLC can hold of it is there.
+    #[serde(default)]
+    pub warm: bool,
+}
+
+/// The direction of a DMA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// From host memory to the device.
+    Read,
+    /// From the device to host memory.
+    Write,
+}
+
+/// The window in memory, and where the next transaction goes.
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    pub(crate) first: Line,
+    pub(crate) lines: u32,
+    transaction_lines: u32,
+    offsets: Stream,
+}
+
+impl Window {
+    pub(crate) fn new(config: &DmaBench, seed: u64, space: &mut AddressSpace) -> Window {
+        Window {
+            first: space.reserve(config.window.0),
+            lines: (config.window.0 / LINE_BYTES) as u32,
+            transaction_lines: lines_in(config.size.0),
+            offsets: Stream::new(seed, "dma-bench"),
+        }
+    }
+
+    /// The first line of the next transaction.
+    pub(crate) fn next(&mut self) -> Line {
+        let units = self.lines / self.transaction_lines;
+        self.first + self.offsets.below(units) * self.transaction_lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transactions_cover_the_window_and_stay_in_it() {
+        let config = DmaBench {
+            direction: Direction::Read,
+            size: Size(256),
+            window: Size(4096 + 128),
+            interval: Duration(0),
+            overhead: Duration(0),
+            warm: false,
+        };
+        let mut space = AddressSpace::default();
+        space.reserve(1);
+        let mut window = Window::new(&config, 1, &mut space);
+        let mut seen = [0; 16];
+        for _ in 0..1_000 {
+            let offset = window.next() - 64;
+            assert_eq!(offset % 4, 0);
+            seen[offset as usize / 4] += 1;
+        }
+        assert!(seen.iter().all(|&n| n > 20), "{seen:?}");
+    }
+}
