@@ -9,6 +9,7 @@ use super::kvs::config::KvsConfig;
 use super::l2fwd::L2fwdConfig;
 use super::l3fwd::config::L3fwdConfig;
 use super::snap::SnapConfig;
+use super::stream::StreamConfig;
 use super::xmem::XmemConfig;
 
 /// The application of a tenant.
@@ -23,6 +24,8 @@ pub enum AppConfig {
     L2fwd(L2fwdConfig),
     /// A user-space network stack that reads from other machines; needs closed-loop traffic.
     Snap(SnapConfig),
+    /// The STREAM benchmark on each core, without network traffic.
+    Stream(StreamConfig),
     /// A memory benchmark without network traffic.
     Xmem(XmemConfig),
 }
@@ -70,6 +73,7 @@ impl AppConfig {
         match self {
             AppConfig::Kvs(config) => config.check(),
             AppConfig::L3fwd(config) => config.check(),
+            AppConfig::Stream(config) => config.check(),
             AppConfig::Xmem(config) => config.check(),
             // Any number of instructions will do.
             AppConfig::L2fwd(_) | AppConfig::Snap(_) => Vec::new(),
@@ -109,7 +113,7 @@ mod tests {
     #[test]
     fn a_kind_alone_is_the_workload_of_the_paper() {
         assert_eq!(parse(r#"{"kind": "kvs"}"#), Ok(AppConfig::Kvs(KvsConfig::default())));
-        for kind in ["kvs", "l3fwd", "l2fwd", "snap", "xmem"] {
+        for kind in ["kvs", "l3fwd", "l2fwd", "snap", "stream", "xmem"] {
             let config = parse(&format!(r#"{{"kind": "{kind}"}}"#)).expect("defaults parse");
             assert_eq!(config.check(), [], "{kind}");
             let json = serde_json::to_string(&config).expect("serialises");
@@ -119,7 +123,7 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_kinds_are_refused_by_name() {
-        for kind in ["kvs", "l3fwd", "l2fwd", "snap", "xmem"] {
+        for kind in ["kvs", "l3fwd", "l2fwd", "snap", "stream", "xmem"] {
             let e = parse(&format!(r#"{{"kind": "{kind}", "itme": "512 B"}}"#)).unwrap_err();
             assert!(e.contains("itme"), "{kind}: {e}");
         }
@@ -151,6 +155,10 @@ mod tests {
         assert_eq!(
             wrong(r#"{"kind": "l3fwd", "rules": 0, "longest_prefix": 16}"#),
             [("longest_prefix", "16".to_string()), ("rules", "0".to_string())]
+        );
+        assert_eq!(
+            wrong(r#"{"kind": "stream", "array": "100 B", "vector": "24 B"}"#),
+            [("array", "100 B".into()), ("vector", "24 B".into())]
         );
         assert_eq!(wrong(r#"{"kind": "xmem", "region": "100 B"}"#), [("region", "100 B".into())]);
     }

@@ -9,6 +9,7 @@ pub mod kvs;
 pub mod l2fwd;
 pub mod l3fwd;
 pub mod snap;
+pub mod stream;
 pub mod xmem;
 
 mod copy;
@@ -21,6 +22,7 @@ use self::kvs::{Kvs, KvsCounters};
 use self::l2fwd::{L2fwd, L2fwdCounters};
 use self::l3fwd::{L3fwd, L3fwdCounters};
 use self::snap::{Snap, SnapCounters};
+use self::stream::{Stream, StreamCounters};
 use self::xmem::{Xmem, XmemCounters};
 use crate::core::op::Ops;
 use crate::memory::line::{AddressSpace, Line};
@@ -88,6 +90,8 @@ pub enum AnyApp {
     L2fwd(L2fwd),
     /// A network stack that reads from other machines.
     Snap(Snap),
+    /// The STREAM benchmark.
+    Stream(Stream),
     /// A memory benchmark.
     Xmem(Xmem),
 }
@@ -104,6 +108,8 @@ pub enum AppCounters {
     L2fwd(L2fwdCounters),
     /// A network stack that reads from other machines.
     Snap(SnapCounters),
+    /// The STREAM benchmark.
+    Stream(StreamCounters),
     /// A memory benchmark.
     Xmem(XmemCounters),
 }
@@ -116,6 +122,7 @@ macro_rules! each {
             AnyApp::L3fwd($app) => $call,
             AnyApp::L2fwd($app) => $call,
             AnyApp::Snap($app) => $call,
+            AnyApp::Stream($app) => $call,
             AnyApp::Xmem($app) => $call,
         }
     };
@@ -138,17 +145,19 @@ impl AppCounters {
             }
             AppCounters::L2fwd(c) => vec![("packets", c.packets)],
             AppCounters::Snap(c) => vec![("packets", c.packets)],
+            AppCounters::Stream(c) => vec![("bytes", c.bytes)],
             AppCounters::Xmem(c) => vec![("accesses", c.accesses)],
         }
     }
 
-    /// The work done: requests of a server, accesses of a memory benchmark.
+    /// The work done: requests of a server, accesses of X-Mem, bytes of STREAM.
     pub fn progress(&self) -> u64 {
         match self {
             AppCounters::Kvs(c) => c.get_hits + c.get_misses + c.sets_in_place + c.sets_appended,
             AppCounters::L3fwd(c) => c.packets,
             AppCounters::L2fwd(c) => c.packets,
             AppCounters::Snap(c) => c.packets,
+            AppCounters::Stream(c) => c.bytes,
             AppCounters::Xmem(c) => c.accesses,
         }
     }
@@ -176,13 +185,14 @@ impl AnyApp {
                 let traffic = traffic.expect("the scenario's check wants closed-loop traffic");
                 AnyApp::Snap(Snap::new(config, cores, traffic, space))
             }
+            AppConfig::Stream(config) => AnyApp::Stream(Stream::new(config, cores, space)),
             AppConfig::Xmem(config) => AnyApp::Xmem(Xmem::new(config, cores, seed, space)),
         }
     }
 
-    /// Whether its cores have queues; a memory benchmark has none.
+    /// Whether its cores have queues; memory benchmarks have none.
     pub fn serves_packets(&self) -> bool {
-        !matches!(self, AnyApp::Xmem(_))
+        !matches!(self, AnyApp::Stream(_) | AnyApp::Xmem(_))
     }
 
     /// What the application has done since its counters were reset.
@@ -192,6 +202,7 @@ impl AnyApp {
             AnyApp::L3fwd(app) => AppCounters::L3fwd(app.counters()),
             AnyApp::L2fwd(app) => AppCounters::L2fwd(app.counters()),
             AnyApp::Snap(app) => AppCounters::Snap(app.counters()),
+            AnyApp::Stream(app) => AppCounters::Stream(app.counters()),
             AnyApp::Xmem(app) => AppCounters::Xmem(app.counters()),
         }
     }
@@ -231,6 +242,7 @@ mod tests {
             r#"{"kind": "l3fwd", "rules": 100, "longest_prefix": 32, "tables": "per-core"}"#,
             r#"{"kind": "l3fwd", "rules": 100, "transmit": "zero-copy"}"#,
             r#"{"kind": "l2fwd"}"#,
+            r#"{"kind": "stream", "array": "1 MiB"}"#,
             r#"{"kind": "xmem", "writes": "50 %"}"#,
         ];
         for json in configs {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::closed_loop::ClosedLoop;
 use super::packets::Packet;
 use super::{Event, Host, balance};
+use crate::apps::AnyApp;
 use crate::iommu::{Iommu, Lookups, Mapping};
 use crate::memory::line::{LINE_BYTES, LineKind};
 use crate::nic::queue::Queue;
@@ -453,12 +454,18 @@ impl Host {
                     llc_hits: all - missed,
                     llc_misses: missed,
                     counters,
+                    stream_gbps_by_core: match app {
+                        AnyApp::Stream(stream) => {
+                            Some(stream.by_core().map(|c| c.bytes as f64 / span_ns).collect())
+                        }
+                        _ => None,
+                    },
                 }
             })
             .collect()
     }
 }
 
-fn counters_by_name(app: &crate::apps::AnyApp) -> BTreeMap<String, u64> {
+fn counters_by_name(app: &AnyApp) -> BTreeMap<String, u64> {
     app.counters().by_name().into_iter().map(|(name, n)| (name.to_string(), n)).collect()
 }

@@ -276,7 +276,7 @@ pub struct StageLoad {
 pub struct TenantResults {
     /// The tenant's name.
     pub name: String,
-    /// Work done per second: requests for servers, accesses for X-Mem, in millions.
+    /// Work done per second: requests for servers, accesses for X-Mem, bytes for STREAM, in millions.
     pub progress_mps: f64,
     /// LLC hits of its cores' demand accesses.
     pub llc_hits: u64,
@@ -284,6 +284,10 @@ pub struct TenantResults {
     pub llc_misses: u64,
     /// The application's own counters, by name.
     pub counters: BTreeMap<String, u64>,
+    /// STREAM's bandwidth on each of the tenant's cores, as it counts it: what the loops read and
+    /// write, without the lines that stores read, GB/s (10^9 bytes). Absent for other applications.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream_gbps_by_core: Option<Vec<f64>>,
 }
 
 /// Time series, all of one length.

@@ -260,7 +260,7 @@ pub(crate) fn serving_cores(scenario: &Scenario) -> u32 {
 
 /// Whether an application takes packets.
 fn serves_packets(tenant: &Tenant) -> bool {
-    !matches!(tenant.app, AppConfig::Xmem(_))
+    !matches!(tenant.app, AppConfig::Stream(_) | AppConfig::Xmem(_))
 }
 
 fn check_services(v: &mut Violations, scenario: &Scenario) {
@@ -317,6 +317,7 @@ fn check_memory(v: &mut Violations, scenario: &Scenario) {
                 AppConfig::Kvs(kvs) => {
                     u128::from(kvs.log.0) + u128::from(kvs.buckets) * u128::from(LINE)
                 }
+                AppConfig::Stream(stream) => u128::from(stream.bytes()) * cores,
                 AppConfig::Xmem(xmem) => u128::from(xmem.region.0) * cores,
                 AppConfig::Snap(_) => {
                     let traffic = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
