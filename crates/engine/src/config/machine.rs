@@ -114,6 +114,10 @@ pub struct Llc {
     /// Dirty lines that may wait for room in a memory channel's write queue before the LLC stops
     /// taking requests, per channel.
     pub writeback_buffers: u32,
+    /// Reads of memory that the home agents can have under way, for cores, prefetchers and devices
+    /// together; while there are so many, the LLC takes no requests. Absent: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home_trackers: Option<u32>,
     /// Time that a line read from memory takes between memory controller and LLC, beside the latency
     /// of both.
     #[serde(default)]

@@ -507,6 +507,10 @@ impl Host {
         if !self.memory.backend.again.is_empty() {
             self.request_again(now);
         }
+        // The read that has ended may have made room for another.
+        if !self.held_back.is_empty() {
+            self.release(now);
+        }
     }
 
     /// Those who waited for a line that has arrived ask for it anew.

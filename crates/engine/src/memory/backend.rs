@@ -74,6 +74,8 @@ pub(crate) struct Backend {
     writeback_buffers: usize,
     /// Channels in which more than that wait.
     full_channels: u32,
+    /// Reads that may be under way before the LLC stops taking requests.
+    home_trackers: usize,
     /// What the host must schedule; it drains this after every call.
     pub(crate) due: Vec<(Ps, Due)>,
     /// Requests that waited for a line that has arrived: the host must make them anew.
@@ -104,6 +106,7 @@ impl Backend {
             back,
             writeback_buffers: machine.llc.writeback_buffers as usize,
             full_channels: 0,
+            home_trackers: machine.llc.home_trackers.map_or(usize::MAX, |n| n as usize),
             due: Vec::new(),
             again: Vec::new(),
             done: Vec::new(),
@@ -117,10 +120,16 @@ impl Backend {
         }
     }
 
-    /// Whether the LLC takes requests: it does not while write-backs wait for room.
+    /// Whether the LLC takes requests: it does not while write-backs wait for room, or while no more
+    /// reads can be tracked.
     #[inline]
     pub(crate) fn takes_requests(&self) -> bool {
-        self.full_channels == 0
+        self.full_channels == 0 && self.reads_under_way() < self.home_trackers
+    }
+
+    #[inline]
+    fn reads_under_way(&self) -> usize {
+        self.transactions.len() - self.free.len()
     }
 
     /// The transaction that the next [`Self::read`] will have.
@@ -285,7 +294,7 @@ impl Backend {
 
     /// Reads and writes on their way to memory or in its queues.
     fn in_flight(&self) -> (u64, u64) {
-        let reads = self.transactions.len() - self.free.len();
+        let reads = self.reads_under_way();
         let waiting: usize = self.ingress.iter().map(|i| i.writes.len()).sum();
         (reads as u64, waiting as u64 + self.writes_queued)
     }

@@ -194,7 +194,8 @@ impl Memory {
     }
 
     fn prefetch_line(&mut self, now: Ps, core: u16, line: Line, kind: LineKind) {
-        if !self.prefetchers[core as usize].has_room() {
+        // A prefetch that finds no room is dropped, as hardware drops it.
+        if !self.prefetchers[core as usize].has_room() || !self.backend.takes_requests() {
             return;
         }
         let transaction = self.backend.next_transaction();
