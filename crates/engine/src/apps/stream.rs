@@ -246,16 +246,10 @@ mod tests {
 
     #[test]
     fn one_iteration_of_each_kernel_is_these_operations() {
-        let load = |array: u32| Op::Load {
-            line: array * LINES,
-            kind: LineKind::App,
-            dep: Dep::Free,
-        };
-        let store = |array: u32| Op::Store {
-            line: array * LINES,
-            kind: LineKind::App,
-            dep: Dep::Free,
-        };
+        let load =
+            |array: u32| Op::Load { line: array * LINES, kind: LineKind::App, dep: Dep::Free };
+        let store =
+            |array: u32| Op::Store { line: array * LINES, kind: LineKind::App, dep: Dep::Free };
         // Two vectors a line: twice the accesses, arithmetic and two instructions of the loop, less
         // the accesses that are operations.
         let compute = |instructions| Op::Compute { instructions };

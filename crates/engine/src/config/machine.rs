@@ -26,6 +26,9 @@ pub struct Machine {
     pub noc: Noc,
     /// The memory channels.
     pub dram: DramConfig,
+    /// A second socket with memory channels like these, behind a link; absent for one socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numa: Option<Numa>,
     /// The NIC.
     pub nic: Nic,
     /// The link between NIC and processor; absent for a NIC on the chip.
@@ -198,6 +201,20 @@ pub enum Prefetch {
 pub struct Noc {
     /// One way between any two agents, in core cycles.
     pub latency_cycles: u32,
+}
+
+/// The other socket as a second node of memory. Cores and NIC of the simulation are those of the
+/// first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Numa {
+    /// Links between the sockets, over which lines are spread evenly.
+    pub links: u32,
+    /// What a link carries in each direction, headers included.
+    pub link_bandwidth: BitRate,
+    /// One way between the sockets without queueing: a remote access takes two ways more than a
+    /// local one.
+    pub latency: Duration,
 }
 
 /// The NIC.

@@ -75,6 +75,9 @@ pub enum Policy {
 pub struct Queues {
     /// Receive descriptors, and with them buffers posted to the NIC.
     pub rx_descriptors: u32,
+    /// Where rings and buffers lie.
+    #[serde(default)]
+    pub memory: MemoryNode,
     /// Bytes of a receive buffer for packet data.
     pub buffer_size: Size,
     /// Bytes before the data that are left free for headers (`RTE_PKTMBUF_HEADROOM` is 128).
@@ -162,6 +165,20 @@ pub struct Tenant {
     /// given.
     #[serde(default)]
     pub llc_ways: Option<WayRange>,
+    /// Where the application's own data lies.
+    #[serde(default)]
+    pub memory: MemoryNode,
+}
+
+/// A node of memory, as the cores and the NIC see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemoryNode {
+    /// The channels of their own socket.
+    #[default]
+    Local = 0,
+    /// Those of the other socket, which `machine.numa` describes.
+    Remote = 1,
 }
 
 /// Consecutive cores.

@@ -8,11 +8,13 @@ use super::{Event, Host, balance};
 use crate::apps::AnyApp;
 use crate::iommu::{Iommu, Lookups, Mapping};
 use crate::memory::line::{LINE_BYTES, LineKind};
+use crate::memory::traffic::{Agent, Traffic};
 use crate::nic::queue::Queue;
 use crate::stats::histogram::Latency;
 use crate::stats::results::{
     CacheResults, CauseTraffic, DramResults, IoResults, IommuResults, IotlbResults, MemoryTraffic,
-    Packets as PacketResults, Results, Series, StageLatency, TenantResults, TimeSeries,
+    NodeTraffic, Packets as PacketResults, Results, Series, SocketLinkResults, StageLatency,
+    TenantResults, TimeSeries,
 };
 use crate::time::Ps;
 
@@ -156,15 +158,16 @@ fn gbps(lines: u64, span_ns: f64) -> f64 {
 
 impl Host {
     fn totals(&self) -> Totals {
-        use crate::memory::traffic::Agent;
         let m = &self.meters;
+        let (reads, writes) = self.memory.moved();
+        let rx_evictions = |t: &Traffic| t.lines(Agent::Evict, LineKind::Rx);
         Totals {
             offered: m.offered,
             completed: m.completed,
             dropped: m.dropped_sram + m.dropped_no_descriptor,
-            reads: self.memory.traffic.reads(),
-            writes: self.memory.traffic.writes(),
-            rx_evictions: self.memory.traffic.lines(Agent::Evict, LineKind::Rx),
+            reads,
+            writes,
+            rx_evictions: self.memory.traffic.iter().map(rx_evictions).sum(),
         }
     }
 
@@ -354,9 +357,40 @@ impl Host {
     }
 
     fn memory_results(&self, span_ns: f64) -> MemoryTraffic {
-        let traffic = &self.memory.traffic;
+        let backend = &self.memory.backend;
+        let [local, remote] = &self.memory.traffic;
+        let bandwidth = |t: &Traffic| gbps(t.reads() + t.writes(), span_ns);
+        let all = local.plus(remote);
+        let node = |name: &str, traffic: &Traffic| NodeTraffic {
+            node: name.into(),
+            bandwidth_gbps: bandwidth(traffic),
+            bus_limit_gbps: backend.bus_limit_gbps,
+            causes: self.causes(traffic, span_ns),
+        };
+        let nodes = match backend.link {
+            Some(_) => vec![node("local", local), node("remote", remote)],
+            None => Vec::new(),
+        };
+        let socket_link = backend.link.as_ref().map(|link| {
+            let (to_remote, to_local) = link.bytes();
+            SocketLinkResults {
+                to_remote_gbps: to_remote as f64 / span_ns,
+                to_local_gbps: to_local as f64 / span_ns,
+                limit_gbps: link.limit_gbps(),
+            }
+        });
+        MemoryTraffic {
+            bandwidth_gbps: bandwidth(&all),
+            bus_limit_gbps: backend.bus_limit_gbps * nodes.len().max(1) as f64,
+            causes: self.causes(&all, span_ns),
+            nodes,
+            socket_link,
+        }
+    }
+
+    fn causes(&self, traffic: &Traffic, span_ns: f64) -> Vec<CauseTraffic> {
         let completed = self.meters.completed;
-        let causes = traffic
+        traffic
             .by_name()
             .into_iter()
             .filter(|c| c.1 || c.2 > 0)
@@ -367,12 +401,7 @@ impl Host {
                 per_request: (completed > 0).then(|| lines as f64 / completed as f64),
                 gbps: gbps(lines, span_ns),
             })
-            .collect();
-        MemoryTraffic {
-            bandwidth_gbps: gbps(traffic.reads() + traffic.writes(), span_ns),
-            bus_limit_gbps: self.memory.backend.bus_limit_gbps,
-            causes,
-        }
+            .collect()
     }
 
     fn iommu_results(&self, iommu: &Iommu<Event>, span_ns: f64) -> IommuResults {

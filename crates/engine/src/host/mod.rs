@@ -15,6 +15,8 @@ mod rx;
 mod software;
 mod stages;
 #[cfg(test)]
+mod stream_tests;
+#[cfg(test)]
 mod tests;
 mod translate;
 mod tx;
@@ -24,7 +26,7 @@ use std::sync::Arc;
 
 use crate::apps::AnyApp;
 use crate::config::Scenario;
-use crate::config::scenario::{Policy, Start, WayRange};
+use crate::config::scenario::{MemoryNode, Policy, Start, WayRange};
 use crate::config::units::Rate;
 use crate::config::validate::serving_cores;
 use crate::core::ask::Ask;
@@ -60,43 +62,101 @@ enum Event {
     /// The wire's next packet reaches the NIC.
     Arrival,
     /// Lines `first..first + lines` of a packet reach the memory system.
-    Write { packet: u32, first: u16, lines: u8 },
+    Write {
+        packet: u32,
+        first: u16,
+        lines: u8,
+    },
     /// The completions of so many packets of a queue, in one line, reach the memory system.
-    Complete { queue: u16, packets: u32 },
+    Complete {
+        queue: u16,
+        packets: u32,
+    },
     /// The completion of transmitted packets reaches the memory system.
-    TransmitComplete { core: u16, line: Line },
+    TransmitComplete {
+        core: u16,
+        line: Line,
+    },
     /// Lines of a write of the DMA benchmark, its last or not, reach the memory system.
-    BenchWrite { line: Line, lines: u8, ends: bool },
+    BenchWrite {
+        line: Line,
+        lines: u8,
+        ends: bool,
+    },
     /// The device of the DMA benchmark can start a transaction.
     BenchStart,
     /// A page walk reads an entry from the memory system.
-    WalkRead { walker: u16 },
+    WalkRead {
+        walker: u16,
+    },
     /// The LLC has served that read.
-    WalkData { walker: u16 },
+    WalkData {
+        walker: u16,
+    },
     /// So many line credits and one TLP credit for DMA writes come back.
-    Credits { lines: u16 },
+    Credits {
+        lines: u16,
+    },
     /// The completion of a packet can be seen by the core.
-    Visible { packet: u32 },
+    Visible {
+        packet: u32,
+    },
     /// A read of the NIC reaches the memory system.
-    Read { read: u32 },
+    Read {
+        read: u32,
+    },
     /// All data of a read is at the NIC.
-    ReadDone { read: u32 },
+    ReadDone {
+        read: u32,
+    },
     /// A core goes on.
-    Run { core: u16 },
+    Run {
+        core: u16,
+    },
     /// A request of a core's miss register reaches the LLC.
-    Request { core: u16, register: u16 },
+    Request {
+        core: u16,
+        register: u16,
+    },
     /// A sweep message reaches the LLC.
-    Sweep { first: Line, lines: u16 },
+    Sweep {
+        first: Line,
+        lines: u16,
+    },
     /// A `clwb` reaches the LLC.
-    WriteBack { line: Line },
+    WriteBack {
+        line: Line,
+    },
     /// A program reaches a mark.
-    Mark { core: u16, mark: Mark, packet: u32 },
+    Mark {
+        core: u16,
+        mark: Mark,
+        packet: u32,
+    },
     /// The controller of a memory channel acts.
-    Channel { channel: u16 },
+    Channel {
+        channel: u16,
+    },
     /// A line arrives from memory.
-    Line { transaction: u16 },
+    Line {
+        transaction: u16,
+    },
+    /// A read or a write has crossed the link to the memory of the other socket.
+    RemoteRead {
+        transaction: u16,
+    },
+    RemoteWrite {
+        line: Line,
+    },
+    /// A line of the other socket's memory sets out to the link.
+    RemoteData {
+        transaction: u16,
+    },
     /// Something happens in the network of closed-loop traffic, to a datagram or a connection.
-    Network { step: Step, of: u32 },
+    Network {
+        step: Step,
+        of: u32,
+    },
     /// The time series takes a sample.
     Sample,
 }
@@ -209,7 +269,9 @@ impl Host {
         for (tenant, config) in scenario.tenants.iter().enumerate() {
             let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
             let (cores_of_app, seed) = (config.cores.count, scenario.run.seed);
+            space.on(config.memory);
             let app = AnyApp::build(&config.app, cores_of_app, seed, closed_loop, &mut space);
+            space.on(scenario.queues.memory);
             for rank in 0..config.cores.count {
                 let id = (config.cores.first + rank) as usize;
                 core_ways[id] = mask(config.llc_ways.unwrap_or(all_ways));
@@ -256,7 +318,9 @@ impl Host {
             }
             _ => (None, None),
         };
-        let dram = Dram::new(&machine.dram).map_err(|e| BuildError {
+        space.on(MemoryNode::Local);
+        let nodes = 1 + usize::from(machine.numa.is_some());
+        let dram = Dram::with_nodes(&machine.dram, nodes).map_err(|e| BuildError {
             key: "machine.dram".into(),
             given: "these values".into(),
             allowed: e.to_string(),
@@ -269,7 +333,7 @@ impl Host {
         let iommu = machine.iommu.as_ref().map(|iommu| Iommu::new(iommu, &mut space));
         let placement = &scenario.placement;
         let io_ways = mask(WayRange { first: 0, count: placement.io_ways });
-        let lines = (space.reserved().0 / LINE_BYTES) as usize;
+        let lines = (space.largest_node().0 / LINE_BYTES) as usize;
         let memory = Memory::new(machine, placement.policy, dram, core_ways, io_ways, lines);
         let queue_count = queues.len() as u32;
         let mut host = Host {
@@ -386,6 +450,14 @@ impl Host {
                 }
             }
             Event::Line { transaction } => self.line(now, transaction),
+            Event::RemoteRead { transaction } => self.memory.backend.remote_read(now, transaction),
+            Event::RemoteWrite { line } => {
+                self.memory.backend.remote_write(now, line);
+                if !self.held_back.is_empty() {
+                    self.release(now);
+                }
+            }
+            Event::RemoteData { transaction } => self.memory.backend.remote_data(now, transaction),
             Event::Channel { channel } => {
                 self.memory.backend.wake(now, channel);
                 if !self.held_back.is_empty() {
@@ -470,6 +542,9 @@ impl Host {
             let event = match due {
                 Due::Channel(channel) => Event::Channel { channel },
                 Due::Arrival(transaction) => Event::Line { transaction },
+                Due::RemoteRead(transaction) => Event::RemoteRead { transaction },
+                Due::RemoteWrite(line) => Event::RemoteWrite { line },
+                Due::RemoteData(transaction) => Event::RemoteData { transaction },
             };
             self.events.push(at, event);
         }

@@ -60,18 +60,34 @@ impl Host {
             let share = missed as f64 / all as f64;
             add("llc", share, format!("{:.1} % of core requests miss", 100.0 * share));
         }
-        let bus = (0..self.memory.backend.dram.channels())
-            .map(|c| {
-                self.memory.backend.dram.stats(c, self.meters.now).data_bus_busy.0 as f64 / span
+        // The more loaded node counts: the channels of the other are of no use to it.
+        let backend = &self.memory.backend;
+        let (dram, now) = (&backend.dram, self.meters.now);
+        let nodes = dram.channels() / dram.per_node();
+        let (bus, queues) = (0..nodes)
+            .map(|node| {
+                let channels = node * dram.per_node()..(node + 1) * dram.per_node();
+                let busy = |c| dram.stats(c, now).data_bus_busy.0 as f64 / span;
+                let bus = channels.clone().map(busy).sum::<f64>() / dram.per_node() as f64;
+                (bus, backend.queue_share(channels, now, span))
             })
-            .sum::<f64>()
-            / self.memory.backend.dram.channels() as f64;
-        let queues = self.memory.backend.queue_share(self.meters.now, span);
+            .max_by(|a, b| a.0.max(a.1).total_cmp(&b.0.max(b.1)))
+            .expect("there is a node");
         add(
             "dram",
             bus.max(queues),
             format!("data bus {:.0} %, fullest queue {:.0} %", 100.0 * bus, 100.0 * queues),
         );
+        if let Some(link) = &backend.link {
+            let (out, back) = link.bytes();
+            let share = |bytes: u64| bytes as f64 / (span / 1e3) / link.limit_gbps();
+            let (out, back) = (share(out), share(back));
+            add(
+                "socket-link",
+                out.max(back),
+                format!("{:.0} % to the other socket, {:.0} % from it", 100.0 * out, 100.0 * back),
+            );
+        }
         let registers = self.miss_register_share();
         let detail = format!(
             "{:.1} of {} in use",
@@ -85,8 +101,9 @@ impl Host {
         // Misses are a reason, not a resource: a stage of misses never limits by itself.
         let resources = stages.iter().filter(|s| s.stage != "io-ways" && s.stage != "llc");
         let mut saturated = resources.clone().filter(|s| s.load >= SATURATED);
-        let behind_cores =
-            saturated.clone().find(|s| s.stage == "dram" || s.stage == "miss-registers");
+        let behind_cores = saturated
+            .clone()
+            .find(|s| ["dram", "socket-link", "miss-registers"].contains(&&*s.stage));
         let limiting = behind_cores
             .or_else(|| saturated.next_back())
             .or_else(|| resources.max_by(|a, b| a.load.total_cmp(&b.load)))

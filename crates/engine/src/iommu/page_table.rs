@@ -88,7 +88,7 @@ pub(crate) struct PageTable {
 impl PageTable {
     /// The tables that map all that is reserved in `space` so far.
     pub(crate) fn new(config: &IommuConfig, space: &mut AddressSpace) -> PageTable {
-        let lines = (space.reserved().0 / LINE_BYTES).max(1);
+        let lines = (space.end().0 / LINE_BYTES).max(1);
         let pages = &config.pages;
         let leaf = [pages.payload, pages.descriptors, pages.completions].map(|size| match size {
             PageSize::Small => 1,

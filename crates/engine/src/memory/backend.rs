@@ -2,9 +2,11 @@
 //! channels, and the DRAM.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::dram::{Done, Dram};
-use super::line::{LINE_BYTES, Line, LineKind};
+use super::line::{LINE_BYTES, Line, LineKind, node_of};
+use super::socket_link::SocketLink;
 use crate::config::machine::Machine;
 use crate::stats::histogram::Latency;
 use crate::time::Ps;
@@ -56,6 +58,12 @@ pub(crate) enum Due {
     Channel(u16),
     /// Call [`super::system::Memory::arrive`] for the transaction.
     Arrival(u16),
+    /// Call [`Backend::remote_read`] for the transaction.
+    RemoteRead(u16),
+    /// Call [`Backend::remote_write`] for the line.
+    RemoteWrite(Line),
+    /// Call [`Backend::remote_data`] for the transaction.
+    RemoteData(u16),
 }
 
 /// The tag of a DRAM write: nobody waits for it.
@@ -65,6 +73,11 @@ const WRITE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Backend {
     pub(crate) dram: Dram,
+    /// The way to the channels of the other socket, if there is one.
+    pub(crate) link: Option<SocketLink>,
+    /// Writes on that way, and how many of them there may be before the LLC stops taking requests.
+    writes_on_link: usize,
+    link_buffers: usize,
     ingress: Vec<Ingress>,
     transactions: Vec<Transaction>,
     free: Vec<u16>,
@@ -90,7 +103,7 @@ pub(crate) struct Backend {
     writes_queued: u64,
     /// Slots of a channel's read and write queue.
     queue_slots: (u32, u32),
-    /// What the channels' data buses could carry together, GB/s (bytes per nanosecond).
+    /// What the data buses of a node's channels could carry together, GB/s (bytes per nanosecond).
     pub(crate) bus_limit_gbps: f64,
 }
 
@@ -98,13 +111,18 @@ impl Backend {
     /// `back` is the way of a line from memory to its requester.
     pub(super) fn new(machine: &Machine, dram: Dram, back: Ps) -> Backend {
         let empty = Ingress { reads: VecDeque::new(), writes: VecDeque::new(), wake: Ps::MAX };
+        let writeback_buffers = machine.llc.writeback_buffers as usize;
         Backend {
+            link: machine.numa.as_ref().map(SocketLink::new),
+            writes_on_link: 0,
+            // Those that the other channels have.
+            link_buffers: writeback_buffers * dram.per_node(),
             ingress: vec![empty; dram.channels()],
             dram,
             transactions: Vec::new(),
             free: Vec::new(),
             back,
-            writeback_buffers: machine.llc.writeback_buffers as usize,
+            writeback_buffers,
             full_channels: 0,
             home_trackers: machine.llc.home_trackers.map_or(usize::MAX, |n| n as usize),
             due: Vec::new(),
@@ -170,6 +188,32 @@ impl Backend {
         let transaction = self.free.pop().expect("a transaction was offered");
         let read = Read { line, kind, requester, stale, sent: now };
         self.transactions[usize::from(transaction)].read = read;
+        match &mut self.link {
+            Some(link) if node_of(line) != 0 => {
+                let at = link.request(now);
+                self.due.push((at, Due::RemoteRead(transaction)));
+            }
+            _ => self.enter_read(now, line, transaction),
+        }
+    }
+
+    /// The request for a line of the other socket is there.
+    pub(crate) fn remote_read(&mut self, now: Ps, transaction: u16) {
+        let read = &mut self.transactions[usize::from(transaction)].read;
+        read.sent = now;
+        let line = read.line;
+        self.enter_read(now, line, transaction);
+    }
+
+    /// A line of the other socket has been read there and sets out.
+    pub(crate) fn remote_data(&mut self, now: Ps, transaction: u16) {
+        let link = self.link.as_mut().expect("there is another socket");
+        let at = link.data(now) + self.back;
+        self.due.push((at, Due::Arrival(transaction)));
+    }
+
+    #[inline]
+    fn enter_read(&mut self, now: Ps, line: Line, transaction: u16) {
         let channel = self.dram.channel_of(line);
         let ingress = &mut self.ingress[channel];
         if ingress.reads.is_empty() && self.dram.can_accept(line, false) {
@@ -183,6 +227,30 @@ impl Backend {
     /// Sends a write to memory.
     #[inline(never)]
     pub(super) fn write(&mut self, now: Ps, line: Line) {
+        match &mut self.link {
+            Some(link) if node_of(line) != 0 => {
+                let at = link.write(now);
+                self.due.push((at, Due::RemoteWrite(line)));
+                self.writes_on_link += 1;
+                if self.writes_on_link == self.link_buffers {
+                    self.full_channels += 1;
+                }
+            }
+            _ => self.enter_write(now, line),
+        }
+    }
+
+    /// A line to be written on the other socket is there.
+    pub(crate) fn remote_write(&mut self, now: Ps, line: Line) {
+        if self.writes_on_link == self.link_buffers {
+            self.full_channels -= 1;
+        }
+        self.writes_on_link -= 1;
+        self.enter_write(now, line);
+    }
+
+    #[inline]
+    fn enter_write(&mut self, now: Ps, line: Line) {
         let channel = self.dram.channel_of(line);
         let ingress = &mut self.ingress[channel];
         if ingress.writes.is_empty() && self.dram.can_accept(line, true) {
@@ -242,8 +310,11 @@ impl Backend {
                 let transaction = done.tag as u16;
                 let sent = self.transactions[usize::from(transaction)].read.sent;
                 self.read_latency.record(done.at - sent);
-                let back = done.at + self.back;
-                self.due.push((back, Due::Arrival(transaction)));
+                self.due.push(if c < self.dram.per_node() {
+                    (done.at + self.back, Due::Arrival(transaction))
+                } else {
+                    (done.at, Due::RemoteData(transaction))
+                });
             }
         }
         let ingress = &mut self.ingress[c];
@@ -279,16 +350,16 @@ impl Backend {
         read
     }
 
-    /// Mean shares of the read and write queues of the channels in use, the higher of the two.
-    pub(crate) fn queue_share(&self, now: Ps, span_ps: f64) -> f64 {
+    /// Mean shares of the read and write queues of a node's channels in use, the higher of the two.
+    pub(crate) fn queue_share(&self, channels: Range<usize>, now: Ps, span_ps: f64) -> f64 {
         let (mut reads, mut writes) = (0.0, 0.0);
-        for channel in 0..self.dram.channels() {
+        let all = span_ps * channels.len() as f64;
+        for channel in channels {
             let s = self.dram.stats(channel, now);
             reads += s.read_queue_time.0 as f64;
             writes += s.write_queue_time.0 as f64;
         }
         let (read_slots, write_slots) = self.queue_slots;
-        let all = span_ps * self.dram.channels() as f64;
         (reads / all / f64::from(read_slots)).max(writes / all / f64::from(write_slots))
     }
 
@@ -296,7 +367,7 @@ impl Backend {
     fn in_flight(&self) -> (u64, u64) {
         let reads = self.reads_under_way();
         let waiting: usize = self.ingress.iter().map(|i| i.writes.len()).sum();
-        (reads as u64, waiting as u64 + self.writes_queued)
+        (reads as u64, (waiting + self.writes_on_link) as u64 + self.writes_queued)
     }
 
     /// Both sides of the balances of reads and writes since the measured time began, of which
@@ -311,6 +382,12 @@ impl Backend {
         }
     }
 
+    /// A seeded fault: a write vanishes on the link between the sockets.
+    #[cfg(test)]
+    pub(crate) fn lose_a_remote_write(&mut self) {
+        self.writes_on_link -= 1;
+    }
+
     /// A seeded fault: a write-back vanishes on its way to memory.
     #[cfg(test)]
     pub(crate) fn lose_a_write(&mut self) {
@@ -322,6 +399,9 @@ impl Backend {
         self.in_flight_begin = self.in_flight();
         (self.reads_done, self.writes_done) = (0, 0);
         self.read_latency.reset();
+        if let Some(link) = &mut self.link {
+            link.reset_counts();
+        }
         self.dram.reset_stats(now);
     }
 }

@@ -1,13 +1,23 @@
 //! Cache lines, what they hold, and the simulated physical address space they lie in.
 
+use crate::config::scenario::MemoryNode;
 use crate::config::units::Size;
 
 /// Bytes in a cache line.
 pub const LINE_BYTES: u64 = 64;
 
 /// The number of a cache line: a physical address divided by [`LINE_BYTES`]. 32 bits reach 256 GiB,
-/// and keep the tag arrays of the caches compact.
+/// and keep the tag arrays of the caches compact. The uppermost is the node whose memory it lies in.
 pub type Line = u32;
+
+/// The bit of a line's number that says which node it lies on.
+const NODE_SHIFT: u32 = 31;
+
+/// The node of a line: 0 is that of cores and NIC, 1 the other socket.
+#[inline]
+pub const fn node_of(line: Line) -> usize {
+    (line >> NODE_SHIFT) as usize
+}
 
 /// What the software keeps in a line. The kind decides to which cause its memory traffic is
 /// attributed; the hardware never looks at it.
@@ -45,10 +55,12 @@ impl LineKind {
     }
 }
 
-/// Hands out simulated physical memory, one region after the other.
+/// Hands out simulated physical memory, on each node one region after the other.
 #[derive(Clone, Debug, Default)]
 pub struct AddressSpace {
-    next_byte: u64,
+    next_byte: [u64; 2],
+    /// The node that regions are reserved on.
+    node: MemoryNode,
 }
 
 /// Regions begin on pages of this size and are packed: as DPDK packs its memory zones into huge
@@ -57,23 +69,37 @@ pub struct AddressSpace {
 const PAGE: u64 = 4 << 10;
 
 impl AddressSpace {
-    /// An empty space that ends where a 32-bit [`Line`] ends.
-    pub const LIMIT: Size = Size(LINE_BYTES << 32);
+    /// What a node can hold.
+    pub const LIMIT: Size = Size(LINE_BYTES << NODE_SHIFT);
+
+    /// From now on regions are reserved on this node.
+    pub fn on(&mut self, node: MemoryNode) {
+        self.node = node;
+    }
 
     /// Reserves `bytes` on pages of its own and returns the first line.
     ///
     /// # Panics
-    /// When the space of 256 GiB is exhausted; scenarios are refused before that.
+    /// When the node's 128 GiB are exhausted; scenarios are refused before that.
     pub fn reserve(&mut self, bytes: u64) -> Line {
-        let base = self.next_byte;
-        self.next_byte = (base + bytes).next_multiple_of(PAGE);
-        assert!(self.next_byte <= Self::LIMIT.0, "the scenario's regions exceed {}", Self::LIMIT);
-        (base / LINE_BYTES) as Line
+        let next = &mut self.next_byte[self.node as usize];
+        let base = *next;
+        *next = (base + bytes).next_multiple_of(PAGE);
+        assert!(*next <= Self::LIMIT.0, "the scenario's regions exceed {}", Self::LIMIT);
+        (self.node as Line) << NODE_SHIFT | (base / LINE_BYTES) as Line
     }
 
-    /// Bytes reserved so far, whole pages.
-    pub fn reserved(&self) -> Size {
-        Size(self.next_byte)
+    /// Bytes reserved so far on the node that has more of them.
+    pub fn largest_node(&self) -> Size {
+        Size(self.next_byte[0].max(self.next_byte[1]))
+    }
+
+    /// The end of what is reserved so far, in bytes from address 0.
+    pub fn end(&self) -> Size {
+        match self.next_byte {
+            [local, 0] => Size(local),
+            [_, remote] => Size(Self::LIMIT.0 + remote),
+        }
     }
 }
 
@@ -95,6 +121,18 @@ mod tests {
         assert_eq!(a, 0);
         assert_eq!(u64::from(b) * LINE_BYTES, PAGE);
         assert_eq!(u64::from(c) * LINE_BYTES, 3 * PAGE);
-        assert_eq!(space.reserved(), Size(4 * PAGE));
+        assert_eq!(space.end(), Size(4 * PAGE));
+    }
+
+    #[test]
+    fn the_uppermost_bit_of_a_line_is_its_node() {
+        let mut space = AddressSpace::default();
+        assert_eq!(node_of(space.reserve(PAGE)), 0);
+        space.on(MemoryNode::Remote);
+        let remote = space.reserve(PAGE);
+        assert_eq!((node_of(remote), remote), (1, 1 << 31));
+        assert_eq!(space.end(), Size(AddressSpace::LIMIT.0 + PAGE));
+        space.on(MemoryNode::Local);
+        assert_eq!(u64::from(space.reserve(PAGE)) * LINE_BYTES, PAGE);
     }
 }

@@ -17,6 +17,7 @@ mod replacement;
 mod set;
 #[cfg(test)]
 mod shadow;
+mod socket_link;
 mod state;
 mod streamer;
 mod sweep;

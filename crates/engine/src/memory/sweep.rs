@@ -54,22 +54,31 @@ pub(crate) struct Swept {
 }
 
 impl Swept {
-    /// For all lines below `lines`.
-    pub(crate) fn new(lines: usize) -> Swept {
-        Swept { bits: vec![0; lines.div_ceil(64)], any: false, reads: 0 }
+    /// For all lines of nodes that hold at most so many.
+    pub(crate) fn new(lines_of_node: usize) -> Swept {
+        Swept { bits: vec![0; (2 * lines_of_node).div_ceil(64)], any: false, reads: 0 }
+    }
+
+    /// Word and bit of a line: with the bit of the node as the lowest there is no gap.
+    #[inline]
+    fn place(line: Line) -> (usize, u64) {
+        let number = line.rotate_left(1);
+        (number as usize / 64, 1 << (number % 64))
     }
 
     #[inline]
     pub(crate) fn sweep(&mut self, line: Line) {
         self.any = true;
-        self.bits[line as usize / 64] |= 1 << (line % 64);
+        let (word, bit) = Swept::place(line);
+        self.bits[word] |= bit;
     }
 
     /// The line has new data.
     #[inline]
     pub(crate) fn written(&mut self, line: Line) {
         if self.any {
-            self.bits[line as usize / 64] &= !(1 << (line % 64));
+            let (word, bit) = Swept::place(line);
+            self.bits[word] &= !bit;
         }
     }
 

@@ -4,7 +4,7 @@ use super::backend::{Backend, MemoryBalance};
 use super::caches::{Caches, Served};
 use super::counts::{ByKind, Counts};
 use super::dram::Dram;
-use super::line::{Line, LineKind};
+use super::line::{Line, LineKind, node_of};
 use super::placement::Written;
 use super::prefetch::Prefetcher;
 use super::private::Found;
@@ -39,11 +39,12 @@ pub(crate) struct Memory {
     latencies: Latencies,
     pub(crate) swept: Swept,
     pub(crate) counts: Counts,
-    pub(crate) traffic: Traffic,
+    /// By node.
+    pub(crate) traffic: [Traffic; 2],
 }
 
 impl Memory {
-    /// `lines` is the size of the address space in use.
+    /// `lines` is how many of a node are in use at most.
     pub(crate) fn new(
         machine: &Machine,
         policy: Policy,
@@ -72,7 +73,7 @@ impl Memory {
             latencies,
             swept: Swept::new(lines),
             counts: Counts::new(cores),
-            traffic: Traffic::default(),
+            traffic: Default::default(),
         }
     }
 
@@ -166,7 +167,7 @@ impl Memory {
                 } else {
                     self.swept.read(line);
                 }
-                self.traffic.count(Cause::new(Agent::Cpu, kind));
+                self.count_traffic(line, Cause::new(Agent::Cpu, kind));
                 self.backend.read(now, line, kind, requester, false);
                 None
             }
@@ -200,7 +201,7 @@ impl Memory {
         }
         let transaction = self.backend.next_transaction();
         if self.caches.request_prefetch(core as usize, line, transaction) {
-            self.traffic.count(Cause::new(Agent::Prefetch, kind));
+            self.count_traffic(line, Cause::new(Agent::Prefetch, kind));
             self.prefetchers[core as usize].sent();
             // That a prefetcher touches swept data is no bug of the software. Its copy is not
             // kept, so that a read by the software still goes to memory and is noticed.
@@ -209,11 +210,22 @@ impl Memory {
         }
     }
 
+    /// Where DMA data for a line goes: DDIO reaches the LLC of the socket whose memory it is only
+    /// (Intel, VTune cookbook, "IO Issues: Remote Socket Accesses"), so what is meant for the other
+    /// socket's goes to its memory.
+    #[inline]
+    fn policy_for(&self, line: Line) -> Policy {
+        match self.policy {
+            Policy::Ddio if node_of(line) != 0 => Policy::Dma,
+            policy => policy,
+        }
+    }
+
     /// A DMA write of a whole line.
     #[inline]
     pub(crate) fn io_write(&mut self, now: Ps, line: Line, kind: LineKind) {
         self.swept.written(line);
-        match self.policy.write(&mut self.caches, line, kind) {
+        match self.policy_for(line).write(&mut self.caches, line, kind) {
             Written::Hit => self.counts.io_write_hits += 1,
             Written::Miss => self.counts.io_write_misses += 1,
             Written::Memory | Written::Aside => {}
@@ -238,7 +250,7 @@ impl Memory {
         }
         self.counts.io_read_misses += 1;
         self.swept.read(line);
-        self.traffic.count(Cause::new(Agent::NicRead, kind));
+        self.count_traffic(line, Cause::new(Agent::NicRead, kind));
         self.backend.next_transaction();
         self.backend.read(now, line, kind, Requester::Nic { operation }, false);
         None
@@ -250,7 +262,7 @@ impl Memory {
         if self.caches.io_read(line) {
             return Some(now + self.latencies.llc);
         }
-        self.traffic.count(Cause::new(Agent::Walk, LineKind::App));
+        self.count_traffic(line, Cause::new(Agent::Walk, LineKind::App));
         self.backend.next_transaction();
         self.backend.read(now, line, LineKind::App, Requester::Walker { walker }, false);
         None
@@ -280,11 +292,23 @@ impl Memory {
         self.send_writebacks(now);
     }
 
+    /// Counts a line that crosses a memory bus.
+    #[inline]
+    fn count_traffic(&mut self, line: Line, cause: Cause) {
+        self.traffic[node_of(line)].count(cause);
+    }
+
+    /// Lines read from, and written to, the memory of all nodes.
+    pub(crate) fn moved(&self) -> (u64, u64) {
+        let [local, remote] = &self.traffic;
+        (local.reads() + remote.reads(), local.writes() + remote.writes())
+    }
+
     /// Sends what the caches gave up to memory.
     #[inline]
     fn send_writebacks(&mut self, now: Ps) {
         while let Some(writeback) = self.caches.writebacks.pop() {
-            self.traffic.count(writeback.cause);
+            self.count_traffic(writeback.line, writeback.cause);
             self.backend.write(now, writeback.line);
         }
     }
@@ -316,7 +340,8 @@ impl Memory {
 
     /// Both sides of the balances of memory reads and writes since the measured time began.
     pub(crate) fn balance(&self) -> MemoryBalance {
-        self.backend.balance(self.traffic.reads(), self.traffic.writes())
+        let (reads, writes) = self.moved();
+        self.backend.balance(reads, writes)
     }
 
     /// A line enters the caches of core 0 without a transaction.
@@ -331,7 +356,7 @@ impl Memory {
     pub(crate) fn reset_counts(&mut self, now: Ps) {
         self.backend.reset_counts(now);
         self.counts = Counts::new(self.counts.llc_by_core.len());
-        self.traffic = Traffic::default();
+        self.traffic = Default::default();
         self.swept.reads = 0;
         self.caches.io_evictions = 0;
     }

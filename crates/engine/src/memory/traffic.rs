@@ -56,6 +56,11 @@ impl Traffic {
         self.lines[cause.0 as usize] += 1;
     }
 
+    /// The lines of both.
+    pub(crate) fn plus(&self, other: &Traffic) -> Traffic {
+        Traffic { lines: std::array::from_fn(|i| self.lines[i] + other.lines[i]) }
+    }
+
     pub(crate) fn reads(&self) -> u64 {
         self.total(false)
     }

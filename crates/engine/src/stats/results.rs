@@ -158,6 +158,36 @@ pub struct MemoryTraffic {
     pub bus_limit_gbps: f64,
     /// Every cause that occurred.
     pub causes: Vec<CauseTraffic>,
+    /// The same for each node of memory; empty on a machine with one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeTraffic>,
+    /// The link between the sockets; absent on a machine with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket_link: Option<SocketLinkResults>,
+}
+
+/// Traffic of the memory of one node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeTraffic {
+    /// `local` (of cores and NIC) or `remote`.
+    pub node: String,
+    /// Reads and writes together, GB/s (10^9 bytes).
+    pub bandwidth_gbps: f64,
+    /// What the data buses of the node's channels could carry, GB/s.
+    pub bus_limit_gbps: f64,
+    /// Every cause that occurred.
+    pub causes: Vec<CauseTraffic>,
+}
+
+/// What the link between the sockets carried, headers included.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SocketLinkResults {
+    /// Requests and lines written, to the remote node, GB/s (10^9 bytes).
+    pub to_remote_gbps: f64,
+    /// Lines read, from there, GB/s.
+    pub to_local_gbps: f64,
+    /// What each direction could carry, GB/s.
+    pub limit_gbps: f64,
 }
 
 /// One cause of memory traffic.
@@ -189,7 +219,8 @@ pub struct DramResults {
     pub row_misses: u64,
     /// See `row_hits`.
     pub row_conflicts: u64,
-    /// Share of time in which the data bus of each channel carried data, 0 to 1.
+    /// Share of time in which the data bus of each channel carried data, 0 to 1; the channels of a
+    /// remote node come last.
     pub bus_busy: Vec<f64>,
 }
 
@@ -263,7 +294,7 @@ pub struct DmaResults {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StageLoad {
     /// `wire`, `nic-sram`, `descriptors`, `io-credits`, `pcie`, `io-ways`, `llc`, `dram`,
-    /// `miss-registers`, `cores`.
+    /// `socket-link`, `miss-registers`, `cores`.
     pub stage: String,
     /// Mean use of its capacity, 0 to 1.
     pub load: f64,

@@ -1,8 +1,8 @@
 //! What the types of a machine cannot say.
 
 use super::{LINE, Violations};
-use crate::config::machine::{L1d, L2, Llc, Machine, Pcie, Replacement, SetIndex};
-use crate::config::units::{Duration, Frequency, Size};
+use crate::config::machine::{L1d, L2, Llc, Machine, Numa, Pcie, Replacement, SetIndex};
+use crate::config::units::{BitRate, Duration, Frequency, Size};
 use crate::iommu::config::IommuConfig;
 use crate::memory::dram::device::BANKS;
 use crate::memory::dram::{DramConfig, DramConfigError};
@@ -12,6 +12,9 @@ const MAX_CACHE: Size = Size(2 << 30);
 
 /// LLC ways: a way mask is 32 bits wide.
 const MAX_WAYS: u32 = 32;
+
+/// Reads under way: their numbers are 16 bits wide.
+const MAX_TRACKERS: u32 = 65_535;
 
 /// Cores of a machine: a directory entry has one bit for each.
 const MAX_CORES: u32 = 32;
@@ -57,6 +60,9 @@ pub(super) fn check(v: &mut Violations, machine: &Machine) {
     let entries = [8, 16, 32, 64].map(Size);
     v.one_of("machine.nic.descriptor_size", machine.nic.descriptor_size, &entries);
     v.one_of("machine.nic.completion_size", machine.nic.completion_size, &entries);
+    if let Some(numa) = &machine.numa {
+        check_numa(v, numa);
+    }
     if let Some(pcie) = &machine.pcie {
         check_pcie(v, pcie);
     }
@@ -83,9 +89,20 @@ fn check_llc(v: &mut Violations, llc: &Llc, cores: u32) {
         v.add("machine.llc.slices", 0, "at least 1");
     }
     v.at_least_one("machine.llc.writeback_buffers", llc.writeback_buffers);
+    if let Some(trackers) = llc.home_trackers {
+        v.within("machine.llc.home_trackers", trackers, &(1..=MAX_TRACKERS), "");
+    }
     let longest = Duration(1_000_000);
     v.within("machine.llc.memory_latency", llc.memory_latency, &(Duration(0)..=longest), "");
     check_cache(v, "machine.llc", llc.size, llc.ways, llc.replacement, slices.max(1));
+}
+
+fn check_numa(v: &mut Violations, numa: &Numa) {
+    v.within("machine.numa.links", numa.links, &(1..=8), "");
+    let rates = BitRate(1_000_000_000)..=BitRate(10_000_000_000_000);
+    v.within("machine.numa.link_bandwidth", numa.link_bandwidth, &rates, "");
+    let latencies = Duration(0)..=Duration(1_000_000);
+    v.within("machine.numa.latency", numa.latency, &latencies, "");
 }
 
 fn check_cache(

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use super::Scenario;
 use super::machine::Machine;
-use super::scenario::{CoreRange, Placement, Queues, Run, Slo, Tenant};
+use super::scenario::{CoreRange, MemoryNode, Placement, Queues, Run, Slo, Tenant};
 use super::units::{Duration, Share, Size};
 use crate::apps::config::AppConfig;
 use crate::memory::line::AddressSpace;
@@ -62,6 +62,7 @@ pub fn violations(scenario: &Scenario) -> Vec<Violation> {
     check_tenants(&mut v, scenario);
     check_services(&mut v, scenario);
     check_memory(&mut v, scenario);
+    check_nodes(&mut v, scenario);
     check_run(&mut v, run);
     check_slo(&mut v, slo);
     v.0
@@ -330,13 +331,32 @@ fn check_memory(v: &mut Violations, scenario: &Scenario) {
     }
     let bench = scenario.dma_bench.as_ref().map_or(0, |bench| u128::from(bench.window.0));
     // Eight bytes for each 4 KiB, for each of three kinds of mapping, and less for the levels above.
-    let tables = scenario.machine.iommu.as_ref().map_or(0, |_| (buffers + data + bench) / 128);
+    // With a second node the tables span the addresses of both.
+    let mapped = match scenario.machine.numa {
+        Some(_) => 2 * u128::from(AddressSpace::LIMIT.0),
+        None => buffers + data + bench,
+    };
+    let tables = scenario.machine.iommu.as_ref().map_or(0, |_| mapped / 128);
     data += bench + tables;
     if buffers + data > u128::from(AddressSpace::LIMIT.0) {
         let gib = |bytes: u128| format!("{} GiB", bytes >> 30);
         let given = format!("{} of buffers and {} of data", gib(buffers), gib(data));
         let key = if buffers > data { "queues.pool_buffers" } else { "tenants" };
         v.add(key, given, format!("{} in all", AddressSpace::LIMIT));
+    }
+}
+
+/// Whether there is another socket where memory of it is asked for.
+fn check_nodes(v: &mut Violations, scenario: &Scenario) {
+    if scenario.machine.numa.is_some() {
+        return;
+    }
+    let tenants = scenario.tenants.iter().enumerate();
+    let tenants = tenants.map(|(i, tenant)| (format!("tenants.{i}.memory"), tenant.memory));
+    for (key, memory) in tenants.chain([("queues.memory".into(), scenario.queues.memory)]) {
+        if memory == MemoryNode::Remote {
+            v.add(&key, "remote", "local, because the machine has no other socket (machine.numa)");
+        }
     }
 }
 

@@ -26,6 +26,7 @@ pub use mapping::{Field, Mapping, MappingError};
 pub use stats::ChannelStats;
 pub use timing::{Standard, TimingOverrides, Timings};
 
+use crate::memory::line::node_of;
 use crate::time::Ps;
 
 const READ: usize = 0;
@@ -38,6 +39,8 @@ const NEVER: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub struct Dram {
     map: AddressMap,
+    /// Channels of a node.
+    per_node: usize,
     channels: Channels,
 }
 
@@ -78,10 +81,17 @@ pub struct Done {
 impl Dram {
     /// The memory described by `cfg`, all banks closed, at time zero.
     pub fn new(cfg: &DramConfig) -> Result<Dram, DramConfigError> {
+        Dram::with_nodes(cfg, 1)
+    }
+
+    /// The same on each of so many nodes: the channels of the first come first.
+    pub(crate) fn with_nodes(cfg: &DramConfig, nodes: usize) -> Result<Dram, DramConfigError> {
         cfg.check()?;
         let banks = cfg.ranks * cfg.bank_groups * cfg.banks_per_group;
-        let channels = cfg.channels as usize;
+        let per_node = cfg.channels as usize;
+        let channels = per_node * nodes;
         Ok(Dram {
+            per_node,
             map: AddressMap::new(&cfg.mapping, &cfg.geometry()),
             channels: match banks {
                 0..=32 => Channels::Few(vec![Channel::new(cfg); channels]),
@@ -96,16 +106,21 @@ impl Dram {
         with!(&self.channels, c => c.len())
     }
 
-    /// The channel of a line (physical address / 64). Lines beyond the capacity wrap.
+    /// Channels of a node.
+    pub(crate) fn per_node(&self) -> usize {
+        self.per_node
+    }
+
+    /// The channel of a line (physical address / 64). Lines beyond the capacity of a node wrap.
     #[inline]
     pub fn channel_of(&self, line: u32) -> usize {
-        self.map.channel(line)
+        node_of(line) * self.per_node + self.map.channel(line)
     }
 
     /// Whether the queue for reads or writes of the line's channel has room.
     #[inline]
     pub fn can_accept(&self, line: u32, write: bool) -> bool {
-        let channel = self.map.channel(line);
+        let channel = self.channel_of(line);
         with!(&self.channels, c => c[channel].can_accept(write))
     }
 
@@ -118,7 +133,7 @@ impl Dram {
     #[inline]
     pub fn push(&mut self, now: Ps, line: u32, write: bool, tag: u32) -> Ps {
         let place = self.map.place(line);
-        let channel = self.map.channel(line);
+        let channel = self.channel_of(line);
         with!(&mut self.channels, c => c[channel].push(now, line, place, write, tag))
     }
 

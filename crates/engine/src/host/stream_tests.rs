@@ -1,0 +1,147 @@
+//! Whole runs of memory benchmarks: what they do to memory, on one node and on two.
+
+use serde_json::{Value, json};
+
+use crate::config::Scenario;
+use crate::stats::results::{CauseTraffic, Results};
+use crate::testing::{forwarder, lines, results, run, xmem};
+use crate::time::Ps;
+
+/// STREAM on both cores, over arrays that overflow the caches, with the given keys set.
+fn stream(set: &[(&str, Value)]) -> Scenario {
+    let cores = json!({ "first": 0, "count": 2 });
+    let app = json!({ "kind": "stream", "array": "256 KiB" });
+    let mut all = vec![
+        ("/traffic", Value::Null),
+        ("/tenants", json!([{ "name": "stream", "cores": cores, "app": app }])),
+    ];
+    all.extend_from_slice(set);
+    forwarder(&all)
+}
+
+fn numa(bandwidth: &str) -> (&'static str, Value) {
+    ("/machine/numa", json!({ "links": 1, "link_bandwidth": bandwidth, "latency": "30 ns" }))
+}
+
+const REMOTE: (&str, &str) = ("/tenants/0/memory", "remote");
+
+fn remote() -> (&'static str, Value) {
+    (REMOTE.0, REMOTE.1.into())
+}
+
+fn moved(causes: &[CauseTraffic]) -> u64 {
+    causes.iter().map(|c| c.lines).sum()
+}
+
+fn assert_close(value: f64, expected: f64, tolerance: f64) {
+    assert!((value / expected - 1.0).abs() < tolerance, "{value} is not about {expected}");
+}
+
+#[test]
+fn ten_lines_are_read_for_four_written_and_the_bus_is_the_limit() {
+    let r = results(&stream(&[]));
+    let (reads, writes) = (lines(&r, "cpu-other-rd"), lines(&r, "other-evct"));
+    assert_eq!(moved(&r.memory.causes), reads + writes);
+    assert_close(reads as f64 / writes as f64, 2.5, 0.03);
+    // STREAM counts what its loops touch, six loads and four stores; memory also sees the four lines
+    // that the stores read.
+    let bytes = r.tenants[0].counters["bytes"] as f64;
+    assert_close(r.memory.bandwidth_gbps * r.measured_ns, 1.4 * bytes, 0.03);
+    assert!(r.memory.bandwidth_gbps < r.memory.bus_limit_gbps);
+    let by_core = r.tenants[0].stream_gbps_by_core.as_ref().expect("STREAM tells");
+    assert_eq!(by_core.len(), 2);
+    assert_close(by_core.iter().sum::<f64>() * r.measured_ns, bytes, 1e-9);
+}
+
+#[test]
+fn a_core_alone_has_as_many_lines_under_way_as_miss_registers() {
+    let r = results(&stream(&[("/tenants/0/cores/count", 1.into())]));
+    // A line takes the L2's lookup and the way to the LLC, the DRAM, and the way back through the LLC:
+    // (14 + 8 + 30 + 8) cycles at 2 GHz. Little's law gives the lines under way.
+    let latency_ns = 30.0 + r.dram.read_latency.mean_ns;
+    let under_way = lines(&r, "cpu-other-rd") as f64 / r.measured_ns * latency_ns;
+    assert!(under_way > 7.0 && under_way <= 10.0, "{under_way} of 10 registers");
+}
+
+#[test]
+fn remote_memory_is_read_and_written_on_the_other_node_alone() {
+    let r = results(&stream(&[numa("166.4 Gbps"), remote()]));
+    let [local, remote] = &r.memory.nodes[..] else { panic!("two nodes") };
+    assert_eq!((local.node.as_str(), moved(&local.causes)), ("local", 0));
+    assert_eq!(remote.causes, r.memory.causes);
+    let [local_bus, remote_bus] = r.dram.bus_busy[..] else { panic!("a channel each") };
+    assert!(local_bus == 0.0 && remote_bus > 0.3);
+    // Every line read comes back with a header; every line written goes with one, as do requests.
+    let link = r.memory.socket_link.as_ref().expect("there is a link");
+    let rate = |n: u64, bytes: u64| (n * bytes) as f64 / r.measured_ns;
+    let (reads, writes) = (lines(&r, "cpu-other-rd"), lines(&r, "other-evct"));
+    assert_close(link.to_local_gbps, rate(reads, 72), 0.01);
+    assert_close(link.to_remote_gbps, rate(reads, 8) + rate(writes, 72), 0.01);
+}
+
+#[test]
+fn the_link_bounds_remote_traffic() {
+    let r = results(&stream(&[numa("32 Gbps"), remote()]));
+    let link = r.memory.socket_link.as_ref().expect("there is a link");
+    assert_close(link.limit_gbps, 4.0, 1e-6);
+    assert!(link.to_local_gbps <= 4.0);
+    assert_close(link.to_local_gbps, 4.0, 0.05);
+    assert_eq!(r.limiting_stage, "socket-link");
+}
+
+#[test]
+fn a_remote_access_takes_two_ways_over_the_link_more() {
+    let chase = |set: &[(&str, Value)]| results(&xmem("random-chained", "1 MiB", set)).amat_ns;
+    let [near, far] = [chase(&[numa("166.4 Gbps")]), chase(&[numa("166.4 Gbps"), remote()])];
+    // And the time of the request and of the line on the link, 80 bytes at 20.8 GB/s. Of the 1 MiB a
+    // hundredth part stays in L2 and LLC.
+    assert_close(far - near, 60.0 + 80.0 / 20.8, 0.15);
+}
+
+#[test]
+fn received_packets_can_lie_on_the_other_node_where_ddio_does_not_reach() {
+    let of = |memory: &str| {
+        results(&forwarder(&[numa("166.4 Gbps"), ("/queues/memory", memory.into())]))
+    };
+    let (near, far) = (of("local"), of("remote"));
+    assert!(near.io.as_ref().is_some_and(|io| io.write_hits + io.write_misses > 0));
+    assert!(far.io.as_ref().is_some_and(|io| io.write_hits + io.write_misses == 0));
+    let written = |r: &Results| lines(r, "nic-rx-wr");
+    assert_eq!(written(&near), 0);
+    // 16 lines of 1 KiB for each packet, on the other node.
+    assert_close(written(&far) as f64, 16.0 * far.packets.completed as f64, 0.01);
+    assert_eq!(moved(&near.memory.nodes[1].causes), 0);
+}
+
+#[test]
+fn a_write_lost_on_the_link_is_caught() {
+    let mut host = run(&stream(&[numa("32 Gbps"), remote()]));
+    assert!(host.results().is_ok());
+    host.memory.backend.lose_a_remote_write();
+    let fault = host.results().expect_err("the fault is seen");
+    assert!(fault.contains("memory writes"), "{fault}");
+}
+
+#[test]
+fn two_nodes_are_deterministic_and_a_snapshot_goes_on_alike() {
+    let scenario = stream(&[numa("64 Gbps"), remote()]);
+    let mut host = run(&scenario);
+    let mut snapshot = host.clone();
+    let end = host.now() + Ps::from_ns(20_000);
+    host.run_until(end);
+    snapshot.run_until(end);
+    assert_eq!(host.results().unwrap(), snapshot.results().unwrap());
+    assert_eq!(run(&scenario).results().unwrap(), run(&scenario).results().unwrap());
+}
+
+#[test]
+fn home_trackers_bound_the_reads_under_way() {
+    let of = |trackers: Value| {
+        let r = results(&stream(&[("/machine/llc/home_trackers", trackers)]));
+        lines(&r, "cpu-other-rd") as f64 / r.measured_ns * r.dram.read_latency.mean_ns
+    };
+    // Little's law: reads in the channel on average. A tracker is held a little longer than that.
+    assert!(of(Value::Null) > 8.0);
+    let four = of(4.into());
+    assert!(four > 2.0 && four < 4.0, "{four} reads under way with four trackers");
+}
