@@ -221,17 +221,25 @@ class IoResults(Plain):
     """Reads served by a cache."""
     read_misses: int
     """Reads served by memory."""
+    write_credits: int | None = None
+    """Credits for lines on their way from the NIC until they are written."""
+    write_credits_used: float | None = None
+    """How many of them were in use, mean."""
+    write_latency_ns: float | None = None
+    """Mean time for which a line held one; absent if none was written."""
 
 
 class IotlbResults(Plain):
     """Lookups in the IOTLB for one kind of mapping, one for each page that a DMA touches."""
 
     mapping: str
-    """`payload`, `descriptor` or `completion`."""
+    """`payload`, `descriptor`, `completion` or `acknowledgement`."""
     hits: int
     """Lookups that found the translation, or that the transaction before was waiting for it."""
     misses: int
     """Lookups that took a walk."""
+    misses_per_packet: float | None = None
+    """Those per received packet; absent if none was completed."""
 
 
 class IommuResults(Plain):
@@ -241,6 +249,9 @@ class IommuResults(Plain):
     """Lookups by kind of mapping."""
     misses_per_packet: float | None
     """IOTLB misses per received packet; absent if none was completed."""
+    write_wait_ns: float | None = None
+    """Mean time that a line which the NIC writes waits for its translation, behind others included;
+    absent if none was written."""
     walks: int
     """Page walks that ended."""
     walk_reads: int

@@ -119,6 +119,9 @@ fn main() {
         println!("{:15} {:5.2} {}", s.stage, s.load, s.detail);
     }
     println!("limiting: {}; {:?}", r.limiting_stage, r.io);
+    if let Some(iommu) = &r.iommu {
+        println!("{iommu:?}");
+    }
     println!("reads after sweep: {}", r.reads_after_sweep);
     for t in &r.tenants {
         println!("{} {:.2} M/s {:?}", t.name, t.progress_mps, t.counters);

@@ -73,14 +73,14 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (
         &["machine.iommu={iotlb={entries=0, ways=128}, paging_structures={pml4=1, pdpt=1, pd=1}, \
              posted_queue=8, non_posted_queue=8, walkers=1, step_latency='1 ns', \
-             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB'}}"],
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB', acknowledgements='4 KiB'}}"],
         "machine.iommu.iotlb.entries",
         "1 to 65536",
     ),
     (
         &["machine.iommu={iotlb={entries=128, ways=3}, paging_structures={pml4=1, pdpt=1, pd=1}, \
              posted_queue=8, non_posted_queue=8, walkers=1, step_latency='1 ns', \
-             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB'}}"],
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB', acknowledgements='4 KiB'}}"],
         "machine.iommu.iotlb.ways",
         "a divisor of machine.iommu.iotlb.entries (128)",
     ),
@@ -88,7 +88,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
         &[
             "machine.iommu={iotlb={entries=128, ways=128}, paging_structures={pml4=1, pdpt=1, pd=2000}, \
              posted_queue=8, non_posted_queue=8, walkers=1, step_latency='1 ns', \
-             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB'}}",
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB', acknowledgements='4 KiB'}}",
         ],
         "machine.iommu.paging_structures.pd",
         "0 to 1024",
@@ -97,7 +97,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
         &[
             "machine.iommu={iotlb={entries=128, ways=128}, paging_structures={pml4=1, pdpt=1, pd=1}, \
              posted_queue=0, non_posted_queue=8, walkers=1, step_latency='1 ns', \
-             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB'}}",
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB', acknowledgements='4 KiB'}}",
         ],
         "machine.iommu.posted_queue",
         "1 to 65536",
@@ -106,7 +106,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
         &[
             "machine.iommu={iotlb={entries=128, ways=128}, paging_structures={pml4=1, pdpt=1, pd=1}, \
              posted_queue=8, non_posted_queue=8, walkers=0, step_latency='1 ns', \
-             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB'}}",
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB', acknowledgements='4 KiB'}}",
         ],
         "machine.iommu.walkers",
         "1 to 1024",
@@ -115,7 +115,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
         &[
             "machine.iommu={iotlb={entries=128, ways=128}, paging_structures={pml4=1, pdpt=1, pd=1}, \
              posted_queue=8, non_posted_queue=8, walkers=1, step_latency='1 ms', \
-             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB'}}",
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB', acknowledgements='4 KiB'}}",
         ],
         "machine.iommu.step_latency",
         "0 ps to 10 us",
@@ -164,11 +164,6 @@ const RULES: &[(&[&str], &str, &str)] = &[
     ),
     (&[closed_loop!("3 KiB", "64 B")], "traffic.read", "a multiple of traffic.payload (2 KiB)"),
     (&[closed_loop!("4 KiB", "9 B")], "traffic.acknowledgement", "60 B to"),
-    (
-        &[closed_loop!("4 KiB", "4 KiB")],
-        "traffic.acknowledgement",
-        "at most queues.buffer_size (2 KiB)",
-    ),
     (&[CLOSED_LOOP], "traffic.payload", "at most queues.buffer_size (2 KiB)"),
     (&["tenants.0.app.keys=0"], "tenants.0.app.keys", "1 to"),
     (&["placement.io_ways=0"], "placement.io_ways", "1 to 6"),

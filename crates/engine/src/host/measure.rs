@@ -6,7 +6,7 @@ use super::closed_loop::ClosedLoop;
 use super::packets::Packet;
 use super::{Event, Host, balance};
 use crate::apps::AnyApp;
-use crate::iommu::{Iommu, Lookups, Mapping};
+use crate::iommu::{Iommu, Lookups, Mapping, Order};
 use crate::memory::line::{LINE_BYTES, LineKind};
 use crate::memory::traffic::{Agent, Traffic};
 use crate::nic::queue::Queue;
@@ -54,6 +54,8 @@ pub(super) struct Meters {
     sram_since: Ps,
     credit_time: u128,
     credit_since: Ps,
+    /// Lines whose write credits have come back.
+    pub(super) written_lines: u64,
     /// Sum over packets of the share of their queue's descriptors that were in use, in 1/65536, and
     /// the number of packets.
     ring_use: u64,
@@ -93,6 +95,7 @@ impl Meters {
             sram_since: Ps::ZERO,
             credit_time: 0,
             credit_since: Ps::ZERO,
+            written_lines: 0,
             ring_use: 0,
             ring_samples: 0,
             last: Totals::default(),
@@ -234,6 +237,12 @@ impl Host {
         (m.credit_time + open) as f64 / self.span_ps()
     }
 
+    /// Mean time for which a line written held its credit (Little's law), ns.
+    fn write_latency_ns(&self) -> Option<f64> {
+        let lines = self.meters.written_lines;
+        (lines > 0).then(|| self.mean_credits() * self.span_ps() / 1e3 / lines as f64)
+    }
+
     /// Mean number of bytes in the NIC's SRAM.
     pub(super) fn mean_sram(&self) -> f64 {
         let m = &self.meters;
@@ -310,6 +319,9 @@ impl Host {
                 write_misses: counts.io_write_misses,
                 read_hits: counts.io_read_hits,
                 read_misses: counts.io_read_misses,
+                write_credits: self.rx.credits(),
+                write_credits_used: self.mean_credits(),
+                write_latency_ns: self.write_latency_ns(),
             }),
             iommu: self.iommu.as_ref().map(|iommu| self.iommu_results(iommu, span_ns)),
             dma: self.bench.as_ref().map(|bench| bench.results(span_ns)),
@@ -408,6 +420,7 @@ impl Host {
         let counts = &iommu.walkers.counts;
         let misses: u64 = iommu.lookups.iter().map(|l| l.misses).sum();
         let (walks, completed) = (counts.finished, self.meters.completed);
+        let per_packet = |n: u64| (completed > 0).then(|| n as f64 / completed as f64);
         IommuResults {
             lookups: Mapping::ALL
                 .iter()
@@ -416,9 +429,11 @@ impl Host {
                     mapping: mapping.name().into(),
                     hits,
                     misses,
+                    misses_per_packet: per_packet(misses),
                 })
                 .collect(),
-            misses_per_packet: (completed > 0).then(|| misses as f64 / completed as f64),
+            misses_per_packet: per_packet(misses),
+            write_wait_ns: iommu.waits(Order::Posted).mean_ns(),
             walks,
             walk_reads: counts.reads,
             miss_latency_ns: (walks > 0).then(|| counts.miss_time as f64 / 1e3 / walks as f64),

@@ -34,6 +34,7 @@ use crate::core::interval::Core;
 use crate::core::op::Mark;
 use crate::events::Events;
 use crate::iommu::Iommu;
+use crate::iommu::config::{Mode, PageSize};
 use crate::memory::dram::Dram;
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line};
 use crate::memory::system::{Due, Memory, Requester};
@@ -266,6 +267,8 @@ impl Host {
         let mut queues = Vec::new();
         let mut places = Stream::new(scenario.run.seed, "pools");
         let mut dealt = None;
+        let mapped = machine.iommu.as_ref().map_or(PageSize::Small, |iommu| iommu.pages.payload);
+        let page = mapped.region_begins_on();
         for (tenant, config) in scenario.tenants.iter().enumerate() {
             let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
             let (cores_of_app, seed) = (config.cores.count, scenario.run.seed);
@@ -281,15 +284,16 @@ impl Host {
                     let config = &scenario.queues;
                     let place = if config.start == Start::Dealt {
                         let serving = serving_cores(scenario);
-                        let all =
-                            *dealt.get_or_insert_with(|| Region::new(config, serving, &mut space));
+                        let all = *dealt
+                            .get_or_insert_with(|| Region::new(config, serving, page, &mut space));
                         (all, queues.len() as u32)
                     } else {
-                        (Region::new(config, 1, &mut space), 0)
+                        (Region::new(config, 1, page, &mut space), 0)
                     };
                     queues.push(Queue::new(
                         id as u16,
                         config,
+                        closed_loop.map_or(config.buffer_size, |c| c.acknowledgement),
                         &machine.nic,
                         place,
                         &mut space,
@@ -330,7 +334,8 @@ impl Host {
             .as_ref()
             .map(|bench| BenchDevice::new(bench, scenario.run.seed, &mut space));
         // Behind all that it maps.
-        let iommu = machine.iommu.as_ref().map(|iommu| Iommu::new(iommu, &mut space));
+        let on = machine.iommu.as_ref().filter(|iommu| iommu.mode != Mode::Off);
+        let iommu = on.map(|iommu| Iommu::new(iommu, &mut space));
         let placement = &scenario.placement;
         let io_ways = mask(WayRange { first: 0, count: placement.io_ways });
         let lines = (space.largest_node().0 / LINE_BYTES) as usize;

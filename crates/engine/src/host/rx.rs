@@ -327,6 +327,7 @@ impl Host {
         self.meters.account_credits(now, self.rx.credits_used());
         self.rx.free_line_credits += u32::from(lines);
         self.rx.free_tlp_credits += 1;
+        self.meters.written_lines += u64::from(lines);
         self.receive(now);
         if self.bench.is_some() {
             self.bench_start(now);

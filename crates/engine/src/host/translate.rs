@@ -51,7 +51,7 @@ impl Host {
 
     /// What a read touches.
     fn touched_by(&mut self, read: u32) -> Touched {
-        use Mapping::{Descriptor, Payload};
+        use Mapping::{Acknowledgement, Descriptor, Payload};
         let descriptors = |ring: &Ring, count| {
             // A fetch around the end of its ring touches the ring's beginning too.
             let (lines, wrapped) = ring.next_lines(count);
@@ -68,9 +68,11 @@ impl Host {
             For::Transmit { packet } => {
                 let p = self.packets.get(packet);
                 let (first, bytes) = p.tx.expect("a posted packet has its data");
-                let data = (Payload, first..first + lines_in(u64::from(bytes)));
+                let answers = self.closed_loop.is_some() && !p.zero_copy;
+                let mapping = if answers { Acknowledgement } else { Payload };
+                let data = (mapping, first..first + lines_in(u64::from(bytes)));
                 if self.tx.descriptor_batch.is_some() {
-                    return [data, (Payload, 0..0)];
+                    return [data, (mapping, 0..0)];
                 }
                 let descriptor = self.queues[p.queue as usize].tx_ring_translated.advance();
                 [(Descriptor, descriptor..descriptor + 1), data]
@@ -132,7 +134,10 @@ mod tests {
             "iotlb": { "entries": entries, "ways": entries },
             "paging_structures": { "pml4": 4, "pdpt": 4, "pd": 4 },
             "posted_queue": 16, "non_posted_queue": 16, "walkers": 8, "step_latency": "20 ns",
-            "pages": { "payload": payload, "descriptors": "4 KiB", "completions": "4 KiB" }
+            "pages": {
+                "payload": payload, "descriptors": "4 KiB", "completions": "4 KiB",
+                "acknowledgements": "4 KiB"
+            }
         })
     }
 
@@ -159,6 +164,98 @@ mod tests {
         assert_eq!(lines(&all, "iommu-walk-rd"), 0);
         // Credits and read requests that wait for walks move fewer packets.
         assert!(small.packets.completed < all.packets.completed);
+    }
+
+    #[test]
+    fn passing_through_is_as_having_none() {
+        let mut off = iommu(8, "4 KiB");
+        off["mode"] = json!("off");
+        let off = results(&forwarding(off));
+        let none = results(&forwarder(&[("/machine/pcie", pcie_json())]));
+        assert!(off.iommu.is_none());
+        assert_eq!(off.packets, none.packets);
+        assert_eq!(off.latency, none.latency);
+    }
+
+    /// Threads that read from other machines, behind an IOTLB of two dozen entries; 40 lines of writes
+    /// at a time are less than PCIe could take.
+    fn readers(threads: u32, entries: u32) -> Results {
+        let traffic = json!({
+            "kind": "closed-loop", "senders": 5, "read": "8 KiB", "open_reads": 8,
+            "payload": "2 KiB", "headers": "64 B", "acknowledgement": "64 B",
+            "network": {
+                "delay": "2 us", "sender_link": "100 Gbps", "buffer": "1 MiB",
+                "ecn_threshold": "1 MiB"
+            },
+            "recovery": { "min_timeout": "200 us" },
+            "control": { "kind": "swift", "endpoint_target": "20 us", "max_cwnd": 32.0 }
+        });
+        let mut slow_walks = iommu(entries, "4 KiB");
+        slow_walks["step_latency"] = json!("300 ns");
+        results(&forwarder(&[
+            ("/machine/core/count", json!(8)),
+            ("/machine/dram/channels", json!(4)),
+            ("/machine/nic/link", json!("100 Gbps")),
+            ("/machine/nic/sram", json!("256 KiB")),
+            ("/machine/nic/write_credits", json!(20)),
+            ("/machine/pcie", pcie_json()),
+            ("/machine/iommu", slow_walks),
+            ("/traffic", traffic),
+            (
+                "/tenants",
+                json!([{
+                    "name": "snap", "cores": { "first": 0, "count": threads },
+                    "app": { "kind": "snap", "packet_instructions": 1000 }
+                }]),
+            ),
+            ("/queues/buffer_size", json!("4 KiB")),
+            ("/queues/headroom", json!("0 B")),
+            ("/queues/metadata", json!("0 B")),
+            ("/queues/rx_descriptors", json!(256)),
+            ("/queues/tx_descriptors", json!(256)),
+            ("/queues/start", json!("shuffled")),
+            ("/run/warmup", json!("1 ms")),
+            ("/run/duration", json!("1 ms")),
+        ]))
+    }
+
+    #[test]
+    fn acknowledgements_have_a_mapping_of_their_own() {
+        let r = readers(2, 24);
+        let iommu = r.iommu.expect("there is an IOMMU");
+        let of = |name: &str| iommu.lookups.iter().find(|l| l.mapping == name).expect("a kind");
+        let packets = r.packets.transmitted;
+        let looked_up = of("acknowledgement").hits + of("acknowledgement").misses;
+        assert!(packets > 1_000 && looked_up.abs_diff(packets) < 200, "{looked_up} of {packets}");
+        // 64 of 64 bytes lie in a page, and are used in turn.
+        let missed = of("acknowledgement").misses_per_packet.expect("packets were completed");
+        assert!(missed < 0.05, "{missed}");
+        let sum: f64 = iommu.lookups.iter().filter_map(|l| l.misses_per_packet).sum();
+        assert!((sum - iommu.misses_per_packet.expect("the same")).abs() < 1e-9);
+    }
+
+    /// The closed form of "Understanding Host Interconnect Congestion" (HotNets 2022, section 3.1) for
+    /// packets of two kilobytes and their completions, all its terms means of the run; and its Tbase is
+    /// what writes take in a run in which all translations are cached.
+    #[test]
+    fn the_closed_form_holds_for_packets_of_several_threads() {
+        for (threads, misses) in [(2, 1.0), (4, 2.0), (8, 3.0)] {
+            let cached = readers(threads, 8192).io.and_then(|io| io.write_latency_ns).unwrap();
+            let r = readers(threads, 24);
+            let (io, iommu) = (r.io.expect("DMA"), r.iommu.expect("an IOMMU"));
+            let (m, wait) = (iommu.misses_per_packet.unwrap(), iommu.write_wait_ns.unwrap());
+            assert!((m - misses).abs() < 0.3, "{threads} threads: {m} misses a packet");
+            assert!(io.write_credits_used > 0.9 * f64::from(io.write_credits), "credits limit");
+            let t_base = io.write_latency_ns.expect("writes") - wait;
+            assert!((t_base / cached - 1.0).abs() < 0.15, "{t_base:.0} and {cached:.0} ns");
+            // A packet's 33 lines and its completion.
+            let packets = io.write_credits_used / 34.0;
+            let bound = packets * 2048.0 * 8.0 / (t_base + m * (wait / m));
+            let got = r.transport.expect("closed loop").goodput_gbps;
+            assert!((got / bound - 1.0).abs() < 0.05, "{threads}: {got:.2} Gbps, bound {bound:.2}");
+            // Misses take up to half of the time.
+            assert!(wait > 0.3 * t_base, "{wait:.0} of {t_base:.0} ns");
+        }
     }
 
     #[test]

@@ -3,12 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::units::Duration;
+use crate::config::units::{Duration, Size};
 
-/// The IOMMU: every DMA is translated, by mappings made once that stay ("loose" mode).
+/// The IOMMU: every DMA is translated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IommuConfig {
+    /// Whether, and by which mappings.
+    #[serde(default)]
+    pub mode: Mode,
     /// The cache of translations.
     pub iotlb: IotlbConfig,
     /// The caches of the upper levels of the page table.
@@ -24,6 +27,17 @@ pub struct IommuConfig {
     pub step_latency: Duration,
     /// Sizes of the pages by which memory is mapped for the NIC.
     pub pages: Pages,
+}
+
+/// How devices are kept to memory that is theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Not at all: devices use physical addresses, and the IOMMU passes them through.
+    Off,
+    /// All memory of the queues is mapped once and stays so.
+    #[default]
+    Loose,
 }
 
 /// The cache of translations.
@@ -67,12 +81,14 @@ pub struct PagingStructures {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pages {
-    /// Packet data, received and transmitted.
+    /// Packet data, received and transmitted, but for acknowledgements.
     pub payload: PageSize,
     /// Receive and transmit descriptors.
     pub descriptors: PageSize,
     /// Receive and transmit completions.
     pub completions: PageSize,
+    /// Acknowledgements that answer closed-loop traffic.
+    pub acknowledgements: PageSize,
 }
 
 /// A page size of the remapping hardware.
@@ -87,4 +103,15 @@ pub enum PageSize {
     /// A leaf in a page-directory-pointer table.
     #[serde(rename = "1 GiB")]
     Huge,
+}
+
+impl PageSize {
+    /// What a region of memory that is mapped by itself begins on: a program that asks for a few
+    /// megabytes in huge pages gets whole ones of 2 MiB, and a part of one of 1 GiB.
+    pub(crate) const fn region_begins_on(self) -> Size {
+        match self {
+            PageSize::Small => Size(4 << 10),
+            PageSize::Large | PageSize::Huge => Size(2 << 20),
+        }
+    }
 }

@@ -6,8 +6,8 @@
 //! Specification, section 2.4.1), and read requests wait in a queue as well. While they wait they
 //! hold their PCIe credits or read tags, so that the rate falls as latency grows (Little's law).
 //!
-//! A transaction to the page that the one before it is waiting for does not walk again, as it cannot
-//! leave first. Other misses are not joined: two walks for one page may run side by side.
+//! A transaction to the page that the one before it of its kind is waiting for does not walk again, as
+//! it cannot leave first. Other misses are not joined: two walks for one page may run side by side.
 
 pub mod config;
 mod iotlb;
@@ -55,6 +55,8 @@ pub(crate) fn one_range(mapping: Mapping, lines: Range<Line>) -> Touched {
 #[derive(Clone, Copy, Debug)]
 struct Waiting<T> {
     transaction: T,
+    lines: u32,
+    arrived: Ps,
     /// Walks that it waits for.
     missing: u32,
 }
@@ -65,11 +67,36 @@ struct Fifo<T> {
     waiting: VecDeque<Waiting<T>>,
     /// How many may be in the queue, and those for which it has no room yet.
     room: usize,
-    behind: VecDeque<(T, Touched)>,
+    behind: VecDeque<(T, Touched, Ps)>,
     /// Number of the first that waits.
     first: u64,
-    /// The page that was looked up last.
-    last: Option<Page>,
+    /// The page of each kind that was looked up last, and the number of the transaction.
+    last: [Option<(Page, u64)>; MAPPINGS],
+    waits: Waits,
+}
+
+/// Lines of the transactions of an order that have gone on since measuring began, and the sum over
+/// them of the time that they have waited.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Waits {
+    lines: u64,
+    time: u128,
+}
+
+impl Waits {
+    fn add(&mut self, lines: u32, wait: Ps) {
+        self.lines += u64::from(lines);
+        self.time += u128::from(lines) * u128::from(wait.0);
+    }
+
+    /// Mean wait of a line, ns; nothing without lines.
+    pub(crate) fn mean_ns(&self) -> Option<f64> {
+        (self.lines > 0).then(|| self.time as f64 / 1e3 / self.lines as f64)
+    }
+}
+
+fn lines_of(touched: &Touched) -> u32 {
+    touched.iter().map(|(_, lines)| lines.end - lines.start).sum()
 }
 
 /// Lookups of a kind of mapping since measuring began.
@@ -95,7 +122,8 @@ impl<T: Copy> Iommu<T> {
     /// An IOMMU that maps all that is reserved in `space` so far, and reserves its page table there.
     pub(crate) fn new(config: &IommuConfig, space: &mut AddressSpace) -> Iommu<T> {
         let (waiting, behind) = (VecDeque::new(), VecDeque::new());
-        let fifo = Fifo { waiting, room: 0, behind, first: 0, last: None };
+        let waits = Waits::default();
+        let fifo = Fifo { waiting, room: 0, behind, first: 0, last: [None; MAPPINGS], waits };
         let fifo = |room| Fifo { room: room as usize, ..fifo.clone() };
         let IommuConfig { iotlb, posted_queue, non_posted_queue, .. } = config;
         Iommu {
@@ -119,20 +147,23 @@ impl<T: Copy> Iommu<T> {
     ) -> bool {
         let fifo = &mut self.fifos[order as usize];
         if fifo.waiting.len() == fifo.room {
-            fifo.behind.push_back((transaction, touched));
+            fifo.behind.push_back((transaction, touched, now));
             return false;
         }
-        let missing = self.look_up_all(now, order, touched);
+        let missing = self.look_up_all(now, order, &touched);
+        let lines = lines_of(&touched);
         let fifo = &mut self.fifos[order as usize];
         if missing == 0 && fifo.waiting.is_empty() {
+            fifo.first += 1;
+            fifo.waits.add(lines, Ps::ZERO);
             return true;
         }
-        fifo.waiting.push_back(Waiting { transaction, missing });
+        fifo.waiting.push_back(Waiting { transaction, lines, arrived: now, missing });
         false
     }
 
     /// Looks up the pages of a transaction that enters the queue; returns the walks that it takes.
-    fn look_up_all(&mut self, now: Ps, order: Order, touched: Touched) -> u32 {
+    fn look_up_all(&mut self, now: Ps, order: Order, touched: &Touched) -> u32 {
         let fifo = &self.fifos[order as usize];
         let ticket = Ticket { order, number: fifo.first + fifo.waiting.len() as u64 };
         let mut missing = 0;
@@ -140,8 +171,8 @@ impl<T: Copy> Iommu<T> {
             if lines.is_empty() {
                 continue;
             }
-            let mut page = self.table.page(mapping, lines.start);
-            let last = self.table.page(mapping, lines.end - 1);
+            let mut page = self.table.page(*mapping, lines.start);
+            let last = self.table.page(*mapping, lines.end - 1);
             loop {
                 missing += u32::from(self.look_up(now, page, ticket));
                 if page == last {
@@ -156,10 +187,11 @@ impl<T: Copy> Iommu<T> {
     /// Looks a page up; returns whether it takes a walk.
     fn look_up(&mut self, now: Ps, page: Page, ticket: Ticket) -> bool {
         let fifo = &mut self.fifos[ticket.order as usize];
-        let same_as_before = fifo.last.replace(page) == Some(page);
+        let last = fifo.last[page.mapping as usize].replace((page, ticket.number));
+        // One before it waits for the translation, and leaves first.
+        let asked = last.is_some_and(|(asked, by)| asked == page && by >= fifo.first);
         let lookups = &mut self.lookups[page.mapping as usize];
-        // The transaction before it has the translation, or waits for it and leaves first.
-        if self.iotlb.look_up(page.key()) || (same_as_before && !fifo.waiting.is_empty()) {
+        if self.iotlb.look_up(page.key()) || asked {
             lookups.hits += 1;
             return false;
         }
@@ -191,9 +223,12 @@ impl<T: Copy> Iommu<T> {
         let fifo = &mut self.fifos[order as usize];
         fifo.first += 1;
         let left = fifo.waiting.pop_front()?;
-        if let Some((transaction, touched)) = fifo.behind.pop_front() {
-            let missing = self.look_up_all(now, order, touched);
-            self.fifos[order as usize].waiting.push_back(Waiting { transaction, missing });
+        fifo.waits.add(left.lines, now - left.arrived);
+        if let Some((transaction, touched, arrived)) = fifo.behind.pop_front() {
+            let missing = self.look_up_all(now, order, &touched);
+            let lines = lines_of(&touched);
+            let waiting = Waiting { transaction, lines, arrived, missing };
+            self.fifos[order as usize].waiting.push_back(waiting);
         }
         Some(left.transaction)
     }
@@ -204,8 +239,16 @@ impl<T: Copy> Iommu<T> {
         queued.chain(self.fifos.iter().flat_map(|fifo| &fifo.behind).map(|b| &b.0))
     }
 
+    /// How long transactions of an order have waited.
+    pub(crate) fn waits(&self, order: Order) -> Waits {
+        self.fifos[order as usize].waits
+    }
+
     /// Starts the measured time.
     pub(crate) fn reset_counts(&mut self, now: Ps) {
+        for fifo in &mut self.fifos {
+            fifo.waits = Waits::default();
+        }
         self.in_flight_begin = self.walkers.in_flight();
         self.walkers.reset_counts(now);
         self.lookups = Default::default();
@@ -215,20 +258,26 @@ impl<T: Copy> Iommu<T> {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::config::{
-        IommuConfig, IotlbConfig, IotlbReplacement, PageSize, Pages, PagingStructures,
+        IommuConfig, IotlbConfig, IotlbReplacement, Mode, PageSize, Pages, PagingStructures,
     };
 
     /// An IOMMU of a few entries and 4 KiB pages whose walks read one level once they are warm.
     pub(crate) fn config(entries: u32) -> IommuConfig {
         let small = PageSize::Small;
         IommuConfig {
+            mode: Mode::Loose,
             iotlb: IotlbConfig { entries, ways: entries, replacement: IotlbReplacement::Lru },
             paging_structures: PagingStructures { pml4: 4, pdpt: 4, pd: 4 },
             posted_queue: 64,
             non_posted_queue: 64,
             walkers: 2,
             step_latency: "10 ns".parse().expect("a time"),
-            pages: Pages { payload: small, descriptors: small, completions: small },
+            pages: Pages {
+                payload: small,
+                descriptors: small,
+                completions: small,
+                acknowledgements: small,
+            },
         }
     }
 }

@@ -10,23 +10,25 @@ use super::iotlb::Iotlb;
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line};
 
 /// Kinds of mappings.
-pub(crate) const MAPPINGS: usize = 3;
+pub(crate) const MAPPINGS: usize = 4;
 
 /// What a page is mapped for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Mapping {
-    /// Packet data.
+    /// Packet data, but for acknowledgements.
     Payload = 0,
     /// Receive and transmit descriptors.
     Descriptor = 1,
     /// Receive and transmit completions.
     Completion = 2,
+    /// Acknowledgements that answer closed-loop traffic.
+    Acknowledgement = 3,
 }
 
 impl Mapping {
     pub(crate) const ALL: [Mapping; MAPPINGS] =
-        [Mapping::Payload, Mapping::Descriptor, Mapping::Completion];
+        [Mapping::Payload, Mapping::Descriptor, Mapping::Completion, Mapping::Acknowledgement];
 
     /// The name used in results.
     pub(crate) const fn name(self) -> &'static str {
@@ -34,6 +36,7 @@ impl Mapping {
             Mapping::Payload => "payload",
             Mapping::Descriptor => "descriptor",
             Mapping::Completion => "completion",
+            Mapping::Acknowledgement => "acknowledgement",
         }
     }
 }
@@ -90,7 +93,8 @@ impl PageTable {
     pub(crate) fn new(config: &IommuConfig, space: &mut AddressSpace) -> PageTable {
         let lines = (space.end().0 / LINE_BYTES).max(1);
         let pages = &config.pages;
-        let leaf = [pages.payload, pages.descriptors, pages.completions].map(|size| match size {
+        let sizes = [pages.payload, pages.descriptors, pages.completions, pages.acknowledgements];
+        let leaf = sizes.map(|size| match size {
             PageSize::Small => 1,
             PageSize::Large => 2,
             PageSize::Huge => 3,

@@ -107,6 +107,20 @@ fn neighbours_to_one_page_share_a_walk() {
 }
 
 #[test]
+fn a_transaction_of_another_kind_between_neighbours_makes_no_further_walk() {
+    let mut b = Bench::new(&config(8));
+    for id in 0..6 {
+        let now = Ps::from_ns(10 * u64::from(id));
+        let mapping = if id % 2 == 0 { Mapping::Payload } else { Mapping::Completion };
+        let at_once = b.iommu.arrive(now, Order::Posted, id, one_range(mapping, 64..65));
+        assert!(!at_once);
+        b.take_due();
+    }
+    assert_eq!(b.finish().len(), 6);
+    assert_eq!(b.iommu.walkers.counts.started, 2);
+}
+
+#[test]
 fn large_pages_need_fewer_translations_and_a_shorter_walk() {
     let mut small = config(4);
     small.paging_structures.pd = 0;

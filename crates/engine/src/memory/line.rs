@@ -82,8 +82,16 @@ impl AddressSpace {
     /// # Panics
     /// When the node's 128 GiB are exhausted; scenarios are refused before that.
     pub fn reserve(&mut self, bytes: u64) -> Line {
+        self.reserve_on(Size(PAGE), bytes)
+    }
+
+    /// Reserves `bytes` that begin on a larger page of this size and returns the first line.
+    ///
+    /// # Panics
+    /// As [`Self::reserve`].
+    pub fn reserve_on(&mut self, page: Size, bytes: u64) -> Line {
         let next = &mut self.next_byte[self.node as usize];
-        let base = *next;
+        let base = next.next_multiple_of(page.0);
         *next = (base + bytes).next_multiple_of(PAGE);
         assert!(*next <= Self::LIMIT.0, "the scenario's regions exceed {}", Self::LIMIT);
         (self.node as Line) << NODE_SHIFT | (base / LINE_BYTES) as Line
@@ -122,6 +130,9 @@ mod tests {
         assert_eq!(u64::from(b) * LINE_BYTES, PAGE);
         assert_eq!(u64::from(c) * LINE_BYTES, 3 * PAGE);
         assert_eq!(space.end(), Size(4 * PAGE));
+        let large = Size(2 << 20);
+        assert_eq!(u64::from(space.reserve_on(large, 64)) * LINE_BYTES, large.0);
+        assert_eq!(space.end(), Size(large.0 + PAGE));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::pool::{Buffer, Pool};
 use crate::config::machine::Nic;
 use crate::config::scenario::{Queues, Start};
+use crate::config::units::Size;
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
 use crate::rng::Stream;
 
@@ -72,11 +73,16 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// Room for the buffers of so many queues.
-    pub(crate) fn new(config: &Queues, queues: u32, space: &mut AddressSpace) -> Region {
+    /// Room for the buffers of so many queues, which begins on a page of `page` bytes.
+    pub(crate) fn new(
+        config: &Queues,
+        queues: u32,
+        page: Size,
+        space: &mut AddressSpace,
+    ) -> Region {
         let buffers = config.pool_buffers.unwrap_or(config.rx_descriptors);
         let all = u64::from(buffer_lines(config)) * u64::from(buffers) * u64::from(queues);
-        Region { first: space.reserve(all * LINE_BYTES), queues, buffers }
+        Region { first: space.reserve_on(page, all * LINE_BYTES), queues, buffers }
     }
 
     /// The pool of one of the queues: the buffers that its ring begins with, then the others.
@@ -94,6 +100,15 @@ impl Region {
                 let base = rank * self.buffers;
                 let end = base + self.buffers;
                 Pool::new(config.pool, (base + at..end).chain(base..base + at))
+            }
+            // Fisher and Yates.
+            Start::Shuffled => {
+                let base = rank * self.buffers;
+                let mut order: Vec<Buffer> = (base..base + self.buffers).collect();
+                for last in (1..self.buffers).rev() {
+                    order.swap(last as usize, stream.below(last + 1) as usize);
+                }
+                Pool::new(config.pool, order.into_iter())
             }
         }
     }
@@ -178,15 +193,17 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
+    /// The queue pair of a core, which transmits up to `tx_bytes` a packet beside what it forwards.
     pub(crate) fn new(
         core: u16,
         config: &Queues,
+        tx_bytes: Size,
         nic: &Nic,
         (region, rank): (Region, u32),
         space: &mut AddressSpace,
         stream: &mut Stream,
     ) -> Queue {
-        let tx_lines = lines_in(config.buffer_size.0);
+        let tx_lines = lines_in(tx_bytes.0);
         let tx_buffers = config.tx_descriptors + config.tx_backlog;
         let first_tx = space.reserve(u64::from(tx_lines) * u64::from(tx_buffers) * LINE_BYTES);
         let descriptor = nic.descriptor_size.0 as u32;
@@ -342,5 +359,34 @@ impl Queue {
     pub(crate) fn idle_buffers(&self) -> u64 {
         let sent = self.sent.iter().flatten().count();
         (self.pool.len() + self.posted.len() + sent) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(seed: u64) -> Vec<Buffer> {
+        let config = crate::testing::forwarder(&[
+            ("/queues/start", "shuffled".into()),
+            ("/queues/pool_buffers", 100.into()),
+        ])
+        .queues;
+        let region = Region { first: 0, queues: 1, buffers: 100 };
+        let mut pool = region.pool(&config, 0, &mut Stream::new(seed, "pools"));
+        std::iter::from_fn(|| pool.take()).collect()
+    }
+
+    #[test]
+    fn a_shuffled_pool_holds_each_buffer_once_in_an_order_of_its_own() {
+        let first = order(1);
+        let mut sorted = first.clone();
+        sorted.sort_unstable();
+        assert!(sorted.into_iter().eq(0..100));
+        assert_eq!(first, order(1));
+        assert_ne!(first, order(2));
+        // Of 99 steps one would lead to the next buffer by chance.
+        let in_row = first.windows(2).filter(|w| w[1] == w[0] + 1).count();
+        assert!(in_row < 8, "{in_row}");
     }
 }

@@ -248,6 +248,12 @@ pub struct IoResults {
     pub read_hits: u64,
     /// Reads served by memory.
     pub read_misses: u64,
+    /// Credits for lines on their way from the NIC until they are written.
+    pub write_credits: u32,
+    /// How many of them were in use, mean.
+    pub write_credits_used: f64,
+    /// Mean time for which a line held one, ns; absent if none was written.
+    pub write_latency_ns: Option<f64>,
 }
 
 /// The IOMMU.
@@ -257,6 +263,9 @@ pub struct IommuResults {
     pub lookups: Vec<IotlbResults>,
     /// IOTLB misses per received packet; absent if none was completed.
     pub misses_per_packet: Option<f64>,
+    /// Mean time that a line which the NIC writes waits for its translation, behind others included,
+    /// ns; absent if none was written.
+    pub write_wait_ns: Option<f64>,
     /// Page walks that ended.
     pub walks: u64,
     /// Entries of page tables that the walks read, each from LLC or memory.
@@ -271,12 +280,14 @@ pub struct IommuResults {
 /// Lookups in the IOTLB for one kind of mapping, one for each page that a transaction touches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IotlbResults {
-    /// `payload`, `descriptor` or `completion`.
+    /// `payload`, `descriptor`, `completion` or `acknowledgement`.
     pub mapping: String,
     /// Lookups that found the translation, or that the transaction before was waiting for it.
     pub hits: u64,
     /// Lookups that took a walk.
     pub misses: u64,
+    /// Those per received packet; absent if none was completed.
+    pub misses_per_packet: Option<f64>,
 }
 
 /// The DMA benchmark.

@@ -151,13 +151,6 @@ fn check_traffic(v: &mut Violations, traffic: &TrafficConfig, queues: &Queues, m
             "a rate such as \"100 Gbps\", which the switch before the server sends at",
         );
     }
-    if let Some(closed_loop) = traffic.closed_loop()
-        && closed_loop.acknowledgement > queues.buffer_size
-    {
-        let limit = queues.buffer_size;
-        let allowed = format!("at most queues.buffer_size ({limit}), which has to hold it");
-        v.add("traffic.acknowledgement", closed_loop.acknowledgement, allowed);
-    }
     let Some((key, size)) = largest_frame(traffic) else { return };
     let room = [("queues.buffer_size", queues.buffer_size), ("machine.nic.sram", machine.nic.sram)];
     if let Some((of, limit)) = room.iter().find(|(_, limit)| size > *limit) {
@@ -305,8 +298,10 @@ fn check_memory(v: &mut Violations, scenario: &Scenario) {
     let parts = [object_header, metadata, headroom, buffer_size];
     let stride = line_up(parts.iter().fold(0, |sum, part| sum.saturating_add(part.0)));
     let pool = scenario.queues.pool_buffers.unwrap_or(scenario.queues.rx_descriptors);
+    let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
+    let sent = closed_loop.map_or(buffer_size, |c| c.acknowledgement);
     let queue = stride * u128::from(pool)
-        + line_up(buffer_size.0) * (u128::from(tx_descriptors) + u128::from(tx_backlog));
+        + line_up(sent.0) * (u128::from(tx_descriptors) + u128::from(tx_backlog));
     let (mut buffers, mut data) = (0, 0);
     for tenant in &scenario.tenants {
         let cores = u128::from(tenant.cores.count);
@@ -321,22 +316,21 @@ fn check_memory(v: &mut Violations, scenario: &Scenario) {
                 AppConfig::Stream(stream) => u128::from(stream.bytes()) * cores,
                 AppConfig::Xmem(xmem) => u128::from(xmem.region.0) * cores,
                 AppConfig::Snap(_) => {
-                    let traffic = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
                     let open =
                         |t: &ClosedLoopConfig| u128::from(t.read.0) * u128::from(t.open_reads);
-                    traffic.map_or(0, |t| cores * u128::from(t.senders) * open(t))
+                    closed_loop.map_or(0, |t| cores * u128::from(t.senders) * open(t))
                 }
                 AppConfig::L2fwd(_) | AppConfig::L3fwd(_) => 0,
             };
     }
     let bench = scenario.dma_bench.as_ref().map_or(0, |bench| u128::from(bench.window.0));
-    // Eight bytes for each 4 KiB, for each of three kinds of mapping, and less for the levels above.
+    // Eight bytes for each 4 KiB, for each of four kinds of mapping, and less for the levels above.
     // With a second node the tables span the addresses of both.
     let mapped = match scenario.machine.numa {
         Some(_) => 2 * u128::from(AddressSpace::LIMIT.0),
         None => buffers + data + bench,
     };
-    let tables = scenario.machine.iommu.as_ref().map_or(0, |_| mapped / 128);
+    let tables = scenario.machine.iommu.as_ref().map_or(0, |_| mapped / 100);
     data += bench + tables;
     if buffers + data > u128::from(AddressSpace::LIMIT.0) {
         let gib = |bytes: u128| format!("{} GiB", bytes >> 30);
