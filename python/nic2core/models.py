@@ -148,6 +148,10 @@ class Llc(Model):
     """Dirty lines that may wait for room in a memory channel's write queue before the LLC stops
     taking requests, per channel.
     """
+    home_trackers: UInt32 | None = None
+    """Reads of memory that the home agents can have under way, for cores, prefetchers and devices
+    together; while there are so many, the LLC takes no requests. Absent: no limit.
+    """
     memory_latency: Duration = "0 ps"
     """Time that a line read from memory takes between memory controller and LLC, beside the latency
     of both.
@@ -313,6 +317,21 @@ BitRate: TypeAlias = Annotated[
 """Text such as "100 Gbps"; units bps, kbps, Mbps, Gbps."""
 
 
+class Numa(Model):
+    """The other socket as a second node of memory. Cores and NIC of the simulation are those of the
+    first.
+    """
+
+    links: UInt32
+    """Links between the sockets, over which lines are spread evenly."""
+    link_bandwidth: BitRate
+    """What a link carries in each direction, headers included."""
+    latency: Duration
+    """One way between the sockets without queueing: a remote access takes two ways more than a
+    local one.
+    """
+
+
 class Rss(Model):
     """How receive-side scaling is set up."""
 
@@ -374,6 +393,12 @@ class Pcie(Model):
     """Non-posted-header credits: read requests without their completion."""
 
 
+Mode: TypeAlias = Literal["off", "loose"]
+"""How devices are kept to memory that is theirs. `off`: Not at all: devices use physical addresses,
+and the IOMMU passes them through. `loose`: All memory of the queues is mapped once and stays so.
+"""
+
+
 IotlbReplacement: TypeAlias = Literal["lru", "fifo"]
 """Which translation of a set makes room for a new one. `lru`: The least recently used. `fifo`: The
 one that came first.
@@ -414,16 +439,20 @@ class Pages(Model):
     """Sizes of the pages by which each kind of data is mapped."""
 
     payload: PageSize
-    """Packet data, received and transmitted."""
+    """Packet data, received and transmitted, but for acknowledgements."""
     descriptors: PageSize
     """Receive and transmit descriptors."""
     completions: PageSize
     """Receive and transmit completions."""
+    acknowledgements: PageSize
+    """Acknowledgements that answer closed-loop traffic."""
 
 
 class Iommu(Model):
-    """The IOMMU: every DMA is translated, by mappings made once that stay ("loose" mode)."""
+    """The IOMMU: every DMA is translated."""
 
+    mode: Mode = "loose"
+    """Whether, and by which mappings."""
     iotlb: Iotlb
     """The cache of translations."""
     paging_structures: PagingStructures
@@ -461,6 +490,8 @@ class Machine(Model):
     """The on-chip network between L2s, LLC and I/O."""
     dram: Dram
     """The memory channels."""
+    numa: Numa | None = None
+    """A second socket with memory channels like these, behind a link; absent for one socket."""
     nic: Nic
     """The NIC."""
     pcie: Pcie | None = None
@@ -740,6 +771,12 @@ class Placement(Model):
     """
 
 
+MemoryNode: TypeAlias = Literal["local", "remote"]
+"""A node of memory, as the cores and the NIC see it. `local`: The channels of their own socket.
+`remote`: Those of the other socket, which `machine.numa` describes.
+"""
+
+
 Pool: TypeAlias = Literal["ring", "stack"]
 """Order in which freed buffers are used again. `ring`: First in, first out: every buffer takes its
 turn (`rte_ring`). `stack`: Last in, first out: the buffer freed last, still warm, is used next
@@ -747,12 +784,14 @@ turn (`rte_ring`). `stack`: Last in, first out: the buffer freed last, still war
 """
 
 
-Start: TypeAlias = Literal["scattered", "dealt"]
+Start: TypeAlias = Literal["scattered", "dealt", "shuffled"]
 """Where the buffers of the queues lie and their pools stand when the run begins. `scattered`: At
 independent random places, as in a server that has run for a while. `dealt`: All queues share one
 region, dealt out in the order of memory: first the rings of all queues, one after the other, then
 what else each of them holds. As DPDK sets up ports on one mempool, whose per-core caches then keep
-the buffers apart.
+the buffers apart. `shuffled`: Each queue has its own region, and its pool is in random order, as
+that of a server that has run for long: packets are freed in another order than they came, so that
+what starts in the order of memory has lost it after some turns.
 """
 
 
@@ -761,6 +800,8 @@ class Queues(Model):
 
     rx_descriptors: UInt32
     """Receive descriptors, and with them buffers posted to the NIC."""
+    memory: MemoryNode = "local"
+    """Where rings and buffers lie."""
     buffer_size: Size
     """Bytes of a receive buffer for packet data."""
     headroom: Size = "0 B"
@@ -933,6 +974,28 @@ class SnapApp(Model):
     """
 
 
+Kernels: TypeAlias = Literal["all", "copy", "scale", "add", "triad"]
+"""Which loops a core runs. `all`: All four in turn, as the benchmark does: of ten lines read (four
+of them by stores) four are written. `copy`: `c = a` alone. `scale`: `b = q c` alone. `add`: `c = a
++ b` alone. `triad`: `a = b + q c` alone.
+"""
+
+
+class StreamApp(Model):
+    """The STREAM benchmark on each core, without network traffic."""
+
+    kind: Literal["stream"] = "stream"
+    array: Size = "78125 KiB"
+    """Bytes of each of the three arrays of a core; the default is STREAM's own, 10 million doubles.
+    """
+    kernel: Kernels = "all"
+    """Which of the loops run."""
+    vector: Size = "32 B"
+    """Bytes of a vector register: 32 is what compilers use on the Skylake server (GCC and LLVM
+    prefer 256 bits there).
+    """
+
+
 Pattern: TypeAlias = Literal["random-chained", "random", "sequential"]
 """Order of the accesses. `random-chained`: Pointers through all words of the region in random
 order; each waits for the last. `random`: Independent random words. `sequential`: Word after word,
@@ -953,7 +1016,7 @@ class XmemApp(Model):
 
 
 App: TypeAlias = Annotated[
-    KvsApp | L3fwdApp | L2fwdApp | SnapApp | XmemApp, Field(discriminator="kind")
+    KvsApp | L3fwdApp | L2fwdApp | SnapApp | StreamApp | XmemApp, Field(discriminator="kind")
 ]
 """The application of a tenant."""
 
@@ -989,6 +1052,8 @@ class Tenant(Model):
     """LLC ways in which these cores may allocate, as first way and number of ways; all unless
     given.
     """
+    memory: MemoryNode = "local"
+    """Where the application's own data lies."""
 
 
 UInt64: TypeAlias = Annotated[int, Field(ge=0, le=18446744073709551615)]
