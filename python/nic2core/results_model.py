@@ -161,6 +161,34 @@ class MemoryTraffic(Plain):
     """What the channels' data buses could carry, GB/s."""
     causes: list[CauseTraffic]
     """Every cause that occurred."""
+    nodes: list[NodeTraffic] = []
+    """The same for each node of memory; empty unless something lies on the remote one."""
+    socket_link: SocketLinkResults | None = None
+    """The link between the sockets; absent unless something lies on the remote node."""
+
+
+class NodeTraffic(Plain):
+    """Traffic of the memory of one node."""
+
+    node: str
+    """`local` (of cores and NIC) or `remote`."""
+    bandwidth_gbps: float
+    """Reads and writes together, GB/s (10^9 bytes)."""
+    bus_limit_gbps: float
+    """What the data buses of the node's channels could carry, GB/s."""
+    causes: list[CauseTraffic]
+    """Every cause that occurred."""
+
+
+class SocketLinkResults(Plain):
+    """What the link between the sockets carried, headers included."""
+
+    to_remote_gbps: float
+    """Requests and lines written, to the remote node, GB/s (10^9 bytes)."""
+    to_local_gbps: float
+    """Lines read, from there, GB/s."""
+    limit_gbps: float
+    """What each direction could carry, GB/s."""
 
 
 class CauseTraffic(Plain):
@@ -278,8 +306,8 @@ class StageLoad(Plain):
     """Load of one stage of the path."""
 
     stage: str
-    """`wire`, `nic-sram`, `descriptors`, `io-credits`, `pcie`, `io-ways`, `llc`, `dram`, `miss-
-    registers`, `cores`.
+    """`wire`, `nic-sram`, `descriptors`, `io-credits`, `pcie`, `io-ways`, `llc`, `dram`,
+    `socket-link`, `miss-registers`, `cores`.
     """
     load: float
     """Mean use of its capacity, 0 to 1."""
@@ -293,13 +321,17 @@ class TenantResults(Plain):
     name: str
     """The tenant's name."""
     progress_mps: float
-    """Work done per second: requests for servers, accesses for X-Mem, in millions."""
+    """Work done per second: requests for servers, accesses for X-Mem, bytes for STREAM, in
+    millions."""
     llc_hits: int
     """LLC hits of its cores' demand accesses."""
     llc_misses: int
     """LLC misses of its cores' demand accesses."""
     counters: dict[str, int]
     """The application's own counters, by name."""
+    stream_gbps_by_core: list[float] | None = None
+    """STREAM's bandwidth on each of the tenant's cores, as it counts it: what the loops read and
+    write, without the lines that stores read, GB/s (10^9 bytes). Absent for other applications."""
 
 
 class TimeSeries(Plain):

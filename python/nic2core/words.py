@@ -21,6 +21,7 @@ STAGES = {
     "io-ways": "LLC I/O ways",
     "llc": "LLC",
     "dram": "DRAM",
+    "socket-link": "link between the sockets",
     "miss-registers": "miss registers",
     "cores": "cores",
 }
@@ -177,7 +178,7 @@ def short_warmup(result: Result) -> str:
     cores = sum(
         tenant["cores"]["count"]
         for tenant in result.scenario["tenants"]
-        if tenant["app"]["kind"] != "xmem"  # the one application without queues
+        if tenant["app"]["kind"] not in {"stream", "xmem"}  # those without queues
     )
     ring = cores * int(result.scenario["queues"]["rx_descriptors"])
     warmup_ns = result.data.series.start_ns

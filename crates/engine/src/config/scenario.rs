@@ -34,6 +34,14 @@ pub struct Scenario {
     pub slo: Slo,
 }
 
+impl Scenario {
+    /// Whether anything lies in the memory of the other socket.
+    pub fn uses_remote_memory(&self) -> bool {
+        let remote = |memory| memory == MemoryNode::Remote;
+        remote(self.queues.memory) || self.tenants.iter().any(|t| remote(t.memory))
+    }
+}
+
 /// Where the data of received packets goes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

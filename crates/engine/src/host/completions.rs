@@ -43,20 +43,19 @@ impl Host {
     /// behind all their data.
     pub(super) fn complete_packets(&mut self, now: Ps, queue: u16, packets: u32) {
         let done = now + self.rx.write_latency;
-        self.events.push(done, Event::Credits { lines: 1 });
         self.meters.account_sram(now, self.rx.sram_used);
-        self.meters.io_lines += 1;
-        let q = &mut self.queues[queue as usize];
-        let mut first = None;
-        for packet in q.uncompleted.drain(..packets as usize) {
-            let line = q.completions_nic.advance();
-            first = first.or(Some(line));
+        let entries = &mut self.queues[queue as usize].completions_nic;
+        let line = entries.advance();
+        for _ in 1..packets {
+            entries.advance();
+        }
+        self.io_write(now, line..line + 1, LineKind::Descriptor);
+        for packet in self.queues[queue as usize].uncompleted.drain(..packets as usize) {
             let p = self.packets.at(packet);
             p.in_sram = false;
             self.rx.sram_used -= u64::from(p.bytes);
             self.events.push(done, Event::Visible { packet });
         }
-        self.memory.io_write(now, first.expect("a write has completions"), LineKind::Descriptor);
     }
 }
 

@@ -116,11 +116,7 @@ impl Host {
 
     /// A write reaches the memory system.
     pub(super) fn bench_write(&mut self, now: Ps, first: Line, lines: u8, ends: bool) {
-        for line in first..first + u32::from(lines) {
-            self.memory.io_write(now, line, LineKind::App);
-        }
-        self.meters.io_lines += u64::from(lines);
-        self.events.push(now + self.rx.write_latency, Event::Credits { lines: u16::from(lines) });
+        self.io_write(now, first..first + u32::from(lines), LineKind::App);
         if let Some(bench) = &mut self.bench {
             bench.done += u64::from(ends);
         }

@@ -63,101 +63,49 @@ enum Event {
     /// The wire's next packet reaches the NIC.
     Arrival,
     /// Lines `first..first + lines` of a packet reach the memory system.
-    Write {
-        packet: u32,
-        first: u16,
-        lines: u8,
-    },
+    Write { packet: u32, first: u16, lines: u8 },
     /// The completions of so many packets of a queue, in one line, reach the memory system.
-    Complete {
-        queue: u16,
-        packets: u32,
-    },
+    Complete { queue: u16, packets: u32 },
     /// The completion of transmitted packets reaches the memory system.
-    TransmitComplete {
-        core: u16,
-        line: Line,
-    },
+    TransmitComplete { core: u16, line: Line },
     /// Lines of a write of the DMA benchmark, its last or not, reach the memory system.
-    BenchWrite {
-        line: Line,
-        lines: u8,
-        ends: bool,
-    },
+    BenchWrite { line: Line, lines: u8, ends: bool },
     /// The device of the DMA benchmark can start a transaction.
     BenchStart,
     /// A page walk reads an entry from the memory system.
-    WalkRead {
-        walker: u16,
-    },
+    WalkRead { walker: u16 },
     /// The LLC has served that read.
-    WalkData {
-        walker: u16,
-    },
-    /// So many line credits and one TLP credit for DMA writes come back.
-    Credits {
-        lines: u16,
-    },
+    WalkData { walker: u16 },
+    /// So many line credits and TLP credits for DMA writes come back.
+    Credits { lines: u16, tlps: u8 },
     /// The completion of a packet can be seen by the core.
-    Visible {
-        packet: u32,
-    },
+    Visible { packet: u32 },
     /// A read of the NIC reaches the memory system.
-    Read {
-        read: u32,
-    },
+    Read { read: u32 },
     /// All data of a read is at the NIC.
-    ReadDone {
-        read: u32,
-    },
+    ReadDone { read: u32 },
     /// A core goes on.
-    Run {
-        core: u16,
-    },
+    Run { core: u16 },
     /// A request of a core's miss register reaches the LLC.
-    Request {
-        core: u16,
-        register: u16,
-    },
+    Request { core: u16, register: u16 },
     /// A sweep message reaches the LLC.
-    Sweep {
-        first: Line,
-        lines: u16,
-    },
+    Sweep { first: Line, lines: u16 },
     /// A `clwb` reaches the LLC.
-    WriteBack {
-        line: Line,
-    },
+    WriteBack { line: Line },
     /// A program reaches a mark.
-    Mark {
-        core: u16,
-        mark: Mark,
-        packet: u32,
-    },
+    Mark { core: u16, mark: Mark, packet: u32 },
     /// The controller of a memory channel acts.
-    Channel {
-        channel: u16,
-    },
+    Channel { channel: u16 },
     /// A line arrives from memory.
-    Line {
-        transaction: u16,
-    },
-    /// A read or a write has crossed the link to the memory of the other socket.
-    RemoteRead {
-        transaction: u16,
-    },
-    RemoteWrite {
-        line: Line,
-    },
+    Line { transaction: u16 },
+    /// A read has crossed the link to the memory of the other socket.
+    RemoteRead { transaction: u16 },
+    /// The same of a write, which holds a credit or does not.
+    RemoteWrite { line: Line, credit: bool },
     /// A line of the other socket's memory sets out to the link.
-    RemoteData {
-        transaction: u16,
-    },
+    RemoteData { transaction: u16 },
     /// Something happens in the network of closed-loop traffic, to a datagram or a connection.
-    Network {
-        step: Step,
-        of: u32,
-    },
+    Network { step: Step, of: u32 },
     /// The time series takes a sample.
     Sample,
 }
@@ -323,7 +271,7 @@ impl Host {
             _ => (None, None),
         };
         space.on(MemoryNode::Local);
-        let nodes = 1 + usize::from(machine.numa.is_some());
+        let nodes = 1 + usize::from(scenario.uses_remote_memory());
         let dram = Dram::with_nodes(&machine.dram, nodes).map_err(|e| BuildError {
             key: "machine.dram".into(),
             given: "these values".into(),
@@ -456,8 +404,8 @@ impl Host {
             }
             Event::Line { transaction } => self.line(now, transaction),
             Event::RemoteRead { transaction } => self.memory.backend.remote_read(now, transaction),
-            Event::RemoteWrite { line } => {
-                self.memory.backend.remote_write(now, line);
+            Event::RemoteWrite { line, credit } => {
+                self.memory.backend.remote_write(now, line, credit);
                 if !self.held_back.is_empty() {
                     self.release(now);
                 }
@@ -492,7 +440,7 @@ impl Host {
             Event::BenchStart => self.bench_start(now),
             Event::WalkRead { walker } => self.walk_read(now, walker),
             Event::WalkData { walker } => self.walk_data(now, walker),
-            Event::Credits { lines } => self.credits(now, lines),
+            Event::Credits { lines, tlps } => self.credits(now, lines, tlps),
             Event::Visible { packet } => self.visible(now, packet),
             Event::Mark { core, mark, packet } => self.mark(now, core, mark, packet),
             Event::Arrival => self.arrival(now),
@@ -543,12 +491,16 @@ impl Host {
     /// Schedules what the memory system has asked for.
     #[inline]
     fn schedule_memory(&mut self) {
-        for (at, due) in self.memory.backend.due.drain(..) {
+        for (mut at, due) in self.memory.backend.due.drain(..) {
             let event = match due {
                 Due::Channel(channel) => Event::Channel { channel },
                 Due::Arrival(transaction) => Event::Line { transaction },
                 Due::RemoteRead(transaction) => Event::RemoteRead { transaction },
-                Due::RemoteWrite(line) => Event::RemoteWrite { line },
+                Due::RemoteWrite(line, credit) => Event::RemoteWrite { line, credit },
+                Due::Written => {
+                    at += self.rx.write_latency;
+                    Event::Credits { lines: 1, tlps: 0 }
+                }
                 Due::RemoteData(transaction) => Event::RemoteData { transaction },
             };
             self.events.push(at, event);

@@ -1,12 +1,13 @@
 //! The receive side of the NIC: from the wire through SRAM and descriptors to memory.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::packets::Packet;
 use super::{Event, Host};
 use crate::apps::App;
 use crate::config::machine::Machine;
-use crate::memory::line::{LINE_BYTES, LineKind, lines_in};
+use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 use crate::pcie::Link;
 use crate::time::Ps;
 use crate::wire::line_rate::LineRate;
@@ -316,17 +317,22 @@ impl Host {
         let p = self.packets.get(packet);
         let buffer = p.buffer.expect("a packet on its way has a buffer");
         let base = self.queues[p.queue as usize].data(buffer) + u32::from(first);
-        for line in base..base + u32::from(lines) {
-            self.memory.io_write(now, line, LineKind::Rx);
-        }
-        self.meters.io_lines += u64::from(lines);
-        self.events.push(now + self.rx.write_latency, Event::Credits { lines: u16::from(lines) });
+        self.io_write(now, base..base + u32::from(lines), LineKind::Rx);
     }
 
-    pub(super) fn credits(&mut self, now: Ps, lines: u16) {
+    /// A DMA write of some lines reaches the memory system. The credits of lines that are in a cache
+    /// or in the queue of their channel return at once; those of the others when that has them.
+    pub(super) fn io_write(&mut self, now: Ps, lines: Range<Line>, kind: LineKind) {
+        self.meters.io_lines += lines.len() as u64;
+        let done = lines.filter(|&line| self.memory.io_write(now, line, kind, true)).count();
+        let credits = Event::Credits { lines: done as u16, tlps: 1 };
+        self.events.push(now + self.rx.write_latency, credits);
+    }
+
+    pub(super) fn credits(&mut self, now: Ps, lines: u16, tlps: u8) {
         self.meters.account_credits(now, self.rx.credits_used());
         self.rx.free_line_credits += u32::from(lines);
-        self.rx.free_tlp_credits += 1;
+        self.rx.free_tlp_credits += u32::from(tlps);
         self.meters.written_lines += u64::from(lines);
         self.receive(now);
         if self.bench.is_some() {

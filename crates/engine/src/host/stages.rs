@@ -63,8 +63,7 @@ impl Host {
         // The more loaded node counts: the channels of the other are of no use to it.
         let backend = &self.memory.backend;
         let (dram, now) = (&backend.dram, self.meters.now);
-        let nodes = dram.channels() / dram.per_node();
-        let (bus, queues) = (0..nodes)
+        let (bus, queues) = (0..dram.nodes())
             .map(|node| {
                 let channels = node * dram.per_node()..(node + 1) * dram.per_node();
                 let busy = |c| dram.stats(c, now).data_bus_busy.0 as f64 / span;

@@ -352,7 +352,7 @@ impl Host {
 
     /// The completion of transmitted packets reaches the memory system.
     pub(super) fn complete_transmit(&mut self, now: Ps, core: u16, line: Line) {
-        self.memory.io_write(now, line, LineKind::Descriptor);
+        self.memory.io_write(now, line, LineKind::Descriptor, false);
         self.meters.io_lines += 1;
         self.wake(core);
     }

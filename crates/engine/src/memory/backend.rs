@@ -42,11 +42,19 @@ struct Transaction {
     waiting: Vec<Requester>,
 }
 
+/// A line on its way to a channel's write queue.
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    line: Line,
+    /// A DMA write that holds a credit until the queue has it.
+    credit: bool,
+}
+
 /// Requests and write-backs that wait for room in a channel's queues.
 #[derive(Clone, Debug)]
 struct Ingress {
     reads: VecDeque<(Line, u16)>,
-    writes: VecDeque<Line>,
+    writes: VecDeque<Write>,
     /// The wake-up that is scheduled for the channel, or [`Ps::MAX`].
     wake: Ps,
 }
@@ -60,8 +68,10 @@ pub(crate) enum Due {
     Arrival(u16),
     /// Call [`Backend::remote_read`] for the transaction.
     RemoteRead(u16),
-    /// Call [`Backend::remote_write`] for the line.
-    RemoteWrite(Line),
+    /// Call [`Backend::remote_write`] for the line, which holds a credit or does not.
+    RemoteWrite(Line, bool),
+    /// A DMA write that had to wait is in a write queue: the credit of its line returns.
+    Written,
     /// Call [`Backend::remote_data`] for the transaction.
     RemoteData(u16),
 }
@@ -75,6 +85,8 @@ pub(crate) struct Backend {
     pub(crate) dram: Dram,
     /// The way to the channels of the other socket, if there is one.
     pub(crate) link: Option<SocketLink>,
+    /// DMA writes of lines whose credit returns by [`Due::Written`].
+    late_writes: u32,
     /// Writes on that way, and how many of them there may be before the LLC stops taking requests.
     writes_on_link: usize,
     link_buffers: usize,
@@ -113,7 +125,8 @@ impl Backend {
         let empty = Ingress { reads: VecDeque::new(), writes: VecDeque::new(), wake: Ps::MAX };
         let writeback_buffers = machine.llc.writeback_buffers as usize;
         Backend {
-            link: machine.numa.as_ref().map(SocketLink::new),
+            link: machine.numa.as_ref().filter(|_| dram.nodes() > 1).map(SocketLink::new),
+            late_writes: 0,
             writes_on_link: 0,
             // Those that the other channels have.
             link_buffers: writeback_buffers * dram.per_node(),
@@ -224,44 +237,65 @@ impl Backend {
         }
     }
 
-    /// Sends a write to memory.
+    /// Sends a write to memory. One that holds a `credit` and cannot enter a write queue at once is
+    /// followed by [`Due::Written`].
     #[inline(never)]
-    pub(super) fn write(&mut self, now: Ps, line: Line) {
+    pub(super) fn write(&mut self, now: Ps, line: Line, credit: bool) {
         match &mut self.link {
             Some(link) if node_of(line) != 0 => {
                 let at = link.write(now);
-                self.due.push((at, Due::RemoteWrite(line)));
+                self.due.push((at, Due::RemoteWrite(line, credit)));
+                self.late_writes += u32::from(credit);
                 self.writes_on_link += 1;
                 if self.writes_on_link == self.link_buffers {
                     self.full_channels += 1;
                 }
             }
-            _ => self.enter_write(now, line),
+            _ => {
+                let entered = self.enter_write(now, line, credit);
+                self.late_writes += u32::from(credit && !entered);
+            }
         }
     }
 
     /// A line to be written on the other socket is there.
-    pub(crate) fn remote_write(&mut self, now: Ps, line: Line) {
+    pub(crate) fn remote_write(&mut self, now: Ps, line: Line, credit: bool) {
         if self.writes_on_link == self.link_buffers {
             self.full_channels -= 1;
         }
         self.writes_on_link -= 1;
-        self.enter_write(now, line);
+        if self.enter_write(now, line, credit) && credit {
+            self.written(now);
+        }
     }
 
+    fn written(&mut self, now: Ps) {
+        self.late_writes -= 1;
+        self.due.push((now, Due::Written));
+    }
+
+    /// DMA writes of lines that hold a credit until a write queue has them.
+    pub(crate) fn late_writes(&self) -> u32 {
+        self.late_writes
+    }
+
+    /// Puts a write into its channel's queue, or behind those that wait for room in it. Returns
+    /// whether the queue has it.
     #[inline]
-    fn enter_write(&mut self, now: Ps, line: Line) {
+    fn enter_write(&mut self, now: Ps, line: Line, credit: bool) -> bool {
         let channel = self.dram.channel_of(line);
         let ingress = &mut self.ingress[channel];
         if ingress.writes.is_empty() && self.dram.can_accept(line, true) {
             let wake = self.dram.push(now, line, true, WRITE);
             self.writes_queued += 1;
             self.schedule(channel, wake);
+            true
         } else {
-            ingress.writes.push_back(line);
+            ingress.writes.push_back(Write { line, credit });
             if ingress.writes.len() == self.writeback_buffers {
                 self.full_channels += 1;
             }
+            false
         }
     }
 
@@ -318,13 +352,14 @@ impl Backend {
             }
         }
         let ingress = &mut self.ingress[c];
+        let mut written = 0;
         while let Some(&(line, transaction)) = ingress.reads.front()
             && self.dram.can_accept(line, false)
         {
             ingress.reads.pop_front();
             wake = wake.min(self.dram.push(now, line, false, u32::from(transaction)));
         }
-        while let Some(&line) = ingress.writes.front()
+        while let Some(&Write { line, credit }) = ingress.writes.front()
             && self.dram.can_accept(line, true)
         {
             if ingress.writes.len() == self.writeback_buffers {
@@ -333,6 +368,10 @@ impl Backend {
             ingress.writes.pop_front();
             wake = wake.min(self.dram.push(now, line, true, WRITE));
             self.writes_queued += 1;
+            written += u32::from(credit);
+        }
+        for _ in 0..written {
+            self.written(now);
         }
         self.schedule(c, wake);
     }

@@ -91,7 +91,8 @@ impl Swept {
     /// Whether the line was swept and not written since.
     #[inline]
     pub(crate) fn holds(&self, line: Line) -> bool {
-        self.any && self.bits[line as usize / 64] >> (line % 64) & 1 == 1
+        let (word, bit) = Swept::place(line);
+        self.any && self.bits[word] & bit != 0
     }
 }
 

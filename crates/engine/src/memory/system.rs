@@ -221,9 +221,11 @@ impl Memory {
         }
     }
 
-    /// A DMA write of a whole line.
+    /// A DMA write of a whole line, which holds a `credit` or does not. If it goes to memory, that
+    /// returns when the write is in the queue of its channel: at once, or by [`Due::Written`]. Returns
+    /// whether at once.
     #[inline]
-    pub(crate) fn io_write(&mut self, now: Ps, line: Line, kind: LineKind) {
+    pub(crate) fn io_write(&mut self, now: Ps, line: Line, kind: LineKind, credit: bool) -> bool {
         self.swept.written(line);
         match self.policy_for(line).write(&mut self.caches, line, kind) {
             Written::Hit => self.counts.io_write_hits += 1,
@@ -231,7 +233,12 @@ impl Memory {
             Written::Memory | Written::Aside => {}
         }
         self.make_stale();
-        self.send_writebacks(now);
+        let late = self.backend.late_writes();
+        while let Some(writeback) = self.caches.writebacks.pop() {
+            self.count_traffic(writeback.line, writeback.cause);
+            self.backend.write(now, writeback.line, credit && writeback.cause.is_nic_write());
+        }
+        self.backend.late_writes() == late
     }
 
     /// A DMA read of a line. Returns when its data is at the I/O controller, or nothing if memory
@@ -309,7 +316,7 @@ impl Memory {
     fn send_writebacks(&mut self, now: Ps) {
         while let Some(writeback) = self.caches.writebacks.pop() {
             self.count_traffic(writeback.line, writeback.cause);
-            self.backend.write(now, writeback.line);
+            self.backend.write(now, writeback.line, false);
         }
     }
 

@@ -31,6 +31,11 @@ impl Cause {
         Cause(agent as u8 * LineKind::COUNT as u8 + kind as u8)
     }
 
+    /// A DMA write that bypasses the caches.
+    pub(crate) const fn is_nic_write(self) -> bool {
+        self.0 / LineKind::COUNT as u8 == Agent::NicWrite as u8
+    }
+
     pub(crate) const fn is_write(self) -> bool {
         self.0 / LineKind::COUNT as u8 >= Agent::NicWrite as u8
     }

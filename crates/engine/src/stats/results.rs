@@ -158,10 +158,10 @@ pub struct MemoryTraffic {
     pub bus_limit_gbps: f64,
     /// Every cause that occurred.
     pub causes: Vec<CauseTraffic>,
-    /// The same for each node of memory; empty on a machine with one.
+    /// The same for each node of memory; empty unless something lies on the remote one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeTraffic>,
-    /// The link between the sockets; absent on a machine with one.
+    /// The link between the sockets; absent unless something lies on the remote node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket_link: Option<SocketLinkResults>,
 }

@@ -39,8 +39,9 @@ const NEVER: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub struct Dram {
     map: AddressMap,
-    /// Channels of a node.
+    /// Channels of a node, and the first of the second node; 0 without one, so that lines wrap.
     per_node: usize,
+    second: usize,
     channels: Channels,
 }
 
@@ -92,6 +93,7 @@ impl Dram {
         let channels = per_node * nodes;
         Ok(Dram {
             per_node,
+            second: channels - per_node,
             map: AddressMap::new(&cfg.mapping, &cfg.geometry()),
             channels: match banks {
                 0..=32 => Channels::Few(vec![Channel::new(cfg); channels]),
@@ -106,6 +108,11 @@ impl Dram {
         with!(&self.channels, c => c.len())
     }
 
+    /// Nodes with channels.
+    pub(crate) fn nodes(&self) -> usize {
+        self.channels() / self.per_node
+    }
+
     /// Channels of a node.
     pub(crate) fn per_node(&self) -> usize {
         self.per_node
@@ -114,7 +121,7 @@ impl Dram {
     /// The channel of a line (physical address / 64). Lines beyond the capacity of a node wrap.
     #[inline]
     pub fn channel_of(&self, line: u32) -> usize {
-        node_of(line) * self.per_node + self.map.channel(line)
+        node_of(line) * self.second + self.map.channel(line)
     }
 
     /// Whether the queue for reads or writes of the line's channel has room.
