@@ -10,7 +10,8 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use nic2core_engine::memory::dram::{
-    Density, DeviceWidth, Dram, DramConfig, Mapping, Refresh, RowPolicy, Standard, TimingOverrides,
+    Density, DeviceWidth, Done, Dram, DramConfig, Mapping, Refresh, RowPolicy, Standard,
+    TimingOverrides,
 };
 use nic2core_engine::time::Ps;
 use rand_core::{Rng, SeedableRng};
@@ -55,52 +56,25 @@ fn main() {
     let requests = number(1, 2_000_000);
     let gbps = number(2, 12);
 
-    let mut dram = Dram::new(&config()).expect("a valid configuration");
+    let mut bench = Bench {
+        dram: Dram::new(&config()).expect("a valid configuration"),
+        wake: Ps::MAX,
+        now: Ps::ZERO,
+        source: VecDeque::with_capacity(1024),
+        done: Vec::with_capacity(64),
+        completed: 0,
+    };
     let mut rng = Pcg64Mcg::seed_from_u64(1);
     let mean_ps = 64.0 / gbps as f64 * 1e3;
-    let gaps: Vec<u64> = (0..GAPS)
-        .map(|_| {
-            let unit = ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
-            (-unit.ln() * mean_ps) as u64
-        })
-        .collect();
+    let gaps = std::array::from_fn(|_| {
+        let unit = ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+        (-unit.ln() * mean_ps) as u64
+    });
 
     let start = Instant::now();
-    // Requests that found their queue full, in order.
-    let mut source = VecDeque::with_capacity(1024);
-    let mut done = Vec::with_capacity(64);
-    let (mut wake, mut now) = (Ps::MAX, Ps::ZERO);
-    let (mut arrival, mut completed) = (Ps::ZERO, 0u64);
-    for sent in 0..=requests {
-        while wake <= arrival {
-            now = wake;
-            wake = dram.advance(0, now, &mut done);
-            completed += done.len() as u64;
-            done.clear();
-            while let Some(&(line, write)) = source.front() {
-                if !dram.can_accept(line, write) {
-                    break;
-                }
-                source.pop_front();
-                wake = dram.push(now, line, write, 0);
-            }
-        }
-        if sent == requests {
-            break;
-        }
-        let random = rng.next_u64();
-        let (line, write) = (random as u32, mix && (random >> 32) % 3 == 0);
-        if source.is_empty() && dram.can_accept(line, write) {
-            wake = dram.push(arrival, line, write, 0);
-        } else {
-            source.push_back((line, write));
-        }
-        let gap = gaps[sent as usize % GAPS];
-        arrival = if sent + 1 < requests { arrival + Ps(gap) } else { Ps(u64::MAX - 1) };
-    }
-    assert_eq!(completed, requests, "every request completes");
+    drive(&mut bench, rng, &gaps, requests, mix);
     let seconds = start.elapsed().as_secs_f64();
-    let stats = dram.stats(0, now);
+    let (now, stats) = (bench.now, bench.dram.stats(0, bench.now));
     println!("requests {requests}, simulated {:.0} ns, {seconds:.3} s", now.as_ns_f64());
     println!(
         "{:.2} GB/s, {:.2} M requests/s",
@@ -108,4 +82,59 @@ fn main() {
         requests as f64 / seconds / 1e6
     );
     println!("{stats:?}");
+}
+
+/// The memory with what waits for room in its queues.
+struct Bench {
+    dram: Dram,
+    /// When the channel wants to be advanced next, and when it was last.
+    wake: Ps,
+    now: Ps,
+    /// Requests that found their queue full, in order.
+    source: VecDeque<(u32, bool)>,
+    done: Vec<Done>,
+    completed: u64,
+}
+
+impl Bench {
+    fn advance_until(&mut self, time: Ps) {
+        while self.wake <= time {
+            self.now = self.wake;
+            self.wake = self.dram.advance(0, self.now, &mut self.done);
+            self.completed += self.done.len() as u64;
+            self.done.clear();
+            while let Some(&(line, write)) = self.source.front() {
+                if !self.dram.can_accept(0, write) {
+                    break;
+                }
+                self.source.pop_front();
+                self.wake = self.dram.push(self.now, 0, line, write, 0);
+            }
+        }
+    }
+
+    fn send(&mut self, now: Ps, line: u32, write: bool) {
+        if self.source.is_empty() && self.dram.can_accept(0, write) {
+            self.wake = self.dram.push(now, 0, line, write, 0);
+        } else {
+            self.source.push_back((line, write));
+        }
+    }
+}
+
+/// Sends the requests and waits for the last. (Not inlined, so that the locals of `main` do not take
+/// the registers of this loop.)
+#[inline(never)]
+fn drive(bench: &mut Bench, mut rng: Pcg64Mcg, gaps: &[u64; GAPS], requests: u64, mix: bool) {
+    let mut now = Ps::ZERO;
+    for sent in 0..requests {
+        let random = rng.next_u64();
+        // The highest bit of a line names its node, of which there is one.
+        let line = random as u32 & (u32::MAX >> 1);
+        bench.send(now, line, mix && (random >> 32) % 3 == 0);
+        now += Ps(gaps[sent as usize % GAPS]);
+        bench.advance_until(now);
+    }
+    bench.advance_until(Ps(u64::MAX - 1));
+    assert_eq!(bench.completed, requests, "every request completes");
 }

@@ -4,6 +4,7 @@
 //! at `n * 10^12 / f`, rounded down once, so two clocks never drift apart by more than 1 ps.
 
 use std::fmt;
+use std::num::NonZeroU64;
 use std::ops::{Add, AddAssign, Sub};
 
 /// A point in simulated time, or a span of it, in picoseconds since the start of the run.
@@ -75,8 +76,8 @@ impl fmt::Debug for Ps {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clock {
     /// Picoseconds in `ticks` ticks, in lowest terms.
-    ps: u64,
-    ticks: u64,
+    ps: NonZeroU64,
+    ticks: NonZeroU64,
 }
 
 impl Clock {
@@ -85,10 +86,8 @@ impl Clock {
     /// # Panics
     /// If `hz` is zero (the configuration refuses that before).
     pub fn from_hz(hz: u64) -> Clock {
-        assert!(hz > 0, "a clock must tick");
         const PS_PER_S: u64 = 1_000_000_000_000;
-        let g = gcd(PS_PER_S, hz);
-        Clock { ps: PS_PER_S / g, ticks: hz / g }
+        Clock::from_period(PS_PER_S, hz)
     }
 
     /// A clock with `ticks` ticks every `ps` picoseconds, for frequencies that are no whole number
@@ -97,34 +96,33 @@ impl Clock {
     /// # Panics
     /// If either is zero.
     pub fn from_period(ps: u64, ticks: u64) -> Clock {
-        assert!(ps > 0 && ticks > 0, "a clock must tick");
         let g = gcd(ps, ticks);
-        Clock { ps: ps / g, ticks: ticks / g }
+        let reduced = |n: u64| NonZeroU64::new(n / g).expect("a clock must tick");
+        Clock { ps: reduced(ps), ticks: reduced(ticks) }
     }
 
     /// The same clock with every tick cut into `n` equal parts.
     pub fn divided(self, n: u64) -> Clock {
-        let g = gcd(self.ps, n);
-        Clock { ps: self.ps / g, ticks: self.ticks * (n / g) }
+        Clock::from_period(self.ps.get(), self.ticks.get() * n)
     }
 
     /// The time of tick `n`, rounded down to a picosecond.
     #[inline]
     pub fn at(self, n: u64) -> Ps {
-        Ps(n * self.ps / self.ticks)
+        Ps(n * self.ps.get() / self.ticks)
     }
 
     /// The first tick at or after `t`.
     #[inline]
     pub fn ticks_until(self, t: Ps) -> u64 {
-        (t.0 * self.ticks).div_ceil(self.ps)
+        (t.0 * self.ticks.get()).div_ceil(self.ps.get())
     }
 
     /// The last tick at or before `t`.
     #[inline]
     pub fn ticks_at(self, t: Ps) -> u64 {
         // Tick n is at floor(n * ps / ticks), so n is the largest with n * ps < (t + 1) * ticks.
-        ((t.0 + 1) * self.ticks - 1) / self.ps
+        ((t.0 + 1) * self.ticks.get() - 1) / self.ps
     }
 }
 

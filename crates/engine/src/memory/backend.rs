@@ -229,8 +229,8 @@ impl Backend {
     fn enter_read(&mut self, now: Ps, line: Line, transaction: u16) {
         let channel = self.dram.channel_of(line);
         let ingress = &mut self.ingress[channel];
-        if ingress.reads.is_empty() && self.dram.can_accept(line, false) {
-            let wake = self.dram.push(now, line, false, u32::from(transaction));
+        if ingress.reads.is_empty() && self.dram.can_accept(channel, false) {
+            let wake = self.dram.push(now, channel, line, false, u32::from(transaction));
             self.schedule(channel, wake);
         } else {
             ingress.reads.push_back((line, transaction));
@@ -285,8 +285,8 @@ impl Backend {
     fn enter_write(&mut self, now: Ps, line: Line, credit: bool) -> bool {
         let channel = self.dram.channel_of(line);
         let ingress = &mut self.ingress[channel];
-        if ingress.writes.is_empty() && self.dram.can_accept(line, true) {
-            let wake = self.dram.push(now, line, true, WRITE);
+        if ingress.writes.is_empty() && self.dram.can_accept(channel, true) {
+            let wake = self.dram.push(now, channel, line, true, WRITE);
             self.writes_queued += 1;
             self.schedule(channel, wake);
             true
@@ -354,19 +354,19 @@ impl Backend {
         let ingress = &mut self.ingress[c];
         let mut written = 0;
         while let Some(&(line, transaction)) = ingress.reads.front()
-            && self.dram.can_accept(line, false)
+            && self.dram.can_accept(c, false)
         {
             ingress.reads.pop_front();
-            wake = wake.min(self.dram.push(now, line, false, u32::from(transaction)));
+            wake = wake.min(self.dram.push(now, c, line, false, u32::from(transaction)));
         }
         while let Some(&Write { line, credit }) = ingress.writes.front()
-            && self.dram.can_accept(line, true)
+            && self.dram.can_accept(c, true)
         {
             if ingress.writes.len() == self.writeback_buffers {
                 self.full_channels -= 1;
             }
             ingress.writes.pop_front();
-            wake = wake.min(self.dram.push(now, line, true, WRITE));
+            wake = wake.min(self.dram.push(now, c, line, true, WRITE));
             self.writes_queued += 1;
             written += u32::from(credit);
         }

@@ -106,13 +106,13 @@ pub(crate) fn poisson(
         for (channel, sources) in sources.iter_mut().enumerate() {
             for (write, source) in [false, true].into_iter().zip(sources) {
                 while let Some(&line) = source.front() {
-                    if !dram.can_accept(line, write) {
+                    if !dram.can_accept(channel, write) {
                         break;
                     }
                     source.pop_front();
                     let tag = u32::try_from(entered.len()).expect("a bounded run");
                     entered.push(now);
-                    wake[channel] = dram.push(now, line, write, tag);
+                    wake[channel] = dram.push(now, channel, line, write, tag);
                 }
             }
         }
@@ -149,12 +149,12 @@ pub(crate) fn closed_loop(
         }
         while to_send > 0 {
             let line = random_line(&mut rng, lines);
-            if !dram.can_accept(line, false) {
+            if !dram.can_accept(0, false) {
                 break;
             }
             let tag = u32::try_from(entered.len()).expect("a bounded run");
             entered.push(now);
-            wake = dram.push(now, line, false, tag);
+            wake = dram.push(now, 0, line, false, tag);
             to_send -= 1;
         }
         now = data.front().copied().unwrap_or(Ps::MAX).min(wake);

@@ -22,12 +22,12 @@
 
 use super::config::{DramConfig, RowPolicy};
 use super::device::Device;
+use super::lanes::BankSet;
 use super::mapping::Place;
 use super::refresh::Calendar;
 use super::requests::{Request, Requests};
 use super::stats::ChannelStats;
 use super::trace::{Kind, Trace};
-use super::wants::Wants;
 use super::{Done, NEVER, READ, WRITE};
 use crate::time::{Clock, Ps};
 
@@ -45,7 +45,12 @@ pub(super) struct Channel<const W: usize> {
     /// Reads and writes in the queues.
     waiting: [usize; 2],
     capacity: [usize; 2],
-    wants: Wants<W>,
+    /// Banks held for a request whose row has been opened.
+    held: BankSet<W>,
+    /// Of these, the ones whose open row a waiting request of the other kind wants too.
+    contested: BankSet<W>,
+    /// Banks that reads wait for, and writes.
+    asked: [BankSet<W>; 2],
     /// Which queue is served, or will be after the refresh that is due.
     serving: usize,
     /// Writes are drained once there are more than `drain_high`, until fewer than `drain_low`.
@@ -115,7 +120,9 @@ impl<const W: usize> Channel<W> {
             requests: Requests::new(requests),
             waiting: [0; 2],
             capacity,
-            wants: Wants::new(),
+            held: BankSet::EMPTY,
+            asked: [BankSet::EMPTY; 2],
+            contested: BankSet::EMPTY,
             serving: WRITE,
             drain_high: cfg.drain_high_percent as usize * capacity[WRITE] / 100,
             drain_low: (cfg.drain_low_percent as usize * capacity[WRITE]).div_ceil(100),
@@ -165,14 +172,15 @@ impl<const W: usize> Channel<W> {
         let (slot, only) = self.requests.add(&request);
         let which = usize::from(write);
         self.waiting[which] += 1;
+        self.asked[which].insert(place.bank);
         self.counts.waited[which] = self.counts.waited[which].wrapping_sub(clock);
-        let first = self.enlist(slot, &request, only);
         // The controller sees a request in the clock after its arrival.
         self.bus_free = self.bus_free.max(clock + 1);
         if !self.calendar.is_due() {
             if self.choose_queue() {
-                self.wake = self.next_event(&self.device.ready(&self.wants));
+                self.wake = self.next_event(&self.device.ready());
             } else if which == self.serving {
+                let first = self.enlist(slot, &request, only);
                 self.wake = self.wake.min(first.max(self.bus_free));
             }
         }
@@ -186,8 +194,11 @@ impl<const W: usize> Channel<W> {
         if self.wake <= clock {
             self.run_until(clock);
         }
-        done.extend_from_slice(&self.finished);
-        self.finished.clear();
+        if done.is_empty() {
+            std::mem::swap(done, &mut self.finished);
+        } else {
+            done.append(&mut self.finished);
+        }
         self.first_finished = Ps::MAX;
         self.next_advance()
     }

@@ -6,9 +6,8 @@
 //! the rule concerns, so that what is kept is exact: no rule has to be asked when B is considered.
 
 use super::gaps::Gaps;
-use super::lanes::{Lanes, Ready, SPAN};
+use super::lanes::{BLOCK, Command, Lanes, Ready, SPAN};
 use super::timing::Timings;
-use super::wants::{View, Wants};
 use super::{READ, WRITE};
 
 /// Most banks (and bank groups) and ranks of a channel. The arrays have these constant powers of
@@ -37,22 +36,16 @@ pub(super) struct Bank {
     pub last_access: u64,
 }
 
-/// The gaps after a command to a bank group, for every bank of the channel.
-#[derive(Clone, Debug)]
-struct GroupGaps<const W: usize> {
-    activate: Lanes<W>,
-    /// From a read or write, to a read or write.
-    column: [[Lanes<W>; 2]; 2],
-}
+/// Gaps to every bank of the channel, from a read or write to a read or write.
+type ColumnGaps<const W: usize> = [[Lanes<W>; 2]; 2];
 
 /// (Aligned so that indexing is a shift.)
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
+#[repr(align(32))]
 struct Rank {
     next_refresh: u64,
-    /// The last four activates, the oldest at `oldest_activate`, each plus tFAW.
-    window: [u64; 4],
-    oldest_activate: usize,
+    /// The last three activates, the oldest first, each plus tFAW.
+    window: [u64; 3],
 }
 
 /// The next command towards a refresh.
@@ -65,16 +58,17 @@ pub(super) enum RefreshStep {
 /// The devices of one channel.
 #[derive(Clone, Debug)]
 pub(super) struct Device<const W: usize> {
-    /// First clocks per bank, counted from `base`: exact, unless they lie before it.
-    activate: Lanes<W>,
-    precharge: Lanes<W>,
+    /// By bank, in clocks from `base`: exact, unless they lie before it.
+    activate: Command<W>,
+    precharge: Command<W>,
     /// Read, write.
-    column: [Lanes<W>; 2],
-    /// All ones for a bank whose row is open, else zero.
-    open: Lanes<W>,
+    column: [Command<W>; 2],
     base: u64,
     gaps: Gaps,
-    by_group: Vec<GroupGaps<W>>,
+    /// The gaps after an activate of each bank to those of all.
+    activate_gaps: Box<[[Lanes<W>; BLOCK]; W]>,
+    /// By bank group.
+    column_gaps: Vec<ColumnGaps<W>>,
     /// By rank: zero for its banks, [`FREE`] for others.
     of_rank: Vec<Lanes<W>>,
     banks: [Bank; BANKS],
@@ -95,38 +89,44 @@ impl<const W: usize> Device<W> {
             watched: false,
             last_access: 0,
         };
-        let by_group = |group: usize| {
-            let level = |same_group: i16, same_rank: i16, other_rank: i16| {
-                Lanes::from_fn(|bank| {
-                    if bank / per_rank != group / groups as usize {
-                        other_rank
-                    } else if bank / per_group != group {
-                        same_rank
-                    } else {
-                        same_group.max(same_rank)
-                    }
-                })
-            };
-            let column = |from: usize, to: usize| {
-                let gaps = &gaps.column[from];
-                level(gaps.same_group[to], gaps.same_rank[to], gaps.other_rank[to])
-            };
+        // To the banks of the same group, of other groups of the rank, and of other ranks.
+        let level = |group: usize, same_group: i16, same_rank: i16, other_rank: i16| {
+            Lanes::from_fn(|bank| {
+                if bank / per_rank != group / groups as usize {
+                    other_rank
+                } else if bank / per_group != group {
+                    same_rank
+                } else {
+                    same_group.max(same_rank)
+                }
+            })
+        };
+        let activate_gaps = |bank: usize| {
             let (same_group, same_rank) =
                 (gaps.activate_to_activate_group, gaps.activate_to_activate_rank);
-            GroupGaps {
-                activate: level(same_group, same_rank, FREE),
-                column: [READ, WRITE].map(|from| [READ, WRITE].map(|to| column(from, to))),
-            }
+            let mut lanes = level(bank / per_group, same_group, same_rank, FREE);
+            lanes.raise(bank as u16, gaps.activate_to_activate);
+            lanes
+        };
+        let column_gaps = |group: usize| {
+            [READ, WRITE].map(|from| {
+                let gaps = &gaps.column[from];
+                [READ, WRITE].map(|to| {
+                    level(group, gaps.same_group[to], gaps.same_rank[to], gaps.other_rank[to])
+                })
+            })
         };
         let of_rank =
             |rank: usize| Lanes::from_fn(|bank| if bank / per_rank == rank { 0 } else { FREE });
         Device {
-            activate: Lanes::splat(0),
-            precharge: Lanes::splat(0),
-            column: [Lanes::splat(0); 2],
-            open: Lanes::splat(0),
+            activate: Command::new(),
+            precharge: Command::new(),
+            column: [Command::new(), Command::new()],
             base: 0,
-            by_group: (0..(ranks * groups) as usize).map(by_group).collect(),
+            activate_gaps: Box::new(std::array::from_fn(|w| {
+                std::array::from_fn(|i| activate_gaps(w * BLOCK + i))
+            })),
+            column_gaps: (0..(ranks * groups) as usize).map(column_gaps).collect(),
             of_rank: (0..ranks as usize).map(of_rank).collect(),
             gaps,
             banks: std::array::from_fn(bank),
@@ -165,32 +165,60 @@ impl<const W: usize> Device<W> {
         let clocks = (base - self.base).min(i16::MAX as u64) as i16;
         self.base = base;
         let [read, write] = &mut self.column;
-        for lanes in [&mut self.activate, &mut self.precharge, read, write] {
-            lanes.move_base(clocks);
+        for command in [&mut self.activate, &mut self.precharge, read, write] {
+            command.move_base(clocks);
         }
     }
 
     /// When what is wanted may come.
     #[inline(always)]
-    pub(super) fn ready(&self, wants: &Wants<W>) -> Ready<W> {
-        let View { row: row_wants, column: [read_wants, write_wants] } = wants.view();
-        Ready {
-            row: std::array::from_fn(|w| {
-                std::array::from_fn(|half| {
-                    let (activate, precharge) =
-                        (self.activate.vector(w, half), self.precharge.vector(w, half));
-                    let next = self.open.vector(w, half).select(precharge, activate);
-                    next | row_wants.vector(w, half)
-                })
-            }),
-            column: std::array::from_fn(|w| {
-                std::array::from_fn(|half| {
-                    let read = self.column[READ].vector(w, half) | read_wants.vector(w, half);
-                    let write = self.column[WRITE].vector(w, half) | write_wants.vector(w, half);
-                    read.min(write)
-                })
-            }),
+    pub(super) fn ready(&self) -> Ready<W> {
+        let [read, write] = &self.column;
+        Ready(std::array::from_fn(|w| {
+            std::array::from_fn(|half| {
+                let of = |command: &Command<W>| command.wanted.vector(w, half);
+                of(&self.activate).min(of(&self.precharge)).min(of(read).min(of(write)))
+            })
+        }))
+    }
+
+    /// Nothing is wanted of any bank.
+    pub(super) fn want_nothing(&mut self) {
+        let [read, write] = &mut self.column;
+        for command in [&mut self.activate, &mut self.precharge, read, write] {
+            command.want_nowhere();
         }
+    }
+
+    /// The precharge or activate of `bank` is wanted, whichever is next.
+    #[inline]
+    pub(super) fn want_row(&mut self, bank: u16) {
+        let closed = self.bank(bank).row == CLOSED;
+        let command = if closed { &mut self.activate } else { &mut self.precharge };
+        command.want(bank);
+    }
+
+    #[inline]
+    pub(super) fn want_no_row(&mut self, bank: u16) {
+        self.activate.no_want(bank);
+        self.precharge.no_want(bank);
+    }
+
+    /// A read or write of the open row of `bank` is wanted.
+    #[inline]
+    pub(super) fn want_column(&mut self, bank: u16, which: usize) {
+        self.column[which % 2].want(bank);
+    }
+
+    #[inline]
+    pub(super) fn want_no_column(&mut self, bank: u16, which: usize) {
+        self.column[which % 2].no_want(bank);
+    }
+
+    /// Whether a precharge of `bank` is wanted and allowed at `now`.
+    #[inline]
+    pub(super) fn precharge_due(&self, bank: u16, now: u64) -> bool {
+        self.precharge.wanted.get(bank) <= self.short(now)
     }
 
     /// The first clock of what may come next; far away, if that is nothing.
@@ -203,17 +231,17 @@ impl<const W: usize> Device<W> {
     #[inline]
     pub(super) fn row_ready(&self, bank: u16) -> u64 {
         let closed = self.bank(bank).row == CLOSED;
-        let lanes = if closed { &self.activate } else { &self.precharge };
-        self.base + lanes.get(bank) as u64
+        let command = if closed { &self.activate } else { &self.precharge };
+        self.base + command.allowed.get(bank) as u64
     }
 
     /// The first clock for a read or write of the open row of a bank.
     #[inline]
     pub(super) fn column_ready(&self, bank: u16, which: usize) -> u64 {
-        self.base + self.column[which].get(bank) as u64
+        self.base + self.column[which].allowed.get(bank) as u64
     }
 
-    /// Opens a row.
+    /// Opens a row. (After each of these commands the caller says what is wanted of the bank.)
     #[inline]
     pub(super) fn activate(&mut self, bank: u16, row: u32, clock: u64) {
         let now = self.short(clock);
@@ -222,20 +250,18 @@ impl<const W: usize> Device<W> {
         debug_assert_eq!(b.row, CLOSED, "activate of an open bank");
         b.row = row;
         b.accesses = 0;
-        self.activate.raise_all(&self.by_group[b.group as usize].activate, now);
+        let activate_gaps = &self.activate_gaps[bank as usize / BLOCK % W][bank as usize % BLOCK];
+        self.activate.delay(activate_gaps, now);
         let rank = &mut self.ranks[b.rank as usize % RANKS];
-        rank.window[rank.oldest_activate % 4] = clock + gaps.activate_to_fifth as u64;
-        rank.oldest_activate = (rank.oldest_activate + 1) % 4;
-        let fifth = rank.window[rank.oldest_activate];
+        let [fifth, second, third] = rank.window;
+        rank.window = [second, third, clock + gaps.activate_to_fifth as u64];
         if fifth > clock + gaps.activate_to_activate_rank as u64 {
             let fifth = (fifth - self.base) as i16;
-            self.activate.raise_all(&self.of_rank[b.rank as usize], fifth);
+            self.activate.delay(&self.of_rank[b.rank as usize], fifth);
         }
-        self.activate.raise(bank, now + gaps.activate_to_activate);
-        self.precharge.raise(bank, now + gaps.activate_to_precharge);
-        self.column[READ].raise(bank, now + gaps.activate_to_column);
-        self.column[WRITE].raise(bank, now + gaps.activate_to_column);
-        self.open.set(bank, -1);
+        self.precharge.allowed.raise(bank, now + gaps.activate_to_precharge);
+        self.column[READ].allowed.raise(bank, now + gaps.activate_to_column);
+        self.column[WRITE].allowed.raise(bank, now + gaps.activate_to_column);
     }
 
     /// Closes a row.
@@ -248,10 +274,9 @@ impl<const W: usize> Device<W> {
         let next = self.gaps.precharge_to_precharge;
         // Otherwise the command bus sees to it.
         if next > 1 {
-            self.precharge.raise_all(&self.of_rank[b.rank as usize], now + next);
+            self.precharge.delay(&self.of_rank[b.rank as usize], now + next);
         }
-        self.activate.raise(bank, now + self.gaps.precharge_to_activate);
-        self.open.set(bank, 0);
+        self.activate.allowed.raise(bank, now + self.gaps.precharge_to_activate);
     }
 
     /// A read or write of the open row of `bank`. Gives the clock after the last data beat.
@@ -259,20 +284,19 @@ impl<const W: usize> Device<W> {
     pub(super) fn column(&mut self, bank: u16, write: bool, clock: u64) -> u64 {
         let now = self.short(clock);
         let from = usize::from(write);
-        let gaps = &self.by_group[self.bank(bank).group as usize].column[from];
-        self.column[READ].raise_all(&gaps[READ], now);
-        self.column[WRITE].raise_all(&gaps[WRITE], now);
+        let gaps = &self.column_gaps[self.bank(bank).group as usize][from];
+        self.column[READ].delay(&gaps[READ], now);
+        self.column[WRITE].delay(&gaps[WRITE], now);
         let gaps = &self.gaps.column[from];
-        self.precharge.raise(bank, now + gaps.precharge);
+        self.precharge.allowed.raise(bank, now + gaps.precharge);
         clock + gaps.data
     }
 
     /// The last access to `bank` was one with auto-precharge.
     pub(super) fn close_after_access(&mut self, bank: u16) {
         self.bank_mut(bank).row = CLOSED;
-        let reopen = self.precharge.get(bank) + self.gaps.precharge_to_activate;
-        self.activate.raise(bank, reopen);
-        self.open.set(bank, 0);
+        let reopen = self.precharge.allowed.get(bank) + self.gaps.precharge_to_activate;
+        self.activate.allowed.raise(bank, reopen);
     }
 
     /// Clocks that an activate, read or write occupies the command bus.
@@ -300,10 +324,11 @@ impl<const W: usize> Device<W> {
             self.banks_of(rank).map(|bank| lanes.get(bank)).max().expect("a rank has banks")
         };
         if self.banks_of(rank).any(|bank| self.bank(bank).row != CLOSED) {
-            (RefreshStep::Precharge, self.base + latest(&self.precharge) as u64)
+            (RefreshStep::Precharge, self.base + latest(&self.precharge.allowed) as u64)
         } else {
             // An activate would be possible in every bank: tRC and tRP have passed everywhere.
-            let ready = self.base + (latest(&self.activate) + self.gaps.activate_to_refresh) as u64;
+            let ready =
+                self.base + (latest(&self.activate.allowed) + self.gaps.activate_to_refresh) as u64;
             (RefreshStep::Refresh, ready.max(self.ranks[rank as usize % RANKS].next_refresh))
         }
     }
@@ -313,9 +338,8 @@ impl<const W: usize> Device<W> {
         let now = self.short(clock);
         for bank in self.banks_of(rank) {
             self.banks[bank as usize % BANKS].row = CLOSED;
-            self.open.set(bank, 0);
-            self.activate.raise(bank, now + self.gaps.precharge_to_activate);
-            self.precharge.raise(bank, now + self.gaps.precharge_to_precharge);
+            self.activate.allowed.raise(bank, now + self.gaps.precharge_to_activate);
+            self.precharge.allowed.raise(bank, now + self.gaps.precharge_to_precharge);
         }
     }
 
@@ -324,7 +348,7 @@ impl<const W: usize> Device<W> {
         let now = self.short(clock);
         for bank in self.banks_of(rank) {
             debug_assert_eq!(self.bank(bank).row, CLOSED, "refresh of a rank with open banks");
-            self.activate.raise(bank, now + self.gaps.refresh_to_activate);
+            self.activate.allowed.raise(bank, now + self.gaps.refresh_to_activate);
         }
         self.ranks[rank as usize % RANKS].next_refresh =
             clock + self.gaps.refresh_to_refresh as u64;

@@ -67,44 +67,80 @@ impl<const W: usize> Lanes<W> {
         lanes.copy_from_slice(&vector.to_array());
     }
 
-    /// Raises each to at least `now` plus its gap; not at all, where that is [`i16::MIN`].
+    /// Half a block, counted from a base that is `clocks` later; what lies before that becomes the base.
     #[inline(always)]
-    pub(super) fn raise_all(&mut self, gaps: &Lanes<W>, now: i16) {
+    fn moved(&self, block: usize, half: usize, clocks: i16) -> i16x16 {
+        let moved = self.vector(block, half).saturating_sub(i16x16::splat(clocks));
+        moved.max(i16x16::splat(0))
+    }
+}
+
+/// When one kind of command may come, bank by bank.
+#[derive(Clone, Debug)]
+pub(super) struct Command<const W: usize> {
+    /// The first clocks that the timing rules allow.
+    pub allowed: Lanes<W>,
+    /// The same for the banks where it is wanted, for others [`NEVER`].
+    pub wanted: Lanes<W>,
+}
+
+impl<const W: usize> Command<W> {
+    pub(super) fn new() -> Command<W> {
+        Command { allowed: Lanes::splat(0), wanted: Lanes::splat(NEVER) }
+    }
+
+    #[inline]
+    pub(super) fn want(&mut self, bank: u16) {
+        self.wanted.set(bank, self.allowed.get(bank));
+    }
+
+    #[inline]
+    pub(super) fn no_want(&mut self, bank: u16) {
+        self.wanted.set(bank, NEVER);
+    }
+
+    /// In no bank.
+    #[inline]
+    pub(super) fn want_nowhere(&mut self) {
+        self.wanted = Lanes::splat(NEVER);
+    }
+
+    /// Not before `now` plus a gap for every bank; where that is [`i16::MIN`] nothing changes.
+    #[inline(always)]
+    pub(super) fn delay(&mut self, gaps: &Lanes<W>, now: i16) {
         let now = i16x16::splat(now);
         for block in 0..W {
             for half in 0..2 {
-                let raised = gaps.vector(block, half).saturating_add(now);
-                self.put(block, half, self.vector(block, half).max(raised));
+                let first = gaps.vector(block, half).saturating_add(now);
+                for clocks in [&mut self.allowed, &mut self.wanted] {
+                    clocks.put(block, half, clocks.vector(block, half).max(first));
+                }
             }
         }
     }
 
-    /// Counts from a base that is `clocks` later; what lies before that becomes the base.
+    /// Counts from a base that is `clocks` later.
     pub(super) fn move_base(&mut self, clocks: i16) {
-        let (clocks, zero) = (i16x16::splat(clocks), i16x16::splat(0));
         for block in 0..W {
             for half in 0..2 {
-                let moved = self.vector(block, half).saturating_sub(clocks).max(zero);
-                self.put(block, half, moved);
+                let wanted = self.wanted.vector(block, half);
+                let never: i16x16 = wanted.simd_eq(i16x16::splat(NEVER));
+                let moved = self.wanted.moved(block, half, clocks);
+                self.wanted.put(block, half, never.select(wanted, moved));
+                self.allowed.put(block, half, self.allowed.moved(block, half, clocks));
             }
         }
     }
 }
 
-/// What may come next in every bank and when: its precharge or activate, and an access to its row.
-pub(super) struct Ready<const W: usize> {
-    pub row: [[i16x16; 2]; W],
-    pub column: [[i16x16; 2]; W],
-}
+/// When something may come next in every bank: its precharge or activate, or an access to its row.
+pub(super) struct Ready<const W: usize>(pub [[i16x16; 2]; W]);
 
 impl<const W: usize> Ready<W> {
     /// The first clock of all, or [`NEVER`].
     #[inline(always)]
     pub(super) fn first(&self) -> i16 {
-        let of_block = |w: usize| {
-            let (row, column) = (&self.row[w], &self.column[w]);
-            row[0].min(column[0]).min(row[1].min(column[1]))
-        };
+        let of_block = |w: usize| self.0[w][0].min(self.0[w][1]);
         let first = (1..W).fold(of_block(0), |first, w| first.min(of_block(w)));
         // None is negative. Of unsigned numbers, eight are compared in one instruction.
         let [a, b]: [[u16; 8]; 2] = bytemuck::cast(first);
@@ -112,22 +148,60 @@ impl<const W: usize> Ready<W> {
         least.into_iter().min().expect("eight numbers") as i16
     }
 
-    /// What is possible at `now`: of every block a mask with two bits a bank, the lower one for its
-    /// row and the upper one for an access.
+    /// The banks in which something may come at `now`.
     #[inline(always)]
-    pub(super) fn due(&self, now: i16) -> [u64; W] {
+    pub(super) fn due(&self, now: i16) -> BankSet<W> {
         let after = i16x16::splat(now + 1);
-        // A comparison sets both bytes of a bank, so that a mask of bytes has two bits for it.
-        let lower = i16x16::splat(0x00ff);
-        std::array::from_fn(|w| {
+        BankSet(std::array::from_fn(|w| {
             let half = |i: usize| {
-                let (row, column): (i16x16, i16x16) =
-                    (after.simd_gt(self.row[w][i]), after.simd_gt(self.column[w][i]));
-                let both: i8x32 = bytemuck::cast(lower.select(row, column));
-                u64::from(both.to_bitmask())
+                let due: i16x16 = after.simd_gt(self.0[w][i]);
+                let bytes: i8x32 = bytemuck::cast(due);
+                u64::from(bytes.to_bitmask())
             };
             half(0) | half(1) << 32
-        })
+        }))
+    }
+}
+
+/// Some banks of a channel, by two bits each: a comparison of clocks sets both bytes of a bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BankSet<const W: usize>([u64; W]);
+
+impl<const W: usize> BankSet<W> {
+    pub(super) const EMPTY: BankSet<W> = BankSet([0; W]);
+
+    #[inline]
+    pub(super) fn insert(&mut self, bank: u16) {
+        self.0[bank as usize / BLOCK % W] |= 3 << (bank as usize % BLOCK * 2);
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, bank: u16) {
+        self.0[bank as usize / BLOCK % W] &= !(3 << (bank as usize % BLOCK * 2));
+    }
+
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0 == [0; W]
+    }
+
+    #[inline(always)]
+    pub(super) fn intersection(&self, other: &BankSet<W>) -> BankSet<W> {
+        BankSet(std::array::from_fn(|w| self.0[w] & other.0[w]))
+    }
+}
+
+/// Takes the banks out of the set, one after the other.
+impl<const W: usize> Iterator for BankSet<W> {
+    type Item = u16;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<u16> {
+        let (w, bits) = self.0.iter_mut().enumerate().find(|(_, bits)| **bits != 0)?;
+        let bank = bits.trailing_zeros() as usize / 2;
+        *bits &= *bits - 1;
+        *bits &= *bits - 1;
+        Some((w * BLOCK + bank) as u16)
     }
 }
 
@@ -136,36 +210,53 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_raise_the_clocks_that_they_concern() {
-        let mut clocks = Lanes::<2>::from_fn(|bank| bank as i16);
+    fn gaps_delay_a_command_in_the_banks_that_they_concern() {
+        let mut command = Command::<2>::new();
+        for bank in 0..64 {
+            command.allowed.set(bank, bank as i16);
+        }
+        [2, 3, 40].map(|bank| command.want(bank));
+        command.no_want(40);
         let gaps = Lanes::from_fn(|bank| if bank % 2 == 0 { 10 } else { i16::MIN });
-        clocks.raise_all(&gaps, 20);
+        command.delay(&gaps, 20);
         for bank in 0..64 {
             let expected = if bank % 2 == 0 { bank.max(30) } else { bank };
-            assert_eq!(clocks.get(bank as u16), expected, "bank {bank}");
+            assert_eq!(command.allowed.get(bank as u16), expected, "bank {bank}");
         }
+        assert_eq!([2, 3, 4, 40].map(|bank| command.wanted.get(bank)), [30, 3, NEVER, NEVER]);
     }
 
     #[test]
-    fn a_later_base_leaves_no_clock_before_it() {
-        let mut clocks = Lanes::<1>::from_fn(|bank| bank as i16 * 100);
-        clocks.move_base(1000);
-        assert_eq!([0, 9, 10, 11, 31].map(|bank| clocks.get(bank)), [0, 0, 0, 100, 2100]);
+    fn a_later_base_leaves_no_clock_before_it_and_never_remains_never() {
+        let mut command = Command::<1>::new();
+        command.allowed = Lanes::from_fn(|bank| bank as i16 * 100);
+        [9, 31].map(|bank| command.want(bank));
+        command.move_base(1000);
+        assert_eq!([0, 9, 10, 11, 31].map(|b| command.allowed.get(b)), [0, 0, 0, 100, 2100]);
+        assert_eq!([9, 30, 31].map(|bank| command.wanted.get(bank)), [0, NEVER, 2100]);
     }
 
-    /// Nothing ready but the row of bank 40 at clock 7 and an access to bank 63 at clock 9.
+    /// Nothing ready but bank 40 at clock 7 and bank 63 at clock 9.
     #[test]
     fn the_first_clock_and_what_is_due_are_found_in_any_block() {
-        let (mut row, mut column) = (Lanes::<2>::splat(NEVER), Lanes::<2>::splat(NEVER));
-        row.set(40, 7);
-        column.set(63, 9);
-        let vectors = |lanes: &Lanes<2>| {
-            std::array::from_fn(|w| std::array::from_fn(|half| lanes.vector(w, half)))
-        };
-        let ready = Ready::<2> { row: vectors(&row), column: vectors(&column) };
+        let mut clocks = Lanes::<2>::splat(NEVER);
+        clocks.set(40, 7);
+        clocks.set(63, 9);
+        let ready =
+            Ready::<2>(std::array::from_fn(|w| std::array::from_fn(|half| clocks.vector(w, half))));
         assert_eq!(ready.first(), 7);
-        assert_eq!(ready.due(6), [0, 0]);
-        assert_eq!(ready.due(8), [0, 1 << 16]);
-        assert_eq!(ready.due(9), [0, 1 << 16 | 1 << 63]);
+        assert_eq!(ready.due(6), BankSet::EMPTY);
+        assert_eq!(ready.due(8).collect::<Vec<_>>(), [40]);
+        assert_eq!(ready.due(9).collect::<Vec<_>>(), [40, 63]);
+    }
+
+    #[test]
+    fn a_set_has_the_banks_that_were_put_into_it() {
+        let mut set = BankSet::<2>::EMPTY;
+        [0, 15, 16, 31, 32, 63].map(|bank| set.insert(bank));
+        set.remove(31);
+        let mut other = BankSet::EMPTY;
+        [1, 15, 16, 31, 63].map(|bank| other.insert(bank));
+        assert_eq!(set.intersection(&other).collect::<Vec<_>>(), [15, 16, 63]);
     }
 }

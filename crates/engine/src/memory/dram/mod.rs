@@ -16,7 +16,6 @@ mod requests;
 mod stats;
 mod timing;
 mod trace;
-mod wants;
 
 use channel::Channel;
 use mapping::AddressMap;
@@ -124,23 +123,22 @@ impl Dram {
         node_of(line) * self.second + self.map.channel(line)
     }
 
-    /// Whether the queue for reads or writes of the line's channel has room.
+    /// Whether a channel's queue for reads or writes has room.
     #[inline]
-    pub fn can_accept(&self, line: u32, write: bool) -> bool {
-        let channel = self.channel_of(line);
+    pub fn can_accept(&self, channel: usize, write: bool) -> bool {
         with!(&self.channels, c => c[channel].can_accept(write))
     }
 
-    /// Hands a request to its channel and gives the time at which that channel must be advanced
-    /// next. `now` must not lie before an earlier push or advance of the channel, nor after the
-    /// time at which it asked to be advanced.
+    /// Hands a request to `channel`, which is that of its line, and gives the time at which the
+    /// channel must be advanced next. `now` must not lie before an earlier push or advance of the
+    /// channel, nor after the time at which it asked to be advanced.
     ///
     /// # Panics
     /// If the queue is full: ask [`Dram::can_accept`] first.
     #[inline]
-    pub fn push(&mut self, now: Ps, line: u32, write: bool, tag: u32) -> Ps {
+    pub fn push(&mut self, now: Ps, channel: usize, line: u32, write: bool, tag: u32) -> Ps {
+        debug_assert_eq!(channel, self.channel_of(line), "another channel's line");
         let place = self.map.place(line);
-        let channel = self.channel_of(line);
         with!(&mut self.channels, c => c[channel].push(now, line, place, write, tag))
     }
 

@@ -5,10 +5,6 @@ use super::device::BANKS;
 /// No request.
 pub(super) const NONE: u16 = u16::MAX;
 
-/// Which of the two that a bank knows of each queue.
-const FIRST: usize = 0;
-const HIT: usize = 1;
-
 /// Entries of the pool. A constant power of two, of which small queues use the beginning, so that
 /// an index needs no check but a mask.
 const POOL: usize = 1024;
@@ -40,11 +36,11 @@ impl Request {
 #[derive(Clone, Copy, Debug)]
 #[repr(align(16))]
 struct OfBank {
-    /// Of the reads and of the writes that wait: the oldest, and the oldest found that wants the
-    /// open row.
-    next: [[u16; 2]; 2],
-    /// The youngest of each.
+    /// Of the reads and of the writes that wait, the oldest and the youngest.
+    first: [u16; 2],
     last: [u16; 2],
+    /// The oldest found of each that wants the open row; out of date for a queue that is not served.
+    hit: [u16; 2],
     /// The one whose row has been opened for it and that is in no queue any more.
     opened: u16,
 }
@@ -64,7 +60,7 @@ impl Requests {
     pub(super) fn new(capacity: usize) -> Requests {
         assert!(capacity <= POOL, "at most 2 * 256 queue entries and 256 banks");
         let unused = Request::new(0, 0, 0, 0, false, 0);
-        let empty = OfBank { next: [[NONE; 2]; 2], last: [NONE; 2], opened: NONE };
+        let empty = OfBank { first: [NONE; 2], last: [NONE; 2], hit: [NONE; 2], opened: NONE };
         Requests {
             entries: std::array::from_fn(|i| Request { next: i as u16 + 1, ..unused }),
             banks: [empty; BANKS],
@@ -100,9 +96,9 @@ impl Requests {
         let which = usize::from(request.write);
         let bank = &mut self.banks[request.bank as usize % BANKS];
         let last = std::mem::replace(&mut bank.last[which], slot);
-        let only = bank.next[which][FIRST] == NONE;
+        let only = bank.first[which] == NONE;
         if only {
-            bank.next[which][FIRST] = slot;
+            bank.first[which] = slot;
         } else {
             self.entries[last as usize % POOL].next = slot;
         }
@@ -112,24 +108,18 @@ impl Requests {
     /// The oldest that waits for `bank` in a queue.
     #[inline]
     pub(super) fn first(&self, bank: u16, which: usize) -> u16 {
-        self.banks[bank as usize % BANKS].next[which % 2][FIRST]
+        self.banks[bank as usize % BANKS].first[which % 2]
     }
 
-    /// The one that a row command (`access` zero) or an access (one) of `bank` is for.
-    #[inline]
-    pub(super) fn next(&self, bank: u16, which: usize, access: usize) -> u16 {
-        self.banks[bank as usize % BANKS].next[which % 2][access % 2]
-    }
-
-    /// The one known to want the open row of `bank`.
+    /// The one known to want the open row of `bank`, of the queue that is served.
     #[inline]
     pub(super) fn hit(&self, bank: u16, which: usize) -> u16 {
-        self.banks[bank as usize % BANKS].next[which][HIT]
+        self.banks[bank as usize % BANKS].hit[which % 2]
     }
 
     #[inline]
     pub(super) fn set_hit(&mut self, bank: u16, which: usize, slot: u16) {
-        self.banks[bank as usize % BANKS].next[which][HIT] = slot;
+        self.banks[bank as usize % BANKS].hit[which % 2] = slot;
     }
 
     /// The one that the row of `bank` was opened for.
@@ -170,7 +160,7 @@ impl Requests {
                 return true;
             }
         }
-        let mut slot = of_bank.next[1][FIRST];
+        let mut slot = of_bank.first[1];
         while slot != NONE {
             let request = self.get(slot);
             if request.line == line {
@@ -186,8 +176,8 @@ impl Requests {
     pub(super) fn open(&mut self, slot: u16, bank: u16, write: bool) {
         let next = self.get(slot).next;
         let of_bank = &mut self.banks[bank as usize % BANKS];
-        debug_assert_eq!(of_bank.next[usize::from(write)][FIRST], slot);
-        of_bank.next[usize::from(write)][FIRST] = next;
+        debug_assert_eq!(of_bank.first[usize::from(write)], slot);
+        of_bank.first[usize::from(write)] = next;
         of_bank.opened = slot;
     }
 
@@ -204,10 +194,10 @@ impl Requests {
         let next = self.get(slot).next;
         let which = usize::from(write);
         let of_bank = &mut self.banks[bank as usize % BANKS];
-        if of_bank.next[which][FIRST] == slot {
-            of_bank.next[which][FIRST] = next;
+        if of_bank.first[which] == slot {
+            of_bank.first[which] = next;
         } else {
-            let mut before = of_bank.next[which][FIRST];
+            let mut before = of_bank.first[which];
             while self.entries[before as usize % POOL].next != slot {
                 before = self.entries[before as usize % POOL].next;
             }

@@ -45,10 +45,11 @@ fn run(cfg: &DramConfig, requests: &[(u64, u32, bool)]) -> (Dram, Vec<Done>) {
     let mut next = requests.iter().enumerate().peekable();
     loop {
         while let Some(&(tag, &(at, line, write))) = next.peek() {
-            if clock.at(at) > now || !dram.can_accept(line, write) {
+            let channel = dram.channel_of(line);
+            if clock.at(at) > now || !dram.can_accept(channel, write) {
                 break;
             }
-            wake[dram.channel_of(line)] = dram.push(now, line, write, tag as u32);
+            wake[channel] = dram.push(now, channel, line, write, tag as u32);
             next.next();
         }
         let first = wake.iter().copied().min().unwrap();
@@ -261,7 +262,7 @@ fn a_clone_is_a_snapshot() {
     let mut dram = Dram::new(&DramConfig { refresh: Refresh::Staggered, ..config() }).unwrap();
     let push = |dram: &mut Dram, from: u32| {
         for i in from..from + 30 {
-            dram.push(Ps(u64::from(i) * 5_000), i * 977, i.is_multiple_of(4), i);
+            dram.push(Ps(u64::from(i) * 5_000), 0, i * 977, i.is_multiple_of(4), i);
         }
     };
     let finish = |dram: &mut Dram| {
@@ -437,11 +438,11 @@ proptest! {
         let mut done_often = Vec::new();
         let (mut now, mut wake) = (0, Ps::MAX);
         for (tag, &(at, line, write)) in requests.iter().enumerate() {
-            while now < at || !often.can_accept(line, write) {
+            while now < at || !often.can_accept(0, write) {
                 now += 1;
                 often.advance(0, clock.at(now), &mut done_often);
             }
-            wake = often.push(clock.at(now), line, write, tag as u32);
+            wake = often.push(clock.at(now), 0, line, write, tag as u32);
         }
         while wake != Ps::MAX {
             now += 1;

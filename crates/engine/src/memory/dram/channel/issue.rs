@@ -6,61 +6,46 @@ use super::{Channel, Kind, NEVER, READ, WRITE};
 
 impl<const W: usize> Channel<W> {
     /// Closes another row of `bank` for a waiting request.
-    #[inline]
+    #[inline(always)]
     pub(super) fn precharge_for(&mut self, slot: u16, bank: u16, now: u64) {
         let request = self.requests.get_mut(slot);
         self.counts.conflicts += u64::from(!request.conflict);
         request.conflict = true;
         self.device.precharge(bank, now);
         self.trace.record(now, Kind::Precharge, bank, CLOSED);
-        for which in [READ, WRITE] {
-            if self.requests.hit(bank, which) != NONE {
-                self.requests.set_hit(bank, which, NONE);
-                self.wants.no_hit(bank, which);
-            }
+        if self.requests.hit(bank, self.serving) != NONE {
+            self.requests.set_hit(bank, self.serving, NONE);
+            self.device.want_no_column(bank, self.serving);
         }
-        // Its own queue wanted the row changed before.
-        let other = (self.serving + 1) % 2;
-        let first = self.requests.first(bank, other);
-        if first != NONE {
-            self.wants.row(bank, other, self.requests.get(first).age);
-        }
+        self.device.want_no_row(bank);
+        self.device.want_row(bank);
     }
 
     /// Opens the row of a request, which holds the bank until it is served.
-    #[inline]
+    #[inline(always)]
     pub(super) fn open(&mut self, slot: u16, bank: u16, now: u64) {
-        let &Request { row, conflict, write, age, .. } = self.requests.get(slot);
+        let &Request { row, conflict, write, .. } = self.requests.get(slot);
         self.counts.misses += u64::from(!conflict);
         self.requests.open(slot, bank, write);
         self.device.activate(bank, row, now);
         self.trace.record(now, Kind::Activate, bank, row);
-        self.wants.no_row(bank, READ);
-        self.wants.no_row(bank, WRITE);
-        self.wants.hold(bank, usize::from(write), age);
-        // One of the same queue cannot go before it, but one of the other may.
-        let other = usize::from(!write);
-        let hit = self.requests.find_row(self.requests.first(bank, other), row);
-        if hit != NONE {
-            self.requests.set_hit(bank, other, hit);
-            self.wants.hit(bank, other, self.requests.get(hit).age);
-            self.wants.contest(bank);
-        }
-        self.left_queue(write, now);
+        self.device.want_no_row(bank);
+        self.device.want_column(bank, usize::from(write));
+        self.held.insert(bank);
+        self.left_queue(bank, write, now);
     }
 
     /// Serves the request that the row of its bank was opened for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn access_opened(&mut self, slot: u16, bank: u16, now: u64) {
-        let write = self.access(slot, bank, false, now);
-        self.wants.release(bank, usize::from(write));
+        self.access(slot, bank, false, now);
         self.requests.finish_opened(slot, bank);
-        for which in [READ, WRITE] {
-            // Nothing was wanted for others while the bank was held, but accesses.
-            if self.requests.first(bank, which) != NONE {
-                self.review(bank, which);
-            }
-        }
+        self.held.remove(bank);
+        self.contested.remove(bank);
+        // Nothing else was wanted while the bank was held.
+        self.device.want_no_column(bank, READ);
+        self.device.want_no_column(bank, WRITE);
+        self.enter_any(bank);
     }
 
     /// Serves a waiting request whose row is open.
@@ -70,11 +55,8 @@ impl<const W: usize> Channel<W> {
         let held = self.requests.opened(bank) != NONE;
         let write = self.access(slot, bank, held, now);
         self.requests.finish_waiting(slot, bank, write);
-        if self.device.bank(bank).row == CLOSED {
-            self.review(bank, usize::from(!write));
-        }
-        self.review(bank, usize::from(write));
-        self.left_queue(write, now);
+        self.review(bank);
+        self.left_queue(bank, write, now);
     }
 
     /// Reads or writes the open row of a bank, which may be held for another request. Says whether
@@ -90,11 +72,14 @@ impl<const W: usize> Channel<W> {
         write
     }
 
-    /// A request has left its queue.
+    /// A request for `bank` has left its queue.
     #[inline]
-    fn left_queue(&mut self, write: bool, now: u64) {
+    fn left_queue(&mut self, bank: u16, write: bool, now: u64) {
         let which = usize::from(write);
         self.waiting[which] -= 1;
+        if self.requests.first(bank, which) == NONE {
+            self.asked[which].remove(bank);
+        }
         self.counts.waited[which] = self.counts.waited[which].wrapping_add(now);
         self.choose_queue();
     }
@@ -116,10 +101,6 @@ impl<const W: usize> Channel<W> {
         let first = self.device.banks_of(rank).start;
         if step == RefreshStep::Precharge {
             self.device.precharge_all(rank, now);
-            for bank in self.device.banks_of(rank) {
-                self.review(bank, READ);
-                self.review(bank, WRITE);
-            }
             self.trace.record(now, Kind::PrechargeAll, first, CLOSED);
         } else {
             self.device.refresh(rank, now);
@@ -127,8 +108,9 @@ impl<const W: usize> Channel<W> {
             self.counts.refreshes += 1;
             self.calendar.done();
             if !self.calendar.is_due() {
-                self.serve();
-                self.choose_queue();
+                if !self.choose_queue() {
+                    self.review_all();
+                }
                 self.set_alarm();
             }
         }
@@ -191,8 +173,7 @@ impl<const W: usize> Channel<W> {
         let Some(bank) = closed else { return false };
         self.device.precharge(bank, now);
         self.trace.record(now, Kind::Precharge, bank, CLOSED);
-        self.review(bank, READ);
-        self.review(bank, WRITE);
+        self.review(bank);
         true
     }
 }

@@ -1,25 +1,25 @@
 //! The choice of the next command.
 
 use super::super::device::CLOSED;
-use super::super::lanes::{BLOCK, Ready};
+use super::super::lanes::{BankSet, Ready};
 use super::super::requests::{NONE, Request};
-use super::super::wants::Serving;
 use super::{Channel, NEVER, READ, WRITE};
 
 impl<const W: usize> Channel<W> {
     /// Does everything up to and including `clock`, before which there is something to do.
     pub(super) fn run_until(&mut self, clock: u64) {
         let mut now = self.wake;
-        let mut ready = self.device.ready(&self.wants);
+        let mut ready = self.device.ready();
         while now <= clock {
-            if now >= self.alarm && self.prepare(now) {
-                ready = self.device.ready(&self.wants);
-            }
-            let due = ready.due(self.device.short(now));
-            let occupied = self.issue_first(&due, now);
+            let occupied = if now < self.alarm {
+                let due = ready.due(self.device.short(now));
+                self.issue_held(&due, now).unwrap_or_else(|| self.issue_waiting(&due, now))
+            } else {
+                self.attend(now)
+            };
             // Without a command the bus is free from now on.
             self.bus_free = now + occupied.max(1);
-            ready = self.device.ready(&self.wants);
+            ready = self.device.ready();
             now = self.next_event(&ready);
         }
         self.wake = now;
@@ -33,20 +33,28 @@ impl<const W: usize> Channel<W> {
         if next < self.alarm { next } else { first.min(self.other_events()).max(self.bus_free) }
     }
 
-    /// Something besides the requests is to be thought of. Says whether that changes which of them
-    /// are ready.
-    fn prepare(&mut self, now: u64) -> bool {
-        let falls_due = self.calendar.next() <= now;
-        if falls_due {
+    /// The same decision when something besides the requests is to be thought of.
+    #[cold]
+    fn attend(&mut self, now: u64) -> u64 {
+        if self.calendar.next() <= now {
             self.calendar.collect(now);
-            self.wants.serving = Serving::Nobody;
+            self.review_all();
         }
-        let moves = now >= self.device.last_of_base();
-        if moves {
+        if now >= self.device.last_of_base() {
             self.device.move_base(now);
         }
         self.set_alarm();
-        falls_due || moves
+        let due = self.device.ready().due(self.device.short(now));
+        if let Some(occupied) = self.issue_held(&due, now) {
+            return occupied;
+        }
+        if let Some(rank) = self.calendar.head() {
+            return self.refresh(rank, now);
+        }
+        if self.next_close <= now && self.close_row(now) {
+            return 1;
+        }
+        self.issue_waiting(&due, now)
     }
 
     /// Sets the alarm after a change of what it depends on.
@@ -81,92 +89,116 @@ impl<const W: usize> Channel<W> {
             }
             self.serving = READ;
         }
-        self.serve();
+        self.review_all();
         true
     }
 
-    /// Makes the requests of the queue that is served candidates.
-    #[inline]
-    pub(super) fn serve(&mut self) {
-        self.wants.serving = if self.serving == READ { Serving::Reads } else { Serving::Writes };
+    /// Finds anew what is wanted of all banks: for requests whose row has been opened for them, and,
+    /// unless a refresh is due, for those of the queue that is served.
+    pub(super) fn review_all(&mut self) {
+        self.device.want_nothing();
+        self.contested = BankSet::EMPTY;
+        for bank in self.held {
+            let write = self.requests.get(self.requests.opened(bank)).write;
+            self.device.want_column(bank, usize::from(write));
+        }
+        if !self.calendar.is_due() {
+            for bank in self.asked[self.serving % 2] {
+                self.enter(bank);
+            }
+        }
     }
 
-    /// Brings what the waiting requests of a queue want of a bank up to date, after an access to it
-    /// or when it was closed for none of them.
-    pub(super) fn review(&mut self, bank: u16, which: usize) {
-        let first = self.requests.first(bank, which);
+    /// Finds anew what is wanted of a bank for requests of the queue that is served.
+    #[inline]
+    pub(super) fn review(&mut self, bank: u16) {
+        self.device.want_no_row(bank);
+        self.device.want_no_column(bank, self.serving);
+        self.contested.remove(bank);
+        self.requests.set_hit(bank, self.serving, NONE);
+        self.enter_any(bank);
+    }
+
+    /// Enters what is wanted of a bank for requests of the queue that is served, if there are any,
+    /// when nothing is.
+    #[inline]
+    pub(super) fn enter_any(&mut self, bank: u16) {
+        if self.requests.first(bank, self.serving) != NONE && !self.calendar.is_due() {
+            self.enter(bank);
+        }
+    }
+
+    fn enter(&mut self, bank: u16) {
+        let first = self.requests.first(bank, self.serving);
         let row = self.device.bank(bank).row;
         let hit = if row == CLOSED { NONE } else { self.requests.find_row(first, row) };
-        self.requests.set_hit(bank, which, hit);
-        if hit == NONE {
-            self.wants.no_hit(bank, which);
-        } else {
-            self.wants.hit(bank, which, self.requests.get(hit).age);
+        self.requests.set_hit(bank, self.serving, hit);
+        let opened = self.requests.opened(bank);
+        if hit != NONE {
+            self.enter_hit(bank, opened);
         }
         // The row stays open while an older request wants it.
-        if first == hit || self.requests.opened(bank) != NONE {
-            self.wants.no_row(bank, which);
-        } else {
-            self.wants.row(bank, which, self.requests.get(first).age);
+        if first != hit && opened == NONE {
+            self.device.want_row(bank);
         }
     }
 
-    /// Enters what a new request wants, unless an older one goes before it in all cases; gives the
-    /// clock at which its command may be issued. `only` says that no other of its queue waits for
-    /// its bank.
+    /// Enters that a request of the queue that is served wants the open row of a bank, which may have
+    /// been opened for a request.
+    #[inline]
+    fn enter_hit(&mut self, bank: u16, opened: u16) {
+        self.device.want_column(bank, self.serving);
+        if opened != NONE && usize::from(self.requests.get(opened).write) != self.serving {
+            self.contested.insert(bank);
+        }
+    }
+
+    /// Enters what a new request of the queue that is served wants, unless an older one goes before
+    /// it in all cases; gives the clock at which its command may be issued. `only` says that no other
+    /// of its queue waits for its bank.
     #[inline]
     pub(super) fn enlist(&mut self, slot: u16, request: &Request, only: bool) -> u64 {
         let (bank, which) = (request.bank, usize::from(request.write));
         let opened = self.requests.opened(bank);
         if self.device.bank(bank).row == request.row {
-            if self.requests.hit(bank, which) != NONE {
+            if self.requests.hit(bank, self.serving) != NONE {
                 return NEVER;
             }
-            self.requests.set_hit(bank, which, slot);
-            self.wants.hit(bank, which, request.age);
-            if opened != NONE && self.requests.get(opened).write != request.write {
-                self.wants.contest(bank);
-            }
+            self.requests.set_hit(bank, self.serving, slot);
+            self.enter_hit(bank, opened);
             return self.device.column_ready(bank, which);
         }
         if !only || opened != NONE {
             return NEVER;
         }
-        self.wants.row(bank, which, request.age);
+        self.device.want_row(bank);
         self.device.row_ready(bank)
     }
 
-    /// Issues the first command there is, if any. Gives the clocks it occupies the command bus.
+    /// Issues the access of a request whose row has been opened for it, if one is due. Gives the clocks
+    /// that it occupies the command bus.
     #[inline(always)]
-    fn issue_first(&mut self, due: &[u64; W], now: u64) -> u64 {
-        if let Some(bit) = self.oldest_held(due, now) {
-            let bank = (bit / 2) as u16;
-            let slot = self.requests.opened(bank);
-            #[cfg(test)]
-            assert_eq!(slot, self.first_by_rule(now), "at {now}");
-            self.access_opened(slot, bank, now);
-            return self.device.long_command();
-        }
-        if now >= self.alarm
-            && let Some(rank) = self.calendar.head()
-        {
-            return self.refresh(rank, now);
-        }
-        let oldest = self.wants.oldest_waiting(due, self.serving, self.arrivals);
-        let waiting = oldest.map(|bit| {
-            let bank = (bit / 2) as u16;
-            (self.requests.next(bank, self.serving, bit % 2), bank, bit % 2 != 0)
-        });
+    fn issue_held(&mut self, due: &BankSet<W>, now: u64) -> Option<u64> {
+        let (slot, bank) = self.oldest_held(due, now)?;
         #[cfg(test)]
-        assert_eq!(waiting.map_or(NONE, |(slot, ..)| slot), self.first_by_rule(now), "at {now}");
-        if now >= self.alarm && self.next_close <= now && self.close_row(now) {
-            return 1;
-        }
-        let Some((slot, bank, access)) = waiting else { return 0 };
-        if access {
-            self.access_waiting(slot, bank, now);
-        } else if self.device.bank(bank).row == CLOSED {
+        assert_eq!(slot, self.first_by_rule(now), "at {now}");
+        self.access_opened(slot, bank, now);
+        Some(self.device.long_command())
+    }
+
+    /// Issues the next command of a waiting request, if one is due. Gives the clocks that it occupies
+    /// the command bus.
+    #[inline(always)]
+    fn issue_waiting(&mut self, due: &BankSet<W>, now: u64) -> u64 {
+        let oldest = self.oldest_waiting(due, now);
+        #[cfg(test)]
+        assert_eq!(oldest.map_or(NONE, |(slot, _)| slot), self.first_by_rule(now), "at {now}");
+        let Some((slot, bank)) = oldest else { return 0 };
+        let row = self.device.bank(bank).row;
+        if row == CLOSED {
             self.open(slot, bank, now);
+        } else if row == self.requests.get(slot).row {
+            self.access_waiting(slot, bank, now);
         } else {
             self.precharge_for(slot, bank, now);
             return 1;
@@ -174,33 +206,59 @@ impl<const W: usize> Channel<W> {
         self.device.long_command()
     }
 
-    /// The oldest of the requests whose row has been opened for them and that are due, by the
-    /// position of its bit.
+    /// The oldest of the requests whose row has been opened for them and that are due, and its bank.
     #[inline(always)]
-    fn oldest_held(&self, due: &[u64; W], now: u64) -> Option<usize> {
-        let due = std::array::from_fn(|block| {
-            let (held, contested) = self.wants.held(block);
-            let due = due[block] & held;
-            if due & contested == 0 { due } else { self.due_of_held(block, due, now) }
-        });
-        self.wants.oldest_held(&due, self.arrivals)
+    fn oldest_held(&self, due: &BankSet<W>, now: u64) -> Option<(u16, u16)> {
+        let mut held = due.intersection(&self.held);
+        if held.is_empty() {
+            return None;
+        }
+        if !held.intersection(&self.contested).is_empty() {
+            held = self.due_as_held(held, now);
+        }
+        self.oldest(held, |bank| self.requests.opened(bank))
     }
 
-    /// Of the banks of a block that are held and due for an access, those due for the access that
-    /// they are held for, and not only for one of the other kind.
+    /// Of banks that are held and due, those due for the access that they are held for, and not only
+    /// for one of the other kind.
     #[cold]
-    fn due_of_held(&self, block: usize, due: u64, now: u64) -> u64 {
-        let mut held = due;
-        let mut bits = due;
-        while bits != 0 {
-            let bit = bits.trailing_zeros() as usize;
-            bits &= bits - 1;
-            let bank = (block * BLOCK + bit / 2) as u16;
+    fn due_as_held(&self, mut held: BankSet<W>, now: u64) -> BankSet<W> {
+        for bank in held {
             let write = self.requests.get(self.requests.opened(bank)).write;
             if self.device.column_ready(bank, usize::from(write)) > now {
-                held &= !(1 << bit);
+                held.remove(bank);
             }
         }
         held
+    }
+
+    /// The oldest of the waiting requests that are due, and its bank, when no bank that is held is.
+    #[inline(always)]
+    fn oldest_waiting(&self, due: &BankSet<W>, now: u64) -> Option<(u16, u16)> {
+        self.oldest(*due, |bank| {
+            let hit = self.requests.hit(bank, self.serving);
+            // Of the two candidates of a bank, the first of its queue is the older one.
+            let of_row = hit == NONE || self.device.precharge_due(bank, now);
+            if of_row { self.requests.first(bank, self.serving) } else { hit }
+        })
+    }
+
+    /// The oldest of the requests that `of_bank` names for some banks, and its bank.
+    #[inline(always)]
+    fn oldest(&self, mut banks: BankSet<W>, of_bank: impl Fn(u16) -> u16) -> Option<(u16, u16)> {
+        let bank = banks.next()?;
+        let mut oldest = (of_bank(bank), bank);
+        if !banks.is_empty() {
+            let mut age = self.requests.get(oldest.0).age;
+            for bank in banks {
+                let slot = of_bank(bank);
+                let other = self.requests.get(slot).age;
+                // Fewer than 2^31 arrive while one waits, so ages can be compared modulo 2^32.
+                if (other.wrapping_sub(age) as i32) < 0 {
+                    (oldest, age) = ((slot, bank), other);
+                }
+            }
+        }
+        Some(oldest)
     }
 }
