@@ -329,7 +329,7 @@ fn presets_are_those_of_the_standards() {
 
 /// Random traffic with some locality, so that there are hits, conflicts and forwarding.
 fn traffic() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
-    let request = (0u64..12, prop_oneof![0u32..64, 0u32..4096, any::<u32>()], any::<bool>());
+    let request = (0u64..12, prop_oneof![0u32..64, 0u32..4096, 0u32..1 << 31], any::<bool>());
     (prop::collection::vec(request, 1..600), 1u64..8, 0u32..3, any::<u64>()).prop_map(
         |(requests, spread, writes, pause)| {
             let mut clock = 0;
