@@ -13,13 +13,12 @@ use crate::wire::Arrival;
 const NONE: u32 = u32::MAX;
 
 /// Name and unit of the time series.
-const SERIES: [(&str, &str); 7] = [
+const SERIES: [(&str, &str); 6] = [
     ("goodput", "Gbps"),
     ("sent-again", "Mpps"),
     ("window", "packets"),
     ("fabric-delay", "us"),
     ("host-delay", "us"),
-    ("nic-sram", "KiB"),
     ("switch-queue", "KiB"),
 ];
 
@@ -70,7 +69,7 @@ impl ClosedLoop {
     }
 
     /// Takes a sample of the time series.
-    pub(super) fn sample(&mut self, now: Ps, interval: Ps, sram: u64) {
+    pub(super) fn sample(&mut self, now: Ps, interval: Ps) {
         let totals = self.totals();
         let since = |i: usize| (totals[i] - self.last[i]) as f64;
         let ns = interval.as_ns_f64();
@@ -81,7 +80,6 @@ impl ClosedLoop {
             self.network.mean_window(),
             mean_us(3),
             mean_us(4),
-            sram as f64 / 1024.0,
             self.network.switch_bytes(now) as f64 / 1024.0,
         ];
         self.last = totals;
@@ -313,7 +311,7 @@ mod tests {
         }
         assert!(t.reads > 100 && t.delivered.abs_diff(4 * t.reads) < 4 * 5 * 2 * 8);
         let columns: Vec<&str> = results.series.columns.iter().map(|c| c.name.as_str()).collect();
-        assert_eq!(columns[7..], SERIES.map(|(name, _)| name));
+        assert_eq!(columns[8..], SERIES.map(|(name, _)| name));
         assert_eq!(results.reads_after_sweep, 0);
     }
 

@@ -1,5 +1,6 @@
 //! Completions of received packets: gathered while the NIC is busy, and written to memory.
 
+use super::timeline::Point;
 use super::{Event, Host};
 use crate::memory::line::{LINE_BYTES, LineKind};
 use crate::time::Ps;
@@ -34,6 +35,12 @@ impl Host {
             self.rx.due.pop_front();
             let packets = std::mem::take(&mut self.queues[queue as usize].gathered);
             let at = self.rx.send(now, LINE_BYTES);
+            if let Some(recording) = &mut self.recording {
+                let queue = &self.queues[queue as usize];
+                let written = queue.uncompleted.iter().rev().take(packets as usize);
+                let points = [(Point::CompletionSent, now), (Point::CompletionAtMemory, at)];
+                recording.pass_all(written, &points);
+            }
             self.events.push(at, Event::Complete { queue, packets });
         }
         true

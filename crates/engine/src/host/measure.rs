@@ -66,10 +66,11 @@ pub(super) struct Meters {
 }
 
 /// Name and unit of each time series.
-const SERIES: [(&str, &str); 7] = [
+const SERIES: [(&str, &str); 8] = [
     ("offered", "Mpps"),
     ("completed", "Mpps"),
     ("dropped", "Mpps"),
+    ("nic-sram", "KiB"),
     ("queue", "packets"),
     ("memory-rd", "GB/s"),
     ("memory-wr", "GB/s"),
@@ -187,6 +188,7 @@ impl Host {
             rate(total.offered, last.offered),
             rate(total.completed, last.completed),
             rate(total.dropped, last.dropped),
+            self.rx.sram_used as f64 / 1024.0,
             waiting as f64,
             bandwidth(total.reads, last.reads),
             bandwidth(total.writes, last.writes),
@@ -197,7 +199,7 @@ impl Host {
         }
         if let Some(closed_loop) = &mut self.closed_loop {
             let interval = self.scenario.run.sample.ps();
-            closed_loop.sample(self.events.now(), interval, self.rx.sram_used);
+            closed_loop.sample(self.events.now(), interval);
         }
     }
 

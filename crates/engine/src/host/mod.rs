@@ -18,6 +18,7 @@ mod stages;
 mod stream_tests;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod translate;
 mod tx;
 
@@ -52,6 +53,7 @@ use dma_bench::BenchDevice;
 use measure::Meters;
 use packets::Packets;
 use rx::Receiver;
+use timeline::{Point, Recorder};
 use tx::Transmitter;
 
 /// How far a core may run ahead of the rest of the machine.
@@ -108,6 +110,8 @@ enum Event {
     Network { step: Step, of: u32 },
     /// The time series takes a sample.
     Sample,
+    /// The counters of the recorded timeline are read.
+    Counters,
 }
 
 impl Event {
@@ -181,6 +185,8 @@ pub struct Host {
     /// Events that wait until the LLC takes requests again.
     held_back: VecDeque<Event>,
     meters: Meters,
+    /// The timeline that is recorded, if one is.
+    recording: Option<Box<Recorder>>,
 }
 
 fn mask(ways: WayRange) -> u32 {
@@ -308,6 +314,7 @@ impl Host {
             rss,
             closed_loop: ClosedLoop::new(scenario, queue_count),
             held_back: VecDeque::new(),
+            recording: None,
         };
         host.start();
         Ok(host)
@@ -457,6 +464,7 @@ impl Host {
                 self.sample();
                 self.events.push(now + self.scenario.run.sample.ps(), Event::Sample);
             }
+            Event::Counters => self.read_counters(now),
         }
     }
 
@@ -478,7 +486,12 @@ impl Host {
         {
             match event {
                 Event::Request { core, register } => self.request(now, core, register),
-                Event::Write { packet, first, lines } => self.write(now, packet, first, lines),
+                Event::Write { packet, first, lines } => {
+                    if let Some(recording) = &mut self.recording {
+                        recording.pass(packet, &[(Point::Written, now)]);
+                    }
+                    self.write(now, packet, first, lines);
+                }
                 Event::Complete { queue, packets } => self.complete_packets(now, queue, packets),
                 Event::BenchWrite { line, lines, ends } => {
                     self.bench_write(now, line, lines, ends);

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::packets::Packet;
+use super::timeline::Point;
 use super::{Event, Host};
 use crate::apps::App;
 use crate::config::machine::Machine;
@@ -185,6 +186,9 @@ impl Host {
         self.meters.account_sram(now, self.rx.sram_used);
         if self.rx.sram_used + u64::from(bytes) > self.rx.sram_bytes {
             self.meters.dropped_sram += 1;
+            if let Some(recording) = &mut self.recording {
+                recording.not_admitted(now, seq, arrival.flow, queue);
+            }
             return None;
         }
         self.rx.sram_used += u64::from(bytes);
@@ -207,6 +211,9 @@ impl Host {
             in_sram: true,
             sending: false,
         });
+        if let Some(recording) = &mut self.recording {
+            recording.arrived(packet, self.packets.get(packet));
+        }
         self.meters.in_path += 1;
         self.rx.fifo.push_back(packet);
         Some(packet)
@@ -237,6 +244,9 @@ impl Host {
                     }
                     if self.queues[queue].fetched == 0 {
                         // The head of the line waits for its descriptor.
+                        if let Some(recording) = &mut self.recording {
+                            recording.first(packet, now);
+                        }
                         self.fetch_descriptors(queue);
                         return;
                     }
@@ -263,6 +273,7 @@ impl Host {
     /// Sends lines of a packet while there are credits; returns how many are sent now.
     fn send_lines(&mut self, now: Ps, packet: u32, mut sent: u32, bytes: u64) -> u32 {
         let all = lines_in(bytes);
+        let mut last = now;
         while sent < all {
             let lines = self.rx.burst_lines.min(all - sent);
             if !self.take_credits(now, lines) {
@@ -273,6 +284,12 @@ impl Host {
             let (first, burst) = (sent as u16, lines as u8);
             self.events.push(at, Event::Write { packet, first, lines: burst });
             sent += lines;
+            last = at;
+        }
+        if sent == all
+            && let Some(recording) = &mut self.recording
+        {
+            recording.pass(packet, &[(Point::Sent, now), (Point::AtMemory, last)]);
         }
         sent
     }
@@ -289,6 +306,9 @@ impl Host {
 
     fn drop_without_descriptor(&mut self, now: Ps, packet: u32) {
         let p = *self.packets.get(packet);
+        if let Some(recording) = &mut self.recording {
+            recording.no_descriptor(now, packet, &p);
+        }
         self.meters.account_sram(now, self.rx.sram_used);
         self.rx.sram_used -= u64::from(p.bytes);
         self.meters.dropped_no_descriptor += 1;

@@ -1,6 +1,7 @@
 //! What the software on a core does: the poll-mode driver around the applications.
 
 use super::Host;
+use super::timeline::Point;
 use crate::apps::{App, Packet, Verdict};
 use crate::config::scenario::Queues;
 use crate::core::op::{Dep, Mark, Op, Ops};
@@ -38,7 +39,9 @@ impl Host {
     fn receive_burst(&mut self, core: u16, tenant: usize, rank: u32, queue: usize) -> bool {
         let config = &self.scenario.queues;
         let q = &mut self.queues[queue];
-        let ops = &mut self.cores[core as usize].core.ops;
+        let c = &mut self.cores[core as usize].core;
+        let taken = self.recording.is_some().then(|| c.now());
+        let ops = &mut c.ops;
         let sent = q.reap();
         for line in q.tx_completions.advance_by(sent) {
             ops.load(line, LineKind::Descriptor, Dep::Free);
@@ -50,6 +53,10 @@ impl Host {
             post(q, config, handle, ops);
         }
         let burst = (q.visible.len() as u32).min(config.burst).min(q.reply_room());
+        if let (Some(recording), Some(taken)) = (&mut self.recording, taken) {
+            let packets = q.visible.iter().take(burst as usize);
+            recording.pass_all(packets, &[(Point::Taken, taken)]);
+        }
         for _ in 0..burst {
             let handle = q.visible.pop_front().expect("the burst is no longer than the queue");
             q.taken += 1;
@@ -141,6 +148,9 @@ impl Host {
                 }
                 let p = *p;
                 self.meters.ended(now, &p);
+                if let Some(recording) = &mut self.recording {
+                    recording.ended(now, packet, &p);
+                }
                 if !p.to_send {
                     self.packets.remove(packet);
                 }

@@ -1,5 +1,6 @@
 //! DMA on its way through the IOMMU.
 
+use super::timeline::Point;
 use super::tx::For;
 use super::{Event, Host};
 use crate::iommu::{Mapping, Order, Touched, one_range};
@@ -110,6 +111,7 @@ impl Host {
 
     /// A DMA that has waited goes on.
     fn translated(&mut self, now: Ps, event: Event) {
+        self.record_translated(now, event);
         match event {
             Event::Read { read } => self.read(now, read),
             Event::TransmitComplete { core, line } => self.complete_transmit(now, core, line),
@@ -118,6 +120,23 @@ impl Host {
             Event::Complete { queue, packets } => self.complete_packets(now, queue, packets),
             Event::BenchWrite { line, lines, ends } => self.bench_write(now, line, lines, ends),
             other => panic!("only DMA waits for a translation; got {other:?}"),
+        }
+    }
+
+    fn record_translated(&mut self, now: Ps, event: Event) {
+        let Some(recording) = &mut self.recording else { return };
+        match event {
+            Event::Write { packet, .. } => recording.pass(packet, &[(Point::Translated, now)]),
+            Event::Complete { queue, packets } => {
+                let written = self.queues[queue as usize].uncompleted.iter().take(packets as usize);
+                recording.pass_all(written, &[(Point::CompletionTranslated, now)]);
+            }
+            Event::Read { read } => {
+                if let For::Transmit { packet } = self.tx.reads[read as usize].purpose {
+                    recording.pass(packet, &[(Point::ReadTranslated, now)]);
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use super::timeline::Point;
 use super::{Event, Host};
 use crate::config::machine::Machine;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
@@ -95,6 +96,11 @@ impl Transmitter {
         }
     }
 
+    /// Line credits in use.
+    pub(super) fn credits_used(&self) -> u32 {
+        self.line_credits - self.free_line_credits
+    }
+
     /// Credits for lines and for read requests: all of them, and those that are free or held by a
     /// read under way.
     pub(super) fn credits(&self) -> [(u64, u64); 2] {
@@ -124,6 +130,9 @@ impl Host {
             p.posted = now;
         }
         p.sending = true;
+        if let Some(recording) = &mut self.recording {
+            recording.pass(packet, &[(Point::Doorbell, now)]);
+        }
         let queue = p.queue;
         self.tx.in_flight += 1;
         if self.tx.descriptor_batch.is_some() {
@@ -216,6 +225,9 @@ impl Host {
         let latency = self.rx.latency();
         let at = self.rx.link.as_mut().map_or(at + latency, |link| link.request(at, requests));
         self.events.push(at, Event::Read { read });
+        if let (Some(recording), For::Transmit { packet }) = (&mut self.recording, purpose) {
+            recording.pass(packet, &[(Point::ReadSent, started), (Point::ReadAtMemory, at)]);
+        }
     }
 
     /// A read reaches the memory system.
@@ -288,6 +300,9 @@ impl Host {
             Some(link) => link.completion(r.ready, r.bytes),
             None => r.ready + latency,
         };
+        if let (Some(recording), For::Transmit { packet }) = (&mut self.recording, r.purpose) {
+            recording.pass(packet, &[(Point::ReadReady, r.ready), (Point::AtNic, at)]);
+        }
         if let (For::Transmit { packet }, Some(line)) = (r.purpose, &mut self.tx.line_rate) {
             // What has been read keeps its credits, the NIC's buffer, until it is on the wire.
             at = line.arrives(at, self.packets.get(packet).tx.expect("it has data").1);
@@ -313,6 +328,10 @@ impl Host {
             }
             For::TxDescriptors { queue, count } => {
                 let q = &mut self.queues[queue as usize];
+                if let Some(recording) = &mut self.recording {
+                    let read = q.tx_posted.iter().take(count as usize);
+                    recording.pass_all(read, &[(Point::Descriptor, now)]);
+                }
                 q.tx_ready.extend(q.tx_posted.drain(..count as usize));
                 self.tx.active.push_back(queue);
             }
@@ -329,6 +348,9 @@ impl Host {
         let p = *self.packets.get(packet);
         self.tx.in_flight -= 1;
         self.meters.sent(now, &p);
+        if let Some(recording) = &mut self.recording {
+            recording.transmitted(now, packet, &p);
+        }
         self.acknowledged(now, packet);
         let q = &mut self.queues[p.queue as usize];
         if p.zero_copy && self.scenario.placement.sweeper {

@@ -2,3 +2,4 @@
 
 pub(crate) mod histogram;
 pub mod results;
+pub mod timeline;

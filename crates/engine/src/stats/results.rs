@@ -346,10 +346,10 @@ pub struct TimeSeries {
 /// One column of a time series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
-    /// `offered`, `completed`, `dropped` (Mpps), `queue` (packets waiting), `memory-rd`,
-    /// `memory-wr` (GB/s), `rx-evct` (GB/s); with closed-loop traffic also `goodput` (Gbps),
-    /// `sent-again` (Mpps), `window` (packets, mean), `fabric-delay`, `host-delay` (us, mean),
-    /// `nic-sram` and `switch-queue` (KiB at the sample).
+    /// `offered`, `completed`, `dropped` (Mpps), `nic-sram` (KiB at the sample), `queue` (packets
+    /// waiting), `memory-rd`, `memory-wr` (GB/s), `rx-evct` (GB/s); with closed-loop traffic also
+    /// `goodput` (Gbps), `sent-again` (Mpps), `window` (packets, mean), `fabric-delay`,
+    /// `host-delay` (us, mean) and `switch-queue` (KiB at the sample).
     pub name: String,
     /// Unit of the values.
     pub unit: String,

@@ -1,0 +1,179 @@
+//! The timeline and the histograms are one truth, and recording changes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::config::Scenario;
+use crate::config::units::Rate;
+use crate::host::Host;
+use crate::stats::results::Results;
+use crate::stats::timeline::{Timeline, TimelineConfig};
+use crate::testing::{forwarder, pcie_json, run};
+use crate::time::Ps;
+
+const ALL: TimelineConfig = TimelineConfig { every: 1, packets: 100_000, interval_ps: 1_000_000 };
+
+/// A run whose measured time is recorded; its traffic ends then, so that all packets end their way.
+fn recorded(scenario: &Scenario, config: TimelineConfig) -> (Results, Timeline) {
+    let mut host = Host::new(scenario, None).unwrap();
+    let warm = scenario.run.warmup.ps();
+    host.run_until(warm);
+    host.begin_measuring();
+    host.record_timeline(config);
+    let end = warm + scenario.run.duration.ps();
+    host.run_until(end);
+    host.set_rate(Rate(1));
+    host.run_until(end + Ps::from_us(1_000));
+    (host.results().unwrap(), host.timeline().unwrap())
+}
+
+fn small_iommu() -> Value {
+    json!({
+        "iotlb": { "entries": 8, "ways": 8 },
+        "paging_structures": { "pml4": 4, "pdpt": 4, "pd": 4 },
+        "posted_queue": 16, "non_posted_queue": 16, "walkers": 8, "step_latency": "20 ns",
+        "pages": { "payload": "4 KiB", "descriptors": "4 KiB", "completions": "4 KiB" }
+    })
+}
+
+/// Forwarding without packets at the begin of the measured time, so that histograms and timeline have
+/// the same ones: an on-chip NIC, an IOMMU with few entries, a NIC that works in batches, and one with
+/// few credits and drops.
+fn scenarios() -> [Scenario; 4] {
+    let with = |set: &[(&str, Value)]| {
+        let mut all = vec![("/run/warmup", json!("0 s"))];
+        all.extend_from_slice(set);
+        forwarder(&all)
+    };
+    let pcie = ("/machine/pcie", pcie_json());
+    [
+        with(&[]),
+        with(&[pcie.clone(), ("/machine/iommu", small_iommu())]),
+        with(&[
+            pcie.clone(),
+            ("/machine/nic/tx_descriptor_batch", json!(8)),
+            ("/machine/nic/completions_per_write", json!(4)),
+            ("/machine/nic/link", json!("100 Gbps")),
+            ("/traffic/rate", json!("2 Mpps")),
+        ]),
+        with(&[
+            pcie,
+            ("/machine/nic/write_credits", json!(8)),
+            ("/traffic/rate", json!("20 Mpps")),
+        ]),
+    ]
+}
+
+#[test]
+fn slices_have_no_gaps_and_add_up_to_the_histograms() {
+    let mut steps = BTreeSet::new();
+    for scenario in scenarios() {
+        let (results, timeline) = recorded(&scenario, ALL);
+        assert_eq!(timeline.unfinished, 0);
+        let done = || timeline.packets.iter().filter(|p| p.dropped.is_none());
+        let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+        for packet in done() {
+            for pair in packet.slices.windows(2) {
+                assert_eq!(pair[0].end_ps, pair[1].begin_ps, "{packet:?}");
+            }
+            for slice in &packet.slices {
+                let span = slice.end_ps - slice.begin_ps;
+                *sums.entry(&slice.stage).or_default() += span;
+                if slice.stage != "transmit" {
+                    *sums.entry("total").or_default() += span;
+                }
+                steps.insert(slice.step.clone());
+            }
+        }
+        for stage in &results.latency {
+            let (count, mean_ns) = (stage.distribution.count, stage.distribution.mean_ns);
+            assert_eq!(count, done().count() as u64, "{}", stage.stage);
+            let sum_ps = sums.get(stage.stage.as_str()).copied().unwrap_or_default();
+            // The histogram's sum, which is exact, back from its mean.
+            let expected_ps = (mean_ns * 1e3 * count as f64).round() as u64;
+            assert_eq!(sum_ps, expected_ps, "{}", stage.stage);
+        }
+    }
+    for step in [
+        "behind others in SRAM",
+        "receive descriptor",
+        "write credits",
+        "PCIe, data",
+        "IOMMU, data",
+        "PCIe, completion",
+        "IOMMU, completion",
+        "completion write",
+        "ring",
+        "behind its burst",
+        "core",
+        "descriptor read",
+        "read credits",
+        "PCIe, read request",
+        "IOMMU, read",
+        "memory read",
+        "PCIe, read data",
+        "wire",
+    ] {
+        assert!(steps.contains(step), "no packet has `{step}`; got {steps:?}");
+    }
+}
+
+#[test]
+fn every_drop_is_there_with_its_reason() {
+    for scenario in scenarios() {
+        let (results, timeline) = recorded(&scenario, ALL);
+        let drops =
+            |reason: &str| timeline.drops.iter().filter(|d| d.reason == reason).count() as u64;
+        assert_eq!(drops("NIC SRAM full"), results.packets.dropped_sram);
+        let no_descriptor = results.packets.dropped_no_descriptor;
+        assert_eq!(drops("no receive descriptor"), no_descriptor);
+        let ways = timeline.packets.iter().filter(|p| p.dropped.is_some()).count() as u64;
+        assert_eq!(ways, no_descriptor, "such packets have been in the SRAM");
+    }
+    let [_, iommu, _, few_credits] = scenarios().map(|s| recorded(&s, ALL).0.packets);
+    assert!(iommu.dropped_no_descriptor > 0 && few_credits.dropped_sram > 0);
+}
+
+#[test]
+fn a_recording_changes_nothing_and_is_the_same_again() {
+    let scenario = forwarder(&[("/machine/pcie", pcie_json()), ("/machine/iommu", small_iommu())]);
+    let (results, timeline) = recorded(&scenario, ALL);
+    let again = recorded(&scenario, ALL);
+    assert_eq!((&results, &timeline), (&again.0, &again.1));
+    let without = {
+        let mut host = run(&scenario);
+        host.set_rate(Rate(1));
+        host.run_until(host.now() + Ps::from_us(1_000));
+        assert_eq!(host.timeline(), None);
+        host.results().unwrap()
+    };
+    assert_eq!(results, without);
+}
+
+#[test]
+fn every_nth_packet_is_followed_and_recording_ends_with_the_last() {
+    let [.., few_credits] = scenarios();
+    let config = TimelineConfig { every: 10, packets: 5, interval_ps: 500_000 };
+    let (_, timeline) = recorded(&few_credits, config);
+    let numbers: Vec<u64> = timeline.packets.iter().map(|p| p.number).collect();
+    assert_eq!(numbers, [0, 10, 20, 30, 40]);
+    let last = timeline.packets.iter().flat_map(|p| &p.slices).map(|s| s.end_ps).max().unwrap();
+    let gaps: BTreeSet<u64> = timeline.times_ps.windows(2).map(|w| w[1] - w[0]).collect();
+    assert_eq!(gaps, BTreeSet::from([500_000]));
+    let end = *timeline.times_ps.last().unwrap();
+    assert!(end <= last && last - end <= 500_000, "readings until {end}, packets until {last}");
+    for drop in &timeline.drops {
+        assert!(drop.at_ps <= last, "{drop:?}");
+    }
+    for counter in &timeline.counters {
+        assert_eq!(counter.values.len(), timeline.times_ps.len(), "{}", counter.name);
+    }
+    let most = |name: &str| {
+        let counter = timeline.counters.iter().find(|c| c.name == name).unwrap();
+        counter.values.iter().copied().fold(0.0, f64::max)
+    };
+    // A packet is 16 lines; the SRAM has 64 KiB.
+    assert_eq!(most("write credits in use"), 8.0);
+    assert!((32.0 * 1024.0..=65_536.0).contains(&most("NIC SRAM")), "{}", most("NIC SRAM"));
+}

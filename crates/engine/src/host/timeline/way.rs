@@ -1,0 +1,159 @@
+//! The points of a packet's way, and what lies between them.
+
+use crate::stats::timeline::Slice;
+use crate::time::Ps;
+
+/// A point that a packet passes, in the order of the path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(in crate::host) enum Point {
+    /// It is in the NIC's SRAM.
+    Arrived,
+    /// All before it have been sent: the NIC turns to it, and it waits for a descriptor.
+    First,
+    /// It has its descriptor.
+    DmaStart,
+    /// The NIC has sent all its data.
+    Sent,
+    /// The last of it is at the I/O controller.
+    AtMemory,
+    /// The last of it that waited for a translation has that.
+    Translated,
+    /// The LLC has taken the last of it that was held back.
+    Written,
+    /// The NIC has sent its completion.
+    CompletionSent,
+    /// The completion is at the I/O controller.
+    CompletionAtMemory,
+    /// The completion is translated.
+    CompletionTranslated,
+    /// The core can see it.
+    Visible,
+    /// The driver has taken it from the ring.
+    Taken,
+    /// The core begins to process it.
+    Begun,
+    /// The request has ended.
+    Ended,
+    /// It is posted to the NIC, which needs a free transmit descriptor.
+    Doorbell,
+    /// The NIC has read its transmit descriptor, if it does so apart from the data.
+    Descriptor,
+    /// The NIC sends the read requests for it.
+    ReadSent,
+    /// The requests are at the I/O controller.
+    ReadAtMemory,
+    /// They are translated.
+    ReadTranslated,
+    /// All data of it is at the I/O controller.
+    ReadReady,
+    /// All data of it is at the NIC.
+    AtNic,
+    /// The last bit is on the wire.
+    Transmitted,
+}
+
+pub(super) const POINTS: usize = Point::Transmitted as usize + 1;
+
+/// Stage and name of the step that ends at each point after the first. The stages are those of the
+/// latency histograms; where one ends lies a stamp that the histograms use.
+const STEPS: [(&str, &str); POINTS - 1] = [
+    ("nic", "behind others in SRAM"),
+    ("nic", "receive descriptor"),
+    ("dma", "write credits"),
+    ("dma", "PCIe, data"),
+    ("dma", "IOMMU, data"),
+    ("dma", "LLC admission"),
+    ("dma", "completion waits to be sent"),
+    ("dma", "PCIe, completion"),
+    ("dma", "IOMMU, completion"),
+    ("dma", "completion write"),
+    ("queue", "ring"),
+    ("queue", "behind its burst"),
+    ("service", "core"),
+    ("transmit", "free transmit descriptor"),
+    ("transmit", "descriptor read"),
+    ("transmit", "read credits"),
+    ("transmit", "PCIe, read request"),
+    ("transmit", "IOMMU, read"),
+    ("transmit", "memory read"),
+    ("transmit", "PCIe, read data"),
+    ("transmit", "wire"),
+];
+
+/// When a packet has passed each point.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Way {
+    stamps: [Ps; POINTS],
+}
+
+impl Way {
+    pub(super) fn pass(&mut self, point: Point, at: Ps) {
+        self.stamps[point as usize] = at;
+    }
+
+    /// The NIC turns to the packet, maybe once more.
+    pub(super) fn first(&mut self, at: Ps) {
+        let first = &mut self.stamps[Point::First as usize];
+        if *first == Ps::ZERO {
+            *first = at;
+        }
+    }
+
+    /// The way as slices without gaps.
+    ///
+    /// What is not first at a point after others adds no time of its own: a completion that is sent
+    /// before the data is in memory, or a translation that was there. So a step ends no earlier than
+    /// the one before it, and a step that was not needed is empty.
+    pub(super) fn slices(&self) -> Vec<Slice> {
+        let mut begin = self.stamps[0];
+        let mut slices = Vec::new();
+        for (&end, (stage, step)) in self.stamps[1..].iter().zip(STEPS) {
+            if end > begin {
+                slices.push(Slice {
+                    stage: stage.into(),
+                    step: step.into(),
+                    begin_ps: begin.0,
+                    end_ps: end.0,
+                });
+                begin = end;
+            }
+        }
+        slices
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_hide_takes_no_time() {
+        let mut way = Way::default();
+        for (point, ns) in [
+            (Point::Arrived, 100),
+            (Point::First, 110),
+            (Point::DmaStart, 130),
+            (Point::AtMemory, 400),
+            // Sent with the data, and in memory behind it.
+            (Point::CompletionSent, 140),
+            (Point::CompletionAtMemory, 410),
+            (Point::Visible, 430),
+        ] {
+            way.pass(point, Ps::from_ns(ns));
+        }
+        let slices = way.slices();
+        let steps: Vec<_> =
+            slices.iter().map(|s| (s.step.as_str(), s.begin_ps / 1000, s.end_ps / 1000)).collect();
+        assert_eq!(
+            steps,
+            [
+                ("behind others in SRAM", 100, 110),
+                ("receive descriptor", 110, 130),
+                ("PCIe, data", 130, 400),
+                ("PCIe, completion", 400, 410),
+                ("completion write", 410, 430),
+            ]
+        );
+    }
+}
