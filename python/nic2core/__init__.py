@@ -1,20 +1,24 @@
 """nic2core: what happens to a packet between the NIC and the core."""
 
 from nic2core._core import ModelError, UserError, __version__
-from nic2core.api import find_peak, load, run
+from nic2core.api import find_peak, load, record, run
 from nic2core.models import Scenario
 from nic2core.results import Result
 from nic2core.sweep import Sweep, sweep
+from nic2core.timeline import Recording, Timeline
 
 __all__ = [
     "ModelError",
+    "Recording",
     "Result",
     "Scenario",
     "Sweep",
+    "Timeline",
     "UserError",
     "__version__",
     "find_peak",
     "load",
+    "record",
     "run",
     "sweep",
 ]

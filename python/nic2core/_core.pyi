@@ -83,6 +83,15 @@ class Simulation:
     def begin_measuring(self) -> None:
         """Forget what was counted so far: the end of the warm-up."""
 
+    def record_timeline(self, every: int, packets: int, interval_ns: int) -> None:
+        """Record from now on the way of every so many packets, so many in all.
+
+        Counters are read at the interval. It changes nothing else; an earlier recording is lost.
+        """
+
+    def timeline(self) -> str | None:
+        """What was recorded, as JSON of a `Timeline`; nothing without a recording."""
+
     def results(self) -> str:
         """What was measured since, as JSON. Raises ModelError if a balance does not hold."""
 

@@ -13,10 +13,13 @@ from nic2core.engine import Watch
 from nic2core.labels import describe
 from nic2core.models import Scenario
 from nic2core.results import Result
+from nic2core.timeline import Recording, Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
+
+    from nic2core.results_model import Results
 
 Source = str | Path | Scenario
 """What can be run: the path of a scenario file, or a scenario."""
@@ -113,6 +116,22 @@ def run(
     return run_prepared(prepare(source, overrides), label, watch or Watch())
 
 
+def record(
+    source: Source,
+    overrides: Mapping[str, Any] | None = None,
+    recording: Recording | None = None,
+    *,
+    label: str | None = None,
+    watch: Watch | None = None,
+) -> tuple[Result, Timeline]:
+    """Simulate a scenario like `run`, and follow single packets of it on their way."""
+    prepared = prepare(source, overrides)
+    data, timeline = engine.record(
+        prepared.text, recording or Recording(), watch or Watch(), prepared.origins
+    )
+    return _result(prepared, data, label), timeline
+
+
 def find_peak(
     source: Source,
     overrides: Mapping[str, Any] | None = None,
@@ -129,7 +148,10 @@ def find_peak(
 
 def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
     """Simulate what `prepare` gave."""
-    data = engine.run(prepared.text, None, watch, prepared.origins)
+    return _result(prepared, engine.run(prepared.text, None, watch, prepared.origins), label)
+
+
+def _result(prepared: Prepared, data: Results, label: str | None) -> Result:
     scenario = prepared.scenario
     return Result(scenario, data, label or describe(scenario), prepared.settings)
 

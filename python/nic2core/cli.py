@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -14,6 +15,14 @@ from nic2core import _core, api, terminal
 from nic2core._core import ModelError, UserError
 from nic2core.results import Result
 from nic2core.sweep import sweep
+from nic2core.timeline import VIEWER, Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nic2core.engine import Watch
+
+    Simulate = Callable[..., Result]
 
 EXIT_BUG, EXIT_USER, EXIT_STOPPED = 1, 2, 130
 """A bug of ours; the user has something to change; the user stopped it (as a shell has it)."""
@@ -52,9 +61,26 @@ def run(
     seed: Seed = None,
     json_: Json = False,
     out: Out = None,
+    timeline: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write what single packets wait for there, for ui.perfetto.dev."
+        ),
+    ] = None,
+    every: Annotated[
+        int, typer.Option("--timeline-every", metavar="N", help="Follow every Nth packet.", min=1)
+    ] = Recording.every,
+    packets: Annotated[
+        int, typer.Option("--timeline-packets", metavar="N", help="Follow so many.", min=1)
+    ] = Recording.packets,
 ) -> None:
     """Simulate a scenario and show where its packets' time and memory traffic go."""
-    _one(scenario, sets, seed, json_, out, peak=False)
+    simulate: Simulate = api.run
+    if timeline is not None:
+        simulate = partial(_record, timeline, Recording(every, packets))
+    _one(simulate, "simulating", scenario, _overrides(sets, seed), json_, out)
+    if timeline is not None:
+        _note(f"Timeline: {timeline.resolve()}; open it at {VIEWER}")
 
 
 @app.command()
@@ -66,7 +92,7 @@ def peak(
     out: Out = None,
 ) -> None:
     """Search the highest rate that keeps the scenario's objective (latency and drops)."""
-    _one(scenario, sets, seed, json_, out, peak=True)
+    _one(api.find_peak, "searching the peak", scenario, _overrides(sets, seed), json_, out)
 
 
 @app.command()
@@ -171,19 +197,25 @@ def _root(
     del version
 
 
+def _record(
+    file: Path, recording: Recording, scenario: str, overrides: dict[str, Any], *, watch: Watch
+) -> Result:
+    result, found = api.record(scenario, overrides, recording, watch=watch)
+    found.write(file)
+    return result
+
+
 def _one(
+    simulate: Simulate,
+    doing: str,
     scenario: str,
-    sets: list[str] | None,
-    seed: int | None,
+    overrides: dict[str, Any],
     json_: bool,
     out: Path | None,
-    *,
-    peak: bool,
 ) -> None:
-    simulate = api.find_peak if peak else api.run
     try:
-        with terminal.run_progress("searching the peak" if peak else "simulating") as watch:
-            result = simulate(scenario, _overrides(sets, seed), watch=watch)
+        with terminal.run_progress(doing) as watch:
+            result = simulate(scenario, overrides, watch=watch)
     except KeyboardInterrupt:
         _note("Stopped before the run was finished: there is nothing to show.")
         raise typer.Exit(EXIT_STOPPED) from None

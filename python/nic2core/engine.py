@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import _core
 from nic2core.results_model import Peak, Results
+from nic2core.timeline import Recording, Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +48,34 @@ def run(
     Without a `capture`, the file that the scenario names is read. With `origins`, errors name the
     place of a key.
     """
+    simulation = _simulate(scenario_json, capture, watch, origins)
+    return Results.model_validate_json(simulation.results())
+
+
+def record(
+    scenario_json: str,
+    recording: Recording,
+    watch: Watch,
+    origins: dict[str, str] | None = None,
+) -> tuple[Results, Timeline]:
+    """Simulate like `run`, to the same results, and record a timeline of the measured time."""
+    simulation = _simulate(scenario_json, None, watch, origins, recording)
+    recorded = simulation.timeline()
+    assert recorded is not None  # noqa: S101 - says to the type checker what we have just asked for
+    return (
+        Results.model_validate_json(simulation.results()),
+        Timeline.model_validate_json(recorded),
+    )
+
+
+def _simulate(
+    scenario_json: str,
+    capture: bytes | None,
+    watch: Watch,
+    origins: dict[str, str] | None,
+    recording: Recording | None = None,
+) -> _core.Simulation:
+    """The server of a scenario at the end of its run."""
     simulation = _core.Simulation(scenario_json, capture, origins)
     warm, end = simulation.warmup_ns, simulation.end_ns
     slices = [end * part // SLICES for part in range(1, SLICES + 1)]
@@ -54,8 +83,12 @@ def run(
         simulation.advance(until)
         if until == warm:
             simulation.begin_measuring()
+            if recording is not None:
+                simulation.record_timeline(
+                    recording.every, recording.packets, recording.interval_ns
+                )
         watch.tell(until / end)
-    return Results.model_validate_json(simulation.results())
+    return simulation
 
 
 def find_peak(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from nic2core import palette, words
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nic2core.results import Result
-    from nic2core.results_model import Distribution
+    from nic2core.results_model import Distribution, Series
 
 GRID = "rgba(128, 136, 150, 0.25)"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
@@ -22,20 +21,23 @@ BAR_GAP = 0.5
 
 PANEL_TITLES = {
     "completed": "completed (dotted: offered)",
-    "dropped": "dropped",
     "goodput": "goodput of closed-loop senders",
-    "sent-again": "sent again",
     "window": "congestion window, mean of all connections",
-    "host-delay": "host delay, mean",
+    "host-delay": "host delay, mean (dotted: the control's target)",
     "fabric-delay": "fabric delay, mean",
-    "nic-sram": "NIC input SRAM",
+    "nic-sram": "NIC input buffer (dotted: its capacity)",
+    "dropped": "dropped by the NIC",
+    "sent-again": "sent again",
     "switch-queue": "queue of the switch",
-    "queue": "waiting in the queues",
+    "queue": "waiting for the cores",
     "memory-rd": "memory reads",
     "memory-wr": "memory writes",
     "rx-evct": "receive buffers evicted",
 }
 """Panels of the time series, top to bottom; `offered` is drawn with `completed`."""
+
+PANEL_HEIGHT, PANEL_GAP = 96, 38
+"""Pixels of a panel of the time series, and of the gap above it, which holds its title."""
 
 
 def latency_by_stage(results: Sequence[Result], *, shares: bool = False) -> go.Figure:
@@ -142,44 +144,101 @@ def dram_cdf(results: Sequence[Result]) -> go.Figure:
 
 
 def time_series(results: Sequence[Result]) -> go.Figure:
-    """The time series, one panel per quantity, one line per run."""
+    """The time series: a panel for each quantity, a line for each run, one time axis for all.
+
+    As the axis is one, a zoom is of all panels, and hovering reads all of them at one time.
+    """
     columns = [{c.name: c for c in r.data.series.columns} for r in results]
     known = list(dict.fromkeys(name for c in columns for name in c))
     panels = [n for n in PANEL_TITLES if n in known]
     panels += [n for n in known if n not in PANEL_TITLES and n != "offered"]
-    titles = []
-    for name in panels:
-        unit = next(c[name].unit for c in columns if name in c)
-        titles.append(f"{PANEL_TITLES.get(name, name)}, {unit}")
-    figure = make_subplots(
-        rows=max(1, len(panels)), shared_xaxes=True, vertical_spacing=0.05, subplot_titles=titles
-    )
-    for number, (result, series) in enumerate(zip(results, columns, strict=True)):
-        spacing = result.data.series.interval_ns
-        for row, name in enumerate(panels, start=1):
-            for column, dash in ((name, "solid"), *((("offered", "dot"),) if row == 1 else ())):
+    figure = go.Figure()
+    shown = set()
+    for row, panel in enumerate(panels, start=1):
+        for number, (result, series) in enumerate(zip(results, columns, strict=True)):
+            for column in (panel, *(["offered"] if panel == "completed" else [])):
                 if column not in series:
                     continue
-                values = series[column].values
-                begin = result.data.series.start_ns
-                figure.add_scatter(
-                    name=result.label,
-                    legendgroup=result.label,
-                    showlegend=row == 1 and dash == "solid",
-                    x=[(begin + (i + 0.5) * spacing) / 1e6 for i in range(len(values))],
-                    y=values,
-                    mode="lines",
-                    line={"color": palette.run(number), "width": 1.6, "dash": dash},
-                    hovertemplate=f"{column} at %{{x:.4~g}} ms: %{{y:.4~g}} "
-                    f"{series[column].unit}<extra>{result.label}</extra>",
-                    row=row,
-                    col=1,
-                )
-    figure.update_yaxes(rangemode="tozero", nticks=4)
-    figure.update_xaxes(title="simulated time, ms", row=max(1, len(panels)), col=1)
-    figure.update_annotations(x=0, xanchor="left", font_size=13)
-    figure = _style(figure, height=110 + 118 * max(1, len(panels)), legend=len(results) > 1)
-    return figure.update_layout(legend={"y": 1.0, "yref": "container", "yanchor": "top"})
+                line = _series_line(result, series[column], number, several=len(results) > 1)
+                line.update(yaxis=f"y{row}", showlegend=result.label not in shown)
+                shown.add(result.label)
+                figure.add_trace(line)
+            bound = _bound(result, panel)
+            if bound is not None and panel in series:
+                figure.add_shape(
+                    type="line", x0=0, x1=1, xref="x domain", y0=bound, y1=bound, yref=f"y{row}",
+                    line={"color": palette.run(number), "width": 1.2, "dash": "dot"},
+                )  # fmt: skip
+    height = max(1, len(panels)) * (PANEL_HEIGHT + PANEL_GAP)
+    for row, panel in enumerate(panels, start=1):
+        top = 1 - ((row - 1) * (PANEL_HEIGHT + PANEL_GAP) + PANEL_GAP) / height
+        unit = next(c[panel].unit for c in columns if panel in c)
+        bounds = [b for r in results if (b := _bound(r, panel)) is not None]
+        figure.update_layout(
+            {
+                f"yaxis{row}": {
+                    "domain": [max(0.0, top - PANEL_HEIGHT / height), top], "nticks": 4,
+                    "rangemode": "tozero", "automargin": True, "gridcolor": GRID, "anchor": "x",
+                    # A bound is drawn as a shape, for which an axis makes no room by itself.
+                    **({"autorangeoptions": {"include": max(bounds) * 1.05}} if bounds else {}),
+                }
+            }
+        )  # fmt: skip
+        figure.add_annotation(
+            text=f"{PANEL_TITLES.get(panel, panel)}, {unit}", showarrow=False, font_size=13,
+            x=0, xref="paper", xanchor="left", y=top, yref="paper", yanchor="bottom",
+        )  # fmt: skip
+    figure = _style(figure, height=height + 92, legend=len(results) > 1)
+    figure.update_xaxes(
+        title="simulated time, ms", anchor=f"y{max(1, len(panels))}", showspikes=True,
+        spikemode="across", spikesnap="cursor", spikethickness=1, spikedash="solid",
+        hoverformat=".3f",
+    )  # fmt: skip
+    return figure.update_layout(
+        hovermode="x unified",
+        hoversubplots="axis",
+        legend={"y": 1.0, "yref": "container", "yanchor": "top"},
+    )
+
+
+def _series_line(result: Result, series: Series, number: int, *, several: bool) -> go.Scatter:
+    begin, spacing = result.data.series.start_ns, result.data.series.interval_ns
+    run = f", {result.label}" if several else ""
+    return go.Scatter(
+        name=result.label,
+        legendgroup=result.label,
+        x=[(begin + (i + 0.5) * spacing) / 1e6 for i in range(len(series.values))],
+        y=series.values,
+        mode="lines",
+        # Drops come in bursts: filled, a lone one can be seen.
+        fill="tozeroy" if series.name == "dropped" else "none",
+        line={
+            "color": palette.run(number),
+            "width": 1.6,
+            "dash": "dot" if series.name == "offered" else "solid",
+        },
+        hovertemplate=f"{series.name}{run}: <b>%{{y:.4~g}}</b> {series.unit}<extra></extra>",
+    )
+
+
+def _bound(result: Result, panel: str) -> float | None:
+    """What a quantity is held against, in its unit, if the scenario says so."""
+    if panel == "nic-sram":
+        return _number(result.scenario["machine"]["nic"]["sram"], SIZES_KIB)
+    if panel == "host-delay":
+        target = result.scenario["traffic"]["control"].get("endpoint_target")
+        return None if target is None else _number(target, TIMES_US)
+    return None
+
+
+SIZES_KIB = {"B": 1 / 1024, "KiB": 1.0, "MiB": 1024.0, "GiB": 1024.0**2}
+TIMES_US = {"ps": 1e-6, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
+
+
+def _number(text: str, units: dict[str, float]) -> float:
+    """A quantity of a scenario, which the engine writes as number and unit."""
+    value, unit = text.split()
+    return float(value) * units[unit]
 
 
 def _stage(result: Result, stage: str) -> list[Distribution]:

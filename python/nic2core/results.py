@@ -15,6 +15,7 @@ from nic2core._core import UserError, __version__
 from nic2core.percentiles import percentile
 from nic2core.results_model import Distribution, Peak, Results, StageLoad
 from nic2core.tables import Tables
+from nic2core.timeline import Recording, Timeline
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -104,6 +105,16 @@ class Result:
         from nic2core import plots
 
         return plots.time_series([self])
+
+    def timeline(self, recording: Recording | None = None) -> Timeline:
+        """The ways of single packets: `result.timeline().write("timeline.json")`.
+
+        The scenario runs once more for it, which gives the same bits; of a peak it is the run at
+        the scenario's own rate.
+        """
+        from nic2core import engine
+
+        return engine.record(json.dumps(self.scenario), recording or Recording(), engine.Watch())[1]
 
     def report(self, path: str | Path) -> Path:
         """Write the one-file HTML report and return where it is."""

@@ -349,8 +349,10 @@ class Series(Plain):
     """One column of a time series."""
 
     name: str
-    """`offered`, `completed`, `dropped` (Mpps), `queue` (packets waiting), `memory-rd`, `memory-
-    wr` (GB/s), `rx-evct` (GB/s).
+    """`offered`, `completed`, `dropped` (Mpps), `nic-sram` (KiB at the sample), `queue` (packets
+    waiting), `memory-rd`, `memory-wr` (GB/s), `rx-evct` (GB/s); with closed-loop traffic also
+    `goodput` (Gbps), `sent-again` (Mpps), `window` (packets, mean), `fabric-delay`, `host-delay`
+    (us, mean) and `switch-queue` (KiB at the sample).
     """
     unit: str
     """Unit of the values."""

@@ -1,11 +1,13 @@
 //! A simulated server that Python runs step by step.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nic2core_engine::config::Scenario;
 use nic2core_engine::config::scenario::Run;
 use nic2core_engine::host::Host;
+use nic2core_engine::stats::timeline::TimelineConfig;
 use nic2core_engine::time::Ps;
 use nic2core_engine::wire::Capture;
 use nic2core_scenario::{Disk, Loaded, Origins, parse_capture, read_capture};
@@ -68,6 +70,21 @@ impl Simulation {
     /// Forgets what was counted so far.
     fn begin_measuring(&mut self) {
         self.host.begin_measuring();
+    }
+
+    /// Records the ways of packets from now on.
+    fn record_timeline(&mut self, every: NonZeroU32, packets: u32, interval_ns: NonZeroU32) {
+        self.host.record_timeline(TimelineConfig {
+            every: every.get(),
+            packets,
+            interval_ps: u64::from(interval_ns.get()) * 1_000,
+        });
+    }
+
+    /// What was recorded.
+    fn timeline(&self, py: Python<'_>) -> Option<String> {
+        let timeline = py.detach(|| self.host.timeline())?;
+        Some(serde_json::to_string(&timeline).expect("a timeline is plain data"))
     }
 
     /// What was measured.

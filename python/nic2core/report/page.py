@@ -13,6 +13,7 @@ from plotly.offline import get_plotlyjs
 from nic2core import palette, plots, words
 from nic2core._core import UserError
 from nic2core.report.path import HEIGHT, WIDTH, picture
+from nic2core.timeline import VIEWER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
     from nic2core.results import Result
+
+SERIES_TEXT = (
+    "Drag to zoom all panels, double-click to go back. What single packets wait for: run with "
+    f"--timeline timeline.json, and open that file at {VIEWER.removeprefix('https://')}."
+)
 
 TEMPLATES = Environment(
     loader=PackageLoader("nic2core.report"),
@@ -121,7 +127,7 @@ def _panels(results: Sequence[Result]) -> list[Panel]:
         Panel(
             "series",
             "Over time",
-            "Click a run in the legend to hide or show it." if len(results) > 1 else "",
+            SERIES_TEXT + (" Click a run in the legend to hide it." if len(results) > 1 else ""),
             [("series", plots.time_series(results))],
             wide=True,
         ),

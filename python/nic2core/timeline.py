@@ -1,0 +1,213 @@
+"""The timeline of a run: the ways of single packets, for ui.perfetto.dev.
+
+Written in the Trace Event Format of Chrome, which Perfetto reads: a process for each queue, whose
+threads are rows for packets that are on their way at the same time, and counters beside them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nic2core import words
+from nic2core._core import UserError
+from nic2core.results_model import Plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Event = dict[str, Any]
+
+HOST = 1
+"""The process of what belongs to no queue; a queue's number follows it."""
+
+VIEWER = "https://ui.perfetto.dev"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Which packets a timeline follows, from the end of the warm-up on."""
+
+    every: int = 10
+    """Every so many packets that arrive one is followed."""
+    packets: int = 1000
+    """So many are followed; the recording ends with the last of them."""
+    interval_ns: int = 1000
+    """Simulated time between two readings of the counters."""
+
+    def __post_init__(self) -> None:
+        for name in ("every", "packets", "interval_ns"):
+            value = getattr(self, name)
+            if not 1 <= value < 2**32:
+                raise UserError(f"A timeline with {name} = {value}: at least 1 is allowed.")
+
+
+class Slice(Plain):
+    """A part of a packet's way."""
+
+    stage: str
+    """The stage of the latency histograms that it is a part of."""
+    step: str
+    """The part."""
+    begin_ps: int
+    """Its begin, picoseconds."""
+    end_ps: int
+    """Its end, picoseconds."""
+
+
+class PacketWay(Plain):
+    """The way of one packet."""
+
+    number: int
+    """Number of the packet: of the traffic, or of its connection with closed-loop traffic."""
+    flow: int
+    """Its flow or connection."""
+    bytes: int
+    """Bytes on arrival."""
+    queue: int
+    """The queue it came to."""
+    dropped: str | None
+    """Why it was dropped, if it was."""
+    slices: list[Slice]
+    """What it waited for or went through, one after the other; what took no time is not there."""
+
+
+class DroppedPacket(Plain):
+    """A packet that the NIC has dropped."""
+
+    at_ps: int
+    """When, picoseconds."""
+    number: int
+    """Number of the packet, as in `PacketWay`."""
+    flow: int
+    """Its flow or connection."""
+    queue: int
+    """Its queue."""
+    reason: str
+    """Why."""
+
+
+class Counter(Plain):
+    """A counter over time."""
+
+    name: str
+    """What it counts."""
+    unit: str
+    """Unit of the values."""
+    queue: int | None
+    """The queue that it belongs to; absent for those of the whole host."""
+    values: list[float]
+    """One value a reading."""
+
+
+class Timeline(Plain):
+    """What was recorded."""
+
+    packets: list[PacketWay]
+    """Packets that have gone their whole way, in the order of their arrival."""
+    unfinished: int
+    """Packets that were still on their way when the run ended: they are not in `packets`."""
+    drops: list[DroppedPacket]
+    """Drops of any packets, followed or not, in the order of time."""
+    times_ps: list[int]
+    """When the counters were read, picoseconds."""
+    counters: list[Counter]
+    """The counters, each with a value for every reading."""
+
+    def write(self, path: str | Path) -> Path:
+        """Write it as a trace that ui.perfetto.dev opens, and return where it is."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # An event a line: large files stay readable, and can be searched.
+        events = ",\n".join(json.dumps(e, separators=(",", ":")) for e in self.events())
+        head = '{"displayTimeUnit":"ns","traceEvents":['
+        path.write_text(f"{head}\n{events}\n]}}\n", encoding="utf-8")
+        return path
+
+    def events(self) -> Iterator[Event]:
+        """The events of the trace."""
+        queues = {p.queue for p in self.packets} | {d.queue for d in self.drops}
+        queues |= {c.queue for c in self.counters if c.queue is not None}
+        yield from _process(None)
+        for queue in sorted(queues):
+            yield from _process(queue)
+            ways = [p for p in self.packets if p.queue == queue and p.slices]
+            rows: list[int] = []
+            for packet in ways:
+                row = _row(rows, packet)
+                if rows[row] == 0:
+                    yield _meta("thread_name", queue, f"packets, row {row + 1}", row + 1)
+                rows[row] = packet.slices[-1].end_ps
+                yield from _way(packet, row + 1)
+        for drop in self.drops:
+            yield {
+                "ph": "i", "s": "p", "pid": _pid(drop.queue), "tid": 0, "ts": _us(drop.at_ps),
+                "cat": "drop", "name": f"dropped: {drop.reason}",
+                "args": {"packet": drop.number, "flow": drop.flow},
+            }  # fmt: skip
+        for counter in self.counters:
+            yield from self._readings(counter)
+
+    def _readings(self, counter: Counter) -> Iterator[Event]:
+        """The readings at which a counter has changed: it holds its value until the next."""
+        before = None
+        for at, value in zip(self.times_ps, counter.values, strict=True):
+            if value != before:
+                before = value
+                yield {
+                    "ph": "C", "pid": _pid(counter.queue), "ts": _us(at),
+                    "name": f"{counter.name} ({counter.unit})", "args": {counter.unit: value},
+                }  # fmt: skip
+
+
+def _us(ps: int) -> float:
+    """Microseconds with whole nanoseconds, to which Perfetto rounds: ends still meet begins."""
+    return ps // 1000 / 1000
+
+
+def _pid(queue: int | None) -> int:
+    return HOST if queue is None else HOST + 1 + queue
+
+
+def _meta(kind: str, queue: int | None, name: str, tid: int = 0) -> Event:
+    return {"ph": "M", "pid": _pid(queue), "tid": tid, "name": kind, "args": {"name": name}}
+
+
+def _process(queue: int | None) -> Iterator[Event]:
+    yield _meta("process_name", queue, "host" if queue is None else f"queue {queue}")
+    pid = _pid(queue)
+    yield {"ph": "M", "pid": pid, "name": "process_sort_index", "args": {"sort_index": pid}}
+
+
+def _row(rows: list[int], packet: PacketWay) -> int:
+    """The first row that is free when the packet arrives; a new one if none is."""
+    arrived = packet.slices[0].begin_ps
+    free = (row for row, busy_until in enumerate(rows) if busy_until <= arrived)
+    row = next(free, len(rows))
+    if row == len(rows):
+        rows.append(0)
+    return row
+
+
+def _way(packet: PacketWay, row: int) -> Iterator[Event]:
+    """A packet as nested slices: the whole way, the stages of the histograms, their steps."""
+    whole: dict[str, Any] = {"packet": packet.number, "flow": packet.flow, "bytes": packet.bytes}
+    if packet.dropped is not None:
+        whole["dropped"] = packet.dropped
+
+    def span(name: str, kind: str, slices: list[Slice], **more: Any) -> Event:
+        begin, end = slices[0].begin_ps, slices[-1].end_ps
+        return {
+            "ph": "X", "pid": _pid(packet.queue), "tid": row, "cat": kind, "name": name,
+            "ts": _us(begin), "dur": (end // 1000 - begin // 1000) / 1000, **more,
+        }  # fmt: skip
+
+    yield span(f"packet {packet.number}", "packet", packet.slices, args=whole)
+    for stage, steps in groupby(packet.slices, lambda s: s.stage):
+        parts = list(steps)
+        yield span(words.LATENCIES.get(stage, stage), "stage", parts)
+        for part in parts:
+            yield span(part.step, "step", [part])
