@@ -36,6 +36,9 @@ PANEL_TITLES = {
 }
 """Panels of the time series, top to bottom; `offered` is drawn with `completed`."""
 
+SAWTEETH = {"window", "host-delay", "nic-sram"}
+"""Panels whose axis does not begin at zero: what a control moves them by is small beside them."""
+
 PANEL_HEIGHT, PANEL_GAP = 96, 38
 """Pixels of a panel of the time series, and of the gap above it, which holds its title."""
 
@@ -153,52 +156,57 @@ def time_series(results: Sequence[Result]) -> go.Figure:
     panels = [n for n in PANEL_TITLES if n in known]
     panels += [n for n in known if n not in PANEL_TITLES and n != "offered"]
     figure = go.Figure()
-    shown = set()
+    shown: set[str] = set()
     for row, panel in enumerate(panels, start=1):
+        bounds = []
         for number, (result, series) in enumerate(zip(results, columns, strict=True)):
             for column in (panel, *(["offered"] if panel == "completed" else [])):
-                if column not in series:
-                    continue
-                line = _series_line(result, series[column], number, several=len(results) > 1)
-                line.update(yaxis=f"y{row}", showlegend=result.label not in shown)
-                shown.add(result.label)
-                figure.add_trace(line)
+                if column in series:
+                    line = _series_line(result, series[column], number, several=len(results) > 1)
+                    line.update(yaxis=f"y{row}", showlegend=result.label not in shown)
+                    shown.add(result.label)
+                    figure.add_trace(line)
             bound = _bound(result, panel)
             if bound is not None and panel in series:
+                bounds.append(bound)
                 figure.add_shape(
                     type="line", x0=0, x1=1, xref="x domain", y0=bound, y1=bound, yref=f"y{row}",
                     line={"color": palette.run(number), "width": 1.2, "dash": "dot"},
                 )  # fmt: skip
-    height = max(1, len(panels)) * (PANEL_HEIGHT + PANEL_GAP)
-    for row, panel in enumerate(panels, start=1):
-        top = 1 - ((row - 1) * (PANEL_HEIGHT + PANEL_GAP) + PANEL_GAP) / height
         unit = next(c[panel].unit for c in columns if panel in c)
-        bounds = [b for r in results if (b := _bound(r, panel)) is not None]
-        figure.update_layout(
-            {
-                f"yaxis{row}": {
-                    "domain": [max(0.0, top - PANEL_HEIGHT / height), top], "nticks": 4,
-                    "rangemode": "tozero", "automargin": True, "gridcolor": GRID, "anchor": "x",
-                    # A bound is drawn as a shape, for which an axis makes no room by itself.
-                    **({"autorangeoptions": {"include": max(bounds) * 1.05}} if bounds else {}),
-                }
-            }
-        )  # fmt: skip
-        figure.add_annotation(
-            text=f"{PANEL_TITLES.get(panel, panel)}, {unit}", showarrow=False, font_size=13,
-            x=0, xref="paper", xanchor="left", y=top, yref="paper", yanchor="bottom",
-        )  # fmt: skip
-    figure = _style(figure, height=height + 92, legend=len(results) > 1)
+        title = f"{PANEL_TITLES.get(panel, panel)}, {unit}"
+        _add_panel(figure, row, len(panels), title, bounds, zero=panel not in SAWTEETH)
+    rows = max(1, len(panels))
+    height = rows * (PANEL_HEIGHT + PANEL_GAP) + 92
+    figure = _style(figure, height=height, legend=len(results) > 1)
     figure.update_xaxes(
-        title="simulated time, ms", anchor=f"y{max(1, len(panels))}", showspikes=True,
-        spikemode="across", spikesnap="cursor", spikethickness=1, spikedash="solid",
-        hoverformat=".3f",
+        title="simulated time, ms", anchor=f"y{rows}", unifiedhovertitle={"text": "%{x:.3f} ms"},
+        showspikes=True, spikemode="across", spikethickness=1, spikedash="solid",
     )  # fmt: skip
     return figure.update_layout(
         hovermode="x unified",
         hoversubplots="axis",
         legend={"y": 1.0, "yref": "container", "yanchor": "top"},
     )
+
+
+def _add_panel(
+    figure: go.Figure, row: int, rows: int, title: str, bounds: list[float], *, zero: bool
+) -> None:
+    """The axis of one of the panels that stand below each other, and its title above it."""
+    share = 1 / rows
+    top = 1 - share * (row - 1 + PANEL_GAP / (PANEL_HEIGHT + PANEL_GAP))
+    axis = {
+        "domain": [1 - share * row, top], "anchor": "x", "nticks": 5,
+        "rangemode": "tozero" if zero else "normal",
+        # A bound is drawn as a shape, for which an axis makes no room by itself.
+        "autorangeoptions": {"include": max(bounds) * 1.05} if bounds else {},
+    }  # fmt: skip
+    figure.update_layout({f"yaxis{row}": axis})
+    figure.add_annotation(
+        text=title, showarrow=False, font_size=13,
+        x=0, xref="paper", xanchor="left", y=top, yref="paper", yanchor="bottom",
+    )  # fmt: skip
 
 
 def _series_line(result: Result, series: Series, number: int, *, several: bool) -> go.Scatter:

@@ -41,6 +41,32 @@ def calm(ddio: Result) -> Result:
 
 
 @pytest.fixture
+def closed_loop(ddio: Result) -> Result:
+    """A run of Swift senders whose packets overflow the NIC's buffer of 1 MiB again and again."""
+    value = ddio.to_json()
+    value["scenario"]["traffic"] = {
+        "kind": "closed-loop",
+        "control": {"kind": "swift", "endpoint_target": "100 us"},
+    }
+    teeth = [step % 8 for step in range(120)]
+    series = {
+        "offered": ("Mpps", [2.8 - 0.5 * (t > 5) for t in teeth]),
+        "completed": ("Mpps", [2.3 for _ in teeth]),
+        "dropped": ("Mpps", [0.5 if t == 5 else 0.0 for t in teeth]),
+        "nic-sram": ("KiB", [min(700.0 + 80 * t, 1020.0) for t in teeth]),
+        "goodput": ("Gbps", [75.0 for _ in teeth]),
+        "window": ("packets", [1.5 + 0.1 * t for t in teeth]),
+        "host-delay": ("us", [85.0 + 4 * t for t in teeth]),
+    }
+    results = value["results"]
+    results["series"]["columns"] = [
+        {"name": name, "unit": unit, "values": values} for name, (unit, values) in series.items()
+    ]
+    results["series"]["interval_ns"] = 50_000.0
+    return Result.from_json(value)
+
+
+@pytest.fixture
 def packetless(ddio: Result) -> Result:
     """A run without traffic: no latency, no packets, no requests."""
     value = ddio.to_json()

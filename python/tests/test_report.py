@@ -170,6 +170,74 @@ def test_a_comparison_shows_both_paths_and_names_the_differences(two: Opened) ->
     assert two.faults == []
 
 
+def test_a_sawtooth_the_filling_buffer_and_the_drops_can_be_seen(
+    browser: Browser, closed_loop: Result, tmp_path: Path
+) -> None:
+    opened = Opened(browser, closed_loop.report(tmp_path / "loop.html"))
+    chart = opened.page.locator("#chart-series")
+    titles = chart.locator(".annotation-text").all_text_contents()
+    assert titles == [
+        "completed (dotted: offered), Mpps",
+        "goodput of closed-loop senders, Gbps",
+        "congestion window, mean of all connections, packets",
+        "host delay, mean (dotted: the control's target), us",
+        "NIC input buffer (dotted: its capacity), KiB",
+        "dropped by the NIC, Mpps",
+    ]
+    # Below each title a panel of the whole width with its lines: offered is beside completed.
+    lines = opened.drawn("#chart-series path.js-line")
+    assert len(lines) == len(titles) + 1
+    assert min(width for width, _ in lines) > 1000
+    # Constant ones are flat; the teeth take most of the panel's height.
+    for panel in ("y3", "y4", "y5"):
+        ((_, height),) = opened.drawn(f"#chart-series .subplot.x{panel} path.js-line")
+        assert height > 45, panel
+    assert len(opened.drawn("#chart-series .subplot.xy6 path.js-fill")) == 1
+
+    def top(selector: str) -> float:
+        box = chart.locator(selector).bounding_box()
+        assert box is not None
+        return box["y"] + box["height"] / 2
+
+    # The capacity lies just above the fullest buffer, the target among the delays.
+    target, capacity = (top(f"path[data-index='{n}']") for n in (0, 1))
+    teeth = {y: chart.locator(f".subplot.x{y} path.js-line").bounding_box() for y in ("y4", "y5")}
+    delay, fill = teeth["y4"], teeth["y5"]
+    assert delay is not None
+    assert fill is not None
+    assert delay["y"] < target < delay["y"] + delay["height"]
+    assert fill["y"] - 5 < capacity <= fill["y"] + 1
+    assert opened.faults == []
+
+
+def test_zoom_and_hover_are_of_all_panels(
+    browser: Browser, closed_loop: Result, tmp_path: Path
+) -> None:
+    opened = Opened(browser, closed_loop.report(tmp_path / "loop.html"))
+    page, chart = opened.page, opened.page.locator("#chart-series")
+    chart.scroll_into_view_if_needed()
+    first, third = (chart.locator(f".subplot.{p} .overplot").first for p in ("xy", "xy3"))
+    panel = chart.locator(".draglayer .xy3 .nsewdrag").bounding_box()
+    assert panel is not None
+    middle = panel["y"] + panel["height"] / 2
+    page.mouse.move(panel["x"] + panel["width"] / 2, middle)
+    label = chart.locator(".hoverlayer .legend")
+    expect(label).to_contain_text("8.025 ms")
+    for name in ("completed", "offered", "goodput", "window", "host-delay", "nic-sram", "dropped"):
+        expect(label).to_contain_text(f"{name}: ")
+    before = first.inner_html(), third.inner_html()
+    page.mouse.down()
+    page.mouse.move(panel["x"] + panel["width"] * 0.75, middle, steps=5)
+    page.mouse.up()
+    expect(chart.locator(".xaxislayer-above .xtick text").first).not_to_have_text("6")
+    assert first.inner_html() != before[0]
+    assert third.inner_html() != before[1]
+    span = chart.evaluate("e => e.layout.xaxis.range")
+    # Half of the panel was 3 of 6 ms; a quarter was dragged over.
+    assert span[1] - span[0] == pytest.approx(1.5, abs=0.05)
+    assert opened.faults == []
+
+
 def test_a_run_can_be_hidden_by_its_legend(two: Opened) -> None:
     lines = two.page.locator("#chart-dram .scatterlayer .trace")
     before = lines.count()
