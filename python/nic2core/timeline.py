@@ -206,7 +206,9 @@ def _way(packet: PacketWay, row: int) -> Iterator[Event]:
         }  # fmt: skip
 
     yield span(f"packet {packet.number}", "packet", packet.slices, args=whole)
-    for stage, steps in groupby(packet.slices, lambda s: s.stage):
+    # What takes less than the trace resolves would look like an instant.
+    slices = [s for s in packet.slices if s.begin_ps // 1000 < s.end_ps // 1000]
+    for stage, steps in groupby(slices, lambda s: s.stage):
         parts = list(steps)
         yield span(words.LATENCIES.get(stage, stage), "stage", parts)
         for part in parts:

@@ -33,7 +33,10 @@ fn small_iommu() -> Value {
         "iotlb": { "entries": 8, "ways": 8 },
         "paging_structures": { "pml4": 4, "pdpt": 4, "pd": 4 },
         "posted_queue": 16, "non_posted_queue": 16, "walkers": 8, "step_latency": "20 ns",
-        "pages": { "payload": "4 KiB", "descriptors": "4 KiB", "completions": "4 KiB" }
+        "pages": {
+            "payload": "4 KiB", "descriptors": "4 KiB", "completions": "4 KiB",
+            "acknowledgements": "4 KiB"
+        }
     })
 }
 
