@@ -16,6 +16,7 @@ PAPERS = {
     "sweeper": "nic2core.studies.sweeper",
     "ddio-bench": "nic2core.studies.ddio_bench",
     "pcie-bench": "nic2core.studies.pcie_bench",
+    "host-congestion": "nic2core.studies.host_congestion",
 }
 """Every study, by the name of its paper on the command line."""
 

@@ -107,6 +107,96 @@ class Reading:
         """Mean latency of its reads, ns."""
         return float(self._run["dma"]["latency_ns"])
 
+    @property
+    def goodput_gbps(self) -> float:
+        """Payload that closed-loop senders brought to its application, Gbit/s."""
+        return float(self._run["transport"]["goodput_gbps"])
+
+    @property
+    def transport_drop_percent(self) -> float:
+        """Dropped packets in those that closed-loop senders sent, percent."""
+        return float(100 * self._run["transport"]["drop_share"])
+
+    @property
+    def received_gbps(self) -> float:
+        """Whole packets that the cores completed, Gbit/s."""
+        return float(self._run["packets"]["completed_gbps"])
+
+    def host_delay_us(self, percent: float) -> float:
+        """A percentile of the host delay that the senders are told, us."""
+        return _percentile_us(self._run["transport"]["host_delay"], percent)
+
+    def host_delay_percent_within(self, us: float) -> float:
+        """Share of acknowledgements that tell a host delay of at most this, percent."""
+        cdf = self._run["transport"]["host_delay"]["cdf"]
+        return float(100 * max((share for ns, share in cdf if ns <= 1e3 * us), default=0.0))
+
+    def stage_us(self, stage: str, percent: float) -> float:
+        """A percentile of the time that packets spend in a stage of the path, us."""
+        return _percentile_us(self._stage(stage), percent)
+
+    def stage_mean_us(self, stage: str) -> float:
+        """The mean time that packets spend in a stage of the path, us."""
+        return float(self._stage(stage)["mean_ns"] / 1e3)
+
+    def _stage(self, name: str) -> dict[str, Any]:
+        stages = self._run["latency"]
+        found: dict[str, Any] = next(s for s in stages if s["stage"] == name)["distribution"]
+        return found
+
+    @property
+    def memory_reads(self) -> float:
+        """Memory reads, GB/s."""
+        causes = self._run["memory"]["causes"]
+        return float(sum(c["gbps"] for c in causes if c["cause"].endswith("-rd")))
+
+    @property
+    def memory_writes(self) -> float:
+        """Memory writes, GB/s."""
+        return self.bandwidth - self.memory_reads
+
+    @property
+    def misses_per_packet(self) -> float:
+        """IOTLB misses per packet."""
+        return float(self._run["iommu"]["misses_per_packet"])
+
+    def misses_per_packet_of(self, mapping: str) -> float:
+        """IOTLB misses per packet for one kind of mapping."""
+        lookups = self._run["iommu"]["lookups"]
+        return float(next(m["misses_per_packet"] for m in lookups if m["mapping"] == mapping))
+
+    @property
+    def miss_latency_ns(self) -> float:
+        """Mean time from an IOTLB miss to its translation, ns."""
+        return float(self._run["iommu"]["miss_latency_ns"])
+
+    @property
+    def write_wait_ns(self) -> float:
+        """Mean time that a line which the NIC writes waits for its translation, ns."""
+        return float(self._run["iommu"]["write_wait_ns"])
+
+    @property
+    def write_latency_ns(self) -> float:
+        """Mean time for which a line that the NIC writes holds its credit, ns."""
+        return float(self._run["io"]["write_latency_ns"])
+
+    @property
+    def write_credits(self) -> int:
+        """Credits for lines that the NIC writes."""
+        return int(self._run["io"]["write_credits"])
+
+    @property
+    def write_credits_in_use(self) -> float:
+        """How many of them were in use, mean."""
+        return float(self._run["io"]["write_credits_used"])
+
+    @property
+    def written_gbps(self) -> float:
+        """Whole lines that the NIC wrote, Gbit/s."""
+        io = self._run["io"]
+        lines = io["write_hits"] + io["write_misses"]
+        return float(8 * 64 * lines / self._run["measured_ns"])
+
     def progress(self, tenant: str) -> float:
         """Work of a tenant: millions of requests or accesses a second."""
         return float(self._tenant(tenant)["progress_mps"])
@@ -119,3 +209,8 @@ class Reading:
     def _tenant(self, name: str) -> dict[str, Any]:
         tenant: dict[str, Any] = next(t for t in self._run["tenants"] if t["name"] == name)
         return tenant
+
+
+def _percentile_us(distribution: dict[str, Any], percent: float) -> float:
+    percentiles = distribution["percentiles_ns"]
+    return float(next(ns for at, ns in percentiles if at == percent) / 1e3)

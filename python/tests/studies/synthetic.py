@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+import synthetic_receiver
+
 from nic2core.studies.reading import CAUSES
 
 
@@ -30,6 +32,8 @@ class SyntheticEngine:
     """The ring size at which it raises."""
     leaks_after_sweep: bool = False
     """Seeded fault: consumed buffers are written back in spite of Sweeper."""
+    receiver_fault: synthetic_receiver.Fault | None = None
+    """Seeded fault of the receiver of closed-loop traffic."""
 
     def run(self, scenario: dict[str, Any]) -> dict[str, Any]:
         time.sleep(self.seconds)
@@ -55,6 +59,9 @@ class SyntheticEngine:
             ns = 400 + 10 * missed + 1e6 * megabytes(bench["size"])
             dma = {"transactions": 1000, "gbps": 1e4 / ns, "latency_ns": ns}
             return {"engine_version": self.version, "dma": dma}
+        if (scenario.get("traffic") or {"kind": "closed-loop"})["kind"] == "closed-loop":
+            found = synthetic_receiver.results(scenario, self.receiver_fault)
+            return {"engine_version": self.version, **found}
         placement, queues = scenario["placement"], scenario["queues"]
         traffic, machine = scenario["traffic"], scenario["machine"]
         cores = scenario["tenants"][0]["cores"]["count"]

@@ -1,0 +1,71 @@
+"""The paper's closed form, C x size / (Tbase + M x Tmiss), from what the simulation counts.
+
+`C` is the credits of the I/O controller for lines on their way to memory, as many as whole write
+transactions can hold; `size` is the payload of a line. `Tbase` is how long a line holds its credit
+with the IOMMU off at the same throughput, `M` the IOTLB misses per packet, and `Tmiss` the time
+that a line waits for translations for each of them. So what is tested where credits limit is that
+all of them are in use, that nothing but translations makes a DMA longer, and Little's law.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from nic2core.studies.evaluate import Evaluator, every
+from nic2core.studies.host_congestion.judge import CLOSE, VISIBLE, throughput, within
+from nic2core.studies.point import base_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nic2core.studies.claim import Simulated
+    from nic2core.studies.evaluate import At
+    from nic2core.studies.point import Point
+    from nic2core.studies.reading import Reading
+
+LINE_BYTES = 64
+
+
+def usable(lines: int) -> int:
+    """Credits that whole write transactions of the largest payload can hold."""
+    payload = base_scenario("host-congestion")["machine"]["pcie"]["max_payload"]
+    of_a_write = int(payload.removesuffix(" B")) // LINE_BYTES
+    return lines // of_a_write * of_a_write
+
+
+def base_ns(gbps: float, off: Sequence[Reading]) -> float:
+    """How long a line holds its credit at a throughput, between the points with the IOMMU off."""
+    known = sorted((throughput(r), r.write_latency_ns) for r in off)
+    for (less, short), (more, long) in pairwise(known):
+        if less <= gbps < more:
+            return short + (long - short) * (gbps - less) / (more - less)
+    return known[0][1] if gbps < known[0][0] else known[-1][1]
+
+
+def closed_form_gbps(reading: Reading, off: Sequence[Reading]) -> float:
+    """Throughput by the closed form, Gbps of payload."""
+    payload_bits = 8 * LINE_BYTES * reading.goodput_gbps / reading.written_gbps
+    miss_ns = reading.write_wait_ns / reading.misses_per_packet
+    latency_ns = base_ns(throughput(reading), off) + reading.misses_per_packet * miss_ns
+    return usable(reading.write_credits) * payload_bits / latency_ns
+
+
+def closed_form(cases: Mapping[Point, Point], off: Sequence[Point] = ()) -> Evaluator:
+    """Throughput over that of the closed form, at the points where PCIe credits limit.
+
+    The points with the IOMMU on come with the same without. Credits limit where the throughput is
+    visibly lower. `off` are more points without, for Tbase; if none are given, it is that of the
+    same.
+    """
+    points = list(dict.fromkeys([*cases, *cases.values(), *off]))
+
+    def evaluate(at: At) -> Simulated | None:
+        found = [
+            throughput(at(on)) / closed_form_gbps(at(on), [at(p) for p in off or [same]])
+            for on, same in cases.items()
+            if throughput(at(on)) < VISIBLE * throughput(at(same))
+        ]
+        return every(found, within(1 - CLOSE, 1 + CLOSE)) if found else None
+
+    return Evaluator(points, evaluate)

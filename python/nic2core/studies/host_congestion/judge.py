@@ -1,0 +1,107 @@
+"""Evaluators that most claims of the host congestion paper need, and its words as numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nic2core.studies.claim import Simulated
+from nic2core.studies.evaluate import Evaluator, every, largest, percent_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from nic2core.studies.point import Point
+    from nic2core.studies.reading import Reading
+
+    Read = Callable[[Reading], float]
+    Test = Callable[[float], bool]
+
+LINK_GBPS = 92.0
+"""Payload that 100 Gbps carry beside the headers (section 3)."""
+REACTS_GBPS = 81.0
+"""Throughput below which a full NIC buffer is a delay above Swift's target (section 3.1)."""
+VISIBLE = 0.98
+"""Throughput is visibly lower below this share of another (words of the claims file)."""
+SOME_PERCENT = 0.01
+"""There are drops above this drop rate, % (the same)."""
+RESOLUTION = 0.005
+"""A quantity rises or falls by more than this share (the same)."""
+CLOSE = 0.05
+"""How close is close, and the least impact that is one (the same)."""
+
+
+def throughput(reading: Reading) -> float:
+    """Payload received, Gbps."""
+    return reading.goodput_gbps
+
+
+def drops(reading: Reading) -> float:
+    """Drop rate, %."""
+    return reading.transport_drop_percent
+
+
+def misses(reading: Reading) -> float:
+    """IOTLB misses per packet."""
+    return reading.misses_per_packet
+
+
+def host_delay_p99_us(reading: Reading) -> float:
+    """99th percentile of the host delay."""
+    return reading.host_delay_us(99)
+
+
+def below(limit: float) -> Test:
+    """A test."""
+    return lambda value: value < limit
+
+
+def above(limit: float) -> Test:
+    """A test."""
+    return lambda value: value > limit
+
+
+def within(low: float, high: float) -> Test:
+    """A test."""
+    return lambda value: low <= value <= high
+
+
+def at_one(point: Point, read: Read) -> Evaluator:
+    """A quantity of one point."""
+    return Evaluator([point], lambda at: largest([read(at(point))]))
+
+
+def greatest(points: Sequence[Point], read: Read) -> Evaluator:
+    """The greatest of several points."""
+    return Evaluator(points, lambda at: largest(read(at(point)) for point in points))
+
+
+def each(points: Sequence[Point], read: Read, test: Test) -> Evaluator:
+    """A quantity that passes a test at every point."""
+    return Evaluator(points, lambda at: every((read(at(point)) for point in points), test))
+
+
+def ratios(pairs: Iterable[tuple[Point, Point]], read: Read, test: Test) -> Evaluator:
+    """A quantity of one point over that of another, which passes a test for every pair."""
+    pairs = list(pairs)
+    points = list(dict.fromkeys(point for pair in pairs for point in pair))
+    return Evaluator(points, lambda at: every((read(at(a)) / read(at(b)) for a, b in pairs), test))
+
+
+def greatest_loss(pairs: Iterable[tuple[Point, Point]]) -> Evaluator:
+    """By how many percent throughput falls short of that of another point; the greatest."""
+    pairs = list(pairs)
+    points = list(dict.fromkeys(point for pair in pairs for point in pair))
+    return Evaluator(
+        points,
+        lambda at: largest(percent_below(throughput(at(a)), throughput(at(b))) for a, b in pairs),
+    )
+
+
+def first(counts: Sequence[int], passed: Iterable[bool]) -> int | None:
+    """The first of ascending counts that passed; absent if none did."""
+    return next((n for n, yes in zip(counts, passed, strict=True) if yes), None)
+
+
+def count(found: int | None) -> Simulated | None:
+    """A count as a value; absent if there is none."""
+    return None if found is None else Simulated(found, found)

@@ -1,0 +1,95 @@
+"""The configurations of the host congestion paper, each a point built from one scenario file."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from nic2core.studies.point import Point, base_scenario, merge, point
+
+THREADS = (2, 4, 6, 8, 10, 12, 14, 16)
+"""Receiver threads of figures 3 and 4."""
+BASE_THREADS = 12
+"""Of every other figure (section 3.2)."""
+REGIONS_MIB = (4, 8, 12, 16)
+"""Receive memory of a thread in figure 5."""
+BASE_REGION_MIB = 12
+"""Of every other figure (section 3.1)."""
+STREAM_CORES = (0, 2, 4, 6, 8, 10, 12, 15)
+"""Cores that run STREAM in figure 6."""
+
+Iommu = Literal["off", "on", "small-pages"]
+"""`on` maps payload in pages of 2 MiB, `small-pages` in pages of 4 KiB."""
+
+DURATION = "20 ms"
+"""Measured time of a point, some hundred round trips: throughput is that of 40 ms within 0.2 %, the
+drop rate within 0.2 points."""
+DCTCP = {"kind": "dctcp", "initial_cwnd": 4.0, "max_cwnd": 4.0}
+"""With a window of no more than a read, as the scenario has it for Swift."""
+STREAM = {"name": "stream", "app": {"kind": "stream"}}
+
+_NAMES: dict[Iommu, str] = {
+    "off": "IOMMU off",
+    "on": "IOMMU on",
+    "small-pages": "IOMMU on, 4 KiB pages",
+}
+
+
+def _base() -> dict[str, Any]:
+    return merge(base_scenario("host-congestion"), {"run": {"duration": DURATION}})
+
+
+def receiver(
+    iommu: Iommu,
+    *,
+    threads: int = BASE_THREADS,
+    region_mib: int = BASE_REGION_MIB,
+    stream_cores: int = 0,
+    variant: str = "",
+    changes: dict[str, Any] | None = None,
+    control: dict[str, Any] | None = None,
+) -> Point:
+    """Threads that receive from many senders, beside cores that run STREAM.
+
+    A `variant` is named, and has `changes` or another congestion `control` that no figure varies.
+    """
+    scenario = merge(_base(), changes or {})
+    (snap,) = scenario["tenants"]
+    scenario["tenants"] = [snap | {"cores": {"first": 0, "count": threads}}]
+    if stream_cores:
+        cores = {"first": threads, "count": stream_cores}
+        scenario["tenants"].append(STREAM | {"cores": cores})
+    scenario["queues"] |= region(region_mib, scenario["queues"])
+    if iommu == "off":
+        scenario["machine"]["iommu"]["mode"] = "off"
+    if iommu == "small-pages":
+        scenario["machine"]["iommu"]["pages"]["payload"] = "4 KiB"
+    if control is not None:
+        scenario["traffic"]["control"] = control
+    parts = [f"{threads} threads of {region_mib} MiB", _NAMES[iommu]]
+    if stream_cores:
+        parts.append(f"{stream_cores} STREAM cores")
+    return point("run", scenario, ", ".join([*parts, variant] if variant else parts))
+
+
+def region(mib: int, queues: dict[str, Any]) -> dict[str, Any]:
+    """The keys of `queues` for so much receive memory; a ring has no more places than buffers."""
+    buffers = mib * 2**20 // int(queues["buffer_size"].removesuffix(" B"))
+    ring = queues["rx_descriptors"]
+    return {"pool_buffers": buffers, "rx_descriptors": ring if ring <= buffers else ring // 2}
+
+
+def stream_alone() -> Point:
+    """STREAM on every core of the node, no traffic."""
+    scenario = _base()
+    cores = {"first": 0, "count": scenario["machine"]["core"]["count"]}
+    scenario |= {"traffic": None, "tenants": [STREAM | {"cores": cores}]}
+    return point("run", scenario, "STREAM alone")
+
+
+def dma_writes() -> Point:
+    """Writes of 4 KiB at random places in one thread's receive memory, as fast as they go."""
+    scenario = _base()
+    bench = {"direction": "write", "size": "4 KiB", "window": f"{BASE_REGION_MIB} MiB"}
+    scenario |= {"traffic": None, "tenants": [], "dma_bench": bench}
+    scenario["machine"]["iommu"]["mode"] = "off"
+    return point("run", scenario, "DMA writes alone, IOMMU off")
