@@ -275,4 +275,8 @@ pub struct Pcie {
     pub posted_credits: u32,
     /// Non-posted-header credits: read requests without their completion.
     pub non_posted_credits: u32,
+    /// Whether the device allows its writes of packet data to pass its earlier writes that wait for
+    /// their translation (the Relaxed Ordering attribute). Completions pass nothing.
+    #[serde(default)]
+    pub relaxed_ordering: bool,
 }

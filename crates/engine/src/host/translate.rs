@@ -44,8 +44,11 @@ impl Host {
             Event::Read { read } => (Order::NonPosted, self.touched_by(read)),
             other => panic!("only DMA is translated; got {other:?}"),
         };
+        let data = matches!(event, Event::Write { .. } | Event::BenchWrite { .. });
+        let passes =
+            data && self.scenario.machine.pcie.as_ref().is_some_and(|p| p.relaxed_ordering);
         let iommu = self.iommu.as_mut().expect("only an IOMMU translates");
-        let at_once = iommu.arrive(now, order, event, touched);
+        let at_once = iommu.arrive(now, order, event, touched, passes);
         self.schedule_walks();
         at_once
     }

@@ -6,6 +6,9 @@
 //! Specification, section 2.4.1), and read requests wait in a queue as well. While they wait they
 //! hold their PCIe credits or read tags, so that the rate falls as latency grows (Little's law).
 //!
+//! With relaxed ordering a write of packet data passes whatever waits before it; completions pass
+//! nothing, so that they stay behind their data.
+//!
 //! A transaction to the page that the one before it of its kind is waiting for does not walk again, as
 //! it cannot leave first. Other misses are not joined: two walks for one page may run side by side.
 
@@ -59,15 +62,25 @@ struct Waiting<T> {
     arrived: Ps,
     /// Walks that it waits for.
     missing: u32,
+    /// Whether it may leave before those in front of it.
+    passes: bool,
+    /// The number of one in front of it that walks for a page of both.
+    after: Option<u64>,
+    /// Whether it has left, from behind others.
+    left: bool,
 }
+
+/// What the lookups of a transaction have found: walks that it takes, and [`Waiting::after`].
+type Found = (u32, Option<u64>);
 
 /// Transactions in their order.
 #[derive(Clone, Debug)]
 struct Fifo<T> {
     waiting: VecDeque<Waiting<T>>,
-    /// How many may be in the queue, and those for which it has no room yet.
+    /// How many are in the queue and may be, and those for which it has no room yet.
+    queued: usize,
     room: usize,
-    behind: VecDeque<(T, Touched, Ps)>,
+    behind: VecDeque<Arrival<T>>,
     /// Number of the first that waits.
     first: u64,
     /// The page of each kind that was looked up last, and the number of the transaction.
@@ -81,6 +94,30 @@ struct Fifo<T> {
 pub(crate) struct Waits {
     lines: u64,
     time: u128,
+}
+
+/// A transaction that has arrived: what it touches, whether it may pass others, and when.
+type Arrival<T> = (T, Touched, bool, Ps);
+
+impl<T> Fifo<T> {
+    /// Whether the transaction of this number has left.
+    fn has_left(&self, number: u64) -> bool {
+        let place = number.checked_sub(self.first);
+        place.is_none_or(|at| self.waiting.get(at as usize).is_some_and(|w| w.left))
+    }
+
+    /// The place of the next that may leave.
+    fn ready(&self) -> Option<usize> {
+        let front = self.waiting.front()?;
+        if front.missing == 0 {
+            return Some(0);
+        }
+        let may_leave = |w: &Waiting<T>| {
+            let free = w.after.is_none_or(|number| self.has_left(number));
+            w.passes && w.missing == 0 && !w.left && free
+        };
+        self.waiting.iter().position(may_leave)
+    }
 }
 
 impl Waits {
@@ -123,7 +160,8 @@ impl<T: Copy> Iommu<T> {
     pub(crate) fn new(config: &IommuConfig, space: &mut AddressSpace) -> Iommu<T> {
         let (waiting, behind) = (VecDeque::new(), VecDeque::new());
         let waits = Waits::default();
-        let fifo = Fifo { waiting, room: 0, behind, first: 0, last: [None; MAPPINGS], waits };
+        let fifo =
+            Fifo { waiting, queued: 0, room: 0, behind, first: 0, last: [None; MAPPINGS], waits };
         let fifo = |room| Fifo { room: room as usize, ..fifo.clone() };
         let IommuConfig { iotlb, posted_queue, non_posted_queue, .. } = config;
         Iommu {
@@ -136,37 +174,54 @@ impl<T: Copy> Iommu<T> {
         }
     }
 
-    /// A transaction that touches these lines arrives. Returns whether it goes on at once; if not, it
-    /// waits, and [`Self::next_ready`] gives it out later.
+    /// A transaction that touches these lines arrives; it `passes` those that wait if it may. Returns
+    /// whether it goes on at once; if not, it waits, and [`Self::next_ready`] gives it out later.
     pub(crate) fn arrive(
         &mut self,
         now: Ps,
         order: Order,
         transaction: T,
         touched: Touched,
+        passes: bool,
     ) -> bool {
         let fifo = &mut self.fifos[order as usize];
-        if fifo.waiting.len() == fifo.room {
-            fifo.behind.push_back((transaction, touched, now));
+        if fifo.queued == fifo.room {
+            fifo.behind.push_back((transaction, touched, passes, now));
             return false;
         }
-        let missing = self.look_up_all(now, order, &touched);
-        let lines = lines_of(&touched);
-        let fifo = &mut self.fifos[order as usize];
-        if missing == 0 && fifo.waiting.is_empty() {
-            fifo.first += 1;
-            fifo.waits.add(lines, Ps::ZERO);
-            return true;
-        }
-        fifo.waiting.push_back(Waiting { transaction, lines, arrived: now, missing });
-        false
+        !self.enter(now, order, (transaction, touched, passes, now), true)
     }
 
-    /// Looks up the pages of a transaction that enters the queue; returns the walks that it takes.
-    fn look_up_all(&mut self, now: Ps, order: Order, touched: &Touched) -> u32 {
+    /// A transaction enters the queue; returns whether it has to wait there, where it could leave
+    /// `at_once` otherwise.
+    fn enter(&mut self, now: Ps, order: Order, arrival: Arrival<T>, at_once: bool) -> bool {
+        let (transaction, touched, passes, arrived) = arrival;
+        let (missing, after) = self.look_up_all(now, order, &touched);
+        let lines = lines_of(&touched);
+        let fifo = &mut self.fifos[order as usize];
+        let first = fifo.waiting.is_empty();
+        let free = first || (passes && after.is_none());
+        let left = at_once && missing == 0 && free;
+        if left {
+            fifo.waits.add(lines, now - arrived);
+        } else {
+            fifo.queued += 1;
+        }
+        if left && first {
+            fifo.first += 1;
+        } else {
+            // One that leaves from behind others keeps its number until they have left.
+            let waiting = Waiting { transaction, lines, arrived, missing, passes, after, left };
+            fifo.waiting.push_back(waiting);
+        }
+        !left
+    }
+
+    /// Looks up the pages of a transaction that enters the queue.
+    fn look_up_all(&mut self, now: Ps, order: Order, touched: &Touched) -> Found {
         let fifo = &self.fifos[order as usize];
         let ticket = Ticket { order, number: fifo.first + fifo.waiting.len() as u64 };
-        let mut missing = 0;
+        let (mut missing, mut after) = (0, None);
         for (mapping, lines) in touched {
             if lines.is_empty() {
                 continue;
@@ -174,30 +229,34 @@ impl<T: Copy> Iommu<T> {
             let mut page = self.table.page(*mapping, lines.start);
             let last = self.table.page(*mapping, lines.end - 1);
             loop {
-                missing += u32::from(self.look_up(now, page, ticket));
+                let (walks, behind) = self.look_up(now, page, ticket);
+                missing += walks;
+                after = after.max(behind);
                 if page == last {
                     break;
                 }
                 page = self.table.next(page);
             }
         }
-        missing
+        (missing, after)
     }
 
-    /// Looks a page up; returns whether it takes a walk.
-    fn look_up(&mut self, now: Ps, page: Page, ticket: Ticket) -> bool {
+    /// Looks a page up.
+    fn look_up(&mut self, now: Ps, page: Page, ticket: Ticket) -> Found {
         let fifo = &mut self.fifos[ticket.order as usize];
         let last = fifo.last[page.mapping as usize].replace((page, ticket.number));
-        // One before it waits for the translation, and leaves first.
-        let asked = last.is_some_and(|(asked, by)| asked == page && by >= fifo.first);
+        // One before it waits for the translation, and leaves first; or it has asked for it itself.
+        let asked = last.filter(|&(asked, by)| asked == page && !fifo.has_left(by));
         let lookups = &mut self.lookups[page.mapping as usize];
-        if self.iotlb.look_up(page.key()) || asked {
+        let held = self.iotlb.look_up(page.key());
+        if held || asked.is_some() {
             lookups.hits += 1;
-            return false;
+            let before = asked.map(|(_, by)| by).filter(|&by| !held && by != ticket.number);
+            return (0, before);
         }
         lookups.misses += 1;
         self.walkers.ask(now, page, ticket, &mut self.table);
-        true
+        (1, None)
     }
 
     /// The line of the page table that a walker reads now.
@@ -216,26 +275,27 @@ impl<T: Copy> Iommu<T> {
 
     /// The next transaction that has waited and may go on.
     pub(crate) fn next_ready(&mut self, now: Ps) -> Option<T> {
-        let ready = |fifo: &Fifo<T>| fifo.waiting.front().is_some_and(|w| w.missing == 0);
-        let order = [Order::Posted, Order::NonPosted]
-            .into_iter()
-            .find(|&order| ready(&self.fifos[order as usize]))?;
+        let ready = |order: Order| Some((order, self.fifos[order as usize].ready()?));
+        let (order, place) = [Order::Posted, Order::NonPosted].into_iter().find_map(ready)?;
         let fifo = &mut self.fifos[order as usize];
-        fifo.first += 1;
-        let left = fifo.waiting.pop_front()?;
+        fifo.waiting[place].left = true;
+        fifo.queued -= 1;
+        let left = fifo.waiting[place];
         fifo.waits.add(left.lines, now - left.arrived);
-        if let Some((transaction, touched, arrived)) = fifo.behind.pop_front() {
-            let missing = self.look_up_all(now, order, &touched);
-            let lines = lines_of(&touched);
-            let waiting = Waiting { transaction, lines, arrived, missing };
-            self.fifos[order as usize].waiting.push_back(waiting);
+        while fifo.waiting.front().is_some_and(|w| w.left) {
+            fifo.waiting.pop_front();
+            fifo.first += 1;
+        }
+        if let Some(arrival) = fifo.behind.pop_front() {
+            self.enter(now, order, arrival, false);
         }
         Some(left.transaction)
     }
 
     /// The transactions that wait.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &T> {
-        let queued = self.fifos.iter().flat_map(|fifo| &fifo.waiting).map(|w| &w.transaction);
+        let all = self.fifos.iter().flat_map(|fifo| &fifo.waiting);
+        let queued = all.filter(|w| !w.left).map(|w| &w.transaction);
         queued.chain(self.fifos.iter().flat_map(|fifo| &fifo.behind).map(|b| &b.0))
     }
 

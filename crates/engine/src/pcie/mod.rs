@@ -136,6 +136,7 @@ mod tests {
             latency: "200 ns".parse().unwrap(),
             posted_credits: 64,
             non_posted_credits: 64,
+            relaxed_ordering: false,
         })
     }
 
