@@ -391,6 +391,10 @@ class Pcie(Model):
     """Posted-header credits of the root port: write TLPs not yet taken by the memory system."""
     non_posted_credits: UInt32
     """Non-posted-header credits: read requests without their completion."""
+    relaxed_ordering: bool = False
+    """Whether the device allows its writes of packet data to pass its earlier writes that wait for
+    their translation (the Relaxed Ordering attribute). Completions pass nothing.
+    """
 
 
 Mode: TypeAlias = Literal["off", "loose"]
