@@ -69,10 +69,10 @@ def _kvs_changes(placement: Placement, item: int, buffers: int, channels: int) -
 
 SPIKES = {"probability": "1 %", "min": "1 us", "max": "100 us"}
 """Section VI-F gives the range; of the probability it says only that it is small. Its order of
-magnitude follows from the paper's own numbers. At the 26 Mrps of 2-way DDIO a core gets 108 requests
-in the longest spike, which 128 buffers hold: a shallow ring can lose only where spikes overlap, and
-in one of a thousand requests they come 0.9 ms apart. At 2 % they alone would take 1 us a request and
-leave 24 cores less than 24 Mrps, so that no ring could matter."""
+magnitude follows from the paper's own numbers. At the 26 Mrps of 2-way DDIO a core gets 108
+requests in the longest spike, which 128 buffers hold: a shallow ring can lose only where spikes
+overlap, and in one of a thousand requests they come 0.9 ms apart. At 2 % they alone would take
+1 us a request and leave 24 cores less than 24 Mrps, so that no ring could matter."""
 
 NO_LATENCY_LIMIT = 1_000_000
 """Service times: section VI-F is exempt from the SLO (appendix), and limits drops alone."""
