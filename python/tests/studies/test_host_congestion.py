@@ -10,7 +10,7 @@ from synthetic_receiver import Fault
 
 from nic2core.studies.claim import Simulated, judge, load_claims
 from nic2core.studies.host_congestion import STUDY, fig3, fig4, fig5, fig6
-from nic2core.studies.host_congestion.points import DURATION, receiver
+from nic2core.studies.host_congestion.points import RUN, receiver
 from nic2core.studies.point import Point, base_scenario, plan
 
 CLAIMS = {
@@ -128,5 +128,5 @@ def test_figures_vary_what_the_paper_varies_and_nothing_else() -> None:
         scenario = json.loads(point.scenario)
         for key in ("core", "l2", "llc", "noc", "dram", "nic", "pcie"):
             assert scenario["machine"][key] == base["machine"][key], point.name
-        assert scenario["run"] == base["run"] | {"duration": DURATION}, point.name
+        assert scenario["run"] == base["run"] | RUN, point.name
         assert scenario["placement"] == base["placement"], point.name
