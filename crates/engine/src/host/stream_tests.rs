@@ -113,6 +113,24 @@ fn received_packets_can_lie_on_the_other_node_where_ddio_does_not_reach() {
 }
 
 #[test]
+fn dma_writes_that_wait_for_their_channel_keep_their_credits() {
+    let of = |write_queue: u32| {
+        run(&forwarder(&[
+            ("/placement/policy", "dma".into()),
+            ("/machine/dram/write_queue", write_queue.into()),
+            ("/traffic/rate", "40 Mpps".into()),
+        ]))
+    };
+    let (long, mut short) = (of(64), of(4));
+    assert!(short.mean_credits() > 1.2 * long.mean_credits(), "{}", short.mean_credits());
+    assert!(short.memory.backend.late_writes() > 0);
+    short.results().expect("every balance holds");
+    short.memory.backend.forget_a_late_write();
+    let fault = short.results().expect_err("the fault is seen");
+    assert!(fault.contains("write line credits"), "{fault}");
+}
+
+#[test]
 fn a_write_lost_on_the_link_is_caught() {
     let mut host = run(&stream(&[numa("32 Gbps"), remote()]));
     assert!(host.results().is_ok());

@@ -421,6 +421,12 @@ impl Backend {
         }
     }
 
+    /// A seeded fault: the credit of a write that waits is forgotten.
+    #[cfg(test)]
+    pub(crate) fn forget_a_late_write(&mut self) {
+        self.late_writes -= 1;
+    }
+
     /// A seeded fault: a write vanishes on the link between the sockets.
     #[cfg(test)]
     pub(crate) fn lose_a_remote_write(&mut self) {
