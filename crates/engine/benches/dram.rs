@@ -99,17 +99,22 @@ struct Bench {
 impl Bench {
     fn advance_until(&mut self, time: Ps) {
         while self.wake <= time {
-            self.now = self.wake;
-            self.wake = self.dram.advance(0, self.now, &mut self.done);
-            self.completed += self.done.len() as u64;
-            self.done.clear();
-            while let Some(&(line, write)) = self.source.front() {
-                if !self.dram.can_accept(0, write) {
-                    break;
-                }
-                self.source.pop_front();
-                self.wake = self.dram.push(self.now, 0, line, write, 0);
+            self.advance();
+        }
+    }
+
+    #[inline(never)]
+    fn advance(&mut self) {
+        self.now = self.wake;
+        self.wake = self.dram.advance(0, self.now, &mut self.done);
+        self.completed += self.done.len() as u64;
+        self.done.clear();
+        while let Some(&(line, write)) = self.source.front() {
+            if !self.dram.can_accept(0, write) {
+                break;
             }
+            self.source.pop_front();
+            self.wake = self.dram.push(self.now, 0, line, write, 0);
         }
     }
 
@@ -131,7 +136,7 @@ fn drive(bench: &mut Bench, mut rng: Pcg64Mcg, gaps: &[u64; GAPS], requests: u64
         let random = rng.next_u64();
         // The highest bit of a line names its node, of which there is one.
         let line = random as u32 & (u32::MAX >> 1);
-        bench.send(now, line, mix && (random >> 32) % 3 == 0);
+        bench.send(now, line, mix && (random >> 32).is_multiple_of(3));
         now += Ps(gaps[sent as usize % GAPS]);
         bench.advance_until(now);
     }

@@ -208,7 +208,7 @@ impl<const W: usize> Channel<W> {
     /// or in a slot that becomes free, which matters when a queue is full.
     #[inline]
     fn next_advance(&self) -> Ps {
-        let wake = if self.requests.is_empty() {
+        let wake = if self.waiting == [0; 2] && self.held.is_empty() {
             Ps::MAX
         } else if self.can_accept(false) && self.can_accept(true) {
             self.clock.at(self.wake + self.shortest_access)

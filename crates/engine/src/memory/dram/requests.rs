@@ -52,8 +52,6 @@ pub(super) struct Requests {
     banks: [OfBank; BANKS],
     /// The unused entries, linked.
     free: u16,
-    /// Requests in the pool.
-    len: usize,
 }
 
 impl Requests {
@@ -65,7 +63,6 @@ impl Requests {
             entries: std::array::from_fn(|i| Request { next: i as u16 + 1, ..unused }),
             banks: [empty; BANKS],
             free: 0,
-            len: 0,
         }
     }
 
@@ -79,11 +76,6 @@ impl Requests {
         &mut self.entries[slot as usize % POOL]
     }
 
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Puts a request last in the queue of its bank; whether it is the only one there. There is an
     /// entry for every place of the queues and every bank.
     #[inline]
@@ -92,7 +84,6 @@ impl Requests {
         let entry = &mut self.entries[slot as usize % POOL];
         self.free = entry.next;
         *entry = *request;
-        self.len += 1;
         let which = usize::from(request.write);
         let bank = &mut self.banks[request.bank as usize % BANKS];
         let last = std::mem::replace(&mut bank.last[which], slot);
@@ -213,7 +204,6 @@ impl Requests {
     fn release(&mut self, slot: u16) {
         self.get_mut(slot).next = self.free;
         self.free = slot;
-        self.len -= 1;
     }
 }
 
@@ -245,7 +235,6 @@ mod tests {
         assert_eq!(requests.first(5, 1), d);
         requests.finish_waiting(d, 5, true);
         assert_eq!(requests.first(5, 1), NONE);
-        assert!(requests.is_empty());
     }
 
     #[test]
