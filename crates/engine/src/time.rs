@@ -109,7 +109,9 @@ impl Clock {
     /// The time of tick `n`, rounded down to a picosecond.
     #[inline]
     pub fn at(self, n: u64) -> Ps {
-        Ps(n * self.ps.get() / self.ticks)
+        let ps = n * self.ps.get();
+        // Many periods are whole picoseconds: no division for them.
+        if self.ticks.get() == 1 { Ps(ps) } else { Ps(ps / self.ticks) }
     }
 
     /// The first tick at or after `t`.

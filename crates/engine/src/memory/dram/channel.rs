@@ -47,7 +47,8 @@ pub(super) struct Channel<const W: usize> {
     capacity: [usize; 2],
     /// Banks held for a request whose row has been opened.
     held: BankSet<W>,
-    /// Of these, the ones whose open row a waiting request of the other kind wants too.
+    /// Of these, the ones whose open row a waiting request of the other kind wants too; and some for
+    /// which that was so since the queues took turns last.
     contested: BankSet<W>,
     /// Banks that reads wait for, and writes.
     asked: [BankSet<W>; 2],
@@ -200,17 +201,16 @@ impl<const W: usize> Channel<W> {
             done.append(&mut self.finished);
         }
         self.first_finished = Ps::MAX;
-        self.next_advance()
+        let idle = self.waiting == [0; 2] && self.held.is_empty();
+        if idle { Ps::MAX } else { self.next_advance() }
     }
 
-    /// When the owner must come back. What happens inside the channel until then shows only in
+    /// When the owner must come back, while there are requests. What happens inside the channel until then shows only in
     /// the data of a request, which takes at least the shortest access from the next command on;
     /// or in a slot that becomes free, which matters when a queue is full.
     #[inline]
     fn next_advance(&self) -> Ps {
-        let wake = if self.waiting == [0; 2] && self.held.is_empty() {
-            Ps::MAX
-        } else if self.can_accept(false) && self.can_accept(true) {
+        let wake = if self.can_accept(false) && self.can_accept(true) {
             self.clock.at(self.wake + self.shortest_access)
         } else {
             self.clock.at(self.wake)

@@ -41,7 +41,6 @@ impl<const W: usize> Channel<W> {
         self.access(slot, bank, false, now);
         self.requests.finish_opened(slot, bank);
         self.held.remove(bank);
-        self.contested.remove(bank);
         // Nothing else was wanted while the bank was held.
         self.device.want_no_column(bank, READ);
         self.device.want_no_column(bank, WRITE);

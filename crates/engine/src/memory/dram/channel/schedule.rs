@@ -114,7 +114,6 @@ impl<const W: usize> Channel<W> {
     pub(super) fn review(&mut self, bank: u16) {
         self.device.want_no_row(bank);
         self.device.want_no_column(bank, self.serving);
-        self.contested.remove(bank);
         self.requests.set_hit(bank, self.serving, NONE);
         self.enter_any(bank);
     }
