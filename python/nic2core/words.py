@@ -21,7 +21,7 @@ STAGES = {
     "io-ways": "LLC I/O ways",
     "llc": "LLC",
     "dram": "DRAM",
-    "socket-link": "link between the sockets",
+    "socket-link": "inter-socket link",
     "miss-registers": "miss registers",
     "cores": "cores",
 }
