@@ -287,6 +287,10 @@ class IommuResults(Plain):
     miss_latency_ns: float | None
     """Mean time from a miss to its translation, waiting for a walker included; absent if no walk
     ended."""
+    invalidations: int | None = None
+    """Invalidations that cores have waited for; absent where nothing is unmapped at run time."""
+    invalidation_wait_ns: float | None = None
+    """How long each of them took, mean, waiting for others included."""
     walkers_busy: float
     """Mean number of walks under way."""
 

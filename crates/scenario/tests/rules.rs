@@ -120,6 +120,22 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "machine.iommu.step_latency",
         "0 ps to 10 us",
     ),
+    (
+        &["machine.iommu={mode='strict', iotlb={entries=128, ways=128}, \
+             paging_structures={pml4=1, pdpt=1, pd=1}, \
+             posted_queue=8, non_posted_queue=8, walkers=1, step_latency='1 ns', \
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB', acknowledgements='4 KiB'}}"],
+        "machine.iommu.pages.payload",
+        "in strict and deferred mode",
+    ),
+    (
+        &["machine.iommu={run_time={flush_after=0}, iotlb={entries=128, ways=128}, \
+             paging_structures={pml4=1, pdpt=1, pd=1}, \
+             posted_queue=8, non_posted_queue=8, walkers=1, step_latency='1 ns', \
+             pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB', acknowledgements='4 KiB'}}"],
+        "machine.iommu.run_time.flush_after",
+        "at least 1",
+    ),
     (&["machine.llc.memory_latency=1 ms"], "machine.llc.memory_latency", "0 ps to 1 us"),
     (
         &["dma_bench={direction='read', size='64 B', window='1 MiB'}"],

@@ -130,6 +130,13 @@ pub struct Queues {
 }
 
 impl Queues {
+    /// The same with data so much longer that each buffer's memory is a multiple of `unit` bytes.
+    pub(crate) fn in_units_of(&self, unit: u64) -> Queues {
+        let before = self.object_header.0 + self.metadata.0 + self.headroom.0;
+        let all = (before + self.buffer_size.0).next_multiple_of(unit);
+        Queues { buffer_size: Size(all - before), ..self.clone() }
+    }
+
     const fn one() -> u32 {
         1
     }

@@ -217,6 +217,9 @@ impl Host {
         if let Some(iommu) = &mut self.iommu {
             iommu.reset_counts(now);
         }
+        if let Some(mapping) = &mut self.run_time_mapping {
+            mapping.reset_counts();
+        }
         if let Some(bench) = &mut self.bench {
             bench.reset_counts();
         }
@@ -420,6 +423,7 @@ impl Host {
 
     fn iommu_results(&self, iommu: &Iommu<Event>, span_ns: f64) -> IommuResults {
         let counts = &iommu.walkers.counts;
+        let mapping = self.run_time_mapping.as_ref();
         let misses: u64 = iommu.lookups.iter().map(|l| l.misses).sum();
         let (walks, completed) = (counts.finished, self.meters.completed);
         let per_packet = |n: u64| (completed > 0).then(|| n as f64 / completed as f64);
@@ -439,6 +443,10 @@ impl Host {
             walks,
             walk_reads: counts.reads,
             miss_latency_ns: (walks > 0).then(|| counts.miss_time as f64 / 1e3 / walks as f64),
+            invalidations: mapping.map(|m| m.invalidations),
+            invalidation_wait_ns: mapping
+                .filter(|m| m.invalidations > 0)
+                .map(|m| m.waited as f64 / 1e3 / m.invalidations as f64),
             walkers_busy: iommu.walkers.busy_time(self.meters.now) as f64 / 1e3 / span_ns,
         }
     }

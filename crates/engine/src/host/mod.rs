@@ -9,6 +9,7 @@ mod balance;
 mod closed_loop;
 mod completions;
 mod dma_bench;
+mod mapping;
 mod measure;
 mod packets;
 mod rx;
@@ -28,7 +29,7 @@ use std::sync::Arc;
 use crate::apps::AnyApp;
 use crate::config::Scenario;
 use crate::config::scenario::{MemoryNode, Policy, Start, WayRange};
-use crate::config::units::Rate;
+use crate::config::units::{Rate, Size};
 use crate::config::validate::serving_cores;
 use crate::core::ask::Ask;
 use crate::core::interval::Core;
@@ -50,6 +51,7 @@ use crate::wire::{Arrival, Capture, Source};
 
 use closed_loop::ClosedLoop;
 use dma_bench::BenchDevice;
+use mapping::RunTimeMapping;
 use measure::Meters;
 use packets::Packets;
 use rx::Receiver;
@@ -171,6 +173,7 @@ pub struct Host {
     events: Events<Event>,
     memory: Memory,
     iommu: Option<Iommu<Event>>,
+    run_time_mapping: Option<RunTimeMapping>,
     bench: Option<BenchDevice>,
     cores: Vec<HostCore>,
     queues: Vec<Queue>,
@@ -223,6 +226,9 @@ impl Host {
         let mut dealt = None;
         let mapped = machine.iommu.as_ref().map_or(PageSize::Small, |iommu| iommu.pages.payload);
         let page = mapped.region_begins_on();
+        // What is mapped by itself shares its page with nothing.
+        let run_time = machine.iommu.as_ref().is_some_and(|iommu| iommu.mode.maps_at_run_time());
+        let own_unit = if run_time { page.0 } else { LINE_BYTES };
         for (tenant, config) in scenario.tenants.iter().enumerate() {
             let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
             let (cores_of_app, seed) = (config.cores.count, scenario.run.seed);
@@ -235,7 +241,8 @@ impl Host {
                 (cores[id].tenant, cores[id].rank) = (Some(tenant), rank);
                 if app.serves_packets() && scenario.traffic.is_some() {
                     cores[id].queue = Some(queues.len() as u16);
-                    let config = &scenario.queues;
+                    let config = &scenario.queues.in_units_of(own_unit);
+                    let tx_bytes = closed_loop.map_or(config.buffer_size, |c| c.acknowledgement);
                     let place = if config.start == Start::Dealt {
                         let serving = serving_cores(scenario);
                         let all = *dealt
@@ -247,7 +254,7 @@ impl Host {
                     queues.push(Queue::new(
                         id as u16,
                         config,
-                        closed_loop.map_or(config.buffer_size, |c| c.acknowledgement),
+                        Size(tx_bytes.0.next_multiple_of(own_unit)),
                         &machine.nic,
                         place,
                         &mut space,
@@ -290,6 +297,7 @@ impl Host {
         // Behind all that it maps.
         let on = machine.iommu.as_ref().filter(|iommu| iommu.mode != Mode::Off);
         let iommu = on.map(|iommu| Iommu::new(iommu, &mut space));
+        let run_time_mapping = RunTimeMapping::new(machine, &mut space);
         let placement = &scenario.placement;
         let io_ways = mask(WayRange { first: 0, count: placement.io_ways });
         let lines = (space.largest_node().0 / LINE_BYTES) as usize;
@@ -304,6 +312,7 @@ impl Host {
             max_skew: MAX_SKEW,
             memory,
             iommu,
+            run_time_mapping,
             bench,
             cores,
             queues,
@@ -523,6 +532,11 @@ impl Host {
     #[inline]
     fn request(&mut self, now: Ps, core: u16, register: u16) {
         let (line, kind, exclusive) = self.cores[core as usize].core.miss(register);
+        if self.asks_for_invalidation(line) {
+            let at = self.invalidated(now);
+            self.deliver(now, core, register, at);
+            return;
+        }
         let requester = Requester::Core { core, register, exclusive };
         if let Some(at) = self.memory.request(now, line, kind, requester) {
             self.deliver(now, core, register, at);

@@ -5,6 +5,7 @@ use super::timeline::Point;
 use crate::apps::{App, Packet, Verdict};
 use crate::config::scenario::Queues;
 use crate::core::op::{Dep, Mark, Op, Ops};
+use crate::iommu::Mapping;
 use crate::memory::line::LineKind;
 use crate::nic::queue::Queue;
 use crate::time::Ps;
@@ -42,6 +43,16 @@ impl Host {
         let c = &mut self.cores[core as usize].core;
         let taken = self.recording.is_some().then(|| c.now());
         let ops = &mut c.ops;
+        // What is sent is acknowledgements with closed-loop traffic.
+        let closed_loop = self.closed_loop.is_some();
+        let sent_from = if closed_loop { Mapping::Acknowledgement } else { Mapping::Payload };
+        let now = self.events.now();
+        let mut mapper = self.run_time_mapping.as_mut().zip(self.iommu.as_mut());
+        if let Some((mapper, iommu)) = &mut mapper {
+            for data in q.reaped_data() {
+                mapper.unmap(now, core, (sent_from, data), iommu, ops);
+            }
+        }
         let sent = q.reap();
         for line in q.tx_completions.advance_by(sent) {
             ops.load(line, LineKind::Descriptor, Dep::Free);
@@ -50,6 +61,7 @@ impl Host {
         while q.tx_room() > 0
             && let Some(handle) = q.tx_backlog.pop_front()
         {
+            mapper.iter().for_each(|(mapper, _)| mapper.map(ops));
             post(q, config, handle, ops);
         }
         let burst = (q.visible.len() as u32).min(config.burst).min(q.reply_room());
@@ -66,6 +78,9 @@ impl Host {
             ops.push(Op::Mark { mark: Mark::Begin, packet: handle });
             ops.load(q.completions.advance(), LineKind::Descriptor, Dep::Chain);
             ops.compute(config.rx_instructions);
+            if let Some((mapper, iommu)) = &mut mapper {
+                mapper.unmap(now, core, (Mapping::Payload, q.data_lines(buffer)), iommu, ops);
+            }
             if q.metadata_lines > 0 {
                 // The driver fills in the mbuf: length, offload flags, hash.
                 ops.store(q.metadata(buffer), LineKind::Mbuf, Dep::After);
@@ -91,6 +106,7 @@ impl Host {
             if p.to_send {
                 q.use_tx_buffer();
                 if q.tx_room() > 0 {
+                    mapper.iter().for_each(|(mapper, _)| mapper.map(ops));
                     post(q, config, handle, ops);
                 } else {
                     q.tx_backlog.push_back(handle);
@@ -102,6 +118,9 @@ impl Host {
         // As many descriptors as the burst used are written and posted with one doorbell.
         for line in q.rx_ring.advance_by(burst) {
             ops.store(line, LineKind::Descriptor, Dep::Free);
+        }
+        if let Some((mapper, _)) = &mapper {
+            (0..burst).for_each(|_| mapper.map(ops));
         }
         if burst > 0 || sent > 0 {
             ops.push(Op::Mark { mark: Mark::Refill, packet: queue as u32 });

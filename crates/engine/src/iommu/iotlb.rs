@@ -4,6 +4,8 @@ use super::config::IotlbReplacement;
 
 /// No key: an empty way.
 const EMPTY: u32 = u32::MAX;
+/// The key of a page that nobody will ask for any more, in a way that is still taken.
+const DEAD: u32 = u32::MAX - 1;
 
 /// A cache of keys. The ways of a set lie in the order in which they make room, the last one first;
 /// a set is a few dozen bytes, so finding and reordering it is one pass over two cache lines or so.
@@ -59,6 +61,23 @@ impl Iotlb {
             set[0] = key;
         }
     }
+
+    /// A key goes; its way becomes free, and is used next, or only with the next flush.
+    pub(crate) fn remove(&mut self, key: u32, frees: bool) {
+        let set = self.set(key);
+        let Some(way) = set.iter().position(|&k| k == key) else { return };
+        if frees {
+            set[way..].rotate_left(1);
+            set[set.len() - 1] = EMPTY;
+        } else {
+            set[way] = DEAD;
+        }
+    }
+
+    /// All keys go.
+    pub(crate) fn flush(&mut self) {
+        self.keys.fill(EMPTY);
+    }
 }
 
 #[cfg(test)]
@@ -111,19 +130,35 @@ mod tests {
             sets in 1u32..5,
             ways in 1u32..9,
             lru in any::<bool>(),
-            steps in prop::collection::vec((0u32..40, any::<bool>()), 1..400),
+            steps in prop::collection::vec((0u32..40, 0u32..20), 1..400),
         ) {
             let replacement = if lru { IotlbReplacement::Lru } else { IotlbReplacement::Fifo };
             let mut tlb = Iotlb::new(sets * ways, ways, replacement);
             let mut oracle = Oracle {
                 sets: vec![Vec::new(); sets as usize], ways: ways as usize, replacement, clock: 0,
             };
-            for (key, insert) in steps {
-                if insert {
-                    tlb.insert(key);
-                    oracle.insert(key);
-                } else {
-                    prop_assert_eq!(tlb.look_up(key), oracle.look_up(key), "key {}", key);
+            for (key, action) in steps {
+                match action {
+                    0 => {
+                        tlb.flush();
+                        oracle.sets.iter_mut().for_each(Vec::clear);
+                    }
+                    1 | 2 => {
+                        tlb.remove(key, true);
+                        oracle.set(key).retain(|e| e.1 != key);
+                    }
+                    3 => {
+                        tlb.remove(key, false);
+                        // Nobody asks for it, but it is there.
+                        if let Some(entry) = oracle.set(key).iter_mut().find(|e| e.1 == key) {
+                            entry.1 = DEAD;
+                        }
+                    }
+                    4..12 => {
+                        tlb.insert(key);
+                        oracle.insert(key);
+                    }
+                    _ => prop_assert_eq!(tlb.look_up(key), oracle.look_up(key), "key {}", key),
                 }
             }
             for key in 0..40 {

@@ -299,6 +299,33 @@ impl<T: Copy> Iommu<T> {
         queued.chain(self.fifos.iter().flat_map(|fifo| &fifo.behind).map(|b| &b.0))
     }
 
+    /// The pages of some lines are unmapped: their translations are gone, at once or with the next flush.
+    /// Until then they keep their place, as the addresses are used again only after it. The upper levels
+    /// stay (an invalidation with the hint that they do, VT-d specification, section 6.5.2.3).
+    pub(crate) fn unmap(&mut self, mapping: Mapping, lines: Range<Line>, at_once: bool) {
+        let mut page = self.table.page(mapping, lines.start);
+        let last = self.table.page(mapping, lines.end - 1);
+        loop {
+            self.iotlb.remove(page.key(), at_once);
+            if page == last {
+                return;
+            }
+            page = self.table.next(page);
+        }
+    }
+
+    /// All translations are gone, and all entries of the upper levels.
+    pub(crate) fn flush(&mut self) {
+        self.iotlb.flush();
+        self.table.flush();
+    }
+
+    /// The line of the entry that maps the page of a line.
+    pub(crate) fn leaf_entry(&self, mapping: Mapping, line: Line) -> Line {
+        let page = self.table.page(mapping, line);
+        self.table.entry(page, page.level)
+    }
+
     /// How long transactions of an order have waited.
     pub(crate) fn waits(&self, order: Order) -> Waits {
         self.fifos[order as usize].waits
@@ -319,6 +346,7 @@ impl<T: Copy> Iommu<T> {
 pub(crate) mod testing {
     use super::config::{
         IommuConfig, IotlbConfig, IotlbReplacement, Mode, PageSize, Pages, PagingStructures,
+        RunTime,
     };
 
     /// An IOMMU of a few entries and 4 KiB pages whose walks read one level once they are warm.
@@ -332,6 +360,7 @@ pub(crate) mod testing {
             non_posted_queue: 64,
             walkers: 2,
             step_latency: "10 ns".parse().expect("a time"),
+            run_time: RunTime::default(),
             pages: Pages {
                 payload: small,
                 descriptors: small,

@@ -142,6 +142,11 @@ impl PageTable {
         self.tables[page.mapping as usize][level as usize - 1] + offset as Line
     }
 
+    /// Nothing of the upper levels is cached any more.
+    pub(crate) fn flush(&mut self) {
+        self.structures.iter_mut().for_each(Iotlb::flush);
+    }
+
     /// A walk for a page has read an entry above its own.
     pub(crate) fn keep(&mut self, page: Page, level: u8) {
         self.structures[level as usize - 2].insert(key(page.mapping, page.line, level));

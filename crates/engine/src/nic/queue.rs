@@ -183,6 +183,8 @@ pub(crate) struct Queue {
     transmitting: u32,
     tx_descriptors: u32,
     next_tx: u32,
+    /// The transmit buffer that the driver takes back next.
+    reaped_tx: u32,
     first_buffer: Line,
     buffer_lines: u32,
     metadata_offset: u32,
@@ -248,6 +250,7 @@ impl Queue {
             transmitting: 0,
             tx_descriptors: config.tx_descriptors,
             next_tx: 0,
+            reaped_tx: 0,
             first_buffer: region.first,
             buffer_lines: buffer_lines(config),
             metadata_offset: lines_in(config.object_header.0),
@@ -342,11 +345,34 @@ impl Queue {
     /// receive buffers they were sent from. Returns how many completions that were.
     pub(crate) fn reap(&mut self) -> u32 {
         let n = std::mem::take(&mut self.completed);
+        let copies = self.sent.iter().take(n as usize).filter(|from| from.is_none()).count();
+        self.reaped_tx =
+            (self.reaped_tx + copies as u32) % (self.tx_descriptors + self.max_backlog);
         for buffer in self.sent.drain(..n as usize).flatten() {
             self.pool.put(buffer);
         }
         self.transmitting -= n;
         n / self.tx_completion_batch
+    }
+
+    /// Lines of the data of the packets that [`Self::reap`] is about to take back.
+    pub(crate) fn reaped_data(&self) -> impl Iterator<Item = Range<Line>> + '_ {
+        let room = self.tx_descriptors + self.max_backlog;
+        let (sent, mut copies) = (self.sent.iter().take(self.completed as usize), 0);
+        sent.map(move |from| match from {
+            Some(buffer) => self.data_lines(*buffer),
+            None => {
+                let first = self.first_tx + (self.reaped_tx + copies) % room * self.tx_lines;
+                copies += 1;
+                first..first + self.tx_lines
+            }
+        })
+    }
+
+    /// Lines of a receive buffer for data.
+    pub(crate) fn data_lines(&self, buffer: Buffer) -> Range<Line> {
+        let first = self.data(buffer);
+        first..first + self.buffer_lines - self.data_offset
     }
 
     /// Transmit descriptors in use.

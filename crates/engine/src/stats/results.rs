@@ -273,6 +273,12 @@ pub struct IommuResults {
     /// Mean time from a miss to its translation, waiting for a walker included, ns; absent if no
     /// walk ended.
     pub miss_latency_ns: Option<f64>,
+    /// Invalidations that cores have waited for; absent where nothing is unmapped at run time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invalidations: Option<u64>,
+    /// How long each of them took, mean, waiting for others included, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invalidation_wait_ns: Option<f64>,
     /// Mean number of walks under way.
     pub walkers_busy: f64,
 }

@@ -3,7 +3,7 @@
 use super::{LINE, Violations};
 use crate::config::machine::{L1d, L2, Llc, Machine, Numa, Pcie, Replacement, SetIndex};
 use crate::config::units::{BitRate, Duration, Frequency, Size};
-use crate::iommu::config::IommuConfig;
+use crate::iommu::config::{IommuConfig, PageSize};
 use crate::memory::dram::device::BANKS;
 use crate::memory::dram::{DramConfig, DramConfigError};
 
@@ -187,6 +187,21 @@ fn check_iommu(v: &mut Violations, iommu: &IommuConfig) {
         );
         v.add("machine.iommu.iotlb.ways", ways, allowed);
     }
+    let pages = &iommu.pages;
+    for (key, size) in [("payload", pages.payload), ("acknowledgements", pages.acknowledgements)] {
+        if iommu.mode.maps_at_run_time() && size != PageSize::Small {
+            let allowed = "\"4 KiB\" in strict and deferred mode, which map buffer by buffer";
+            v.add(&format!("machine.iommu.pages.{key}"), "larger pages", allowed);
+        }
+    }
+    let costs = &iommu.run_time;
+    let most = Duration(1_000_000_000);
+    for (key, time) in
+        [("map", costs.map), ("unmap", costs.unmap), ("invalidation", costs.invalidation)]
+    {
+        v.within(&format!("machine.iommu.run_time.{key}"), time, &(Duration(0)..=most), "");
+    }
+    v.at_least_one("machine.iommu.run_time.flush_after", costs.flush_after);
     let structures = &iommu.paging_structures;
     for (level, entries) in
         [("pml4", structures.pml4), ("pdpt", structures.pdpt), ("pd", structures.pd)]

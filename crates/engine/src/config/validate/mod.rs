@@ -294,7 +294,10 @@ fn check_memory(v: &mut Violations, scenario: &Scenario) {
     let Queues {
         object_header, metadata, headroom, buffer_size, tx_descriptors, tx_backlog, ..
     } = scenario.queues;
-    let line_up = |bytes: u64| u128::from(bytes.next_multiple_of(LINE));
+    let iommu = scenario.machine.iommu.as_ref();
+    let pages = iommu.is_some_and(|iommu| iommu.mode.maps_at_run_time());
+    let unit = if pages { 4096 } else { LINE };
+    let line_up = |bytes: u64| u128::from(bytes.next_multiple_of(unit));
     let parts = [object_header, metadata, headroom, buffer_size];
     let stride = line_up(parts.iter().fold(0, |sum, part| sum.saturating_add(part.0)));
     let pool = scenario.queues.pool_buffers.unwrap_or(scenario.queues.rx_descriptors);

@@ -1,0 +1,198 @@
+//! Mapping and unmapping of buffers at run time (strict and deferred mode), as drivers do it.
+//!
+//! A device address equals the physical one, also when a buffer is mapped anew. What matters of an address
+//! that is new is kept: its translation is in no cache.
+
+use std::ops::Range;
+
+use super::{Event, Host};
+use crate::config::machine::Machine;
+use crate::core::op::{Dep, Op, Ops};
+use crate::iommu::config::{Mode, RunTime};
+use crate::iommu::{Iommu, Mapping};
+use crate::memory::line::{AddressSpace, Line, LineKind};
+use crate::time::Ps;
+
+/// Buffers of a core that are unmapped and not invalidated.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gathered {
+    buffers: u32,
+    since: Ps,
+}
+
+/// What cores do to the mappings, and the invalidation queue that they share.
+#[derive(Clone, Debug)]
+pub(super) struct RunTimeMapping {
+    strict: bool,
+    costs: RunTime,
+    gathered: Vec<Gathered>,
+    /// The word by which the IOMMU says that an invalidation is done; in no cache, so that every look at
+    /// it comes to [`Host::invalidated`].
+    status: Line,
+    /// When the IOMMU is done with all invalidations asked for so far.
+    done: Ps,
+    /// Invalidations since measuring began, and the sum of the times that cores have waited for them.
+    pub(super) invalidations: u64,
+    pub(super) waited: u128,
+}
+
+impl RunTimeMapping {
+    /// What a machine's mode asks for, if that is anything.
+    pub(super) fn new(machine: &Machine, space: &mut AddressSpace) -> Option<RunTimeMapping> {
+        let iommu = machine.iommu.as_ref()?;
+        let strict = match iommu.mode {
+            Mode::Off | Mode::Loose => return None,
+            Mode::Strict => true,
+            Mode::Deferred => false,
+        };
+        Some(RunTimeMapping {
+            strict,
+            costs: iommu.run_time.clone(),
+            gathered: vec![Gathered::default(); machine.core.count as usize],
+            status: space.reserve(1),
+            done: Ps::ZERO,
+            invalidations: 0,
+            waited: 0,
+        })
+    }
+
+    /// A core maps a buffer. Its entry is written by [`Self::unmap`], in the same line.
+    pub(super) fn map(&self, ops: &mut Ops) {
+        ops.push(Op::Delay { ns: ns(self.costs.map.ps()) });
+    }
+
+    /// A core unmaps a buffer: it clears the entry, and waits for the invalidation if one is due.
+    pub(super) fn unmap(
+        &mut self,
+        now: Ps,
+        core: u16,
+        (mapping, lines): (Mapping, Range<Line>),
+        iommu: &mut Iommu<Event>,
+        ops: &mut Ops,
+    ) {
+        ops.push(Op::Delay { ns: ns(self.costs.unmap.ps()) });
+        ops.store(iommu.leaf_entry(mapping, lines.start), LineKind::App, Dep::Free);
+        iommu.unmap(mapping, lines, self.strict);
+        if !self.strict {
+            let gathered = &mut self.gathered[core as usize];
+            if gathered.buffers == 0 {
+                gathered.since = now;
+            }
+            gathered.buffers += 1;
+            let old = now.saturating_sub(gathered.since) >= self.costs.flush_interval.ps();
+            if gathered.buffers < self.costs.flush_after && !old {
+                return;
+            }
+            *gathered = Gathered::default();
+            iommu.flush();
+        }
+        ops.load(self.status, LineKind::Descriptor, Dep::Chain);
+    }
+
+    /// Starts the measured time.
+    pub(super) fn reset_counts(&mut self) {
+        (self.invalidations, self.waited) = (0, 0);
+    }
+}
+
+fn ns(time: Ps) -> u32 {
+    (time.0 / 1_000) as u32
+}
+
+impl Host {
+    /// Whether a request of a core is its look at the invalidation it has asked for; it then has its answer
+    /// when that is done.
+    #[inline]
+    pub(super) fn asks_for_invalidation(&mut self, line: Line) -> bool {
+        self.run_time_mapping.as_ref().is_some_and(|m| m.status == line)
+    }
+
+    /// A core asks for an invalidation; when it is done.
+    pub(super) fn invalidated(&mut self, now: Ps) -> Ps {
+        let mapping = self.run_time_mapping.as_mut().expect("only then does a core ask");
+        mapping.done = mapping.done.max(now) + mapping.costs.invalidation.ps();
+        mapping.invalidations += 1;
+        mapping.waited += u128::from((mapping.done - now).0);
+        mapping.done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::stats::results::{IommuResults, Results};
+    use crate::testing::{forwarder, lines, pcie_json, results};
+
+    /// Forwarding in place, as fast as it goes, with an IOTLB that would hold everything.
+    fn forwarding(mode: &str, cores: u32, run_time: Value) -> (Results, IommuResults) {
+        let iommu = json!({
+            "mode": mode, "iotlb": { "entries": 1024, "ways": 1024 },
+            "paging_structures": { "pml4": 4, "pdpt": 4, "pd": 16 }, "run_time": run_time,
+            "posted_queue": 16, "non_posted_queue": 16, "walkers": 8, "step_latency": "20 ns",
+            "pages": {
+                "payload": "4 KiB", "descriptors": "4 KiB", "completions": "4 KiB",
+                "acknowledgements": "4 KiB"
+            }
+        });
+        let r = results(&forwarder(&[
+            ("/machine/pcie", pcie_json()),
+            ("/machine/iommu", iommu),
+            ("/tenants/0/cores/count", json!(cores)),
+            ("/traffic/rate", json!("8 Mpps")),
+            ("/run/duration", json!("4 ms")),
+        ]));
+        let iommu = r.iommu.clone().expect("there is an IOMMU");
+        (r, iommu)
+    }
+
+    fn payload_misses(iommu: &IommuResults) -> f64 {
+        iommu.lookups[0].misses_per_packet.expect("packets were completed")
+    }
+
+    #[test]
+    fn what_is_unmapped_is_asked_for_anew() {
+        let (_, loose) = forwarding("loose", 2, json!({}));
+        assert_eq!((payload_misses(&loose), loose.invalidations), (0.0, None));
+        for (mode, invalidations) in [("strict", 2.0), ("deferred", 2.0 / 64.0)] {
+            let (r, iommu) = forwarding(mode, 2, json!({ "flush_after": 64 }));
+            // A miss when it is received, one when it is sent; two for a buffer across two pages.
+            let missed = payload_misses(&iommu);
+            assert!((1.9..3.0).contains(&missed), "{mode}: {missed} misses a packet");
+            let per_packet =
+                iommu.invalidations.expect("it unmaps") as f64 / r.packets.completed as f64;
+            assert!((per_packet / invalidations - 1.0).abs() < 0.05, "{mode}: {per_packet}");
+        }
+    }
+
+    /// Cores share the invalidation queue ("Utilizing the IOMMU Scalably", USENIX ATC 2015).
+    #[test]
+    fn strict_mode_moves_no_more_than_the_queue_invalidates() {
+        let slow = json!({ "invalidation": "1 us" });
+        let rate = |mode, cores| forwarding(mode, cores, slow.clone()).0.packets.completed_mpps;
+        let (one, two) = (rate("strict", 1), rate("strict", 2));
+        // Two invalidations a packet.
+        assert!(two < 0.51 && two > 0.45 && one < two, "{one:.3} and {two:.3} Mpps");
+        let deferred = rate("deferred", 2);
+        assert!(deferred > 2.0 * two, "{deferred:.3} and {two:.3} Mpps");
+    }
+
+    #[test]
+    fn an_old_mapping_is_flushed_though_few_have_gathered() {
+        let never = forwarding("deferred", 1, json!({ "flush_after": 1_000_000 })).1;
+        assert_eq!(never.invalidations, Some(0));
+        let run_time = json!({ "flush_after": 1_000_000, "flush_interval": "100 us" });
+        let flushed = forwarding("deferred", 1, run_time).1.invalidations.expect("it unmaps");
+        assert!((35..=41).contains(&flushed), "{flushed} in 4 ms");
+    }
+
+    #[test]
+    fn page_tables_that_cores_write_are_cached_where_walks_find_them() {
+        let reads = |mode| {
+            let (r, iommu) = forwarding(mode, 2, json!({}));
+            assert!(iommu.walk_reads > 1_000, "{}", iommu.walk_reads);
+            lines(&r, "iommu-walk-rd") as f64 / iommu.walk_reads as f64
+        };
+        assert!(reads("strict") < 0.2, "{}", reads("strict"));
+    }
+}
