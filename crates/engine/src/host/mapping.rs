@@ -125,7 +125,7 @@ mod tests {
     use crate::testing::{forwarder, lines, pcie_json, results};
 
     /// Forwarding in place, as fast as it goes, with an IOTLB that would hold everything.
-    fn forwarding(mode: &str, cores: u32, run_time: Value) -> (Results, IommuResults) {
+    fn forwarding(mode: &str, cores: u32, run_time: &Value) -> (Results, IommuResults) {
         let iommu = json!({
             "mode": mode, "iotlb": { "entries": 1024, "ways": 1024 },
             "paging_structures": { "pml4": 4, "pdpt": 4, "pd": 16 }, "run_time": run_time,
@@ -152,10 +152,10 @@ mod tests {
 
     #[test]
     fn what_is_unmapped_is_asked_for_anew() {
-        let (_, loose) = forwarding("loose", 2, json!({}));
+        let (_, loose) = forwarding("loose", 2, &json!({}));
         assert_eq!((payload_misses(&loose), loose.invalidations), (0.0, None));
         for (mode, invalidations) in [("strict", 2.0), ("deferred", 2.0 / 64.0)] {
-            let (r, iommu) = forwarding(mode, 2, json!({ "flush_after": 64 }));
+            let (r, iommu) = forwarding(mode, 2, &json!({ "flush_after": 64 }));
             // A miss when it is received, one when it is sent; two for a buffer across two pages.
             let missed = payload_misses(&iommu);
             assert!((1.9..3.0).contains(&missed), "{mode}: {missed} misses a packet");
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn strict_mode_moves_no_more_than_the_queue_invalidates() {
         let slow = json!({ "invalidation": "1 us" });
-        let rate = |mode, cores| forwarding(mode, cores, slow.clone()).0.packets.completed_mpps;
+        let rate = |mode, cores| forwarding(mode, cores, &slow).0.packets.completed_mpps;
         let (one, two) = (rate("strict", 1), rate("strict", 2));
         // Two invalidations a packet.
         assert!(two < 0.51 && two > 0.45 && one < two, "{one:.3} and {two:.3} Mpps");
@@ -179,17 +179,17 @@ mod tests {
 
     #[test]
     fn an_old_mapping_is_flushed_though_few_have_gathered() {
-        let never = forwarding("deferred", 1, json!({ "flush_after": 1_000_000 })).1;
+        let never = forwarding("deferred", 1, &json!({ "flush_after": 1_000_000 })).1;
         assert_eq!(never.invalidations, Some(0));
         let run_time = json!({ "flush_after": 1_000_000, "flush_interval": "100 us" });
-        let flushed = forwarding("deferred", 1, run_time).1.invalidations.expect("it unmaps");
+        let flushed = forwarding("deferred", 1, &run_time).1.invalidations.expect("it unmaps");
         assert!((35..=41).contains(&flushed), "{flushed} in 4 ms");
     }
 
     #[test]
     fn page_tables_that_cores_write_are_cached_where_walks_find_them() {
         let reads = |mode| {
-            let (r, iommu) = forwarding(mode, 2, json!({}));
+            let (r, iommu) = forwarding(mode, 2, &json!({}));
             assert!(iommu.walk_reads > 1_000, "{}", iommu.walk_reads);
             lines(&r, "iommu-walk-rd") as f64 / iommu.walk_reads as f64
         };
