@@ -141,6 +141,36 @@ def compare(
 
 
 @app.command()
+def explain(
+    result: Annotated[
+        Path,
+        typer.Argument(metavar="RESULT", help="A directory that --out wrote, or a result.json."),
+    ],
+    json_: Json = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Also run each change, to check what is said of it.")
+    ] = False,
+    jobs: Jobs = 1,
+) -> None:
+    """Name what limits a run, and by how much a change of each domain would help."""
+    from nic2core.explain import show
+    from nic2core.explain.check import check as run_changes
+
+    loaded = Result.load(result)
+    helps = loaded.helps
+    if check:
+        with terminal.sweep_progress() as progress:
+            helps = run_changes(loaded, jobs, progress)
+    if json_:
+        _print_json(show.to_json(loaded, helps))
+    else:
+        show.show(loaded, helps)
+    if check and any(h.measured is None for h in helps):
+        _note("Stopped: some changes were not run.")
+        raise typer.Exit(EXIT_STOPPED)
+
+
+@app.command()
 def report(
     results: Annotated[
         list[Path], typer.Argument(metavar="RESULT...", help="Directories that --out wrote.")

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from nic2core import words
+from nic2core import explain
 from nic2core._core import UserError, __version__
+from nic2core.explain.help import Help, helps
 from nic2core.percentiles import percentile
-from nic2core.results_model import Distribution, Peak, Results, StageLoad
+from nic2core.results_model import Distribution, Peak, Results
+from nic2core.stages import Stage, stages
 from nic2core.tables import Tables
 from nic2core.timeline import Recording, Timeline
 
@@ -59,22 +61,36 @@ class Result:
         """Latency from arrival to the end of the request; absent in a run without packets."""
         return next((s.distribution for s in self.data.latency if s.stage == "total"), None)
 
+    @cached_property
+    def model(self) -> explain.Model:
+        """The rates that the domains of the path allow."""
+        return explain.model(self)
+
+    @cached_property
+    def stages(self) -> list[Stage]:
+        """The load of every stage of the path, in path order."""
+        return stages(self.data)
+
     @property
-    def limiting_stage(self) -> StageLoad:
-        """The stage of the path that limits throughput."""
-        return next(s for s in self.data.stages if s.stage == self.data.limiting_stage)
+    def limiting_stage(self) -> Stage:
+        """The stage of the path that limits throughput, or would be the first to."""
+        return next(s for s in self.stages if s.stage == self.model.cause)
+
+    @cached_property
+    def helps(self) -> list[Help]:
+        """By how much a change of each domain would help, by the model."""
+        return helps(self)
 
     @property
     def limited(self) -> bool:
         """Whether a stage of the path holds packets back, or else the offered load is the limit.
 
-        Packets are held back if some are dropped or completions fall behind arrivals, at the peak
-        by definition, and a stage near its capacity holds them back while it is there.
+        A domain allows less than what is offered, or packets are dropped, or completions fall
+        behind arrivals; at the peak of a search it is so by definition.
         """
         packets = self.data.packets
         behind = packets.completed < 0.98 * packets.offered
-        near = words.severity(self.limiting_stage.load).name == "high"
-        return near or behind or packets.drop_share > 0 or self.peak is not None
+        return self.model.limited or behind or packets.drop_share > 0 or self.peak is not None
 
     def plot_latency(self) -> Figure:
         """Mean latency by stage of the path."""

@@ -43,10 +43,14 @@ class Results(Plain):
     """The DMA benchmark; absent without one."""
     amat_ns: float
     """Mean time of a core's access to memory (loads and stores, all levels), ns."""
-    stages: list[StageLoad]
-    """Load of every stage of the path, in path order."""
-    limiting_stage: str
-    """The stage that limits throughput now, by name of `stages`."""
+    demand_mpps: float | None = None
+    """Rate at which traffic with a time law wants to come, million packets a second; absent for
+    other traffic, and when there is none."""
+    domains: list[Domain]
+    """The domains on the path, in path order."""
+    core_time: CoreTime
+    """What the time of the cores that serve packets went into; of all that have a tenant if none
+    serves packets."""
     tenants: list[TenantResults]
     """What the applications counted."""
     series: TimeSeries
@@ -215,6 +219,9 @@ class DramResults(Plain):
 
     read_latency: Distribution
     """From the request's arrival at the controller to its last data beat."""
+    unloaded_ns: float | None = None
+    """What reads would take on average if none waited for another, with their rows as they were;
+    absent if there were none."""
     row_hits: int
     """Column accesses by state of the row: hits, rows opened in a closed bank, conflicts."""
     row_misses: int
@@ -306,17 +313,44 @@ class DmaResults(Plain):
     """Mean latency of a read at the device; absent for writes, whose end it does not see."""
 
 
-class StageLoad(Plain):
-    """Load of one stage of the path."""
+class Domain(Plain):
+    """How one domain of the path was used: credits, or for a server what it does at a time."""
 
-    stage: str
-    """`wire`, `nic-sram`, `descriptors`, `io-credits`, `pcie`, `io-ways`, `llc`, `dram`,
-    `socket-link`, `miss-registers`, `cores`.
+    domain: str
+    """`wire`, `nic-sram`, `descriptors`, `pcie`, `posted-credits`, `read-tags`, `iommu`,
+    `io-credits`, `read-credits`, `io-ways`, `read-queue`, `write-queue`, `dram`, `socket-link`,
+    `miss-registers`, `cores`.
     """
-    load: float
-    """Mean use of its capacity, 0 to 1."""
-    detail: str
-    """What that load is made of, for people."""
+    unit: str
+    """What one credit is for: `frame`, `B`, `descriptor`, `TLP`, `line`, ..."""
+    credits: int
+    """Credits that there are."""
+    busy_ps: int
+    """Time integral of those in use, credit x ps."""
+    uses: int
+    """Credits taken."""
+    starved_ps: int
+    """Time in which something waited for a credit while none was free, ps."""
+    holds_writes_ps: int
+    """Time integral of the lines of DMA writes that wait in this domain and hold their credits,
+    line x ps."""
+    holds_reads_ps: int
+    """The same of the lines of DMA reads."""
+    holds_cores_ps: int
+    """Time integral of the requests of cores that wait in this domain, request x ps."""
+
+
+class CoreTime(Plain):
+    """What the time of cores went into."""
+
+    busy_ps: int
+    """Time with a packet or work of their own, core x ps."""
+    dispatch_ps: int
+    """Time in which they dispatched instructions, core x ps; the rest of `busy_ps` they waited."""
+    llc_hits: int
+    """Requests that the LLC served."""
+    llc_misses: int
+    """Requests that memory served."""
 
 
 class TenantResults(Plain):

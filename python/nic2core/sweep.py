@@ -75,7 +75,7 @@ def row(result: Result) -> dict[str, Any]:
         "p99_ns": result.p99_ns,
         "memory_gbps": data.memory.bandwidth_gbps,
         "amat_ns": data.amat_ns,
-        "limited_by": data.limiting_stage,
+        "limited_by": result.limiting_stage.stage,
     }
 
 
@@ -111,12 +111,24 @@ def sweep(
     `peak`, each point is the search of its highest rate. Ctrl-C stops the sweep and returns the
     points that are finished.
     """
-    progress = progress or Progress()
     settings = cases(vary)
     # Every point is read before the first one runs: a mistake in the last is told at once.
     prepared = [api.prepare(source, {**(overrides or {}), **s}) for s in settings]
     names = name_cases([p.scenario for p in prepared], settings)
-    progress.planned(names)
+    return run_all(prepared, names, jobs=jobs, peak=peak, progress=progress)
+
+
+def run_all(
+    prepared: Sequence[api.Prepared],
+    names: Sequence[str],
+    *,
+    jobs: int = 1,
+    peak: bool = False,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Run what `prepare` gave, `jobs` at a time; see `sweep`."""
+    progress = progress or Progress()
+    progress.planned(list(names))
     simulate = api.peak_prepared if peak else api.run_prepared
 
     def one(point: int) -> Result:
@@ -125,7 +137,7 @@ def sweep(
         return simulate(prepared[point], names[point], watch)
 
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
-        points = [pool.submit(one, point) for point in range(len(settings))]
+        points = [pool.submit(one, point) for point in range(len(prepared))]
         try:
             # In turns: Polars' handler of Ctrl-C restarts a wait without end instead of waking it.
             running = set(points)
@@ -138,7 +150,7 @@ def sweep(
         finally:
             # Whatever ended the waiting, no point goes on; after the last one this stops nothing.
             progress.stop.set()
-    return Sweep([p.result() for p in points if not _stopped(p)], len(settings))
+    return Sweep([p.result() for p in points if not _stopped(p)], len(prepared))
 
 
 def _stopped(point: Future[Result]) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
+
+from nic2core.stages import stages
 
 if TYPE_CHECKING:
     from nic2core.results_model import Results
@@ -59,7 +61,7 @@ class Tables:
     @property
     def stages(self) -> pl.DataFrame:
         """One row per stage of the path with its load, 0 to 1."""
-        return pl.DataFrame([s.model_dump() for s in self.data.stages])
+        return pl.DataFrame([asdict(s) for s in stages(self.data)])
 
     @property
     def series(self) -> pl.DataFrame:

@@ -112,8 +112,8 @@ def _main(result: Result) -> Table:
 
 def _path(result: Result) -> Table:
     table = _table("Load of each stage of the path", "stage", "load", "", "")
-    for stage in result.data.stages:
-        limits = stage.stage == result.data.limiting_stage
+    for stage in result.stages:
+        limits = stage.stage == result.limiting_stage.stage
         mark = "limits" if result.limited else "next"
         table.add_row(
             words.stage(stage.stage),

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
+from nic2core.explain.use import work
 from nic2core.percentiles import percentile
 
 if TYPE_CHECKING:
+    from nic2core.explain.use import Use
     from nic2core.results import Result
     from nic2core.results_model import Peak
 
@@ -16,11 +18,17 @@ STAGES = {
     "wire": "wire",
     "nic-sram": "NIC input SRAM",
     "descriptors": "receive descriptors",
-    "io-credits": "I/O credits",
     "pcie": "PCIe link",
+    "posted-credits": "PCIe posted credits",
+    "read-tags": "PCIe read tags",
+    "iommu": "IOMMU",
+    "io-credits": "I/O write credits",
+    "read-credits": "I/O read credits",
     "io-ways": "LLC I/O ways",
     "llc": "LLC",
-    "dram": "DRAM",
+    "read-queue": "memory read queues",
+    "write-queue": "memory write queues",
+    "dram": "memory bus",
     "socket-link": "inter-socket link",
     "miss-registers": "miss registers",
     "cores": "cores",
@@ -104,6 +112,12 @@ def percent(share: float) -> str:
     return "0 %" if value == 0 else "< 0.01 %" if value < 0.01 else f"{three(value)} %"
 
 
+def gain(share: float) -> str:
+    """By how much something helps: in whole percent, as little more is known of it."""
+    value = round(100 * share)
+    return "0 %" if value == 0 else f"{value:+d} %"
+
+
 @dataclass(frozen=True)
 class Number:
     """One main number of a run."""
@@ -143,7 +157,7 @@ def stage(name: str) -> str:
 
 
 def _limit(result: Result) -> str:
-    name = stage(result.data.limiting_stage)
+    name = stage(result.model.cause)
     return name if result.limited else f"nothing ({name} next)"
 
 
@@ -154,17 +168,51 @@ def _microseconds(result: Result, percent: float) -> str:
 
 def verdict(result: Result) -> str:
     """What limits this run, in one sentence."""
-    limit = result.limiting_stage
-    name = stage(limit.stage)
+    model = result.model
+    name = stage(model.cause)
     drops = result.data.packets.drop_share
     lost = f" {percent(drops)} of the packets are dropped." if drops > 0 else ""
     if not result.limited:
         return (
-            f"nothing is near its limit; the {name} would be the first to reach it, "
-            f"now at {100 * limit.load:.0f} %.{lost}"
+            f"what is offered limits this run; the {name} would be the first to, "
+            f"now at {_share_of_limit(result)}.{lost}"
         )
-    verb = "limit" if name.endswith("s") else "limits"
-    return f"the {name} {verb} this run, at {100 * limit.load:.0f} % of capacity.{lost}"
+    verb = "limit" if name.endswith("s") and not name.endswith("bus") else "limits"
+    return f"the {name} {verb} this run: {_arithmetic(result)}.{lost}"
+
+
+def _share_of_limit(result: Result) -> str:
+    rate, _ = work(result.data)
+    allowed = result.model.allows[result.model.tightest]
+    return percent(rate / allowed if allowed > 0 else 0.0)
+
+
+def _arithmetic(result: Result) -> str:
+    """Little's law with the numbers of the domain that is full, and what it waits for."""
+    model = result.model
+    full = next(u for u in model.used if u.name == model.full)
+    per, (_, what) = what_for(full), work(result.data)
+    text = (
+        f"{full.credits} {per} / ({three(full.uses_per_work)} a {what.removesuffix('s')} x "
+        f"{time(full.latency_ns)}) = {three(full.allows_mps)} M {what}/s"
+    )
+    pool = model.pools.get(full.name)
+    if pool is None or model.cause == full.name:
+        return text
+    waits = time(pool.spent_ns[model.cause])
+    return f"{text} for the {stage(full.name)}, of which {waits} are spent there"
+
+
+def allowed(result: Result, use: Use) -> str:
+    """The rate that a domain allows, where it allows one that is worth a number."""
+    rate = result.model.allows.get(use.name, use.allows_mps)
+    # The I/O ways are always full: they evict, and stop nothing.
+    return three(rate) if rate < 1e4 and use.name != "io-ways" else NOTHING
+
+
+def what_for(use: Use) -> str:
+    """What the credits of a domain are for: `92 lines`."""
+    return use.unit if use.credits == 1 or use.unit == "B" else f"{use.unit}s"
 
 
 WARM_TURNS = 3

@@ -35,8 +35,12 @@ def calm(ddio: Result) -> Result:
     value = ddio.to_json()
     packets = value["results"]["packets"]
     packets["drop_share"], packets["completed"] = 0.0, packets["offered"]
-    for stage in value["results"]["stages"]:
-        stage["load"] = 0.3
+    span = value["results"]["measured_ns"]
+    for domain in value["results"]["domains"]:
+        load = 0.35 if domain["domain"] == "dram" else 0.3
+        domain["busy_ps"] = round(1000 * load * domain["credits"] * span)
+        if domain["domain"] == "cores":
+            value["results"]["core_time"]["busy_ps"] = domain["busy_ps"]
     return Result.from_json(value)
 
 

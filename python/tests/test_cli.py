@@ -34,7 +34,7 @@ def test_run_shows_writes_and_reports(
     out = tmp_path / "out"
     assert command("run", "any.toml", "--seed", "7", "--out", out) == 0
     said = capsys.readouterr()
-    assert "the DRAM limits this run" in said.out
+    assert "the memory bus limits this run" in said.out
     assert str(out / "report.html") in said.err.replace("\n", "")
     assert Result.load(out).data.seed == 7
     assert "<svg" in (out / "report.html").read_text()

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from nic2core import UserError
 from nic2core.report import write_report
+from nic2core.report.path import picture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +85,7 @@ def test_the_file_stands_alone_and_is_not_too_large(one: Opened) -> None:
 
 
 def test_each_stage_is_filled_by_its_load(one: Opened, ddio: Result) -> None:
-    for stage in ddio.data.stages:
+    for stage in picture(ddio).gauges:
         gauge = one.page.locator(f'.gauge[data-stage="{stage.stage}"]')
         vessel = float(gauge.locator(".vessel").get_attribute("height") or 0)
         fill = float(gauge.locator(".fill").get_attribute("height") or 0)
@@ -93,10 +94,28 @@ def test_each_stage_is_filled_by_its_load(one: Opened, ddio: Result) -> None:
 
 
 def test_the_limiting_stage_is_named_in_words_and_marked(one: Opened) -> None:
-    expect(one.page.locator("#verdict")).to_contain_text("The DRAM limits this run")
+    expect(one.page.locator("#verdict")).to_contain_text("The memory bus limits this run")
     limiting = one.page.locator(".gauge.limits")
     expect(limiting).to_have_count(1)
     expect(limiting).to_have_attribute("data-stage", "dram")
+
+
+def test_the_first_panel_says_what_limits_and_what_helps(one: Opened, ddio: Result) -> None:
+    first = one.page.locator("main section.card").first
+    expect(first.locator("h2")).to_have_text("What limits")
+    expect(first.locator("tbody tr")).to_have_count(len(ddio.model.used))
+    limits = first.locator("tr.limits")
+    expect(limits).to_have_count(1)
+    expect(limits).to_have_attribute("data-domain", "dram")
+    for use in ddio.model.used:
+        row = first.locator(f'tr[data-domain="{use.name}"]')
+        meter, filled = (
+            row.locator(which).first.evaluate("e => e.getBoundingClientRect().width")
+            for which in (".meter", ".meter i")
+        )
+        assert filled / meter == pytest.approx(use.load, abs=0.01), use.name
+    help_ = next(h for h in ddio.helps if h.change.domain == "dram")
+    expect(limits.locator("td").last).to_have_text(f"{100 * help_.predicted:+.0f} %")
 
 
 def test_arrows_to_memory_are_as_wide_as_the_traffic(two: Opened, ddio: Result) -> None:
@@ -162,7 +181,9 @@ def test_a_narrow_screen_scrolls_the_path_not_the_page(
 
 def test_a_comparison_shows_both_paths_and_names_the_differences(two: Opened) -> None:
     expect(two.page.locator(".n2c-path")).to_have_count(2)
-    expect(two.page.locator("#verdict")).to_contain_text("limited by DRAM before, by cores now")
+    expect(two.page.locator("#verdict")).to_contain_text(
+        "limited by memory bus before, by cores now"
+    )
     expect(two.page.locator("ul.changes")).to_contain_text(
         "Receive buffers evicted: 14.6 → 0.12 lines per request"
     )

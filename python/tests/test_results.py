@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from nic2core import Result, UserError
+from nic2core.report.path import picture
 from nic2core.results import RESULT_FILE
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def test_main_numbers_come_from_the_data(ddio: Result) -> None:
     total = next(s for s in ddio.data.latency if s.stage == "total").distribution
     assert ddio.p99_ns == dict(total.percentiles_ns)[99.0]
     assert ddio.mpps == ddio.data.packets.completed_mpps
-    assert ddio.limiting_stage.stage == ddio.data.limiting_stage
+    assert ddio.limiting_stage.stage == "dram"
 
 
 def test_a_run_without_packets_has_no_latency(packetless: Result) -> None:
@@ -77,8 +78,8 @@ def test_json_has_no_nan(ddio: Result) -> None:
 
 def test_the_notebook_shows_verdict_and_path(ddio: Result) -> None:
     html = ddio._repr_html_()
-    assert "the DRAM limits this run" in html
-    assert html.count('class="gauge') == len(ddio.data.stages)
+    assert "the memory bus limits this run" in html
+    assert html.count('class="gauge') == len(picture(ddio).gauges)
 
 
 def test_a_run_is_limited_if_packets_are_held_back(ddio: Result, calm: Result) -> None:

@@ -24,7 +24,7 @@ def test_a_run_is_drawn_with_its_limit(ddio: Result, capsys: pytest.CaptureFixtu
     terminal.show_result(ddio)
     shown = capsys.readouterr().out
     limit = next(line for line in shown.splitlines() if "◀ limits" in line)
-    assert limit.startswith("DRAM")
+    assert limit.startswith("memory bus")
     assert "transmit (after total)" in shown
     for heading in ("Load of each stage", "Latency by stage", "Memory traffic by cause"):
         assert heading in shown
@@ -47,7 +47,7 @@ def test_a_comparison_names_differences(
     terminal.show_comparison([ddio, sweeper])
     shown = capsys.readouterr().out
     assert "memory lines [per request]" in shown
-    assert "limited by: DRAM → cores" in shown
+    assert "limited by: memory bus → cores" in shown
 
 
 def test_a_narrow_comparison_keeps_the_values_that_differ(

@@ -21,22 +21,26 @@ def test_few_drops_are_not_none() -> None:
 
 
 def test_the_verdict_names_the_limiting_stage(ddio: Result, sweeper: Result) -> None:
-    assert words.verdict(ddio).startswith("the DRAM limits this run, at 51 %")
-    assert words.verdict(sweeper).startswith("the cores limit this run, at 93 %")
+    assert words.verdict(ddio).startswith(
+        "the memory bus limits this run: 256 slots / (17.8 a packet"
+    )
+    assert words.verdict(sweeper).startswith("the cores limit this run: 24 cores / (1.00 a packet")
 
 
 def test_a_run_at_ease_is_not_called_limited(ddio: Result, calm: Result) -> None:
-    assert "nothing is near its limit; the DRAM would be the first" in words.verdict(calm)
-    assert "limited by: DRAM → nothing (DRAM next)" in words.differences(ddio, calm)
+    assert "what is offered limits this run; the memory bus would be the first" in words.verdict(
+        calm
+    )
+    assert "limited by: memory bus → nothing (memory bus next)" in words.differences(ddio, calm)
     assert words.summary(calm, calm).endswith("; neither run comes near a limit.")
-    assert words.summary(ddio, ddio).endswith("; limited by DRAM in both.")
+    assert words.summary(ddio, ddio).endswith("; limited by memory bus in both.")
 
 
 def test_differences_are_named_with_their_size(ddio: Result, sweeper: Result) -> None:
     said = words.differences(ddio, sweeper)
     assert "completed requests: 20.9 → 24.4 Mpps (+17 %)" in said
     assert "receive buffers evicted: 14.6 → 0.12 lines per request" in said
-    assert "limited by: DRAM → cores" in said
+    assert "limited by: memory bus → cores" in said
 
 
 def test_a_run_does_not_differ_from_itself(ddio: Result) -> None:

@@ -115,10 +115,11 @@ fn main() {
             c.gbps
         );
     }
-    for s in &r.stages {
-        println!("{:15} {:5.2} {}", s.stage, s.load, s.detail);
+    for d in &r.domains {
+        let used = d.busy_ps as f64 / (r.measured_ns * 1e3);
+        println!("{:15} {used:12.1} of {:9} {}", d.domain, d.credits, d.unit);
     }
-    println!("limiting: {}; {:?}", r.limiting_stage, r.io);
+    println!("{:?}", r.io);
     if let Some(iommu) = &r.iommu {
         println!("{iommu:?}");
     }

@@ -12,6 +12,7 @@ from plotly.offline import get_plotlyjs
 
 from nic2core import palette, plots, words
 from nic2core._core import UserError
+from nic2core.report.limits import limits_of
 from nic2core.report.path import HEIGHT, WIDTH, picture
 from nic2core.timeline import VIEWER
 
@@ -72,6 +73,7 @@ def report_html(results: Sequence[Result]) -> str:
         plotly=Markup(get_plotlyjs()),  # noqa: S704 - plotly's own script, from the package
         words=words,
         palette=palette,
+        limits=[limits_of(r) for r in results],
         differences=[(r, words.differences(results[0], r)) for r in results[1:]],
         headlines=[words.headline(r) for r in results],
         scenarios=[json.dumps(r.scenario, indent=2) for r in results],

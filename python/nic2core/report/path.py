@@ -67,7 +67,7 @@ class Gauge:
         """The detail, broken to the gauge's width."""
         # A number stays with its percent sign.
         text = self.detail.replace(" %", "\N{NO-BREAK SPACE}%")
-        return textwrap.wrap(text, int((self.w - 18) / LETTER))[:3]
+        return textwrap.wrap(text, int((self.w - 18) / LETTER))[: int((self.h - 60) / 15)][:3]
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Picture:
 
 def picture(result: Result) -> Picture:
     """Lay out the path of one run."""
-    stages = {stage.stage for stage in result.data.stages}
+    stages = {stage.stage for stage in result.stages}
     pcie = "pcie" in stages
     frames = [
         Frame("Wire", 8, 76, 136, 292),
@@ -150,24 +150,32 @@ def picture(result: Result) -> Picture:
     ]
     # Without I/O ways (plain DMA) the LLC takes their place too.
     llc_x = 750 if "io-ways" in stages else 616
-    places = {
+    places: dict[str, tuple[str, float, float, float, float]] = {
         "wire": ("arrivals", 18, 106, 116, 252),
         "nic-sram": ("input SRAM", 200, 106, 140, 122),
         "descriptors": ("descriptors", 200, 236, 140, 122),
-        "io-credits": ("I/O credits", 408, 106, 140, 122 if pcie else 252),
-        "pcie": ("PCIe link", 408, 236, 140, 122),
         "cores": ("cores", 616, 46, 230, 122),
         "miss-registers": ("miss registers", 854, 46, 154, 122),
         "io-ways": ("LLC: I/O ways", 616, 268, 126, 126),
         "llc": ("LLC", llc_x, 268, 1008 - llc_x, 126),
         "dram": ("DRAM", 1154, 106, 100, 142),
     }
+    titles = {
+        "pcie": "PCIe link",
+        "posted-credits": "posted credits",
+        "iommu": "IOMMU walkers",
+        "io-credits": "I/O write credits",
+    }
+    crossed = [name for name in titles if name in stages]
+    for row, name in enumerate(crossed):
+        step = 260 / len(crossed)
+        places[name] = (titles[name], 408, 106 + row * step, 140, step - 8)
     gauges = []
-    for stage in result.data.stages:
+    for stage in result.stages:
         if stage.stage in places:
             title, *box = places[stage.stage]
             badge = "LIMITS" if result.limited else "NEXT"
-            if stage.stage != result.data.limiting_stage:
+            if stage.stage != result.limiting_stage.stage:
                 badge = ""
             gauges.append(Gauge(stage.stage, title, stage.load, stage.detail, badge, *box))
     links = [*_packets(result), *_memory(result)]
@@ -256,5 +264,5 @@ def _channels(result: Result) -> Iterator[Bar]:
 
 
 def _describe(result: Result) -> str:
-    loads = ", ".join(f"{words.stage(s.stage)} {100 * s.load:.0f} %" for s in result.data.stages)
+    loads = ", ".join(f"{words.stage(s.stage)} {100 * s.load:.0f} %" for s in result.stages)
     return f"Load of each stage from wire to memory: {loads}."

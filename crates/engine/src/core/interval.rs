@@ -44,6 +44,17 @@ pub(super) enum Blocked {
     Register(Line),
 }
 
+/// Use of a core's miss registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RegisterUse {
+    /// Time integral of those that are busy, register × ps.
+    pub(crate) busy: Ps,
+    /// Time in which all are.
+    pub(crate) full: Ps,
+    /// Lines asked for.
+    pub(crate) uses: u64,
+}
+
 /// Latencies in slots.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Latencies {
@@ -65,8 +76,9 @@ pub(crate) struct Core {
     pub(super) latencies: Latencies,
     /// The next free dispatch slot.
     pub(super) slot: u64,
-    /// Instructions dispatched.
+    /// Instructions dispatched, and those before measuring began.
     pub(super) dispatched: u64,
+    dispatched_before: u64,
     pub(crate) ops: Ops,
     pub(super) next_op: usize,
     /// Instructions left of a compute operation that has begun.
@@ -102,6 +114,7 @@ impl Core {
             },
             slot: 0,
             dispatched: 0,
+            dispatched_before: 0,
             ops: Ops::new(sweeper),
             next_op: 0,
             compute_left: 0,
@@ -114,6 +127,11 @@ impl Core {
             access_slots: 0,
             accesses: 0,
         }
+    }
+
+    /// Number of the core.
+    pub(crate) fn number(&self) -> usize {
+        self.id as usize
     }
 
     /// Local time of the core.
@@ -257,9 +275,16 @@ impl Core {
         });
     }
 
-    /// Time integral of busy miss registers since the measured time began, register-picoseconds.
-    pub(crate) fn miss_time_ps(&self) -> f64 {
-        self.slots.at(self.misses.time_until(self.slot)).0 as f64
+    /// What the miss registers did since the measured time began.
+    pub(crate) fn miss_registers(&self) -> RegisterUse {
+        let (busy, full) = self.misses.times_until(self.slot);
+        RegisterUse { busy: self.slots.at(busy), full: self.slots.at(full), uses: self.misses.uses }
+    }
+
+    /// Time in which the core dispatched instructions since the measured time began: the rest of the
+    /// time that it is busy it waits.
+    pub(crate) fn dispatch_time(&self) -> Ps {
+        self.slots.at(self.dispatched - self.dispatched_before)
     }
 
     /// Sum of the latencies of all accesses that have completed, ps.
@@ -270,6 +295,7 @@ impl Core {
     /// Starts the measured time.
     pub(crate) fn reset_counts(&mut self) {
         self.misses.reset_time(self.slot);
+        self.dispatched_before = self.dispatched;
         self.access_slots = 0;
         self.accesses = 0;
     }

@@ -63,9 +63,13 @@ pub(super) struct Misses {
     registers: Vec<Register>,
     /// The registers that are not busy, by the slot in which they are free and their number.
     free: Ring<(u64, u16)>,
-    /// Time integral of busy registers, in register-slots, and when it was last brought up.
+    /// Time integral of busy registers, in register-slots, time in which all are busy, and when both
+    /// were last brought up.
     time: u64,
+    full: u64,
     since: u64,
+    /// Lines asked for since measuring began.
+    pub(super) uses: u64,
 }
 
 impl Misses {
@@ -90,7 +94,9 @@ impl Misses {
             registers: vec![register; n],
             free,
             time: 0,
+            full: 0,
             since: 0,
+            uses: 0,
         }
     }
 
@@ -163,6 +169,7 @@ impl Misses {
         if new {
             self.count(waiter.issue);
             self.free.pop_front();
+            self.uses += 1;
         }
         new
     }
@@ -226,22 +233,26 @@ impl Misses {
         (self.registers.len() - self.free.len()) as u64
     }
 
-    /// Brings the time integral of busy registers up to `slot`.
+    /// Brings the times up to `slot`.
     #[inline]
     fn count(&mut self, slot: u64) {
-        self.time += slot.saturating_sub(self.since) * self.busy();
+        (self.time, self.full) = self.times_until(slot);
         self.since = self.since.max(slot);
     }
 
-    /// Time integral of busy registers up to `slot` since the measured time began, register-slots.
-    pub(super) fn time_until(&self, slot: u64) -> u64 {
-        self.time + slot.saturating_sub(self.since) * self.busy()
+    /// Time integral of busy registers, register-slots, and time in which all are busy, slots, up to
+    /// `slot` since the measured time began.
+    #[inline]
+    pub(super) fn times_until(&self, slot: u64) -> (u64, u64) {
+        let span = slot.saturating_sub(self.since);
+        let full = if self.free.is_empty() { span } else { 0 };
+        (self.time + span * self.busy(), self.full + full)
     }
 
     /// Starts the measured time.
     pub(super) fn reset_time(&mut self, slot: u64) {
         self.count(slot);
-        self.time = 0;
+        (self.time, self.full, self.uses) = (0, 0, 0);
     }
 }
 
@@ -305,7 +316,7 @@ mod tests {
         assert!(!arrived.again && !arrived.chain);
         assert_eq!(entries, [2]);
         assert!(!m.stores_to(&(7..8)));
-        // One register busy from slot 10 to 90.
-        assert_eq!(m.time_until(100), 80);
+        // One register, which is all there are, busy from slot 10 to 90.
+        assert_eq!((m.times_until(100), m.uses), ((80, 80), 1));
     }
 }

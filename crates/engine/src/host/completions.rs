@@ -50,7 +50,6 @@ impl Host {
     /// behind all their data.
     pub(super) fn complete_packets(&mut self, now: Ps, queue: u16, packets: u32) {
         let done = now + self.rx.write_latency;
-        self.meters.account_sram(now, self.rx.sram_used);
         let entries = &mut self.queues[queue as usize].completions_nic;
         let line = entries.advance();
         for _ in 1..packets {
@@ -60,7 +59,9 @@ impl Host {
         for packet in self.queues[queue as usize].uncompleted.drain(..packets as usize) {
             let p = self.packets.at(packet);
             p.in_sram = false;
-            self.rx.sram_used -= u64::from(p.bytes);
+            let bytes = u64::from(p.bytes);
+            self.rx.sram_used -= bytes;
+            self.meters.leave_sram(now, bytes);
             self.events.push(done, Event::Visible { packet });
         }
     }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::closed_loop::ClosedLoop;
+use super::domains::Counters;
 use super::packets::Packet;
 use super::{Event, Host, balance};
 use crate::apps::AnyApp;
 use crate::iommu::{Iommu, Lookups, Mapping, Order};
 use crate::memory::line::{LINE_BYTES, LineKind};
 use crate::memory::traffic::{Agent, Traffic};
-use crate::nic::queue::Queue;
 use crate::stats::histogram::Latency;
 use crate::stats::results::{
     CacheResults, CauseTraffic, DramResults, IoResults, IommuResults, IotlbResults, MemoryTraffic,
@@ -49,17 +49,8 @@ pub(super) struct Meters {
     stages: [Latency; STAGES.len()],
     /// Lines moved by the NIC.
     pub(super) io_lines: u64,
-    /// Time integrals: bytes in SRAM, write credits in use; and when they were last brought up.
-    sram_time: u128,
-    sram_since: Ps,
-    credit_time: u128,
-    credit_since: Ps,
-    /// Lines whose write credits have come back.
-    pub(super) written_lines: u64,
-    /// Sum over packets of the share of their queue's descriptors that were in use, in 1/65536, and
-    /// the number of packets.
-    ring_use: u64,
-    ring_samples: u64,
+    /// The domains on the path.
+    pub(super) domains: Counters,
     last: Totals,
     series: [Vec<f64>; SERIES.len()],
     series_start: Ps,
@@ -92,35 +83,18 @@ impl Meters {
             in_path_begin: 0,
             stages: Default::default(),
             io_lines: 0,
-            sram_time: 0,
-            sram_since: Ps::ZERO,
-            credit_time: 0,
-            credit_since: Ps::ZERO,
-            written_lines: 0,
-            ring_use: 0,
-            ring_samples: 0,
+            domains: Counters::default(),
             last: Totals::default(),
             series: Default::default(),
             series_start: Ps::ZERO,
         }
     }
 
+    /// Bytes leave the NIC's SRAM.
     #[inline]
-    pub(super) fn account_sram(&mut self, now: Ps, used: u64) {
-        self.sram_time += u128::from(used) * u128::from((now - self.sram_since).0);
-        self.sram_since = now;
-    }
-
-    #[inline]
-    pub(super) fn account_credits(&mut self, now: Ps, used: u32) {
-        self.credit_time += u128::from(used) * u128::from((now - self.credit_since).0);
-        self.credit_since = now;
-    }
-
-    #[inline]
-    pub(super) fn sample_ring(&mut self, queue: &Queue) {
-        self.ring_use += (u64::from(queue.used()) << 16) / u64::from(queue.rx_descriptors);
-        self.ring_samples += 1;
+    pub(super) fn leave_sram(&mut self, now: Ps, bytes: u64) {
+        self.domains.sram.used.leave(now, bytes);
+        self.domains.sram.starved.end(now);
     }
 
     /// The request of a packet has ended.
@@ -206,10 +180,18 @@ impl Host {
     pub(super) fn reset_meters(&mut self) {
         let now = self.meters.now;
         let in_path = self.meters.in_path;
-        let mut fresh = Meters::new();
-        (fresh.now, fresh.begin, fresh.sram_since, fresh.credit_since) = (now, now, now, now);
-        (fresh.in_path, fresh.in_path_begin, fresh.series_start) = (in_path, in_path, now);
-        self.meters = fresh;
+        let mut domains = std::mem::take(&mut self.meters.domains);
+        domains.reset(now);
+        let fresh = Meters::new();
+        self.meters = Meters {
+            now,
+            begin: now,
+            in_path,
+            in_path_begin: in_path,
+            series_start: now,
+            domains,
+            ..fresh
+        };
         self.memory.reset_counts(now);
         if let Some(link) = &mut self.rx.link {
             link.reset_counts();
@@ -235,72 +217,36 @@ impl Host {
         }
     }
 
-    /// Mean number of write credits in use.
-    pub(super) fn mean_credits(&self) -> f64 {
-        let m = &self.meters;
-        let open = u128::from(self.rx.credits_used()) * u128::from((m.now - m.credit_since).0);
-        (m.credit_time + open) as f64 / self.span_ps()
+    /// The time that has been measured.
+    pub(super) fn span(&self) -> Ps {
+        self.meters.now - self.meters.begin
     }
 
     /// Mean time for which a line written held its credit (Little's law), ns.
     fn write_latency_ns(&self) -> Option<f64> {
-        let lines = self.meters.written_lines;
-        (lines > 0).then(|| self.mean_credits() * self.span_ps() / 1e3 / lines as f64)
+        let used = &self.meters.domains.write_lines.used;
+        (used.uses > 0).then(|| used.time(self.meters.now) as f64 / 1e3 / used.uses as f64)
     }
 
-    /// Mean number of bytes in the NIC's SRAM.
-    pub(super) fn mean_sram(&self) -> f64 {
-        let m = &self.meters;
-        let open = u128::from(self.rx.sram_used) * u128::from((m.now - m.sram_since).0);
-        (m.sram_time + open) as f64 / self.span_ps()
-    }
-
-    /// Mean share of receive descriptors that hold a packet or wait to be posted again.
-    pub(super) fn mean_ring_use(&self) -> f64 {
-        let m = &self.meters;
-        if m.ring_samples == 0 { 0.0 } else { m.ring_use as f64 / 65536.0 / m.ring_samples as f64 }
-    }
-
-    /// Mean share of time in which the cores that have a tenant had a packet or work of their own.
-    pub(super) fn busy_share(&self) -> f64 {
-        let m = &self.meters;
-        let (mut busy, mut cores) = (0.0, 0u32);
-        for c in self.cores.iter().filter(|c| c.tenant.is_some()) {
-            busy += match c.queue {
-                None => self.span_ps(),
-                Some(_) if c.in_service > 0 => (c.busy + m.now.saturating_sub(c.since)).0 as f64,
-                Some(_) => c.busy.0 as f64,
-            };
-            cores += 1;
-        }
-        (busy / self.span_ps() / f64::from(cores.max(1))).min(1.0)
-    }
-
-    /// Mean share of the cores' miss registers in use.
-    pub(super) fn miss_register_share(&self) -> f64 {
-        let (mut used, mut cores) = (0.0, 0u32);
-        for c in self.cores.iter().filter(|c| c.tenant.is_some()) {
-            used += c.core.miss_time_ps();
-            cores += 1;
-        }
-        let registers = f64::from(self.scenario.machine.core.l1_miss_registers);
-        used / self.span_ps() / f64::from(cores.max(1)) / registers
+    /// The rate at which traffic with a time law wants to come, were the link no limit.
+    fn demand_mpps(&self) -> Option<f64> {
+        self.rate().map(|rate| rate.0 as f64 / 1e6)
     }
 
     pub(super) fn span_ps(&self) -> f64 {
-        (self.meters.now - self.meters.begin).0.max(1) as f64
+        self.span().0.max(1) as f64
     }
 
     pub(super) fn measure(&self) -> Result<Results, String> {
         let conservation = balance::check(self)?;
         let span_ns = self.span_ps() / 1e3;
-        let (stages, limiting_stage) = self.stage_loads();
         let (slots, accesses) = self
             .cores
             .iter()
             .map(|c| (c.core.access_ps(), c.core.accesses))
             .fold((0.0, 0u64), |a, c| (a.0 + c.0, a.1 + c.1));
         let counts = &self.memory.counts;
+        let credits = &self.meters.domains.write_lines.used;
         Ok(Results {
             engine_version: env!("CARGO_PKG_VERSION").into(),
             seed: self.scenario.run.seed,
@@ -325,14 +271,15 @@ impl Host {
                 read_hits: counts.io_read_hits,
                 read_misses: counts.io_read_misses,
                 write_credits: self.rx.credits(),
-                write_credits_used: self.mean_credits(),
+                write_credits_used: credits.time(self.meters.now) as f64 / self.span_ps(),
                 write_latency_ns: self.write_latency_ns(),
             }),
             iommu: self.iommu.as_ref().map(|iommu| self.iommu_results(iommu, span_ns)),
             dma: self.bench.as_ref().map(|bench| bench.results(span_ns)),
             amat_ns: if accesses == 0 { 0.0 } else { slots / 1e3 / accesses as f64 },
-            stages,
-            limiting_stage,
+            demand_mpps: self.demand_mpps(),
+            domains: self.domains(),
+            core_time: self.core_time(),
             tenants: self.tenant_results(span_ns),
             series: TimeSeries {
                 interval_ns: self.scenario.run.sample.ps().as_ns_f64(),
@@ -455,13 +402,31 @@ impl Host {
         let now = self.meters.now;
         let dram = &self.memory.backend.dram;
         let stats: Vec<_> = (0..dram.channels()).map(|c| dram.stats(c, now)).collect();
+        let (row_hits, row_misses, row_conflicts) = (
+            stats.iter().map(|s| s.row_hits).sum(),
+            stats.iter().map(|s| s.row_misses).sum(),
+            stats.iter().map(|s| s.row_conflicts).sum(),
+        );
         DramResults {
             read_latency: self.memory.backend.read_latency.distribution(),
-            row_hits: stats.iter().map(|s| s.row_hits).sum(),
-            row_misses: stats.iter().map(|s| s.row_misses).sum(),
-            row_conflicts: stats.iter().map(|s| s.row_conflicts).sum(),
+            unloaded_ns: self.unloaded_read_ns([row_hits, row_misses, row_conflicts]),
+            row_hits,
+            row_misses,
+            row_conflicts,
             bus_busy: stats.iter().map(|s| s.data_bus_busy.0 as f64 / self.span_ps()).collect(),
         }
+    }
+
+    /// A read of an open row takes column access and burst, of a closed bank the opening besides, and
+    /// of a bank with another row the closing as well.
+    fn unloaded_read_ns(&self, [hits, misses, conflicts]: [u64; 3]) -> Option<f64> {
+        let dram = &self.scenario.machine.dram;
+        let t = dram.resolved_timings();
+        let all = hits + misses + conflicts;
+        let clocks = all * u64::from(t.cl + t.bl)
+            + (misses + conflicts) * u64::from(t.rcd)
+            + conflicts * u64::from(t.rp);
+        (all > 0).then(|| dram.standard.clock().at(clocks).as_ns_f64() / all as f64)
     }
 
     fn cache_results(&self) -> Vec<CacheResults> {

@@ -9,12 +9,12 @@ mod balance;
 mod closed_loop;
 mod completions;
 mod dma_bench;
+mod domains;
 mod mapping;
 mod measure;
 mod packets;
 mod rx;
 mod software;
-mod stages;
 #[cfg(test)]
 mod stream_tests;
 #[cfg(test)]
@@ -51,6 +51,7 @@ use crate::wire::{Arrival, Capture, Source};
 
 use closed_loop::ClosedLoop;
 use dma_bench::BenchDevice;
+use domains::{Counters, lines_of_write};
 use mapping::RunTimeMapping;
 use measure::Meters;
 use packets::Packets;
@@ -482,9 +483,20 @@ impl Host {
     fn llc_takes(&mut self, event: Event) -> bool {
         let takes = self.held_back.is_empty() && self.memory.backend.takes_requests();
         if !takes {
-            self.held_back.push_back(event);
+            self.hold_back(event);
         }
         takes
+    }
+
+    #[cold]
+    fn hold_back(&mut self, event: Event) {
+        let now = self.events.now();
+        let Counters { stopped, stopped_cores, .. } = &mut self.meters.domains;
+        let lines = lines_of_write(&event);
+        stopped.used.enter(now, lines);
+        stopped_cores.enter(now, u64::from(lines == 0));
+        stopped.starved.begin(now);
+        self.held_back.push_back(event);
     }
 
     /// Lets what was held back happen as far as the LLC takes requests again.
@@ -493,6 +505,13 @@ impl Host {
         while self.memory.backend.takes_requests()
             && let Some(event) = self.held_back.pop_front()
         {
+            let Counters { stopped, stopped_cores, .. } = &mut self.meters.domains;
+            let lines = lines_of_write(&event);
+            stopped.used.leave(now, lines);
+            stopped_cores.leave(now, u64::from(lines == 0));
+            if self.held_back.is_empty() {
+                stopped.starved.end(now);
+            }
             match event {
                 Event::Request { core, register } => self.request(now, core, register),
                 Event::Write { packet, first, lines } => {

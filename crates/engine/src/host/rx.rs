@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::domains::Counters;
 use super::packets::Packet;
 use super::timeline::Point;
 use super::{Event, Host};
@@ -183,15 +184,18 @@ impl Host {
     pub(super) fn admit(&mut self, now: Ps, arrival: Arrival, queue: u16, seq: u64) -> Option<u32> {
         let bytes = arrival.bytes;
         self.meters.offered += 1;
-        self.meters.account_sram(now, self.rx.sram_used);
+        self.meters.domains.frame(bytes);
+        let sram = &mut self.meters.domains.sram;
         if self.rx.sram_used + u64::from(bytes) > self.rx.sram_bytes {
             self.meters.dropped_sram += 1;
+            sram.starved.begin(now);
             if let Some(recording) = &mut self.recording {
                 recording.not_admitted(now, seq, arrival.flow, queue);
             }
             return None;
         }
         self.rx.sram_used += u64::from(bytes);
+        sram.used.enter(now, bytes.into());
         let packet = self.packets.add(Packet {
             seq,
             bytes,
@@ -237,13 +241,13 @@ impl Host {
                 Some(sent) => sent,
                 None => {
                     let queue = self.packets.get(packet).queue as usize;
-                    self.meters.sample_ring(&self.queues[queue]);
                     if self.queues[queue].posted() == 0 {
                         self.drop_without_descriptor(now, packet);
                         continue;
                     }
                     if self.queues[queue].fetched == 0 {
                         // The head of the line waits for its descriptor.
+                        self.meters.domains.descriptors.starved.begin(now);
                         if let Some(recording) = &mut self.recording {
                             recording.first(packet, now);
                         }
@@ -251,6 +255,8 @@ impl Host {
                         return;
                     }
                     let buffer = self.queues[queue].use_descriptor();
+                    self.meters.domains.descriptors.starved.end(now);
+                    self.meters.domains.descriptors.used.enter(now, 1);
                     let p = self.packets.at(packet);
                     (p.buffer, p.in_ring, p.dma_start) = (Some(buffer), true, now);
                     self.fetch_descriptors(queue);
@@ -295,10 +301,21 @@ impl Host {
     }
 
     pub(super) fn take_credits(&mut self, now: Ps, lines: u32) -> bool {
-        if self.rx.free_line_credits < lines || self.rx.free_tlp_credits == 0 {
+        let Counters { write_lines, write_tlps, .. } = &mut self.meters.domains;
+        let (no_line, no_tlp) = (self.rx.free_line_credits < lines, self.rx.free_tlp_credits == 0);
+        if no_line || no_tlp {
+            if no_line {
+                write_lines.starved.begin(now);
+            }
+            if no_tlp {
+                write_tlps.starved.begin(now);
+            }
             return false;
         }
-        self.meters.account_credits(now, self.rx.credits_used());
+        write_lines.used.enter(now, lines.into());
+        write_lines.starved.end(now);
+        write_tlps.used.enter(now, 1);
+        write_tlps.starved.end(now);
         self.rx.free_line_credits -= lines;
         self.rx.free_tlp_credits -= 1;
         true
@@ -309,9 +326,10 @@ impl Host {
         if let Some(recording) = &mut self.recording {
             recording.no_descriptor(now, packet, &p);
         }
-        self.meters.account_sram(now, self.rx.sram_used);
         self.rx.sram_used -= u64::from(p.bytes);
+        self.meters.leave_sram(now, p.bytes.into());
         self.meters.dropped_no_descriptor += 1;
+        self.meters.domains.descriptors.starved.begin(now);
         self.meters.in_path -= 1;
         self.lose_backlog(p.queue);
         self.drop_datagram(packet);
@@ -343,17 +361,23 @@ impl Host {
     /// A DMA write of some lines reaches the memory system. The credits of lines that are in a cache
     /// or in the queue of their channel return at once; those of the others when that has them.
     pub(super) fn io_write(&mut self, now: Ps, lines: Range<Line>, kind: LineKind) {
-        self.meters.io_lines += lines.len() as u64;
+        let all = lines.len();
+        self.meters.io_lines += all as u64;
         let done = lines.filter(|&line| self.memory.io_write(now, line, kind, true)).count();
+        self.meters.domains.late.enter(now, (all - done) as u64);
         let credits = Event::Credits { lines: done as u16, tlps: 1 };
         self.events.push(now + self.rx.write_latency, credits);
     }
 
     pub(super) fn credits(&mut self, now: Ps, lines: u16, tlps: u8) {
-        self.meters.account_credits(now, self.rx.credits_used());
+        let Counters { write_lines, write_tlps, late, .. } = &mut self.meters.domains;
+        write_lines.used.leave(now, lines.into());
+        write_tlps.used.leave(now, tlps.into());
+        if tlps == 0 {
+            late.leave(now, lines.into());
+        }
         self.rx.free_line_credits += u32::from(lines);
         self.rx.free_tlp_credits += u32::from(tlps);
-        self.meters.written_lines += u64::from(lines);
         self.receive(now);
         if self.bench.is_some() {
             self.bench_start(now);

@@ -177,7 +177,8 @@ impl Host {
             Mark::Refill => {
                 let queue = packet as usize;
                 let q = &mut self.queues[queue];
-                q.post();
+                let posted = q.post();
+                self.meters.domains.descriptors.used.leave(now, posted.into());
                 self.fetch_descriptors(queue);
                 self.receive(now);
             }

@@ -1,5 +1,6 @@
 //! DMA on its way through the IOMMU.
 
+use super::domains::{Counters, lines_of_write};
 use super::timeline::Point;
 use super::tx::For;
 use super::{Event, Host};
@@ -49,8 +50,22 @@ impl Host {
             data && self.scenario.machine.pcie.as_ref().is_some_and(|p| p.relaxed_ordering);
         let iommu = self.iommu.as_mut().expect("only an IOMMU translates");
         let at_once = iommu.arrive(now, order, event, touched, passes);
+        if !at_once {
+            let read = self.lines_of_read(&event);
+            let Counters { translating, translating_reads, .. } = &mut self.meters.domains;
+            translating.enter(now, lines_of_write(&event));
+            translating_reads.enter(now, read);
+        }
         self.schedule_walks();
         at_once
+    }
+
+    /// Lines for which a read holds credits; nothing for other events.
+    fn lines_of_read(&self, event: &Event) -> u64 {
+        match *event {
+            Event::Read { read } => self.tx.reads[read as usize].credits.into(),
+            _ => 0,
+        }
     }
 
     /// What a read touches.
@@ -115,6 +130,10 @@ impl Host {
     /// A DMA that has waited goes on.
     fn translated(&mut self, now: Ps, event: Event) {
         self.record_translated(now, event);
+        let read = self.lines_of_read(&event);
+        let Counters { translating, translating_reads, .. } = &mut self.meters.domains;
+        translating.leave(now, lines_of_write(&event));
+        translating_reads.leave(now, read);
         match event {
             Event::Read { read } => self.read(now, read),
             Event::TransmitComplete { core, line } => self.complete_transmit(now, core, line),

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use super::domains::Counters;
 use super::timeline::Point;
 use super::{Event, Host};
 use crate::config::machine::Machine;
@@ -37,7 +38,7 @@ pub(super) struct Read {
     /// When the last of the others is at the I/O controller.
     ready: Ps,
     /// Line credits and read requests that it holds until all data is there.
-    credits: u32,
+    pub(super) credits: u32,
     requests: u32,
     /// Bytes that come back.
     bytes: u64,
@@ -177,7 +178,7 @@ impl Host {
             // A descriptor that has not been read takes a request of its own.
             let descriptor = u32::from(self.tx.descriptor_batch.is_none());
             let requests = (descriptor + data).min(self.tx.max_requests);
-            if self.tx.free_line_credits < lines || self.tx.free_requests < requests {
+            if !self.can_read(lines, requests) {
                 return;
             }
             self.start_read(at, For::Transmit { packet }, lines, requests);
@@ -195,11 +196,31 @@ impl Host {
         let bytes = u64::from(lines) * LINE_BYTES;
         let requests = self.rx.link.as_ref().map_or(1, |l| l.requests(bytes));
         let requests = requests.min(self.tx.max_requests);
-        let free = self.tx.free_line_credits >= lines && self.tx.free_requests >= requests;
+        let free = self.can_read(lines, requests);
         if free {
             self.start_read(at, For::Bench { first, lines }, lines, requests);
         }
         free
+    }
+
+    /// Whether there are credits for a read that waits for them.
+    fn can_read(&mut self, lines: u32, requests: u32) -> bool {
+        let now = self.events.now();
+        let Counters { read_lines, read_requests, .. } = &mut self.meters.domains;
+        let wanted = [
+            (read_lines, self.tx.free_line_credits >= lines),
+            (read_requests, self.tx.free_requests >= requests),
+        ];
+        let mut all = true;
+        for (pool, free) in wanted {
+            if free {
+                pool.starved.end(now)
+            } else {
+                pool.starved.begin(now)
+            }
+            all &= free;
+        }
+        all
     }
 
     /// A queue's turn is over: the NIC has asked for the data of its first packet.
@@ -219,6 +240,9 @@ impl Host {
     fn start_read(&mut self, at: Ps, purpose: For, credits: u32, requests: u32) {
         self.tx.free_line_credits -= credits;
         self.tx.free_requests -= requests;
+        let now = self.events.now();
+        self.meters.domains.read_lines.used.enter(now, credits.into());
+        self.meters.domains.read_requests.used.enter(now, requests.into());
         let started = at;
         let read = Read { purpose, started, missing: 0, ready: at, credits, requests, bytes: 0 };
         let read = self.tx.add(read);
@@ -232,6 +256,8 @@ impl Host {
 
     /// A read reaches the memory system.
     pub(super) fn read(&mut self, now: Ps, read: u32) {
+        let credits = self.tx.reads[read as usize].credits;
+        self.meters.domains.reading.enter(now, credits.into());
         match self.tx.reads[read as usize].purpose {
             For::Descriptors { queue, count } => {
                 let mut ring = self.queues[queue as usize].rx_ring_nic.clone();
@@ -295,6 +321,7 @@ impl Host {
         if r.missing > 0 {
             return;
         }
+        self.meters.domains.reading.leave(r.ready, r.credits.into());
         let latency = self.rx.latency();
         let mut at = match &mut self.rx.link {
             Some(link) => link.completion(r.ready, r.bytes),
@@ -318,6 +345,8 @@ impl Host {
         self.tx.free.push(read);
         self.tx.free_line_credits += r.credits;
         self.tx.free_requests += r.requests;
+        self.meters.domains.read_lines.used.leave(now, r.credits.into());
+        self.meters.domains.read_requests.used.leave(now, r.requests.into());
         match r.purpose {
             For::Descriptors { queue, count } => {
                 let q = &mut self.queues[queue as usize];

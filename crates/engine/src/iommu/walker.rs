@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use super::Ticket;
 use super::page_table::{Page, PageTable};
 use crate::memory::line::Line;
+use crate::stats::occupancy::Starvation;
 use crate::time::Ps;
 
 /// A walk that is asked for or under way.
@@ -44,6 +45,8 @@ pub(crate) struct Walkers {
     /// Walkers that want to read their entry, and when; the host drains this after every call.
     pub(crate) due: Vec<(Ps, u16)>,
     pub(crate) counts: WalkCounts,
+    /// Misses wait while all walkers are at work.
+    pub(crate) starved: Starvation,
 }
 
 impl Walkers {
@@ -56,6 +59,7 @@ impl Walkers {
             busy_since: Ps::ZERO,
             due: Vec::new(),
             counts: WalkCounts::default(),
+            starved: Starvation::default(),
         }
     }
 
@@ -75,12 +79,17 @@ impl Walkers {
         self.queue.push_back(Walk { page, ticket, asked: now, level: 0 });
         if let Some(free) = self.walks.iter().position(Option::is_none) {
             self.start(now, free, table);
+        } else {
+            self.starved.begin(now);
         }
     }
 
     /// A free walker takes the miss that has waited longest.
     fn start(&mut self, now: Ps, walker: usize, table: &mut PageTable) {
         let Some(mut walk) = self.queue.pop_front() else { return };
+        if self.queue.is_empty() {
+            self.starved.end(now);
+        }
         self.account(now);
         self.busy += 1;
         self.counts.started += 1;
@@ -125,6 +134,7 @@ impl Walkers {
     pub(crate) fn reset_counts(&mut self, now: Ps) {
         self.account(now);
         self.counts = WalkCounts::default();
+        self.starved.reset(now);
     }
 
     /// Time integral of the walkers at work until `now`.

@@ -2,7 +2,6 @@
 //! channels, and the DRAM.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 
 use super::dram::{Done, Dram};
 use super::line::{LINE_BYTES, Line, LineKind, node_of};
@@ -113,8 +112,6 @@ pub(crate) struct Backend {
     writes_done: u64,
     /// Writes in the channels' queues.
     writes_queued: u64,
-    /// Slots of a channel's read and write queue.
-    queue_slots: (u32, u32),
     /// What the data buses of a node's channels could carry together, GB/s (bytes per nanosecond).
     pub(crate) bus_limit_gbps: f64,
 }
@@ -146,7 +143,6 @@ impl Backend {
             reads_done: 0,
             writes_done: 0,
             writes_queued: 0,
-            queue_slots: (machine.dram.read_queue, machine.dram.write_queue),
             bus_limit_gbps: bus_limit_gbps(machine),
         }
     }
@@ -387,19 +383,6 @@ impl Backend {
         self.free.push(transaction);
         self.reads_done += 1;
         read
-    }
-
-    /// Mean shares of the read and write queues of a node's channels in use, the higher of the two.
-    pub(crate) fn queue_share(&self, channels: Range<usize>, now: Ps, span_ps: f64) -> f64 {
-        let (mut reads, mut writes) = (0.0, 0.0);
-        let all = span_ps * channels.len() as f64;
-        for channel in channels {
-            let s = self.dram.stats(channel, now);
-            reads += s.read_queue_time.0 as f64;
-            writes += s.write_queue_time.0 as f64;
-        }
-        let (read_slots, write_slots) = self.queue_slots;
-        (reads / all / f64::from(read_slots)).max(writes / all / f64::from(write_slots))
     }
 
     /// Reads and writes on their way to memory or in its queues.

@@ -68,6 +68,11 @@ impl SocketLink {
         (self.to_remote.bytes, self.to_local.bytes)
     }
 
+    /// Time for which the busier direction carried something.
+    pub(crate) fn busy(&self) -> Ps {
+        Ps(self.to_remote.bytes.max(self.to_local.bytes) * self.fs_per_byte / 1_000)
+    }
+
     /// What a direction can carry, GB/s (bytes per nanosecond).
     pub(crate) fn limit_gbps(&self) -> f64 {
         1e6 / self.fs_per_byte as f64

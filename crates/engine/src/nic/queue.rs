@@ -264,10 +264,11 @@ impl Queue {
     }
 
     /// Posts free buffers to the NIC for all descriptors without one, if a batch of these has
-    /// gathered.
-    pub(crate) fn post(&mut self) {
-        if self.unposted < self.post_batch {
-            return;
+    /// gathered. Returns how many.
+    pub(crate) fn post(&mut self) -> u32 {
+        let before = self.unposted;
+        if before < self.post_batch {
+            return 0;
         }
         while self.unposted > 0
             && let Some(buffer) = self.pool.take()
@@ -275,6 +276,7 @@ impl Queue {
             self.posted.push_back(buffer);
             self.unposted -= 1;
         }
+        before - self.unposted
     }
 
     /// Descriptors that hold a packet or are not posted again yet.

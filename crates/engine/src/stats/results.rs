@@ -41,10 +41,15 @@ pub struct Results {
     pub dma: Option<DmaResults>,
     /// Mean time of a core's access to memory (loads and stores, all levels), ns.
     pub amat_ns: f64,
-    /// Load of every stage of the path, in path order.
-    pub stages: Vec<StageLoad>,
-    /// The stage that limits throughput now, by name of `stages`.
-    pub limiting_stage: String,
+    /// Rate at which traffic with a time law wants to come, million packets a second; absent for
+    /// other traffic, and when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demand_mpps: Option<f64>,
+    /// The domains on the path, in path order.
+    pub domains: Vec<Domain>,
+    /// What the time of the cores that serve packets went into; of all that have a tenant if none
+    /// serves packets.
+    pub core_time: CoreTime,
     /// What the applications counted.
     pub tenants: Vec<TenantResults>,
     /// Time series at the sampling interval.
@@ -213,6 +218,10 @@ pub struct CauseTraffic {
 pub struct DramResults {
     /// From the request's arrival at the controller to its last data beat.
     pub read_latency: Distribution,
+    /// What reads would take on average if none waited for another, with their rows as they were, ns;
+    /// absent if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unloaded_ns: Option<f64>,
     /// Column accesses by state of the row: hits, rows opened in a closed bank, conflicts.
     pub row_hits: u64,
     /// See `row_hits`.
@@ -307,16 +316,44 @@ pub struct DmaResults {
     pub latency_ns: Option<f64>,
 }
 
-/// Load of one stage of the path.
+/// How one domain of the path was used: credits, or for a server what it does at a time. Exact
+/// integers; means, latencies and rates are derived from them (docs/models/explain.md).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct StageLoad {
-    /// `wire`, `nic-sram`, `descriptors`, `io-credits`, `pcie`, `io-ways`, `llc`, `dram`,
-    /// `socket-link`, `miss-registers`, `cores`.
-    pub stage: String,
-    /// Mean use of its capacity, 0 to 1.
-    pub load: f64,
-    /// What that load is made of, for people.
-    pub detail: String,
+pub struct Domain {
+    /// `wire`, `nic-sram`, `descriptors`, `pcie`, `posted-credits`, `read-tags`, `iommu`,
+    /// `io-credits`, `read-credits`, `io-ways`, `read-queue`, `write-queue`, `dram`, `socket-link`,
+    /// `miss-registers`, `cores`.
+    pub domain: String,
+    /// What one credit is for: `frame`, `B`, `descriptor`, `TLP`, `line`, ...
+    pub unit: String,
+    /// Credits that there are.
+    pub credits: u64,
+    /// Time integral of those in use, credit × ps.
+    pub busy_ps: u64,
+    /// Credits taken.
+    pub uses: u64,
+    /// Time in which something waited for a credit while none was free, ps.
+    pub starved_ps: u64,
+    /// Time integral of the lines of DMA writes that wait in this domain and hold their credits,
+    /// line × ps.
+    pub holds_writes_ps: u64,
+    /// The same of the lines of DMA reads.
+    pub holds_reads_ps: u64,
+    /// Time integral of the requests of cores that wait in this domain, request × ps.
+    pub holds_cores_ps: u64,
+}
+
+/// What the time of cores went into.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CoreTime {
+    /// Time with a packet or work of their own, core × ps.
+    pub busy_ps: u64,
+    /// Time in which they dispatched instructions, core × ps; the rest of `busy_ps` they waited.
+    pub dispatch_ps: u64,
+    /// Requests that the LLC served.
+    pub llc_hits: u64,
+    /// Requests that memory served.
+    pub llc_misses: u64,
 }
 
 /// What an application counted.

@@ -61,6 +61,6 @@ pub struct Arrival {
 }
 
 /// The bits that a frame of `bytes` occupies on the wire, gap included.
-fn wire_bits(bytes: u32) -> u64 {
+pub(crate) fn wire_bits(bytes: u32) -> u64 {
     u64::from(bytes + WIRE_OVERHEAD_BYTES) * 8
 }

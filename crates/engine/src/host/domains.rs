@@ -1,0 +1,324 @@
+//! What the host counts of each domain on the path: its credits, how long they were held, and how
+//! long something waited for one. `nic2core explain` reasons over these (docs/models/explain.md).
+
+use super::{Event, Host, HostCore};
+use crate::config::scenario::Policy;
+use crate::memory::dram::ChannelStats;
+use crate::memory::line::LINE_BYTES;
+use crate::stats::occupancy::{Occupancy, Starvation};
+use crate::stats::results::{CoreTime, Domain};
+use crate::time::Ps;
+use crate::wire::wire_bits;
+
+/// A pool of credits and what waited for one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pool {
+    pub(super) used: Occupancy,
+    pub(super) starved: Starvation,
+}
+
+impl Pool {
+    fn reset(&mut self, now: Ps) {
+        self.used.reset(now);
+        self.starved.reset(now);
+    }
+}
+
+/// Counters of the domains that the host itself runs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counters {
+    /// Bytes in the NIC's input SRAM.
+    pub(super) sram: Pool,
+    /// Receive descriptors that hold a packet or wait to be posted again.
+    pub(super) descriptors: Pool,
+    /// Lines and TLPs of DMA writes.
+    pub(super) write_lines: Pool,
+    pub(super) write_tlps: Pool,
+    /// Lines and requests of DMA reads.
+    pub(super) read_lines: Pool,
+    pub(super) read_requests: Pool,
+    /// Lines of DMA writes that wait, with their credits, for their translation, and behind the
+    /// write-backs that stop the LLC; and the time for which these do.
+    pub(super) translating: Occupancy,
+    pub(super) stopped: Pool,
+    /// Lines of DMA writes that the LLC has passed on and their channel's queue has no room for.
+    pub(super) late: Occupancy,
+    /// Requests of cores that wait behind the same write-backs.
+    pub(super) stopped_cores: Occupancy,
+    /// Lines of DMA reads that wait, with their credits, for their translation, and for their data.
+    pub(super) translating_reads: Occupancy,
+    pub(super) reading: Occupancy,
+    /// Bits on the network link, all overheads included.
+    pub(super) link_bits: u64,
+}
+
+impl Counters {
+    pub(super) fn reset(&mut self, now: Ps) {
+        self.sram.reset(now);
+        self.descriptors.reset(now);
+        self.write_lines.reset(now);
+        self.write_tlps.reset(now);
+        self.read_lines.reset(now);
+        self.read_requests.reset(now);
+        self.translating.reset(now);
+        self.translating_reads.reset(now);
+        self.reading.reset(now);
+        self.stopped.reset(now);
+        self.late.reset(now);
+        self.stopped_cores.reset(now);
+        self.link_bits = 0;
+    }
+
+    /// A frame has come in over the network link.
+    #[inline]
+    pub(super) fn frame(&mut self, bytes: u32) {
+        self.link_bits += u64::from(wire_bits(bytes));
+    }
+}
+
+/// Lines of a DMA write of received packets or of the benchmark, all of which hold credits; nothing
+/// for other events.
+pub(super) fn lines_of_write(event: &Event) -> u64 {
+    match *event {
+        Event::Write { lines, .. } | Event::BenchWrite { lines, .. } => u64::from(lines),
+        Event::Complete { .. } => 1,
+        _ => 0,
+    }
+}
+
+impl Host {
+    /// The cores that serve packets; without any, all that have a tenant.
+    fn working_cores(&self) -> impl Iterator<Item = &HostCore> {
+        let serving = !self.queues.is_empty();
+        self.cores.iter().filter(move |c| c.tenant.is_some() && (c.queue.is_some() || !serving))
+    }
+
+    /// Time in which a core had a packet, or work of its own if it serves none.
+    fn busy(&self, core: &HostCore) -> Ps {
+        match core.queue {
+            None => self.span(),
+            Some(_) if core.in_service > 0 => {
+                core.busy + self.meters.now.saturating_sub(core.since)
+            }
+            Some(_) => core.busy,
+        }
+    }
+
+    /// What the cores' time went into.
+    pub(super) fn core_time(&self) -> CoreTime {
+        let mut time = CoreTime { busy_ps: 0, dispatch_ps: 0, llc_hits: 0, llc_misses: 0 };
+        for core in self.working_cores() {
+            let (all, missed) = self.memory.counts.llc_by_core[core.core.number()];
+            time.busy_ps += self.busy(core).0;
+            time.dispatch_ps += core.core.dispatch_time().0;
+            time.llc_hits += all - missed;
+            time.llc_misses += missed;
+        }
+        time
+    }
+
+    /// All domains in path order.
+    pub(super) fn domains(&self) -> Vec<Domain> {
+        let mut domains = Vec::new();
+        if !self.queues.is_empty() {
+            domains.extend(self.receive_domains());
+        }
+        if !self.queues.is_empty() || self.bench.is_some() {
+            domains.extend(self.dma_domains());
+        }
+        domains.extend(self.memory_domains());
+        domains.extend(self.core_domains());
+        domains
+    }
+
+    fn pool(&self, name: &str, unit: &str, credits: u64, pool: &Pool) -> Domain {
+        let now = self.meters.now;
+        let starved_ps = pool.starved.time(now).0;
+        Domain { starved_ps, ..domain(name, unit, credits, pool.used.time(now), pool.used.uses) }
+    }
+
+    fn receive_domains(&self) -> Vec<Domain> {
+        let c = &self.meters.domains;
+        let mut domains = Vec::new();
+        if let Some(rate) = self.scenario.machine.nic.link {
+            // A frame takes its bits at the line rate, preamble, check sequence and gap included.
+            let busy = u128::from(c.link_bits) * 1_000_000_000_000 / u128::from(rate.0);
+            domains.push(domain("wire", "frame", 1, busy as u64, self.meters.offered));
+        }
+        let descriptors = self.queues.iter().map(|q| u64::from(q.rx_descriptors)).sum();
+        domains.push(self.pool("nic-sram", "B", self.rx.sram_bytes(), &c.sram));
+        domains.push(self.pool("descriptors", "descriptor", descriptors, &c.descriptors));
+        domains
+    }
+
+    fn dma_domains(&self) -> Vec<Domain> {
+        let (machine, now, c) = (&self.scenario.machine, self.meters.now, &self.meters.domains);
+        let mut domains = Vec::new();
+        if let (Some(link), Some(pcie)) = (&self.rx.link, &machine.pcie) {
+            let (up, down) = link.busy();
+            let tlps = c.write_tlps.used.uses + c.read_requests.used.uses;
+            // The direction that carries more.
+            domains.push(domain("pcie", "direction", 1, up.0.max(down.0), tlps));
+            let (posted, tags) = (pcie.posted_credits.into(), pcie.non_posted_credits.into());
+            domains.push(self.pool("posted-credits", "TLP", posted, &c.write_tlps));
+            domains.push(self.pool("read-tags", "request", tags, &c.read_requests));
+        }
+        if let (Some(iommu), Some(config)) = (&self.iommu, &machine.iommu) {
+            let walkers = &iommu.walkers;
+            let (busy, walks) = (walkers.busy_time(now) as u64, walkers.counts.started);
+            domains.push(Domain {
+                starved_ps: walkers.starved.time(now).0,
+                holds_writes_ps: c.translating.time(now),
+                holds_reads_ps: c.translating_reads.time(now),
+                ..domain("iommu", "walker", config.walkers.into(), busy, walks)
+            });
+        }
+        let (writes, reads) = (self.rx.credits().into(), machine.nic.read_credits.into());
+        domains.push(self.pool("io-credits", "line", writes, &c.write_lines));
+        domains.push(self.pool("read-credits", "line", reads, &c.read_lines));
+        let counts = &self.memory.counts;
+        if self.policy() == Policy::Ddio && counts.io_write_hits + counts.io_write_misses > 0 {
+            let ways = u64::from(self.scenario.placement.io_ways);
+            let lines = machine.llc.size.0 / LINE_BYTES * ways / u64::from(machine.llc.ways);
+            // A warm cache is full.
+            let busy = lines * self.span().0;
+            domains.push(domain("io-ways", "line", lines, busy, counts.io_write_misses));
+        }
+        domains
+    }
+
+    /// The node whose channels or queues are fuller: those of the other are of no use to it.
+    fn memory_domains(&self) -> Vec<Domain> {
+        let backend = &self.memory.backend;
+        let nodes = backend.dram.channels() / backend.dram.per_node();
+        let fuller = |domains: &[Domain; 3]| {
+            let load = |d: &Domain| u128::from(d.busy_ps) * 1_000_000 / u128::from(d.credits);
+            load(&domains[0]).max(load(&domains[2]))
+        };
+        let node = (0..nodes).map(|node| self.node(node)).max_by_key(fuller);
+        let mut domains = Vec::from(node.expect("there is a node"));
+        if let Some(link) = &backend.link {
+            domains.push(domain("socket-link", "direction", 1, link.busy().0, 0));
+        }
+        domains
+    }
+
+    /// Queues and channels of a node.
+    fn node(&self, node: usize) -> [Domain; 3] {
+        let (now, dram) = (self.meters.now, &self.memory.backend.dram);
+        let channels = node * dram.per_node()..(node + 1) * dram.per_node();
+        let stats: Vec<_> = channels.map(|c| dram.stats(c, now)).collect();
+        let sum = |of: fn(&ChannelStats) -> u64| stats.iter().map(of).sum::<u64>();
+        let (reads, writes) = (sum(|s| s.reads), sum(|s| s.writes));
+        let (config, channels) = (&self.scenario.machine.dram, stats.len() as u64);
+        let c = &self.meters.domains;
+        let [read_slots, write_slots] =
+            [config.read_queue, config.write_queue].map(|slots| channels * u64::from(slots));
+        let (read_time, write_time) = (sum(|s| s.read_queue_time.0), sum(|s| s.write_queue_time.0));
+        [
+            Domain {
+                holds_reads_ps: c.reading.time(now),
+                ..domain("read-queue", "slot", read_slots, read_time, reads)
+            },
+            Domain {
+                starved_ps: c.stopped.starved.time(now).0,
+                holds_writes_ps: c.stopped.used.time(now),
+                holds_cores_ps: c.stopped_cores.time(now),
+                ..domain("write-queue", "slot", write_slots, write_time, writes)
+            },
+            Domain {
+                holds_writes_ps: c.late.time(now),
+                ..domain("dram", "channel", channels, sum(|s| s.data_bus_busy.0), reads + writes)
+            },
+        ]
+    }
+
+    fn core_domains(&self) -> [Domain; 2] {
+        let cores = self.working_cores().count() as u64;
+        let registers = cores * u64::from(self.scenario.machine.core.l1_miss_registers);
+        let mut misses = domain("miss-registers", "register", registers, 0, 0);
+        for core in self.working_cores() {
+            let used = core.core.miss_registers();
+            misses.busy_ps += used.busy.0;
+            misses.uses += used.uses;
+            // The mean over cores of the time in which all are busy.
+            misses.starved_ps += used.full.0 / cores;
+        }
+        let busy = self.core_time().busy_ps;
+        [misses, domain("cores", "core", cores, busy, self.meters.completed)]
+    }
+}
+
+/// A domain for which nothing waits.
+fn domain(name: &str, unit: &str, credits: u64, busy_ps: u64, uses: u64) -> Domain {
+    Domain {
+        domain: name.into(),
+        unit: unit.into(),
+        credits,
+        busy_ps,
+        uses,
+        starved_ps: 0,
+        holds_writes_ps: 0,
+        holds_reads_ps: 0,
+        holds_cores_ps: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::stats::results::{Domain, Results};
+    use crate::testing::{forwarder, pcie_json, results};
+
+    fn of<'a>(results: &'a Results, name: &str) -> &'a Domain {
+        results.domains.iter().find(|d| d.domain == name).expect("a domain of the run")
+    }
+
+    /// Mean credits in use.
+    fn used(results: &Results, name: &str) -> f64 {
+        of(results, name).busy_ps as f64 / 1e3 / results.measured_ns
+    }
+
+    #[test]
+    fn no_domain_holds_more_than_its_credits_and_all_of_them_while_others_wait() {
+        let r = results(&forwarder(&[
+            ("/machine/pcie", pcie_json()),
+            ("/machine/nic/write_credits", json!(8)),
+            ("/traffic/rate", json!("40 Mpps")),
+        ]));
+        for d in &r.domains {
+            let used = used(&r, &d.domain);
+            assert!(used <= d.credits as f64 * 1.001, "{}: {used} of {}", d.domain, d.credits);
+            assert!(d.starved_ps as f64 <= r.measured_ns * 1e3, "{d:?}");
+        }
+        // Two writes of 256 B; beside one of a completion, up to three credits are too few for the next.
+        let lines = used(&r, "io-credits");
+        assert!((6.5..=8.0).contains(&lines), "{lines} of 8");
+        assert!(of(&r, "io-credits").starved_ps as f64 > 0.9e3 * r.measured_ns);
+        assert_eq!(of(&r, "posted-credits").starved_ps, 0);
+        // Each holds its credits for the time on the link and in the LLC: Little's law.
+        let latency = used(&r, "io-credits") * r.measured_ns / of(&r, "io-credits").uses as f64;
+        assert!((200.0..300.0).contains(&latency), "{latency} ns");
+    }
+
+    #[test]
+    fn lines_that_wait_for_a_walk_are_part_of_those_that_hold_credits() {
+        let iommu = json!({
+            "iotlb": { "entries": 8, "ways": 8 },
+            "paging_structures": { "pml4": 4, "pdpt": 4, "pd": 4 },
+            "posted_queue": 16, "non_posted_queue": 16, "walkers": 1, "step_latency": "400 ns",
+            "pages": { "payload": "4 KiB", "descriptors": "4 KiB", "completions": "4 KiB" }
+        });
+        let r = results(&forwarder(&[
+            ("/machine/pcie", pcie_json()),
+            ("/machine/iommu", iommu),
+            ("/traffic/rate", json!("40 Mpps")),
+        ]));
+        let (iommu, credits) = (of(&r, "iommu"), of(&r, "posted-credits"));
+        assert!(used(&r, "iommu") > 0.95 && used(&r, "posted-credits") > 15.0);
+        assert!(iommu.starved_ps as f64 > 0.9e3 * r.measured_ns, "{iommu:?}");
+        let waiting = iommu.holds_writes_ps as f64 / of(&r, "io-credits").busy_ps as f64;
+        assert!((0.5..1.0).contains(&waiting), "{waiting} of {credits:?}");
+    }
+}

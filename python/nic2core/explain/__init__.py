@@ -1,0 +1,7 @@
+"""What limits a run, and by how much a change of each domain would help."""
+
+from nic2core.explain.changes import Change, changes
+from nic2core.explain.model import LOAD, Model, model
+from nic2core.explain.use import Use, uses, work
+
+__all__ = ["LOAD", "Change", "Model", "Use", "changes", "model", "uses", "work"]

@@ -1,0 +1,199 @@
+"""The concrete change of each domain: what it is in the scenario, and what it is in the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from nic2core.explain.quantity import times
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from nic2core.explain.model import Model
+    from nic2core.results import Result
+
+MAX_CORES = 32
+"""The most that the engine simulates."""
+
+MAX_LANES, MAX_GENERATION = 16, 5
+"""The largest PCIe link of the engine."""
+
+NETWORK_CAUSES = ("rx", "tx", "descriptor", "mbuf", "page-clean")
+"""Parts of the names of the causes that are network data, of which ideal DDIO leaves none."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of one domain."""
+
+    domain: str
+    what: str
+    """For people."""
+    overrides: dict[str, Any]
+    """The keys of the scenario."""
+    apply: Callable[[Model], Model]
+    """The same in the model."""
+
+
+def changes(result: Result) -> list[Change]:
+    """One for each domain that can be changed, in path order."""
+    known = {d.domain for d in result.data.domains}
+    return [c for c in _all(result) if c.domain in known]
+
+
+def _more(domain: str, factor: float) -> Callable[[Model], Model]:
+    """So many times the credits of a domain."""
+
+    def apply(model: Model) -> Model:
+        if domain in model.pools:
+            return model.with_pool(domain, model.pools[domain].more(factor))
+        return model.with_others(domain, factor)
+
+    return apply
+
+
+def _credits(domain: str, factor: float) -> Callable[[Model], Model]:
+    """More credits of DMA: those that something waits for are taken, and crowd the memory."""
+
+    def apply(model: Model) -> Model:
+        if domain not in model.pools:
+            return model
+        memory = model.memory
+        own = memory.own_reads if domain.startswith("read") else memory.own_writes
+        # Credits for which nothing waits are not taken.
+        starved = model.use(domain).starved
+        model = _more(domain, factor)(model)
+        return _crowd(model, domain, 1 + (factor - 1) * starved, own)
+
+    return apply
+
+
+def _crowd(model: Model, domain: str, factor: float, own: float) -> Model:
+    """A domain whose share of the requests to memory was `own` sends so many times as many.
+
+    They wait longer there, and it gets a larger share of what the memory carries.
+    """
+    longer = 1 + (factor - 1) * own
+    pool = model.pools[domain].spends("dram", longer)
+    return model.with_pool(domain, pool).with_others("dram", factor / longer)
+
+
+def _memory(factor: float) -> Callable[[Model], Model]:
+    """The channels have so many times less to do."""
+    return lambda model: model.with_others("dram", factor).without_waits(
+        "dram", model.memory.waits(factor)
+    )
+
+
+def _registers(factor: float) -> Callable[[Model], Model]:
+    def apply(model: Model) -> Model:
+        model = model.with_others("miss-registers", factor)
+        return model.without_waits("miss-registers", 1 / factor)
+
+    return apply
+
+
+def _cores(factor: float) -> Callable[[Model], Model]:
+    """More cores bring their miss registers with them."""
+
+    def apply(model: Model) -> Model:
+        model = _more("miss-registers", factor)(_more("cores", factor)(model))
+        return _crowd(model, "cores", factor, model.memory.own_misses)
+
+    return apply
+
+
+def _without_iommu(model: Model) -> Model:
+    return model.with_others("iommu", float("inf")).without_waits("iommu")
+
+
+def _wider(link: str) -> Callable[[Model], Model]:
+    """A link of twice the rate, for which nothing waits."""
+    return lambda model: model.with_others(link, 2.0).without_waits(link)
+
+
+def _all(result: Result) -> Iterator[Change]:
+    scenario = result.scenario
+    machine, queues = scenario["machine"], scenario["queues"]
+    nic, pcie = machine["nic"], machine.get("pcie")
+    if nic.get("link"):
+        link = times(nic["link"], 2)
+        yield Change("wire", f"a link of {link}", {"machine.nic.link": link}, _wider("wire"))
+    sram = times(nic["sram"], 2)
+    yield Change("nic-sram", f"{sram} of SRAM", {"machine.nic.sram": sram}, _more("nic-sram", 2))
+    sets: dict[str, Any] = {"queues.rx_descriptors": 2 * queues["rx_descriptors"]}
+    if queues.get("pool_buffers") is not None:
+        # The buffers that the descriptors hold; what the pool has beyond stays.
+        sets["queues.pool_buffers"] = queues["pool_buffers"] + queues["rx_descriptors"]
+    yield Change("descriptors", "twice the descriptors", sets, _more("descriptors", 2))
+    if pcie is not None:
+        if pcie["lanes"] < MAX_LANES:
+            sets = {"machine.pcie.lanes": 2 * pcie["lanes"]}
+            yield Change("pcie", f"{2 * pcie['lanes']} lanes", sets, _wider("pcie"))
+        elif pcie["generation"] < MAX_GENERATION:
+            sets = {"machine.pcie.generation": pcie["generation"] + 1}
+            yield Change("pcie", f"generation {pcie['generation'] + 1}", sets, _wider("pcie"))
+        for domain, key in (
+            ("posted-credits", "posted_credits"),
+            ("read-tags", "non_posted_credits"),
+        ):
+            sets = {f"machine.pcie.{key}": 2 * pcie[key]}
+            yield Change(domain, f"{2 * pcie[key]} of them", sets, _credits(domain, 2))
+    if machine.get("iommu") is not None:
+        yield Change("iommu", "no misses (no IOMMU)", {"machine.iommu": None}, _without_iommu)
+    for domain, key in (("io-credits", "write_credits"), ("read-credits", "read_credits")):
+        sets = {f"machine.nic.{key}": 2 * nic[key]}
+        yield Change(domain, f"{2 * nic[key]} of them", sets, _credits(domain, 2))
+    yield Change(
+        "io-ways",
+        "no leak (ideal DDIO)",
+        {"placement.policy": "ideal-ddio"},
+        _memory(1 / max(1e-6, 1 - _network_share(result))),
+    )
+    channels = machine["dram"]["channels"]
+    yield Change(
+        "dram", f"{2 * channels} channels", {"machine.dram.channels": 2 * channels}, _memory(2)
+    )
+    registers = 2 * machine["core"]["l1_miss_registers"]
+    sets = {"machine.core.l1_miss_registers": registers}
+    yield Change("miss-registers", f"{registers} a core", sets, _registers(2))
+    yield from _more_cores(result)
+
+
+def _network_share(result: Result) -> float:
+    """Share of the memory traffic that is network data."""
+    causes = result.data.memory.causes
+    network = sum(c.lines for c in causes if any(part in c.cause for part in NETWORK_CAUSES))
+    return network / (sum(c.lines for c in causes) or 1)
+
+
+def _more_cores(result: Result) -> Iterator[Change]:
+    """A quarter more for every tenant that serves packets; those behind it move on."""
+    tenants = result.scenario["tenants"]
+    serving = [t["app"]["kind"] != "xmem" for t in tenants]
+    if not any(serving) or result.data.packets.offered == 0:
+        return
+    sets: dict[str, Any] = {}
+    before = after = last = 0
+    moves: list[tuple[int, int]] = []
+    for number, (tenant, serves) in enumerate(zip(tenants, serving, strict=True)):
+        first, count = tenant["cores"]["first"], tenant["cores"]["count"]
+        more = ceil(count / 4) if serves else 0
+        first += sum(extra for begin, extra in moves if begin <= first)
+        sets[f"tenants.{number}.cores.first"] = first
+        if serves:
+            sets[f"tenants.{number}.cores.count"] = count + more
+            moves.append((tenant["cores"]["first"], more))
+            before, after = before + count, after + count + more
+        last = max(last, first + count + more)
+    if last > MAX_CORES:
+        return
+    machine = result.scenario["machine"]
+    if last > machine["core"]["count"]:
+        sets["machine.core.count"] = last
+        if machine["llc"].get("slices") is None:
+            # Else there would be more of them, too.
+            sets["machine.llc.slices"] = machine["core"]["count"]
+    yield Change("cores", f"{after} cores", sets, _cores(after / before))

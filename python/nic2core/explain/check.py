@@ -1,0 +1,34 @@
+"""Really running a scenario with each change, to hold what the model said against it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nic2core import api
+from nic2core._core import UserError
+from nic2core.explain.use import work
+from nic2core.models import Scenario
+from nic2core.sweep import Progress, run_all
+
+if TYPE_CHECKING:
+    from nic2core.explain.help import Help
+    from nic2core.results import Result
+
+
+def check(result: Result, jobs: int = 1, progress: Progress | None = None) -> list[Help]:
+    """Run every change, `jobs` at a time. Ctrl-C ends it: what is not run has no measured value."""
+    if result.peak is not None:
+        raise UserError(
+            "The peak of a search has no rate of its own that a change could be run at; make a "
+            "result with `nic2core run` at that rate."
+        )
+    said = result.helps
+    base, _ = work(result.data)
+    if base <= 0:
+        return said
+    scenario = Scenario.model_validate(result.scenario)
+    prepared = [api.prepare(scenario, h.change.overrides) for h in said]
+    done = run_all(prepared, [h.change.domain for h in said], jobs=jobs, progress=progress)
+    measured = {r.label: work(r.data)[0] / base - 1 for r in done}
+    return [replace(h, measured=measured.get(h.change.domain)) for h in said]

@@ -1,0 +1,38 @@
+"""By how much a change of each domain helps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from nic2core.explain.changes import Change, changes
+
+if TYPE_CHECKING:
+    from nic2core.results import Result
+
+
+@dataclass(frozen=True)
+class Help:
+    """By how much a change helps."""
+
+    change: Change
+    predicted: float
+    """Rate with the change / rate without - 1, by the model."""
+    measured: float | None = None
+    """The same of two runs; nothing before the change is run."""
+
+    @property
+    def error(self) -> float | None:
+        """Rate with the change that is predicted / that is measured - 1."""
+        if self.measured is None or self.measured <= -1:
+            return None
+        return (1 + self.predicted) / (1 + self.measured) - 1
+
+
+def helps(result: Result) -> list[Help]:
+    """What the model says of every change, in path order; nothing for a run that did no work."""
+    model = result.model
+    if not isfinite(model.rate) or model.rate <= 0:
+        return []
+    return [Help(c, c.apply(model).rate / model.rate - 1) for c in changes(result)]

@@ -1,0 +1,24 @@
+"""Values with units in a scenario: `"36 MiB"`, `"3.2 GHz"`, `"5 us"`."""
+
+from __future__ import annotations
+
+PS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+HZ = {"Hz": 1e-9, "kHz": 1e-6, "MHz": 1e-3, "GHz": 1.0}
+
+
+def times(value: str, factor: float) -> str:
+    """A quantity, so many times as large, in its own unit."""
+    number, _, unit = value.partition(" ")
+    return f"{float(number) * factor:g} {unit}"
+
+
+def nanoseconds(value: str) -> float:
+    """A duration, ns."""
+    number, _, unit = value.partition(" ")
+    return float(number) * PS[unit]
+
+
+def gigahertz(value: str) -> float:
+    """A frequency, cycles a nanosecond."""
+    number, _, unit = value.partition(" ")
+    return float(number) * HZ[unit]

@@ -1,0 +1,126 @@
+"""The explanation of a run, as a table in the terminal and as data."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from nic2core import words
+from nic2core.explain.use import work
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nic2core.explain.help import Help
+    from nic2core.explain.use import Use
+    from nic2core.results import Result
+
+BAR = 10
+"""Cells of a bar."""
+
+
+def show(result: Result, helps: Sequence[Help]) -> None:
+    """Draw the explanation of a run; `helps` may have been checked."""
+    console = Console(highlight=False)
+    console.print(Text(words.sentence(words.verdict(result)), style="bold"))
+    console.print(_table(result, helps))
+    rate, what = work(result.data)
+    console.print(
+        f"The run does {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
+        "held); no change helps beyond what the next one allows.",
+        style="dim",
+    )
+
+
+def _table(result: Result, helps: Sequence[Help]) -> Table:
+    _, what = work(result.data)
+    checked = any(h.measured is not None for h in helps)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("domain")
+    table.add_column("in use", justify="right")
+    table.add_column("of")
+    table.add_column("", no_wrap=True)
+    table.add_column("held for", justify="right")
+    table.add_column(f"uses/{what.removesuffix('s')}", justify="right")
+    table.add_column(f"allows M{what[0]}/s", justify="right")
+    table.add_column("change")
+    table.add_column("helps by", justify="right")
+    if checked:
+        table.add_column("re-run", justify="right")
+    by_domain = {h.change.domain: h for h in helps}
+    for use in result.model.used:
+        table.add_row(
+            *_row(result, use, by_domain.get(use.name)),
+            style="bold" if use.name == result.model.cause else "",
+        )
+    return table
+
+
+def _row(result: Result, use: Use, help_: Help | None) -> list[Text | str]:
+    name = words.stage(use.name)
+    if use.name == result.model.cause:
+        name += " ◀ limits" if result.limited else " ◀ next"
+    full, rest = divmod(round(use.load * BAR * 2), 2)
+    cells: list[Text | str] = [
+        name,
+        words.three(use.occupancy),
+        f"{use.credits} {words.what_for(use)}",
+        Text(("█" * full + "▌" * rest).ljust(BAR), style=words.severity(use.load).terminal),
+        words.time(use.latency_ns) if use.uses_per_us > 0 else words.NOTHING,
+        words.three(use.uses_per_work),
+        words.allowed(result, use),
+        "" if help_ is None else help_.change.what,
+        "" if help_ is None else words.gain(help_.predicted),
+    ]
+    if help_ is not None and help_.measured is not None:
+        cells.append(words.gain(help_.measured))
+    return cells
+
+
+def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
+    """The explanation as JSON values."""
+    model = result.model
+    rate, what = work(result.data)
+
+    def finite(value: float) -> float | None:
+        return value if isfinite(value) else None
+
+    return {
+        "label": result.label,
+        "rate_mps": rate,
+        "of": what,
+        "offered_mps": finite(model.demand),
+        "limited": result.limited,
+        "limits": model.cause,
+        "full": model.full,
+        "verdict": words.verdict(result),
+        "domains": [
+            {
+                "domain": u.name,
+                "unit": u.unit,
+                "credits": u.credits,
+                "in_use": u.occupancy,
+                "held_ns": u.latency_ns,
+                "uses_per_us": u.uses_per_us,
+                "uses_per_work": u.uses_per_work,
+                "starved_share": u.starved,
+                "allows_mps": finite(model.allows.get(u.name, u.allows_mps)),
+                "spent_ns": model.pools[u.name].spent_ns if u.name in model.pools else None,
+            }
+            for u in model.used
+        ],
+        "changes": [
+            {
+                "domain": h.change.domain,
+                "change": h.change.what,
+                "set": h.change.overrides,
+                "helps_by": finite(h.predicted),
+                "rerun": h.measured,
+            }
+            for h in helps
+        ],
+    }

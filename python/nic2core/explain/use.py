@@ -1,0 +1,93 @@
+"""How each domain of the path was used: credits, occupancy, latency, and the rate they allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nic2core.results_model import Domain, Results
+
+ONLY_INFORMS = ("io-ways", "read-queue", "write-queue", "dram", "socket-link")
+"""Domains that are no limit of their own: the I/O ways evict, of the memory the fullest part counts,
+as `dram`, and no packet crosses the link between the sockets."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """One domain, in the terms of Little's law: rate = credits in use / latency."""
+
+    name: str
+    unit: str
+    credits: int
+    occupancy: float
+    """Mean of the credits in use."""
+    latency_ns: float
+    """Mean time for which one is held."""
+    uses_per_us: float
+    """Credits taken, in millions a second."""
+    uses_per_work: float
+    """Credits taken for each piece of work."""
+    starved: float
+    """Share of time in which something waited and none was free, 0 to 1."""
+    allows_mps: float
+    """Work that all credits would carry at this latency, millions a second."""
+
+    @property
+    def load(self) -> float:
+        """Share of the credits in use."""
+        return min(1.0, self.occupancy / self.credits) if self.credits else 0.0
+
+
+def work(data: Results) -> tuple[float, str]:
+    """What the run is measured by: millions a second, and of what."""
+    if data.packets.offered > 0:
+        return data.packets.completed_mpps, "packets"
+    if data.dma is not None:
+        return data.dma.transactions / data.measured_ns * 1e3, "transactions"
+    return sum(t.progress_mps for t in data.tenants), "accesses"
+
+
+def bytes_per_work(data: Results) -> float | None:
+    """Mean bytes of a piece of work on the network or of the DMA benchmark."""
+    rate, _ = work(data)
+    if rate <= 0:
+        return None
+    gbps = data.packets.completed_gbps if data.dma is None else data.dma.gbps
+    return gbps * 1e3 / 8 / rate or None
+
+
+def uses(data: Results) -> list[Use]:
+    """Every domain of a run, in path order."""
+    return [_use(data, d) for d in data.domains]
+
+
+def _use(data: Results, d: Domain) -> Use:
+    rate, _ = work(data)
+    span = data.measured_ns
+    occupancy = d.busy_ps / 1e3 / span
+    latency = d.busy_ps / 1e3 / d.uses if d.uses else 0.0
+    per_us = d.uses / span * 1e3
+    per_work = per_us / rate if rate > 0 else 0.0
+    if d.domain == "wire":
+        # It carries what is offered, dropped or not.
+        per_work = 1.0
+    held = _own_latency(data, d, latency)
+    allows = d.credits / (held * per_work) * 1e3 if held * per_work > 0 else inf
+    starved = d.starved_ps / 1e3 / span
+    return Use(d.domain, d.unit, d.credits, occupancy, latency, per_us, per_work, starved, allows)
+
+
+def _own_latency(data: Results, d: Domain, latency: float) -> float:
+    """The latency without what a credit waits for a later domain that is full.
+
+    A packet in the SRAM waits for the first of its write credits, and a descriptor for its core:
+    more of them would wait longer.
+    """
+    stage = {s.stage: s.distribution.mean_ns for s in data.latency}
+    if d.domain == "nic-sram":
+        return max(0.0, latency - stage.get("nic", 0.0))
+    if d.domain == "descriptors":
+        return max(0.0, latency - stage.get("queue", 0.0))
+    return latency

@@ -1,0 +1,63 @@
+"""The panel that says what limits: a bar for each domain of the path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nic2core import words
+from nic2core.explain.use import work
+
+if TYPE_CHECKING:
+    from nic2core.results import Result
+
+
+@dataclass(frozen=True)
+class Row:
+    """One domain."""
+
+    domain: str
+    name: str
+    badge: str
+    """`limits` on the domain that limits the run, `next` on the one that would be the first to."""
+    in_use: str
+    load: float
+    """Share of its credits in use, 0 to 1."""
+    severity: str
+    held: str
+    allows: str
+    share: float | None
+    """The rate of the run / the rate that the domain allows; absent where it allows none."""
+    change: str
+    helps: str
+    gain: float
+
+
+def limits_of(result: Result) -> list[Row]:
+    """The rows of a run, in path order."""
+    helps = {h.change.domain: h for h in result.helps}
+    rate, _ = work(result.data)
+    rows = []
+    for use in result.model.used:
+        badge = "limits" if result.limited else "next"
+        help_ = helps.get(use.name)
+        allows = words.allowed(result, use)
+        rows.append(
+            Row(
+                domain=use.name,
+                name=words.stage(use.name),
+                badge=badge if use.name == result.model.cause else "",
+                in_use=f"{words.three(use.occupancy)} of {use.credits:,} {words.what_for(use)}",
+                load=use.load,
+                severity=words.severity(use.load).name,
+                held=words.time(use.latency_ns) if use.uses_per_us > 0 else words.NOTHING,
+                allows=allows,
+                share=None
+                if allows == words.NOTHING
+                else min(1.0, rate / result.model.allows.get(use.name, use.allows_mps)),
+                change="" if help_ is None else help_.change.what,
+                helps="" if help_ is None else words.gain(help_.predicted),
+                gain=0.0 if help_ is None else help_.predicted,
+            )
+        )
+    return rows

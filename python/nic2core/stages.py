@@ -1,0 +1,61 @@
+"""The stages of the path as gauges: how full each is, and of what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nic2core.explain.use import Use, uses
+
+if TYPE_CHECKING:
+    from nic2core.results_model import Results
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage and its load."""
+
+    stage: str
+    """The name of a domain, or `llc`."""
+    load: float
+    """Mean use of its capacity, 0 to 1."""
+    detail: str
+    """What that load is made of, for people."""
+
+
+def stages(data: Results) -> list[Stage]:
+    """Every stage of a run, in path order."""
+    found = [_stage(data, use) for use in uses(data)]
+    llc = _llc(data)
+    if llc is not None:
+        # Before the memory behind it.
+        place = next(n for n, s in enumerate(found) if s.stage == "read-queue")
+        found.insert(place, llc)
+    return found
+
+
+def _stage(data: Results, use: Use) -> Stage:
+    load, of = use.load, use.occupancy
+    if use.name == "io-ways":
+        # The ways are full: how busy they are shows in the writes that take a line in them.
+        written = data.io.write_hits + data.io.write_misses if data.io is not None else 0
+        load = min(1.0, data.io.write_misses / written) if data.io is not None and written else 0.0
+        return Stage(use.name, load, f"{100 * load:.1f} % of DMA writes take a new line")
+    details = {
+        "wire": f"{100 * load:.0f} % of time carries a frame",
+        "nic-sram": f"{of / 1024:.1f} of {use.credits / 1024:.0f} KiB in use",
+        "descriptors": f"{of:.0f} of {use.credits} not posted to the NIC",
+        "pcie": f"{100 * load:.0f} % in the busier direction",
+        "dram": f"{data.memory.bandwidth_gbps:.1f} of {data.memory.bus_limit_gbps:.1f} GB/s",
+    }
+    plain = f"{of:.1f} of {use.credits} {use.unit}s in use"
+    return Stage(use.name, load, details.get(use.name, plain))
+
+
+def _llc(data: Results) -> Stage | None:
+    rows = [c for c in data.caches if c.level == "llc"]
+    hits, misses = sum(c.hits for c in rows), sum(c.misses for c in rows)
+    if hits + misses == 0:
+        return None
+    share = misses / (hits + misses)
+    return Stage("llc", share, f"{100 * share:.1f} % of core requests miss")

@@ -1,0 +1,137 @@
+"""What limits is named, and what a change helps is what it really helps."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nic2core import Result, UserError, api, cli
+from nic2core.explain import show
+from nic2core.explain.check import check
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCENARIOS = {"explain-link": "wire", "explain-cpu": "cores", "explain-iommu": "iommu",
+             "explain-memory": "dram"}  # fmt: skip
+"""The scenarios made for it, and what limits each."""
+
+
+@pytest.fixture(scope="module", params=SCENARIOS)
+def explained(request: pytest.FixtureRequest) -> tuple[str, Result]:
+    return SCENARIOS[request.param], api.run(request.param)
+
+
+def test_what_limits_is_named_and_what_a_change_helps_is_right(
+    explained: tuple[str, Result],
+) -> None:
+    limits, result = explained
+    assert result.limited
+    assert result.model.cause == limits
+    helps = {h.change.domain: h for h in check(result, jobs=2)}
+    assert len(helps) >= 10
+    for name, said in helps.items():
+        assert said.measured is not None, name
+        # The rate with the change, predicted and measured, and what it gains.
+        assert said.error == pytest.approx(0.0, abs=0.2), name
+        if said.measured > 0.05 or said.predicted > 0.05:
+            assert said.predicted == pytest.approx(said.measured, rel=0.2), name
+        else:
+            assert said.measured > -0.05, name
+    best = max(helps, key=lambda name: helps[name].predicted)
+    assert best == limits
+    assert (helps[limits].measured or 0.0) > 0.2
+
+
+def test_the_model_gives_the_rate_that_was_measured(explained: tuple[str, Result]) -> None:
+    _, result = explained
+    assert result.model.rate == pytest.approx(result.mpps, rel=0.05)
+
+
+def test_no_credit_is_held_without_a_cause(explained: tuple[str, Result]) -> None:
+    _, result = explained
+    for name, pool in result.model.pools.items():
+        assert all(ns >= 0 for ns in pool.spent_ns.values()), name
+        if name != "cores":
+            held = result.model.use(name).latency_ns
+            assert sum(pool.spent_ns.values()) == pytest.approx(held), name
+
+
+def test_the_table_names_the_limit_and_every_domain(
+    ddio: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    helps = [replace(h, measured=h.predicted) for h in ddio.helps]
+    show.show(ddio, helps)
+    shown = capsys.readouterr().out
+    assert shown.startswith("The memory bus limits this run: 256 slots / (17.8 a packet")
+    lines = shown.splitlines()
+    assert sum("◀ limits" in line for line in lines) == 1
+    for use in ddio.model.used:
+        assert any(use.unit in line for line in lines), use.name
+    assert "8 channels" in shown
+    assert "re-run" in shown
+    show.show(ddio, ddio.helps)
+    assert "re-run" not in capsys.readouterr().out
+
+
+def test_json_says_the_same(ddio: Result, tmp_path: Path,
+                            capsys: pytest.CaptureFixture[str],
+                            monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setattr("sys.argv", ["nic2core", "explain", str(ddio.save(tmp_path)), "--json"])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert not end.value.code
+    said = json.loads(capsys.readouterr().out)
+    assert (said["limits"], said["full"], said["limited"]) == ("dram", "read-queue", True)
+    assert [d["domain"] for d in said["domains"]] == [u.name for u in ddio.model.used]
+    helps = {c["domain"]: c["helps_by"] for c in said["changes"]}
+    assert helps["dram"] > 0
+    assert helps["nic-sram"] == 0
+    assert all(c["rerun"] is None for c in said["changes"])
+
+
+def test_what_is_not_a_result_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "result.json"
+    for text, says in ((None, "does not exist"), ("{", "is not JSON"), ("{}", "is not a result")):
+        if text is not None:
+            file.write_text(text)
+        monkeypatch.setattr("sys.argv", ["nic2core", "explain", str(tmp_path)])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        assert end.value.code == cli.EXIT_USER
+        assert says in capsys.readouterr().err
+
+
+def test_a_run_at_ease_gains_from_nothing(calm: Result) -> None:
+    assert not calm.limited
+    assert {h.predicted for h in calm.helps} == {0.0}
+
+
+def test_a_run_without_work_is_explained_as_far_as_it_goes(
+    packetless: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show.show(packetless, packetless.helps)
+    assert "cores" in capsys.readouterr().out
+
+
+def test_the_peak_of_a_search_cannot_be_checked(ddio: Result) -> None:
+    from nic2core.results_model import Peak
+
+    peak = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=ddio.data)
+    with pytest.raises(UserError, match="no rate of its own"):
+        check(replace(ddio, peak=peak))
+
+
+def test_more_cores_move_those_behind(explained: tuple[str, Result]) -> None:
+    _, result = explained
+    cores = next(h.change for h in result.helps if h.change.domain == "cores")
+    tenants = result.scenario["tenants"]
+    for number in range(1, len(tenants)):
+        moved = cores.overrides[f"tenants.{number}.cores.first"]
+        assert moved > tenants[number]["cores"]["first"]
