@@ -172,7 +172,7 @@ def _network_share(result: Result) -> float:
 def _more_cores(result: Result) -> Iterator[Change]:
     """A quarter more for every tenant that serves packets; those behind it move on."""
     tenants = result.scenario["tenants"]
-    serving = [t["app"]["kind"] != "xmem" for t in tenants]
+    serving = [t["app"]["kind"] not in ("xmem", "stream") for t in tenants]
     if not any(serving) or result.data.packets.offered == 0:
         return
     sets: dict[str, Any] = {}

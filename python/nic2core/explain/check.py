@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from nic2core import api
 from nic2core._core import UserError
 from nic2core.explain.use import work
@@ -27,7 +29,13 @@ def check(result: Result, jobs: int = 1, progress: Progress | None = None) -> li
     base, _ = work(result.data)
     if base <= 0:
         return said
-    scenario = Scenario.model_validate(result.scenario)
+    try:
+        scenario = Scenario.model_validate(result.scenario)
+    except ValidationError as error:
+        raise UserError(
+            f"The scenario of this result is none of this version of nic2core: {error}. Make it "
+            "again with `nic2core run ... --out DIR`."
+        ) from error
     prepared = [api.prepare(scenario, h.change.overrides) for h in said]
     done = run_all(prepared, [h.change.domain for h in said], jobs=jobs, progress=progress)
     measured = {r.label: work(r.data)[0] / base - 1 for r in done}

@@ -163,6 +163,9 @@ def model(result: Result) -> Model:
     if what != "transactions" and "cores" in by_name and rate > 0:
         pools["cores"] = _cores(data, scenario, domains)
     others = {u.name: u.allows_mps for u in used if u.name not in {*pools, *ONLY_INFORMS}}
+    if what == "accesses" and "socket-link" in by_name and rate > 0:
+        # Only tenants without packets reach over it.
+        others["socket-link"] = rate / max(by_name["socket-link"].load, 1e-9)
     if "iommu" in others and rate > 0:
         others["iommu"] = rate / max(_iommu_load(scenario, by_name, domains), 1e-9)
     # The bus, or the read queues: random rows keep these full long before it.

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from nic2core.results_model import Domain, Results
 
 ONLY_INFORMS = ("io-ways", "read-queue", "write-queue", "dram", "socket-link")
-"""Domains that are no limit of their own: the I/O ways evict, of the memory the fullest part counts,
+"""Domains that are no limit of their own: the I/O ways evict, of memory the fullest part counts,
 as `dram`, and no packet crosses the link between the sockets."""
 
 

@@ -84,7 +84,8 @@ fn the_link_bounds_remote_traffic() {
     assert_close(link.limit_gbps, 4.0, 1e-6);
     assert!(link.to_local_gbps <= 4.0);
     assert_close(link.to_local_gbps, 4.0, 0.05);
-    assert_eq!(r.limiting_stage, "socket-link");
+    let used = r.domains.iter().find(|d| d.domain == "socket-link").expect("there is a link");
+    assert_close(used.busy_ps as f64, r.measured_ns * 1e3, 0.05);
 }
 
 #[test]
