@@ -65,19 +65,18 @@ def _credits(domain: str, factor: float) -> Callable[[Model], Model]:
         # Credits for which nothing waits are not taken.
         starved = model.use(domain).starved
         model = _more(domain, factor)(model)
-        return _crowd(model, domain, 1 + (factor - 1) * starved, own)
+        return _crowd(model, 1 + (factor - 1) * starved, own)
 
     return apply
 
 
-def _crowd(model: Model, domain: str, factor: float, own: float) -> Model:
+def _crowd(model: Model, factor: float, own: float) -> Model:
     """A domain whose share of the requests to memory was `own` sends so many times as many.
 
-    They wait longer there, and it gets a larger share of what the memory carries.
+    All wait longer there, and it gets a larger share of what the memory carries.
     """
     longer = 1 + (factor - 1) * own
-    pool = model.pools[domain].spends("dram", longer)
-    return model.with_pool(domain, pool).with_others("dram", factor / longer)
+    return model.without_waits("dram", longer).with_others("dram", factor / longer)
 
 
 def _memory(factor: float) -> Callable[[Model], Model]:
@@ -100,7 +99,7 @@ def _cores(factor: float) -> Callable[[Model], Model]:
 
     def apply(model: Model) -> Model:
         model = _more("miss-registers", factor)(_more("cores", factor)(model))
-        return _crowd(model, "cores", factor, model.memory.own_misses)
+        return _crowd(model, factor, model.memory.own_misses)
 
     return apply
 

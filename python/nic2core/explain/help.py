@@ -35,4 +35,5 @@ def helps(result: Result) -> list[Help]:
     model = result.model
     if not isfinite(model.rate) or model.rate <= 0:
         return []
-    return [Help(c, c.apply(model).rate / model.rate - 1) for c in changes(result)]
+    # What has more credits than help does not take them: nothing is said to harm.
+    return [Help(c, max(0.0, c.apply(model).rate / model.rate - 1)) for c in changes(result)]
