@@ -308,7 +308,10 @@ mod tests {
             "iotlb": { "entries": 8, "ways": 8 },
             "paging_structures": { "pml4": 4, "pdpt": 4, "pd": 4 },
             "posted_queue": 16, "non_posted_queue": 16, "walkers": 1, "step_latency": "400 ns",
-            "pages": { "payload": "4 KiB", "descriptors": "4 KiB", "completions": "4 KiB" }
+            "pages": {
+                "payload": "4 KiB", "descriptors": "4 KiB", "completions": "4 KiB",
+                "acknowledgements": "4 KiB"
+            }
         });
         let r = results(&forwarder(&[
             ("/machine/pcie", pcie_json()),
