@@ -72,7 +72,7 @@ impl Counters {
     /// A frame has come in over the network link.
     #[inline]
     pub(super) fn frame(&mut self, bytes: u32) {
-        self.link_bits += u64::from(wire_bits(bytes));
+        self.link_bits += wire_bits(bytes);
     }
 }
 

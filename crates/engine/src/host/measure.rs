@@ -222,6 +222,11 @@ impl Host {
         self.meters.now - self.meters.begin
     }
 
+    /// Mean number of line credits of DMA writes in use.
+    pub(super) fn mean_credits(&self) -> f64 {
+        self.meters.domains.write_lines.used.time(self.meters.now) as f64 / self.span_ps()
+    }
+
     /// Mean time for which a line written held its credit (Little's law), ns.
     fn write_latency_ns(&self) -> Option<f64> {
         let used = &self.meters.domains.write_lines.used;
@@ -246,7 +251,6 @@ impl Host {
             .map(|c| (c.core.access_ps(), c.core.accesses))
             .fold((0.0, 0u64), |a, c| (a.0 + c.0, a.1 + c.1));
         let counts = &self.memory.counts;
-        let credits = &self.meters.domains.write_lines.used;
         Ok(Results {
             engine_version: env!("CARGO_PKG_VERSION").into(),
             seed: self.scenario.run.seed,
@@ -271,7 +275,7 @@ impl Host {
                 read_hits: counts.io_read_hits,
                 read_misses: counts.io_read_misses,
                 write_credits: self.rx.credits(),
-                write_credits_used: credits.time(self.meters.now) as f64 / self.span_ps(),
+                write_credits_used: self.mean_credits(),
                 write_latency_ns: self.write_latency_ns(),
             }),
             iommu: self.iommu.as_ref().map(|iommu| self.iommu_results(iommu, span_ns)),

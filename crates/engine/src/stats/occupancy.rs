@@ -68,7 +68,7 @@ impl Starvation {
     #[inline]
     pub(crate) fn end(&mut self, now: Ps) {
         if self.since != Ps::MAX {
-            self.total = self.total + (now - self.since);
+            self.total += now - self.since;
             self.since = Ps::MAX;
         }
     }
