@@ -458,7 +458,8 @@ class Pages(Model):
 class RunTime(Model):
     """What mapping and unmapping a buffer at run time costs. The times are those of Linux with
     constant-time allocation of addresses, in cycles of a 3.1 GHz Xeon E3 (Malka, Amit, Ben-Yehuda
-    and Tsafrir, "rIOMMU", ASPLOS 2015, table 1, "strict+").
+    and Tsafrir, "rIOMMU", ASPLOS 2015, table 1, "strict+"); quoted from memory, not checked against
+    the paper.
     """
 
     map: Duration = "235 ns"
