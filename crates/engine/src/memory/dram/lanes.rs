@@ -215,7 +215,7 @@ mod tests {
         for bank in 0..64 {
             command.allowed.set(bank, bank as i16);
         }
-        [2, 3, 40].map(|bank| command.want(bank));
+        [2, 3, 40].into_iter().for_each(|bank| command.want(bank));
         command.no_want(40);
         let gaps = Lanes::from_fn(|bank| if bank % 2 == 0 { 10 } else { i16::MIN });
         command.delay(&gaps, 20);
@@ -230,7 +230,7 @@ mod tests {
     fn a_later_base_leaves_no_clock_before_it_and_never_remains_never() {
         let mut command = Command::<1>::new();
         command.allowed = Lanes::from_fn(|bank| bank as i16 * 100);
-        [9, 31].map(|bank| command.want(bank));
+        [9, 31].into_iter().for_each(|bank| command.want(bank));
         command.move_base(1000);
         assert_eq!([0, 9, 10, 11, 31].map(|b| command.allowed.get(b)), [0, 0, 0, 100, 2100]);
         assert_eq!([9, 30, 31].map(|bank| command.wanted.get(bank)), [0, NEVER, 2100]);
@@ -253,10 +253,10 @@ mod tests {
     #[test]
     fn a_set_has_the_banks_that_were_put_into_it() {
         let mut set = BankSet::<2>::EMPTY;
-        [0, 15, 16, 31, 32, 63].map(|bank| set.insert(bank));
+        [0, 15, 16, 31, 32, 63].into_iter().for_each(|bank| set.insert(bank));
         set.remove(31);
         let mut other = BankSet::EMPTY;
-        [1, 15, 16, 31, 63].map(|bank| other.insert(bank));
+        [1, 15, 16, 31, 63].into_iter().for_each(|bank| other.insert(bank));
         assert_eq!(set.intersection(&other).collect::<Vec<_>>(), [15, 16, 63]);
     }
 }
