@@ -172,9 +172,10 @@ mod tests {
     struct Published {
         config: SwiftConfig,
         cwnd: f64,
-        last_decrease: f64,
+        /// Times are exact: that a round trip has passed to the picosecond decides.
+        last_decrease: Ps,
         retransmits: u32,
-        rtt: f64,
+        rtt: Ps,
     }
 
     fn us(duration: crate::config::units::Duration) -> f64 {
@@ -194,7 +195,7 @@ mod tests {
             us(c.fabric_target) + f64::from(c.hops) * us(c.hop_target) + flow
         }
 
-        fn finish(&mut self, now: f64, cwnd: f64) {
+        fn finish(&mut self, now: Ps, cwnd: f64) {
             let cwnd = cwnd.clamp(self.config.min_cwnd, self.config.max_cwnd);
             if cwnd < self.cwnd {
                 self.last_decrease = now;
@@ -202,7 +203,7 @@ mod tests {
             self.cwnd = cwnd;
         }
 
-        fn ack(&mut self, now: f64, delay: f64, target: f64) {
+        fn ack(&mut self, now: Ps, delay: f64, target: f64) {
             self.retransmits = 0;
             let c = &self.config;
             let mut cwnd = self.cwnd;
@@ -214,7 +215,7 @@ mod tests {
             self.finish(now, cwnd);
         }
 
-        fn loss(&mut self, now: f64, timeout: bool) {
+        fn loss(&mut self, now: Ps, timeout: bool) {
             self.retransmits = if timeout { self.retransmits + 1 } else { 0 };
             if self.retransmits >= self.config.reset_after_timeouts {
                 self.finish(now, self.config.min_cwnd);
@@ -261,39 +262,38 @@ mod tests {
             let published = |config: &SwiftConfig| Published {
                 config: config.clone(),
                 cwnd: config.initial_cwnd,
-                last_decrease: 0.0,
+                last_decrease: Ps::ZERO,
                 retransmits: 0,
-                rtt: 0.0,
+                rtt: Ps::ZERO,
             };
             let (mut fabric, mut endpoint) = (published(&config), published(&config));
             let mut now = Ps::ZERO;
             for (gap_ns, step) in steps {
                 now += Ps::from_ns(gap_ns);
-                let t = now.0 as f64 / 1e6;
                 match step {
                     Step::Ack { fabric_ns, endpoint_ns } => {
                         let rtt = Ps::from_ns(fabric_ns + endpoint_ns);
                         let endpoint_ps = Ps::from_ns(endpoint_ns);
-                        (fabric.rtt, endpoint.rtt) = (rtt.0 as f64 / 1e6, rtt.0 as f64 / 1e6);
+                        (fabric.rtt, endpoint.rtt) = (rtt, rtt);
                         let target = fabric.target(true);
                         // Where rounding decides which side of the target a delay is on, the two
                         // may differ for good: such a step says nothing.
                         prop_assume!((target - fabric_ns as f64 / 1e3).abs() > 1e-5);
-                        fabric.ack(t, fabric_ns as f64 / 1e3, target);
+                        fabric.ack(now, fabric_ns as f64 / 1e3, target);
                         let target = endpoint.target(false);
-                        endpoint.ack(t, endpoint_ns as f64 / 1e3, target);
+                        endpoint.ack(now, endpoint_ns as f64 / 1e3, target);
                         swift.on_ack(now, &Feedback {
                             rtt, endpoint: endpoint_ps, marked: false, order: 0, next_order: 0,
                         });
                     }
                     Step::FastRecovery => {
-                        fabric.loss(t, false);
-                        endpoint.loss(t, false);
+                        fabric.loss(now, false);
+                        endpoint.loss(now, false);
                         swift.on_fast_recovery(now, Loss { order: 0, next_order: 0 });
                     }
                     Step::Timeout => {
-                        fabric.loss(t, true);
-                        endpoint.loss(t, true);
+                        fabric.loss(now, true);
+                        endpoint.loss(now, true);
                         swift.on_timeout(now);
                     }
                 }
@@ -303,7 +303,8 @@ mod tests {
                     prop_assert!(error < 1e-6, "{step:?}: {cwnd} for {}", published.cwnd);
                 }
                 let least = fabric.cwnd.min(endpoint.cwnd);
-                let pacing = if least < 1.0 { fabric.rtt / least } else { 0.0 };
+                let rtt = fabric.rtt.0 as f64 / 1e6;
+                let pacing = if least < 1.0 { rtt / least } else { 0.0 };
                 let ours = swift.pacing().0 as f64 / 1e6;
                 prop_assert!((ours - pacing).abs() <= 1e-6 * pacing + 1e-6, "{ours} for {pacing}");
             }
