@@ -6,11 +6,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Fault = Literal[
-    "walks-are-free", "endless-iotlb", "deaf-senders", "no-drops", "flows-take-pages", "private-bus"
+    "walks-are-free",
+    "endless-iotlb",
+    "deaf-senders",
+    "no-drops",
+    "flows-take-pages",
+    "private-bus",
+    "unmapping-is-free",
 ]
 """Mechanisms of the paper that a seeded fault takes away: a miss costs no time; the IOTLB holds all
 pages; senders do not hear the host's delay; nothing is dropped; each connection has pages of its
-own; STREAM does not share the memory bus."""
+own; STREAM does not share the memory bus; what is unmapped stays in the IOTLB."""
 
 LINK, REACTS = 92.0, 81.0
 CREDITS, LINE_BITS = 92, 512
@@ -29,6 +35,7 @@ class Receiver:
     region_mib: float
     payload_page: str | None
     """Absent with the IOMMU off."""
+    unmaps: bool
     senders: int
     fault: Fault | None
 
@@ -44,7 +51,8 @@ class Receiver:
         if self.fault == "flows-take-pages":
             pages *= self.senders / 40
         missed = max(0.01, 1 - 128 / pages)
-        return missed * (3 + 0.5 * (payload > 100))
+        unmapped = self.unmaps and self.fault != "unmapping-is-free"
+        return missed * (3 + 0.5 * (payload > 100) + unmapped)
 
     @property
     def payload_misses(self) -> float:
@@ -114,6 +122,7 @@ def receiver(scenario: dict[str, Any], fault: Fault | None) -> Receiver:
         stream_cores=cores.get("stream", 0),
         region_mib=queues["pool_buffers"] * buffer_bytes / 2**20,
         payload_page=None if iommu["mode"] == "off" else iommu["pages"]["payload"],
+        unmaps=iommu["mode"] in ("strict", "deferred"),
         senders=scenario["traffic"]["senders"],
         fault=fault,
     )

@@ -68,6 +68,7 @@ BROKEN: dict[Fault, tuple[str, ...]] = {
         "fig6/off-drops",
     ),
     "flows-take-pages": ("fig3/flows-minimal",),
+    "unmapping-is-free": ("fig4/unmapping-is-worse",),
     "private-bus": (
         "fig6/off-near-saturation",
         "fig6/on-falls-earlier",

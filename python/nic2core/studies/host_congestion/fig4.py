@@ -25,7 +25,7 @@ from nic2core.studies.host_congestion.judge import (
     ratios,
     throughput,
 )
-from nic2core.studies.host_congestion.points import THREADS, receiver
+from nic2core.studies.host_congestion.points import BASE_THREADS, THREADS, receiver
 from nic2core.studies.study import Figure
 
 if TYPE_CHECKING:
@@ -34,7 +34,16 @@ if TYPE_CHECKING:
     from nic2core.studies.point import Point
 
 SMALL = {n: receiver("small-pages", threads=n) for n in THREADS}
-POINTS = [*OFF.values(), *ON.values(), *SMALL.values()]
+UNMAPPED = [
+    receiver(
+        "small-pages",
+        variant=f"{mode} mode",
+        changes={"machine": {"iommu": {"mode": mode}}},
+    )
+    for mode in ("strict", "deferred")
+]
+"""Buffers unmapped at run time: in pages of 4 KiB, as Linux maps them one by one."""
+POINTS = [*OFF.values(), *ON.values(), *SMALL.values(), *UNMAPPED]
 
 
 def threads_below_81(at: At) -> Simulated | None:
@@ -96,6 +105,9 @@ CLAIMS = {
     "fig4/utilization-with-drops": Evaluator(_SMALL, utilization_with_drops),
     "fig4/earlier-bottleneck": Evaluator(POINTS, earlier_bottleneck),
     "fig4/more-misses": ratios(((SMALL[n], ON[n]) for n in THREADS), misses, above(1)),
+    "fig4/unmapping-is-worse": ratios(
+        ((point, SMALL[BASE_THREADS]) for point in UNMAPPED), misses, above(1)
+    ),
     "fig4/two-pages": Evaluator(
         _LIMITED, lambda at: span(at(p).misses_per_packet_of("payload") for p in _LIMITED)
     ),
