@@ -192,11 +192,15 @@ def _arithmetic(result: Result) -> str:
     model = result.model
     full = next(u for u in model.used if u.name == model.full)
     per, (_, what) = what_for(full), work(result.data)
-    text = (
-        f"{full.credits} {per} / ({three(full.uses_per_work)} a {what.removesuffix('s')} x "
-        f"{time(full.latency_ns)}) = {three(full.allows_mps)} M {what}/s"
-    )
     pool = model.pools.get(full.name)
+    usable = full.credits if pool is None else round(pool.credits)
+    if usable < full.credits:
+        per = f"usable {per}"
+    allows = three(model.allows.get(full.name, full.allows_mps))
+    text = (
+        f"{usable} {per} / ({three(full.uses_per_work)} a {what.removesuffix('s')} x "
+        f"{time(full.latency_ns)}) = {allows} M {what}/s"
+    )
     if pool is None or model.cause == full.name:
         return text
     waits = time(pool.spent_ns[model.cause])

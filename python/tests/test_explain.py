@@ -11,6 +11,8 @@ import pytest
 from nic2core import Result, UserError, api, cli
 from nic2core.explain import show
 from nic2core.explain.check import check
+from nic2core.explain.model import Memory, Model, Pool
+from nic2core.explain.use import Use
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +48,20 @@ def test_what_limits_is_named_and_what_a_change_helps_is_right(
 def test_the_model_gives_the_rate_that_was_measured(explained: tuple[str, Result]) -> None:
     _, result = explained
     assert result.model.rate == pytest.approx(result.mpps, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("link_load", "walks_ns", "named"),
+    [(0.8, 75.0, "iommu"), (1.0, 75.0, "pcie"), (0.8, 10.0, "io-credits")],
+)
+def test_a_link_with_room_is_not_what_credits_wait_for(
+    link_load: float, walks_ns: float, named: str
+) -> None:
+    spent = {"iommu": walks_ns, "dram": 0.0, "io-credits": 213.0, "pcie": 219.0}
+    link = Use("pcie", "direction", 1, link_load, 10.0, 1.0, 1.0, 0.0, 3.0)
+    pools = {"io-credits": Pool(88, 71, spent)}
+    memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0)
+    assert Model(10.0, {}, pools, memory, [link]).cause == named
 
 
 def test_no_credit_is_held_without_a_cause(explained: tuple[str, Result]) -> None:

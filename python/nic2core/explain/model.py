@@ -10,12 +10,17 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.quantity import gigahertz, nanoseconds
+from nic2core.explain.quantity import gigahertz, nanoseconds, size_bytes
 from nic2core.explain.use import ONLY_INFORMS, Use, uses, work
 
 if TYPE_CHECKING:
     from nic2core.results import Result
     from nic2core.results_model import Domain, Results
+
+FULL = 0.95
+"""A link with less load limits nothing: what waits there has come in bunches that others make."""
+NOTICED = 0.1
+"""Waits below this share of the time for which a credit is held are not what limits."""
 
 LOAD = "load"
 """The offered load, where a domain is meant: nothing on the path limits."""
@@ -120,11 +125,25 @@ class Model:
 
     @property
     def cause(self) -> str:
-        """Where the credits of the tightest domain spend most of their time: the domain to name."""
+        """The domain to name: where the credits of the tightest one wait most.
+
+        A credit of DMA that waits nowhere for long limits by its own way. Cores are named by where
+        most of their time goes, for that is their work.
+        """
         pool = self.pools.get(self.tightest)
         if pool is None:
             return self.tightest
-        return max(pool.spent_ns, key=lambda name: pool.spent_ns[name])
+        named = pool.spent_ns
+        if self.tightest != "cores":
+            least = NOTICED * sum(pool.spent_ns.values())
+            named = {
+                name: ns
+                for name, ns in pool.spent_ns.items()
+                if name != self.tightest
+                and ns > least
+                and (name not in ("pcie", "wire") or self.use(name).load >= FULL)
+            }
+        return max(named, key=lambda name: named[name], default=self.tightest)
 
     def with_others(self, name: str, factor: float) -> Model:
         """A domain that allows so many times its rate."""
@@ -193,7 +212,16 @@ def _writes(scenario: dict[str, Any], pool: Use, domains: dict[str, Domain]) -> 
     rest = max(0.0, pool.latency_ns - sum(spent.values()))
     spent[pool.name] = min(way, rest)
     spent["pcie"] = rest - spent[pool.name]
-    return Pool(pool.credits, pool.uses_per_work, spent)
+    usable = pool.credits
+    if pcie and pool.name == "io-credits":
+        # A TLP takes the credits of all its lines at once: those beyond a multiple stay unused.
+        usable -= usable % min(usable, _lines(pcie["max_payload"], pool.uses_per_work))
+    return Pool(usable, pool.uses_per_work, spent)
+
+
+def _lines(max_payload: str, lines_per_work: float) -> int:
+    """Lines of the largest TLP."""
+    return max(1, min(round(size_bytes(max_payload) / 64), int(lines_per_work)))
 
 
 def _reads(

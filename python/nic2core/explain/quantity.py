@@ -4,6 +4,7 @@ from __future__ import annotations
 
 PS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 HZ = {"Hz": 1e-9, "kHz": 1e-6, "MHz": 1e-3, "GHz": 1.0}
+BYTES = {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 
 
 def times(value: str, factor: float) -> str:
@@ -22,3 +23,9 @@ def gigahertz(value: str) -> float:
     """A frequency, cycles a nanosecond."""
     number, _, unit = value.partition(" ")
     return float(number) * HZ[unit]
+
+
+def size_bytes(value: str) -> float:
+    """A size, bytes."""
+    number, _, unit = value.partition(" ")
+    return float(number) * BYTES[unit]
