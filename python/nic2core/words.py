@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from nic2core.explain.use import work
+from nic2core.explain.use import one, serves, work
 from nic2core.percentiles import percentile
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _arithmetic(result: Result) -> str:
         per = f"usable {per}"
     allows = three(model.allows.get(full.name, full.allows_mps))
     text = (
-        f"{usable} {per} / ({three(full.uses_per_work)} a {what.removesuffix('s')} x "
+        f"{usable} {per} / ({three(full.uses_per_work)} a {one(what)} x "
         f"{time(full.latency_ns)}) = {allows} M {what}/s"
     )
     if pool is None or model.cause == full.name:
@@ -227,11 +227,7 @@ buffer, the second meets what the first left in the caches, and one more for wha
 
 def short_warmup(result: Result) -> str:
     """A warning if the warm-up filled the receive rings too few times; else nothing."""
-    cores = sum(
-        tenant["cores"]["count"]
-        for tenant in result.scenario["tenants"]
-        if tenant["app"]["kind"] not in {"stream", "xmem"}  # those without queues
-    )
+    cores = sum(tenant["cores"]["count"] for tenant in result.scenario["tenants"] if serves(tenant))
     ring = cores * int(result.scenario["queues"]["rx_descriptors"])
     warmup_ns = result.data.series.start_ns
     per_ns = result.data.packets.completed_mpps / 1e3

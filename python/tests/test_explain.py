@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,9 @@ from nic2core import Result, UserError, api, cli
 from nic2core.explain import show
 from nic2core.explain.check import check
 from nic2core.explain.model import Memory, Model, Pool
+from nic2core.explain.quantity import times
 from nic2core.explain.use import Use
+from nic2core.models import Scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,3 +156,42 @@ def test_more_cores_move_those_behind(explained: tuple[str, Result]) -> None:
     for number in range(1, len(tenants)):
         moved = cores.overrides[f"tenants.{number}.cores.first"]
         assert moved > tenants[number]["cores"]["first"]
+
+
+@pytest.mark.parametrize("value", ["100 Gbps", "1000001 B", "38.5 MiB", "1048577 B"])
+def test_twice_a_quantity_is_exact(value: str) -> None:
+    number, unit = value.split()
+    doubled, same = times(value, 2).split()
+    assert (Decimal(doubled), same) == (2 * Decimal(number), unit)
+    assert "E" not in doubled
+    assert "e" not in doubled
+
+
+def across(queues: str, stream: str, rate: str | None) -> Result:
+    """STREAM beside a forwarder, unless that gets nothing, before a slow link between sockets."""
+    scenario = api.load("explain-memory").model_dump(mode="json", exclude_none=True)
+    forwarder = scenario["tenants"][0]
+    antagonist = {"name": "stream", "cores": {"first": 6, "count": 2}, "app": {"kind": "stream"}}
+    scenario["tenants"] = [forwarder, antagonist | {"memory": stream}]
+    scenario["queues"]["memory"] = queues
+    scenario["traffic"]["rate"] = rate
+    if rate is None:
+        scenario["traffic"] = None
+        del scenario["tenants"][0]
+    sets = {"machine.dram.channels": 6, "machine.numa.links": 1,
+            "machine.numa.link_bandwidth": "16 Gbps", "run.warmup": "200 us",
+            "run.duration": "200 us"}  # fmt: skip
+    return api.run(Scenario.model_validate(scenario), sets)
+
+
+def test_the_link_between_the_sockets_limits_what_crosses_it_and_nothing_else() -> None:
+    received = across("remote", "local", "5 Mpps")
+    assert received.model.cause == "socket-link"
+    beside = across("local", "remote", "0.5 Mpps")
+    assert beside.model.use("socket-link").load > 0.9
+    assert not beside.limited
+    alone = across("local", "remote", None)
+    assert alone.model.allows["socket-link"] == pytest.approx(alone.model.rate, rel=0.1)
+    # What STREAM has read and written, in lines.
+    lines = alone.data.tenants[0].counters["bytes"] / 64 / alone.data.measured_ns * 1e3
+    assert alone.model.rate == pytest.approx(lines, rel=0.05)

@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.quantity import times
+from nic2core.explain.use import serves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -171,18 +172,18 @@ def _network_share(result: Result) -> float:
 def _more_cores(result: Result) -> Iterator[Change]:
     """A quarter more for every tenant that serves packets; those behind it move on."""
     tenants = result.scenario["tenants"]
-    serving = [t["app"]["kind"] not in ("xmem", "stream") for t in tenants]
+    serving = [serves(t) for t in tenants]
     if not any(serving) or result.data.packets.offered == 0:
         return
     sets: dict[str, Any] = {}
     before = after = last = 0
     moves: list[tuple[int, int]] = []
-    for number, (tenant, serves) in enumerate(zip(tenants, serving, strict=True)):
+    for number, (tenant, takes) in enumerate(zip(tenants, serving, strict=True)):
         first, count = tenant["cores"]["first"], tenant["cores"]["count"]
-        more = ceil(count / 4) if serves else 0
+        more = ceil(count / 4) if takes else 0
         first += sum(extra for begin, extra in moves if begin <= first)
         sets[f"tenants.{number}.cores.first"] = first
-        if serves:
+        if takes:
             sets[f"tenants.{number}.cores.count"] = count + more
             moves.append((tenant["cores"]["first"], more))
             before, after = before + count, after + count + more

@@ -11,7 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.quantity import gigahertz, nanoseconds, size_bytes
-from nic2core.explain.use import ONLY_INFORMS, Use, uses, work
+from nic2core.explain.use import ONLY_INFORMS, Use, serves, uses, work
 
 if TYPE_CHECKING:
     from nic2core.results import Result
@@ -182,8 +182,7 @@ def model(result: Result) -> Model:
     if what != "transactions" and "cores" in by_name and rate > 0:
         pools["cores"] = _cores(data, scenario, domains)
     others = {u.name: u.allows_mps for u in used if u.name not in {*pools, *ONLY_INFORMS}}
-    if what == "accesses" and "socket-link" in by_name and rate > 0:
-        # Only tenants without packets reach over it.
+    if "socket-link" in by_name and rate > 0 and _crosses_sockets(scenario, what):
         others["socket-link"] = rate / max(by_name["socket-link"].load, 1e-9)
     if "iommu" in others and rate > 0:
         others["iommu"] = rate / max(_iommu_load(scenario, by_name, domains), 1e-9)
@@ -191,6 +190,14 @@ def model(result: Result) -> Model:
     full = max(by_name[name].load for name in ("dram", "read-queue"))
     others["dram"] = rate / max(full, 1e-9) if rate > 0 else inf
     return Model(_demand(result), others, pools, _memory(data, domains), used)
+
+
+def _crosses_sockets(scenario: dict[str, Any], what: str) -> bool:
+    """Whether the work reaches memory of the other socket, and not only tenants beside it."""
+    if what == "packets" and scenario["queues"].get("memory") == "remote":
+        return True
+    memory = [t.get("memory") for t in scenario["tenants"] if what == "accesses" or serves(t)]
+    return "remote" in memory
 
 
 def _writes(scenario: dict[str, Any], pool: Use, domains: dict[str, Domain]) -> Pool:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 PS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 HZ = {"Hz": 1e-9, "kHz": 1e-6, "MHz": 1e-3, "GHz": 1.0}
 BYTES = {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 
 
-def times(value: str, factor: float) -> str:
+def times(value: str, factor: int) -> str:
     """A quantity, so many times as large, in its own unit."""
     number, _, unit = value.partition(" ")
-    return f"{float(number) * factor:g} {unit}"
+    product = (Decimal(number) * factor).normalize()
+    return f"{product:f} {unit}"
 
 
 def nanoseconds(value: str) -> float:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nic2core import words
-from nic2core.explain.use import work
+from nic2core.explain.use import one, work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ def _table(result: Result, helps: Sequence[Help]) -> Table:
     table.add_column("of")
     table.add_column("", no_wrap=True)
     table.add_column("held for", justify="right")
-    table.add_column(f"uses/{what.removesuffix('s')}", justify="right")
+    table.add_column(f"uses/{one(what)}", justify="right")
     table.add_column(f"allows M{what[0]}/s", justify="right")
     table.add_column("change")
     table.add_column("helps by", justify="right")

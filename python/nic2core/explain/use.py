@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nic2core.results_model import Domain, Results
+    from nic2core.results_model import Domain, Results, TenantResults
+
+LINE_BYTES = 64
+"""Of a cache line."""
 
 ONLY_INFORMS = ("io-ways", "read-queue", "write-queue", "dram", "socket-link")
-"""Domains that are no limit of their own: the I/O ways evict, of memory the fullest part counts,
-as `dram`, and no packet crosses the link between the sockets."""
+"""Domains that are no limit by their use alone: the I/O ways evict, of memory the fullest part
+counts, as `dram`, and the link between the sockets may be that of others."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,23 @@ def work(data: Results) -> tuple[float, str]:
         return data.packets.completed_mpps, "packets"
     if data.dma is not None:
         return data.dma.transactions / data.measured_ns * 1e3, "transactions"
-    return sum(t.progress_mps for t in data.tenants), "accesses"
+    return sum(_accesses(t) for t in data.tenants), "accesses"
+
+
+def _accesses(tenant: TenantResults) -> float:
+    """Accesses of a memory benchmark, millions a second; STREAM counts bytes, of whole lines."""
+    streams = tenant.stream_gbps_by_core is not None
+    return tenant.progress_mps / (LINE_BYTES if streams else 1)
+
+
+def serves(tenant: dict[str, Any]) -> bool:
+    """Whether a tenant of a scenario takes packets."""
+    return tenant["app"]["kind"] not in {"stream", "xmem"}
+
+
+def one(what: str) -> str:
+    """A single piece of the work that `work` names."""
+    return "access" if what == "accesses" else what.removesuffix("s")
 
 
 def bytes_per_work(data: Results) -> float | None:
