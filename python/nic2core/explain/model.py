@@ -169,7 +169,7 @@ def model(result: Result) -> Model:
     by_name = {u.name: u for u in used}
     domains = {d.domain: d for d in data.domains}
     pools: dict[str, Pool] = {
-        name: _writes(scenario, by_name[name], domains)
+        name: _writes(scenario, by_name, domains, name)
         for name in ("posted-credits", "io-credits")
         if name in by_name and by_name[name].uses_per_us > 0
     }
@@ -200,9 +200,11 @@ def _crosses_sockets(scenario: dict[str, Any], what: str) -> bool:
     return "remote" in memory
 
 
-def _writes(scenario: dict[str, Any], pool: Use, domains: dict[str, Domain]) -> Pool:
+def _writes(
+    scenario: dict[str, Any], by_name: dict[str, Use], domains: dict[str, Domain], name: str
+) -> Pool:
     """Credits of DMA writes: on the link, at the IOMMU, before a full memory, and under way."""
-    machine = scenario["machine"]
+    machine, pool = scenario["machine"], by_name[name]
     lines = domains["io-credits"].uses
 
     def wait(name: str) -> float:
@@ -215,7 +217,11 @@ def _writes(scenario: dict[str, Any], pool: Use, domains: dict[str, Domain]) -> 
     way += machine["llc"]["latency_cycles"] * cycle
     # A line keeps its credit until its channel has room for it; its TLP has gone by then.
     late = wait("dram") if pool.name == "io-credits" else 0.0
-    spent = {"iommu": wait("iommu"), "dram": wait("write-queue") + late}
+    # What is for the other socket waits for the link to it, where that is the fuller one.
+    remote = scenario["queues"].get("memory") == "remote"
+    behind = remote and by_name["socket-link"].load > by_name["dram"].load
+    full = "socket-link" if behind else "dram"
+    spent = {"iommu": wait("iommu"), full: wait("write-queue") + late}
     rest = max(0.0, pool.latency_ns - sum(spent.values()))
     spent[pool.name] = min(way, rest)
     spent["pcie"] = rest - spent[pool.name]
