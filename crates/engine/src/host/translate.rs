@@ -125,6 +125,8 @@ impl Host {
         while let Some(event) = self.iommu.as_mut().and_then(|iommu| iommu.next_ready(now)) {
             self.translated(now, event);
         }
+        // Walks of those that have come into the queue as others left it.
+        self.schedule_walks();
     }
 
     /// A DMA that has waited goes on.
@@ -329,6 +331,24 @@ mod tests {
                 }),
             ),
         ]))
+    }
+
+    /// What waits for room in the queue walks as soon as it has entered it.
+    #[test]
+    fn a_queue_of_one_moves_a_write_a_walk() {
+        let miss_ns = |credits, queue: u32| {
+            let mut iommu = iommu(16, "4 KiB");
+            iommu["posted_queue"] = json!(queue);
+            let r = writes(credits, 4096, iommu);
+            (
+                r.iommu.and_then(|i| i.miss_latency_ns).expect("all miss"),
+                r.dma.expect("it ran").gbps,
+            )
+        };
+        let (alone, _) = miss_ns(1, 16);
+        let (miss, gbps) = miss_ns(4, 1);
+        assert!((miss / alone - 1.0).abs() < 0.05, "{miss:.0} ns, alone {alone:.0}");
+        assert!((gbps * alone / 512.0 - 1.0).abs() < 0.05, "{gbps:.2} Gbit/s");
     }
 
     /// Where credits limit, the rate is C × size / (Tbase + M × Tmiss) ("Understanding Host
