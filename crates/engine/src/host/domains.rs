@@ -37,13 +37,13 @@ pub(super) struct Counters {
     /// Lines and requests of DMA reads.
     pub(super) read_lines: Pool,
     pub(super) read_requests: Pool,
-    /// Lines of DMA writes that wait, with their credits, for their translation, and behind the
-    /// write-backs that stop the LLC; and the time for which these do.
+    /// Lines of DMA writes that wait, with their credits, for their translation, and for the LLC while
+    /// write-backs without room or the reads under way stop it; and the time for which these do.
     pub(super) translating: Occupancy,
     pub(super) stopped: Pool,
     /// Lines of DMA writes that the LLC has passed on and their channel's queue has no room for.
     pub(super) late: Occupancy,
-    /// Requests of cores that wait behind the same write-backs.
+    /// Requests of cores that wait for the LLC with them.
     pub(super) stopped_cores: Occupancy,
     /// Lines of DMA reads that wait, with their credits, for their translation, and for their data.
     pub(super) translating_reads: Occupancy,

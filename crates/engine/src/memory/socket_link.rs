@@ -30,7 +30,8 @@ pub(crate) struct SocketLink {
 
 impl SocketLink {
     pub(super) fn new(config: &Numa) -> SocketLink {
-        // Bits of all links in a millisecond: exact for rates in whole kbit/s.
+        // Bits of all links in a millisecond. Femtoseconds a byte are rounded down, and so is the time
+        // of a message: together by less than 0.3 % for 60 GB/s.
         let bits_per_ms = u64::from(config.links) * config.link_bandwidth.0 / 1_000;
         SocketLink {
             fs_per_byte: 8 * 1_000_000_000_000 / bits_per_ms,
