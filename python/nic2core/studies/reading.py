@@ -172,8 +172,8 @@ class Reading:
 
     @property
     def write_wait_ns(self) -> float:
-        """Mean time that a line which the NIC writes waits for its translation, ns."""
-        return float(self._run["iommu"]["write_wait_ns"])
+        """Mean time that a line which holds a write credit waits for its translation, ns."""
+        return float(self._domain("iommu")["holds_writes_ps"] / 1e3 / self._credits_taken)
 
     @property
     def write_latency_ns(self) -> float:
@@ -192,10 +192,17 @@ class Reading:
 
     @property
     def written_gbps(self) -> float:
-        """Whole lines that the NIC wrote, Gbit/s."""
-        io = self._run["io"]
-        lines = io["write_hits"] + io["write_misses"]
-        return float(8 * 64 * lines / self._run["measured_ns"])
+        """Lines that the NIC wrote with a credit, Gbit/s."""
+        return float(8 * 64 * self._credits_taken / self._run["measured_ns"])
+
+    @property
+    def _credits_taken(self) -> int:
+        taken: int = self._domain("io-credits")["uses"]
+        return taken
+
+    def _domain(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = next(d for d in self._run["domains"] if d["domain"] == name)
+        return found
 
     def progress(self, tenant: str) -> float:
         """Work of a tenant: millions of requests or accesses a second."""

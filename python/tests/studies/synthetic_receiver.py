@@ -139,7 +139,6 @@ def results(scenario: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
         iommu = {
             "misses_per_packet": r.misses,
             "miss_latency_ns": 400.0,
-            "write_wait_ns": r.wait_ns,
             "lookups": [{"mapping": "payload", "misses_per_packet": r.payload_misses}],
         }
     measured_ns = 1e6
@@ -167,9 +166,11 @@ def results(scenario: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
             "write_credits": CREDITS,
             "write_credits_used": min(CREDITS, CREDITS * r.goodput / r.capacity),
             "write_latency_ns": r.latency_ns,
-            "write_hits": round(lines),
-            "write_misses": 0,
         },
+        "domains": [
+            {"domain": "io-credits", "uses": round(lines)},
+            {"domain": "iommu", "holds_writes_ps": 1e3 * r.wait_ns * round(lines)},
+        ],
         "iommu": iommu,
     }
 
