@@ -1,11 +1,13 @@
-//! The host: wires the path together from a scenario and runs it.
+//! The host: the path from a scenario (`build.rs`), and the events that run it.
 //!
 //! Events carry the path forward in the order of (time, scheduling). A core runs ahead of them by at
 //! most [`MAX_SKEW`] of simulated time, in which it touches nothing but its own private caches; the
 //! only thing others can do to those meanwhile is to invalidate a line, which then takes effect that
 //! much late.
 
+mod admission;
 mod balance;
+mod build;
 mod closed_loop;
 mod completions;
 mod dma_bench;
@@ -28,35 +30,30 @@ use std::sync::Arc;
 
 use crate::apps::AnyApp;
 use crate::config::Scenario;
-use crate::config::scenario::{MemoryNode, Policy, Start, WayRange};
-use crate::config::units::{Rate, Size};
-use crate::config::validate::serving_cores;
+use crate::config::scenario::Policy;
+use crate::config::units::Rate;
 use crate::core::ask::Ask;
 use crate::core::interval::Core;
 use crate::core::op::Mark;
 use crate::events::Events;
 use crate::iommu::Iommu;
-use crate::iommu::config::{Mode, PageSize};
-use crate::memory::dram::Dram;
-use crate::memory::line::{AddressSpace, LINE_BYTES, Line};
+use crate::memory::line::Line;
 use crate::memory::system::{Due, Memory, Requester};
-use crate::nic::queue::{Queue, Region};
+use crate::nic::queue::Queue;
 use crate::nic::rss::Rss;
-use crate::rng::Stream;
 use crate::stats::results::Results;
 use crate::time::Ps;
 use crate::transport::Step;
-use crate::wire::config::TrafficConfig;
-use crate::wire::{Arrival, Capture, Source};
+use crate::wire::{Arrival, Source};
 
+pub use build::BuildError;
 use closed_loop::ClosedLoop;
 use dma_bench::BenchDevice;
-use domains::{Counters, lines_of_write};
 use mapping::RunTimeMapping;
 use measure::Meters;
 use packets::Packets;
 use rx::Receiver;
-use timeline::{Point, Recorder};
+use timeline::Recorder;
 use tx::Transmitter;
 
 /// How far a core may run ahead of the rest of the machine.
@@ -154,18 +151,6 @@ struct HostCore {
     busy: Ps,
 }
 
-/// A scenario that cannot be simulated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key} = {given}; expected {allowed}")]
-pub struct BuildError {
-    /// The key in the scenario.
-    pub key: String,
-    /// The value given.
-    pub given: String,
-    /// What is allowed.
-    pub allowed: String,
-}
-
 /// One simulated server. A clone is a snapshot: it continues exactly as the original would.
 #[derive(Clone, Debug)]
 pub struct Host {
@@ -193,169 +178,7 @@ pub struct Host {
     recording: Option<Box<Recorder>>,
 }
 
-fn mask(ways: WayRange) -> u32 {
-    (((1u64 << ways.count) - 1) << ways.first) as u32
-}
-
 impl Host {
-    /// The machine of a scenario at time zero, its applications populated, its caches empty.
-    /// `capture` is the content of the file that replayed traffic names.
-    ///
-    /// # Errors
-    /// When a value of the scenario cannot be simulated.
-    pub fn new(scenario: &Scenario, capture: Option<Arc<Capture>>) -> Result<Host, BuildError> {
-        let machine = &scenario.machine;
-        let mut space = AddressSpace::default();
-        let all_ways = WayRange { first: 0, count: machine.llc.ways };
-        let mut core_ways = vec![mask(all_ways); machine.core.count as usize];
-        let mut cores: Vec<HostCore> = (0..machine.core.count)
-            .map(|id| HostCore {
-                core: Core::new(machine, id as u16, scenario.placement.sweeper),
-                tenant: None,
-                rank: 0,
-                queue: None,
-                idle: true,
-                scheduled: false,
-                in_service: 0,
-                since: Ps::ZERO,
-                busy: Ps::ZERO,
-            })
-            .collect();
-        let mut apps = Vec::new();
-        let mut queues = Vec::new();
-        let mut places = Stream::new(scenario.run.seed, "pools");
-        let mut dealt = None;
-        let mapped = machine.iommu.as_ref().map_or(PageSize::Small, |iommu| iommu.pages.payload);
-        let page = mapped.region_begins_on();
-        // What is mapped by itself shares its page with nothing.
-        let run_time = machine.iommu.as_ref().is_some_and(|iommu| iommu.mode.maps_at_run_time());
-        let own_unit = if run_time { page.0 } else { LINE_BYTES };
-        for (tenant, config) in scenario.tenants.iter().enumerate() {
-            let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
-            let (cores_of_app, seed) = (config.cores.count, scenario.run.seed);
-            space.on(config.memory);
-            let app = AnyApp::build(&config.app, cores_of_app, seed, closed_loop, &mut space);
-            space.on(scenario.queues.memory);
-            for rank in 0..config.cores.count {
-                let id = (config.cores.first + rank) as usize;
-                core_ways[id] = mask(config.llc_ways.unwrap_or(all_ways));
-                (cores[id].tenant, cores[id].rank) = (Some(tenant), rank);
-                if app.serves_packets() && scenario.traffic.is_some() {
-                    cores[id].queue = Some(queues.len() as u16);
-                    let config = &scenario.queues.in_units_of(own_unit);
-                    let tx_bytes = closed_loop.map_or(config.buffer_size, |c| c.acknowledgement);
-                    let place = if config.start == Start::Dealt {
-                        let serving = serving_cores(scenario);
-                        let all = *dealt
-                            .get_or_insert_with(|| Region::new(config, serving, page, &mut space));
-                        (all, queues.len() as u32)
-                    } else {
-                        (Region::new(config, 1, page, &mut space), 0)
-                    };
-                    queues.push(Queue::new(
-                        id as u16,
-                        config,
-                        Size(tx_bytes.0.next_multiple_of(own_unit)),
-                        &machine.nic,
-                        place,
-                        &mut space,
-                        &mut places,
-                    ));
-                }
-            }
-            apps.push(app);
-        }
-        let (source, rss) = match &scenario.traffic {
-            Some(traffic) if !queues.is_empty() && traffic.closed_loop().is_none() => {
-                let (source, flows) =
-                    traffic.build(scenario.run.seed, capture).map_err(|e| BuildError {
-                        key: format!("traffic.{}", e.key),
-                        given: e.given,
-                        allowed: e.allowed,
-                    })?;
-                let rss = Rss::new(&machine.nic.rss, queues.len() as u32, &flows).map_err(|e| {
-                    BuildError {
-                        key: "machine.nic.rss.indirection_entries".into(),
-                        given: e.given.to_string(),
-                        allowed: format!("a power of two of at least {}", e.queues),
-                    }
-                })?;
-                (Some(source), Some(rss))
-            }
-            _ => (None, None),
-        };
-        space.on(MemoryNode::Local);
-        let nodes = 1 + usize::from(scenario.uses_remote_memory());
-        let dram = Dram::with_nodes(&machine.dram, nodes).map_err(|e| BuildError {
-            key: "machine.dram".into(),
-            given: "these values".into(),
-            allowed: e.to_string(),
-        })?;
-        let bench = scenario
-            .dma_bench
-            .as_ref()
-            .map(|bench| BenchDevice::new(bench, scenario.run.seed, &mut space));
-        // Behind all that it maps.
-        let on = machine.iommu.as_ref().filter(|iommu| iommu.mode != Mode::Off);
-        let iommu = on.map(|iommu| Iommu::new(iommu, &mut space));
-        let run_time_mapping = RunTimeMapping::new(machine, &mut space);
-        let placement = &scenario.placement;
-        let io_ways = mask(WayRange { first: 0, count: placement.io_ways });
-        let lines = (space.largest_node().0 / LINE_BYTES) as usize;
-        let memory = Memory::new(machine, placement.policy, dram, core_ways, io_ways, lines);
-        let queue_count = queues.len() as u32;
-        let mut host = Host {
-            events: Events::default(),
-            rx: Receiver::new(machine),
-            tx: Transmitter::new(machine),
-            meters: Meters::new(),
-            scenario: Arc::new(scenario.clone()),
-            max_skew: MAX_SKEW,
-            memory,
-            iommu,
-            run_time_mapping,
-            bench,
-            cores,
-            queues,
-            apps,
-            packets: Packets::default(),
-            source,
-            next_arrival: None,
-            rss,
-            closed_loop: ClosedLoop::new(scenario, queue_count),
-            held_back: VecDeque::new(),
-            recording: None,
-        };
-        host.start();
-        Ok(host)
-    }
-
-    fn start(&mut self) {
-        const { assert!(size_of::<Event>() == 8) };
-        for queue in 0..self.queues.len() {
-            self.fetch_descriptors(queue);
-        }
-        match &self.source {
-            Some(Source::Timed(_)) => self.schedule_arrival(),
-            Some(Source::Backlog { .. }) => {
-                for queue in 0..self.queues.len() {
-                    self.top_up(queue);
-                }
-            }
-            None => {}
-        }
-        self.schedule_network();
-        for core in 0..self.cores.len() {
-            if self.cores[core].tenant.is_some() {
-                self.wake(core as u16);
-            }
-        }
-        if self.bench.is_some() {
-            self.start_bench();
-        }
-        self.events.push(self.scenario.run.sample.ps(), Event::Sample);
-    }
-
     /// The present time.
     pub fn now(&self) -> Ps {
         self.meters.now
@@ -475,57 +298,6 @@ impl Host {
                 self.events.push(now + self.scenario.run.sample.ps(), Event::Sample);
             }
             Event::Counters => self.read_counters(now),
-        }
-    }
-
-    /// Whether the LLC takes the request of an event; if not, the event is held back.
-    #[inline]
-    fn llc_takes(&mut self, event: Event) -> bool {
-        let takes = self.held_back.is_empty() && self.memory.backend.takes_requests();
-        if !takes {
-            self.hold_back(event);
-        }
-        takes
-    }
-
-    #[cold]
-    fn hold_back(&mut self, event: Event) {
-        let now = self.events.now();
-        let Counters { stopped, stopped_cores, .. } = &mut self.meters.domains;
-        let lines = lines_of_write(&event);
-        stopped.used.enter(now, lines);
-        stopped_cores.enter(now, u64::from(lines == 0));
-        stopped.starved.begin(now);
-        self.held_back.push_back(event);
-    }
-
-    /// Lets what was held back happen as far as the LLC takes requests again.
-    #[cold]
-    fn release(&mut self, now: Ps) {
-        while self.memory.backend.takes_requests()
-            && let Some(event) = self.held_back.pop_front()
-        {
-            let Counters { stopped, stopped_cores, .. } = &mut self.meters.domains;
-            let lines = lines_of_write(&event);
-            stopped.used.leave(now, lines);
-            stopped_cores.leave(now, u64::from(lines == 0));
-            if self.held_back.is_empty() {
-                stopped.starved.end(now);
-            }
-            match event {
-                Event::Request { core, register } => self.request(now, core, register),
-                Event::Write { packet, first, lines } => {
-                    if let Some(recording) = &mut self.recording {
-                        recording.pass(packet, &[(Point::Written, now)]);
-                    }
-                    self.write(now, packet, first, lines);
-                }
-                Event::Complete { queue, packets } => self.complete_packets(now, queue, packets),
-                Event::BenchWrite { line, lines, ends } => {
-                    self.bench_write(now, line, lines, ends);
-                }
-                other => panic!("only requests to the LLC are held back; got {other:?}"),
-            }
         }
     }
 

@@ -1,0 +1,221 @@
+//! From a scenario to a host at time zero.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::closed_loop::ClosedLoop;
+use super::dma_bench::BenchDevice;
+use super::mapping::RunTimeMapping;
+use super::measure::Meters;
+use super::packets::Packets;
+use super::rx::Receiver;
+use super::tx::Transmitter;
+use super::{Event, Host, HostCore, MAX_SKEW};
+use crate::apps::AnyApp;
+use crate::config::Scenario;
+use crate::config::scenario::{MemoryNode, Start, WayRange};
+use crate::config::units::Size;
+use crate::config::validate::serving_cores;
+use crate::core::interval::Core;
+use crate::events::Events;
+use crate::iommu::Iommu;
+use crate::iommu::config::{Mode, PageSize};
+use crate::memory::dram::Dram;
+use crate::memory::line::{AddressSpace, LINE_BYTES};
+use crate::memory::system::Memory;
+use crate::nic::queue::{Queue, Region};
+use crate::nic::rss::Rss;
+use crate::rng::Stream;
+use crate::time::Ps;
+use crate::wire::config::TrafficConfig;
+use crate::wire::{Capture, Source};
+
+/// A scenario that cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key} = {given}; expected {allowed}")]
+pub struct BuildError {
+    /// The key in the scenario.
+    pub key: String,
+    /// The value given.
+    pub given: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+fn mask(ways: WayRange) -> u32 {
+    (((1u64 << ways.count) - 1) << ways.first) as u32
+}
+
+/// The applications on their cores, and a queue pair for each core that serves packets.
+fn tenants(
+    scenario: &Scenario,
+    cores: &mut [HostCore],
+    core_ways: &mut [u32],
+    space: &mut AddressSpace,
+) -> (Vec<AnyApp>, Vec<Queue>) {
+    let machine = &scenario.machine;
+    let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
+    let mapped = machine.iommu.as_ref().map_or(PageSize::Small, |iommu| iommu.pages.payload);
+    let page = mapped.region_begins_on();
+    // What is mapped by itself shares its page with nothing.
+    let run_time = machine.iommu.as_ref().is_some_and(|iommu| iommu.mode.maps_at_run_time());
+    let own_unit = if run_time { page.0 } else { LINE_BYTES };
+    let config = &scenario.queues.in_units_of(own_unit);
+    let tx_bytes = closed_loop.map_or(config.buffer_size, |c| c.acknowledgement);
+    let tx_bytes = Size(tx_bytes.0.next_multiple_of(own_unit));
+    let mut places = Stream::new(scenario.run.seed, "pools");
+    let mut dealt = None;
+    let (mut apps, mut queues) = (Vec::new(), Vec::new());
+    for (index, tenant) in scenario.tenants.iter().enumerate() {
+        space.on(tenant.memory);
+        let (count, seed) = (tenant.cores.count, scenario.run.seed);
+        let app = AnyApp::build(&tenant.app, count, seed, closed_loop, space);
+        space.on(scenario.queues.memory);
+        for rank in 0..count {
+            let id = (tenant.cores.first + rank) as usize;
+            if let Some(ways) = tenant.llc_ways {
+                core_ways[id] = mask(ways);
+            }
+            (cores[id].tenant, cores[id].rank) = (Some(index), rank);
+            if !app.serves_packets() || scenario.traffic.is_none() {
+                continue;
+            }
+            let number = queues.len() as u32;
+            cores[id].queue = Some(number as u16);
+            let place = if config.start == Start::Dealt {
+                let all = dealt.get_or_insert_with(|| {
+                    Region::new(config, serving_cores(scenario), page, space)
+                });
+                (*all, number)
+            } else {
+                (Region::new(config, 1, page, space), 0)
+            };
+            let (core, nic) = (id as u16, &machine.nic);
+            queues.push(Queue::new(core, config, tx_bytes, nic, place, space, &mut places));
+        }
+        apps.push(app);
+    }
+    (apps, queues)
+}
+
+/// What comes by itself, and how it is spread over the queues; nothing for closed-loop traffic.
+fn arrivals(
+    scenario: &Scenario,
+    capture: Option<Arc<Capture>>,
+    queues: u32,
+) -> Result<(Option<Source>, Option<Rss>), BuildError> {
+    let Some(traffic) = &scenario.traffic else { return Ok((None, None)) };
+    if queues == 0 || traffic.closed_loop().is_some() {
+        return Ok((None, None));
+    }
+    let (source, flows) = traffic.build(scenario.run.seed, capture).map_err(|e| BuildError {
+        key: format!("traffic.{}", e.key),
+        given: e.given,
+        allowed: e.allowed,
+    })?;
+    let rss = Rss::new(&scenario.machine.nic.rss, queues, &flows).map_err(|e| BuildError {
+        key: "machine.nic.rss.indirection_entries".into(),
+        given: e.given.to_string(),
+        allowed: format!("a power of two of at least {}", e.queues),
+    })?;
+    Ok((Some(source), Some(rss)))
+}
+
+impl Host {
+    /// The machine of a scenario at time zero, its applications populated, its caches empty.
+    /// `capture` is the content of the file that replayed traffic names.
+    ///
+    /// # Errors
+    /// When a value of the scenario cannot be simulated.
+    pub fn new(scenario: &Scenario, capture: Option<Arc<Capture>>) -> Result<Host, BuildError> {
+        let machine = &scenario.machine;
+        let mut space = AddressSpace::default();
+        let all_ways = WayRange { first: 0, count: machine.llc.ways };
+        let mut core_ways = vec![mask(all_ways); machine.core.count as usize];
+        let mut cores: Vec<HostCore> = (0..machine.core.count)
+            .map(|id| HostCore {
+                core: Core::new(machine, id as u16, scenario.placement.sweeper),
+                tenant: None,
+                rank: 0,
+                queue: None,
+                idle: true,
+                scheduled: false,
+                in_service: 0,
+                since: Ps::ZERO,
+                busy: Ps::ZERO,
+            })
+            .collect();
+        let (apps, queues) = tenants(scenario, &mut cores, &mut core_ways, &mut space);
+        let (source, rss) = arrivals(scenario, capture, queues.len() as u32)?;
+        space.on(MemoryNode::Local);
+        let nodes = 1 + usize::from(scenario.uses_remote_memory());
+        let dram = Dram::with_nodes(&machine.dram, nodes).map_err(|e| BuildError {
+            key: "machine.dram".into(),
+            given: "these values".into(),
+            allowed: e.to_string(),
+        })?;
+        let bench = scenario
+            .dma_bench
+            .as_ref()
+            .map(|bench| BenchDevice::new(bench, scenario.run.seed, &mut space));
+        // Behind all that it maps.
+        let on = machine.iommu.as_ref().filter(|iommu| iommu.mode != Mode::Off);
+        let iommu = on.map(|iommu| Iommu::new(iommu, &mut space));
+        let run_time_mapping = RunTimeMapping::new(machine, &mut space);
+        let placement = &scenario.placement;
+        let io_ways = mask(WayRange { first: 0, count: placement.io_ways });
+        let lines = (space.largest_node().0 / LINE_BYTES) as usize;
+        let memory = Memory::new(machine, placement.policy, dram, core_ways, io_ways, lines);
+        let queue_count = queues.len() as u32;
+        let mut host = Host {
+            events: Events::default(),
+            rx: Receiver::new(machine),
+            tx: Transmitter::new(machine),
+            meters: Meters::new(),
+            scenario: Arc::new(scenario.clone()),
+            max_skew: MAX_SKEW,
+            memory,
+            iommu,
+            run_time_mapping,
+            bench,
+            cores,
+            queues,
+            apps,
+            packets: Packets::default(),
+            source,
+            next_arrival: None,
+            rss,
+            closed_loop: ClosedLoop::new(scenario, queue_count),
+            held_back: VecDeque::new(),
+            recording: None,
+        };
+        host.start();
+        Ok(host)
+    }
+
+    fn start(&mut self) {
+        const { assert!(size_of::<Event>() == 8) };
+        for queue in 0..self.queues.len() {
+            self.fetch_descriptors(queue);
+        }
+        match &self.source {
+            Some(Source::Timed(_)) => self.schedule_arrival(),
+            Some(Source::Backlog { .. }) => {
+                for queue in 0..self.queues.len() {
+                    self.top_up(queue);
+                }
+            }
+            None => {}
+        }
+        self.schedule_network();
+        for core in 0..self.cores.len() {
+            if self.cores[core].tenant.is_some() {
+                self.wake(core as u16);
+            }
+        }
+        if self.bench.is_some() {
+            self.start_bench();
+        }
+        self.events.push(self.scenario.run.sample.ps(), Event::Sample);
+    }
+}
