@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 BAR = 10
 """Cells of a bar."""
+WIDE = 120
+"""Columns of a terminal in which all of the table has room; others go without bars and uses."""
 
 
 def show(result: Result, helps: Sequence[Help]) -> None:
     """Draw the explanation of a run; `helps` may have been checked."""
     console = Console(highlight=False)
     console.print(Text(words.sentence(words.verdict(result)), style="bold"))
-    console.print(_table(result, helps))
+    console.print(_table(result, helps, wide=console.width >= WIDE))
     rate, what = work(result.data)
     console.print(
         f"The run does {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
@@ -36,46 +38,48 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     )
 
 
-def _table(result: Result, helps: Sequence[Help]) -> Table:
+def _table(result: Result, helps: Sequence[Help], *, wide: bool) -> Table:
     _, what = work(result.data)
     checked = any(h.measured is not None for h in helps)
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("domain")
+    table.add_column("domain", no_wrap=True)
     table.add_column("in use", justify="right")
     table.add_column("of")
-    table.add_column("", no_wrap=True)
-    table.add_column("held for", justify="right")
-    table.add_column(f"uses/{one(what)}", justify="right")
-    table.add_column(f"allows M{what[0]}/s", justify="right")
+    if wide:
+        table.add_column("", no_wrap=True)
+    table.add_column("held for" if wide else "held", justify="right", no_wrap=True)
+    if wide:
+        table.add_column(f"uses/{one(what)}", justify="right")
+    table.add_column(f"allows M{what[0]}/s" if wide else f"M{what[0]}/s", justify="right")
     table.add_column("change")
-    table.add_column("helps by", justify="right")
+    table.add_column("helps by" if wide else "helps", justify="right", no_wrap=True)
     if checked:
         table.add_column("re-run", justify="right")
     by_domain = {h.change.domain: h for h in helps}
     for use in result.model.used:
         table.add_row(
-            *_row(result, use, by_domain.get(use.name)),
+            *_row(result, use, by_domain.get(use.name), wide=wide),
             style="bold" if use.name == result.model.cause else "",
         )
     return table
 
 
-def _row(result: Result, use: Use, help_: Help | None) -> list[Text | str]:
+def _row(result: Result, use: Use, help_: Help | None, *, wide: bool) -> list[Text | str]:
     name = words.stage(use.name)
     if use.name == result.model.cause:
         name += " ◀ limits" if result.limited else " ◀ next"
     full, rest = divmod(round(use.load * BAR * 2), 2)
-    cells: list[Text | str] = [
-        name,
-        words.three(use.occupancy),
-        f"{use.credits} {words.what_for(use)}",
-        Text(("█" * full + "▌" * rest).ljust(BAR), style=words.severity(use.load).terminal),
-        words.time(use.latency_ns) if use.uses_per_us > 0 else words.NOTHING,
-        words.three(use.uses_per_work),
-        words.allowed(result, use),
-        "" if help_ is None else help_.change.what,
-        "" if help_ is None else words.gain(help_.predicted),
-    ]
+    cells: list[Text | str] = [name, words.three(use.occupancy)]
+    cells.append(f"{use.credits} {words.what_for(use)}")
+    if wide:
+        bar = ("█" * full + "▌" * rest).ljust(BAR)
+        cells.append(Text(bar, style=words.severity(use.load).terminal))
+    cells.append(words.time(use.latency_ns) if use.uses_per_us > 0 else words.NOTHING)
+    if wide:
+        cells.append(words.three(use.uses_per_work))
+    cells.append(words.allowed(result, use))
+    cells.append("" if help_ is None else help_.change.what)
+    cells.append("" if help_ is None else words.gain(help_.predicted))
     if help_ is not None and help_.measured is not None:
         cells.append(words.gain(help_.measured))
     return cells
