@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -77,6 +78,7 @@ def run(
     """Simulate a scenario and show where its packets' time and memory traffic go."""
     simulate: Simulate = api.run
     if timeline is not None:
+        _writable_file(timeline)
         simulate = partial(_record, timeline, Recording(every, packets))
     _one(simulate, "simulating", scenario, _overrides(sets, seed), json_, out)
     if timeline is not None:
@@ -115,6 +117,8 @@ def compare(
     ] = False,
 ) -> None:
     """Run a scenario with some keys varied and show the runs side by side."""
+    if out is not None:
+        _writable_dir(out)
     varied = dict(_pair(text, "--vary", "placement.io_ways=2,4,6") for text in vary)
     values = {key: split_values(text) for key, text in varied.items()}
     with terminal.sweep_progress() as progress:
@@ -182,6 +186,7 @@ def report(
     """Write one HTML file that shows one run, or compares several."""
     from nic2core.report import write_report
 
+    _writable_file(out)
     loaded = [r for path in results for r in load_results(path)]
     _note(f"Report: {write_report(loaded, out).resolve()}")
 
@@ -243,6 +248,8 @@ def _one(
     json_: bool,
     out: Path | None,
 ) -> None:
+    if out is not None:
+        _writable_dir(out)
     try:
         with terminal.run_progress(doing) as watch:
             result = simulate(scenario, overrides, watch=watch)
@@ -272,6 +279,30 @@ def load_results(path: Path) -> list[Result]:
     if points and not (path / "result.json").exists():
         return [Result.load(p) for p in points]
     return [Result.load(path)]
+
+
+def _writable_dir(path: Path) -> None:
+    """Refuse a directory for results before a run that would be lost."""
+    if path.exists() and not path.is_dir():
+        raise UserError(f"{path} is a file; --out wants a directory.")
+    _writable(path, "results cannot be written into it")
+
+
+def _writable_file(path: Path) -> None:
+    """The same for a single file."""
+    if path.is_dir():
+        raise UserError(f"{path} is a directory; name a file in it.")
+    _writable(path, "it cannot be written")
+
+
+def _writable(path: Path, fails: str) -> None:
+    """Ask for leave to write the path, or what its first missing folder lies in."""
+    there = next(p for p in (path, *path.absolute().parents) if p.exists())
+    mode = os.W_OK | (os.X_OK if there.is_dir() else 0)
+    if not (there == path or there.is_dir()):
+        raise UserError(f"{path}: {fails}: {there} is a file.")
+    if not os.access(there, mode):
+        raise UserError(f"{path}: {fails}: no permission to write to {there}.")
 
 
 def _overrides(sets: list[str] | None, seed: int | None) -> dict[str, Any]:
@@ -320,6 +351,12 @@ def main() -> None:
         app()
     except UserError as error:
         _note(f"nic2core: {error}")
+        sys.exit(EXIT_USER)
+    except OSError as error:
+        # A full disk, for instance. What names no file is not the user's.
+        if error.filename is None:
+            raise
+        _note(f"nic2core: {error.filename}: {error.strerror}.")
         sys.exit(EXIT_USER)
     except ModelError as error:
         _note(f"nic2core: a bug of the simulator, please report it: {error}")

@@ -86,6 +86,49 @@ def test_a_mistake_is_one_paragraph_and_exit_code_2(
     assert "\n\n" not in said.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "any.toml", "--out", "FILE"], "FILE is a file; --out wants a directory."),
+        (["run", "any.toml", "--out", "FILE/out"], "FILE/out: results cannot be written into it"),
+        (["compare", "any.toml", "--vary", "run.seed=1,2", "--out", "FILE"], "FILE is a file"),
+        (["run", "any.toml", "--timeline", "DIR"], "DIR is a directory; name a file in it."),
+        (["report", "DIR", "--out", "FILE/r.html"], "FILE/r.html: it cannot be written"),
+    ],
+)
+def test_where_nothing_can_be_written_is_told_before_a_run(
+    command: Callable[..., int],
+    fake_engine: list[int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    says: str,
+) -> None:
+    (tmp_path / "file").touch()
+
+    def real(text: str) -> str:
+        return text.replace("FILE", f"{tmp_path}/file").replace("DIR", str(tmp_path))
+
+    assert command(*map(real, arguments)) == cli.EXIT_USER
+    assert real(says) in capsys.readouterr().err
+    assert fake_engine == []
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_failing_write_is_no_traceback(
+    command: Callable[..., int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "out/result.json")
+
+    monkeypatch.setattr(Result, "save", full)
+    assert command("run", "any.toml", "--out", tmp_path) == cli.EXIT_USER
+    assert "nic2core: out/result.json: No space left on device." in capsys.readouterr().err
+
+
 def test_ctrl_c_in_a_run_is_told_and_ends_with_130(
     command: Callable[..., int],
     fake_engine: list[int],
