@@ -196,6 +196,12 @@ class Result:
         try:
             text = file.read_bytes()
         except FileNotFoundError:
+            runs = sorted(Path(path).glob(f"[0-9][0-9]*/{RESULT_FILE}"))
+            if runs:
+                raise UserError(
+                    f"{path} is a comparison of {len(runs)} runs; name one of them, such as "
+                    f"{runs[0].parent}."
+                ) from None
             raise UserError(
                 f"{file} does not exist. A result is a directory that `nic2core run ... --out DIR` "
                 f"wrote, or the {RESULT_FILE} in it."

@@ -89,3 +89,10 @@ def test_a_run_is_limited_if_packets_are_held_back(ddio: Result, calm: Result) -
         packets = calm.data.packets.model_copy(update=change)
         held = replace(calm, data=calm.data.model_copy(update={"packets": packets}))
         assert held.limited, change
+
+
+def test_one_run_of_a_comparison_has_to_be_named(ddio: Result, tmp_path: Path) -> None:
+    ddio.save(tmp_path / "00")
+    ddio.save(tmp_path / "01")
+    with pytest.raises(UserError, match="comparison of 2 runs; name one of them, such as .*00"):
+        Result.load(tmp_path)
