@@ -83,8 +83,11 @@ def latency_cdf(results: Sequence[Result]) -> go.Figure:
             hovertemplate="%{y:.3~%} of packets take more than %{x:.3~g} µs<extra></extra>",
         )
     spreads = [r.total_latency for r in results if r.total_latency is not None]
-    slowest = max((s.cdf[-1][0] for s in spreads if s.cdf), default=0.0) / 1e3
-    ticks = [n * 10.0**k for k in range(-3, 7) for n in (1, 2, 5) if n * 10.0**k <= 2 * slowest]
+    times = [ns / 1e3 for s in spreads for ns, _ in s.cdf if ns > 0]
+    slowest, fastest = max(times, default=0.0), min(times, default=0.0)
+    # Within a decade 1, 2 and 5 alone are too few.
+    steps = range(1, 10) if slowest < 10 * fastest else (1, 2, 5)
+    ticks = [n * 10.0**k for k in range(-3, 7) for n in steps if n * 10.0**k <= 2 * slowest]
     figure.update_xaxes(
         type="log", title="time from arrival to the end of the request, µs", tickvals=ticks
     )

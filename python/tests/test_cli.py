@@ -11,7 +11,7 @@ import pytest
 from nic2core import Result, UserError, _core, cli, engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 @pytest.fixture
@@ -86,6 +86,14 @@ def test_a_mistake_is_one_paragraph_and_exit_code_2(
     assert "\n\n" not in said.err
 
 
+@pytest.fixture
+def no_engine(fake_engine: list[int]) -> Iterator[None]:
+    """Nothing is simulated during the test."""
+    yield
+    assert fake_engine == []
+
+
+@pytest.mark.usefixtures("no_engine")
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -98,7 +106,6 @@ def test_a_mistake_is_one_paragraph_and_exit_code_2(
 )
 def test_where_nothing_can_be_written_is_told_before_a_run(
     command: Callable[..., int],
-    fake_engine: list[int],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     arguments: list[str],
@@ -111,7 +118,6 @@ def test_where_nothing_can_be_written_is_told_before_a_run(
 
     assert command(*map(real, arguments)) == cli.EXIT_USER
     assert real(says) in capsys.readouterr().err
-    assert fake_engine == []
 
 
 @pytest.mark.usefixtures("fake_engine")

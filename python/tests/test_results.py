@@ -94,5 +94,5 @@ def test_a_run_is_limited_if_packets_are_held_back(ddio: Result, calm: Result) -
 def test_one_run_of_a_comparison_has_to_be_named(ddio: Result, tmp_path: Path) -> None:
     ddio.save(tmp_path / "00")
     ddio.save(tmp_path / "01")
-    with pytest.raises(UserError, match="comparison of 2 runs; name one of them, such as .*00"):
+    with pytest.raises(UserError, match=r"comparison of 2 runs; name one of them, such as .*00"):
         Result.load(tmp_path)

@@ -33,7 +33,8 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     rate, what = work(result.data)
     console.print(
         f"The run does {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
-        "held); no change helps beyond what the next one allows.",
+        "held), of I/O write credits those of whole TLPs. Named is where the credits that "
+        "allow least wait. No change helps beyond what the next one allows.",
         style="dim",
     )
 
