@@ -93,6 +93,10 @@ class L2(Model):
     """Which line of a set makes room."""
     prefetch: Prefetch = "none"
     """Hardware prefetcher that fills this cache."""
+    superqueue: UInt32 = 32
+    """Lines that may be on their way to this cache (the "superqueue"): those that the core waits
+    for, up to `core.l1_miss_registers`, and in the rest the prefetcher's.
+    """
 
 
 Inclusion: TypeAlias = Literal["inclusive", "non-inclusive"]
@@ -823,9 +827,9 @@ Start: TypeAlias = Literal["scattered", "dealt", "shuffled"]
 independent random places, as in a server that has run for a while. `dealt`: All queues share one
 region, dealt out in the order of memory: first the rings of all queues, one after the other, then
 what else each of them holds. As DPDK sets up ports on one mempool, whose per-core caches then keep
-the buffers apart. `shuffled`: Each queue has its own region, and its pool is in random order, as
-that of a server that has run for long: packets are freed in another order than they came, so that
-what starts in the order of memory has lost it after some turns.
+the buffers apart. `shuffled`: Each queue has its own region, and its buffers are in random order,
+those to transmit from too, as in a server that has run for long: packets are freed in another order
+than they came, so that what starts in the order of memory has lost it after some turns.
 """
 
 

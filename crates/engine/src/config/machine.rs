@@ -88,6 +88,17 @@ pub struct L2 {
     /// Hardware prefetcher that fills this cache.
     #[serde(default)]
     pub prefetch: Prefetch,
+    /// Lines that may be on their way to this cache (the "superqueue"): those that the core waits for, up
+    /// to `core.l1_miss_registers`, and in the rest the prefetcher's.
+    #[serde(default = "L2::usual_superqueue")]
+    pub superqueue: u32,
+}
+
+impl L2 {
+    /// Intel optimization manual, Skylake client: 32.
+    const fn usual_superqueue() -> u32 {
+        32
+    }
 }
 
 /// The last-level cache.

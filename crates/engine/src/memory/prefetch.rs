@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::line::{LINE_BYTES, Line};
-use crate::config::machine::Prefetch;
+use crate::config::machine::{Machine, Prefetch};
 
 /// Lines of a 4 KiB page.
 const PAGE: Line = 4096 / LINE_BYTES as Line;
@@ -17,10 +17,6 @@ const STREAMS: usize = 32;
 
 /// How far a stream runs ahead of the last request: up to 20 lines (the same section).
 const DISTANCE: Line = 20;
-
-/// Prefetches of a core on their way from memory. What the 32 entries of the L2's queue of misses
-/// leave when the 12 fill buffers of the L1d wait there too (both: same manual, Skylake).
-const IN_FLIGHT: u32 = 20;
 
 /// What is known of the misses in a page.
 #[derive(Clone, Copy, Debug)]
@@ -38,25 +34,28 @@ pub(crate) struct Prefetcher {
     streams: Option<Vec<Stream>>,
     /// The stream that makes room for a new one, round robin.
     hand: usize,
+    /// Prefetches on their way from memory, and how many of them there may be.
     in_flight: u32,
+    most: u32,
 }
 
 impl Prefetcher {
     /// The prefetcher of each core, or none at all.
-    pub(crate) fn for_cores(kind: Prefetch, cores: usize) -> Vec<Prefetcher> {
+    pub(crate) fn for_cores(machine: &Machine) -> Vec<Prefetcher> {
         let none = Stream { page: Line::MAX, next: Line::MAX, ahead: Line::MAX };
-        let streams = match kind {
+        let streams = match machine.l2.prefetch {
             Prefetch::None => return Vec::new(),
             // A streamer chooses its lines by itself; what is in flight counts here.
             Prefetch::NextLine | Prefetch::Streamer => None,
             Prefetch::Stream => Some(vec![none; STREAMS]),
         };
-        vec![Prefetcher { streams, hand: 0, in_flight: 0 }; cores]
+        let most = machine.l2.superqueue - machine.core.l1_miss_registers;
+        vec![Prefetcher { streams, hand: 0, in_flight: 0, most }; machine.core.count as usize]
     }
 
     /// The core has requested a line: the lines to fetch, as many as may be in flight.
     pub(crate) fn observe(&mut self, line: Line) -> Range<Line> {
-        let room = IN_FLIGHT - self.in_flight;
+        let room = self.most - self.in_flight;
         let end_of_page = (line / PAGE + 1) * PAGE;
         let Some(streams) = &mut self.streams else {
             return line + 1..(line + 1 + room.min(1)).min(end_of_page);
@@ -83,7 +82,7 @@ impl Prefetcher {
 
     /// Whether one more prefetch may go to memory.
     pub(crate) fn has_room(&self) -> bool {
-        self.in_flight < IN_FLIGHT
+        self.in_flight < self.most
     }
 
     /// A prefetch has gone to memory.
@@ -100,14 +99,23 @@ impl Prefetcher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::forwarder;
 
+    /// Of a core that may have 20 prefetches on their way.
     fn one(kind: Prefetch) -> Prefetcher {
-        Prefetcher::for_cores(kind, 1).remove(0)
+        for_cores(kind).remove(0)
+    }
+
+    fn for_cores(kind: Prefetch) -> Vec<Prefetcher> {
+        let mut machine = forwarder(&[]).machine;
+        machine.l2.prefetch = kind;
+        machine.l2.superqueue = machine.core.l1_miss_registers + 20;
+        Prefetcher::for_cores(&machine)
     }
 
     #[test]
     fn no_prefetcher_is_no_state() {
-        assert!(Prefetcher::for_cores(Prefetch::None, 24).is_empty());
+        assert!(for_cores(Prefetch::None).is_empty());
     }
 
     #[test]
@@ -146,7 +154,7 @@ mod tests {
         for kind in [Prefetch::NextLine, Prefetch::Stream] {
             let mut p = one(kind);
             p.observe(0);
-            for _ in 0..IN_FLIGHT - 3 {
+            for _ in 0..17 {
                 p.sent();
             }
             assert!(p.observe(1).len() <= 3);

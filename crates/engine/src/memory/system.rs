@@ -68,7 +68,7 @@ impl Memory {
                 Prefetch::None | Prefetch::NextLine | Prefetch::Stream => Vec::new(),
             },
             policy,
-            prefetchers: Prefetcher::for_cores(machine.l2.prefetch, cores),
+            prefetchers: Prefetcher::for_cores(machine),
             backend: Backend::new(machine, dram, latencies.llc + machine.llc.memory_latency.ps()),
             latencies,
             swept: Swept::new(lines),

@@ -101,17 +101,37 @@ impl Region {
                 let end = base + self.buffers;
                 Pool::new(config.pool, (base + at..end).chain(base..base + at))
             }
-            // Fisher and Yates.
             Start::Shuffled => {
                 let base = rank * self.buffers;
                 let mut order: Vec<Buffer> = (base..base + self.buffers).collect();
-                for last in (1..self.buffers).rev() {
-                    order.swap(last as usize, stream.below(last + 1) as usize);
-                }
+                shuffle(&mut order, stream);
                 Pool::new(config.pool, order.into_iter())
             }
         }
     }
+}
+
+/// Fisher and Yates.
+fn shuffle(order: &mut [u32], stream: &mut Stream) {
+    for last in (1..order.len()).rev() {
+        order.swap(last, stream.below(last as u32 + 1) as usize);
+    }
+}
+
+/// First lines of so many transmit buffers of so many lines, in the order of their use.
+fn tx_buffers(
+    start: Start,
+    count: u32,
+    lines: u32,
+    space: &mut AddressSpace,
+    stream: &mut Stream,
+) -> Vec<Line> {
+    let first = space.reserve(u64::from(lines) * u64::from(count) * LINE_BYTES);
+    let mut buffers: Vec<Line> = (0..count).map(|i| first + i * lines).collect();
+    if start == Start::Shuffled {
+        shuffle(&mut buffers, stream);
+    }
+    buffers
 }
 
 /// Lines from one buffer to the next.
@@ -190,7 +210,8 @@ pub(crate) struct Queue {
     metadata_offset: u32,
     data_offset: u32,
     pub(crate) metadata_lines: u32,
-    first_tx: Line,
+    /// First lines of the transmit buffers, in the order of their use.
+    tx_buffers: Vec<Line>,
     tx_lines: u32,
 }
 
@@ -206,8 +227,8 @@ impl Queue {
         stream: &mut Stream,
     ) -> Queue {
         let tx_lines = lines_in(tx_bytes.0);
-        let tx_buffers = config.tx_descriptors + config.tx_backlog;
-        let first_tx = space.reserve(u64::from(tx_lines) * u64::from(tx_buffers) * LINE_BYTES);
+        let tx_count = config.tx_descriptors + config.tx_backlog;
+        let tx_buffers = tx_buffers(config.start, tx_count, tx_lines, space, stream);
         let descriptor = nic.descriptor_size.0 as u32;
         let completion = nic.completion_size.0 as u32;
         let rx_ring = Ring::new(space, config.rx_descriptors, descriptor);
@@ -256,7 +277,7 @@ impl Queue {
             metadata_offset: lines_in(config.object_header.0),
             data_offset: lines_in(data_start(config)),
             metadata_lines: lines_in(config.metadata.0),
-            first_tx,
+            tx_buffers,
             tx_lines,
         };
         queue.post();
@@ -317,13 +338,13 @@ impl Queue {
 
     /// First line of the transmit buffer of the next packet to send.
     pub(crate) fn next_tx_buffer(&self) -> Line {
-        self.first_tx + self.next_tx * self.tx_lines
+        self.tx_buffers[self.next_tx as usize]
     }
 
     /// The packet that the next transmit buffer belongs to is to be sent: sooner or later it takes a
     /// descriptor, in order.
     pub(crate) fn use_tx_buffer(&mut self) {
-        self.next_tx = (self.next_tx + 1) % (self.tx_descriptors + self.max_backlog);
+        self.next_tx = (self.next_tx + 1) % self.tx_buffers.len() as u32;
     }
 
     /// Takes the next transmit descriptor.
@@ -348,8 +369,7 @@ impl Queue {
     pub(crate) fn reap(&mut self) -> u32 {
         let n = std::mem::take(&mut self.completed);
         let copies = self.sent.iter().take(n as usize).filter(|from| from.is_none()).count();
-        self.reaped_tx =
-            (self.reaped_tx + copies as u32) % (self.tx_descriptors + self.max_backlog);
+        self.reaped_tx = (self.reaped_tx + copies as u32) % self.tx_buffers.len() as u32;
         for buffer in self.sent.drain(..n as usize).flatten() {
             self.pool.put(buffer);
         }
@@ -359,12 +379,12 @@ impl Queue {
 
     /// Lines of the data of the packets that [`Self::reap`] is about to take back.
     pub(crate) fn reaped_data(&self) -> impl Iterator<Item = Range<Line>> + '_ {
-        let room = self.tx_descriptors + self.max_backlog;
+        let room = self.tx_buffers.len();
         let (sent, mut copies) = (self.sent.iter().take(self.completed as usize), 0);
         sent.map(move |from| match from {
             Some(buffer) => self.data_lines(*buffer),
             None => {
-                let first = self.first_tx + (self.reaped_tx + copies) % room * self.tx_lines;
+                let first = self.tx_buffers[(self.reaped_tx as usize + copies) % room];
                 copies += 1;
                 first..first + self.tx_lines
             }

@@ -91,7 +91,9 @@ pub(crate) struct Swift {
     parameters: Parameters,
     fabric: Window,
     endpoint: Window,
-    /// The last round-trip time.
+    /// Round-trip time, smoothed by an eighth of each. The paper does not say which one it means; this is
+    /// that of `csg-htsim`. With the last one alone a window below one packet, which hears of the queue
+    /// several round trips late, swings with it between empty and full.
     rtt: Ps,
     /// Timeouts since the last acknowledgement.
     timeouts: u32,
@@ -126,11 +128,15 @@ impl Control for Swift {
 
     fn on_ack(&mut self, now: Ps, feedback: &Feedback) {
         let Feedback { rtt, endpoint, .. } = *feedback;
-        (self.rtt, self.timeouts) = (rtt, 0);
+        self.timeouts = 0;
+        self.rtt = match self.rtt {
+            Ps::ZERO => rtt,
+            smooth => Ps((7 * smooth.0 + rtt.0) / 8),
+        };
         let p = &self.parameters;
         let target = p.fabric_target(self.fabric.cwnd);
-        self.fabric.on_ack(p, now, rtt, rtt.saturating_sub(endpoint), target);
-        self.endpoint.on_ack(p, now, rtt, endpoint, p.endpoint_target);
+        self.fabric.on_ack(p, now, self.rtt, rtt.saturating_sub(endpoint), target);
+        self.endpoint.on_ack(p, now, self.rtt, endpoint, p.endpoint_target);
     }
 
     fn on_fast_recovery(&mut self, now: Ps, _loss: Loss) {
@@ -274,7 +280,11 @@ mod tests {
                     Step::Ack { fabric_ns, endpoint_ns } => {
                         let rtt = Ps::from_ns(fabric_ns + endpoint_ns);
                         let endpoint_ps = Ps::from_ns(endpoint_ns);
-                        (fabric.rtt, endpoint.rtt) = (rtt, rtt);
+                        let smooth = match fabric.rtt {
+                            Ps::ZERO => rtt,
+                            before => Ps((7 * before.0 + rtt.0) / 8),
+                        };
+                        (fabric.rtt, endpoint.rtt) = (smooth, smooth);
                         let target = fabric.target(true);
                         // Where rounding decides which side of the target a delay is on, the two
                         // may differ for good: such a step says nothing.

@@ -61,11 +61,12 @@ def near_saturation(at: At) -> Simulated | None:
 
 
 def falls_earlier(at: At) -> Simulated | None:
-    """Fewest STREAM cores that lower the throughput with the IOMMU, less those without."""
-    on, off = first_cores(at, ON), first_cores(at, OFF)
-    if on is None or off is None:
-        return None
-    return every([on - off], below(0))
+    """Fewest STREAM cores that lower the throughput with the IOMMU, less those without.
+
+    Where even the most cores do not lower it without, it takes at least one more.
+    """
+    on, off = first_cores(at, ON), first_cores(at, OFF) or MOST + 1
+    return None if on is None else every([on - off], below(0))
 
 
 def sublinear_cores(at: At) -> Simulated | None:

@@ -1,7 +1,7 @@
 //! What the types of a machine cannot say.
 
 use super::{LINE, Violations};
-use crate::config::machine::{L1d, L2, Llc, Machine, Numa, Pcie, Replacement, SetIndex};
+use crate::config::machine::{L1d, L2, Llc, Machine, Numa, Pcie, Prefetch, Replacement, SetIndex};
 use crate::config::units::{BitRate, Duration, Frequency, Size};
 use crate::iommu::config::{IommuConfig, PageSize};
 use crate::memory::dram::device::BANKS;
@@ -40,6 +40,14 @@ pub(super) fn check(v: &mut Violations, machine: &Machine) {
             machine.l2.size,
             format!("at least machine.l1d.size ({l1d}), because the L2 includes the L1d"),
         );
+    }
+    let (superqueue, registers) = (machine.l2.superqueue, core.l1_miss_registers);
+    if machine.l2.prefetch != Prefetch::None && superqueue <= registers {
+        let allowed = format!(
+            "more than machine.core.l1_miss_registers ({registers}), so that something is left for \
+             machine.l2.prefetch"
+        );
+        v.add("machine.l2.superqueue", superqueue, allowed);
     }
     check_llc(v, &machine.llc, core.count);
     if machine.nic.sram.0 < LINE {
