@@ -95,9 +95,10 @@ pub struct L2 {
 }
 
 impl L2 {
-    /// Intel optimization manual, Skylake client: 32.
+    /// Levinthal, "Performance Analysis Guide for Intel Core i7 and Xeon 5500" (Intel, 2009). Later ones are
+    /// not disclosed.
     const fn usual_superqueue() -> u32 {
-        32
+        16
     }
 }
 

@@ -21,8 +21,8 @@ Iommu = Literal["off", "on", "small-pages"]
 """`on` maps payload in pages of 2 MiB, `small-pages` in pages of 4 KiB."""
 
 RUN = {"warmup": "20 ms", "duration": "40 ms"}
-"""Windows are what they stay after 20 ms, also where STREAM fills the NIC's buffer only slowly; in 40
-ms the drop rate is known to a tenth of a percent."""
+"""Windows are what they stay after 20 ms, also where STREAM fills the NIC's buffer only slowly. In
+40 ms the drop rate is known to a tenth of a percent."""
 DCTCP = {"kind": "dctcp", "initial_cwnd": 4.0, "max_cwnd": 4.0}
 """With a window of no more than a read, as the scenario has it for Swift."""
 STREAM = {"name": "stream", "app": {"kind": "stream"}}
