@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::closed_loop::ClosedLoop;
 use super::dma_bench::BenchDevice;
 use super::mapping::RunTimeMapping;
-use super::measure::Meters;
+use super::meters::Meters;
 use super::packets::Packets;
 use super::rx::Receiver;
 use super::tx::Transmitter;

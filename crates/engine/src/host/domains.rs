@@ -190,7 +190,7 @@ impl Host {
     /// The node whose channels or queues are fuller: those of the other are of no use to it.
     fn memory_domains(&self) -> Vec<Domain> {
         let backend = &self.memory.backend;
-        let nodes = backend.dram.channels() / backend.dram.per_node();
+        let nodes = backend.ingress.dram.channels() / backend.ingress.dram.per_node();
         let fuller = |domains: &[Domain; 3]| {
             let load = |d: &Domain| u128::from(d.busy_ps) * 1_000_000 / u128::from(d.credits);
             load(&domains[0]).max(load(&domains[2]))
@@ -205,7 +205,7 @@ impl Host {
 
     /// Queues and channels of a node.
     fn node(&self, node: usize) -> [Domain; 3] {
-        let (now, dram) = (self.meters.now, &self.memory.backend.dram);
+        let (now, dram) = (self.meters.now, &self.memory.backend.ingress.dram);
         let channels = node * dram.per_node()..(node + 1) * dram.per_node();
         let stats: Vec<_> = channels.map(|c| dram.stats(c, now)).collect();
         let sum = |of: fn(&ChannelStats) -> u64| stats.iter().map(of).sum::<u64>();

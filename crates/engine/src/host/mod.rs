@@ -13,9 +13,11 @@ mod completions;
 mod dma_bench;
 mod domains;
 mod mapping;
-mod measure;
+mod meters;
 mod packets;
+mod results;
 mod rx;
+mod series;
 mod software;
 #[cfg(test)]
 mod stream_tests;
@@ -50,7 +52,7 @@ pub use build::BuildError;
 use closed_loop::ClosedLoop;
 use dma_bench::BenchDevice;
 use mapping::RunTimeMapping;
-use measure::Meters;
+use meters::Meters;
 use packets::Packets;
 use rx::Receiver;
 use timeline::Recorder;
@@ -354,7 +356,7 @@ impl Host {
             Requester::Nic { operation } => self.read_arrived(now, operation),
             Requester::Walker { walker } => self.walk_data(now, walker),
         }
-        if !self.memory.backend.again.is_empty() {
+        if !self.memory.backend.reads.again.is_empty() {
             self.request_again(now);
         }
         // The read that has ended may have made room for another.
@@ -366,7 +368,7 @@ impl Host {
     /// Those who waited for a line that has arrived ask for it anew.
     #[cold]
     fn request_again(&mut self, now: Ps) {
-        for requester in self.memory.backend.again.drain(..) {
+        for requester in self.memory.backend.reads.again.drain(..) {
             match requester {
                 Requester::Core { core, register, .. } => {
                     self.events.push(now, Event::Request { core, register });

@@ -2,6 +2,7 @@
 
 use crate::memory::line::Line;
 use crate::nic::pool::Buffer;
+use crate::slots::Slots;
 use crate::time::Ps;
 
 /// A packet on its way.
@@ -35,48 +36,4 @@ pub(super) struct Packet {
 }
 
 /// All packets on their way.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Packets {
-    slots: Vec<Packet>,
-    free: Vec<u32>,
-}
-
-impl Packets {
-    pub(super) fn add(&mut self, packet: Packet) -> u32 {
-        match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = packet;
-                slot
-            }
-            None => {
-                self.slots.push(packet);
-                (self.slots.len() - 1) as u32
-            }
-        }
-    }
-
-    pub(super) fn remove(&mut self, handle: u32) {
-        self.free.push(handle);
-    }
-
-    #[inline]
-    pub(super) fn at(&mut self, handle: u32) -> &mut Packet {
-        &mut self.slots[handle as usize]
-    }
-
-    #[inline]
-    pub(super) fn get(&self, handle: u32) -> &Packet {
-        &self.slots[handle as usize]
-    }
-
-    /// The packets on their way.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
-        let mut free = self.free.clone();
-        free.sort_unstable();
-        self.slots
-            .iter()
-            .enumerate()
-            .filter(move |(i, _)| free.binary_search(&(*i as u32)).is_err())
-            .map(|(_, p)| p)
-    }
-}
+pub(super) type Packets = Slots<Packet>;

@@ -12,6 +12,7 @@ use super::timeline::Point;
 use super::{Event, Host};
 use crate::config::machine::Machine;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
+use crate::slots::Slots;
 use crate::time::Ps;
 use crate::wire::line_rate::LineRate;
 
@@ -47,8 +48,7 @@ pub(super) struct Read {
 /// The read engine.
 #[derive(Clone, Debug)]
 pub(super) struct Transmitter {
-    pub(super) reads: Vec<Read>,
-    free: Vec<u32>,
+    pub(super) reads: Slots<Read>,
     line_credits: u32,
     pub(super) free_line_credits: u32,
     max_requests: u32,
@@ -69,8 +69,7 @@ impl Transmitter {
     pub(super) fn new(machine: &Machine) -> Transmitter {
         let requests = machine.pcie.as_ref().map_or(u32::MAX, |p| p.non_posted_credits);
         Transmitter {
-            reads: Vec::new(),
-            free: Vec::new(),
+            reads: Slots::default(),
             line_credits: machine.nic.read_credits,
             free_line_credits: machine.nic.read_credits,
             max_requests: requests,
@@ -84,19 +83,6 @@ impl Transmitter {
         }
     }
 
-    fn add(&mut self, read: Read) -> u32 {
-        match self.free.pop() {
-            Some(slot) => {
-                self.reads[slot as usize] = read;
-                slot
-            }
-            None => {
-                self.reads.push(read);
-                (self.reads.len() - 1) as u32
-            }
-        }
-    }
-
     /// Line credits in use.
     pub(super) fn credits_used(&self) -> u32 {
         self.line_credits - self.free_line_credits
@@ -105,11 +91,10 @@ impl Transmitter {
     /// Credits for lines and for read requests: all of them, and those that are free or held by a
     /// read under way.
     pub(super) fn credits(&self) -> [(u64, u64); 2] {
-        let under_way = |i: &usize| !self.free.contains(&(*i as u32));
         let (mut lines, mut requests) = (self.free_line_credits, self.free_requests);
-        for i in (0..self.reads.len()).filter(under_way) {
-            lines += self.reads[i].credits;
-            requests += self.reads[i].requests;
+        for read in self.reads.iter() {
+            lines += read.credits;
+            requests += read.requests;
         }
         [(self.line_credits, lines), (self.max_requests, requests)]
             .map(|(all, found)| (u64::from(all), u64::from(found)))
@@ -245,7 +230,7 @@ impl Host {
         self.meters.domains.read_requests.used.enter(now, requests.into());
         let started = at;
         let read = Read { purpose, started, missing: 0, ready: at, credits, requests, bytes: 0 };
-        let read = self.tx.add(read);
+        let read = self.tx.reads.add(read);
         let latency = self.rx.latency();
         let at = self.rx.link.as_mut().map_or(at + latency, |link| link.request(at, requests));
         self.events.push(at, Event::Read { read });
@@ -256,9 +241,9 @@ impl Host {
 
     /// A read reaches the memory system.
     pub(super) fn read(&mut self, now: Ps, read: u32) {
-        let credits = self.tx.reads[read as usize].credits;
+        let credits = self.tx.reads.get(read).credits;
         self.meters.domains.reading.enter(now, credits.into());
-        match self.tx.reads[read as usize].purpose {
+        match self.tx.reads.get(read).purpose {
             For::Descriptors { queue, count } => {
                 let mut ring = self.queues[queue as usize].rx_ring_nic.clone();
                 for line in ring.advance_by(count) {
@@ -299,7 +284,7 @@ impl Host {
     /// A line of a read, of which so many bytes are wanted.
     fn read_line(&mut self, now: Ps, read: u32, line: Line, kind: LineKind, bytes: u64) {
         self.meters.io_lines += 1;
-        let r = &mut self.tx.reads[read as usize];
+        let r = self.tx.reads.at(read);
         r.bytes += bytes;
         match self.memory.io_read(now, line, kind, read) {
             Some(at) => r.ready = r.ready.max(at),
@@ -309,7 +294,7 @@ impl Host {
 
     /// Memory has delivered a line of a read.
     pub(super) fn read_arrived(&mut self, now: Ps, read: u32) {
-        let r = &mut self.tx.reads[read as usize];
+        let r = self.tx.reads.at(read);
         r.missing -= 1;
         r.ready = r.ready.max(now);
         self.finish_read(read);
@@ -317,7 +302,7 @@ impl Host {
 
     /// Sends the data to the NIC if all of it is there.
     fn finish_read(&mut self, read: u32) {
-        let r = self.tx.reads[read as usize];
+        let r = *self.tx.reads.get(read);
         if r.missing > 0 {
             return;
         }
@@ -341,8 +326,7 @@ impl Host {
     }
 
     pub(super) fn read_done(&mut self, now: Ps, read: u32) {
-        let r = self.tx.reads[read as usize];
-        self.tx.free.push(read);
+        let r = self.tx.reads.remove(read);
         self.tx.free_line_credits += r.credits;
         self.tx.free_requests += r.requests;
         self.meters.domains.read_lines.used.leave(now, r.credits.into());

@@ -1,5 +1,7 @@
 //! The IOMMU alone, with a memory that answers after a fixed time.
 
+use std::collections::VecDeque;
+
 use proptest::prelude::*;
 
 use super::*;

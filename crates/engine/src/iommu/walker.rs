@@ -50,7 +50,7 @@ pub(crate) struct Walkers {
 }
 
 impl Walkers {
-    pub(crate) fn new(walkers: u32, step: Ps) -> Walkers {
+    pub(super) fn new(walkers: u32, step: Ps) -> Walkers {
         Walkers {
             walks: vec![None; walkers as usize],
             queue: VecDeque::new(),
@@ -74,7 +74,7 @@ impl Walkers {
     }
 
     /// A transaction needs a translation that is not cached.
-    pub(crate) fn ask(&mut self, now: Ps, page: Page, ticket: Ticket, table: &mut PageTable) {
+    pub(super) fn ask(&mut self, now: Ps, page: Page, ticket: Ticket, table: &mut PageTable) {
         self.counts.asked += 1;
         self.queue.push_back(Walk { page, ticket, asked: now, level: 0 });
         if let Some(free) = self.walks.iter().position(Option::is_none) {
@@ -99,7 +99,7 @@ impl Walkers {
     }
 
     /// The line that a walker reads now.
-    pub(crate) fn read(&mut self, walker: u16, table: &PageTable) -> Line {
+    pub(super) fn read(&mut self, walker: u16, table: &PageTable) -> Line {
         self.counts.reads += 1;
         let walk = self.walks[walker as usize].as_ref().expect("a walker that reads has a walk");
         table.entry(walk.page, walk.level)
@@ -107,7 +107,7 @@ impl Walkers {
 
     /// The entry that a walker has read is there. Returns the page and whom it was for, once it is
     /// translated.
-    pub(crate) fn arrived(
+    pub(super) fn arrived(
         &mut self,
         now: Ps,
         walker: u16,
@@ -131,7 +131,7 @@ impl Walkers {
     }
 
     /// Starts the measured time.
-    pub(crate) fn reset_counts(&mut self, now: Ps) {
+    pub(super) fn reset_counts(&mut self, now: Ps) {
         self.account(now);
         self.counts = WalkCounts::default();
         self.starved.reset(now);

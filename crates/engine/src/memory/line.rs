@@ -19,6 +19,11 @@ pub const fn node_of(line: Line) -> usize {
     (line >> NODE_SHIFT) as usize
 }
 
+/// Lines over a span as GB/s (bytes per nanosecond).
+pub(crate) fn gbps(lines: u64, span_ns: f64) -> f64 {
+    (lines * LINE_BYTES) as f64 / span_ns
+}
+
 /// What the software keeps in a line. The kind decides to which cause its memory traffic is
 /// attributed; the hardware never looks at it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

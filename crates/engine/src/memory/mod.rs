@@ -6,6 +6,7 @@ mod counts;
 mod directory;
 pub mod dram;
 mod index;
+mod ingress;
 mod io;
 pub mod line;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod oracle;
 mod placement;
 mod prefetch;
 pub(crate) mod private;
+mod reads;
 mod replacement;
 mod set;
 #[cfg(test)]

@@ -15,7 +15,8 @@ use crate::config::machine::{Machine, Prefetch};
 use crate::config::scenario::Policy;
 use crate::time::Ps;
 
-pub(crate) use super::backend::{Due, Requester};
+pub(crate) use super::backend::Due;
+pub(crate) use super::reads::Requester;
 
 /// Latencies between the parts, derived from the machine.
 #[derive(Clone, Copy, Debug)]
@@ -145,13 +146,13 @@ impl Memory {
         if self.policy.keeps_aside(kind) {
             return Some(now + self.latencies.llc);
         }
-        let transaction = self.backend.next_transaction();
+        let transaction = self.backend.reads.next();
         let served = self.caches.request(core as usize, line, kind, exclusive, transaction);
         let answer = match served {
             Served::Llc => Some(now + self.latencies.llc),
             Served::Forward => Some(now + self.latencies.llc + self.latencies.forward),
             Served::Wait(other) => {
-                if self.backend.wait(other, requester, core) {
+                if self.backend.reads.wait(other, requester, core) {
                     self.prefetchers[core as usize].arrived();
                 } else {
                     // It is counted when it asks again.
@@ -199,7 +200,7 @@ impl Memory {
         if !self.prefetchers[core as usize].has_room() || !self.backend.takes_requests() {
             return;
         }
-        let transaction = self.backend.next_transaction();
+        let transaction = self.backend.reads.next();
         if self.caches.request_prefetch(core as usize, line, transaction) {
             self.count_traffic(line, Cause::new(Agent::Prefetch, kind));
             self.prefetchers[core as usize].sent();
@@ -258,7 +259,7 @@ impl Memory {
         self.counts.io_read_misses += 1;
         self.swept.read(line);
         self.count_traffic(line, Cause::new(Agent::NicRead, kind));
-        self.backend.next_transaction();
+        self.backend.reads.next();
         self.backend.read(now, line, kind, Requester::Nic { operation }, false);
         None
     }
@@ -270,7 +271,7 @@ impl Memory {
             return Some(now + self.latencies.llc);
         }
         self.count_traffic(line, Cause::new(Agent::Walk, LineKind::App));
-        self.backend.next_transaction();
+        self.backend.reads.next();
         self.backend.read(now, line, LineKind::App, Requester::Walker { walker }, false);
         None
     }
@@ -289,7 +290,7 @@ impl Memory {
     #[inline]
     fn make_stale(&mut self) {
         if let Some(transaction) = self.caches.overtaken.take() {
-            self.backend.make_stale(transaction);
+            self.backend.reads.make_stale(transaction);
         }
     }
 
@@ -321,10 +322,10 @@ impl Memory {
     }
 
     /// A line arrives from memory and enters the caches. Returns who asked for it; those who waited
-    /// for it are in `backend.again`.
+    /// for it are in `backend.reads.again`.
     #[inline]
     pub(crate) fn arrive(&mut self, now: Ps, transaction: u16) -> Requester {
-        let read = self.backend.end(transaction);
+        let read = self.backend.reads.end(transaction);
         let (line, kind, requester) = (read.line, read.kind, read.requester);
         if let Requester::Prefetch { core } = requester {
             self.prefetchers[core as usize].arrived();
@@ -353,7 +354,7 @@ impl Memory {
 
     /// A line enters the caches of core 0 without a transaction.
     pub(crate) fn fill_at_once(&mut self, line: Line, kind: LineKind, exclusive: bool) {
-        let transaction = self.backend.next_transaction();
+        let transaction = self.backend.reads.next();
         if self.caches.request(0, line, kind, exclusive, transaction) == Served::Memory {
             self.caches.arrive(0, line, kind, exclusive, transaction);
         }

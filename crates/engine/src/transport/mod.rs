@@ -12,6 +12,8 @@
 pub mod config;
 
 mod connection;
+mod counts;
+mod datagram;
 mod dctcp;
 mod fixed;
 mod network;
@@ -19,7 +21,8 @@ mod receiver;
 mod swift;
 mod switch;
 
-pub(crate) use network::{Network, Step};
+pub(crate) use datagram::Step;
+pub(crate) use network::Network;
 
 use self::config::ControlConfig;
 use crate::time::Ps;

@@ -1,82 +1,16 @@
 //! Everything between the senders' software and the server's NIC, and the packets on it.
-//!
-//! A data packet and its acknowledgement are one [`Datagram`]: it begins when a connection sends and
-//! ends when the acknowledgement is back at the sender, or where it is dropped.
 
 use super::config::ClosedLoopConfig;
 use super::connection::{Connection, Next};
+use super::counts::Counts;
+use super::datagram::{Datagram, Step};
 use super::receiver::Receiver;
 use super::switch::{Port, Switch};
 use super::{AnyControl, Feedback, fixed};
 use crate::config::units::{BitRate, Size};
 use crate::rng::Stream;
-use crate::stats::histogram::Latency;
+use crate::slots::Slots;
 use crate::time::Ps;
-
-/// Something that happens outside of the server, to a datagram or to a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
-    /// A datagram is at the switch.
-    Switch,
-    /// A datagram is at the server's NIC.
-    Delivered,
-    /// The acknowledgement of a datagram is at its sender.
-    Ack,
-    /// A connection goes on: its first read has arrived, or its pacing lets it.
-    Wake,
-    /// A connection looks at its timeout.
-    Timeout,
-}
-
-impl Step {
-    /// Whether it happens to a datagram.
-    pub(crate) fn carries(self) -> bool {
-        matches!(self, Step::Switch | Step::Delivered | Step::Ack)
-    }
-}
-
-/// A data packet on its way, and then its acknowledgement.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Datagram {
-    pub(crate) connection: u32,
-    /// Its place in what the connection carries, in packets.
-    pub(crate) number: u64,
-    order: u64,
-    sent: Ps,
-    marked: bool,
-    /// Of the acknowledgement: the delay in the server, and the packets asked for so far.
-    endpoint: Ps,
-    asked: u64,
-}
-
-/// What is counted since measuring began.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Counts {
-    /// Data packets sent, those sent again included.
-    pub(crate) sent: u64,
-    pub(crate) sent_again: u64,
-    /// Acknowledgements received.
-    pub(crate) acknowledged: u64,
-    pub(crate) dropped_switch: u64,
-    pub(crate) dropped_server: u64,
-    pub(crate) marked: u64,
-    /// Packets found lost by later acknowledgements, and timeouts of connections.
-    pub(crate) fast_recoveries: u64,
-    pub(crate) timeouts: u64,
-    /// Packets that reached their application for the first time, and again.
-    pub(crate) delivered: u64,
-    pub(crate) duplicates: u64,
-    /// Datagrams under way when counting began.
-    pub(crate) in_flight_begin: u64,
-    pub(crate) rtt: Latency,
-    pub(crate) fabric: Latency,
-    pub(crate) endpoint: Latency,
-    /// From the issue of a read to its last packet.
-    pub(crate) read: Latency,
-    /// Sums of the two delays, for the time series.
-    pub(crate) fabric_sum: u64,
-    pub(crate) endpoint_sum: u64,
-}
 
 /// The network and all connections. Connection `c` is that of queue `c / senders` with sender
 /// `c % senders`.
@@ -89,8 +23,7 @@ pub(crate) struct Network {
     receivers: Vec<Receiver>,
     links: Vec<Port>,
     switch: Switch,
-    datagrams: Vec<Datagram>,
-    free: Vec<u32>,
+    datagrams: Slots<Datagram>,
     /// Packets whose first acknowledgement has come since the start of the run.
     first_acknowledged: u64,
     pub(crate) counts: Counts,
@@ -127,8 +60,7 @@ impl Network {
             receivers: vec![receiver; connections as usize],
             links: vec![Port::new(sender_links); config.senders as usize],
             switch: Switch::new(link, config.network.buffer, config.network.ecn_threshold),
-            datagrams: Vec::new(),
-            free: Vec::new(),
+            datagrams: Slots::default(),
             first_acknowledged: 0,
             counts: Counts::default(),
             due,
@@ -147,33 +79,20 @@ impl Network {
 
     /// A packet on its way.
     pub(crate) fn datagram(&self, datagram: u32) -> &Datagram {
-        &self.datagrams[datagram as usize]
-    }
-
-    fn add(&mut self, datagram: Datagram) -> u32 {
-        match self.free.pop() {
-            Some(slot) => {
-                self.datagrams[slot as usize] = datagram;
-                slot
-            }
-            None => {
-                self.datagrams.push(datagram);
-                (self.datagrams.len() - 1) as u32
-            }
-        }
+        self.datagrams.get(datagram)
     }
 
     /// A packet is at the switch.
     pub(crate) fn at_switch(&mut self, now: Ps, datagram: u32) {
         match self.switch.forward(now, self.frame) {
             Some((at, marked)) => {
-                self.datagrams[datagram as usize].marked = marked;
+                self.datagrams.at(datagram).marked = marked;
                 self.counts.marked += u64::from(marked);
                 self.due.push((at, Step::Delivered, datagram));
             }
             None => {
                 self.counts.dropped_switch += 1;
-                self.free.push(datagram);
+                self.datagrams.remove(datagram);
             }
         }
     }
@@ -181,13 +100,13 @@ impl Network {
     /// The server has dropped a packet.
     pub(crate) fn dropped(&mut self, datagram: u32) {
         self.counts.dropped_server += 1;
-        self.free.push(datagram);
+        self.datagrams.remove(datagram);
     }
 
     /// The server's thread has dealt with a packet, which spent `endpoint` in the server, and hands
     /// over its acknowledgement.
     pub(crate) fn processed(&mut self, now: Ps, datagram: u32, endpoint: Ps) {
-        let d = &mut self.datagrams[datagram as usize];
+        let d = self.datagrams.at(datagram);
         let counts = &mut self.counts;
         let receiver = &mut self.receivers[d.connection as usize];
         let received = receiver.receive(now, d.number, |time| counts.read.record(time));
@@ -203,24 +122,15 @@ impl Network {
 
     /// An acknowledgement is at its sender.
     pub(crate) fn at_sender(&mut self, now: Ps, datagram: u32) {
-        let d = self.datagrams[datagram as usize];
-        self.free.push(datagram);
+        let d = self.datagrams.remove(datagram);
         let rtt = now - d.sent;
-        let fabric = rtt.saturating_sub(d.endpoint);
         let feedback =
             Feedback { rtt, endpoint: d.endpoint, marked: d.marked, order: d.order, next_order: 0 };
         let connection = &mut self.connections[d.connection as usize];
         connection.ask(d.asked);
         let acked = connection.on_ack(now, d.number, &feedback);
         self.first_acknowledged += u64::from(acked.first);
-        let c = &mut self.counts;
-        c.acknowledged += 1;
-        c.fast_recoveries += u64::from(acked.lost);
-        c.rtt.record(rtt);
-        c.fabric.record(fabric);
-        c.endpoint.record(d.endpoint);
-        c.fabric_sum += fabric.0;
-        c.endpoint_sum += d.endpoint.0;
+        self.counts.acknowledged(&acked, rtt, d.endpoint);
         self.send(now, d.connection);
     }
 
@@ -250,7 +160,7 @@ impl Network {
                 Next::Send { number, order, again } => {
                     self.counts.sent += 1;
                     self.counts.sent_again += u64::from(again);
-                    let datagram = self.add(Datagram {
+                    let datagram = self.datagrams.add(Datagram {
                         connection,
                         number,
                         order,
@@ -283,7 +193,7 @@ impl Network {
 
     /// Datagrams under way.
     pub(crate) fn in_flight(&self) -> u64 {
-        (self.datagrams.len() - self.free.len()) as u64
+        self.datagrams.len() as u64
     }
 
     /// Packets sent at least once since the start of the run, and what became of them: acknowledged,

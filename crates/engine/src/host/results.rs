@@ -1,222 +1,21 @@
-//! What the host counts, and how the result of a run is made of it.
+//! The result of a run, made of what its parts have counted.
 
 use std::collections::BTreeMap;
 
-use super::closed_loop::ClosedLoop;
-use super::domains::Counters;
-use super::packets::Packet;
+use super::meters::STAGES;
 use super::{Event, Host, balance};
 use crate::apps::AnyApp;
+use crate::config::machine::Machine;
 use crate::iommu::{Iommu, Lookups, Mapping, Order};
-use crate::memory::line::{LINE_BYTES, LineKind};
-use crate::memory::traffic::{Agent, Traffic};
-use crate::stats::histogram::Latency;
+use crate::memory::line::{LINE_BYTES, LineKind, gbps};
+use crate::memory::traffic::Traffic;
 use crate::stats::results::{
     CacheResults, CauseTraffic, DramResults, IoResults, IommuResults, IotlbResults, MemoryTraffic,
-    NodeTraffic, Packets as PacketResults, Results, Series, SocketLinkResults, StageLatency,
-    TenantResults, TimeSeries,
+    NodeTraffic, Packets as PacketResults, Results, SocketLinkResults, StageLatency, TenantResults,
 };
 use crate::time::Ps;
 
-/// Names of the latency stages, in path order.
-const STAGES: [&str; 6] = ["nic", "dma", "queue", "service", "transmit", "total"];
-
-/// Counters at the time of a sample, of which the series are differences.
-#[derive(Clone, Copy, Debug, Default)]
-struct Totals {
-    offered: u64,
-    completed: u64,
-    dropped: u64,
-    reads: u64,
-    writes: u64,
-    rx_evictions: u64,
-}
-
-/// What the host counts since measuring began.
-#[derive(Clone, Debug)]
-pub(super) struct Meters {
-    pub(super) now: Ps,
-    begin: Ps,
-    pub(super) offered: u64,
-    pub(super) dropped_sram: u64,
-    pub(super) dropped_no_descriptor: u64,
-    pub(super) completed: u64,
-    completed_bytes: u64,
-    transmitted: u64,
-    /// Packets between wire and completion.
-    pub(super) in_path: u64,
-    pub(super) in_path_begin: u64,
-    stages: [Latency; STAGES.len()],
-    /// Lines moved by the NIC.
-    pub(super) io_lines: u64,
-    /// The domains on the path.
-    pub(super) domains: Counters,
-    last: Totals,
-    series: [Vec<f64>; SERIES.len()],
-    series_start: Ps,
-}
-
-/// Name and unit of each time series.
-const SERIES: [(&str, &str); 8] = [
-    ("offered", "Mpps"),
-    ("completed", "Mpps"),
-    ("dropped", "Mpps"),
-    ("nic-sram", "KiB"),
-    ("queue", "packets"),
-    ("memory-rd", "GB/s"),
-    ("memory-wr", "GB/s"),
-    ("rx-evct", "GB/s"),
-];
-
-impl Meters {
-    pub(super) fn new() -> Meters {
-        Meters {
-            now: Ps::ZERO,
-            begin: Ps::ZERO,
-            offered: 0,
-            dropped_sram: 0,
-            dropped_no_descriptor: 0,
-            completed: 0,
-            completed_bytes: 0,
-            transmitted: 0,
-            in_path: 0,
-            in_path_begin: 0,
-            stages: Default::default(),
-            io_lines: 0,
-            domains: Counters::default(),
-            last: Totals::default(),
-            series: Default::default(),
-            series_start: Ps::ZERO,
-        }
-    }
-
-    /// Bytes leave the NIC's SRAM.
-    #[inline]
-    pub(super) fn leave_sram(&mut self, now: Ps, bytes: u64) {
-        self.domains.sram.used.leave(now, bytes);
-        self.domains.sram.starved.end(now);
-    }
-
-    /// The request of a packet has ended.
-    pub(super) fn ended(&mut self, now: Ps, p: &Packet) {
-        self.completed += 1;
-        self.completed_bytes += u64::from(p.bytes);
-        self.in_path -= 1;
-        let spans = [
-            (0, p.dma_start - p.arrived),
-            (1, p.visible - p.dma_start),
-            (2, p.begun.saturating_sub(p.visible)),
-            (3, now - p.begun),
-            (5, now - p.arrived),
-        ];
-        for (stage, span) in spans {
-            self.stages[stage].record(span);
-        }
-    }
-
-    /// The NIC has sent a packet.
-    pub(super) fn sent(&mut self, now: Ps, p: &Packet) {
-        self.transmitted += 1;
-        self.stages[4].record(now - p.posted);
-    }
-
-    pub(super) fn service_mean_ns(&self) -> f64 {
-        self.stages[3].mean_ns()
-    }
-
-    pub(super) fn total_p99_ns(&self) -> f64 {
-        self.stages[5].percentile_ns(99.0)
-    }
-}
-
-/// Lines over a span as GB/s (bytes per nanosecond).
-fn gbps(lines: u64, span_ns: f64) -> f64 {
-    (lines * LINE_BYTES) as f64 / span_ns
-}
-
 impl Host {
-    fn totals(&self) -> Totals {
-        let m = &self.meters;
-        let (reads, writes) = self.memory.moved();
-        let rx_evictions = |t: &Traffic| t.lines(Agent::Evict, LineKind::Rx);
-        Totals {
-            offered: m.offered,
-            completed: m.completed,
-            dropped: m.dropped_sram + m.dropped_no_descriptor,
-            reads,
-            writes,
-            rx_evictions: self.memory.traffic.iter().map(rx_evictions).sum(),
-        }
-    }
-
-    /// Takes a sample of the time series.
-    pub(super) fn sample(&mut self) {
-        let total = self.totals();
-        let waiting: usize = self.queues.iter().map(|q| q.visible.len()).sum();
-        let m = &mut self.meters;
-        let last = std::mem::replace(&mut m.last, total);
-        let us = self.scenario.run.sample.ps().as_ns_f64() / 1e3;
-        let rate = |now: u64, before: u64| (now - before) as f64 / us;
-        let bandwidth = |now: u64, before: u64| gbps(now - before, us * 1e3);
-        let values = [
-            rate(total.offered, last.offered),
-            rate(total.completed, last.completed),
-            rate(total.dropped, last.dropped),
-            self.rx.sram_used as f64 / 1024.0,
-            waiting as f64,
-            bandwidth(total.reads, last.reads),
-            bandwidth(total.writes, last.writes),
-            bandwidth(total.rx_evictions, last.rx_evictions),
-        ];
-        for (column, value) in m.series.iter_mut().zip(values) {
-            column.push(value);
-        }
-        if let Some(closed_loop) = &mut self.closed_loop {
-            let interval = self.scenario.run.sample.ps();
-            closed_loop.sample(self.events.now(), interval);
-        }
-    }
-
-    pub(super) fn reset_meters(&mut self) {
-        let now = self.meters.now;
-        let in_path = self.meters.in_path;
-        let mut domains = std::mem::take(&mut self.meters.domains);
-        domains.reset(now);
-        let fresh = Meters::new();
-        self.meters = Meters {
-            now,
-            begin: now,
-            in_path,
-            in_path_begin: in_path,
-            series_start: now,
-            domains,
-            ..fresh
-        };
-        self.memory.reset_counts(now);
-        if let Some(link) = &mut self.rx.link {
-            link.reset_counts();
-        }
-        if let Some(iommu) = &mut self.iommu {
-            iommu.reset_counts(now);
-        }
-        if let Some(mapping) = &mut self.run_time_mapping {
-            mapping.reset_counts();
-        }
-        if let Some(bench) = &mut self.bench {
-            bench.reset_counts();
-        }
-        for c in &mut self.cores {
-            c.core.reset_counts();
-            (c.busy, c.since) = (Ps::ZERO, now);
-        }
-        for app in &mut self.apps {
-            app.reset_counters();
-        }
-        if let Some(closed_loop) = &mut self.closed_loop {
-            closed_loop.reset();
-        }
-    }
-
     /// The time that has been measured.
     pub(super) fn span(&self) -> Ps {
         self.meters.now - self.meters.begin
@@ -285,20 +84,7 @@ impl Host {
             domains: self.domains(),
             core_time: self.core_time(),
             tenants: self.tenant_results(span_ns),
-            series: TimeSeries {
-                interval_ns: self.scenario.run.sample.ps().as_ns_f64(),
-                start_ns: self.meters.series_start.as_ns_f64(),
-                columns: SERIES
-                    .iter()
-                    .zip(&self.meters.series)
-                    .map(|((name, unit), values)| Series {
-                        name: (*name).into(),
-                        unit: (*unit).into(),
-                        values: values.clone(),
-                    })
-                    .chain(self.closed_loop.iter().flat_map(ClosedLoop::series))
-                    .collect(),
-            },
+            series: self.series(),
             conservation,
             reads_after_sweep: self.memory.swept.reads,
             line_accesses: counts.l1_accesses.iter().sum::<u64>() + self.meters.io_lines,
@@ -325,21 +111,22 @@ impl Host {
     }
 
     fn memory_results(&self, span_ns: f64) -> MemoryTraffic {
-        let backend = &self.memory.backend;
+        let link = self.memory.backend.link.as_ref();
+        let bus_limit_gbps = bus_limit_gbps(&self.scenario.machine);
         let [local, remote] = &self.memory.traffic;
         let bandwidth = |t: &Traffic| gbps(t.reads() + t.writes(), span_ns);
         let all = local.plus(remote);
         let node = |name: &str, traffic: &Traffic| NodeTraffic {
             node: name.into(),
             bandwidth_gbps: bandwidth(traffic),
-            bus_limit_gbps: backend.bus_limit_gbps,
+            bus_limit_gbps,
             causes: self.causes(traffic, span_ns),
         };
-        let nodes = match backend.link {
+        let nodes = match link {
             Some(_) => vec![node("local", local), node("remote", remote)],
             None => Vec::new(),
         };
-        let socket_link = backend.link.as_ref().map(|link| {
+        let socket_link = link.map(|link| {
             let (to_remote, to_local) = link.bytes();
             SocketLinkResults {
                 to_remote_gbps: to_remote as f64 / span_ns,
@@ -349,7 +136,7 @@ impl Host {
         });
         MemoryTraffic {
             bandwidth_gbps: bandwidth(&all),
-            bus_limit_gbps: backend.bus_limit_gbps * nodes.len().max(1) as f64,
+            bus_limit_gbps: bus_limit_gbps * nodes.len().max(1) as f64,
             causes: self.causes(&all, span_ns),
             nodes,
             socket_link,
@@ -404,7 +191,7 @@ impl Host {
 
     fn dram_results(&self) -> DramResults {
         let now = self.meters.now;
-        let dram = &self.memory.backend.dram;
+        let dram = &self.memory.backend.ingress.dram;
         let stats: Vec<_> = (0..dram.channels()).map(|c| dram.stats(c, now)).collect();
         let (row_hits, row_misses, row_conflicts) = (
             stats.iter().map(|s| s.row_hits).sum(),
@@ -412,7 +199,7 @@ impl Host {
             stats.iter().map(|s| s.row_conflicts).sum(),
         );
         DramResults {
-            read_latency: self.memory.backend.read_latency.distribution(),
+            read_latency: self.memory.backend.reads.latency.distribution(),
             unloaded_ns: self.unloaded_read_ns([row_hits, row_misses, row_conflicts]),
             row_hits,
             row_misses,
@@ -491,4 +278,11 @@ impl Host {
 
 fn counters_by_name(app: &AnyApp) -> BTreeMap<String, u64> {
     app.counters().by_name().into_iter().map(|(name, n)| (name.to_string(), n)).collect()
+}
+
+/// What the data buses of a node's channels could carry together, GB/s (bytes per nanosecond).
+fn bus_limit_gbps(machine: &Machine) -> f64 {
+    let dram = &machine.dram;
+    let burst = dram.standard.clock().at(u64::from(dram.resolved_timings().bl));
+    (LINE_BYTES * u64::from(dram.channels)) as f64 / burst.as_ns_f64()
 }

@@ -1,0 +1,155 @@
+//! What the host counts of packets on their way, and the beginning of the measured time.
+
+use super::Host;
+use super::domains::Counters;
+use super::packets::Packet;
+use super::series::Samples;
+use crate::stats::histogram::Latency;
+use crate::time::Ps;
+
+/// Names of the latency stages, in path order.
+pub(super) const STAGES: [&str; 6] = ["nic", "dma", "queue", "service", "transmit", "total"];
+
+/// What the host counts since measuring began.
+#[derive(Clone, Debug)]
+pub(super) struct Meters {
+    pub(super) now: Ps,
+    pub(super) begin: Ps,
+    pub(super) offered: u64,
+    pub(super) dropped_sram: u64,
+    pub(super) dropped_no_descriptor: u64,
+    pub(super) completed: u64,
+    pub(super) completed_bytes: u64,
+    pub(super) transmitted: u64,
+    /// Packets between wire and completion.
+    pub(super) in_path: u64,
+    pub(super) in_path_begin: u64,
+    pub(super) stages: [Latency; STAGES.len()],
+    /// Lines moved by the NIC.
+    pub(super) io_lines: u64,
+    /// The domains on the path.
+    pub(super) domains: Counters,
+    pub(super) series: Samples,
+}
+
+impl Meters {
+    pub(super) fn new() -> Meters {
+        Meters {
+            now: Ps::ZERO,
+            begin: Ps::ZERO,
+            offered: 0,
+            dropped_sram: 0,
+            dropped_no_descriptor: 0,
+            completed: 0,
+            completed_bytes: 0,
+            transmitted: 0,
+            in_path: 0,
+            in_path_begin: 0,
+            stages: Default::default(),
+            io_lines: 0,
+            domains: Counters::default(),
+            series: Samples::from(Ps::ZERO),
+        }
+    }
+
+    /// Bytes leave the NIC's SRAM.
+    #[inline]
+    pub(super) fn leave_sram(&mut self, now: Ps, bytes: u64) {
+        self.domains.sram.used.leave(now, bytes);
+        self.domains.sram.starved.end(now);
+    }
+
+    /// The request of a packet has ended.
+    pub(super) fn ended(&mut self, now: Ps, p: &Packet) {
+        self.completed += 1;
+        self.completed_bytes += u64::from(p.bytes);
+        self.in_path -= 1;
+        let spans = [
+            (0, p.dma_start - p.arrived),
+            (1, p.visible - p.dma_start),
+            (2, p.begun.saturating_sub(p.visible)),
+            (3, now - p.begun),
+            (5, now - p.arrived),
+        ];
+        for (stage, span) in spans {
+            self.stages[stage].record(span);
+        }
+    }
+
+    /// The NIC has sent a packet.
+    pub(super) fn sent(&mut self, now: Ps, p: &Packet) {
+        self.transmitted += 1;
+        self.stages[4].record(now - p.posted);
+    }
+
+    pub(super) fn service_mean_ns(&self) -> f64 {
+        self.stages[3].mean_ns()
+    }
+
+    pub(super) fn total_p99_ns(&self) -> f64 {
+        self.stages[5].percentile_ns(99.0)
+    }
+}
+
+impl Host {
+    /// Everything begins to count anew.
+    pub(super) fn reset_meters(&mut self) {
+        let now = self.meters.now;
+        let in_path = self.meters.in_path;
+        let mut domains = std::mem::take(&mut self.meters.domains);
+        domains.reset(now);
+        let fresh = Meters::new();
+        self.meters = Meters {
+            now,
+            begin: now,
+            in_path,
+            in_path_begin: in_path,
+            series: Samples::from(now),
+            domains,
+            ..fresh
+        };
+        self.memory.reset_counts(now);
+        if let Some(link) = &mut self.rx.link {
+            link.reset_counts();
+        }
+        if let Some(iommu) = &mut self.iommu {
+            iommu.reset_counts(now);
+        }
+        if let Some(mapping) = &mut self.run_time_mapping {
+            mapping.reset_counts();
+        }
+        if let Some(bench) = &mut self.bench {
+            bench.reset_counts();
+        }
+        for c in &mut self.cores {
+            c.core.reset_counts();
+            (c.busy, c.since) = (Ps::ZERO, now);
+        }
+        for app in &mut self.apps {
+            app.reset_counters();
+        }
+        if let Some(closed_loop) = &mut self.closed_loop {
+            closed_loop.reset();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{forwarder, results};
+
+    #[test]
+    fn the_stages_up_to_the_end_of_a_request_are_all_of_its_latency() {
+        // Overload, so that none of them is nothing.
+        let r = results(&forwarder(&[("/traffic/rate", "40 Mpps".into())]));
+        let mean = |stage: &str| {
+            let stage = r.latency.iter().find(|l| l.stage == stage).expect("a stage");
+            assert_eq!(stage.distribution.count, r.packets.completed);
+            stage.distribution.mean_ns
+        };
+        let stages = ["nic", "dma", "queue", "service"].map(mean);
+        assert!(stages.iter().all(|&ns| ns > 0.0), "{stages:?}");
+        let (sum, total) = (stages.iter().sum::<f64>(), mean("total"));
+        assert!((sum / total - 1.0).abs() < 1e-6, "{sum} of {total} ns");
+    }
+}

@@ -1,0 +1,137 @@
+//! The time series: quantities of the host at equal distances.
+
+use super::Host;
+use super::closed_loop::ClosedLoop;
+use crate::memory::line::{LineKind, gbps};
+use crate::memory::traffic::{Agent, Traffic};
+use crate::stats::results::{Series, TimeSeries};
+use crate::time::Ps;
+
+/// Name and unit of each.
+const SERIES: [(&str, &str); 8] = [
+    ("offered", "Mpps"),
+    ("completed", "Mpps"),
+    ("dropped", "Mpps"),
+    ("nic-sram", "KiB"),
+    ("queue", "packets"),
+    ("memory-rd", "GB/s"),
+    ("memory-wr", "GB/s"),
+    ("rx-evct", "GB/s"),
+];
+
+/// Counters at the time of a sample, of which the rates are differences.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    offered: u64,
+    completed: u64,
+    dropped: u64,
+    reads: u64,
+    writes: u64,
+    rx_evictions: u64,
+}
+
+/// The samples since measuring began.
+#[derive(Clone, Debug)]
+pub(super) struct Samples {
+    start: Ps,
+    last: Totals,
+    columns: [Vec<f64>; SERIES.len()],
+}
+
+impl Samples {
+    /// None so far; counting begins at `start`.
+    pub(super) fn from(start: Ps) -> Samples {
+        Samples { start, last: Totals::default(), columns: Default::default() }
+    }
+}
+
+impl Host {
+    fn totals(&self) -> Totals {
+        let m = &self.meters;
+        let (reads, writes) = self.memory.moved();
+        let rx_evictions = |t: &Traffic| t.lines(Agent::Evict, LineKind::Rx);
+        Totals {
+            offered: m.offered,
+            completed: m.completed,
+            dropped: m.dropped_sram + m.dropped_no_descriptor,
+            reads,
+            writes,
+            rx_evictions: self.memory.traffic.iter().map(rx_evictions).sum(),
+        }
+    }
+
+    /// Takes a sample.
+    pub(super) fn sample(&mut self) {
+        let total = self.totals();
+        let waiting: usize = self.queues.iter().map(|q| q.visible.len()).sum();
+        let samples = &mut self.meters.series;
+        let last = std::mem::replace(&mut samples.last, total);
+        let interval = self.scenario.run.sample.ps();
+        let us = interval.as_ns_f64() / 1e3;
+        let rate = |now: u64, before: u64| (now - before) as f64 / us;
+        let bandwidth = |now: u64, before: u64| gbps(now - before, us * 1e3);
+        let values = [
+            rate(total.offered, last.offered),
+            rate(total.completed, last.completed),
+            rate(total.dropped, last.dropped),
+            self.rx.sram_used as f64 / 1024.0,
+            waiting as f64,
+            bandwidth(total.reads, last.reads),
+            bandwidth(total.writes, last.writes),
+            bandwidth(total.rx_evictions, last.rx_evictions),
+        ];
+        for (column, value) in samples.columns.iter_mut().zip(values) {
+            column.push(value);
+        }
+        if let Some(closed_loop) = &mut self.closed_loop {
+            closed_loop.sample(self.events.now(), interval);
+        }
+    }
+
+    /// The samples taken, those of closed-loop traffic included.
+    pub(super) fn series(&self) -> TimeSeries {
+        let samples = &self.meters.series;
+        TimeSeries {
+            interval_ns: self.scenario.run.sample.ps().as_ns_f64(),
+            start_ns: samples.start.as_ns_f64(),
+            columns: SERIES
+                .iter()
+                .zip(&samples.columns)
+                .map(|((name, unit), values)| Series {
+                    name: (*name).into(),
+                    unit: (*unit).into(),
+                    values: values.clone(),
+                })
+                .chain(self.closed_loop.iter().flat_map(ClosedLoop::series))
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::memory::line::LINE_BYTES;
+    use crate::testing::{forwarder, results};
+
+    /// Overload, so that every column has something in it.
+    #[test]
+    fn rates_of_the_samples_add_up_to_what_is_counted() {
+        let r = results(&forwarder(&[("/traffic/rate", "40 Mpps".into())]));
+        let of = |name: &str| {
+            let column = r.series.columns.iter().find(|c| c.name == name).expect("a column");
+            assert_eq!(column.values.len(), 4, "200 us, sampled every 50");
+            column.values.iter().sum::<f64>() * r.series.interval_ns / 1e3
+        };
+        let assert_adds_up = |name: &str, counted: f64| {
+            assert!(counted > 0.0 && (of(name) / counted - 1.0).abs() < 1e-9, "{name}: {counted}");
+        };
+        let p = &r.packets;
+        assert_adds_up("offered", p.offered as f64);
+        assert_adds_up("completed", p.completed as f64);
+        assert_adds_up("dropped", (p.dropped_sram + p.dropped_no_descriptor) as f64);
+        // GB/s times microseconds are kilobytes.
+        let lines = r.memory.causes.iter().map(|c| c.lines).sum::<u64>();
+        let moved = of("memory-rd") + of("memory-wr");
+        assert!((moved * 1e3 / (lines * LINE_BYTES) as f64 - 1.0).abs() < 1e-9, "{moved}");
+    }
+}

@@ -1,0 +1,251 @@
+//! DMA transactions that wait for their translation.
+//!
+//! They leave in the order in which they came, posted writes and reads each in an order of their own: a
+//! write must not pass a write (PCI Express Base Specification, section 2.4.1), and read requests wait in
+//! a queue as well. While they wait they hold their PCIe credits or read tags, so that the rate falls as
+//! latency grows (Little's law).
+//!
+//! With relaxed ordering a write of packet data passes whatever waits before it; completions pass
+//! nothing, so that they stay behind their data.
+
+use std::collections::VecDeque;
+
+use super::Touched;
+use super::page_table::{MAPPINGS, Page};
+use crate::time::Ps;
+
+/// An order in which transactions leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Order {
+    /// Writes.
+    Posted = 0,
+    /// Reads.
+    NonPosted = 1,
+}
+
+/// The number of a transaction within its order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ticket {
+    pub(super) order: Order,
+    pub(super) number: u64,
+}
+
+/// A transaction that has arrived.
+#[derive(Clone, Debug)]
+pub(super) struct Arrival<T> {
+    pub(super) transaction: T,
+    pub(super) touched: Touched,
+    /// Whether it may leave before those in front of it.
+    pub(super) passes: bool,
+    pub(super) at: Ps,
+}
+
+/// What the lookups of a transaction have found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    /// Walks that it waits for.
+    pub(super) missing: u32,
+    /// The number of one in front of it that walks for a page of both.
+    pub(super) after: Option<u64>,
+}
+
+/// A transaction in the queue.
+#[derive(Clone, Copy, Debug)]
+struct Waiting<T> {
+    transaction: T,
+    lines: u32,
+    arrived: Ps,
+    found: Found,
+    passes: bool,
+    /// Whether it has left, from behind others.
+    left: bool,
+}
+
+/// Lines of the transactions of an order that have gone on since measuring began, and the sum over
+/// them of the time that they have waited.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Waits {
+    lines: u64,
+    time: u128,
+}
+
+impl Waits {
+    fn add(&mut self, lines: u32, wait: Ps) {
+        self.lines += u64::from(lines);
+        self.time += u128::from(lines) * u128::from(wait.0);
+    }
+
+    /// Mean wait of a line, ns; nothing without lines.
+    pub(crate) fn mean_ns(&self) -> Option<f64> {
+        (self.lines > 0).then(|| self.time as f64 / 1e3 / self.lines as f64)
+    }
+}
+
+/// The transactions of an order.
+#[derive(Clone, Debug)]
+pub(super) struct Queue<T> {
+    waiting: VecDeque<Waiting<T>>,
+    /// How many are in the queue and may be, and those for which it has no room yet.
+    queued: usize,
+    room: usize,
+    behind: VecDeque<Arrival<T>>,
+    /// Number of the first that waits.
+    first: u64,
+    /// The page of each kind that was looked up last, and the number of the transaction.
+    last: [Option<(Page, u64)>; MAPPINGS],
+    pub(super) waits: Waits,
+}
+
+impl<T: Copy> Queue<T> {
+    /// An empty queue with room for so many.
+    pub(super) fn new(room: u32) -> Queue<T> {
+        Queue {
+            waiting: VecDeque::new(),
+            queued: 0,
+            room: room as usize,
+            behind: VecDeque::new(),
+            first: 0,
+            last: [None; MAPPINGS],
+            waits: Waits::default(),
+        }
+    }
+
+    /// A transaction comes: it is given back if the queue has room for it, and waits before it if not.
+    #[inline]
+    pub(super) fn make_room(&mut self, arrival: Arrival<T>) -> Option<Arrival<T>> {
+        if self.queued < self.room {
+            return Some(arrival);
+        }
+        self.behind.push_back(arrival);
+        None
+    }
+
+    /// One that waits before the queue may enter it.
+    pub(super) fn next_behind(&mut self) -> Option<Arrival<T>> {
+        self.behind.pop_front()
+    }
+
+    /// The number that the next to [`Self::enter`] has.
+    #[inline]
+    pub(super) fn next_number(&self) -> u64 {
+        self.first + self.waiting.len() as u64
+    }
+
+    /// A transaction of this number asks for the translation of a page. Returns the number of the one
+    /// that has asked for it last, if that has not left and asked for nothing else since.
+    #[inline]
+    pub(super) fn ask(&mut self, page: Page, number: u64) -> Option<u64> {
+        let last = self.last[page.mapping as usize].replace((page, number));
+        last.filter(|&(asked, by)| asked == page && !self.has_left(by)).map(|(_, by)| by)
+    }
+
+    /// A transaction enters; returns whether it has to wait, where it could leave `at_once` otherwise.
+    pub(super) fn enter(
+        &mut self,
+        now: Ps,
+        arrival: Arrival<T>,
+        found: Found,
+        at_once: bool,
+    ) -> bool {
+        let Arrival { transaction, touched, passes, at: arrived } = arrival;
+        let lines = touched.iter().map(|(_, lines)| lines.end - lines.start).sum();
+        let first = self.waiting.is_empty();
+        let free = first || (passes && found.after.is_none());
+        let left = at_once && found.missing == 0 && free;
+        if left {
+            self.waits.add(lines, now - arrived);
+        } else {
+            self.queued += 1;
+        }
+        if left && first {
+            self.first += 1;
+        } else {
+            // One that leaves from behind others keeps its number until they have left.
+            self.waiting.push_back(Waiting { transaction, lines, arrived, found, passes, left });
+        }
+        !left
+    }
+
+    /// A page is translated for the transaction of this number.
+    pub(super) fn translated(&mut self, number: u64) {
+        self.waiting[(number - self.first) as usize].found.missing -= 1;
+    }
+
+    /// Whether the transaction of this number has left.
+    fn has_left(&self, number: u64) -> bool {
+        let place = number.checked_sub(self.first);
+        place.is_none_or(|at| self.waiting.get(at as usize).is_some_and(|w| w.left))
+    }
+
+    /// The place of the next that may leave.
+    pub(super) fn ready(&self) -> Option<usize> {
+        let front = self.waiting.front()?;
+        if front.found.missing == 0 {
+            return Some(0);
+        }
+        let may_leave = |w: &Waiting<T>| {
+            let free = w.found.after.is_none_or(|number| self.has_left(number));
+            w.passes && w.found.missing == 0 && !w.left && free
+        };
+        self.waiting.iter().position(may_leave)
+    }
+
+    /// The transaction at a place that is [`Self::ready`] leaves.
+    pub(super) fn leave(&mut self, now: Ps, place: usize) -> T {
+        let leaves = &mut self.waiting[place];
+        leaves.left = true;
+        let Waiting { transaction, lines, arrived, .. } = *leaves;
+        self.queued -= 1;
+        self.waits.add(lines, now - arrived);
+        while self.waiting.front().is_some_and(|w| w.left) {
+            self.waiting.pop_front();
+            self.first += 1;
+        }
+        transaction
+    }
+
+    /// The transactions that wait.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &T> {
+        let queued = self.waiting.iter().filter(|w| !w.left).map(|w| &w.transaction);
+        queued.chain(self.behind.iter().map(|b| &b.transaction))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::iommu::{Mapping, one_range};
+
+    /// A transaction of four lines at `at` enters, and waits for so many walks; whether it waits.
+    fn enter(queue: &mut Queue<char>, at: u64, name: char, passes: bool, missing: u32) -> bool {
+        let touched = one_range(Mapping::Payload, 0..4);
+        let arrival = Arrival { transaction: name, touched, passes, at: Ps(at) };
+        let arrival = queue.make_room(arrival).expect("there is room");
+        queue.enter(Ps(at), arrival, Found { missing, after: None }, true)
+    }
+
+    #[test]
+    fn what_leaves_from_behind_keeps_its_number_and_no_room() {
+        let mut queue = Queue::new(2);
+        assert!(enter(&mut queue, 1000, 'a', false, 1));
+        assert!(!enter(&mut queue, 2000, 'b', true, 0), "it passes");
+        assert!(enter(&mut queue, 3000, 'c', false, 0), "it must not");
+        assert_eq!(queue.next_number(), 3);
+        assert!(queue.waiting().eq(&['a', 'c']));
+        assert!(queue.has_left(1) && !queue.has_left(0) && !queue.has_left(2));
+        // Two are in the queue; a third waits before it.
+        let touched = one_range(Mapping::Payload, 0..4);
+        let late = Arrival { transaction: 'd', touched, passes: false, at: Ps(4000) };
+        assert!(queue.make_room(late).is_none());
+        assert!(queue.waiting().eq(&['a', 'c', 'd']));
+        assert_eq!(queue.ready(), None);
+        queue.translated(0);
+        assert_eq!((queue.ready(), queue.leave(Ps(5000), 0)), (Some(0), 'a'));
+        assert_eq!((queue.ready(), queue.leave(Ps(5000), 0)), (Some(0), 'c'));
+        assert_eq!(queue.next_behind().map(|d| d.transaction), Some('d'));
+        assert_eq!(queue.next_number(), 3);
+        // 4, 0 and 2 ns, with four lines each.
+        assert_eq!(queue.waits.mean_ns(), Some(2.0));
+    }
+}

@@ -1,0 +1,226 @@
+//! Reads of memory under way: what each brings, who waits for it, and how many there may be.
+
+use super::line::{Line, LineKind};
+use crate::stats::histogram::Latency;
+use crate::time::Ps;
+
+/// Who waits for a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Requester {
+    /// Miss register `register` of a core.
+    Core { core: u16, register: u16, exclusive: bool },
+    /// The prefetcher of a core's L2.
+    Prefetch { core: u16 },
+    /// A DMA read: the NIC's operation number.
+    Nic { operation: u32 },
+    /// A page walk of the IOMMU.
+    Walker { walker: u16 },
+}
+
+/// A line on its way from memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Read {
+    pub(super) line: Line,
+    pub(super) kind: LineKind,
+    pub(super) requester: Requester,
+    /// The line was overwritten or swept on its way: nobody may keep what arrives.
+    pub(super) stale: bool,
+    pub(super) sent: Ps,
+}
+
+/// A read with the requests for the same line that came later.
+#[derive(Clone, Debug)]
+struct Transaction {
+    read: Read,
+    waiting: Vec<Requester>,
+}
+
+/// The table of transactions. A transaction is its place there, used again once it has ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Reads {
+    transactions: Vec<Transaction>,
+    free: Vec<u16>,
+    /// Home trackers: reads that may be under way before the LLC stops taking requests.
+    trackers: usize,
+    /// Requests that waited for a line that has arrived: the host must make them anew.
+    pub(crate) again: Vec<Requester>,
+    /// From sending to the last beat of the data on the bus.
+    pub(crate) latency: Latency,
+    /// Reads under way when measuring began, and those that have ended since.
+    in_flight_begin: u64,
+    ended: u64,
+}
+
+impl Reads {
+    /// A table with so many home trackers; without a number, they are no limit.
+    pub(super) fn new(trackers: Option<u32>) -> Reads {
+        Reads {
+            transactions: Vec::new(),
+            free: Vec::new(),
+            trackers: trackers.map_or(usize::MAX, |n| n as usize),
+            again: Vec::new(),
+            latency: Latency::default(),
+            in_flight_begin: 0,
+            ended: 0,
+        }
+    }
+
+    #[inline]
+    fn under_way(&self) -> usize {
+        self.transactions.len() - self.free.len()
+    }
+
+    /// Whether a home tracker is free.
+    #[inline]
+    pub(super) fn may_begin(&self) -> bool {
+        self.under_way() < self.trackers
+    }
+
+    /// The transaction that the next [`Self::begin`] will have.
+    #[inline]
+    pub(super) fn next(&mut self) -> u16 {
+        match self.free.last() {
+            Some(&free) => free,
+            None => self.new_transaction(),
+        }
+    }
+
+    #[cold]
+    fn new_transaction(&mut self) -> u16 {
+        let new = self.transactions.len() as u16;
+        let read = Read {
+            line: 0,
+            kind: LineKind::App,
+            requester: Requester::Nic { operation: 0 },
+            stale: false,
+            sent: Ps::ZERO,
+        };
+        self.transactions.push(Transaction { read, waiting: Vec::new() });
+        self.free.push(new);
+        new
+    }
+
+    /// A read sets out under the transaction that [`Self::next`] offered.
+    #[inline]
+    pub(super) fn begin(&mut self, read: Read) -> u16 {
+        let transaction = self.free.pop().expect("a transaction was offered");
+        self.transactions[usize::from(transaction)].read = read;
+        transaction
+    }
+
+    /// A read counts as sent from now on, its way to another socket done. Returns its line.
+    pub(super) fn sent(&mut self, now: Ps, transaction: u16) -> Line {
+        let read = &mut self.transactions[usize::from(transaction)].read;
+        read.sent = now;
+        read.line
+    }
+
+    /// The memory channel has the data of a read by `at`.
+    #[inline]
+    pub(super) fn served(&mut self, at: Ps, transaction: u16) {
+        self.latency.record(at - self.transactions[usize::from(transaction)].read.sent);
+    }
+
+    /// A request waits for the transaction that brings its line. Returns whether it has taken over
+    /// a prefetch of the same core. One whose line is stale it lets alone: there is something newer
+    /// to ask for.
+    pub(super) fn wait(&mut self, transaction: u16, requester: Requester, core: u16) -> bool {
+        let t = &mut self.transactions[usize::from(transaction)];
+        let takes_over = t.read.requester == (Requester::Prefetch { core }) && !t.read.stale;
+        if takes_over {
+            t.read.requester = requester;
+        } else {
+            t.waiting.push(requester);
+        }
+        takes_over
+    }
+
+    /// Nobody may keep what a transaction brings: its line was overwritten or swept.
+    pub(super) fn make_stale(&mut self, transaction: u16) {
+        self.transactions[usize::from(transaction)].read.stale = true;
+    }
+
+    /// A transaction ends: its line has arrived, and the requests that waited for it are due again.
+    #[inline]
+    pub(super) fn end(&mut self, transaction: u16) -> Read {
+        let t = &mut self.transactions[usize::from(transaction)];
+        if !t.waiting.is_empty() {
+            self.again.append(&mut t.waiting);
+        }
+        let read = t.read;
+        self.free.push(transaction);
+        self.ended += 1;
+        read
+    }
+
+    /// Both sides of the balance since the measured time began, in which `begun` reads were sent.
+    pub(super) fn balance(&self, begun: u64) -> (u64, u64) {
+        (self.in_flight_begin + begun, self.ended + self.under_way() as u64)
+    }
+
+    /// Starts the measured time.
+    pub(super) fn reset_counts(&mut self) {
+        (self.in_flight_begin, self.ended) = (self.under_way() as u64, 0);
+        self.latency.reset();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begin(reads: &mut Reads, line: Line, requester: Requester) -> u16 {
+        let offered = reads.next();
+        let (kind, stale, sent) = (LineKind::App, false, Ps::ZERO);
+        assert_eq!(reads.begin(Read { line, kind, requester, stale, sent }), offered);
+        offered
+    }
+
+    fn core(core: u16) -> Requester {
+        Requester::Core { core, register: 3, exclusive: false }
+    }
+
+    #[test]
+    fn trackers_bound_the_reads_and_come_back() {
+        let mut reads = Reads::new(Some(2));
+        let first = begin(&mut reads, 1, core(0));
+        assert!(reads.may_begin());
+        begin(&mut reads, 2, core(1));
+        assert!(!reads.may_begin());
+        assert_eq!(reads.end(first).line, 1);
+        assert!(reads.may_begin());
+        // The place is used again, with nothing left of what was there.
+        assert_eq!(begin(&mut reads, 3, core(2)), first);
+        assert_eq!(reads.balance(3), (3, 3));
+        reads.reset_counts();
+        let read = reads.end(first);
+        assert_eq!((read.line, read.requester), (3, core(2)));
+        assert_eq!(reads.balance(0), (2, 2));
+    }
+
+    #[test]
+    fn those_who_wait_ask_again_in_their_order() {
+        let mut reads = Reads::new(None);
+        let read = begin(&mut reads, 1, core(0));
+        assert!(!reads.wait(read, core(1), 1) && !reads.wait(read, core(2), 2));
+        assert_eq!(reads.end(read).requester, core(0));
+        assert_eq!(reads.again, [core(1), core(2)]);
+        reads.again.clear();
+        begin(&mut reads, 2, core(0));
+        reads.end(read);
+        assert!(reads.again.is_empty());
+    }
+
+    #[test]
+    fn a_core_takes_over_its_own_prefetch_if_it_can_use_it() {
+        let mut reads = Reads::new(None);
+        let read = begin(&mut reads, 1, Requester::Prefetch { core: 0 });
+        assert!(!reads.wait(read, core(1), 1), "another core's");
+        assert!(reads.wait(read, core(0), 0));
+        assert_eq!(reads.end(read).requester, core(0));
+        let stale = begin(&mut reads, 2, Requester::Prefetch { core: 0 });
+        reads.make_stale(stale);
+        assert!(!reads.wait(stale, core(0), 0));
+        assert!(reads.end(stale).stale);
+    }
+}
