@@ -1,7 +1,7 @@
 //! Before the LLC: requests of cores and DMA that wait until it takes requests again, in one line, in the
 //! order in which they came.
 
-use super::domains::{Counters, lines_of_write};
+use super::domains::DomainCounters;
 use super::timeline::Point;
 use super::{Event, Host};
 use crate::time::Ps;
@@ -20,8 +20,8 @@ impl Host {
     #[cold]
     fn hold_back(&mut self, event: Event) {
         let now = self.events.now();
-        let Counters { stopped, stopped_cores, .. } = &mut self.meters.domains;
-        let lines = lines_of_write(&event);
+        let DomainCounters { stopped, stopped_cores, .. } = &mut self.meters.domains;
+        let (lines, _) = event.write_credits();
         stopped.used.enter(now, lines);
         stopped_cores.enter(now, u64::from(lines == 0));
         stopped.starved.begin(now);
@@ -34,8 +34,8 @@ impl Host {
         while self.memory.backend.takes_requests()
             && let Some(event) = self.held_back.pop_front()
         {
-            let Counters { stopped, stopped_cores, .. } = &mut self.meters.domains;
-            let lines = lines_of_write(&event);
+            let DomainCounters { stopped, stopped_cores, .. } = &mut self.meters.domains;
+            let (lines, _) = event.write_credits();
             stopped.used.leave(now, lines);
             stopped_cores.leave(now, u64::from(lines == 0));
             if self.held_back.is_empty() {

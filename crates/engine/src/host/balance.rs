@@ -79,17 +79,11 @@ fn all(host: &Host) -> Vec<Balance> {
 /// Lines and TLPs of DMA writes that hold credits: on their way, held back, or done with the credits
 /// on their way back.
 fn writes_in_flight(host: &Host) -> (u64, u64) {
-    let credits = |event: &Event| match *event {
-        Event::Write { lines, .. } | Event::BenchWrite { lines, .. } => Some((u64::from(lines), 1)),
-        Event::Credits { lines, tlps } => Some((u64::from(lines), u64::from(tlps))),
-        Event::Complete { .. } => Some((1, 1)),
-        _ => None,
-    };
     let translating = host.iommu.iter().flat_map(|iommu| iommu.waiting());
     let events = host.events.iter().chain(&host.held_back).chain(translating);
     // And those that wait for room in a channel's queue.
     let late = (u64::from(host.memory.backend.late_writes()), 0);
-    events.filter_map(credits).fold(late, |all, one| (all.0 + one.0, all.1 + one.1))
+    events.map(Event::write_credits).fold(late, |all, one| (all.0 + one.0, all.1 + one.1))
 }
 
 #[cfg(test)]

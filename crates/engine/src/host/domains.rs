@@ -1,7 +1,7 @@
 //! What the host counts of each domain on the path: its credits, how long they were held, and how
 //! long something waited for one. `nic2core explain` reasons over these (docs/models/explain.md).
 
-use super::{Event, Host, HostCore};
+use super::{Host, HostCore};
 use crate::config::scenario::Policy;
 use crate::memory::dram::ChannelStats;
 use crate::memory::line::LINE_BYTES;
@@ -26,7 +26,7 @@ impl Pool {
 
 /// Counters of the domains that the host itself runs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counters {
+pub(super) struct DomainCounters {
     /// Bytes in the NIC's input SRAM.
     pub(super) sram: Pool,
     /// Receive descriptors that hold a packet or wait to be posted again.
@@ -52,7 +52,7 @@ pub(super) struct Counters {
     pub(super) link_bits: u64,
 }
 
-impl Counters {
+impl DomainCounters {
     pub(super) fn reset(&mut self, now: Ps) {
         self.sram.reset(now);
         self.descriptors.reset(now);
@@ -73,16 +73,6 @@ impl Counters {
     #[inline]
     pub(super) fn frame(&mut self, bytes: u32) {
         self.link_bits += wire_bits(bytes);
-    }
-}
-
-/// Lines of a DMA write of received packets or of the benchmark, all of which hold credits; nothing
-/// for other events.
-pub(super) fn lines_of_write(event: &Event) -> u64 {
-    match *event {
-        Event::Write { lines, .. } | Event::BenchWrite { lines, .. } => u64::from(lines),
-        Event::Complete { .. } => 1,
-        _ => 0,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the host counts of packets on their way, and the beginning of the measured time.
 
 use super::Host;
-use super::domains::Counters;
+use super::domains::DomainCounters;
 use super::packets::Packet;
 use super::series::Samples;
 use crate::stats::histogram::Latency;
@@ -28,7 +28,7 @@ pub(super) struct Meters {
     /// Lines moved by the NIC.
     pub(super) io_lines: u64,
     /// The domains on the path.
-    pub(super) domains: Counters,
+    pub(super) domains: DomainCounters,
     pub(super) series: Samples,
 }
 
@@ -47,7 +47,7 @@ impl Meters {
             in_path_begin: 0,
             stages: Default::default(),
             io_lines: 0,
-            domains: Counters::default(),
+            domains: DomainCounters::default(),
             series: Samples::from(Ps::ZERO),
         }
     }

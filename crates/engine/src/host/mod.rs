@@ -130,6 +130,16 @@ impl Event {
             Ask::Mark(mark, packet) => Event::Mark { core, mark, packet },
         }
     }
+
+    /// Line and TLP credits of DMA writes that it holds, or brings back.
+    fn write_credits(&self) -> (u64, u64) {
+        match *self {
+            Event::Write { lines, .. } | Event::BenchWrite { lines, .. } => (lines.into(), 1),
+            Event::Complete { .. } => (1, 1),
+            Event::Credits { lines, tlps } => (lines.into(), tlps.into()),
+            _ => (0, 0),
+        }
+    }
 }
 
 /// A core and what the host knows of it.

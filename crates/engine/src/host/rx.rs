@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::domains::Counters;
+use super::domains::DomainCounters;
 use super::packets::Packet;
 use super::timeline::Point;
 use super::{Event, Host};
@@ -301,7 +301,7 @@ impl Host {
     }
 
     pub(super) fn take_credits(&mut self, now: Ps, lines: u32) -> bool {
-        let Counters { write_lines, write_tlps, .. } = &mut self.meters.domains;
+        let DomainCounters { write_lines, write_tlps, .. } = &mut self.meters.domains;
         let (no_line, no_tlp) = (self.rx.free_line_credits < lines, self.rx.free_tlp_credits == 0);
         if no_line || no_tlp {
             if no_line {
@@ -370,7 +370,7 @@ impl Host {
     }
 
     pub(super) fn credits(&mut self, now: Ps, lines: u16, tlps: u8) {
-        let Counters { write_lines, write_tlps, late, .. } = &mut self.meters.domains;
+        let DomainCounters { write_lines, write_tlps, late, .. } = &mut self.meters.domains;
         write_lines.used.leave(now, lines.into());
         write_tlps.used.leave(now, tlps.into());
         if tlps == 0 {

@@ -1,6 +1,6 @@
 //! DMA on its way through the IOMMU.
 
-use super::domains::{Counters, lines_of_write};
+use super::domains::DomainCounters;
 use super::timeline::Point;
 use super::tx::For;
 use super::{Event, Host};
@@ -51,9 +51,9 @@ impl Host {
         let iommu = self.iommu.as_mut().expect("only an IOMMU translates");
         let at_once = iommu.arrive(now, order, event, touched, passes);
         if !at_once {
-            let read = self.lines_of_read(&event);
-            let Counters { translating, translating_reads, .. } = &mut self.meters.domains;
-            translating.enter(now, lines_of_write(&event));
+            let (write, read) = (event.write_credits().0, self.lines_of_read(&event));
+            let DomainCounters { translating, translating_reads, .. } = &mut self.meters.domains;
+            translating.enter(now, write);
             translating_reads.enter(now, read);
         }
         self.schedule_walks();
@@ -132,9 +132,9 @@ impl Host {
     /// A DMA that has waited goes on.
     fn translated(&mut self, now: Ps, event: Event) {
         self.record_translated(now, event);
-        let read = self.lines_of_read(&event);
-        let Counters { translating, translating_reads, .. } = &mut self.meters.domains;
-        translating.leave(now, lines_of_write(&event));
+        let (write, read) = (event.write_credits().0, self.lines_of_read(&event));
+        let DomainCounters { translating, translating_reads, .. } = &mut self.meters.domains;
+        translating.leave(now, write);
         translating_reads.leave(now, read);
         match event {
             Event::Read { read } => self.read(now, read),

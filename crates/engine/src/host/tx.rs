@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::domains::Counters;
+use super::domains::DomainCounters;
 use super::timeline::Point;
 use super::{Event, Host};
 use crate::config::machine::Machine;
@@ -191,7 +191,7 @@ impl Host {
     /// Whether there are credits for a read that waits for them.
     fn can_read(&mut self, lines: u32, requests: u32) -> bool {
         let now = self.events.now();
-        let Counters { read_lines, read_requests, .. } = &mut self.meters.domains;
+        let DomainCounters { read_lines, read_requests, .. } = &mut self.meters.domains;
         let wanted = [
             (read_lines, self.tx.free_line_credits >= lines),
             (read_requests, self.tx.free_requests >= requests),

@@ -4,7 +4,7 @@
 //! model is moved, so a run with a recording gives the same results as without. The times at which a
 //! stage of the latency histograms begins and ends are taken from the packet, as the histograms do.
 
-mod counters;
+mod readings;
 #[cfg(test)]
 mod tests;
 mod way;
@@ -14,7 +14,7 @@ use super::{Event, Host};
 use crate::stats::timeline::{DroppedPacket, PacketWay, Timeline, TimelineConfig};
 use crate::time::Ps;
 
-use counters::Counters;
+use readings::Readings;
 pub(super) use way::Point;
 use way::Way;
 
@@ -49,7 +49,7 @@ pub(super) struct Recorder {
     /// Index in `followed` of the packet in each slot of the host, or [`NONE`].
     of_packet: Vec<u32>,
     drops: Vec<DroppedPacket>,
-    counters: Counters,
+    readings: Readings,
 }
 
 impl Recorder {
@@ -199,7 +199,7 @@ impl Host {
             scheduled: true,
             of_packet: Vec::new(),
             drops: Vec::new(),
-            counters: self.counters(),
+            readings: self.no_readings(),
         }));
         if !scheduled {
             self.events.push(self.now(), Event::Counters);
@@ -211,9 +211,9 @@ impl Host {
     pub(super) fn read_counters(&mut self, now: Ps) {
         // Taken out, so that it can look at the host.
         let Some(mut recorder) = self.recording.take() else { return };
-        recorder.scheduled = recorder.is_on() && recorder.counters.has_room();
+        recorder.scheduled = recorder.is_on() && recorder.readings.has_room();
         if recorder.scheduled {
-            self.read_into(&mut recorder.counters, now);
+            self.read_into(&mut recorder.readings, now);
             self.events.push(Ps(now.0 + recorder.config.interval_ps), Event::Counters);
         }
         self.recording = Some(recorder);
@@ -223,7 +223,7 @@ impl Host {
     pub fn timeline(&self) -> Option<Timeline> {
         let recorder = self.recording.as_ref()?;
         let finished = recorder.followed.iter().filter(|f| f.finished);
-        let (times_ps, counters) = recorder.counters.results();
+        let (times_ps, counters) = recorder.readings.results();
         Some(Timeline {
             packets: finished
                 .map(|f| PacketWay {

@@ -49,12 +49,12 @@ impl What {
 
 /// The readings so far.
 #[derive(Clone, Debug)]
-pub(super) struct Counters {
+pub(super) struct Readings {
     times: Vec<Ps>,
     columns: Vec<(What, Vec<f64>)>,
 }
 
-impl Counters {
+impl Readings {
     pub(super) fn has_room(&self) -> bool {
         self.times.len() < MAX_READINGS
     }
@@ -72,7 +72,7 @@ impl Counters {
 
 impl Host {
     /// The counters of this host, not read yet.
-    pub(super) fn counters(&self) -> Counters {
+    pub(super) fn no_readings(&self) -> Readings {
         let mut all = vec![What::Sram, What::WriteCredits, What::ReadCredits, What::HeldBack];
         if self.rx.link.is_some() {
             all.push(What::PostedCredits);
@@ -87,12 +87,12 @@ impl Host {
             all.extend([What::Waiting { queue }, What::DescriptorsUsed { queue }]);
         }
         let columns = all.into_iter().map(|what| (what, Vec::new())).collect();
-        Counters { times: Vec::new(), columns }
+        Readings { times: Vec::new(), columns }
     }
 
-    pub(super) fn read_into(&self, counters: &mut Counters, now: Ps) {
-        counters.times.push(now);
-        for (what, values) in &mut counters.columns {
+    pub(super) fn read_into(&self, readings: &mut Readings, now: Ps) {
+        readings.times.push(now);
+        for (what, values) in &mut readings.columns {
             values.push(self.read_counter(*what, now));
         }
     }
