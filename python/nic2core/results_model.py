@@ -318,8 +318,8 @@ class Domain(Plain):
 
     domain: str
     """`wire`, `nic-sram`, `descriptors`, `pcie`, `posted-credits`, `read-tags`, `iommu`,
-    `io-credits`, `read-credits`, `io-ways`, `read-queue`, `write-queue`, `dram`, `socket-link`,
-    `miss-registers`, `cores`.
+    `io-credits`, `read-credits`, `io-ways`, `home-trackers`, `read-queue`, `write-queue`, `dram`,
+    `socket-link`, `miss-registers`, `cores`.
     """
     unit: str
     """What one credit is for: `frame`, `B`, `descriptor`, `TLP`, `line`, ..."""

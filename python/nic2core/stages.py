@@ -28,8 +28,9 @@ def stages(data: Results) -> list[Stage]:
     found = [_stage(data, use) for use in uses(data)]
     llc = _llc(data)
     if llc is not None:
-        # Before the memory behind it.
-        place = next(n for n, s in enumerate(found) if s.stage == "read-queue")
+        # Before its trackers and the memory behind it.
+        behind = ("home-trackers", "read-queue")
+        place = next(n for n, s in enumerate(found) if s.stage in behind)
         found.insert(place, llc)
     return found
 

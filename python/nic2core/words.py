@@ -26,6 +26,7 @@ STAGES = {
     "read-credits": "I/O read credits",
     "io-ways": "LLC I/O ways",
     "llc": "LLC",
+    "home-trackers": "LLC home trackers",
     "read-queue": "memory read queues",
     "write-queue": "memory write queues",
     "dram": "memory bus",

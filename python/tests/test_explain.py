@@ -11,6 +11,7 @@ import pytest
 
 from nic2core import Result, UserError, api, cli
 from nic2core.explain import show
+from nic2core.explain.changes import _trackers
 from nic2core.explain.check import check
 from nic2core.explain.model import Memory, Model, Pool
 from nic2core.explain.quantity import times
@@ -53,6 +54,44 @@ def test_the_model_gives_the_rate_that_was_measured(explained: tuple[str, Result
     assert result.model.rate == pytest.approx(result.mpps, rel=0.05)
 
 
+def test_trackers_that_stream_takes_limit_dma() -> None:
+    result = api.run("explain-trackers")
+    model = result.model
+    assert (model.cause, model.tightest, result.limited) == ("home-trackers", "io-credits", True)
+    assert model.rate == pytest.approx(result.mpps, rel=0.05)
+    assert model.use("home-trackers").load > 0.95
+    helps = {h.change.domain: h for h in check(result, jobs=2)}
+    assert (helps["home-trackers"].measured or 0.0) > 0.2
+    # What the card says is left out: bunches before a link, and that STREAM gets more too.
+    for name in helps.keys() - {"pcie", "miss-registers"}:
+        said = helps[name]
+        assert said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05), name
+    # With more of them than cores and STREAM's prefetchers ask for, nothing waits for one.
+    plenty = api.run("explain-trackers", {"machine.llc.home_trackers": 1024})
+    waits = next(d for d in plenty.data.domains if d.domain == "home-trackers")
+    assert (waits.starved_ps, waits.holds_writes_ps, waits.holds_cores_ps) == (0, 0, 0)
+    assert plenty.model.cause != "home-trackers"
+
+
+def test_what_waits_for_a_tracker_moves_to_the_memory() -> None:
+    spent = {"home-trackers": 60.0, "dram": 50.0, "cores": 100.0}
+    use = Use("home-trackers", "read", 20, 20.0, 100.0, 1.0, 1.0, 1.0, 1.0)
+    # Ten lines wait for twenty trackers; a read takes 100 ns, of which it waits 50.
+    memory = Memory(50.0, 50.0, 0.0, 0.0, 0.0, under_way=20.0, held_back=10.0)
+    pools = {"cores": Pool(1, 1, spent)}
+
+    def after(room: float, factor: float) -> dict[str, float]:
+        model = Model(10.0, {"dram": 1e3 / 210 * room}, pools, memory, [use])
+        return _trackers(factor)(model).pools["cores"].spent_ns
+
+    # A memory that is full gives thirty lines the same rate: 150 ns each.
+    assert after(1.0, 2) == pytest.approx({"home-trackers": 0.0, "dram": 100.0, "cores": 100.0})
+    # One with room carries them at once.
+    assert after(2.0, 2) == pytest.approx({"home-trackers": 0.0, "dram": 50.0, "cores": 100.0})
+    # Five trackers more take half of those that wait.
+    assert after(1.0, 1.25)["home-trackers"] == pytest.approx(30.0)
+
+
 @pytest.mark.parametrize(
     ("link_load", "walks_ns", "named"),
     [(0.8, 75.0, "iommu"), (1.0, 75.0, "pcie"), (0.8, 10.0, "io-credits")],
@@ -63,7 +102,7 @@ def test_a_link_with_room_is_not_what_credits_wait_for(
     spent = {"iommu": walks_ns, "dram": 0.0, "io-credits": 213.0, "pcie": 219.0}
     link = Use("pcie", "direction", 1, link_load, 10.0, 1.0, 1.0, 0.0, 3.0)
     pools = {"io-credits": Pool(88, 71, spent)}
-    memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0)
+    memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     assert Model(10.0, {}, pools, memory, [link]).cause == named
 
 

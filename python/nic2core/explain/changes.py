@@ -21,6 +21,9 @@ MAX_CORES = 32
 MAX_LANES, MAX_GENERATION = 16, 5
 """The largest PCIe link of the engine."""
 
+MAX_TRACKERS = 65535
+"""The most home trackers of the engine."""
+
 NETWORK_CAUSES = ("rx", "tx", "descriptor", "mbuf", "page-clean")
 """Parts of the names of the causes that are network data, of which ideal DDIO leaves none."""
 
@@ -77,14 +80,35 @@ def _crowd(model: Model, factor: float, own: float) -> Model:
     All wait longer there, and it gets a larger share of what the memory carries.
     """
     longer = 1 + (factor - 1) * own
-    return model.without_waits("dram", longer).with_others("dram", factor / longer)
+    model = model.without_waits("dram", longer).without_waits("home-trackers", longer)
+    return model.with_others("dram", factor / longer)
 
 
 def _memory(factor: float) -> Callable[[Model], Model]:
-    """The channels have so many times less to do."""
-    return lambda model: model.with_others("dram", factor).without_waits(
-        "dram", model.memory.waits(factor)
-    )
+    """The channels have so many times less to do, and a tracker is free again as much sooner."""
+
+    def apply(model: Model) -> Model:
+        model = model.without_waits("home-trackers", model.memory.held(factor))
+        model = model.without_waits("dram", model.memory.waits(factor))
+        return model.with_others("dram", factor)
+
+    return apply
+
+
+def _trackers(factor: float) -> Callable[[Model], Model]:
+    """More home trackers: what waits for one is under way instead, and crowds the memory."""
+
+    def apply(model: Model) -> Model:
+        memory, trackers = model.memory, model.use("home-trackers").credits
+        more = min(memory.held_back, (factor - 1) * trackers)
+        left = 1 - more / memory.held_back if memory.held_back > 0 else 0.0
+        under_way = 1 + more / memory.under_way if memory.under_way > 0 else 1.0
+        # The memory carries as many more, until it is full.
+        carried = min(under_way, max(1.0, model.others["dram"] / model.rate))
+        model = model.without_waits("home-trackers", left / carried)
+        return model.without_waits("dram", memory.waits(carried / under_way))
+
+    return apply
 
 
 def _registers(factor: float) -> Callable[[Model], Model]:
@@ -152,12 +176,20 @@ def _all(result: Result) -> Iterator[Change]:
         {"placement.policy": "ideal-ddio"},
         _memory(1 / max(1e-6, 1 - _network_share(result))),
     )
+    trackers = machine["llc"].get("home_trackers")
+    if trackers is not None and 2 * trackers <= MAX_TRACKERS:
+        sets = {"machine.llc.home_trackers": 2 * trackers}
+        yield Change("home-trackers", f"{2 * trackers} of them", sets, _trackers(2))
     channels = machine["dram"]["channels"]
     yield Change(
         "dram", f"{2 * channels} channels", {"machine.dram.channels": 2 * channels}, _memory(2)
     )
     registers = 2 * machine["core"]["l1_miss_registers"]
     sets = {"machine.core.l1_miss_registers": registers}
+    superqueue = machine["l2"].get("superqueue")
+    if superqueue is not None:
+        # Behind them the L2 keeps the same room for its prefetches.
+        sets["machine.l2.superqueue"] = superqueue + registers // 2
     yield Change("miss-registers", f"{registers} a core", sets, _registers(2))
     yield from _more_cores(result)
 

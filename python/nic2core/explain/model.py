@@ -61,22 +61,31 @@ class Memory:
     waits_ns: float
     """What a read waits for others."""
     own_writes: float
-    """Share of the NIC's writes in all requests that wait for room in the write queues."""
+    """Share of the NIC's writes in all requests that the LLC holds back."""
     own_reads: float
     """Share of the NIC's reads in all lines under way from memory."""
     own_misses: float
     """Share of the misses of the cores that do the work."""
+    under_way: float
+    """Mean of the lines under way from memory."""
+    held_back: float
+    """Mean of the requests of cores that wait for a home tracker."""
 
-    def waits(self, factor: float) -> float:
-        """How many times as long a line waits if the channels carried so many times as much.
+    def held(self, factor: float) -> float:
+        """How many times as long a read takes if the channels carried so many times as much.
 
         As many lines are under way as before, so each of them takes that much less (Little's law),
         but no less than one that waits for no other.
         """
+        now = self.unloaded_ns + self.waits_ns
+        return max(self.unloaded_ns, now / factor) / now if now > 0 else 1.0
+
+    def waits(self, factor: float) -> float:
+        """How many times as long a line then waits for others."""
         if self.waits_ns <= 0:
             return 1.0
-        then = max(self.unloaded_ns, (self.unloaded_ns + self.waits_ns) / factor)
-        return (then - self.unloaded_ns) / self.waits_ns
+        now = self.unloaded_ns + self.waits_ns
+        return (now * self.held(factor) - self.unloaded_ns) / self.waits_ns
 
 
 @dataclass(frozen=True)
@@ -221,7 +230,8 @@ def _writes(
     remote = scenario["queues"].get("memory") == "remote"
     behind = remote and by_name["socket-link"].load > by_name["dram"].load
     full = "socket-link" if behind else "dram"
-    spent = {"iommu": wait("iommu"), full: wait("write-queue") + late}
+    spent = {"iommu": wait("iommu"), "home-trackers": wait("home-trackers")}
+    spent[full] = wait("write-queue") + late
     rest = max(0.0, pool.latency_ns - sum(spent.values()))
     spent[pool.name] = min(way, rest)
     spent["pcie"] = rest - spent[pool.name]
@@ -298,35 +308,46 @@ def _cores(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) 
         + 2 * machine["noc"]["latency_cycles"]
     )
     requests = sum(t.llc_hits + t.llc_misses for t in data.tenants)
-    held_ns = domains["write-queue"].holds_cores_ps / 1e3 / requests if requests else 0.0
+    # Before the LLC: for a home tracker, and for room in the write queues.
+    tracker_ns, room_ns = (
+        domains[name].holds_cores_ps / 1e3 / requests if requests and name in domains else 0.0
+        for name in ("home-trackers", "write-queue")
+    )
+    held_ns = tracker_ns + room_ns
     read_ns = data.dram.read_latency.mean_ns
     memory_ns = llc_ns + nanoseconds(machine["llc"].get("memory_latency", "0 ns")) + read_ns
     unloaded_ns = min(read_ns, data.dram.unloaded_ns or read_ns)
     # Waiting is shared out by the latencies of what is waited for.
-    every = time.llc_hits * (llc_ns + held_ns) + time.llc_misses * (memory_ns + held_ns)
-    queued = time.llc_misses * (read_ns - unloaded_ns)
-    queued += (time.llc_hits + time.llc_misses) * held_ns
+    all_requests = time.llc_hits + time.llc_misses
+    every = time.llc_hits * llc_ns + time.llc_misses * memory_ns + all_requests * held_ns
     stalled = busy - dispatch
-    waits = stalled * queued / every if every > 0 else 0.0
+    per_ns = stalled / every if every > 0 else 0.0
+    spent = {
+        "home-trackers": per_ns * all_requests * tracker_ns,
+        "dram": per_ns * (time.llc_misses * (read_ns - unloaded_ns) + all_requests * room_ns),
+    }
     full = domains["miss-registers"].starved_ps / 1e3 / data.measured_ns
-    registers = (stalled - waits) * full
-    spent = {"cores": busy - waits - registers, "dram": waits, "miss-registers": registers}
-    return Pool(cores.credits, 1.0, spent)
+    spent["miss-registers"] = (stalled - sum(spent.values())) * full
+    return Pool(cores.credits, 1.0, {"cores": busy - sum(spent.values()), **spent})
 
 
 def _memory(data: Results, domains: dict[str, Domain]) -> Memory:
     reads, writes = domains["read-queue"], domains["write-queue"]
     read_ns = data.dram.read_latency.mean_ns
     unloaded = min(read_ns, data.dram.unloaded_ns or read_ns)
-    late = domains["dram"].holds_writes_ps
-    held = writes.holds_writes_ps + late + writes.holds_cores_ps
+    before = [writes, domains["home-trackers"]] if "home-trackers" in domains else [writes]
+    own = domains["dram"].holds_writes_ps + sum(d.holds_writes_ps for d in before)
+    held = own + sum(d.holds_cores_ps for d in before)
     under_way_ps = reads.uses * read_ns * 1e3
+    trackers = domains.get("home-trackers")
     return Memory(
         unloaded_ns=unloaded,
         waits_ns=read_ns - unloaded,
-        own_writes=(writes.holds_writes_ps + late) / held if held else 0.0,
+        own_writes=own / held if held else 0.0,
         own_reads=min(1.0, reads.holds_reads_ps / under_way_ps) if under_way_ps else 0.0,
         own_misses=min(1.0, data.core_time.llc_misses / reads.uses) if reads.uses else 0.0,
+        under_way=(trackers.busy_ps if trackers else under_way_ps) / 1e3 / data.measured_ns,
+        held_back=trackers.holds_cores_ps / 1e3 / data.measured_ns if trackers else 0.0,
     )
 
 

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 LINE_BYTES = 64
 """Of a cache line."""
 
-ONLY_INFORMS = ("io-ways", "read-queue", "write-queue", "dram", "socket-link")
-"""Domains that are no limit by their use alone: the I/O ways evict, of memory the fullest part
-counts, as `dram`, and the link between the sockets may be that of others."""
+ONLY_INFORMS = ("io-ways", "home-trackers", "read-queue", "write-queue", "dram", "socket-link")
+"""Domains that are no limit by their use alone: the I/O ways evict, the home trackers are taken by
+whoever asks first and limit those who wait for one, of memory the fullest part counts, as `dram`,
+and the link between the sockets may be that of others."""
 
 
 @dataclass(frozen=True)

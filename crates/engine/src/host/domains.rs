@@ -1,10 +1,12 @@
 //! What the host counts of each domain on the path: its credits, how long they were held, and how
 //! long something waited for one. `nic2core explain` reasons over these (docs/models/explain.md).
 
+use super::admission::HeldBack;
 use super::{Host, HostCore};
 use crate::config::scenario::Policy;
 use crate::memory::dram::ChannelStats;
 use crate::memory::line::LINE_BYTES;
+use crate::memory::system::Stop;
 use crate::stats::occupancy::{Occupancy, Starvation};
 use crate::stats::results::{CoreTime, Domain};
 use crate::time::Ps;
@@ -37,14 +39,12 @@ pub(super) struct DomainCounters {
     /// Lines and requests of DMA reads.
     pub(super) read_lines: Pool,
     pub(super) read_requests: Pool,
-    /// Lines of DMA writes that wait, with their credits, for their translation, and for the LLC while
-    /// write-backs without room or the reads under way stop it; and the time for which these do.
+    /// Lines of DMA writes that wait, with their credits, for their translation.
     pub(super) translating: Occupancy,
-    pub(super) stopped: Pool,
+    /// What waits for the LLC.
+    pub(super) held_back: HeldBack,
     /// Lines of DMA writes that the LLC has passed on and their channel's queue has no room for.
     pub(super) late: Occupancy,
-    /// Requests of cores that wait for the LLC with them.
-    pub(super) stopped_cores: Occupancy,
     /// Lines of DMA reads that wait, with their credits, for their translation, and for their data.
     pub(super) translating_reads: Occupancy,
     pub(super) reading: Occupancy,
@@ -63,9 +63,8 @@ impl DomainCounters {
         self.translating.reset(now);
         self.translating_reads.reset(now);
         self.reading.reset(now);
-        self.stopped.reset(now);
+        self.held_back.reset(now);
         self.late.reset(now);
-        self.stopped_cores.reset(now);
         self.link_bits = 0;
     }
 
@@ -116,6 +115,7 @@ impl Host {
         if !self.queues.is_empty() || self.bench.is_some() {
             domains.extend(self.dma_domains());
         }
+        domains.extend(self.home_trackers());
         domains.extend(self.memory_domains());
         domains.extend(self.core_domains());
         domains
@@ -177,6 +177,25 @@ impl Host {
         domains
     }
 
+    /// The trackers of the reads under way, if they are a limit.
+    fn home_trackers(&self) -> Option<Domain> {
+        let (now, used) = (self.meters.now, &self.memory.backend.reads.used);
+        let trackers = self.scenario.machine.llc.home_trackers?;
+        let all = domain("home-trackers", "read", trackers.into(), used.time(now), used.uses);
+        Some(self.holding_back(Stop::Trackers, all))
+    }
+
+    /// A domain with what it holds back before the LLC.
+    fn holding_back(&self, stop: Stop, domain: Domain) -> Domain {
+        let (now, held) = (self.meters.now, self.meters.domains.held_back.by(stop));
+        Domain {
+            starved_ps: held.time.time(now).0,
+            holds_writes_ps: held.writes.time(now),
+            holds_cores_ps: held.cores.time(now),
+            ..domain
+        }
+    }
+
     /// The node whose channels or queues are fuller: those of the other are of no use to it.
     fn memory_domains(&self) -> Vec<Domain> {
         let backend = &self.memory.backend;
@@ -210,12 +229,10 @@ impl Host {
                 holds_reads_ps: c.reading.time(now),
                 ..domain("read-queue", "slot", read_slots, read_time, reads)
             },
-            Domain {
-                starved_ps: c.stopped.starved.time(now).0,
-                holds_writes_ps: c.stopped.used.time(now),
-                holds_cores_ps: c.stopped_cores.time(now),
-                ..domain("write-queue", "slot", write_slots, write_time, writes)
-            },
+            self.holding_back(
+                Stop::Writes,
+                domain("write-queue", "slot", write_slots, write_time, writes),
+            ),
             Domain {
                 holds_writes_ps: c.late.time(now),
                 ..domain("dram", "channel", channels, sum(|s| s.data_bus_busy.0), reads + writes)

@@ -25,6 +25,17 @@ pub(crate) enum Due {
     RemoteData(u16),
 }
 
+/// What keeps the LLC from taking requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub(crate) enum Stop {
+    /// All home trackers are in use by reads.
+    Trackers = 0,
+    /// Writes wait in all buffers of a channel or of the link, whether trackers are free or not.
+    #[default]
+    Writes = 1,
+}
+
 /// Reads under way, the link to the other socket, and the channels with what waits before them.
 #[derive(Clone, Debug)]
 pub(crate) struct Backend {
@@ -67,9 +78,19 @@ impl Backend {
     /// reads can be tracked.
     #[inline]
     pub(crate) fn takes_requests(&self) -> bool {
-        self.ingress.has_buffers()
-            && self.reads.may_begin()
-            && self.writes_on_link < self.link_buffers
+        self.stopped_by().is_none()
+    }
+
+    /// Why the LLC takes no requests, if it does not.
+    #[inline]
+    pub(crate) fn stopped_by(&self) -> Option<Stop> {
+        if !self.ingress.has_buffers() || self.writes_on_link >= self.link_buffers {
+            Some(Stop::Writes)
+        } else if !self.reads.may_begin() {
+            Some(Stop::Trackers)
+        } else {
+            None
+        }
     }
 
     /// Sends a read to memory under the transaction that [`Reads::next`] offered. What it brings
@@ -190,7 +211,7 @@ impl Backend {
 
     /// Starts the measured time.
     pub(super) fn reset_counts(&mut self, now: Ps) {
-        self.reads.reset_counts();
+        self.reads.reset_counts(now);
         self.writes_begin = self.writes_in_flight();
         self.ingress.reset_counts(now);
         if let Some(link) = &mut self.link {
@@ -270,7 +291,7 @@ mod tests {
                 match due {
                     Due::Channel(channel) => self.backend.wake(now, channel),
                     Due::Arrival(transaction) => {
-                        self.arrived.push(self.backend.reads.end(transaction).line);
+                        self.arrived.push(self.backend.reads.end(now, transaction).line);
                     }
                     Due::RemoteRead(transaction) => self.backend.remote_read(now, transaction),
                     Due::RemoteWrite(line, credit) => self.backend.remote_write(now, line, credit),
@@ -328,7 +349,7 @@ mod tests {
         bench.read(Ps::ZERO, 1);
         assert!(bench.backend.takes_requests());
         bench.read(Ps::ZERO, 2);
-        assert!(!bench.backend.takes_requests(), "two trackers");
+        assert_eq!(bench.backend.stopped_by(), Some(Stop::Trackers));
         bench.run_until(Ps::from_us(1));
         assert!(bench.backend.takes_requests());
         // A channel holds what its write queue and the four buffers hold.
@@ -338,13 +359,13 @@ mod tests {
         }
         assert!(bench.backend.takes_requests());
         bench.write(Ps::from_us(1), queue + 3, false);
-        assert!(!bench.backend.takes_requests(), "buffers of a channel");
+        assert_eq!(bench.backend.stopped_by(), Some(Stop::Writes), "buffers of a channel");
         bench.run_until(Ps::from_us(10));
         assert!(bench.backend.takes_requests());
         for line in 0..4 {
             assert!(bench.backend.takes_requests());
             bench.write(Ps::from_us(10), OTHER_NODE + line, false);
         }
-        assert!(!bench.backend.takes_requests(), "as many as a channel has on the link");
+        assert_eq!(bench.backend.stopped_by(), Some(Stop::Writes), "as many are on the link");
     }
 }

@@ -15,7 +15,7 @@ use crate::config::machine::{Machine, Prefetch};
 use crate::config::scenario::Policy;
 use crate::time::Ps;
 
-pub(crate) use super::backend::Due;
+pub(crate) use super::backend::{Due, Stop};
 pub(crate) use super::reads::Requester;
 
 /// Latencies between the parts, derived from the machine.
@@ -325,7 +325,7 @@ impl Memory {
     /// for it are in `backend.reads.again`.
     #[inline]
     pub(crate) fn arrive(&mut self, now: Ps, transaction: u16) -> Requester {
-        let read = self.backend.reads.end(transaction);
+        let read = self.backend.reads.end(now, transaction);
         let (line, kind, requester) = (read.line, read.kind, read.requester);
         if let Requester::Prefetch { core } = requester {
             self.prefetchers[core as usize].arrived();

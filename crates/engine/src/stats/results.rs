@@ -321,8 +321,8 @@ pub struct DmaResults {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Domain {
     /// `wire`, `nic-sram`, `descriptors`, `pcie`, `posted-credits`, `read-tags`, `iommu`,
-    /// `io-credits`, `read-credits`, `io-ways`, `read-queue`, `write-queue`, `dram`, `socket-link`,
-    /// `miss-registers`, `cores`.
+    /// `io-credits`, `read-credits`, `io-ways`, `home-trackers`, `read-queue`, `write-queue`, `dram`,
+    /// `socket-link`, `miss-registers`, `cores`.
     pub domain: String,
     /// What one credit is for: `frame`, `B`, `descriptor`, `TLP`, `line`, ...
     pub unit: String,
