@@ -15,6 +15,7 @@ pub mod nic;
 mod pcie;
 pub mod peak;
 pub mod rng;
+mod serial;
 mod slots;
 pub mod stats;
 #[cfg(test)]

@@ -7,6 +7,9 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::ops::{Add, AddAssign, Sub};
 
+/// Picoseconds in a second.
+pub(crate) const PS_PER_S: u128 = 1_000_000_000_000;
+
 /// A point in simulated time, or a span of it, in picoseconds since the start of the run.
 ///
 /// 2^64 ps are 213 days of simulated time, so additions do not overflow in practice; overflow
@@ -86,8 +89,7 @@ impl Clock {
     /// # Panics
     /// If `hz` is zero (the configuration refuses that before).
     pub fn from_hz(hz: u64) -> Clock {
-        const PS_PER_S: u64 = 1_000_000_000_000;
-        Clock::from_period(PS_PER_S, hz)
+        Clock::from_period(PS_PER_S as u64, hz)
     }
 
     /// A clock with `ticks` ticks every `ps` picoseconds, for frequencies that are no whole number

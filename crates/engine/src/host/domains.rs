@@ -9,7 +9,7 @@ use crate::memory::line::LINE_BYTES;
 use crate::memory::system::Stop;
 use crate::stats::occupancy::{Occupancy, Starvation};
 use crate::stats::results::{CoreTime, Domain};
-use crate::time::Ps;
+use crate::time::{PS_PER_S, Ps};
 use crate::wire::wire_bits;
 
 /// A pool of credits and what waited for one.
@@ -132,7 +132,7 @@ impl Host {
         let mut domains = Vec::new();
         if let Some(rate) = self.scenario.machine.nic.link {
             // A frame takes its bits at the line rate, preamble, check sequence and gap included.
-            let busy = u128::from(c.link_bits) * 1_000_000_000_000 / u128::from(rate.0);
+            let busy = u128::from(c.link_bits) * PS_PER_S / u128::from(rate.0);
             domains.push(domain("wire", "frame", 1, busy as u64, self.meters.offered));
         }
         let descriptors = self.queues.iter().map(|q| u64::from(q.rx_descriptors)).sum();

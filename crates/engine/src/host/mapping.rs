@@ -31,6 +31,8 @@ pub(super) struct RunTimeMapping {
     status: Line,
     /// When the IOMMU is done with all invalidations asked for so far.
     done: Ps,
+    /// What whole nanoseconds have cut off of the times of cores; the next of them has it.
+    rest: Ps,
     /// Invalidations since measuring began, and the sum of the times that cores have waited for them.
     pub(super) invalidations: u64,
     pub(super) waited: u128,
@@ -51,14 +53,22 @@ impl RunTimeMapping {
             gathered: vec![Gathered::default(); machine.core.count as usize],
             status: space.reserve(1),
             done: Ps::ZERO,
+            rest: Ps::ZERO,
             invalidations: 0,
             waited: 0,
         })
     }
 
     /// A core maps a buffer. Its entry is written by [`Self::unmap`], in the same line.
-    pub(super) fn map(&self, ops: &mut Ops) {
-        ops.push(Op::Delay { ns: ns(self.costs.map.ps()) });
+    pub(super) fn map(&mut self, ops: &mut Ops) {
+        self.take(self.costs.map.ps(), ops);
+    }
+
+    /// A core takes this time.
+    fn take(&mut self, time: Ps, ops: &mut Ops) {
+        let Ps(all) = self.rest + time;
+        self.rest = Ps(all % 1_000);
+        ops.push(Op::Delay { ns: (all / 1_000) as u32 });
     }
 
     /// A core unmaps a buffer: it clears the entry, and waits for the invalidation if one is due.
@@ -70,7 +80,7 @@ impl RunTimeMapping {
         iommu: &mut Iommu<Event>,
         ops: &mut Ops,
     ) {
-        ops.push(Op::Delay { ns: ns(self.costs.unmap.ps()) });
+        self.take(self.costs.unmap.ps(), ops);
         ops.store(iommu.leaf_entry(mapping, lines.start), LineKind::App, Dep::Free);
         iommu.unmap(mapping, lines, self.strict);
         if !self.strict {
@@ -95,10 +105,6 @@ impl RunTimeMapping {
     }
 }
 
-fn ns(time: Ps) -> u32 {
-    (time.0 / 1_000) as u32
-}
-
 impl Host {
     /// Whether a request of a core is its look at the invalidation it has asked for; it then has its answer
     /// when that is done.
@@ -121,8 +127,9 @@ impl Host {
 mod tests {
     use serde_json::{Value, json};
 
+    use super::*;
     use crate::stats::results::{IommuResults, Results};
-    use crate::testing::{forwarder, lines, pcie_json, results};
+    use crate::testing::{forwarder, lines, machine, pcie_json, results};
 
     /// Forwarding in place, as fast as it goes, with an IOTLB that would hold everything.
     fn forwarding(mode: &str, cores: u32, run_time: &Value) -> (Results, IommuResults) {
@@ -148,6 +155,24 @@ mod tests {
 
     fn payload_misses(iommu: &IommuResults) -> f64 {
         iommu.lookups[0].misses_per_packet.expect("packets were completed")
+    }
+
+    #[test]
+    fn fractions_of_a_nanosecond_are_not_lost() {
+        let mut machine = machine();
+        let mut config = crate::iommu::testing::config(4);
+        config.mode = Mode::Strict;
+        config.run_time.map = "100300 ps".parse().expect("a time");
+        machine.iommu = Some(config);
+        let mut space = AddressSpace::default();
+        let mut mapping = RunTimeMapping::new(&machine, &mut space).expect("strict mode maps");
+        let mut ops = Ops::new(false);
+        (0..10).for_each(|_| mapping.map(&mut ops));
+        let ns = ops.iter().map(|op| match op {
+            Op::Delay { ns } => ns,
+            other => panic!("mapping takes time; got {other:?}"),
+        });
+        assert_eq!(ns.sum::<u32>(), 1_003);
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Host {
         while q.tx_room() > 0
             && let Some(handle) = q.tx_backlog.pop_front()
         {
-            mapper.iter().for_each(|(mapper, _)| mapper.map(ops));
+            mapper.iter_mut().for_each(|(mapper, _)| mapper.map(ops));
             post(q, config, handle, ops);
         }
         let burst = (q.visible.len() as u32).min(config.burst).min(q.reply_room());
@@ -106,7 +106,7 @@ impl Host {
             if p.to_send {
                 q.use_tx_buffer();
                 if q.tx_room() > 0 {
-                    mapper.iter().for_each(|(mapper, _)| mapper.map(ops));
+                    mapper.iter_mut().for_each(|(mapper, _)| mapper.map(ops));
                     post(q, config, handle, ops);
                 } else {
                     q.tx_backlog.push_back(handle);
@@ -119,7 +119,7 @@ impl Host {
         for line in q.rx_ring.advance_by(burst) {
             ops.store(line, LineKind::Descriptor, Dep::Free);
         }
-        if let Some((mapper, _)) = &mapper {
+        if let Some((mapper, _)) = &mut mapper {
             (0..burst).for_each(|_| mapper.map(ops));
         }
         if burst > 0 || sent > 0 {

@@ -6,23 +6,31 @@
 //! of writes, a flit each, are left out.
 
 use crate::config::machine::Numa;
+use crate::config::units::BitRate;
 use crate::memory::line::LINE_BYTES;
+use crate::serial::Serial;
 use crate::time::Ps;
 
 const HEADER_BYTES: u64 = 8;
 
 /// One direction.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Direction {
-    free_at: Ps,
+    line: Serial,
     /// Bytes carried since the measured time began.
     bytes: u64,
+}
+
+impl Direction {
+    fn send(&mut self, now: Ps, bytes: u64) -> Ps {
+        self.bytes += bytes;
+        self.line.send(now, 8 * bytes)
+    }
 }
 
 /// The link, all its lanes together.
 #[derive(Clone, Debug)]
 pub(crate) struct SocketLink {
-    fs_per_byte: u64,
     latency: Ps,
     to_remote: Direction,
     to_local: Direction,
@@ -30,38 +38,28 @@ pub(crate) struct SocketLink {
 
 impl SocketLink {
     pub(super) fn new(config: &Numa) -> SocketLink {
-        // Bits of all links in a millisecond. Femtoseconds a byte are rounded down, and so is the time
-        // of a message: together by less than 0.3 % for 60 GB/s.
-        let bits_per_ms = u64::from(config.links) * config.link_bandwidth.0 / 1_000;
+        let rate = BitRate(u64::from(config.links) * config.link_bandwidth.0);
+        let direction = Direction { line: Serial::new(rate), bytes: 0 };
         SocketLink {
-            fs_per_byte: 8 * 1_000_000_000_000 / bits_per_ms,
             latency: config.latency.ps(),
-            to_remote: Direction::default(),
-            to_local: Direction::default(),
+            to_remote: direction.clone(),
+            to_local: direction,
         }
-    }
-
-    fn send(&self, direction: &Direction, now: Ps, bytes: u64) -> Direction {
-        let time = Ps(bytes * self.fs_per_byte / 1_000);
-        Direction { free_at: direction.free_at.max(now) + time, bytes: direction.bytes + bytes }
     }
 
     /// A request for a line leaves for the other socket: when it is there.
     pub(super) fn request(&mut self, now: Ps) -> Ps {
-        self.to_remote = self.send(&self.to_remote, now, HEADER_BYTES);
-        self.to_remote.free_at + self.latency
+        self.to_remote.send(now, HEADER_BYTES) + self.latency
     }
 
     /// A line that is to be written leaves for the other socket: when it is there.
     pub(super) fn write(&mut self, now: Ps) -> Ps {
-        self.to_remote = self.send(&self.to_remote, now, HEADER_BYTES + LINE_BYTES);
-        self.to_remote.free_at + self.latency
+        self.to_remote.send(now, HEADER_BYTES + LINE_BYTES) + self.latency
     }
 
     /// A line that was read leaves the other socket: when it is here.
     pub(super) fn data(&mut self, now: Ps) -> Ps {
-        self.to_local = self.send(&self.to_local, now, HEADER_BYTES + LINE_BYTES);
-        self.to_local.free_at + self.latency
+        self.to_local.send(now, HEADER_BYTES + LINE_BYTES) + self.latency
     }
 
     /// Bytes carried since the measured time began, headers included: to the other socket, and here.
@@ -71,12 +69,12 @@ impl SocketLink {
 
     /// Time for which the busier direction carried something.
     pub(crate) fn busy(&self) -> Ps {
-        Ps(self.to_remote.bytes.max(self.to_local.bytes) * self.fs_per_byte / 1_000)
+        self.to_remote.line.time(self.to_remote.bytes.max(self.to_local.bytes))
     }
 
     /// What a direction can carry, GB/s (bytes per nanosecond).
     pub(crate) fn limit_gbps(&self) -> f64 {
-        1e6 / self.fs_per_byte as f64
+        self.to_remote.line.limit_gbps()
     }
 
     pub(super) fn reset_counts(&mut self) {
@@ -88,17 +86,17 @@ impl SocketLink {
 mod tests {
     use super::*;
 
-    fn link() -> SocketLink {
+    fn link(links: u32, link_bandwidth: &str) -> SocketLink {
         SocketLink::new(&Numa {
-            links: 2,
-            link_bandwidth: "160 Gbps".parse().unwrap(),
+            links,
+            link_bandwidth: link_bandwidth.parse().unwrap(),
             latency: "30 ns".parse().unwrap(),
         })
     }
 
     #[test]
     fn messages_of_a_direction_wait_for_each_other_and_not_for_the_other_direction() {
-        let mut link = link();
+        let mut link = link(2, "160 Gbps");
         // 40 bytes a nanosecond: 0.2 ns for a header, 1.8 ns for a line with one.
         assert_eq!(link.request(Ps(1_000)), Ps(31_200));
         assert_eq!(link.write(Ps(1_000)), Ps(33_000));
@@ -106,5 +104,14 @@ mod tests {
         assert_eq!(link.request(Ps(5_000)), Ps(35_200));
         assert_eq!(link.bytes(), (8 + 72 + 8, 72));
         assert!((link.limit_gbps() - 40.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_link_that_is_never_idle_carries_its_rate() {
+        // 16 bits of 10.4 GT/s, three times: 62.4 GB/s, and 1.1538... ns for a line with its header.
+        let mut link = link(3, "166.4 Gbps");
+        let last = (0..13_000).map(|_| link.data(Ps::ZERO)).last();
+        assert_eq!(last, Some(Ps::from_us(15) + Ps::from_ns(30)));
+        assert_eq!(link.busy(), Ps::from_us(15));
     }
 }

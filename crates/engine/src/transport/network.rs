@@ -5,12 +5,14 @@ use super::connection::{Connection, Next};
 use super::counts::Counts;
 use super::datagram::{Datagram, Step};
 use super::receiver::Receiver;
-use super::switch::{Port, Switch};
+use super::switch::Switch;
 use super::{AnyControl, Feedback, fixed};
 use crate::config::units::{BitRate, Size};
 use crate::rng::Stream;
+use crate::serial::Serial;
 use crate::slots::Slots;
 use crate::time::Ps;
+use crate::wire::wire_bits;
 
 /// The network and all connections. Connection `c` is that of queue `c / senders` with sender
 /// `c % senders`.
@@ -21,7 +23,7 @@ pub(crate) struct Network {
     frame: u32,
     connections: Vec<Connection>,
     receivers: Vec<Receiver>,
-    links: Vec<Port>,
+    links: Vec<Serial>,
     switch: Switch,
     datagrams: Slots<Datagram>,
     /// Packets whose first acknowledgement has come since the start of the run.
@@ -58,7 +60,7 @@ impl Network {
             frame: frame as u32,
             connections: vec![connection; connections as usize],
             receivers: vec![receiver; connections as usize],
-            links: vec![Port::new(sender_links); config.senders as usize],
+            links: vec![Serial::new(sender_links); config.senders as usize],
             switch: Switch::new(link, config.network.buffer, config.network.ecn_threshold),
             datagrams: Slots::default(),
             first_acknowledged: 0,
@@ -169,7 +171,7 @@ impl Network {
                         endpoint: Ps::ZERO,
                         asked: 0,
                     });
-                    let at = self.links[sender].send(now, self.frame) + self.delay;
+                    let at = self.links[sender].send(now, wire_bits(self.frame)) + self.delay;
                     self.due.push((at, Step::Switch, datagram));
                 }
                 Next::WaitUntil(at) => {

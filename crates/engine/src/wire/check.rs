@@ -1,9 +1,9 @@
 //! Which values of the traffic can be simulated.
 
 use super::config::{SizesConfig, TrafficConfig};
-use super::pace::PS_PER_S;
 use super::{FlowTable, MAX_FRAME_BYTES, MIN_FRAME_BYTES};
 use crate::config::units::{BitRate, Duration, Rate, Size};
+use crate::time::PS_PER_S;
 
 /// A value of the traffic that cannot be simulated. The caller adds the file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

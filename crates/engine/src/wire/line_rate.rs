@@ -2,9 +2,7 @@
 
 use super::wire_bits;
 use crate::config::units::BitRate;
-use crate::time::Ps;
-
-const PS_PER_S: u128 = 1_000_000_000_000;
+use crate::time::{PS_PER_S, Ps};
 
 /// The link. Senders that are ahead of it wait, so nothing is lost here.
 #[derive(Clone, Debug)]

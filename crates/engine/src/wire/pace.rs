@@ -1,9 +1,7 @@
 //! Turns multiples of a mean gap into whole picoseconds without losing any time.
 
 use crate::config::units::Rate;
-
-/// Picoseconds in a second.
-pub(super) const PS_PER_S: u128 = 1_000_000_000_000;
+use crate::time::PS_PER_S;
 
 /// One mean gap, in the fixed-point numbers that [`Pace::gap`] takes.
 pub(super) const ONE: u64 = 1 << FRACTION_BITS;

@@ -6,6 +6,7 @@
 
 use super::capture::Collector;
 use super::capture_error::CaptureError;
+use crate::time::PS_PER_S;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
@@ -16,8 +17,6 @@ const ENHANCED_PACKET: u32 = 6;
 
 const IF_TSRESOL: u16 = 9;
 const IF_TSOFFSET: u16 = 14;
-
-const PS_PER_S: u128 = 1_000_000_000_000;
 
 /// What a packet needs to know of its interface.
 struct Interface {

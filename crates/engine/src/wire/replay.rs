@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::pace::PS_PER_S;
 use super::{Arrival, Capture};
 use crate::config::units::{BitRate, Rate};
-use crate::time::Ps;
+use crate::time::{PS_PER_S, Ps};
 
 /// The packets of a capture in order, over and over.
 ///

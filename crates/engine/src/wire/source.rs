@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::config::TrafficConfig;
 use super::draw::{Draw, stream};
-use super::pace::PS_PER_S;
 use super::{Arrivals, Bursts, Capture, Constant, FlowTable, Poisson, Replay, TrafficError};
 use crate::config::units::BitRate;
+use crate::time::PS_PER_S;
 
 /// Where a run's packets come from.
 #[derive(Clone, Debug)]

@@ -1,0 +1,71 @@
+//! What carries one message after the other, as fast as a bit rate says and no faster.
+
+use crate::config::units::BitRate;
+use crate::time::{PS_PER_S, Ps};
+
+/// A line of messages. Their ends are exact: no rounding adds up.
+#[derive(Clone, Debug)]
+pub(crate) struct Serial {
+    /// Bits a second.
+    rate: u128,
+    /// When the last bit of what it has been given is out: whole picoseconds, and what rounding cut
+    /// off, in picoseconds times the rate.
+    free_at: Ps,
+    rest: u128,
+}
+
+impl Serial {
+    /// An idle line of `rate`, which is above zero.
+    pub(crate) fn new(rate: BitRate) -> Serial {
+        Serial { rate: u128::from(rate.0), free_at: Ps::ZERO, rest: 0 }
+    }
+
+    /// A message is given to the line: when its last bit is out.
+    pub(crate) fn send(&mut self, now: Ps, bits: u64) -> Ps {
+        if self.free_at < now {
+            (self.free_at, self.rest) = (now, 0);
+        }
+        let time = u128::from(bits) * PS_PER_S + self.rest;
+        self.free_at += Ps((time / self.rate) as u64);
+        self.rest = time % self.rate;
+        self.free_at
+    }
+
+    /// Bytes that are not out yet, the one that has begun included.
+    pub(crate) fn waiting_bytes(&self, now: Ps) -> u64 {
+        let time = u128::from(self.free_at.saturating_sub(now).0);
+        (time * self.rate).div_ceil(8 * PS_PER_S) as u64
+    }
+
+    /// How long it takes to carry so many bytes.
+    pub(crate) fn time(&self, bytes: u64) -> Ps {
+        Ps((u128::from(8 * bytes) * PS_PER_S / self.rate) as u64)
+    }
+
+    /// What it can carry, GB/s (bytes per nanosecond).
+    pub(crate) fn limit_gbps(&self) -> f64 {
+        self.rate as f64 / 8e9
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_leave_in_order_at_the_rate_of_the_line() {
+        let mut line = Serial::new(BitRate(100_000_000_000));
+        let out: Vec<Ps> = (0..3).map(|_| line.send(Ps::ZERO, 10_000)).collect();
+        assert_eq!(out, [100, 200, 300].map(Ps::from_ns));
+        assert_eq!(line.waiting_bytes(Ps::from_ns(100)), 2500);
+        assert_eq!(line.send(Ps::from_ns(1000), 10_000), Ps::from_ns(1100));
+        assert_eq!((line.time(1250), line.limit_gbps()), (Ps::from_ns(100), 12.5));
+    }
+
+    #[test]
+    fn the_mean_is_exact_for_a_rate_that_no_picosecond_divides() {
+        let mut line = Serial::new(BitRate(3_000_000_000));
+        let last = (0..3000).map(|_| line.send(Ps::ZERO, 1000)).last();
+        assert_eq!(last, Some(Ps::from_us(1000)));
+    }
+}
