@@ -9,42 +9,16 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use nic2core_engine::memory::dram::{
-    Density, DeviceWidth, Done, Dram, DramConfig, Mapping, Refresh, RowPolicy, Standard,
-    TimingOverrides,
-};
+use nic2core_engine::memory::dram::{Done, Dram};
 use nic2core_engine::time::Ps;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+#[path = "../tests/dram/variants.rs"]
+mod variants;
+
 /// Gaps drawn once and used in turn, so that the logarithm is not part of what is measured.
 const GAPS: usize = 1 << 14;
-
-fn config() -> DramConfig {
-    DramConfig {
-        standard: Standard::Ddr4_3200aa,
-        channels: 1,
-        ranks: 4,
-        bank_groups: 2,
-        banks_per_group: 4,
-        rows: 65536,
-        columns: 1024,
-        density: Density::Gb8,
-        device_width: DeviceWidth::X8,
-        read_queue: 32,
-        write_queue: 32,
-        drain_high_percent: 80,
-        drain_low_percent: 20,
-        row_policy: RowPolicy::Open,
-        refresh: Refresh::AllRanks,
-        mapping: Mapping::default(),
-        timings: TimingOverrides {
-            rfc: Some(576),
-            rd_to_wr_other_rank: Some(6),
-            ..TimingOverrides::default()
-        },
-    }
-}
 
 fn main() {
     // Cargo passes `--bench` to a benchmark without harness.
@@ -57,7 +31,7 @@ fn main() {
     let gbps = number(2, 12);
 
     let mut bench = Bench {
-        dram: Dram::new(&config()).expect("a valid configuration"),
+        dram: Dram::new(&variants::config("r4b8", 1)).expect("a valid configuration"),
         wake: Ps::MAX,
         now: Ps::ZERO,
         source: VecDeque::with_capacity(1024),

@@ -76,6 +76,11 @@ class Reading:
         return self.accesses("cpu-rx-rd")
 
     @property
+    def consumed_evictions(self) -> float:
+        """Those of buffers that the cores were done with: the others come back from memory."""
+        return self.rx_evictions - self.premature_reads
+
+    @property
     def dram_mean_ns(self) -> float:
         """Mean latency of a memory read, ns."""
         return float(self._run["dram"]["read_latency"]["mean_ns"])

@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{App, Packet, Verdict};
+use super::{App, Packet, PacketCounters, Verdict};
 use crate::core::op::{Dep, Ops};
 use crate::memory::line::LineKind;
 
@@ -28,18 +28,11 @@ impl Default for L2fwdConfig {
     }
 }
 
-/// What the forwarder has done since its counters were reset.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct L2fwdCounters {
-    /// Packets forwarded.
-    pub packets: u64,
-}
-
 /// The application.
 #[derive(Clone, Debug)]
 pub struct L2fwd {
     packet_instructions: u32,
-    counters: L2fwdCounters,
+    counters: PacketCounters,
 }
 
 impl L2fwd {
@@ -47,18 +40,18 @@ impl L2fwd {
     pub(crate) fn new(config: &L2fwdConfig) -> L2fwd {
         L2fwd {
             packet_instructions: config.packet_instructions,
-            counters: L2fwdCounters::default(),
+            counters: PacketCounters::default(),
         }
     }
 
     /// What the forwarder has done since its counters were reset.
-    pub fn counters(&self) -> L2fwdCounters {
+    pub fn counters(&self) -> PacketCounters {
         self.counters
     }
 
     /// Sets the counters to zero.
     pub fn reset_counters(&mut self) {
-        self.counters = L2fwdCounters::default();
+        self.counters = PacketCounters::default();
     }
 }
 
@@ -69,12 +62,6 @@ impl App for L2fwd {
         ops.compute(self.packet_instructions);
         ops.store(packet.rx, LineKind::Rx, Dep::Free);
         Verdict::Forward
-    }
-
-    fn on_idle(&mut self, _core: u32, _ops: &mut Ops) {}
-
-    fn request_bytes(&self, _seq: u64) -> Option<u32> {
-        None
     }
 }
 
@@ -96,6 +83,6 @@ mod tests {
             Op::Store { line: 7, kind: LineKind::Rx, dep: Dep::Free },
         ];
         assert_eq!(ops, expected);
-        assert_eq!(app.counters(), L2fwdCounters { packets: 1 });
+        assert_eq!(app.counters(), PacketCounters { packets: 1 });
     }
 }

@@ -19,9 +19,9 @@ use serde::Serialize;
 
 use self::config::AppConfig;
 use self::kvs::{Kvs, KvsCounters};
-use self::l2fwd::{L2fwd, L2fwdCounters};
+use self::l2fwd::L2fwd;
 use self::l3fwd::{L3fwd, L3fwdCounters};
-use self::snap::{Snap, SnapCounters};
+use self::snap::Snap;
 use self::stream::{Stream, StreamCounters};
 use self::xmem::{Xmem, XmemCounters};
 use crate::core::op::Ops;
@@ -72,11 +72,20 @@ pub trait App {
 
     /// What `core` does when it has no packet: a slice of background work of at least 100
     /// operations. Applications that only serve packets emit nothing, and the core polls.
-    fn on_idle(&mut self, core: u32, ops: &mut Ops);
+    fn on_idle(&mut self, _core: u32, _ops: &mut Ops) {}
 
     /// Size of request number `seq` if the application's client decides it (a key-value client
     /// does: a GET is small, a SET carries the item); `None` leaves it to the traffic.
-    fn request_bytes(&self, seq: u64) -> Option<u32>;
+    fn request_bytes(&self, _seq: u64) -> Option<u32> {
+        None
+    }
+}
+
+/// What an application that treats all packets alike has done since its counters were reset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct PacketCounters {
+    /// Packets forwarded or acknowledged.
+    pub packets: u64,
 }
 
 /// Any of the applications, dispatched statically.
@@ -105,9 +114,9 @@ pub enum AppCounters {
     /// An L3 forwarder.
     L3fwd(L3fwdCounters),
     /// A layer-2 forwarder.
-    L2fwd(L2fwdCounters),
+    L2fwd(PacketCounters),
     /// A network stack that reads from other machines.
-    Snap(SnapCounters),
+    Snap(PacketCounters),
     /// The STREAM benchmark.
     Stream(StreamCounters),
     /// A memory benchmark.
@@ -143,8 +152,7 @@ impl AppCounters {
             AppCounters::L3fwd(c) => {
                 vec![("packets", c.packets), ("second_lookups", c.second_lookups)]
             }
-            AppCounters::L2fwd(c) => vec![("packets", c.packets)],
-            AppCounters::Snap(c) => vec![("packets", c.packets)],
+            AppCounters::L2fwd(c) | AppCounters::Snap(c) => vec![("packets", c.packets)],
             AppCounters::Stream(c) => vec![("bytes", c.bytes)],
             AppCounters::Xmem(c) => vec![("accesses", c.accesses)],
         }
@@ -155,8 +163,7 @@ impl AppCounters {
         match self {
             AppCounters::Kvs(c) => c.get_hits + c.get_misses + c.sets_in_place + c.sets_appended,
             AppCounters::L3fwd(c) => c.packets,
-            AppCounters::L2fwd(c) => c.packets,
-            AppCounters::Snap(c) => c.packets,
+            AppCounters::L2fwd(c) | AppCounters::Snap(c) => c.packets,
             AppCounters::Stream(c) => c.bytes,
             AppCounters::Xmem(c) => c.accesses,
         }

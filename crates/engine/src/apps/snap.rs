@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::copy::{Lines, copy};
-use super::{App, Packet, Verdict};
+use super::{App, Packet, PacketCounters, Verdict};
 use crate::core::op::{Dep, Ops};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind, lines_in};
 use crate::transport::config::ClosedLoopConfig;
@@ -32,13 +32,6 @@ impl Default for SnapConfig {
     }
 }
 
-/// What the stack has done since its counters were reset.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct SnapCounters {
-    /// Packets received and acknowledged.
-    pub packets: u64,
-}
-
 /// The application.
 #[derive(Clone, Debug)]
 pub struct Snap {
@@ -50,7 +43,7 @@ pub struct Snap {
     /// Lines of headers alone, and bytes of an acknowledgement.
     header_lines: u32,
     acknowledgement: u32,
-    counters: SnapCounters,
+    counters: PacketCounters,
 }
 
 impl Snap {
@@ -71,18 +64,18 @@ impl Snap {
             payload_lines,
             header_lines: (traffic.headers.0 / LINE_BYTES) as u32,
             acknowledgement: traffic.acknowledgement.0 as u32,
-            counters: SnapCounters::default(),
+            counters: PacketCounters::default(),
         }
     }
 
     /// What the stack has done since its counters were reset.
-    pub fn counters(&self) -> SnapCounters {
+    pub fn counters(&self) -> PacketCounters {
         self.counters
     }
 
     /// Sets the counters to zero.
     pub fn reset_counters(&mut self) {
-        self.counters = SnapCounters::default();
+        self.counters = PacketCounters::default();
     }
 }
 
@@ -115,12 +108,6 @@ impl App for Snap {
             ops.store(line, LineKind::Tx, Dep::Free);
         }
         Verdict::Reply { bytes: self.acknowledgement }
-    }
-
-    fn on_idle(&mut self, _core: u32, _ops: &mut Ops) {}
-
-    fn request_bytes(&self, _seq: u64) -> Option<u32> {
-        None
     }
 }
 

@@ -226,10 +226,6 @@ impl App for Xmem {
         self.walkers[core as usize].accesses += SLICE;
         self.counters.accesses += SLICE;
     }
-
-    fn request_bytes(&self, _seq: u64) -> Option<u32> {
-        None
-    }
 }
 
 #[cfg(test)]

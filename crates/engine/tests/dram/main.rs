@@ -2,3 +2,4 @@
 
 mod curves;
 mod traffic;
+mod variants;

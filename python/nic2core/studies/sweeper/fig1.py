@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
-from nic2core.studies.chart import Bars
 from nic2core.studies.evaluate import (
     Evaluator,
     and_also,
@@ -17,14 +16,17 @@ from nic2core.studies.evaluate import (
     steps,
 )
 from nic2core.studies.study import Figure
-from nic2core.studies.sweeper.look import breakdown, series
+from nic2core.studies.sweeper.look import Clusters
 from nic2core.studies.sweeper.points import DMA, IDEAL, Placement, ddio, kvs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from nic2core.studies.chart import Panel
     from nic2core.studies.claim import Simulated
     from nic2core.studies.evaluate import At
     from nic2core.studies.point import Point
+    from nic2core.studies.reading import Reading
 
 BUFFERS = (512, 1024, 2048)
 DDIO = tuple(ddio(ways) for ways in (2, 4, 6))
@@ -104,13 +106,16 @@ def fewer_buffers_faster(at: At) -> Simulated:
     )
 
 
+def faster_and_leaking_less(sequences: Iterable[Sequence[Reading]]) -> Simulated:
+    """Throughput of each reading over that of the one before, where evictions fall as well."""
+    pairs = [pair for sequence in sequences for pair in pairwise(sequence)]
+    found = every((b.mrps / a.mrps for a, b in pairs), lambda r: r > 1 - RESOLUTION)
+    return and_also(found, all(b.rx_evictions <= a.rx_evictions for a, b in pairs))
+
+
 def ways_reduce_churn(at: At) -> Simulated:
     """Throughput with two more ways over that without, where evictions fall as well."""
-    sequences = [[at(kvs(d, buffers=b)) for d in DDIO] for b in BUFFERS]
-    faster = [step for seq in sequences for step in steps([r.mrps for r in seq])]
-    leak = [step for seq in sequences for step in steps([r.rx_evictions for r in seq])]
-    found = every(faster, lambda r: r > 1 - RESOLUTION)
-    return and_also(found, all(r <= 1 for r in leak))
+    return faster_and_leaking_less([at(kvs(d, buffers=b)) for d in DDIO] for b in BUFFERS)
 
 
 FITTING = (ddio(4), ddio(6))
@@ -136,7 +141,7 @@ def consumed_dominate(at: At) -> Simulated:
     """Share of consumed buffers in all evictions of receive buffers."""
     readings = [at(d) for d, _ in _pairs(IDEAL)]
     return every(
-        ((r.rx_evictions - r.premature_reads) / r.rx_evictions for r in readings),
+        (r.consumed_evictions / r.rx_evictions for r in readings),
         lambda share: share >= 1 - NEGLIGIBLE,
     )
 
@@ -144,25 +149,11 @@ def consumed_dominate(at: At) -> Simulated:
 def draw(at: At) -> list[Panel]:
     """The panels of the figure."""
     clusters = [(str(b), lambda p, b=b: kvs(p, buffers=b)) for b in BUFFERS]
-    places = [point for _, point in clusters]
-    names = [name for name, _ in clusters]
-    x = "RX buffers per core"
+    shown = Clusters(at, PLACEMENTS, "RX buffers per core", clusters)
     return [
-        Bars(
-            "(a) Peak throughput",
-            x,
-            "Mrps",
-            names,
-            series(at, PLACEMENTS, places, lambda r: r.mrps),
-        ),
-        Bars(
-            "(b) Memory bandwidth",
-            x,
-            "GB/s",
-            names,
-            series(at, PLACEMENTS, places, lambda r: r.bandwidth),
-        ),
-        breakdown(at, "(c) Memory accesses per request by cause", PLACEMENTS, clusters, x=x),
+        shown.throughput("(a) Peak throughput", "Mrps"),
+        shown.bandwidth(),
+        shown.accesses("c", "request"),
     ]
 
 

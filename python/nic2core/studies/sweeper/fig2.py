@@ -5,18 +5,20 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from nic2core.studies.chart import Bars
 from nic2core.studies.claim import Simulated
 from nic2core.studies.evaluate import Evaluator, every, steps
 from nic2core.studies.study import Figure
 from nic2core.studies.sweeper.fig1 import NEGLIGIBLE
-from nic2core.studies.sweeper.look import breakdown, series
+from nic2core.studies.sweeper.look import Clusters
 from nic2core.studies.sweeper.points import IDEAL, ddio, l3fwd
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nic2core.studies.chart import Panel
     from nic2core.studies.evaluate import At
     from nic2core.studies.point import Point
+    from nic2core.studies.sweeper.points import Placement
 
 DEPTHS = (50, 250, 450)
 DDIO = tuple(ddio(ways) for ways in (2, 6, 12))
@@ -53,7 +55,7 @@ def consumed_dominate(at: At) -> Simulated:
 
     def ratio(point: Point) -> float:
         reading = at(point)
-        consumed = reading.rx_evictions - reading.premature_reads
+        consumed = reading.consumed_evictions
         others = (reading.premature_reads, reading.accesses("cpu-other-rd", "other-evct"))
         return consumed / max(*others, reading.accesses("tx-evct"))
 
@@ -72,34 +74,24 @@ def premature_overshadowed(at: At) -> Simulated:
     """With two ways: buffers read back from memory over evictions of consumed ones."""
     readings = [at(point) for point in _TWO_WAYS]
     return every(
-        (r.premature_reads / (r.rx_evictions - r.premature_reads) for r in readings),
+        (r.premature_reads / r.consumed_evictions for r in readings),
         lambda share: share < 1,
     )
 
 
+def waiting(at: At, placements: Sequence[Placement], depths: Sequence[int]) -> Clusters:
+    """The forwarder with these numbers of packets waiting."""
+    clusters = [(str(n), lambda p, n=n: l3fwd(p, n)) for n in depths]
+    return Clusters(at, placements, "Packets waiting per core (D)", clusters)
+
+
 def draw(at: At) -> list[Panel]:
     """The panels of the figure."""
-    clusters = [(str(n), lambda p, n=n: l3fwd(p, n)) for n in DEPTHS]
-    places = [point for _, point in clusters]
-    names = [name for name, _ in clusters]
-    x = "Packets waiting per core (D)"
+    shown = waiting(at, PLACEMENTS, DEPTHS)
     return [
-        Bars("(a) Throughput", x, "Mpps", names, series(at, PLACEMENTS, places, lambda r: r.mrps)),
-        Bars(
-            "(b) Memory bandwidth",
-            x,
-            "GB/s",
-            names,
-            series(at, PLACEMENTS, places, lambda r: r.bandwidth),
-        ),
-        breakdown(
-            at,
-            "(c) Memory accesses per packet by cause",
-            PLACEMENTS,
-            clusters,
-            x=x,
-            unit="packet",
-        ),
+        shown.throughput("(a) Throughput", "Mpps"),
+        shown.bandwidth(),
+        shown.accesses("c", "packet"),
     ]
 
 

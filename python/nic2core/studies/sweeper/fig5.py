@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, product
+from itertools import product
 from typing import TYPE_CHECKING
 
-from nic2core.studies.chart import Bars
 from nic2core.studies.evaluate import (
     Evaluator,
-    and_also,
     every,
     largest,
     percent_below,
@@ -16,8 +14,13 @@ from nic2core.studies.evaluate import (
     steps,
 )
 from nic2core.studies.study import Figure
-from nic2core.studies.sweeper.fig1 import BUFFERS, COMPLETELY, RESOLUTION
-from nic2core.studies.sweeper.look import breakdown, series
+from nic2core.studies.sweeper.fig1 import (
+    BUFFERS,
+    COMPLETELY,
+    RESOLUTION,
+    faster_and_leaking_less,
+)
+from nic2core.studies.sweeper.look import Clusters
 from nic2core.studies.sweeper.points import IDEAL, Placement, ddio, kvs
 
 if TYPE_CHECKING:
@@ -103,15 +106,7 @@ def worst_leak(at: At) -> Simulated:
 
 def ways_help(at: At) -> Simulated:
     """Throughput with more ways over that with fewer, where evictions fall as well."""
-    sequences = [[at(at_cluster(p, c)) for p in PLAIN] for c in CLUSTERS]
-    faster = [step for seq in sequences for step in steps([r.mrps for r in seq])]
-    falling = all(
-        after.rx_evictions <= before.rx_evictions
-        for seq in sequences
-        for before, after in pairwise(seq)
-    )
-    found = every(faster, lambda r: r > 1 - RESOLUTION)
-    return and_also(found, falling)
+    return faster_and_leaking_less([at(at_cluster(p, c)) for p in PLAIN] for c in CLUSTERS)
 
 
 def boost(at: At) -> Simulated:
@@ -162,7 +157,7 @@ def evictions_gone(at: At) -> Simulated:
     """Share of consumed buffers' write-backs in all accesses, with Sweeper."""
     readings = [at(s) for _, s, _ in _swept()]
     return every(
-        ((r.rx_evictions - r.premature_reads) / r.accesses() for r in readings),
+        (r.consumed_evictions / r.accesses() for r in readings),
         lambda share: share <= COMPLETELY,
     )
 
@@ -189,25 +184,11 @@ def draw(at: At) -> list[Panel]:
         )
         for item, b in CLUSTERS
     ]
-    places = [point for _, point in clusters]
-    names = [name for name, _ in clusters]
-    x = "RX buffers per core x packet size"
+    shown = Clusters(at, PLACEMENTS, "RX buffers per core x packet size", clusters)
     return [
-        Bars(
-            "(a) Peak throughput",
-            x,
-            "Mrps",
-            names,
-            series(at, PLACEMENTS, places, lambda r: r.mrps),
-        ),
-        Bars(
-            "(b) Memory bandwidth",
-            x,
-            "GB/s",
-            names,
-            series(at, PLACEMENTS, places, lambda r: r.bandwidth),
-        ),
-        breakdown(at, "(c) Memory accesses per request by cause", PLACEMENTS, clusters, x=x),
+        shown.throughput("(a) Peak throughput", "Mrps"),
+        shown.bandwidth(),
+        shown.accesses("c", "request"),
     ]
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from nic2core.studies.chart import Bars
 from nic2core.studies.evaluate import Evaluator, every, span
 from nic2core.studies.study import Figure
 from nic2core.studies.sweeper.fig1 import COMPLETELY
-from nic2core.studies.sweeper.look import breakdown, series
+from nic2core.studies.sweeper.fig2 import waiting
 from nic2core.studies.sweeper.points import ddio, l3fwd
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def fewer_accesses(at: At) -> Simulated:
 def consumed_gone(at: At) -> Simulated:
     """RX Evct minus CPU RX Rd with Sweeper, as a share of the accesses without."""
     return every(
-        ((at(s).rx_evictions - at(s).premature_reads) / at(d).accesses() for d, s in _pairs(*WAYS)),
+        (at(s).consumed_evictions / at(d).accesses() for d, s in _pairs(*WAYS)),
         lambda share: abs(share) <= COMPLETELY,
     )
 
@@ -75,21 +74,8 @@ def two_way_net_gain(at: At) -> Simulated:
 
 def draw(at: At) -> list[Panel]:
     """The panels of the figure."""
-    clusters = [(str(n), lambda p, n=n: l3fwd(p, n)) for n in DEPTHS]
-    places = [point for _, point in clusters]
-    names = [name for name, _ in clusters]
-    x = "Packets waiting per core (D)"
-    return [
-        Bars("(a) Throughput", x, "Mpps", names, series(at, PLACEMENTS, places, lambda r: r.mrps)),
-        breakdown(
-            at,
-            "(b) Memory accesses per packet by cause",
-            PLACEMENTS,
-            clusters,
-            x=x,
-            unit="packet",
-        ),
-    ]
+    shown = waiting(at, PLACEMENTS, DEPTHS)
+    return [shown.throughput("(a) Throughput", "Mpps"), shown.accesses("b", "packet")]
 
 
 FIGURE = Figure("7", "L3fwd: Sweeper and premature evictions", POINTS, draw, columns=2)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core import palette as meanings
 from nic2core.studies import palette
-from nic2core.studies.chart import Part, Series, Stacks
+from nic2core.studies.chart import Bars, Part, Series, Stacks
 from nic2core.studies.reading import CAUSES
 
 if TYPE_CHECKING:
@@ -55,14 +56,45 @@ def series(
     ]
 
 
-def breakdown(
+@dataclass(frozen=True)
+class Clusters:
+    """What a figure shows of each placement in each cluster, panel by panel."""
+
+    at: At
+    placements: Sequence[Placement]
+    x: str
+    """What tells the clusters apart."""
+    clusters: Sequence[tuple[str, Callable[[Placement], Point]]]
+    """The name of each, and its points."""
+
+    def bars(self, title: str, y: str, quantity: Callable[[Reading], float]) -> Bars:
+        """A panel of one quantity."""
+        places = [cluster for _, cluster in self.clusters]
+        bars = series(self.at, self.placements, places, quantity)
+        return Bars(title, self.x, y, [name for name, _ in self.clusters], bars)
+
+    def throughput(self, title: str, y: str) -> Bars:
+        """A panel of what is done in a second."""
+        return self.bars(title, y, lambda r: r.mrps)
+
+    def bandwidth(self) -> Bars:
+        """The panel that is the second of the paper's three."""
+        return self.bars("(b) Memory bandwidth", "GB/s", lambda r: r.bandwidth)
+
+    def accesses(self, panel: str, unit: str) -> Stacks:
+        """The panel of memory accesses by cause."""
+        title = f"({panel}) Memory accesses per {unit} by cause"
+        return _breakdown(self.at, title, self.placements, self.clusters, x=self.x, unit=unit)
+
+
+def _breakdown(
     at: At,
     title: str,
     placements: Sequence[Placement],
     clusters: Sequence[tuple[str, Callable[[Placement], Point]]],
     *,
     x: str,
-    unit: str = "request",
+    unit: str,
 ) -> Stacks:
     """Memory accesses by cause, as in figure 1c; what has none of its seven causes comes on top."""
 

@@ -257,8 +257,6 @@ impl App for Kvs {
         Verdict::Reply { bytes }
     }
 
-    fn on_idle(&mut self, _core: u32, _ops: &mut Ops) {}
-
     fn request_bytes(&self, seq: u64) -> Option<u32> {
         match self.requests {
             Requests::Drawn => {

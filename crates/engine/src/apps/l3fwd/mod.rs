@@ -175,12 +175,6 @@ impl App for L3fwd {
             }
         }
     }
-
-    fn on_idle(&mut self, _core: u32, _ops: &mut Ops) {}
-
-    fn request_bytes(&self, _seq: u64) -> Option<u32> {
-        None
-    }
 }
 
 #[cfg(test)]
