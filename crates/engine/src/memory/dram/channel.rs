@@ -73,7 +73,6 @@ pub(super) struct Channel<const W: usize> {
     wake: u64,
     /// First clock at which the command bus is free.
     bus_free: u64,
-    arrivals: u32,
     /// Completed, to be handed out by the next advance, and the earliest of their times.
     finished: Vec<Done>,
     first_finished: Ps,
@@ -136,7 +135,6 @@ impl<const W: usize> Channel<W> {
             alarm: 0,
             wake,
             bus_free: 0,
-            arrivals: 0,
             finished: Vec::with_capacity(requests),
             first_finished: Ps::MAX,
             shortest_access: u64::from(t.bl + t.cl.min(t.cwl)),
@@ -168,8 +166,7 @@ impl<const W: usize> Channel<W> {
             self.finish(tag, write, clock + 1);
             return self.next_advance();
         }
-        let request = Request::new(self.arrivals, line, place.row, place.bank, write, tag);
-        self.arrivals = self.arrivals.wrapping_add(1);
+        let request = Request::new(line, place.row, place.bank, write, tag);
         let (slot, only) = self.requests.add(&request);
         let which = usize::from(write);
         self.waiting[which] += 1;

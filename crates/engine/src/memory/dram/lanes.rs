@@ -153,31 +153,27 @@ impl<const W: usize> Ready<W> {
     pub(super) fn due(&self, now: i16) -> BankSet<W> {
         let after = i16x16::splat(now + 1);
         BankSet(std::array::from_fn(|w| {
-            let half = |i: usize| {
-                let due: i16x16 = after.simd_gt(self.0[w][i]);
-                let bytes: i8x32 = bytemuck::cast(due);
-                u64::from(bytes.to_bitmask())
-            };
-            half(0) | half(1) << 32
+            let due: [i16; BLOCK] = bytemuck::cast(self.0[w].map(|half| after.simd_gt(half)));
+            i8x32::new(due.map(|due| due as i8)).to_bitmask()
         }))
     }
 }
 
-/// Some banks of a channel, by two bits each: a comparison of clocks sets both bytes of a bank.
+/// Some banks of a channel, a bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BankSet<const W: usize>([u64; W]);
+pub(super) struct BankSet<const W: usize>([u32; W]);
 
 impl<const W: usize> BankSet<W> {
     pub(super) const EMPTY: BankSet<W> = BankSet([0; W]);
 
     #[inline]
     pub(super) fn insert(&mut self, bank: u16) {
-        self.0[bank as usize / BLOCK % W] |= 3 << (bank as usize % BLOCK * 2);
+        self.0[bank as usize / BLOCK % W] |= 1 << (bank as usize % BLOCK);
     }
 
     #[inline]
     pub(super) fn remove(&mut self, bank: u16) {
-        self.0[bank as usize / BLOCK % W] &= !(3 << (bank as usize % BLOCK * 2));
+        self.0[bank as usize / BLOCK % W] &= !(1 << (bank as usize % BLOCK));
     }
 
     #[inline(always)]
@@ -198,8 +194,7 @@ impl<const W: usize> Iterator for BankSet<W> {
     #[inline(always)]
     fn next(&mut self) -> Option<u16> {
         let (w, bits) = self.0.iter_mut().enumerate().find(|(_, bits)| **bits != 0)?;
-        let bank = bits.trailing_zeros() as usize / 2;
-        *bits &= *bits - 1;
+        let bank = bits.trailing_zeros() as usize;
         *bits &= *bits - 1;
         Some((w * BLOCK + bank) as u16)
     }

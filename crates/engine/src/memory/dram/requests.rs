@@ -1,5 +1,6 @@
 //! The requests in a channel: of every bank, those that wait, in the order of their arrival.
 
+use super::WRITE;
 use super::device::BANKS;
 
 /// No request.
@@ -13,8 +14,6 @@ const POOL: usize = 1024;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(super) struct Request {
-    /// Order of arrival, modulo 2^32.
-    pub age: u32,
     pub line: u32,
     pub row: u32,
     pub tag: u32,
@@ -27,29 +26,25 @@ pub(super) struct Request {
 }
 
 impl Request {
-    pub(super) fn new(age: u32, line: u32, row: u32, bank: u16, write: bool, tag: u32) -> Request {
-        Request { age, line, row, tag, bank, next: NONE, write, conflict: false }
+    pub(super) fn new(line: u32, row: u32, bank: u16, write: bool, tag: u32) -> Request {
+        Request { line, row, tag, bank, next: NONE, write, conflict: false }
     }
-}
-
-/// The requests for one bank.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(16))]
-struct OfBank {
-    /// Of the reads and of the writes that wait, the oldest and the youngest.
-    first: [u16; 2],
-    last: [u16; 2],
-    /// The oldest found of each that wants the open row; out of date for a queue that is not served.
-    hit: [u16; 2],
-    /// The one whose row has been opened for it and that is in no queue any more.
-    opened: u16,
 }
 
 /// All requests of a channel: those waiting in the queues, and those whose row is opened for them.
 #[derive(Clone, Debug)]
 pub(super) struct Requests {
     entries: [Request; POOL],
-    banks: [OfBank; BANKS],
+    /// Of each the order of arrival, modulo 2^32: by themselves, because they are what is looked at most.
+    ages: [u32; POOL],
+    arrivals: u32,
+    /// Of the reads and of the writes that wait for each bank, the oldest and the youngest.
+    first: [[u16; 2]; BANKS],
+    last: [[u16; 2]; BANKS],
+    /// The oldest found of each that wants the open row; out of date for a queue that is not served.
+    hit: [[u16; 2]; BANKS],
+    /// The one whose row has been opened for it and that is in no queue any more.
+    opened: [u16; BANKS],
     /// The unused entries, linked.
     free: u16,
 }
@@ -57,11 +52,15 @@ pub(super) struct Requests {
 impl Requests {
     pub(super) fn new(capacity: usize) -> Requests {
         assert!(capacity <= POOL, "at most 2 * 256 queue entries and 256 banks");
-        let unused = Request::new(0, 0, 0, 0, false, 0);
-        let empty = OfBank { first: [NONE; 2], last: [NONE; 2], hit: [NONE; 2], opened: NONE };
+        let unused = Request::new(0, 0, 0, false, 0);
         Requests {
             entries: std::array::from_fn(|i| Request { next: i as u16 + 1, ..unused }),
-            banks: [empty; BANKS],
+            ages: [0; POOL],
+            arrivals: 0,
+            first: [[NONE; 2]; BANKS],
+            last: [[NONE; 2]; BANKS],
+            hit: [[NONE; 2]; BANKS],
+            opened: [NONE; BANKS],
             free: 0,
         }
     }
@@ -76,6 +75,11 @@ impl Requests {
         &mut self.entries[slot as usize % POOL]
     }
 
+    #[inline]
+    pub(super) fn age(&self, slot: u16) -> u32 {
+        self.ages[slot as usize % POOL]
+    }
+
     /// Puts a request last in the queue of its bank; whether it is the only one there. There is an
     /// entry for every place of the queues and every bank.
     #[inline]
@@ -84,12 +88,15 @@ impl Requests {
         let entry = &mut self.entries[slot as usize % POOL];
         self.free = entry.next;
         *entry = *request;
+        self.ages[slot as usize % POOL] = self.arrivals;
+        self.arrivals = self.arrivals.wrapping_add(1);
         let which = usize::from(request.write);
-        let bank = &mut self.banks[request.bank as usize % BANKS];
-        let last = std::mem::replace(&mut bank.last[which], slot);
-        let only = bank.first[which] == NONE;
+        let bank = request.bank as usize % BANKS;
+        let last = std::mem::replace(&mut self.last[bank][which], slot);
+        let first = &mut self.first[bank][which];
+        let only = *first == NONE;
         if only {
-            bank.first[which] = slot;
+            *first = slot;
         } else {
             self.entries[last as usize % POOL].next = slot;
         }
@@ -99,24 +106,24 @@ impl Requests {
     /// The oldest that waits for `bank` in a queue.
     #[inline]
     pub(super) fn first(&self, bank: u16, which: usize) -> u16 {
-        self.banks[bank as usize % BANKS].first[which % 2]
+        self.first[bank as usize % BANKS][which % 2]
     }
 
     /// The one known to want the open row of `bank`, of the queue that is served.
     #[inline]
     pub(super) fn hit(&self, bank: u16, which: usize) -> u16 {
-        self.banks[bank as usize % BANKS].hit[which % 2]
+        self.hit[bank as usize % BANKS][which % 2]
     }
 
     #[inline]
     pub(super) fn set_hit(&mut self, bank: u16, which: usize, slot: u16) {
-        self.banks[bank as usize % BANKS].hit[which % 2] = slot;
+        self.hit[bank as usize % BANKS][which % 2] = slot;
     }
 
     /// The one that the row of `bank` was opened for.
     #[inline]
     pub(super) fn opened(&self, bank: u16) -> u16 {
-        self.banks[bank as usize % BANKS].opened
+        self.opened[bank as usize % BANKS]
     }
 
     /// The first in a queue from `slot` on that wants `row`.
@@ -143,15 +150,14 @@ impl Requests {
     /// Whether a write of `line` is on its way to `bank`.
     #[inline]
     pub(super) fn writes_line(&self, bank: u16, line: u32) -> bool {
-        let of_bank = &self.banks[bank as usize % BANKS];
-        let opened = of_bank.opened;
+        let opened = self.opened(bank);
         if opened != NONE {
             let request = self.get(opened);
             if request.write && request.line == line {
                 return true;
             }
         }
-        let mut slot = of_bank.first[1];
+        let mut slot = self.first(bank, WRITE);
         while slot != NONE {
             let request = self.get(slot);
             if request.line == line {
@@ -165,17 +171,15 @@ impl Requests {
     /// The row of a bank is opened for its oldest request, `slot`, which leaves its queue.
     #[inline]
     pub(super) fn open(&mut self, slot: u16, bank: u16, write: bool) {
-        let next = self.get(slot).next;
-        let of_bank = &mut self.banks[bank as usize % BANKS];
-        debug_assert_eq!(of_bank.first[usize::from(write)], slot);
-        of_bank.first[usize::from(write)] = next;
-        of_bank.opened = slot;
+        debug_assert_eq!(self.first(bank, usize::from(write)), slot);
+        self.first[bank as usize % BANKS][usize::from(write)] = self.get(slot).next;
+        self.opened[bank as usize % BANKS] = slot;
     }
 
     /// The request that the row of `bank` was opened for has been served.
     #[inline]
     pub(super) fn finish_opened(&mut self, slot: u16, bank: u16) {
-        self.banks[bank as usize % BANKS].opened = NONE;
+        self.opened[bank as usize % BANKS] = NONE;
         self.release(slot);
     }
 
@@ -184,17 +188,17 @@ impl Requests {
     pub(super) fn finish_waiting(&mut self, slot: u16, bank: u16, write: bool) {
         let next = self.get(slot).next;
         let which = usize::from(write);
-        let of_bank = &mut self.banks[bank as usize % BANKS];
-        if of_bank.first[which] == slot {
-            of_bank.first[which] = next;
+        let bank = bank as usize % BANKS;
+        if self.first[bank][which] == slot {
+            self.first[bank][which] = next;
         } else {
-            let mut before = of_bank.first[which];
+            let mut before = self.first[bank][which];
             while self.entries[before as usize % POOL].next != slot {
                 before = self.entries[before as usize % POOL].next;
             }
             self.entries[before as usize % POOL].next = next;
-            if of_bank.last[which] == slot {
-                of_bank.last[which] = before;
+            if self.last[bank][which] == slot {
+                self.last[bank][which] = before;
             }
         }
         self.release(slot);
@@ -211,24 +215,24 @@ impl Requests {
 mod tests {
     use super::*;
 
-    fn write(age: u32, line: u32, row: u32) -> Request {
-        Request::new(age, line, row, 5, true, 0)
+    fn write(line: u32, row: u32) -> Request {
+        Request::new(line, row, 5, true, 0)
     }
 
     #[test]
     fn a_bank_serves_its_requests_in_order_of_arrival_or_of_row() {
         let mut requests = Requests::new(8);
-        let (a, only) = requests.add(&write(0, 10, 1));
+        let (a, only) = requests.add(&write(10, 1));
         assert!(only);
-        let (b, only) = requests.add(&write(1, 11, 2));
+        let (b, only) = requests.add(&write(11, 2));
         assert!(!only);
-        let (c, _) = requests.add(&write(2, 12, 2));
+        let (c, _) = requests.add(&write(12, 2));
         assert_eq!(requests.first(5, 1), a);
         assert_eq!(requests.first(5, 0), NONE, "reads wait by themselves");
         assert_eq!((requests.find_row(a, 2), requests.find_row(a, 3)), (b, NONE));
         // The last, the first, and the one between.
         requests.finish_waiting(c, 5, true);
-        let (d, _) = requests.add(&write(3, 13, 2));
+        let (d, _) = requests.add(&write(13, 2));
         assert_eq!(d, c, "entries are used again");
         requests.finish_waiting(b, 5, true);
         requests.finish_waiting(a, 5, true);
@@ -240,9 +244,9 @@ mod tests {
     #[test]
     fn a_write_is_found_until_it_is_served() {
         let mut requests = Requests::new(8);
-        requests.add(&Request { write: false, ..write(0, 10, 1) });
+        requests.add(&Request { write: false, ..write(10, 1) });
         assert!(!requests.writes_line(5, 10), "only a read");
-        let (a, _) = requests.add(&write(1, 10, 1));
+        let (a, _) = requests.add(&write(10, 1));
         assert!(requests.writes_line(5, 10) && !requests.writes_line(4, 10));
         requests.open(a, 5, true);
         assert_eq!((requests.opened(5), requests.first(5, 1)), (a, NONE));

@@ -11,7 +11,7 @@ impl<const W: usize> Channel<W> {
         let mut first = (true, u32::MAX, NONE);
         let mut consider = |slot: u16, opened: bool, ready: u64| {
             if ready <= now {
-                first = first.min((!opened, self.requests.get(slot).age, slot));
+                first = first.min((!opened, self.requests.age(slot), slot));
             }
         };
         let access = |slot: u16| {

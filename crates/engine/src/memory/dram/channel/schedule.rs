@@ -248,10 +248,10 @@ impl<const W: usize> Channel<W> {
         let bank = banks.next()?;
         let mut oldest = (of_bank(bank), bank);
         if !banks.is_empty() {
-            let mut age = self.requests.get(oldest.0).age;
+            let mut age = self.requests.age(oldest.0);
             for bank in banks {
                 let slot = of_bank(bank);
-                let other = self.requests.get(slot).age;
+                let other = self.requests.age(slot);
                 // Fewer than 2^31 arrive while one waits, so ages can be compared modulo 2^32.
                 if (other.wrapping_sub(age) as i32) < 0 {
                     (oldest, age) = ((slot, bank), other);
