@@ -9,7 +9,7 @@ use super::line::{LINE_BYTES, Line, LineKind};
 use super::private::{Found, Private, granted};
 #[cfg(test)]
 use super::shadow::Shadow;
-use super::tags::{Home, Index, Slot, State, Tags};
+use super::tags::{Home, Index, LowBits, Slot, State, Tags};
 use super::traffic::Cause;
 use crate::config::machine::{Inclusion, IoLines, Machine, SetIndex};
 
@@ -41,7 +41,7 @@ pub(crate) enum Served {
 #[derive(Clone, Debug)]
 pub(crate) struct Caches {
     pub(super) cores: Vec<Private>,
-    pub(super) llc: Tags,
+    pub(super) llc: Tags<Index>,
     pub(super) directory: Directory,
     pub(super) inclusion: Inclusion,
     io_lines: IoLines,
@@ -67,8 +67,7 @@ impl Caches {
         let sets = (llc.size.0 / LINE_BYTES / u64::from(llc.ways)) as u32;
         let slices = llc.slices.unwrap_or(machine.core.count);
         let index = match llc.index {
-            SetIndex::Modulo if sets.is_power_of_two() => Index::Mask(sets - 1),
-            SetIndex::Modulo => Index::Modulo(sets),
+            SetIndex::Modulo => Index::LowBits(LowBits::new(sets)),
             SetIndex::Sliced => Index::sliced(slices, sets / slices),
             SetIndex::Hashed => Index::Hashed(sets),
         };

@@ -304,10 +304,10 @@ impl Directory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::tags::Index;
+    use crate::memory::tags::{LowBits, SetIndex};
 
     fn home(line: Line) -> Home {
-        Index::Mask(0).home(line)
+        LowBits::new(1).home(line)
     }
 
     #[test]

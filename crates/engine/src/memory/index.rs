@@ -18,16 +18,55 @@ impl Home {
 }
 
 /// How a line number becomes a set number.
+pub(crate) trait SetIndex: Copy {
+    /// The set of a line.
+    fn set(self, line: Line) -> u32;
+
+    #[inline(always)]
+    fn home(self, line: Line) -> Home {
+        Home { line, set: self.set(line) }
+    }
+}
+
+/// The index of private caches: what is next to each other goes into sets next to each other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Index {
+pub(crate) enum LowBits {
     /// Low bits: the sets are a power of two.
     Mask(u32),
     /// Remainder, for any number of sets.
     Modulo(u32),
+}
+
+impl LowBits {
+    pub(crate) fn new(sets: u32) -> LowBits {
+        if sets.is_power_of_two() { LowBits::Mask(sets - 1) } else { LowBits::Modulo(sets) }
+    }
+}
+
+impl SetIndex for LowBits {
+    #[inline(always)]
+    fn set(self, line: Line) -> u32 {
+        match self {
+            LowBits::Mask(mask) => line & mask,
+            LowBits::Modulo(sets) => line % sets,
+        }
+    }
+}
+
+/// The index of an LLC.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Index {
+    LowBits(LowBits),
     /// A balanced hash chooses among the slices, the low bits the set within.
-    Sliced { slices: Divisor, set_bits: u32 },
+    Sliced {
+        slices: Divisor,
+        set_bits: u32,
+    },
     /// The same with any number of sets in a slice.
-    SlicedModulo { slices: u32, sets_per_slice: u32 },
+    SlicedModulo {
+        slices: u32,
+        sets_per_slice: u32,
+    },
     /// A hash of all bits.
     Hashed(u32),
 }
@@ -41,35 +80,31 @@ impl Index {
         }
     }
 
-    #[inline(always)]
-    pub(crate) fn home(self, line: Line) -> Home {
-        Home { line, set: self.set(line) }
+    /// The set under the indexes that machines seldom have; outlined to keep the usual path short.
+    #[inline(never)]
+    fn rare_set(self, line: Line) -> u32 {
+        match self {
+            Index::LowBits(index) => index.set(line),
+            Index::Hashed(sets) => scatter(line, sets),
+            Index::SlicedModulo { slices, sets_per_slice: sets } => {
+                let (block, set) = (line / sets, line % sets);
+                slice(block / slices * sets + set, block % slices, slices) * sets + set
+            }
+            Index::Sliced { .. } => self.set(line),
+        }
     }
+}
 
+impl SetIndex for Index {
     #[inline(always)]
     fn set(self, line: Line) -> u32 {
         match self {
-            Index::Mask(mask) => line & mask,
             Index::Sliced { slices, set_bits: bits } => {
                 let set = line & ((1 << bits) - 1);
                 let (round, step) = slices.divide(line >> bits);
                 slice(round << bits | set, step, slices.n) << bits | set
             }
             other => other.rare_set(line),
-        }
-    }
-
-    /// The set under the indexes that machines seldom have; outlined to keep the usual path short.
-    #[inline(never)]
-    fn rare_set(self, line: Line) -> u32 {
-        match self {
-            Index::Modulo(sets) => line % sets,
-            Index::Hashed(sets) => scatter(line, sets),
-            Index::SlicedModulo { slices, sets_per_slice: sets } => {
-                let (block, set) = (line / sets, line % sets);
-                slice(block / slices * sets + set, block % slices, slices) * sets + set
-            }
-            Index::Mask(_) | Index::Sliced { .. } => self.set(line),
         }
     }
 }

@@ -82,12 +82,16 @@ impl Memory {
     #[inline]
     pub(crate) fn access(&mut self, core: usize, line: Line, store: bool) -> Found {
         let found = self.caches.private_access(core, line, store);
-        if found != Found::L1
-            && let Some(streamer) = self.streamers.get_mut(core)
-        {
-            streamer.lookup(line);
+        if found != Found::L1 && core < self.streamers.len() {
+            self.lookup_streamer(core, line);
         }
         found
+    }
+
+    /// Outlined, so that machines without need no registers for it.
+    #[inline(never)]
+    fn lookup_streamer(&mut self, core: usize, line: Line) {
+        self.streamers[core].lookup(line);
     }
 
     /// Performs and counts the loads that `items` are, up to the first that is none or misses the

@@ -5,7 +5,7 @@ use super::replacement::Order;
 use super::set::{Packed, Set, WholeLines};
 use crate::config::machine::Replacement;
 
-pub(crate) use super::index::{Home, Index};
+pub(crate) use super::index::{Home, Index, LowBits, SetIndex};
 pub(crate) use super::state::{Evicted, State};
 
 /// The sets, of as many ways as the cache has or a few more: a number known at compile time lets
@@ -30,8 +30,8 @@ macro_rules! each_size {
 
 /// A set-associative array of lines.
 #[derive(Clone, Debug)]
-pub(crate) struct Tags {
-    index: Index,
+pub(crate) struct Tags<I> {
+    index: I,
     all_ways: u32,
     order: Order,
     sets: Sets,
@@ -56,8 +56,8 @@ impl Slot {
     }
 }
 
-impl Tags {
-    pub(crate) fn new(index: Index, sets: u32, ways: u32, policy: Replacement, name: &str) -> Tags {
+impl<I: SetIndex> Tags<I> {
+    pub(crate) fn new(index: I, sets: u32, ways: u32, policy: Replacement, name: &str) -> Tags<I> {
         let order = Order::new(policy, ways, name);
         let n = sets as usize;
         assert!(sets < 1 << 27, "{name}: expected fewer than 2^27 sets; got {sets}");
@@ -96,26 +96,11 @@ impl Tags {
         Some(Slot::new(home.set, way))
     }
 
-    /// Looks up the lines of `items` up to the first that has none or whose line is not here, and
-    /// returns how many were. What depends on the cache alone is decided once for all of them, and
-    /// for the usual cache beforehand.
-    #[inline]
-    pub(crate) fn lookup_all<T>(
-        &mut self,
-        items: &[T],
-        line: impl Fn(&T) -> Option<Line>,
-        found: impl FnMut(&T),
-    ) -> usize {
-        each_size!(&mut self.sets, sets => match (self.index, &self.order) {
-            (Index::Mask(mask), &Order::Lru { ways }) => {
-                // As many as the mask reaches: no set number needs a check.
-                let sets = &mut sets[..mask as usize + 1];
-                lookup_all(sets, |line| line & mask, &Order::Lru { ways }, items, line, found)
-            }
-            (index, order) => {
-                lookup_all(sets, |line| index.home(line).set, order, items, line, found)
-            }
-        })
+    /// The line in a slot becomes the most recently used of its set.
+    #[inline(always)]
+    pub(crate) fn touch(&mut self, slot: Slot) {
+        let order = &self.order;
+        each_size!(&mut self.sets, sets => sets[slot.set()].touch(order, slot.way()));
     }
 
     #[inline]
@@ -158,6 +143,30 @@ impl Tags {
     }
 }
 
+impl Tags<LowBits> {
+    /// Looks up the lines of `items` up to the first that has none or whose line is not here, and
+    /// returns how many were. What depends on the cache alone is decided once for all of them, and
+    /// for the usual cache beforehand.
+    #[inline]
+    pub(crate) fn lookup_all<T>(
+        &mut self,
+        items: &[T],
+        line: impl Fn(&T) -> Option<Line>,
+        found: impl FnMut(&T),
+    ) -> usize {
+        each_size!(&mut self.sets, sets => match (self.index, &self.order) {
+            (LowBits::Mask(mask), &Order::Lru { ways }) => {
+                // As many as the mask reaches: no set number needs a check.
+                let sets = &mut sets[..mask as usize + 1];
+                lookup_all(sets, |line| line & mask, &Order::Lru { ways }, items, line, found)
+            }
+            (index, order) => {
+                lookup_all(sets, |line| index.home(line).set, order, items, line, found)
+            }
+        })
+    }
+}
+
 /// [`Tags::lookup_all`] in sets of a known size.
 #[inline(always)]
 fn lookup_all<T, const W: usize, const R: usize, A>(
@@ -192,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_mask_confines_new_lines_and_not_hits() {
-        let mut t = Tags::new(Index::Mask(0), 1, 4, Replacement::Lru, "test");
+        let mut t = Tags::new(LowBits::new(1), 1, 4, Replacement::Lru, "test");
         for line in 0..4 {
             assert!(t.insert(t.home(line), state(), 0b1111).is_none());
         }
@@ -210,7 +219,7 @@ mod tests {
             ops in prop::collection::vec((0u32..40, 1u32.., any::<bool>()), 1..400),
         ) {
             let sets = 4;
-            let mut tags = Tags::new(Index::Mask(sets - 1), sets, ways, Replacement::Lru, "test");
+            let mut tags = Tags::new(LowBits::new(sets), sets, ways, Replacement::Lru, "test");
             let all = ((1u64 << ways) - 1) as u32;
             let mut model: Vec<(u32, u32, usize)> = Vec::new();
             for (now, (line, mask, remove)) in ops.into_iter().enumerate() {
