@@ -81,7 +81,8 @@ impl Core {
         {
             lines += 1;
         }
-        let done = self.at_retirement(Ask::Sweep(first, lines), first..first + lines, ask);
+        let message = u16::try_from(lines).expect("a program sweeps less than 4 MiB");
+        let done = self.at_retirement(Ask::Sweep(first, message), first..first + lines, ask);
         if done {
             self.next_op += lines as usize - 1;
         }

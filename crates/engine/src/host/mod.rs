@@ -122,10 +122,7 @@ impl Event {
     fn asked(core: u16, ask: Ask) -> Event {
         match ask {
             Ask::Request(register) => Event::Request { core, register },
-            Ask::Sweep(first, lines) => {
-                let lines = u16::try_from(lines).expect("a program sweeps less than 4 MiB");
-                Event::Sweep { first, lines }
-            }
+            Ask::Sweep(first, lines) => Event::Sweep { first, lines },
             Ask::WriteBack(line) => Event::WriteBack { line },
             Ask::Mark(mark, packet) => Event::Mark { core, mark, packet },
         }
@@ -340,8 +337,8 @@ impl Host {
             self.deliver(now, core, register, at);
             return;
         }
-        let requester = Requester::Core { core, register, exclusive };
-        if let Some(at) = self.memory.request(now, line, kind, requester) {
+        let memory = &mut self.memory;
+        if let Some(at) = memory.request(now, line, kind, core, register, exclusive) {
             self.deliver(now, core, register, at);
         }
     }

@@ -111,6 +111,7 @@ impl Caches {
     /// A request of `core` that its private caches could not serve arrives at the LLC. Unless the
     /// answer is [`Served::Memory`] or [`Served::Wait`], the private caches hold the line on return,
     /// writable if it is asked for `exclusive` use.
+    #[inline(always)]
     pub(crate) fn request(
         &mut self,
         core: usize,

@@ -259,11 +259,16 @@ impl Directory {
     fn note(&mut self, handle: Handle, entry: Entry) {
         if let Entry::Coming(transaction) = entry {
             let transaction = usize::from(transaction);
-            if transaction >= self.coming.len() {
-                self.coming.resize(transaction + 1, handle);
+            match self.coming.get_mut(transaction) {
+                Some(coming) => *coming = handle,
+                None => self.note_new(transaction, handle),
             }
-            self.coming[transaction] = handle;
         }
+    }
+
+    #[cold]
+    fn note_new(&mut self, transaction: usize, handle: Handle) {
+        self.coming.resize(transaction + 1, handle);
     }
 
     #[cold]
@@ -304,7 +309,7 @@ impl Directory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::tags::{LowBits, SetIndex};
+    use crate::memory::tags::{Indexing, LowBits};
 
     fn home(line: Line) -> Home {
         LowBits::new(1).home(line)

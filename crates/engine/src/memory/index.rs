@@ -18,12 +18,12 @@ impl Home {
 }
 
 /// How a line number becomes a set number.
-pub(crate) trait SetIndex: Copy {
+pub(crate) trait Indexing {
     /// The set of a line.
-    fn set(self, line: Line) -> u32;
+    fn set(&self, line: Line) -> u32;
 
     #[inline(always)]
-    fn home(self, line: Line) -> Home {
+    fn home(&self, line: Line) -> Home {
         Home { line, set: self.set(line) }
     }
 }
@@ -43,10 +43,10 @@ impl LowBits {
     }
 }
 
-impl SetIndex for LowBits {
+impl Indexing for LowBits {
     #[inline(always)]
-    fn set(self, line: Line) -> u32 {
-        match self {
+    fn set(&self, line: Line) -> u32 {
+        match *self {
             LowBits::Mask(mask) => line & mask,
             LowBits::Modulo(sets) => line % sets,
         }
@@ -82,8 +82,8 @@ impl Index {
 
     /// The set under the indexes that machines seldom have; outlined to keep the usual path short.
     #[inline(never)]
-    fn rare_set(self, line: Line) -> u32 {
-        match self {
+    fn rare_set(&self, line: Line) -> u32 {
+        match *self {
             Index::LowBits(index) => index.set(line),
             Index::Hashed(sets) => scatter(line, sets),
             Index::SlicedModulo { slices, sets_per_slice: sets } => {
@@ -95,16 +95,16 @@ impl Index {
     }
 }
 
-impl SetIndex for Index {
+impl Indexing for Index {
     #[inline(always)]
-    fn set(self, line: Line) -> u32 {
-        match self {
+    fn set(&self, line: Line) -> u32 {
+        match *self {
             Index::Sliced { slices, set_bits: bits } => {
                 let set = line & ((1 << bits) - 1);
                 let (round, step) = slices.divide(line >> bits);
                 slice(round << bits | set, step, slices.n) << bits | set
             }
-            other => other.rare_set(line),
+            _ => self.rare_set(line),
         }
     }
 }

@@ -64,7 +64,7 @@ impl Ingress {
     }
 
     /// Puts a read into its channel's queue, or behind those that wait for room in it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(&mut self, now: Ps, line: Line, transaction: u16, due: &mut Vec<(Ps, Due)>) {
         let channel = self.dram.channel_of(line);
         let waiting = &mut self.waiting[channel];
@@ -78,7 +78,7 @@ impl Ingress {
 
     /// Puts a write into its channel's queue, or behind those that wait for room in it. Returns
     /// whether the queue has it; if not, [`Due::Written`] follows for one that holds a `credit`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write(
         &mut self,
         now: Ps,

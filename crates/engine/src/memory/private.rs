@@ -91,7 +91,7 @@ impl Private {
     }
 
     /// Puts a line that has arrived into both levels and returns the L2's victim.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn fill(&mut self, line: Line, state: State) -> Option<Evicted> {
         let victim = self.fill_l2(line, state);
         self.fill_l1(line, state.with_dirty(false));
@@ -99,7 +99,7 @@ impl Private {
     }
 
     /// Puts a prefetched line into the L2 alone and returns the L2's victim.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn fill_l2(&mut self, line: Line, state: State) -> Option<Evicted> {
         let mut victim = self.l2.insert(self.l2.home(line), state, ALL_WAYS);
         if let Some(victim) = &mut victim {
@@ -109,7 +109,7 @@ impl Private {
     }
 
     /// A victim of the L2 leaves the L1d, if it is there.
-    #[inline]
+    #[inline(always)]
     fn leave_l1(&mut self, victim: &mut Evicted) {
         if let Some(slot) = self.l1.find(self.l1.home(victim.line)) {
             let dirty = victim.state.dirty() | self.l1.remove(slot).dirty();
@@ -117,7 +117,7 @@ impl Private {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn fill_l1(&mut self, line: Line, state: State) {
         if let Some(victim) = self.l1.insert(self.l1.home(line), state, ALL_WAYS)
             && victim.state.dirty()

@@ -134,18 +134,18 @@ impl Memory {
         }
     }
 
-    /// A core's request reaches the LLC. Returns when its data is back at the core, or nothing if
-    /// that is not known yet: an arrival will tell.
+    /// The request of a core's miss register reaches the LLC. Returns when its data is back at the
+    /// core, or nothing if that is not known yet: an arrival will tell.
     pub(crate) fn request(
         &mut self,
         now: Ps,
         line: Line,
         kind: LineKind,
-        requester: Requester,
+        core: u16,
+        register: u16,
+        exclusive: bool,
     ) -> Option<Ps> {
-        let Requester::Core { core, exclusive, .. } = requester else {
-            panic!("requests to the LLC come from cores; got {requester:?}")
-        };
+        let requester = Requester::Core { core, register, exclusive };
         self.counts.llc_by_core[core as usize].0 += 1;
         if self.policy.keeps_aside(kind) {
             return Some(now + self.latencies.llc);
@@ -229,7 +229,7 @@ impl Memory {
     /// A DMA write of a whole line, which holds a `credit` or does not. If it goes to memory, that
     /// returns when the write is in the queue of its channel: at once, or by [`Due::Written`]. Returns
     /// whether at once.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn io_write(&mut self, now: Ps, line: Line, kind: LineKind, credit: bool) -> bool {
         self.swept.written(line);
         match self.policy_for(line).write(&mut self.caches, line, kind) {

@@ -5,7 +5,7 @@ use super::replacement::Order;
 use super::set::{Packed, Set, WholeLines};
 use crate::config::machine::Replacement;
 
-pub(crate) use super::index::{Home, Index, LowBits, SetIndex};
+pub(crate) use super::index::{Home, Index, Indexing, LowBits};
 pub(crate) use super::state::{Evicted, State};
 
 /// The sets, of as many ways as the cache has or a few more: a number known at compile time lets
@@ -56,7 +56,7 @@ impl Slot {
     }
 }
 
-impl<I: SetIndex> Tags<I> {
+impl<I: Indexing> Tags<I> {
     pub(crate) fn new(index: I, sets: u32, ways: u32, policy: Replacement, name: &str) -> Tags<I> {
         let order = Order::new(policy, ways, name);
         let n = sets as usize;
@@ -154,8 +154,8 @@ impl Tags<LowBits> {
         line: impl Fn(&T) -> Option<Line>,
         found: impl FnMut(&T),
     ) -> usize {
-        each_size!(&mut self.sets, sets => match (self.index, &self.order) {
-            (LowBits::Mask(mask), &Order::Lru { ways }) => {
+        each_size!(&mut self.sets, sets => match (&self.index, &self.order) {
+            (&LowBits::Mask(mask), &Order::Lru { ways }) => {
                 // As many as the mask reaches: no set number needs a check.
                 let sets = &mut sets[..mask as usize + 1];
                 lookup_all(sets, |line| line & mask, &Order::Lru { ways }, items, line, found)

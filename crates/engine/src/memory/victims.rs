@@ -9,7 +9,7 @@ use crate::config::machine::Inclusion;
 
 impl Caches {
     /// A victim leaves a core's L2.
-    #[inline]
+    #[inline(always)]
     pub(super) fn leave(&mut self, core: usize, victim: Evicted) {
         let home = self.home(victim.line);
         let (handle, word) = self.directory.find(home).expect("an L2 line has its entry");
@@ -48,7 +48,7 @@ impl Caches {
     }
 
     /// A line of the set of `taker` leaves the LLC.
-    #[inline]
+    #[inline(always)]
     pub(super) fn evict(&mut self, taker: Home, mut victim: Evicted) {
         if self.inclusion == Inclusion::Inclusive
             && let Some((handle, word)) = self.directory.find(taker.of_neighbour(victim.line))
@@ -97,7 +97,7 @@ impl Caches {
 
     /// Removes a line from every private cache; dirty data there is lost. Returns whether there was
     /// a copy. A transaction that is bringing the line is left in `overtaken`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn invalidate_private(&mut self, home: Home) -> bool {
         let Some((handle, word)) = self.directory.find(home) else { return false };
         match word.entry() {

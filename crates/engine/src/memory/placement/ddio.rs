@@ -14,7 +14,7 @@ use crate::memory::tags::State;
 pub(super) struct Ddio;
 
 impl Place for Ddio {
-    #[inline]
+    #[inline(always)]
     fn write(caches: &mut Caches, line: Line, kind: LineKind) -> Written {
         let home = caches.home(line);
         let private = caches.invalidate_private(home);

@@ -50,7 +50,7 @@ impl Order {
     pub(crate) fn touch<const R: usize>(&self, set: &mut [u8; R], way: u32) {
         if let Order::Lru { .. } = self {
             lru::use_way(set, way);
-        } else {
+        } else if !matches!(self, Order::Random(_)) {
             self.other(set, way, srrip::NEAR);
         }
     }
@@ -59,7 +59,7 @@ impl Order {
     pub(crate) fn fill<const R: usize>(&self, set: &mut [u8; R], way: u32) {
         if let Order::Lru { .. } = self {
             lru::use_way(set, way);
-        } else {
+        } else if !matches!(self, Order::Random(_)) {
             self.other(set, way, srrip::LONG);
         }
     }
