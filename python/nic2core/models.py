@@ -93,7 +93,7 @@ class L2(Model):
     """Which line of a set makes room."""
     prefetch: Prefetch = "none"
     """Hardware prefetcher that fills this cache."""
-    superqueue: UInt32 = 32
+    superqueue: UInt32 = 16
     """Lines that may be on their way to this cache (the "superqueue"): those that the core waits
     for, up to `core.l1_miss_registers`, and in the rest the prefetcher's.
     """
