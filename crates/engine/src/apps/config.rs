@@ -1,10 +1,9 @@
 //! The configuration of a tenant's application.
 
-use std::fmt::Display;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check::Invalid;
 use super::kvs::config::KvsConfig;
 use super::l2fwd::L2fwdConfig;
 use super::l3fwd::config::L3fwdConfig;
@@ -30,43 +29,6 @@ pub enum AppConfig {
     Xmem(XmemConfig),
 }
 
-/// Whether the cores of a tenant share a data structure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sharing {
-    /// One for all cores.
-    Shared,
-    /// One for each core, all alike.
-    PerCore,
-}
-
-impl Sharing {
-    /// How many of them `cores` cores have.
-    pub(crate) fn copies(self, cores: u32) -> u32 {
-        match self {
-            Sharing::Shared => 1,
-            Sharing::PerCore => cores,
-        }
-    }
-}
-
-/// The one that a core uses of what [`Sharing::copies`] counted.
-#[inline]
-pub(crate) fn of_core(copies: usize, core: u32) -> usize {
-    if copies == 1 { 0 } else { core as usize }
-}
-
-/// A value that cannot be simulated.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Invalid {
-    /// The key, relative to the application.
-    pub key: &'static str,
-    /// The value given.
-    pub value: String,
-    /// What is allowed.
-    pub allowed: &'static str,
-}
-
 impl AppConfig {
     /// Everything wrong with the values.
     pub fn check(&self) -> Vec<Invalid> {
@@ -77,27 +39,6 @@ impl AppConfig {
             AppConfig::Xmem(config) => config.check(),
             // Any number of instructions will do.
             AppConfig::L2fwd(_) | AppConfig::Snap(_) => Vec::new(),
-        }
-    }
-}
-
-/// Collects what is wrong.
-#[derive(Default)]
-pub(crate) struct Check {
-    pub(crate) invalid: Vec<Invalid>,
-}
-
-impl Check {
-    /// Notes `key` unless `holds`.
-    pub(crate) fn that(
-        &mut self,
-        holds: bool,
-        key: &'static str,
-        value: impl Display,
-        allowed: &'static str,
-    ) {
-        if !holds {
-            self.invalid.push(Invalid { key, value: value.to_string(), allowed });
         }
     }
 }

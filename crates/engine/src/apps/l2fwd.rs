@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{App, Packet, PacketCounters, Verdict};
+use super::app::{App, Packet, PacketCounters, Verdict};
 use crate::core::op::{Dep, Ops};
 use crate::memory::line::LineKind;
 

@@ -8,8 +8,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::app::{App, Packet, PacketCounters, Verdict};
 use super::copy::{Lines, copy};
-use super::{App, Packet, PacketCounters, Verdict};
 use crate::core::op::{Dep, Ops};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind, lines_in};
 use crate::transport::config::ClosedLoopConfig;

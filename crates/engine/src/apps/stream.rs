@@ -12,8 +12,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::{Check, Invalid};
-use super::{App, Packet, Verdict};
+use super::app::{App, Packet, Verdict};
+use super::check::{Check, Invalid};
 use crate::config::units::Size;
 use crate::core::op::{Dep, Op, Ops};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind};

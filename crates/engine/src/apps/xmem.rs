@@ -19,9 +19,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::{Check, Invalid};
+use super::app::{App, Packet, Verdict};
+use super::check::{Check, Invalid};
 use super::draw::{Draw, below, below_u32};
-use super::{App, Packet, Verdict};
 use crate::config::units::{Share, Size};
 use crate::core::op::{Dep, Op, Ops};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind};

@@ -1,29 +1,13 @@
 //! Behind the LLC: reads and writes on their way to the memory of either socket and back.
 
 use super::dram::Dram;
+use super::due::Due;
 use super::ingress::Ingress;
 use super::line::{Line, LineKind, node_of};
 use super::reads::{Read, Reads, Requester};
 use super::socket_link::SocketLink;
 use crate::config::machine::Machine;
 use crate::time::Ps;
-
-/// Something the host must schedule on behalf of the memory system.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Due {
-    /// Call [`Backend::wake`] for the channel.
-    Channel(u16),
-    /// Call [`super::system::Memory::arrive`] for the transaction.
-    Arrival(u16),
-    /// Call [`Backend::remote_read`] for the transaction.
-    RemoteRead(u16),
-    /// Call [`Backend::remote_write`] for the line, which holds a credit or does not.
-    RemoteWrite(Line, bool),
-    /// A DMA write that had to wait is in a write queue: the credit of its line returns.
-    Written,
-    /// Call [`Backend::remote_data`] for the transaction.
-    RemoteData(u16),
-}
 
 /// What keeps the LLC from taking requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

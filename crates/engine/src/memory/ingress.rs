@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::backend::Due;
 use super::dram::{Done, Dram};
+use super::due::Due;
 use super::line::Line;
 use crate::time::Ps;
 

@@ -5,6 +5,7 @@ mod caches;
 mod counts;
 mod directory;
 pub mod dram;
+mod due;
 mod index;
 mod ingress;
 mod io;

@@ -15,7 +15,8 @@ use crate::config::machine::{Machine, Prefetch};
 use crate::config::scenario::Policy;
 use crate::time::Ps;
 
-pub(crate) use super::backend::{Due, Stop};
+pub(crate) use super::backend::Stop;
+pub(crate) use super::due::Due;
 pub(crate) use super::reads::Requester;
 
 /// Latencies between the parts, derived from the machine.

@@ -17,6 +17,7 @@ mod flow;
 mod headers;
 pub(crate) mod line_rate;
 mod pace;
+mod parse;
 mod pcap;
 mod pcapng;
 mod poisson;

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::store::HEADER_BYTES;
-use crate::apps::config::{Check, Invalid, Sharing};
+use crate::apps::check::{Check, Invalid};
+use crate::apps::sharing::Sharing;
 use crate::config::units::{Duration, Share, Size};
 use crate::memory::line::LINE_BYTES;
 

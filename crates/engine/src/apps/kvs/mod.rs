@@ -26,9 +26,9 @@ use serde::Serialize;
 use self::client::Client;
 use self::config::{KvsConfig, Requests};
 use self::store::{Found, HEADER_BYTES, Place, Store, entry_lines};
-use super::config::of_core;
+use super::app::{App, Packet, Verdict};
 use super::copy::{Lines, copy};
-use super::{App, Packet, Verdict};
+use super::sharing::of_core;
 use crate::core::op::{Dep, Op, Ops};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind, lines_in};
 

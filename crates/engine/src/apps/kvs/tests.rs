@@ -1,6 +1,6 @@
 use super::config::Spike;
 use super::*;
-use crate::apps::config::Sharing;
+use crate::apps::sharing::Sharing;
 use crate::config::units::{Duration, Share, Size};
 
 /// The paper's store at 1/16 of its keys, buckets and log: the same ratios, built in no time.

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::apps::config::{Check, Invalid, Sharing};
+use crate::apps::check::{Check, Invalid};
+use crate::apps::sharing::Sharing;
 
 /// A forwarder of IPv4 packets by longest-prefix match. The defaults are the network function of
 /// the Sweeper paper with 16k rules (appendix, "Workload configurations").

@@ -25,10 +25,10 @@ use serde::Serialize;
 
 use self::config::{L3fwdConfig, Transmit};
 use self::lpm::{Lpm, Rule};
-use super::config::of_core;
+use super::app::{App, Packet, Verdict};
 use super::copy::{Lines, copy};
 use super::draw::{Draw, below};
-use super::{App, Packet, Verdict};
+use super::sharing::of_core;
 use crate::core::op::{Dep, Ops};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind, lines_in};
 

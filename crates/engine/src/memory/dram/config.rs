@@ -7,41 +7,8 @@ use thiserror::Error;
 use super::device::{BANKS, RANKS};
 use super::lanes::LONGEST;
 use super::mapping::{Geometry, Mapping};
+use super::parts::{Density, DeviceWidth};
 use super::timing::{Standard, TimingOverrides, Timings};
-
-/// Capacity of one DRAM device, which sets how long a refresh takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Density {
-    /// 4 Gbit.
-    #[serde(rename = "4Gb")]
-    Gb4,
-    /// 8 Gbit.
-    #[default]
-    #[serde(rename = "8Gb")]
-    Gb8,
-    /// 16 Gbit.
-    #[serde(rename = "16Gb")]
-    Gb16,
-    /// 24 Gbit (DDR5).
-    #[serde(rename = "24Gb")]
-    Gb24,
-    /// 32 Gbit (DDR5).
-    #[serde(rename = "32Gb")]
-    Gb32,
-}
-
-/// Data pins of one DRAM device, which set its page size and so how close activates may lie.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DeviceWidth {
-    /// 4 pins.
-    X4,
-    /// 8 pins.
-    #[default]
-    X8,
-    /// 16 pins.
-    X16,
-}
 
 /// When a row that was opened is closed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -11,6 +11,7 @@ pub(crate) mod device;
 mod gaps;
 mod lanes;
 mod mapping;
+mod parts;
 mod refresh;
 mod requests;
 mod stats;
@@ -20,8 +21,9 @@ mod trace;
 use channel::Channel;
 use mapping::AddressMap;
 
-pub use config::{Density, DeviceWidth, DramConfig, DramConfigError, Refresh, RowPolicy};
+pub use config::{DramConfig, DramConfigError, Refresh, RowPolicy};
 pub use mapping::{Field, Mapping, MappingError};
+pub use parts::{Density, DeviceWidth};
 pub use stats::ChannelStats;
 pub use timing::{Standard, TimingOverrides, Timings};
 

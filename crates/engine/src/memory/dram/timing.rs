@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::config::{Density, DeviceWidth};
+use super::parts::{Density, DeviceWidth};
 use crate::time::Clock;
 
 /// A DRAM standard at one speed bin.

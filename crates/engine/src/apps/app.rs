@@ -1,0 +1,66 @@
+//! What every application is to the rest of the host.
+
+use serde::Serialize;
+
+use crate::core::op::Ops;
+use crate::memory::line::Line;
+
+/// A received packet as the application sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    /// Number of the packet on the wire, from 0: what the client's randomness is drawn from.
+    pub seq: u64,
+    /// First line of the packet data in the receive buffer.
+    pub rx: Line,
+    /// First line of the transmit buffer reserved for the answer (copied transmit).
+    pub tx: Line,
+    /// Frame bytes.
+    pub bytes: u32,
+    /// Index into the flow table of the traffic.
+    pub flow: u32,
+    /// The driver's handle of the packet, for [`crate::core::op::Op::Mark`].
+    pub handle: u32,
+}
+
+/// What the application asks the driver to do with the packet once the emitted operations are done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Transmit `bytes` from the transmit buffer; the receive buffer is free.
+    Reply {
+        /// Bytes of the answer.
+        bytes: u32,
+    },
+    /// Transmit the receive buffer itself (zero copy); it is free once the NIC has read it.
+    Forward,
+    /// Nothing is sent.
+    Consume,
+}
+
+/// What every application implements. One instance serves all cores of its tenant, as a server
+/// process does; calls come in the order of simulated time.
+///
+/// Contract: `on_packet` appends operations, never clears; it emits only loads and stores of its
+/// own regions and of the packet's buffers, in program order, one per cache line touched and
+/// instruction (consecutive accesses of one instruction stream to the same line may be folded into
+/// one load plus compute); and it says in the verdict what becomes of the packet. It emits no marks.
+pub trait App {
+    /// What `core` does for one packet.
+    fn on_packet(&mut self, core: u32, packet: &Packet, ops: &mut Ops) -> Verdict;
+
+    /// What `core` does when it has no packet: a slice of background work of at least 100
+    /// operations. Applications that only serve packets emit nothing, and the core polls.
+    fn on_idle(&mut self, _core: u32, _ops: &mut Ops) {}
+
+    /// Size of request number `seq` if the application's client decides it (a key-value client
+    /// does: a GET is small, a SET carries the item); `None` leaves it to the traffic.
+    fn request_bytes(&self, _seq: u64) -> Option<u32> {
+        None
+    }
+}
+
+/// What an application that treats all packets alike has done since its counters were reset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct PacketCounters {
+    /// Packets forwarded or acknowledged.
+    pub packets: u64,
+}
