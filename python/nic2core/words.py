@@ -102,9 +102,9 @@ def time(ns: float) -> str:
 
 
 def three(value: float) -> str:
-    """A number with three figures."""
+    """A number with three figures, or all before the point, in groups of three."""
     size = abs(value)
-    return f"{value:.0f}" if size >= 100 else f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+    return f"{value:,.0f}" if size >= 100 else f"{value:.1f}" if size >= 10 else f"{value:.2f}"
 
 
 def percent(share: float) -> str:

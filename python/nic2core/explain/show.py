@@ -71,7 +71,7 @@ def _row(result: Result, use: Use, help_: Help | None, *, wide: bool) -> list[Te
         name += " ◀ limits" if result.limited else " ◀ next"
     full, rest = divmod(round(use.load * BAR * 2), 2)
     cells: list[Text | str] = [name, words.three(use.occupancy)]
-    cells.append(f"{use.credits} {words.what_for(use)}")
+    cells.append(f"{use.credits:,} {words.what_for(use)}")
     if wide:
         bar = ("█" * full + "▌" * rest).ljust(BAR)
         cells.append(Text(bar, style=words.severity(use.load).terminal))
