@@ -6,6 +6,7 @@ import multiprocessing
 import signal
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -94,6 +95,10 @@ class Runner:
                 except self.engine.failures as error:
                     outcome.failed[point] = str(error)
                     continue
+                except BrokenProcessPool:
+                    # Ctrl-C ends the workers and interrupts this process: their end may come first.
+                    time.sleep(1)
+                    raise
                 self.store.put(key, point.name, finished)
                 outcome.finished[point] = finished
                 self.progress.done(point, finished.seconds, cached=False)
