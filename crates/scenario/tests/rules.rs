@@ -34,6 +34,11 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["machine.l1d.size=47 KiB"], "machine.l1d.size", "a multiple of 768 B (64 B × 12 ways)"),
     (&["machine.l2.size=40 KiB"], "machine.l2.size", "at least machine.l1d.size (48 KiB)"),
     (&["machine.l2.replacement=tree-plru"], "machine.l2.ways", "a power of two"),
+    (
+        &["machine.l2.prefetch=streamer", "machine.l2.superqueue=10"],
+        "machine.l2.superqueue",
+        "more than machine.core.l1_miss_registers (10)",
+    ),
     (&["machine.llc.ways=33"], "machine.llc.ways", "1 to 32"),
     (&["machine.llc.size=1 MiB"], "machine.llc.size", "a multiple of 384 B (64 B × 6 ways)"),
     (
