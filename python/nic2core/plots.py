@@ -169,8 +169,8 @@ def time_series(results: Sequence[Result]) -> go.Figure:
                     line.update(yaxis=f"y{row}", showlegend=result.label not in shown)
                     shown.add(result.label)
                     figure.add_trace(line)
-            bound = _bound(result, panel)
-            if bound is not None and panel in series:
+            bound = _bound(result, panel) if panel in series else None
+            if bound is not None:
                 bounds.append(bound)
                 figure.add_shape(
                     type="line", x0=0, x1=1, xref="x domain", y0=bound, y1=bound, yref=f"y{row}",

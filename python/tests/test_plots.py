@@ -49,6 +49,16 @@ def test_each_run_has_its_colour_in_every_panel(ddio: Result, sweeper: Result) -
     assert shown == [ddio.label, sweeper.label]
 
 
+def test_runs_with_and_without_congestion_control_can_be_compared(
+    ddio: Result, closed_loop: Result
+) -> None:
+    figure = plots.time_series([ddio, closed_loop])
+    titles = [a.text for a in figure.layout.annotations]
+    assert "host delay, mean (dotted: the control's target), us" in titles
+    # The capacity of the NIC's buffer and the target, both of the run that has these series.
+    assert len(figure.layout.shapes) == 2
+
+
 def test_a_run_without_packets_can_be_plotted(packetless: Result) -> None:
     for figure in (
         packetless.plot_latency(),
