@@ -73,7 +73,7 @@ class Result:
 
     @property
     def limiting_stage(self) -> Stage:
-        """The stage of the path that limits throughput, or would be the first to."""
+        """The stage of the path that limits throughput, or would be the next to."""
         return next(s for s in self.stages if s.stage == self.model.cause)
 
     @cached_property

@@ -175,8 +175,8 @@ def verdict(result: Result) -> str:
     lost = f" {percent(drops)} of the packets are dropped." if drops > 0 else ""
     if not result.limited:
         return (
-            f"what is offered limits this run; the {name} would be the first to, "
-            f"now at {_share_of_limit(result)}.{lost}"
+            f"what is offered limits this run; next would be the {name}, "
+            f"now at {_share_of_limit(result)} of what it allows.{lost}"
         )
     verb = "limit" if name.endswith("s") and not name.endswith("bus") else "limits"
     return f"the {name} {verb} this run: {_arithmetic(result)}.{lost}"
@@ -307,11 +307,11 @@ def differences(base: Result, other: Result) -> list[str]:
 
 
 def _change(said: list[str], what: str, before: float, after: float, unit: str) -> None:
-    """Tell a change that shows in three figures; a share only where it means something."""
+    """Tell a change that shows in three figures; a share but for a rise from next to nothing."""
     if three(before) == three(after):
         return
     share = ""
-    if before > 0 and 0.05 <= after / before < 20:
+    if before > 0 and after / before < 20:
         share = f" ({100 * (after / before - 1):+.0f} %)"
     said.append(f"{what}: {three(before)} → {three(after)} {unit}{share}")
 

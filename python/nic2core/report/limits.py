@@ -19,7 +19,7 @@ class Row:
     domain: str
     name: str
     badge: str
-    """`limits` on the domain that limits the run, `next` on the one that would be the first to."""
+    """`limits` on the domain that limits the run, `next` on the one that would be next."""
     in_use: str
     load: float
     """Share of its credits in use, 0 to 1."""

@@ -41,7 +41,7 @@ class Gauge:
     load: float
     detail: str
     badge: str
-    """`LIMITS` on the stage that limits the run, `NEXT` on the one that would be the first to."""
+    """`LIMITS` on the stage that limits the run, `NEXT` on the one that would be next."""
     x: float
     y: float
     w: float
