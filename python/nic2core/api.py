@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,9 +65,12 @@ def prepare(source: Source, overrides: Mapping[str, Any] | None = None) -> Prepa
         path = find(source)
         if not path.exists():
             shipped = sorted(file.stem for file in (SHIPPED / "scenarios").glob("*.toml"))
+            beside = {f.stem: str(f) for f in path.parent.glob("*.toml")}
+            near = get_close_matches(path.stem, [*beside, *shipped], n=1)
+            meant = f" Did you mean {beside.get(near[0], near[0])}?" if near else ""
             raise UserError(
-                f"{path} does not exist. A scenario is a TOML file, or the name of one that comes "
-                f"with nic2core: {', '.join(shipped)}."
+                f"{path} does not exist.{meant} A scenario is a TOML file, or the name of one that "
+                f"comes with nic2core: {', '.join(shipped)}."
             )
         folders: list[str | PathLike[str]]
         folders = [path.parent.parent / "machines", "machines", SHIPPED / "machines"]

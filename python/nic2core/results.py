@@ -193,6 +193,11 @@ class Result:
         file = Path(path)
         if file.is_dir():
             file /= RESULT_FILE
+        if file.suffix == ".toml":
+            raise UserError(
+                f"{file} is a scenario and no result. Run it with "
+                f"`nic2core run {file} --out DIR`, then name DIR."
+            )
         try:
             text = file.read_bytes()
         except FileNotFoundError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,6 +127,11 @@ def test_a_shipped_scenario_is_found_by_its_name() -> None:
 def test_a_missing_scenario_lists_those_that_are_shipped() -> None:
     with pytest.raises(UserError, match=r"^mine does not exist\..*\bdemo\b"):
         nic2core.load("mine")
+    with pytest.raises(UserError, match=r"Did you mean demo\?"):
+        nic2core.load("demoo")
+    near = str(DEMO.with_name("dmo.toml"))
+    with pytest.raises(UserError, match=re.escape(f"Did you mean {DEMO}?")):
+        nic2core.load(near)
 
 
 @pytest.mark.parametrize(

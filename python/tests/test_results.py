@@ -59,6 +59,11 @@ def test_what_is_not_a_result_is_the_users_error(
     assert str(file) in str(error.value)
 
 
+def test_a_scenario_in_place_of_a_result_has_to_be_run_first() -> None:
+    with pytest.raises(UserError, match=r"nic2core run scenarios/mine\.toml --out DIR"):
+        Result.load("scenarios/mine.toml")
+
+
 def test_a_result_is_read_from_text_too(ddio: Result) -> None:
     assert Result.from_json(json.dumps(ddio.to_json())) == ddio
     with pytest.raises(UserError, match="the result is not JSON"):
