@@ -173,7 +173,13 @@ impl<'s> Checker<'s> {
             } else if schema["additionalProperties"] == false {
                 let keys = properties.as_object().into_iter().flat_map(|p| p.keys());
                 let keys: Vec<&str> = keys.map(String::as_str).collect();
-                self.wrong(child, &child_key, "is not a known key", known(&keys, name));
+                let mut allowed = known(&keys, name);
+                if let (None, Some(table)) =
+                    (nearest(keys.iter().copied(), name), self.only_table_with(properties, name))
+                {
+                    allowed += &format!("; did you mean {}?", join(&join(key, table), name));
+                }
+                self.wrong(child, &child_key, "is not a known key", allowed);
             }
         }
         let required = schema["required"].as_array().into_iter().flatten();
@@ -181,6 +187,16 @@ impl<'s> Checker<'s> {
             let allowed = self.describe(&properties[name]);
             self.missing(node, &join(key, name), allowed);
         }
+    }
+
+    /// The one table among these keys that has a key of this name.
+    fn only_table_with(&self, keys: &'s Json, name: &str) -> Option<&'s str> {
+        let mut tables = keys.as_object()?.iter().filter(|(_, schema)| {
+            let schema = schema["anyOf"].get(0).unwrap_or(schema);
+            self.resolve(schema).0["properties"].get(name).is_some()
+        });
+        let (table, _) = tables.next()?;
+        tables.next().is_none().then_some(table)
     }
 
     /// What a key takes, in words.
@@ -269,7 +285,9 @@ fn known(names: &[&str], given: &str) -> String {
 pub(crate) fn nearest<'n>(names: impl Iterator<Item = &'n str>, given: &str) -> Option<&'n str> {
     // Share of characters that stay when the one is typed for the other, two exchanged ones counted
     // as one error. 0.6 finds "sed" for "seed", and nothing for what is no slip.
-    let scored = names.map(|name| (strsim::normalized_damerau_levenshtein(name, given), name));
+    let given = given.to_lowercase();
+    let like = |name: &str| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), &given);
+    let scored = names.map(|name| (like(name), name));
     scored.filter(|s| s.0 >= 0.6).max_by(|a, b| a.0.total_cmp(&b.0)).map(|s| s.1)
 }
 

@@ -45,6 +45,16 @@ pub fn load(
         problem: "leads to no file".into(),
         allowed: "a scenario file, such as scenarios/NAME.toml".into(),
     })?;
+    if is_machine(&root) {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        return Err(UserErrors::from(UserError {
+            place: Place::File { name: path.display().to_string().into(), line: None },
+            key: None,
+            given: "the path".into(),
+            problem: "leads to a machine and no scenario".into(),
+            allowed: format!("a scenario, whose [machine] may say base = \"{stem}\""),
+        }));
+    }
     // The base has to be known before anything can be laid over it.
     let (base, sets): (Vec<_>, Vec<_>) =
         sets.into_iter().partition(|set| set.key == "machine" || set.key == "machine.base");
@@ -154,6 +164,12 @@ fn merge_machine(
 fn is_scenario(root: &Node) -> bool {
     let Value::Table(top) = &root.value else { return false };
     top.contains_key("machine") || top.contains_key("tenants")
+}
+
+/// Whether a file that was read as a scenario has the tables of a machine.
+fn is_machine(root: &Node) -> bool {
+    let Value::Table(top) = &root.value else { return false };
+    top.contains_key("core") && top.contains_key("llc") && !is_scenario(root)
 }
 
 /// The machines there are, the likeliest first mention.
@@ -415,6 +431,23 @@ mod tests {
                  duration, sample; did you mean seed?"
             ]
         );
+    }
+
+    #[test]
+    fn a_machine_in_place_of_a_scenario_is_one_error() {
+        assert_eq!(
+            load_text(BOX, BOX, &[]).unwrap_err(),
+            "s/kvs.toml: the path leads to a machine and no scenario; allowed: a scenario, whose \
+             [machine] may say base = \"kvs\"."
+        );
+    }
+
+    #[test]
+    fn a_key_without_its_table_and_another_case_are_found() {
+        let e = load_text(KVS, BOX, &["io_ways=4"]).unwrap_err();
+        assert!(e.ends_with("slo; did you mean placement.io_ways?"), "{e}");
+        let e = load_text(KVS, BOX, &["placement.policy=DDIO"]).unwrap_err();
+        assert!(e.ends_with("ideal-ddio; did you mean ddio?"), "{e}");
     }
 
     #[test]

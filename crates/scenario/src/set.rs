@@ -102,6 +102,7 @@ impl Set {
                             format!("has no element \"{segment}\" in {walked} to go to"),
                             match len {
                                 0 => "no element: the array is empty".into(),
+                                1 => format!("element 0, the only one{meant}"),
                                 _ => format!("elements 0 to {}{meant}", len - 1),
                             },
                         )
@@ -177,6 +178,8 @@ mod tests {
             let e = apply(file, &[set]).unwrap_err();
             assert!(e.ends_with(meant), "{e}");
         }
+        let e = apply("[[tenants]]\nname = 'a'\n", &["tenants.1.name=c"]).unwrap_err();
+        assert!(e.ends_with("to go to; allowed: element 0, the only one."), "{e}");
         let e = apply(file, &["tenants.0.name.x=c"]).unwrap_err();
         assert!(e.contains("goes into tenants.0.name, which is \"a\""), "{e}");
     }

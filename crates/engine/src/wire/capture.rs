@@ -208,9 +208,11 @@ mod tests {
             let error = Capture::parse(&PCAP[..end]).unwrap_err();
             assert_eq!(error, CaptureError::Truncated { read: 1, offset: second });
             assert!(error.to_string().contains("packet 2"), "{error}");
+            assert!(error.to_string().ends_with("keeps its whole packets"), "{error}");
         }
         let error = Capture::parse(&PCAP[..10]).unwrap_err();
         assert_eq!(error, CaptureError::Truncated { read: 0, offset: 0 });
+        assert!(error.to_string().contains("in the middle of its header"), "{error}");
         let error = Capture::parse(&PCAPNG[..PCAPNG.len() - 7]).unwrap_err();
         assert!(matches!(error, CaptureError::Truncated { .. }), "{error}");
     }

@@ -14,11 +14,7 @@ pub enum CaptureError {
          4d 3c b2 a1, in either byte order) or pcapng (0a 0d 0d 0a)"
     )]
     NotACapture { magic: Vec<u8>, hint: &'static str },
-    #[error(
-        "the file ends after {read} whole packets in the middle of the record at byte {offset}, \
-         where packet {next} would be: it is truncated or damaged",
-        next = read + 1
-    )]
+    #[error("{}: it is truncated or damaged{}", end(*.read, *.offset), rescue(*.read))]
     Truncated { read: usize, offset: usize },
     #[error("damaged after {read} whole packets, in the record at byte {offset}: {what}")]
     Damaged { read: usize, offset: usize, what: &'static str },
@@ -54,4 +50,21 @@ pub enum CaptureError {
          capture is too long to be replayed"
     )]
     Span { packet: usize },
+}
+
+/// Where a truncated file ends.
+fn end(read: usize, offset: usize) -> String {
+    if offset == 0 {
+        return "the file ends in the middle of its header".into();
+    }
+    let next = read + 1;
+    format!(
+        "the file ends after {read} whole packets in the middle of the record at byte {offset}, \
+         where packet {next} would be"
+    )
+}
+
+/// How to go on with what a truncated file has.
+fn rescue(read: usize) -> &'static str {
+    if read == 0 { "" } else { "; `tcpdump -r CAPTURE -w NEW` keeps its whole packets" }
 }
