@@ -18,7 +18,7 @@ FUZZ_SECONDS ?= 20
 .PHONY: help
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) \
-	  | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	  | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 $(STAMPS)/deps: requirements-dev.txt scripts/setup-python.sh
 	@scripts/setup-python.sh
