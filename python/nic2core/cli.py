@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -72,7 +73,7 @@ def run(
         int, typer.Option("--timeline-every", metavar="N", help="Follow every Nth packet.", min=1)
     ] = Recording.every,
     packets: Annotated[
-        int, typer.Option("--timeline-packets", metavar="N", help="Follow so many.", min=1)
+        int, typer.Option("--timeline-packets", metavar="N", help="Follow so many packets.", min=1)
     ] = Recording.packets,
 ) -> None:
     """Simulate a scenario and show where its packets' time and memory traffic go."""
@@ -187,7 +188,16 @@ def report(
     from nic2core.report import write_report
 
     _writable_file(out)
-    loaded = [r for path in results for r in load_results(path)]
+    found = [(path, r) for path in results for r in load_results(path)]
+    labels = [r.label for _, r in found]
+    # Runs are told apart by their labels, in the charts too. The last part of a path may do.
+    short = len({path.resolve().name for path in results}) == len(results)
+    loaded = [
+        r
+        if labels.count(r.label) == 1
+        else replace(r, label=f"{r.label} ({path.resolve().name if short else path})")
+        for path, r in found
+    ]
     _note(f"Report: {write_report(loaded, out).resolve()}")
 
 

@@ -160,10 +160,9 @@ def show_comparison(results: Sequence[Result]) -> None:
     table = _table("", "", *(r.label for r in results))
     for column in table.columns:
         column.overflow = "fold"  # cut off, a head may lose what tells the runs apart
-    rows = [words.headline(r) for r in results]
-    for numbers in zip(*rows, strict=True):
-        name = f"{numbers[0].name} [{numbers[0].unit}]" if numbers[0].unit else numbers[0].name
-        table.add_row(Text(name), *(n.value for n in numbers))
+    for number, values in words.side_by_side(results):
+        name = f"{number.name} [{number.unit}]" if number.unit else number.name
+        table.add_row(Text(name), *values)
     console.print(table)
     for result in results:
         _warn(console, result, f"{result.label}: ")

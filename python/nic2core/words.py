@@ -10,6 +10,8 @@ from nic2core.explain.use import one, serves, work
 from nic2core.percentiles import percentile
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nic2core.explain.use import Use
     from nic2core.results import Result
     from nic2core.results_model import Peak
@@ -149,6 +151,16 @@ def headline(result: Result) -> list[Number]:
         Number("memory lines", three(sum(per_request)) if per_request else NOTHING, "per request"),
         Number("AMAT", three(data.amat_ns), "ns"),
         Number("limited by", _limit(result), ""),
+    ]
+
+
+def side_by_side(results: Sequence[Result]) -> list[tuple[Number, list[str]]]:
+    """The main numbers of several runs: each with its value in every run, where it has one."""
+    runs = [{n.name: n for n in headline(r)} for r in results]
+    # The run that has most of them has all, in their order.
+    return [
+        (number, [run[name].value if name in run else NOTHING for run in runs])
+        for name, number in max(runs, key=len).items()
     ]
 
 

@@ -63,6 +63,18 @@ def test_compare_writes_every_run_and_one_report(
 
 
 @pytest.mark.usefixtures("fake_engine")
+def test_a_report_tells_runs_of_one_label_apart(
+    command: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("x/a", "x/b", "y/a"):
+        assert command("run", "any.toml", "--out", name) == 0
+    for first, second, label in (("x/a", "x/b", "b"), ("x/a", "y/a", "y/a")):
+        assert command("report", first, second) == 0
+        assert f" against DDIO, 2 ways ({label})" in Path("report.html").read_text()
+
+
+@pytest.mark.usefixtures("fake_engine")
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 
 from nic2core import Result, words
@@ -50,6 +53,16 @@ def test_the_summary_says_more_or_less(ddio: Result, sweeper: Result) -> None:
     there, back = words.summary(ddio, sweeper), words.summary(sweeper, ddio)
     assert "17 % more requests and causes 41 % less memory traffic" in there
     assert "14 % fewer requests and causes 68 % more memory traffic" in back
+
+
+def test_numbers_that_only_one_run_has_shift_no_others(ddio: Result) -> None:
+    transport = SimpleNamespace(goodput_gbps=77.8)
+    closed = replace(ddio, data=ddio.data.model_copy(update={"transport": transport}))
+    for runs, goodput in (([ddio, closed], ["-", "77.8"]), ([closed, ddio], ["77.8", "-"])):
+        rows = {number.name: values for number, values in words.side_by_side(runs)}
+        assert next(iter(rows.items())) == ("goodput", goodput)
+        assert rows["completed"] == ["20.9", "20.9"]
+        assert rows["limited by"] == ["memory bus", "memory bus"]
 
 
 def test_a_run_without_packets_has_a_headline(packetless: Result) -> None:

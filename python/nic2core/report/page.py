@@ -75,7 +75,8 @@ def report_html(results: Sequence[Result]) -> str:
         palette=palette,
         limits=[limits_of(r) for r in results],
         differences=[(r, words.differences(results[0], r)) for r in results[1:]],
-        headlines=[words.headline(r) for r in results],
+        headline=words.headline(results[0]),
+        side_by_side=words.side_by_side(results),
         scenarios=[json.dumps(r.scenario, indent=2) for r in results],
     )
 
