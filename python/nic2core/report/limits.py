@@ -49,7 +49,8 @@ def limits_of(result: Result) -> list[Row]:
                 badge=badge if use.name == result.model.cause else "",
                 in_use=f"{words.three(use.occupancy)} of {use.credits:,} {words.what_for(use)}",
                 load=use.load,
-                severity=words.severity(use.load).name,
+                # The I/O ways are always full: that is no alarm.
+                severity="low" if use.name == "io-ways" else words.severity(use.load).name,
                 held=words.time(use.latency_ns) if use.uses_per_us > 0 else words.NOTHING,
                 allows=allows,
                 share=None
