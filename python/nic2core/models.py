@@ -371,8 +371,9 @@ class Nic(Model):
     busy with further packets (mlx5's CQE compression puts 8 into one).
     """
     tx_descriptor_batch: UInt32 | None = None
-    """Transmit descriptors of one queue that the NIC reads at a time; it reads the next when it has
-    asked for the data of all of these. Absent: each is read together with the data of its packet.
+    """Packets that share a work-queue entry of a send queue at most; those of different bursts
+    never do. The NIC reads an entry of a queue when it has asked for the data of all packets of the
+    one before. Absent: each descriptor is read together with the data of its packet.
     """
     rss: Rss = Field(default_factory=Rss)
     """Receive-side scaling."""
@@ -941,13 +942,11 @@ class KvsApp(Model):
     """Instructions of a request beside those counted by access and by copied line: polling,
     parsing, scanning the bucket, comparing the key, building and posting the answer. 200 is an
     estimate from reading HERD's `mica_batch_op`: some 40 for the eight slots, 60 for the rest of
-    its three loops, 100 for receiving and sending. To be calibrated on figure 1 of the Sweeper
-    paper.
+    its three loops, 100 for receiving and sending.
     """
     copy_instructions_per_line: UInt32 = 4
     """Instructions to copy one cache line beside its first load and its first store. A `memcpy` of
-    32-byte AVX moves needs one more load, one more store and two for the loop. To be calibrated on
-    figure 1 of the Sweeper paper.
+    32-byte AVX moves needs one more load, one more store and two for the loop.
     """
     spike: Spike | None = None
     """Processing delays that some requests suffer (Sweeper paper, section VI-F)."""

@@ -82,8 +82,9 @@ pub enum Mark {
     Transmit,
     /// The request is complete: the end of its service time.
     End,
-    /// The driver has given the freed buffers back to the NIC (the doorbell).
-    Refill,
+    /// The burst is over: the driver rings for the buffers it has given back to the NIC, and for what is to
+    /// be sent.
+    Ring,
 }
 
 /// A buffer of operations, written by software and executed by one core.

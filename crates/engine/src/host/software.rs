@@ -123,7 +123,7 @@ impl Host {
             (0..burst).for_each(|_| mapper.map(ops));
         }
         if burst > 0 || sent > 0 {
-            ops.push(Op::Mark { mark: Mark::Refill, packet: queue as u32 });
+            ops.push(Op::Mark { mark: Mark::Ring, packet: queue as u32 });
         }
         !ops.is_empty()
     }
@@ -151,7 +151,7 @@ impl Host {
             }
             Mark::Transmit => {
                 self.processed(now, packet);
-                self.doorbell(now, packet);
+                self.post_tx(now, packet);
             }
             Mark::End => {
                 let c = &mut self.cores[core as usize];
@@ -174,13 +174,14 @@ impl Host {
                     self.packets.remove(packet);
                 }
             }
-            Mark::Refill => {
+            Mark::Ring => {
                 let queue = packet as usize;
                 let q = &mut self.queues[queue];
                 let posted = q.post();
                 self.meters.domains.descriptors.used.leave(now, posted.into());
                 self.fetch_descriptors(queue);
                 self.receive(now);
+                self.ring_tx(now, queue as u16);
             }
         }
     }

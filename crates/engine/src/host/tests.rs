@@ -225,6 +225,9 @@ fn sent_by(cores: u32, batch: Value) -> f64 {
         ("/machine/pcie/non_posted_credits", 64.into()),
         ("/queues/rx_instructions", 10.into()),
         ("/queues/tx_instructions", 10.into()),
+        // Descriptors come back, and so packets go, in bursts.
+        ("/queues/tx_descriptors", 64.into()),
+        ("/queues/tx_completion_batch", 32.into()),
     ];
     if !batch.is_null() {
         set.push(("/machine/nic/tx_descriptor_batch", batch));

@@ -1,9 +1,10 @@
 //! DMA reads of the NIC: descriptors and the data of packets to transmit.
 //!
 //! Without `tx_descriptor_batch` packets are read in the order of their doorbells, each with its
-//! descriptor. With it the NIC reads the descriptors of a queue some at a time, one read a queue
-//! under way, and the next only when it has asked for the data of all packets before: a queue that is
-//! alone leaves the link idle for the round trip of that read, several queues cover for each other.
+//! descriptor. With it the packets of a burst, up to so many, share a work-queue entry, and the driver
+//! rings once a burst. The NIC reads the entries of a queue one at a time, and the next only when it has
+//! asked for the data of all packets before: a queue that is alone leaves the link idle for the round trip
+//! of that read, several queues cover for each other.
 
 use std::collections::VecDeque;
 
@@ -109,8 +110,8 @@ impl Host {
         self.start_reads(self.events.now());
     }
 
-    /// The driver has posted a packet for transmission.
-    pub(super) fn doorbell(&mut self, now: Ps, packet: u32) {
+    /// The driver has posted a packet for transmission, and rings unless that waits for the burst's end.
+    pub(super) fn post_tx(&mut self, now: Ps, packet: u32) {
         let p = self.packets.at(packet);
         if !p.ended {
             p.posted = now;
@@ -122,21 +123,35 @@ impl Host {
         let queue = p.queue;
         self.tx.in_flight += 1;
         if self.tx.descriptor_batch.is_some() {
-            self.queues[queue as usize].tx_posted.push_back(packet);
-            self.fetch_tx_descriptors(queue);
+            let q = &mut self.queues[queue as usize];
+            q.tx_posted.push_back(packet);
+            q.tx_unrung += 1;
         } else {
             self.tx.fifo.push_back(packet);
+            self.start_reads(now + self.rx.latency());
         }
+    }
+
+    /// The driver rings for all that it has posted in a burst.
+    pub(super) fn ring_tx(&mut self, now: Ps, queue: u16) {
+        let Some(batch) = self.tx.descriptor_batch else { return };
+        let q = &mut self.queues[queue as usize];
+        while q.tx_unrung > 0 {
+            let packets = q.tx_unrung.min(batch);
+            q.tx_entries.push_back(packets);
+            q.tx_unrung -= packets;
+        }
+        self.fetch_tx_descriptors(queue);
         self.start_reads(now + self.rx.latency());
     }
 
-    /// A queue's next transmit descriptors are to be read if the NIC has asked for the data of all
-    /// packets whose descriptors it has read.
+    /// A queue's next work-queue entry is to be read if the NIC has asked for the data of all packets
+    /// whose descriptors it has read.
     fn fetch_tx_descriptors(&mut self, queue: u16) {
         let q = &mut self.queues[queue as usize];
-        let batch = self.tx.descriptor_batch.unwrap_or_default();
-        let count = batch.min(q.tx_posted.len() as u32);
-        if q.tx_fetched == 0 && count > 0 {
+        if q.tx_fetched == 0
+            && let Some(count) = q.tx_entries.pop_front()
+        {
             q.tx_fetched = count;
             self.tx.fetches.push_back(For::TxDescriptors { queue, count });
         }

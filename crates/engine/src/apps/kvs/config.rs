@@ -43,12 +43,10 @@ pub struct KvsConfig {
     /// Instructions of a request beside those counted by access and by copied line: polling,
     /// parsing, scanning the bucket, comparing the key, building and posting the answer. 200 is an
     /// estimate from reading HERD's `mica_batch_op`: some 40 for the eight slots, 60 for the rest
-    /// of its three loops, 100 for receiving and sending. To be calibrated on figure 1 of the
-    /// Sweeper paper.
+    /// of its three loops, 100 for receiving and sending.
     pub request_instructions: u32,
     /// Instructions to copy one cache line beside its first load and its first store. A `memcpy`
-    /// of 32-byte AVX moves needs one more load, one more store and two for the loop. To be
-    /// calibrated on figure 1 of the Sweeper paper.
+    /// of 32-byte AVX moves needs one more load, one more store and two for the loop.
     pub copy_instructions_per_line: u32,
     /// Processing delays that some requests suffer (Sweeper paper, section VI-F).
     pub spike: Option<Spike>,
