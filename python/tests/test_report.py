@@ -286,6 +286,11 @@ def test_a_run_without_packets_has_a_report(
     assert opened.faults == []
 
 
+def test_runs_of_one_label_are_numbered(browser: Browser, ddio: Result, tmp_path: Path) -> None:
+    opened = Opened(browser, write_report([ddio, ddio], tmp_path / "same.html"))
+    assert f"{ddio.label} (1) against {ddio.label} (2)" in opened.page.title()
+
+
 def test_a_report_of_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="at least one result"):
         write_report([], tmp_path / "none.html")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -60,6 +60,7 @@ def write_report(results: Sequence[Result], path: Path) -> Path:
 
 def report_html(results: Sequence[Result]) -> str:
     """The page as text."""
+    results = _told_apart(results)
     panels = _panels(results)
     figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in panels}
     return TEMPLATES.get_template(
@@ -134,6 +135,15 @@ def _panels(results: Sequence[Result]) -> list[Panel]:
             [("series", plots.time_series(results))],
             wide=True,
         ),
+    ]
+
+
+def _told_apart(results: Sequence[Result]) -> list[Result]:
+    """The runs with labels of their own: charts know them by nothing else."""
+    labels = [r.label for r in results]
+    return [
+        r if labels.count(r.label) == 1 else replace(r, label=f"{r.label} ({n})")
+        for n, r in enumerate(results, start=1)
     ]
 
 
