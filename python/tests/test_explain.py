@@ -66,6 +66,10 @@ def test_trackers_that_stream_takes_limit_dma() -> None:
     for name in helps.keys() - {"pcie", "miss-registers"}:
         said = helps[name]
         assert said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05), name
+    # D18 in DEVIATIONS.md: to be taken out, and these held to the rule, when they come right.
+    for name in ("pcie", "miss-registers"):
+        said = helps[name]
+        assert said.predicted != pytest.approx(said.measured, rel=0.2, abs=0.05), name
     # With more of them than cores and STREAM's prefetchers ask for, nothing waits for one.
     plenty = api.run("explain-trackers", {"machine.llc.home_trackers": 1024})
     waits = next(d for d in plenty.data.domains if d.domain == "home-trackers")

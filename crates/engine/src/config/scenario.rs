@@ -164,9 +164,9 @@ pub enum Start {
     /// one after the other, then what else each of them holds. As DPDK sets up ports on one mempool,
     /// whose per-core caches then keep the buffers apart.
     Dealt,
-    /// Each queue has its own region, and its buffers are in random order, those to transmit from too, as in
-    /// a server that has run for long: packets are freed in another order than they came, so that what starts in the order of
-    /// memory has lost it after some turns.
+    /// Each queue has its own region, and its buffers are in random order, those to transmit from too, as
+    /// in a server that has run for long: packets are freed in another order than they came, so that what
+    /// starts in the order of memory has lost it after some turns.
     Shuffled,
 }
 
