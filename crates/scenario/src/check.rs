@@ -62,6 +62,11 @@ impl<'s> Checker<'s> {
             (Value::Integer(_) | Value::Float(_), types) if types.contains(&"number") => {}
             (Value::Boolean(_), types) if types.contains(&"boolean") => {}
             (Value::String(_), types) if types.contains(&"string") => {}
+            // `[tenants]` instead of `[[tenants]]`.
+            (Value::Table(_), types) if types.contains(&"array") => {
+                let allowed = format!("an array; each of its tables begins with [[{key}]]");
+                self.wrong(node, key, "is a table", allowed);
+            }
             (_, types) => {
                 let names = types.iter().filter(|&&t| t != "null").map(|t| type_name(t));
                 let names: Vec<&str> = names.collect();
@@ -385,6 +390,10 @@ mod tests {
         refused("flag = 1", "flag = 1 has the wrong type; allowed: true or false.");
         refused("share = '1'", "share = \"1\" has the wrong type; allowed: a number.");
         refused("list = 3", "list = 3 has the wrong type; allowed: an array.");
+        refused(
+            "[list]\na = 1",
+            "list = {a} is a table; allowed: an array; each of its tables begins with [[list]].",
+        );
         refused("share = 2026-01-01", "share = 2026-01-01 has the wrong type; allowed: a number.");
         assert_eq!(
             errors("count = -1"),
