@@ -305,6 +305,10 @@ class Dram(Model):
     """Writes are drained once they fill more than this share of their queue."""
     drain_low_percent: UInt32 = 20
     """A drain ends when writes fill less than this share of their queue and reads wait."""
+    reads_between_drains: UInt32 = 0
+    """Reads that leave their queue between two drains, as long as any wait: until then a full write
+    queue stays full, and what is written waits before it.
+    """
     row_policy: RowPolicy = "open"
     """When rows are closed."""
     refresh: Refresh = "staggered"

@@ -21,6 +21,7 @@ pub(crate) fn config(variant: &str, channels: u32) -> DramConfig {
         write_queue: 32,
         drain_high_percent: 80,
         drain_low_percent: 20,
+        reads_between_drains: 0,
         row_policy: RowPolicy::Open,
         refresh: match variant {
             "r4b8noref" => Refresh::Off,

@@ -57,6 +57,9 @@ pub(super) struct Channel<const W: usize> {
     /// Writes are drained once there are more than `drain_high`, until fewer than `drain_low`.
     drain_high: usize,
     drain_low: usize,
+    /// Reads that leave their queue between two drains, and those that still have to.
+    reads_between_drains: u32,
+    reads_left: u32,
     calendar: Calendar,
     /// Accesses after which a row is closed; never for `u32::MAX`.
     close_after: u32,
@@ -126,6 +129,8 @@ impl<const W: usize> Channel<W> {
             serving: WRITE,
             drain_high: cfg.drain_high_percent as usize * capacity[WRITE] / 100,
             drain_low: (cfg.drain_low_percent as usize * capacity[WRITE]).div_ceil(100),
+            reads_between_drains: cfg.reads_between_drains,
+            reads_left: 0,
             calendar,
             close_after,
             timeout,

@@ -77,6 +77,10 @@ pub struct DramConfig {
     /// A drain ends when writes fill less than this share of their queue and reads wait.
     #[serde(default = "default_low")]
     pub drain_low_percent: u32,
+    /// Reads that leave their queue between two drains, as long as any wait: until then a full write
+    /// queue stays full, and what is written waits before it.
+    #[serde(default)]
+    pub reads_between_drains: u32,
     /// When rows are closed.
     #[serde(default)]
     pub row_policy: RowPolicy,

@@ -22,6 +22,7 @@ fn config() -> DramConfig {
         write_queue: 32,
         drain_high_percent: 80,
         drain_low_percent: 20,
+        reads_between_drains: 0,
         row_policy: RowPolicy::Open,
         refresh: Refresh::Off,
         // From the right: 16 bursts of a row, 4 ranks, 2 groups, 4 banks, rows.
@@ -208,6 +209,20 @@ fn writes_wait_for_the_high_watermark_and_drain_to_the_low_one() {
 }
 
 #[test]
+fn so_many_reads_are_served_between_drains() {
+    // Both queues stay full until the reads are served: a drain takes the four writes from 31 to 28.
+    let requests: Vec<_> =
+        (0..400u32).map(|i| (0, i / 2 * ROW + i % 2 * RANK, i % 2 == 1)).collect();
+    let drains = |reads_between_drains| {
+        let queues = DramConfig { drain_high_percent: 99, drain_low_percent: 89, ..config() };
+        let (dram, done) = run(&DramConfig { reads_between_drains, ..queues }, &requests);
+        dram.stats(0, done.last().unwrap().at).write_drains
+    };
+    assert!(drains(0) > 20);
+    assert!((200 / 16 - 2..=200 / 16 + 1).contains(&drains(16)), "{}", drains(16));
+}
+
+#[test]
 fn a_read_of_a_waiting_write_is_answered_from_the_queue() {
     // The bank is busy with row 0 when the write to row 1 and then its read arrive.
     let requests = [(0, 0, false), (2, ROW, true), (3, ROW, false), (4, ROW, true)];
@@ -371,7 +386,7 @@ fn any_config() -> impl Strategy<Value = DramConfig> {
     ];
     let width = prop_oneof![Just(DeviceWidth::X4), Just(DeviceWidth::X8), Just(DeviceWidth::X16)];
     let sizes = (1u32..3, 1u32..5, 1u32..5, 1u32..5, 1u32..40, 1u32..20);
-    let queues = (1u32..40, 1u32..40, 1u32..100, 1u32..100);
+    let queues = (1u32..40, 1u32..40, 1u32..100, 1u32..100, 0u32..20);
     (standard, row_policy, refresh, mapping, width, sizes, queues).prop_map(
         |(standard, row_policy, refresh, mapping, device_width, sizes, queues)| DramConfig {
             standard,
@@ -387,6 +402,7 @@ fn any_config() -> impl Strategy<Value = DramConfig> {
             write_queue: queues.1,
             drain_high_percent: queues.2.max(queues.3 + 1),
             drain_low_percent: queues.3.min(99),
+            reads_between_drains: queues.4,
             row_policy,
             refresh,
             mapping: mapping.parse().unwrap(),

@@ -72,13 +72,14 @@ impl<const W: usize> Channel<W> {
         }
     }
 
-    /// Whether to serve reads or to drain writes: writes above the high watermark or when no read
-    /// waits, until below the low watermark. Says whether that has changed.
+    /// Whether to serve reads or to drain writes: writes above the high watermark, if enough reads
+    /// have been served since the last drain, or when no read waits; until below the low watermark.
+    /// Says whether that has changed.
     #[inline]
     pub(super) fn choose_queue(&mut self) -> bool {
         let [reads, writes] = self.waiting;
         if self.serving == READ {
-            if reads > 0 && writes <= self.drain_high {
+            if reads > 0 && (writes <= self.drain_high || self.reads_left > 0) {
                 return false;
             }
             self.serving = WRITE;
@@ -88,6 +89,7 @@ impl<const W: usize> Channel<W> {
                 return false;
             }
             self.serving = READ;
+            self.reads_left = self.reads_between_drains;
         }
         self.review_all();
         true
