@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from nic2core.results_model import Results
 
 DATA = Path(__file__).parent / "data"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ctrl_c_interrupts() -> None:
+    """Shells start background jobs with SIGINT ignored; the tests of Ctrl-C would wait for ever."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
