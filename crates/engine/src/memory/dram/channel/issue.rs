@@ -76,7 +76,9 @@ impl<const W: usize> Channel<W> {
     fn left_queue(&mut self, bank: u16, write: bool, now: u64) {
         let which = usize::from(write);
         self.waiting[which] -= 1;
-        self.reads_left = self.reads_left.saturating_sub(u32::from(!write));
+        if self.reads_left > 0 && !write {
+            self.reads_left -= 1;
+        }
         if self.requests.first(bank, which) == NONE {
             self.asked[which].remove(bank);
         }
