@@ -61,7 +61,7 @@ def test_trackers_that_stream_takes_limit_dma() -> None:
     assert model.rate == pytest.approx(result.mpps, rel=0.05)
     assert model.use("home-trackers").load > 0.95
     helps = {h.change.domain: h for h in check(result, jobs=2)}
-    assert (helps["home-trackers"].measured or 0.0) > 0.15
+    assert (helps["home-trackers"].measured or 0.0) > 0.2
     # What the card says is left out: bunches before a link, and that STREAM gets more too.
     for name in helps.keys() - {"pcie", "miss-registers"}:
         said = helps[name]
