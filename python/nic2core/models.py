@@ -167,6 +167,10 @@ class Noc(Model):
 
     latency_cycles: UInt32
     """One way between any two agents, in core cycles."""
+    port_width: Size = "64 B"
+    """Bytes that the port of a NIC on the chip carries towards the caches in a core cycle. Behind
+    PCIe the link is narrower than any port.
+    """
 
 
 Standard: TypeAlias = Literal[

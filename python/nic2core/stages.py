@@ -47,6 +47,7 @@ def _stage(data: Results, use: Use) -> Stage:
         "nic-sram": f"{of / 1024:.1f} of {use.credits / 1024:.0f} KiB in use",
         "descriptors": f"{of:.0f} of {use.credits} not posted to the NIC",
         "pcie": f"{100 * load:.0f} % in the busier direction",
+        "nic-port": f"{100 * load:.0f} % of time carries a line",
         "dram": f"{data.memory.bandwidth_gbps:.1f} of {data.memory.bus_limit_gbps:.1f} GB/s",
     }
     plain = f"{of:.1f} of {use.credits} {use.unit}s in use"

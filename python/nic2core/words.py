@@ -21,6 +21,7 @@ STAGES = {
     "nic-sram": "NIC input SRAM",
     "descriptors": "receive descriptors",
     "pcie": "PCIe link",
+    "nic-port": "NIC port",
     "posted-credits": "PCIe posted credits",
     "read-tags": "PCIe read tags",
     "iommu": "IOMMU",

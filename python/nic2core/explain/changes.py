@@ -165,6 +165,10 @@ def _all(result: Result) -> Iterator[Change]:
         ):
             sets = {f"machine.pcie.{key}": 2 * pcie[key]}
             yield Change(domain, f"{2 * pcie[key]} of them", sets, _credits(domain, 2))
+    elif "port_width" in machine["noc"]:
+        width = times(machine["noc"]["port_width"], 2)
+        sets = {"machine.noc.port_width": width}
+        yield Change("nic-port", f"{width} a cycle", sets, _wider("nic-port"))
     if machine.get("iommu") is not None:
         yield Change("iommu", "no misses (no IOMMU)", {"machine.iommu": None}, _without_iommu)
     for domain, key in (("io-credits", "write_credits"), ("read-credits", "read_credits")):

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from nic2core.results import Result
     from nic2core.results_model import Domain, Results
 
+LINKS = ("wire", "pcie", "nic-port")
 FULL = 0.95
-"""A link with less load limits nothing: what waits there has come in bunches that others make."""
+"""One of these with less load limits nothing: what waits there has come in bunches that others make."""
 NOTICED = 0.1
 """Waits below this share of the time for which a credit is held are not what limits."""
 
@@ -150,7 +151,7 @@ class Model:
                 for name, ns in pool.spent_ns.items()
                 if name != self.tightest
                 and ns > least
-                and (name not in ("pcie", "wire") or self.use(name).load >= FULL)
+                and (name not in LINKS or self.use(name).load >= FULL)
             }
         return max(named, key=lambda name: named[name], default=self.tightest)
 
@@ -234,7 +235,7 @@ def _writes(
     spent[full] = wait("write-queue") + late
     rest = max(0.0, pool.latency_ns - sum(spent.values()))
     spent[pool.name] = min(way, rest)
-    spent["pcie"] = rest - spent[pool.name]
+    spent["pcie" if pcie else "nic-port"] = rest - spent[pool.name]
     usable = pool.credits
     if pcie and pool.name == "io-credits":
         # A TLP takes the credits of all its lines at once: those beyond a multiple stay unused.

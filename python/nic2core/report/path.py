@@ -164,6 +164,7 @@ def picture(result: Result) -> Picture:
     }
     titles = {
         "pcie": "PCIe link",
+        "nic-port": "NIC port",
         "posted-credits": "posted credits",
         "iommu": "IOMMU walkers",
         "io-credits": "I/O write credits",

@@ -213,6 +213,17 @@ pub enum Prefetch {
 pub struct Noc {
     /// One way between any two agents, in core cycles.
     pub latency_cycles: u32,
+    /// Bytes that the port of a NIC on the chip carries towards the caches in a core cycle. Behind
+    /// PCIe the link is narrower than any port.
+    #[serde(default = "Noc::a_line")]
+    pub port_width: Size,
+}
+
+impl Noc {
+    /// A cache line in a cycle, as the data network of Intel's meshes and rings is 64 or 32 bytes wide.
+    const fn a_line() -> Size {
+        Size(64)
+    }
 }
 
 /// The other socket as a second node of memory. Cores and NIC of the simulation are those of the

@@ -152,6 +152,9 @@ impl Host {
             let (posted, tags) = (pcie.posted_credits.into(), pcie.non_posted_credits.into());
             domains.push(self.pool("posted-credits", "TLP", posted, &c.write_tlps));
             domains.push(self.pool("read-tags", "request", tags, &c.read_requests));
+        } else {
+            let (busy, messages) = self.rx.port.used();
+            domains.push(domain("nic-port", "direction", 1, busy.0, messages));
         }
         if let (Some(iommu), Some(config)) = (&self.iommu, &machine.iommu) {
             let walkers = &iommu.walkers;
@@ -307,6 +310,22 @@ mod tests {
         // Each holds its credits for the time on the link and in the LLC: Little's law.
         let latency = used(&r, "io-credits") * r.measured_ns / of(&r, "io-credits").uses as f64;
         assert!((200.0..300.0).contains(&latency), "{latency} ns");
+    }
+
+    #[test]
+    fn a_narrow_port_carries_a_line_after_the_other() {
+        for (rate, load) in [("4 Mpps", 0.2..0.35), ("40 Mpps", 0.5..1.0)] {
+            let r = results(&forwarder(&[
+                ("/machine/noc/port_width", json!("8 B")),
+                ("/traffic/rate", json!(rate)),
+            ]));
+            assert!(r.domains.iter().all(|d| d.domain != "pcie"));
+            // Eight cycles of 2 GHz a line.
+            let lines = of(&r, "io-credits").uses as f64;
+            let busy = of(&r, "nic-port").busy_ps as f64;
+            assert!((busy / lines / 4000.0 - 1.0).abs() < 0.01, "{busy} ps for {lines} lines");
+            assert!(load.contains(&used(&r, "nic-port")), "{:?}", of(&r, "nic-port"));
+        }
     }
 
     #[test]

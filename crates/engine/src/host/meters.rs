@@ -112,6 +112,7 @@ impl Host {
         if let Some(link) = &mut self.rx.link {
             link.reset_counts();
         }
+        self.rx.port.reset_counts();
         if let Some(iommu) = &mut self.iommu {
             iommu.reset_counts(now);
         }

@@ -10,6 +10,7 @@ use super::{Event, Host};
 use crate::apps::App;
 use crate::config::machine::Machine;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
+use crate::nic::port::Port;
 use crate::pcie::Link;
 use crate::time::Ps;
 use crate::wire::line_rate::LineRate;
@@ -35,11 +36,8 @@ pub(super) struct Receiver {
     pub(super) link: Option<Link>,
     /// The line rate of the network link, if it is a limit.
     line_rate: Option<LineRate>,
-    /// When the port of an on-chip NIC is free, and its time for a line: one a core cycle, the width
-    /// of the on-chip network.
-    port_free: Ps,
-    port_line: Ps,
-    on_chip_latency: Ps,
+    /// The way of a NIC without a link.
+    pub(super) port: Port,
     pub(super) write_latency: Ps,
     descriptor_batch: u32,
     pub(super) completions_per_write: u32,
@@ -50,8 +48,6 @@ pub(super) struct Receiver {
 
 impl Receiver {
     pub(super) fn new(machine: &Machine) -> Receiver {
-        let clock = machine.core.frequency.clock();
-        let cycles = |n: u32| clock.at(u64::from(n));
         let pcie = machine.pcie.as_ref();
         let burst_lines = pcie.map_or(ON_CHIP_BURST, |p| lines_in(p.max_payload.0));
         Receiver {
@@ -66,10 +62,8 @@ impl Receiver {
             burst_lines,
             link: pcie.map(Link::new),
             line_rate: machine.nic.link.map(LineRate::new),
-            port_free: Ps::ZERO,
-            port_line: cycles(1),
-            on_chip_latency: cycles(machine.noc.latency_cycles),
-            write_latency: cycles(machine.llc.latency_cycles),
+            port: Port::new(machine),
+            write_latency: machine.core.frequency.clock().at(machine.llc.latency_cycles.into()),
             descriptor_batch: machine.nic.descriptor_batch,
             completions_per_write: machine.nic.completions_per_write,
             due: VecDeque::new(),
@@ -97,7 +91,7 @@ impl Receiver {
 
     /// Latency of a message from the NIC to the memory system that carries no data.
     pub(super) fn latency(&self) -> Ps {
-        self.link.as_ref().map_or(self.on_chip_latency, Link::latency)
+        self.link.as_ref().map_or(self.port.latency(), Link::latency)
     }
 
     /// A write of so many bytes, at most the maximum payload, leaves the NIC: when it reaches the
@@ -105,11 +99,7 @@ impl Receiver {
     pub(super) fn send(&mut self, now: Ps, bytes: u64) -> Ps {
         match &mut self.link {
             Some(link) => link.write(now, bytes),
-            None => {
-                let time = Ps(self.port_line.0 * u64::from(lines_in(bytes)));
-                self.port_free = self.port_free.max(now) + time;
-                self.port_free + self.on_chip_latency
-            }
+            None => self.port.send(now, bytes),
         }
     }
 }

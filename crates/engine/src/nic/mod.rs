@@ -2,5 +2,6 @@
 
 pub mod dma_bench;
 pub(crate) mod pool;
+pub(crate) mod port;
 pub(crate) mod queue;
 pub mod rss;

@@ -53,6 +53,8 @@ pub(super) fn check(v: &mut Violations, machine: &Machine) {
     if machine.nic.sram.0 < LINE {
         v.add("machine.nic.sram", machine.nic.sram, format!("at least {LINE} B"));
     }
+    let widths = [8, 16, 32, 64, 128, 256, 512, 1024].map(Size);
+    v.one_of("machine.noc.port_width", machine.noc.port_width, &widths);
     check_dram(v, &machine.dram);
     if machine.nic.link.is_some_and(|rate| rate.0 == 0) {
         v.add("machine.nic.link", "0 bps", "a rate above zero, or no link to have no limit");
