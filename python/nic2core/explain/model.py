@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LINKS = ("wire", "pcie", "nic-port")
 FULL = 0.95
-"""One of these with less load limits nothing: what waits there has come in bunches that others make."""
+"""A link with less load limits nothing: what waits there has come in bunches that others make."""
 NOTICED = 0.1
 """Waits below this share of the time for which a credit is held are not what limits."""
 

@@ -297,7 +297,7 @@ pub struct Pcie {
     pub latency: Duration,
     /// Posted-header credits of the root port: write TLPs not yet taken by the memory system.
     pub posted_credits: u32,
-    /// Non-posted-header credits: read requests without their completion.
+    /// Read requests that wait for their data: non-posted credits and the NIC's tags, whichever are fewer.
     pub non_posted_credits: u32,
     /// Whether the device allows its writes of packet data to pass its earlier writes that wait for
     /// their translation (the Relaxed Ordering attribute). Completions pass nothing.
