@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::machine::Machine;
 use super::units::{Duration, Share, Size};
 use crate::apps::config::AppConfig;
+use crate::memory::line::MemoryNode;
 use crate::nic::dma_bench::DmaBench;
 use crate::wire::config::TrafficConfig;
 
@@ -187,17 +188,6 @@ pub struct Tenant {
     /// Where the application's own data lies.
     #[serde(default)]
     pub memory: MemoryNode,
-}
-
-/// A node of memory, as the cores and the NIC see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum MemoryNode {
-    /// The channels of their own socket.
-    #[default]
-    Local = 0,
-    /// Those of the other socket, which `machine.numa` describes.
-    Remote = 1,
 }
 
 /// Consecutive cores.

@@ -5,20 +5,11 @@ use super::chain::{Deferred, stays_away};
 use super::in_order::PENDING;
 use super::interval::{Blocked, Core};
 use super::misses::Waiter;
-use super::op::{Dep, Op};
+use super::op::{Access, Dep, Op};
 use crate::memory::line::{Line, LineKind};
 use crate::memory::private::Found;
 use crate::memory::system::Memory;
 use crate::time::Ps;
-
-/// A load or store.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Access {
-    pub(super) line: Line,
-    pub(super) kind: LineKind,
-    pub(super) dep: Dep,
-    pub(super) store: bool,
-}
 
 impl Core {
     /// Executes the loads that come next, as long as they hit the L1d and wait for nothing: each takes

@@ -2,15 +2,12 @@
 
 use std::ops::Range;
 
-use super::ask::Ask;
 use super::in_order::PENDING;
-use super::interval::Core;
-use super::misses::{Refusal, Waiter};
+use super::misses::Refusal;
 use super::ring::Ring;
 use crate::memory::line::{Line, LineKind};
 use crate::memory::private::Found;
 use crate::memory::system::Memory;
-use crate::time::Ps;
 
 /// An access whose address is not known yet.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +33,7 @@ pub(super) struct Chain {
     /// What waits, oldest first.
     deferred: Ring<Deferred>,
     /// The first of them is in no private cache: it waits for a miss register alone.
-    missed: bool,
+    pub(super) missed: bool,
 }
 
 impl Chain {
@@ -73,6 +70,24 @@ impl Chain {
         self.deferred.push_back(access);
     }
 
+    /// Whether the address of an access that waits has become known.
+    #[inline]
+    pub(super) fn has_known(&self) -> bool {
+        self.ready != PENDING && !self.deferred.is_empty()
+    }
+
+    /// The first that waits.
+    #[inline]
+    pub(super) fn first(&self) -> Deferred {
+        *self.deferred.at(self.deferred.head())
+    }
+
+    /// The first has been issued.
+    #[inline]
+    pub(super) fn remove_first(&mut self) {
+        self.deferred.pop_front();
+    }
+
     /// Whether a store to one of these lines waits.
     pub(super) fn stores_to(&self, lines: &Range<Line>) -> bool {
         self.deferred.iter().any(|d| d.store && lines.contains(&d.line))
@@ -84,69 +99,4 @@ impl Chain {
 #[inline]
 pub(super) fn stays_away(memory: &Memory, found: Found, refusal: Refusal) -> bool {
     found == Found::Nowhere && refusal == Refusal::AllBusy && !memory.prefetches()
-}
-
-impl Core {
-    /// Issues the accesses whose address has become known, oldest first.
-    #[inline]
-    pub(super) fn issue_deferred(&mut self, memory: &mut Memory, ask: &mut impl FnMut(Ps, Ask)) {
-        while self.chain.ready != PENDING
-            && !self.chain.deferred.is_empty()
-            && self.issue_first(memory, ask)
-        {}
-    }
-
-    /// Issues the first deferred access. Returns false if it has to wait. Not inlined: mostly there
-    /// is one at a time, for which nothing is to be prepared in front of a loop.
-    #[inline(never)]
-    fn issue_first(&mut self, memory: &mut Memory, ask: &mut impl FnMut(Ps, Ask)) -> bool {
-        let d = *self.chain.deferred.at(self.chain.deferred.head());
-        let issue = d.slot.max(self.chain.ready);
-        // The caches need not be searched again: nothing has come into them since.
-        let found = if std::mem::take(&mut self.chain.missed) {
-            Found::Nowhere
-        } else {
-            memory.access(self.id as usize, d.line, d.store)
-        };
-        let latency = match found {
-            Found::L1 => self.latencies.l1,
-            Found::L2 => self.latencies.l2,
-            Found::NotWritable | Found::Nowhere => {
-                let (register, free_at) = match self.misses.register_for(d.line) {
-                    Ok(register) => register,
-                    Err(refusal) => {
-                        self.chain.missed = stays_away(memory, found, refusal);
-                        return false;
-                    }
-                };
-                memory.count(d.kind, found);
-                self.chain.deferred.pop_front();
-                let issue = issue.max(free_at);
-                let entry = if d.store {
-                    // The store can retire; its line is the store buffer's business.
-                    self.window.complete(d.entry, issue);
-                    d.store_entry
-                } else {
-                    d.entry
-                };
-                let waiter = Waiter { issue, entry, store: d.store };
-                self.wait_for(register, d.line, d.kind, d.link, waiter, ask);
-                return true;
-            }
-        };
-        memory.count(d.kind, found);
-        self.chain.deferred.pop_front();
-        self.accesses += 1;
-        self.access_slots += latency;
-        if d.store {
-            self.window.complete(d.entry, issue);
-            self.stores.complete(d.store_entry, issue);
-        } else {
-            self.window.complete(d.entry, issue + latency);
-            if d.link {
-                self.chain.ready = issue + latency;
-            }
-        }
-        true
-    }
 }

@@ -9,12 +9,11 @@
 //!
 //! Time inside a core is counted in dispatch slots: a cycle has `dispatch_width` of them.
 
-use super::access::Access;
 use super::ask::Ask;
 use super::chain::Chain;
 use super::in_order::{InOrder, PENDING};
 use super::misses::Misses;
-use super::op::{Op, Ops};
+use super::op::{Access, Op, Ops};
 use crate::config::machine::Machine;
 use crate::memory::line::{Line, LineKind};
 use crate::memory::system::Memory;

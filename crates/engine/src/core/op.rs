@@ -71,6 +71,15 @@ pub enum Op {
     },
 }
 
+/// A load or store: what both are of an [`Op`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    pub(super) line: Line,
+    pub(super) kind: LineKind,
+    pub(super) dep: Dep,
+    pub(super) store: bool,
+}
+
 /// Points of the program that the model of the host reacts to when the core reaches them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {

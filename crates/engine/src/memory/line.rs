@@ -1,6 +1,8 @@
 //! Cache lines, what they hold, and the simulated physical address space they lie in.
 
-use crate::config::scenario::MemoryNode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::config::units::Size;
 
 /// Bytes in a cache line.
@@ -9,6 +11,17 @@ pub const LINE_BYTES: u64 = 64;
 /// The number of a cache line: a physical address divided by [`LINE_BYTES`]. 32 bits reach 256 GiB,
 /// and keep the tag arrays of the caches compact. The uppermost is the node whose memory it lies in.
 pub type Line = u32;
+
+/// A node of memory, as the cores and the NIC see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemoryNode {
+    /// The channels of their own socket.
+    #[default]
+    Local = 0,
+    /// Those of the other socket, which `machine.numa` describes.
+    Remote = 1,
+}
 
 /// The bit of a line's number that says which node it lies on.
 const NODE_SHIFT: u32 = 31;

@@ -7,10 +7,10 @@ use std::ops::RangeInclusive;
 
 use super::Scenario;
 use super::machine::Machine;
-use super::scenario::{CoreRange, MemoryNode, Placement, Queues, Run, Slo, Tenant};
+use super::scenario::{CoreRange, Placement, Queues, Run, Slo, Tenant};
 use super::units::{Duration, Share, Size};
 use crate::apps::config::AppConfig;
-use crate::memory::line::AddressSpace;
+use crate::memory::line::{AddressSpace, MemoryNode};
 use crate::nic::dma_bench::{Direction, DmaBench};
 use crate::transport::config::ClosedLoopConfig;
 use crate::wire::TrafficError;

@@ -1,0 +1,71 @@
+//! Accesses that waited for their address: how they are issued once the chain has brought it.
+
+use super::ask::Ask;
+use super::chain::stays_away;
+use super::interval::Core;
+use super::misses::Waiter;
+use crate::memory::private::Found;
+use crate::memory::system::Memory;
+use crate::time::Ps;
+
+impl Core {
+    /// Issues the accesses whose address has become known, oldest first.
+    #[inline]
+    pub(super) fn issue_deferred(&mut self, memory: &mut Memory, ask: &mut impl FnMut(Ps, Ask)) {
+        while self.chain.has_known() && self.issue_first(memory, ask) {}
+    }
+
+    /// Issues the first deferred access. Returns false if it has to wait. Not inlined: mostly there
+    /// is one at a time, for which nothing is to be prepared in front of a loop.
+    #[inline(never)]
+    fn issue_first(&mut self, memory: &mut Memory, ask: &mut impl FnMut(Ps, Ask)) -> bool {
+        let d = self.chain.first();
+        let issue = d.slot.max(self.chain.ready);
+        // The caches need not be searched again: nothing has come into them since.
+        let found = if std::mem::take(&mut self.chain.missed) {
+            Found::Nowhere
+        } else {
+            memory.access(self.id as usize, d.line, d.store)
+        };
+        let latency = match found {
+            Found::L1 => self.latencies.l1,
+            Found::L2 => self.latencies.l2,
+            Found::NotWritable | Found::Nowhere => {
+                let (register, free_at) = match self.misses.register_for(d.line) {
+                    Ok(register) => register,
+                    Err(refusal) => {
+                        self.chain.missed = stays_away(memory, found, refusal);
+                        return false;
+                    }
+                };
+                memory.count(d.kind, found);
+                self.chain.remove_first();
+                let issue = issue.max(free_at);
+                let entry = if d.store {
+                    // The store can retire; its line is the store buffer's business.
+                    self.window.complete(d.entry, issue);
+                    d.store_entry
+                } else {
+                    d.entry
+                };
+                let waiter = Waiter { issue, entry, store: d.store };
+                self.wait_for(register, d.line, d.kind, d.link, waiter, ask);
+                return true;
+            }
+        };
+        memory.count(d.kind, found);
+        self.chain.remove_first();
+        self.accesses += 1;
+        self.access_slots += latency;
+        if d.store {
+            self.window.complete(d.entry, issue);
+            self.stores.complete(d.store_entry, issue);
+        } else {
+            self.window.complete(d.entry, issue + latency);
+            if d.link {
+                self.chain.ready = issue + latency;
+            }
+        }
+        true
+    }
+}
