@@ -47,6 +47,33 @@ pub(crate) fn pcie_json() -> Value {
     })
 }
 
+/// An IOMMU with so many entries, all in one set, and pages of 4 KiB for everything.
+pub(crate) fn iommu_json(entries: u32) -> Value {
+    json!({
+        "iotlb": { "entries": entries, "ways": entries },
+        "paging_structures": { "pml4": 4, "pdpt": 4, "pd": 4 },
+        "posted_queue": 16, "non_posted_queue": 16, "walkers": 8, "step_latency": "20 ns",
+        "pages": {
+            "payload": "4 KiB", "descriptors": "4 KiB", "completions": "4 KiB",
+            "acknowledgements": "4 KiB"
+        }
+    })
+}
+
+/// Reads of 2 KiB from five machines in packets of 512 bytes, under Swift.
+pub(crate) fn closed_loop_json() -> Value {
+    json!({
+        "kind": "closed-loop", "senders": 5, "read": "2 KiB", "open_reads": 8,
+        "payload": "512 B", "headers": "64 B", "acknowledgement": "64 B",
+        "network": {
+            "delay": "2 us", "sender_link": "100 Gbps", "buffer": "256 KiB",
+            "ecn_threshold": "32 KiB"
+        },
+        "recovery": { "min_timeout": "200 us" },
+        "control": { "kind": "swift", "endpoint_target": "20 us", "max_cwnd": 32.0 }
+    })
+}
+
 /// Zero-copy forwarding of 1 KB packets on both cores, with the given keys set.
 pub(crate) fn forwarder(set: &[(&str, Value)]) -> Scenario {
     let mut scenario = json!({

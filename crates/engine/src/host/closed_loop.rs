@@ -222,27 +222,17 @@ mod tests {
 
     use super::*;
     use crate::stats::results::Results;
-    use crate::testing::{forwarder, measure, pcie_json, run};
+    use crate::testing::{closed_loop_json, forwarder, measure, pcie_json, run};
 
     /// Two threads that read from five machines, whose stack costs 500 ns a packet.
     fn reader(set: &[(&str, Value)]) -> Scenario {
-        let traffic = json!({
-            "kind": "closed-loop", "senders": 5, "read": "2 KiB", "open_reads": 8,
-            "payload": "512 B", "headers": "64 B", "acknowledgement": "64 B",
-            "network": {
-                "delay": "2 us", "sender_link": "100 Gbps", "buffer": "256 KiB",
-                "ecn_threshold": "32 KiB"
-            },
-            "recovery": { "min_timeout": "200 us" },
-            "control": { "kind": "swift", "endpoint_target": "20 us", "max_cwnd": 32.0 }
-        });
         let tenants = json!([{
             "name": "snap", "cores": { "first": 0, "count": 2 },
             "app": { "kind": "snap", "packet_instructions": 4000 }
         }]);
         let mut all = vec![
             ("/machine/nic/link", json!("100 Gbps")),
-            ("/traffic", traffic),
+            ("/traffic", closed_loop_json()),
             ("/tenants", tenants),
             ("/run/warmup", json!("1 ms")),
             ("/run/duration", json!("1 ms")),

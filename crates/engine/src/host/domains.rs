@@ -279,7 +279,7 @@ mod tests {
     use serde_json::json;
 
     use crate::stats::results::{Domain, Results};
-    use crate::testing::{forwarder, pcie_json, results};
+    use crate::testing::{forwarder, iommu_json, pcie_json, results};
 
     fn of<'a>(results: &'a Results, name: &str) -> &'a Domain {
         results.domains.iter().find(|d| d.domain == name).expect("a domain of the run")
@@ -330,15 +330,8 @@ mod tests {
 
     #[test]
     fn lines_that_wait_for_a_walk_are_part_of_those_that_hold_credits() {
-        let iommu = json!({
-            "iotlb": { "entries": 8, "ways": 8 },
-            "paging_structures": { "pml4": 4, "pdpt": 4, "pd": 4 },
-            "posted_queue": 16, "non_posted_queue": 16, "walkers": 1, "step_latency": "400 ns",
-            "pages": {
-                "payload": "4 KiB", "descriptors": "4 KiB", "completions": "4 KiB",
-                "acknowledgements": "4 KiB"
-            }
-        });
+        let mut iommu = iommu_json(8);
+        (iommu["walkers"], iommu["step_latency"]) = (json!(1), json!("400 ns"));
         let r = results(&forwarder(&[
             ("/machine/pcie", pcie_json()),
             ("/machine/iommu", iommu),

@@ -129,19 +129,13 @@ mod tests {
 
     use super::*;
     use crate::stats::results::{IommuResults, Results};
-    use crate::testing::{forwarder, lines, machine, pcie_json, results};
+    use crate::testing::{forwarder, iommu_json, lines, machine, pcie_json, results};
 
     /// Forwarding in place, as fast as it goes, with an IOTLB that would hold everything.
     fn forwarding(mode: &str, cores: u32, run_time: &Value) -> (Results, IommuResults) {
-        let iommu = json!({
-            "mode": mode, "iotlb": { "entries": 1024, "ways": 1024 },
-            "paging_structures": { "pml4": 4, "pdpt": 4, "pd": 16 }, "run_time": run_time,
-            "posted_queue": 16, "non_posted_queue": 16, "walkers": 8, "step_latency": "20 ns",
-            "pages": {
-                "payload": "4 KiB", "descriptors": "4 KiB", "completions": "4 KiB",
-                "acknowledgements": "4 KiB"
-            }
-        });
+        let mut iommu = iommu_json(1024);
+        iommu["paging_structures"]["pd"] = json!(16);
+        (iommu["mode"], iommu["run_time"]) = (json!(mode), run_time.clone());
         let r = results(&forwarder(&[
             ("/machine/pcie", pcie_json()),
             ("/machine/iommu", iommu),

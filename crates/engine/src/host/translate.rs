@@ -170,18 +170,12 @@ mod tests {
     use serde_json::{Value, json};
 
     use crate::stats::results::Results;
-    use crate::testing::{forwarder, lines, pcie_json, results, run};
+    use crate::testing::{closed_loop_json, forwarder, iommu_json, lines, pcie_json, results, run};
 
     fn iommu(entries: u32, payload: &str) -> Value {
-        json!({
-            "iotlb": { "entries": entries, "ways": entries },
-            "paging_structures": { "pml4": 4, "pdpt": 4, "pd": 4 },
-            "posted_queue": 16, "non_posted_queue": 16, "walkers": 8, "step_latency": "20 ns",
-            "pages": {
-                "payload": payload, "descriptors": "4 KiB", "completions": "4 KiB",
-                "acknowledgements": "4 KiB"
-            }
-        })
+        let mut iommu = iommu_json(entries);
+        iommu["pages"]["payload"] = json!(payload);
+        iommu
     }
 
     fn forwarding(iommu: Value) -> crate::config::Scenario {
@@ -223,16 +217,10 @@ mod tests {
     /// Threads that read from other machines, behind an IOTLB of so many entries; 20 lines of writes
     /// at a time are less than PCIe could take.
     fn readers(threads: u32, entries: u32, tx_descriptors: u32) -> Results {
-        let traffic = json!({
-            "kind": "closed-loop", "senders": 5, "read": "8 KiB", "open_reads": 8,
-            "payload": "2 KiB", "headers": "64 B", "acknowledgement": "64 B",
-            "network": {
-                "delay": "2 us", "sender_link": "100 Gbps", "buffer": "1 MiB",
-                "ecn_threshold": "1 MiB"
-            },
-            "recovery": { "min_timeout": "200 us" },
-            "control": { "kind": "swift", "endpoint_target": "20 us", "max_cwnd": 32.0 }
-        });
+        let mut traffic = closed_loop_json();
+        (traffic["read"], traffic["payload"]) = (json!("8 KiB"), json!("2 KiB"));
+        let network = &mut traffic["network"];
+        (network["buffer"], network["ecn_threshold"]) = (json!("1 MiB"), json!("1 MiB"));
         let mut slow_walks = iommu(entries, "4 KiB");
         slow_walks["step_latency"] = json!("300 ns");
         results(&forwarder(&[

@@ -9,7 +9,7 @@ use crate::config::units::Rate;
 use crate::host::Host;
 use crate::stats::results::Results;
 use crate::stats::timeline::{Timeline, TimelineConfig};
-use crate::testing::{forwarder, pcie_json, run};
+use crate::testing::{forwarder, iommu_json, pcie_json, run};
 use crate::time::Ps;
 
 const ALL: TimelineConfig = TimelineConfig { every: 1, packets: 100_000, interval_ps: 1_000_000 };
@@ -28,18 +28,6 @@ fn recorded(scenario: &Scenario, config: TimelineConfig) -> (Results, Timeline) 
     (host.results().unwrap(), host.timeline().unwrap())
 }
 
-fn small_iommu() -> Value {
-    json!({
-        "iotlb": { "entries": 8, "ways": 8 },
-        "paging_structures": { "pml4": 4, "pdpt": 4, "pd": 4 },
-        "posted_queue": 16, "non_posted_queue": 16, "walkers": 8, "step_latency": "20 ns",
-        "pages": {
-            "payload": "4 KiB", "descriptors": "4 KiB", "completions": "4 KiB",
-            "acknowledgements": "4 KiB"
-        }
-    })
-}
-
 /// Forwarding without packets at the begin of the measured time, so that histograms and timeline have
 /// the same ones: an on-chip NIC, an IOMMU with few entries, a NIC that works in batches, and one with
 /// few credits and drops.
@@ -52,7 +40,7 @@ fn scenarios() -> [Scenario; 4] {
     let pcie = ("/machine/pcie", pcie_json());
     [
         with(&[]),
-        with(&[pcie.clone(), ("/machine/iommu", small_iommu())]),
+        with(&[pcie.clone(), ("/machine/iommu", iommu_json(8))]),
         with(&[
             pcie.clone(),
             ("/machine/nic/tx_descriptor_batch", json!(8)),
@@ -140,7 +128,7 @@ fn every_drop_is_there_with_its_reason() {
 
 #[test]
 fn a_recording_changes_nothing_and_is_the_same_again() {
-    let scenario = forwarder(&[("/machine/pcie", pcie_json()), ("/machine/iommu", small_iommu())]);
+    let scenario = forwarder(&[("/machine/pcie", pcie_json()), ("/machine/iommu", iommu_json(8))]);
     let (results, timeline) = recorded(&scenario, ALL);
     let again = recorded(&scenario, ALL);
     assert_eq!((&results, &timeline), (&again.0, &again.1));
