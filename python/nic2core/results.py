@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from pydantic import ValidationError
 from nic2core import explain
 from nic2core._core import UserError, __version__
 from nic2core.explain.help import Help, helps
+from nic2core.explain.use import work
 from nic2core.percentiles import percentile
 from nic2core.results_model import Distribution, Peak, Results
 from nic2core.stages import Stage, stages
@@ -83,14 +85,24 @@ class Result:
 
     @property
     def limited(self) -> bool:
-        """Whether a stage of the path holds packets back, or else the offered load is the limit.
+        """Whether a stage of the path limits the run: it allows less than what is offered.
 
-        A domain allows less than what is offered, or packets are dropped, or completions fall
-        behind arrivals; at the peak of a search it is so by definition.
+        What happens to arrive less often than its law says is no limit of a stage: the run has to
+        fall short by more than three standard deviations of Poisson arrivals.
         """
-        packets = self.data.packets
-        behind = packets.completed < 0.98 * packets.offered
-        return self.model.limited or behind or packets.drop_share > 0 or self.peak is not None
+        data = self.data
+        rate, _ = work(data)
+        if data.demand_mpps is not None:
+            expected = data.demand_mpps * data.measured_ns / 1e3
+            by_chance = max(0.02 * expected, 3 * sqrt(expected))
+            if data.packets.completed >= expected - by_chance:
+                return False
+        return self.model.limited and rate > 0
+
+    @property
+    def behind(self) -> bool:
+        """Whether completions fall behind arrivals, by more than what comes by chance."""
+        return self.data.packets.completed < 0.98 * self.data.packets.offered
 
     def plot_latency(self) -> Figure:
         """Mean latency by stage of the path."""

@@ -74,6 +74,9 @@ class Packets(Plain):
     """Dropped because the queue had no posted descriptor."""
     completed: int
     """Requests completed by the cores."""
+    completed_before: int
+    """Requests completed before measuring began: in the warm-up, and while a peak's probe
+    settled."""
     transmitted: int
     """Packets sent by the NIC."""
     in_flight_begin: int

@@ -64,6 +64,27 @@ class Tables:
         return pl.DataFrame([asdict(s) for s in stages(self.data)])
 
     @property
+    def tenants(self) -> pl.DataFrame:
+        """One row per application; `progress_mps` is in millions a second of its own work."""
+        return pl.DataFrame(
+            [t.model_dump(exclude={"counters"}) for t in self.data.tenants],
+            schema={
+                "name": pl.String,
+                "progress_mps": pl.Float64,
+                "llc_hits": pl.UInt64,
+                "llc_misses": pl.UInt64,
+                "stream_gbps_by_core": pl.List(pl.Float64),
+            },
+        )
+
+    @property
+    def dma(self) -> pl.DataFrame:
+        """One row with what the DMA benchmark measured; none without one."""
+        rows = [] if self.data.dma is None else [self.data.dma.model_dump()]
+        schema = {"transactions": pl.UInt64, "gbps": pl.Float64, "latency_ns": pl.Float64}
+        return pl.DataFrame(rows, schema=schema)
+
+    @property
     def series(self) -> pl.DataFrame:
         """One row per sampling interval; `time_ns` is the begin of the interval."""
         series = self.data.series
@@ -80,5 +101,7 @@ class Tables:
             "memory": self.memory,
             "caches": self.caches,
             "stages": self.stages,
+            "tenants": self.tenants,
+            "dma": self.dma,
             "series": self.series,
         }

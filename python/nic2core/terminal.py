@@ -12,9 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from nic2core import words
+from nic2core.differences import differences
 from nic2core.engine import Watch
+from nic2core.headline import headline, side_by_side
 from nic2core.percentiles import percentile
 from nic2core.sweep import Progress as SweepProgress
+from nic2core.warmup import short_warmup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,16 +84,14 @@ def show_result(result: Result) -> None:
     if result.peak is not None:
         console.print(words.peak(result.peak))
     _warn(console, result)
-    console.print(
-        Padding(
-            Group(_main(result), _path(result), _latency(result), _memory(result)), (1, 0, 0, 0)
-        )
-    )
+    tables = [_main(result), _path(result), _latency(result), _memory(result)]
+    drawn = [table for table in tables if table.row_count]
+    console.print(Padding(Group(*drawn), (1, 0, 0, 0)))
 
 
 def _warn(console: Console, result: Result, name: str = "") -> None:
     """Say what makes the numbers doubtful."""
-    if warning := words.short_warmup(result):
+    if warning := short_warmup(result):
         console.print(Text(f"{name}{warning}", style="yellow"))
 
 
@@ -104,7 +105,7 @@ def _table(title: str, *columns: str) -> Table:
 def _main(result: Result) -> Table:
     table = _table("", "", "")
     table.show_header = False
-    for number in words.headline(result):
+    for number in headline(result):
         table.add_row(number.name, f"{number.value} {number.unit}".rstrip())
     table.add_row("", "")
     return table
@@ -113,14 +114,13 @@ def _main(result: Result) -> Table:
 def _path(result: Result) -> Table:
     table = _table("Load of each stage of the path", "stage", "load", "", "")
     for stage in result.stages:
-        limits = stage.stage == result.limiting_stage.stage
-        mark = "limits" if result.limited else "next"
+        mark = words.mark(result) if stage.stage == result.limiting_stage.stage else ""
         table.add_row(
             words.stage(stage.stage),
             f"{100 * stage.load:.0f} %",
             Text(bar(stage.load), style=words.severity(stage.load).terminal),
-            f"{stage.detail}{f'  ◀ {mark}' if limits else ''}",
-            style="bold" if limits else "",
+            f"{stage.detail}{f'  ◀ {mark}' if mark else ''}",
+            style="bold" if mark else "",
         )
     table.add_row()
     return table
@@ -137,17 +137,22 @@ def _latency(result: Result) -> Table:
             *(words.time(percentile(spread, p)) for p in (50.0, 99.0, 99.9)),
             bar(spread.mean_ns / whole),
         )
-    table.add_row()
+    if table.row_count:
+        table.add_row()
     return table
 
 
 def _memory(result: Result) -> Table:
-    table = _table("Memory traffic by cause", "cause", "lines/request", "GB/s", "")
-    most = max((c.gbps for c in result.data.memory.causes), default=0.0) or 1.0
-    for cause in result.data.memory.causes:
-        per_request = "" if cause.per_request is None else f"{cause.per_request:.2f}"
+    causes = result.data.memory.causes
+    requests = any(c.per_request is not None for c in causes)
+    table = _table(
+        "Memory traffic by cause", "cause", *(["lines/request"] if requests else []), "GB/s", ""
+    )
+    most = max((c.gbps for c in causes), default=0.0) or 1.0
+    for cause in causes:
+        lines = [] if cause.per_request is None else [words.three(cause.per_request)]
         table.add_row(
-            words.cause(cause.cause), per_request, f"{cause.gbps:.2f}", bar(cause.gbps / most)
+            words.cause(cause.cause), *lines, words.three(cause.gbps), bar(cause.gbps / most)
         )
     return table
 
@@ -160,7 +165,7 @@ def show_comparison(results: Sequence[Result]) -> None:
     table = _table("", "", *(r.label for r in results))
     for column in table.columns:
         column.overflow = "fold"  # cut off, a head may lose what tells the runs apart
-    for number, values in words.side_by_side(results):
+    for number, values in side_by_side(results):
         name = f"{number.name} [{number.unit}]" if number.unit else number.name
         table.add_row(Text(name), *values)
     console.print(table)
@@ -168,5 +173,5 @@ def show_comparison(results: Sequence[Result]) -> None:
         _warn(console, result, f"{result.label}: ")
     for other in results[1:]:
         console.print(Text(f"\n{other.label} against {results[0].label}", style="bold"))
-        for sentence in words.differences(results[0], other):
+        for sentence in differences(results[0], other):
             console.print(f"  {sentence}", markup=False)

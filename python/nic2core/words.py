@@ -1,17 +1,13 @@
-"""Numbers of a run in words: names of stages and causes, verdicts and differences."""
+"""Numbers of a run in words: names of stages and causes, figures with units, the verdict."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 from typing import TYPE_CHECKING
 
-from nic2core.explain.use import one, serves, work
-from nic2core.percentiles import percentile
+from nic2core.explain.use import one, work
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nic2core.explain.use import Use
     from nic2core.results import Result
     from nic2core.results_model import Peak
@@ -105,9 +101,10 @@ def time(ns: float) -> str:
 
 
 def three(value: float) -> str:
-    """A number with three figures, or all before the point, in groups of three."""
-    size = abs(value)
-    return f"{value:,.0f}" if size >= 100 else f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+    """A number with three significant figures, or all before the point, in groups of three."""
+    if value == 0:
+        return "0"
+    return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}"
 
 
 def percent(share: float) -> str:
@@ -122,47 +119,18 @@ def gain(share: float) -> str:
     return "0 %" if value == 0 else f"{value:+d} %"
 
 
-@dataclass(frozen=True)
-class Number:
-    """One main number of a run."""
-
-    name: str
-    value: str
-    unit: str
-
-
-def headline(result: Result) -> list[Number]:
-    """The main numbers, in the order in which they are asked for."""
-    data = result.data
-    packets, memory = data.packets, data.memory
-    per_request = [c.per_request for c in memory.causes if c.per_request is not None]
-    transport = data.transport
-    goodput = (
-        [] if transport is None else [Number("goodput", three(transport.goodput_gbps), "Gbit/s")]
-    )
-    return [
-        *goodput,
-        Number("completed", three(packets.completed_mpps), "Mpps"),
-        Number("network", three(packets.completed_gbps), "Gbit/s"),
-        Number("offered", three(packets.offered_mpps), "Mpps"),
-        Number("dropped", percent(packets.drop_share).removesuffix(" %"), "%"),
-        Number("p50 latency", _microseconds(result, 50.0), "µs"),
-        Number("p99 latency", _microseconds(result, 99.0), "µs"),
-        Number("memory traffic", three(memory.bandwidth_gbps), "GB/s"),
-        Number("memory lines", three(sum(per_request)) if per_request else NOTHING, "per request"),
-        Number("AMAT", three(data.amat_ns), "ns"),
-        Number("limited by", _limit(result), ""),
-    ]
+FAILED = {
+    "p99": ("the p99 objective", "the 99th percentile of latency exceeds the objective"),
+    "drops": ("the drop objective", "more packets are dropped than the objective allows"),
+    "rate": ("a growing backlog", "completions fall behind arrivals"),
+    "link": ("the network link", "packets arrive no faster"),
+}
+"""What fails above a peak: in short, and in full."""
 
 
-def side_by_side(results: Sequence[Result]) -> list[tuple[Number, list[str]]]:
-    """The main numbers of several runs: each with its value in every run, where it has one."""
-    runs = [{n.name: n for n in headline(r)} for r in results]
-    # The run that has most of them has all, in their order.
-    return [
-        (number, [run[name].value if name in run else NOTHING for run in runs])
-        for name, number in max(runs, key=len).items()
-    ]
+def failed(found: Peak) -> tuple[str, str]:
+    """What fails above a peak, in short and in full."""
+    return FAILED.get(found.failed_by, (found.failed_by, found.failed_by))
 
 
 def stage(name: str) -> str:
@@ -170,29 +138,67 @@ def stage(name: str) -> str:
     return STAGES.get(name, name)
 
 
-def _limit(result: Result) -> str:
-    name = stage(result.model.cause)
-    return name if result.limited else f"nothing ({name} next)"
+def limiter(result: Result) -> str:
+    """What sets the rate of a run: a stage, or what else does where none is full."""
+    packets = result.data.packets
+    if result.limited:
+        return f"the {stage(result.model.cause)}"
+    if result.peak is not None:
+        return failed(result.peak)[0]
+    if idle(result):
+        return "drops" if packets.offered > 0 else "nothing"
+    if packets.drop_share > 0:
+        return "bursts"
+    return FAILED["rate"][0] if result.behind else "the offered load"
 
 
-def _microseconds(result: Result, percent: float) -> str:
-    spread = result.total_latency
-    return NOTHING if spread is None else three(percentile(spread, percent) / 1e3)
+def limit(result: Result) -> str:
+    """The same for a table, and the stage that is next."""
+    name = limiter(result).removeprefix("the ").removeprefix("a ")
+    if result.limited or idle(result):
+        return name
+    return f"{name} ({stage(result.model.cause)} next)"
+
+
+def mark(result: Result) -> str:
+    """What is said of the stage that the model names: that it limits, or would be next."""
+    return "limits" if result.limited else "" if idle(result) else "next"
+
+
+def idle(result: Result) -> bool:
+    """Whether the run has done no work, of which a model could be made."""
+    rate, _ = work(result.data)
+    return rate <= 0
 
 
 def verdict(result: Result) -> str:
-    """What limits this run, in one sentence."""
-    model = result.model
-    name = stage(model.cause)
-    drops = result.data.packets.drop_share
-    lost = f" {percent(drops)} of the packets are dropped." if drops > 0 else ""
-    if not result.limited:
-        return (
-            f"what is offered limits this run; next would be the {name}, "
-            f"now at {_share_of_limit(result)} of what it allows.{lost}"
-        )
-    verb = "limit" if name.endswith("s") and not name.endswith("bus") else "limits"
-    return f"the {name} {verb} this run: {_arithmetic(result)}.{lost}"
+    """What limits this run, in one sentence, and what more there is to say."""
+    packets = result.data.packets
+    name = stage(result.model.cause)
+    share = percent(packets.drop_share)
+    dropped = f" {share} of the packets are dropped." if packets.drop_share > 0 else ""
+    if result.limited:
+        verb = "limit" if name.endswith("s") and not name.endswith("bus") else "limits"
+        return f"the {name} {verb} this run: {_arithmetic(result)}.{dropped}"
+    if idle(result):
+        return f"no packet completes: {_drops(result)}." if dropped else "the run does no work."
+    nearest = f" The nearest stage, the {name}, is at {_share_of_limit(result)} of what it allows."
+    if result.peak is not None:
+        short, full = failed(result.peak)
+        return f"{short} sets this peak: at a higher rate {full}.{nearest}{dropped}"
+    if dropped:
+        return f"{_drops(result)} in bursts; on average no stage is full.{nearest}"
+    if result.behind:
+        return f"{FAILED['rate'][1]}, but on average no stage is full.{nearest}"
+    return f"the offered load is the limit of this run.{nearest}"
+
+
+def _drops(result: Result) -> str:
+    """How many packets are dropped, and for want of what."""
+    packets = result.data.packets
+    of_sram = packets.dropped_sram >= packets.dropped_no_descriptor
+    where = "the NIC input SRAM has no room" if of_sram else "no receive descriptor is free"
+    return f"{percent(packets.drop_share)} of the packets are dropped because {where}"
 
 
 def _share_of_limit(result: Result) -> str:
@@ -212,13 +218,16 @@ def _arithmetic(result: Result) -> str:
         per = f"usable {per}"
     allows = three(model.allows.get(full.name, full.allows_mps))
     text = (
-        f"{usable} {per} / ({three(full.uses_per_work)} a {one(what)} x "
+        f"{usable} {per} / ({three(full.uses_per_work)} per {one(what)} x "
         f"{time(full.latency_ns)}) = {allows} M {what}/s"
     )
     if pool is None or model.cause == full.name:
         return text
     waits = time(pool.spent_ns[model.cause])
-    return f"{text} for the {stage(full.name)}, of which {waits} are spent there"
+    return (
+        f"{text} allowed by the {stage(full.name)}; waiting for the {stage(model.cause)} takes "
+        f"{waits} of that time"
+    )
 
 
 def allowed(result: Result, use: Use) -> str:
@@ -233,100 +242,12 @@ def what_for(use: Use) -> str:
     return use.unit if use.credits == 1 or use.unit == "B" else f"{use.unit}s"
 
 
-WARM_TURNS = 3
-"""Turns of the receive rings that a warm-up should have, by rule of thumb: the first touches each
-buffer, the second meets what the first left in the caches, and one more for what follows of that.
-"""
-
-
-def short_warmup(result: Result) -> str:
-    """A warning if the warm-up filled the receive rings too few times; else nothing."""
-    cores = sum(tenant["cores"]["count"] for tenant in result.scenario["tenants"] if serves(tenant))
-    ring = cores * int(result.scenario["queues"]["rx_descriptors"])
-    warmup_ns = result.data.series.start_ns
-    per_ns = result.data.packets.completed_mpps / 1e3
-    if per_ns <= 0 or per_ns * warmup_ns >= WARM_TURNS * ring:
-        return ""
-    # Rounded up, so that the time it names is enough.
-    enough_ms = ceil(WARM_TURNS * ring / per_ns / 1e5) / 10
-    return (
-        f"Warning: the warm-up of {time(warmup_ns)} is short: at this rate it turns the receive "
-        f"rings {three(per_ns * warmup_ns / ring)} times, and until about {WARM_TURNS} turns the "
-        f"caches still fill. Set run.warmup to {enough_ms:g} ms or more."
-    )
-
-
 def peak(found: Peak) -> str:
     """How sure a peak is."""
-    why = {
-        "p99": "the 99th percentile of latency exceeds the objective",
-        "drops": "too many packets are dropped",
-        "rate": "completions fall behind arrivals",
-    }.get(found.failed_by, found.failed_by)
     return (
         f"Peak: {three(found.peak_mpps)} Mpps holds, {three(found.fails_at_mpps)} Mpps does not "
-        f"({why}); {len(found.probes)} rates tried."
+        f"({failed(found)[1]}); {len(found.probes)} rates tried."
     )
-
-
-def summary(base: Result, other: Result) -> str:
-    """The comparison of two runs in one sentence."""
-    a, b = base.data, other.data
-    work = _more(a.packets.completed_mpps, b.packets.completed_mpps, "fewer", "requests")
-    traffic = _more(a.memory.bandwidth_gbps, b.memory.bandwidth_gbps, "less", "memory traffic")
-    limits = _limit(base), _limit(other)
-    if not base.limited and not other.limited:
-        end = "neither run comes near a limit"
-    elif limits[0] == limits[1]:
-        end = f"limited by {limits[0]} in both"
-    else:
-        end = f"limited by {limits[0]} before, by {limits[1]} now"
-    return f"{other.label} completes {work} and causes {traffic}; {end}."
-
-
-def _more(before: float, after: float, fewer: str, what: str) -> str:
-    if before <= 0:
-        return f"{three(after)} instead of {three(before)} {what}"
-    change = round(100 * (after / before - 1))
-    if change == 0:
-        return f"as {'many' if fewer == 'fewer' else 'much'} {what}"
-    return f"{abs(change)} % {'more' if change > 0 else fewer} {what}"
-
-
-def differences(base: Result, other: Result) -> list[str]:
-    """What changed between two runs, the large changes first named by cause."""
-    said: list[str] = []
-    a, b = base.data, other.data
-    _change(said, "completed requests", a.packets.completed_mpps, b.packets.completed_mpps, "Mpps")
-    if base.p99_ns is not None and other.p99_ns is not None:
-        _change(said, "p99 latency", base.p99_ns / 1e3, other.p99_ns / 1e3, "µs")
-    _change(said, "memory traffic", a.memory.bandwidth_gbps, b.memory.bandwidth_gbps, "GB/s")
-    drops = (a.packets.drop_share, b.packets.drop_share)
-    if percent(drops[0]) != percent(drops[1]):
-        said.append(f"dropped packets: {percent(drops[0])} → {percent(drops[1])}")
-    before, after = (
-        {c.cause: c.per_request for c in r.memory.causes if c.per_request is not None}
-        for r in (a, b)
-    )
-    moved = sorted({*before, *after}, key=lambda c: -abs(after.get(c, 0.0) - before.get(c, 0.0)))
-    for name in moved[:3]:
-        _change(
-            said, CAUSES.get(name, name), before.get(name, 0.0), after.get(name, 0.0),
-            "lines per request",
-        )  # fmt: skip
-    if _limit(base) != _limit(other):
-        said.append(f"limited by: {_limit(base)} → {_limit(other)}")
-    return said
-
-
-def _change(said: list[str], what: str, before: float, after: float, unit: str) -> None:
-    """Tell a change that shows in three figures; a share but for a rise from next to nothing."""
-    if three(before) == three(after):
-        return
-    share = ""
-    if before > 0 and after / before < 20:
-        share = f" ({100 * (after / before - 1):+.0f} %)"
-    said.append(f"{what}: {three(before)} → {three(after)} {unit}{share}")
 
 
 def sentence(text: str) -> str:

@@ -140,7 +140,7 @@ def test_the_table_names_the_limit_and_every_domain(
     helps = [replace(h, measured=h.predicted) for h in ddio.helps]
     show.show(ddio, helps)
     shown = capsys.readouterr().out
-    assert shown.startswith("The memory bus limits this run: 256 slots / (17.8 a packet")
+    assert shown.startswith("The memory bus limits this run: 256 slots / (17.8 per packet")
     lines = shown.splitlines()
     assert sum("◀ limits" in line for line in lines) == 1
     for use in ddio.model.used:

@@ -182,10 +182,10 @@ def test_a_narrow_screen_scrolls_the_path_not_the_page(
 def test_a_comparison_shows_both_paths_and_names_the_differences(two: Opened) -> None:
     expect(two.page.locator(".n2c-path")).to_have_count(2)
     expect(two.page.locator("#verdict")).to_contain_text(
-        "limited by memory bus before, by cores now"
+        "the limit moves from the memory bus to the cores"
     )
     expect(two.page.locator("ul.changes")).to_contain_text(
-        "Receive buffers evicted: 14.6 → 0.12 lines per request"
+        "Receive buffers evicted: 14.6 → 0.120 lines per request"
     )
     expect(two.page.locator(".path .verdict").nth(1)).to_contain_text("The cores limit this run")
     assert two.faults == []
@@ -283,6 +283,9 @@ def test_a_run_without_packets_has_a_report(
 ) -> None:
     opened = Opened(browser, packetless.report(tmp_path / "none.html"))
     expect(opened.page.locator("#chart-memory .main-svg").first).to_be_visible()
+    # GB/s at once, as there are no requests, and no chart of a latency that there is not.
+    assert opened.drawn("#chart-memory .trace.bars path")
+    expect(opened.page.locator("#panel-latency, #panel-tail, .link.net")).to_have_count(0)
     assert opened.faults == []
 
 

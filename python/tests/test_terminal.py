@@ -7,6 +7,8 @@ import pytest
 
 from nic2core import terminal
 from nic2core.report.page import report_html
+from nic2core.results_model import Peak
+from nic2core.warmup import short_warmup
 
 if TYPE_CHECKING:
     from nic2core import Result
@@ -30,15 +32,33 @@ def test_a_run_is_drawn_with_its_limit(ddio: Result, capsys: pytest.CaptureFixtu
         assert heading in shown
 
 
+def with_warmup(result: Result, **packets: float) -> Result:
+    changed = result.data.packets.model_copy(update=packets)
+    return replace(result, data=result.data.model_copy(update={"packets": changed}))
+
+
 def test_a_short_warm_up_is_warned_of(ddio: Result, capsys: pytest.CaptureFixture[str]) -> None:
-    # Three turns of 24 rings of 1024 at 20.92 Mpps take 3.52 ms.
-    for start_ns, warned in ((3.6e6, False), (3.5e6, True)):
-        series = ddio.data.series.model_copy(update={"start_ns": start_ns})
-        run = replace(ddio, data=ddio.data.model_copy(update={"series": series}))
+    # Three turns of 24 rings of 1024 are 73,728 packets; 73,000 in 5 ms are 14.6 Mpps.
+    for before, warned in ((73_728, False), (73_000, True)):
+        run = with_warmup(ddio, completed_before=before)
         terminal.show_result(run)
         said = " ".join(capsys.readouterr().out.split())
-        assert ("Set run.warmup to 3.6 ms or more" in said) == warned
+        assert ("turned 2.97 times before measuring began" in said) == warned
+        assert ("Set run.warmup to 5.1 ms or more" in said) == warned
         assert ("Set run.warmup" in report_html([run])) == warned
+
+
+def test_the_warm_up_of_a_peak_is_judged_by_what_it_completed(calm: Result) -> None:
+    # 20,000 packets while the probe settled, and 30,000 in the 10 ms at half of 6 Mpps: 5 ms of
+    # run.warmup. For the 53,728 that are wanted it takes 8.95 ms.
+    run = with_warmup(calm, completed=40_000, completed_before=50_000)
+    peak = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=run.data)
+    warning = short_warmup(replace(run, peak=peak))
+    assert "the warm-up of 5.00 ms is short" in warning
+    assert "Set run.warmup to 9 ms or more" in warning
+    # With none at all the measured rate tells: 73,728 of 20.92 Mpps.
+    none = with_warmup(calm, completed_before=0)
+    assert "Set run.warmup to 3.6 ms or more" in short_warmup(none)
 
 
 def test_a_comparison_names_differences(
@@ -71,4 +91,7 @@ def test_a_run_without_packets_is_drawn(
     packetless: Result, capsys: pytest.CaptureFixture[str]
 ) -> None:
     terminal.show_result(packetless)
-    assert "Memory traffic by cause" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "Memory traffic by cause" in shown
+    assert "Latency by stage" not in shown
+    assert "lines/request" not in shown

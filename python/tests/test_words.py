@@ -6,15 +6,27 @@ from types import SimpleNamespace
 import pytest
 
 from nic2core import Result, words
+from nic2core.differences import differences, summary
+from nic2core.headline import side_by_side
+from nic2core.results_model import Peak
 
 
 @pytest.mark.parametrize(
     ("ns", "text"),
-    [(0.5, "0.50 ns"), (999.0, "999 ns"), (1000.0, "1.00 µs"), (42_000.0, "42.0 µs"),
-     (5e6, "5.00 ms"), (2e9, "2.00 s")],
+    [(0.0, "0 ns"), (0.5, "0.500 ns"), (999.0, "999 ns"), (1000.0, "1.00 µs"),
+     (42_000.0, "42.0 µs"), (5e6, "5.00 ms"), (2e9, "2.00 s")],
 )  # fmt: skip
 def test_a_time_has_the_unit_that_fits(ns: float, text: str) -> None:
     assert words.time(ns) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (0.01, "0.0100"), (0.001234, "0.00123"), (0.9996, "1.00"), (9.996, "10.0"),
+     (99.96, "100"), (1234.5, "1,234"), (-0.5, "-0.500")],
+)  # fmt: skip
+def test_a_number_has_three_significant_figures(value: float, text: str) -> None:
+    assert words.three(value) == text
 
 
 def test_few_drops_are_not_none() -> None:
@@ -25,32 +37,85 @@ def test_few_drops_are_not_none() -> None:
 
 def test_the_verdict_names_the_limiting_stage(ddio: Result, sweeper: Result) -> None:
     assert words.verdict(ddio).startswith(
-        "the memory bus limits this run: 256 slots / (17.8 a packet"
+        "the memory bus limits this run: 256 slots / (17.8 per packet"
     )
-    assert words.verdict(sweeper).startswith("the cores limit this run: 24 cores / (1.00 a packet")
+    assert words.verdict(sweeper).startswith(
+        "the cores limit this run: 24 cores / (1.00 per packet"
+    )
 
 
 def test_a_run_at_ease_is_not_called_limited(ddio: Result, calm: Result) -> None:
     verdict = words.verdict(calm)
-    assert "what is offered limits this run; next would be the memory bus, now at" in verdict
-    assert "limited by: memory bus → nothing (memory bus next)" in words.differences(ddio, calm)
-    assert words.summary(calm, calm).endswith("; neither run comes near a limit.")
-    assert words.summary(ddio, ddio).endswith("; limited by memory bus in both.")
+    assert verdict.startswith(
+        "the offered load is the limit of this run. The nearest stage, the memory bus, is at 35.0 %"
+    )
+    assert "limited by: memory bus → offered load (memory bus next)" in differences(ddio, calm)
+    assert summary(calm, calm).endswith("; the limit of both is the offered load.")
+    assert summary(ddio, ddio).endswith("; the limit of both is the memory bus.")
+
+
+@pytest.mark.parametrize(
+    ("failed_by", "short", "says"),
+    [
+        ("p99", "p99 objective", "the 99th percentile of latency exceeds the objective"),
+        ("drops", "drop objective", "more packets are dropped than the objective allows"),
+        ("rate", "growing backlog", "completions fall behind arrivals"),
+        ("link", "network link", "packets arrive no faster"),
+    ],
+)
+def test_a_peak_with_room_everywhere_names_what_fails_above_it(
+    calm: Result, failed_by: str, short: str, says: str
+) -> None:
+    found = Peak(peak_mpps=1, fails_at_mpps=2, failed_by=failed_by, probes=[], results=calm.data)
+    run = replace(calm, peak=found)
+    assert f"{short} sets this peak: at a higher rate {says}. The nearest" in words.verdict(run)
+    assert words.limit(run) == f"{short} (memory bus next)"
+    assert f"({says})" in words.peak(found)
+
+
+def with_packets(result: Result, **change: float) -> Result:
+    packets = result.data.packets.model_copy(update=change)
+    return replace(result, data=result.data.model_copy(update={"packets": packets}))
+
+
+def test_drops_and_a_backlog_are_not_laid_on_a_stage_with_room(calm: Result) -> None:
+    late = with_packets(calm, completed=int(0.9 * calm.data.packets.offered))
+    assert words.verdict(late).startswith("completions fall behind arrivals, but on average no")
+    assert words.limit(late) == "growing backlog (memory bus next)"
+    for change, why in (({"dropped_sram": 9}, "the NIC input SRAM has no room"),
+                        ({"dropped_no_descriptor": 9}, "no receive descriptor is free"),
+                        ):  # fmt: skip
+        none = {"dropped_sram": 0, "dropped_no_descriptor": 0}
+        lossy = with_packets(calm, drop_share=0.001, **none | change)
+        assert words.verdict(lossy).startswith(
+            f"0.100 % of the packets are dropped because {why} in bursts; on average no stage is"
+        )
+        assert words.limit(lossy) == "bursts (memory bus next)"
+
+
+def test_a_run_that_completes_nothing_names_no_stage(calm: Result) -> None:
+    packets = {"completed": 0, "completed_mpps": 0.0, "drop_share": 1.0, "dropped_sram": 122_000}
+    none = with_packets(calm, **packets)
+    assert words.verdict(none) == (
+        "no packet completes: 100 % of the packets are dropped because the NIC input SRAM has no "
+        "room."
+    )
+    assert (words.limit(none), words.mark(none)) == ("drops", "")
 
 
 def test_differences_are_named_with_their_size(ddio: Result, sweeper: Result) -> None:
-    said = words.differences(ddio, sweeper)
-    assert "completed requests: 20.9 → 24.4 Mpps (+17 %)" in said
-    assert "receive buffers evicted: 14.6 → 0.12 lines per request (-99 %)" in said
+    said = differences(ddio, sweeper)
+    assert "completed: 20.9 → 24.4 Mpps (+17 %)" in said
+    assert "receive buffers evicted: 14.6 → 0.120 lines per request (-99 %)" in said
     assert "limited by: memory bus → cores" in said
 
 
 def test_a_run_does_not_differ_from_itself(ddio: Result) -> None:
-    assert words.differences(ddio, ddio) == []
+    assert differences(ddio, ddio) == []
 
 
 def test_the_summary_says_more_or_less(ddio: Result, sweeper: Result) -> None:
-    there, back = words.summary(ddio, sweeper), words.summary(sweeper, ddio)
+    there, back = summary(ddio, sweeper), summary(sweeper, ddio)
     assert "17 % more requests and causes 41 % less memory traffic" in there
     assert "14 % fewer requests and causes 68 % more memory traffic" in back
 
@@ -59,13 +124,7 @@ def test_numbers_that_only_one_run_has_shift_no_others(ddio: Result) -> None:
     transport = SimpleNamespace(goodput_gbps=77.8)
     closed = replace(ddio, data=ddio.data.model_copy(update={"transport": transport}))
     for runs, goodput in (([ddio, closed], ["-", "77.8"]), ([closed, ddio], ["77.8", "-"])):
-        rows = {number.name: values for number, values in words.side_by_side(runs)}
+        rows = {number.name: values for number, values in side_by_side(runs)}
         assert next(iter(rows.items())) == ("goodput", goodput)
         assert rows["completed"] == ["20.9", "20.9"]
         assert rows["limited by"] == ["memory bus", "memory bus"]
-
-
-def test_a_run_without_packets_has_a_headline(packetless: Result) -> None:
-    values = {n.name: n.value for n in words.headline(packetless)}
-    assert values["p99 latency"] == words.NOTHING
-    assert values["memory lines"] == words.NOTHING

@@ -33,8 +33,9 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     rate, what = work(result.data)
     console.print(
         f"The run does {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
-        "held), of I/O write credits those of whole TLPs. Named is where the credits that "
-        "allow least wait. No change helps beyond what the next one allows.",
+        "held); of the I/O write credits only those that make whole TLPs count. The domain marked "
+        "is where the scarcest credits spend their wait. A change helps until the next domain "
+        "limits.",
         style="dim",
     )
 
@@ -68,7 +69,7 @@ def _table(result: Result, helps: Sequence[Help], *, wide: bool) -> Table:
 def _row(result: Result, use: Use, help_: Help | None, *, wide: bool) -> list[Text | str]:
     name = words.stage(use.name)
     if use.name == result.model.cause:
-        name += " ◀ limits" if result.limited else " ◀ next"
+        name += f" ◀ {words.mark(result)}" if words.mark(result) else ""
     full, rest = divmod(round(use.load * BAR * 2), 2)
     cells: list[Text | str] = [name, words.three(use.occupancy)]
     cells.append(f"{use.credits:,} {words.what_for(use)}")

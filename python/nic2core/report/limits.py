@@ -39,14 +39,13 @@ def limits_of(result: Result) -> list[Row]:
     rate, _ = work(result.data)
     rows = []
     for use in result.model.used:
-        badge = "limits" if result.limited else "next"
         help_ = helps.get(use.name)
         allows = words.allowed(result, use)
         rows.append(
             Row(
                 domain=use.name,
                 name=words.stage(use.name),
-                badge=badge if use.name == result.model.cause else "",
+                badge=words.mark(result) if use.name == result.model.cause else "",
                 in_use=f"{words.three(use.occupancy)} of {use.credits:,} {words.what_for(use)}",
                 load=use.load,
                 # The I/O ways are always full: that is no alarm.

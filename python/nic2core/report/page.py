@@ -12,9 +12,12 @@ from plotly.offline import get_plotlyjs
 
 from nic2core import palette, plots, words
 from nic2core._core import UserError
+from nic2core.differences import differences, summary
+from nic2core.headline import headline, side_by_side
 from nic2core.report.limits import limits_of
 from nic2core.report.path import HEIGHT, WIDTH, picture
 from nic2core.timeline import VIEWER
+from nic2core.warmup import short_warmup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,9 +78,11 @@ def report_html(results: Sequence[Result]) -> str:
         words=words,
         palette=palette,
         limits=[limits_of(r) for r in results],
-        differences=[(r, words.differences(results[0], r)) for r in results[1:]],
-        headline=words.headline(results[0]),
-        side_by_side=words.side_by_side(results),
+        differences=[(r, differences(results[0], r)) for r in results[1:]],
+        headline=headline(results[0]),
+        side_by_side=side_by_side(results),
+        summary=summary(*results) if len(results) == 2 else "",
+        warnings=[(r, short_warmup(r)) for r in results if short_warmup(r)],
         scenarios=[json.dumps(r.scenario, indent=2) for r in results],
     )
 
@@ -85,7 +90,7 @@ def report_html(results: Sequence[Result]) -> str:
 def notebook_html(result: Result) -> str:
     """What a notebook shows of a run: verdict, path, main numbers."""
     return TEMPLATES.get_template("notebook.html.j2").render(
-        result=result, picture=svg(result, "notebook"), words=words, headline=words.headline(result)
+        result=result, picture=svg(result, "notebook"), words=words, headline=headline(result)
     )
 
 
@@ -97,35 +102,40 @@ def svg(result: Result, ident: str) -> Markup:
 
 
 def _panels(results: Sequence[Result]) -> list[Panel]:
-    return [
+    """The charts for which there is something to draw: a run without packets has no latency."""
+    packets = any(r.total_latency is not None for r in results)
+    requests = any(c.per_request is not None for r in results for c in r.data.memory.causes)
+    latency = [
+        ("time", plots.latency_by_stage(results)),
+        ("share", plots.latency_by_stage(results, shares=True)),
+    ]
+    memory = [
+        ("per request", plots.memory_by_cause(results, "per_request")),
+        ("GB/s", plots.memory_by_cause(results, "gbps")),
+    ]
+    panels = [
         Panel(
             "latency",
             "Latency by stage",
             "Where the mean packet's time goes. Hover for percentiles.",
-            [
-                ("time", plots.latency_by_stage(results)),
-                ("share", plots.latency_by_stage(results, shares=True)),
-            ],
+            latency if packets else [],
         ),
         Panel(
             "memory",
             "Memory traffic by cause",
             "Every byte on the memory bus, by what put it there.",
-            [
-                ("per request", plots.memory_by_cause(results, "per_request")),
-                ("GB/s", plots.memory_by_cause(results, "gbps")),
-            ],
+            memory if requests else memory[1:],
         ),
         Panel(
             "tail",
             "Tail of the latency",
-            "The share of packets that take longer than a time.",
-            [("tail", plots.latency_cdf(results))],
+            "The share of packets that take longer than a given time.",
+            [("tail", plots.latency_cdf(results))] if packets else [],
         ),
         Panel(
             "dram",
             "DRAM read latency",
-            "How long reads wait at the memory controller: queueing shows as a long upper end.",
+            "How long reads take at the memory controller: queueing shows as a long upper end.",
             [("cdf", plots.dram_cdf(results))],
         ),
         Panel(
@@ -136,6 +146,7 @@ def _panels(results: Sequence[Result]) -> list[Panel]:
             wide=True,
         ),
     ]
+    return [p for p in panels if p.views]
 
 
 def _told_apart(results: Sequence[Result]) -> list[Result]:

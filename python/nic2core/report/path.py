@@ -177,7 +177,7 @@ def picture(result: Result) -> Picture:
     for stage in result.stages:
         if stage.stage in places:
             title, *box = places[stage.stage]
-            badge = "LIMITS" if result.limited else "NEXT"
+            badge = words.mark(result).upper()
             if stage.stage != result.limiting_stage.stage:
                 badge = ""
             gauges.append(Gauge(stage.stage, title, stage.load, stage.detail, badge, *box))
@@ -190,6 +190,8 @@ def picture(result: Result) -> Picture:
 def _arrivals(result: Result) -> Caption:
     """What arrives, on a wire without a limit."""
     packets = result.data.packets
+    if packets.offered == 0:
+        return Caption("arrivals", "", ["no packets"], 18, 106)
     rates = [f"{words.three(packets.completed_gbps)} Gbit/s", "completed"]
     return Caption(
         "arrivals", words.three(packets.offered_mpps), ["Mpps offered", "", *rates], 18, 106
@@ -199,6 +201,8 @@ def _arrivals(result: Result) -> Caption:
 def _packets(result: Result) -> Iterator[Link]:
     """Packets from the wire to the cores, and those that are lost."""
     packets = result.data.packets
+    if packets.offered == 0:
+        return
     yield Link("net", ((146, 222), (178, 222)), 5, "", 0, 0)
     yield Link("net", ((354, 222), (386, 222)), 5, "", 0, 0)
     yield Link("net", ((562, 332), (604, 332)), 5, "", 0, 0)

@@ -3,6 +3,7 @@
 
 use super::admission::HeldBack;
 use super::{Host, HostCore};
+use crate::apps::AnyApp;
 use crate::config::scenario::Policy;
 use crate::memory::dram::ChannelStats;
 use crate::memory::line::LINE_BYTES;
@@ -243,8 +244,11 @@ impl Host {
         ]
     }
 
-    fn core_domains(&self) -> [Domain; 2] {
+    fn core_domains(&self) -> Vec<Domain> {
         let cores = self.working_cores().count() as u64;
+        if cores == 0 {
+            return Vec::new();
+        }
         let registers = cores * u64::from(self.scenario.machine.core.l1_miss_registers);
         let mut misses = domain("miss-registers", "register", registers, 0, 0);
         for core in self.working_cores() {
@@ -255,7 +259,20 @@ impl Host {
             misses.starved_ps += used.full.0 / cores;
         }
         let busy = self.core_time().busy_ps;
-        [misses, domain("cores", "core", cores, busy, self.meters.completed)]
+        vec![misses, domain("cores", "core", cores, busy, self.done())]
+    }
+
+    /// What the working cores have done: requests, or without any the accesses of benchmarks, of
+    /// which STREAM counts the bytes of whole lines.
+    fn done(&self) -> u64 {
+        if !self.queues.is_empty() {
+            return self.meters.completed;
+        }
+        let accesses = |app: &AnyApp| match app {
+            AnyApp::Stream(_) => app.counters().progress() / LINE_BYTES,
+            _ => app.counters().progress(),
+        };
+        self.apps.iter().map(accesses).sum()
     }
 }
 
@@ -279,7 +296,7 @@ mod tests {
     use serde_json::json;
 
     use crate::stats::results::{Domain, Results};
-    use crate::testing::{forwarder, iommu_json, pcie_json, results};
+    use crate::testing::{forwarder, iommu_json, pcie_json, results, xmem};
 
     fn of<'a>(results: &'a Results, name: &str) -> &'a Domain {
         results.domains.iter().find(|d| d.domain == name).expect("a domain of the run")
@@ -342,5 +359,16 @@ mod tests {
         assert!(iommu.starved_ps as f64 > 0.9e3 * r.measured_ns, "{iommu:?}");
         let waiting = iommu.holds_writes_ps as f64 / of(&r, "io-credits").busy_ps as f64;
         assert!((0.5..1.0).contains(&waiting), "{waiting} of {credits:?}");
+    }
+    #[test]
+    fn the_uses_of_the_cores_are_the_work_that_the_run_does() {
+        let packets = results(&forwarder(&[]));
+        assert_eq!(of(&packets, "cores").uses, packets.packets.completed);
+        let accesses = results(&xmem("random", "64 KiB", &[]));
+        assert_eq!(of(&accesses, "cores").uses, accesses.tenants[0].counters["accesses"]);
+        let stream = json!({ "kind": "stream", "array": "256 KiB" });
+        let lines = results(&xmem("random", "64 KiB", &[("/tenants/0/app", stream)]));
+        assert_eq!(of(&lines, "cores").uses, lines.tenants[0].counters["bytes"] / 64);
+        assert!(of(&lines, "cores").uses > 0);
     }
 }

@@ -100,6 +100,7 @@ impl Host {
             dropped_sram: m.dropped_sram,
             dropped_no_descriptor: m.dropped_no_descriptor,
             completed: m.completed,
+            completed_before: m.completed_before,
             transmitted: m.transmitted,
             in_flight_begin: m.in_path_begin,
             in_flight_end: m.in_path,

@@ -73,6 +73,8 @@ pub struct Packets {
     pub dropped_no_descriptor: u64,
     /// Requests completed by the cores.
     pub completed: u64,
+    /// Requests completed before measuring began: in the warm-up, and while a peak's probe settled.
+    pub completed_before: u64,
     /// Packets sent by the NIC.
     pub transmitted: u64,
     /// Between wire and completion when measuring began and when it ended.

@@ -1,0 +1,95 @@
+"""The main numbers of a run: those of what it measures, packets, DMA or memory benchmarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nic2core import words
+from nic2core.explain.use import serves, work
+from nic2core.percentiles import percentile
+from nic2core.words import NOTHING, three
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nic2core.results import Result
+
+
+@dataclass(frozen=True)
+class Number:
+    """One main number of a run."""
+
+    name: str
+    value: str
+    unit: str
+    raw: float | None = None
+    """The value to compare with other runs; absent where another number tells the difference."""
+
+
+def headline(result: Result) -> list[Number]:
+    """The main numbers, in the order in which they are asked for."""
+    memory = result.data.memory
+    per_request = [c.per_request for c in memory.causes if c.per_request is not None]
+    _, what = work(result.data)
+    numbers = [*(_packets(result) if what == "packets" else _dma(result)), *_benchmarks(result)]
+    numbers.append(_number("memory traffic", memory.bandwidth_gbps, "GB/s"))
+    if per_request:
+        numbers.append(Number("memory lines", three(sum(per_request)), "per request"))
+    if result.data.amat_ns > 0:
+        numbers.append(Number("AMAT", three(result.data.amat_ns), "ns"))
+    return [*numbers, Number("limited by", words.limit(result), "")]
+
+
+def side_by_side(results: Sequence[Result]) -> list[tuple[Number, list[str]]]:
+    """The main numbers of several runs: each with its value in every run, where it has one."""
+    runs = [{n.name: n for n in headline(r)} for r in results]
+    # The longest first: most often it has those of all others, in their order.
+    rows = {name: n for run in sorted(runs, key=len, reverse=True) for name, n in run.items()}
+    return [
+        (number, [run[name].value if name in run else NOTHING for run in runs])
+        for name, number in rows.items()
+    ]
+
+
+def _number(name: str, value: float, unit: str) -> Number:
+    return Number(name, three(value), unit, value)
+
+
+def _packets(result: Result) -> Iterator[Number]:
+    packets, transport = result.data.packets, result.data.transport
+    if transport is not None:
+        yield _number("goodput", transport.goodput_gbps, "Gbit/s")
+    yield _number("completed", packets.completed_mpps, "Mpps")
+    yield Number("network", three(packets.completed_gbps), "Gbit/s")
+    yield Number("offered", three(packets.offered_mpps), "Mpps")
+    yield Number("dropped", words.percent(packets.drop_share).removesuffix(" %"), "%")
+    spread = result.total_latency
+    if spread is None:
+        yield from (Number(f"{p} latency", NOTHING, "µs") for p in ("p50", "p99"))
+        return
+    yield Number("p50 latency", three(percentile(spread, 50.0) / 1e3), "µs")
+    yield _number("p99 latency", percentile(spread, 99.0) / 1e3, "µs")
+
+
+def _dma(result: Result) -> Iterator[Number]:
+    """What the DMA benchmark measures, if there is one."""
+    dma = result.data.dma
+    if dma is None:
+        return
+    yield _number("DMA", dma.gbps, "Gbit/s")
+    yield Number("transactions", three(work(result.data)[0]), "M/s")
+    if dma.latency_ns is not None:
+        yield _number("DMA read latency", dma.latency_ns, "ns")
+
+
+def _benchmarks(result: Result) -> Iterator[Number]:
+    """What memory benchmarks measure, alone or beside packets."""
+    for asked, tenant in zip(result.scenario["tenants"], result.data.tenants, strict=True):
+        if serves(asked):
+            continue
+        streams = tenant.stream_gbps_by_core
+        if streams is not None:
+            yield _number(f"STREAM ({tenant.name})", sum(streams), "GB/s")
+        else:
+            yield _number(f"X-Mem ({tenant.name})", tenant.progress_mps, "M accesses/s")

@@ -1,0 +1,88 @@
+"""The main numbers are those of what a run measures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nic2core import api, words
+from nic2core.differences import differences, summary
+from nic2core.headline import headline, side_by_side
+from nic2core.models import Scenario
+from nic2core.report.page import report_html
+from nic2core.sweep import sweep
+
+if TYPE_CHECKING:
+    from nic2core import Result
+
+SHORT = {"run.warmup": "100 us", "run.duration": "100 us"}
+OF_PACKETS = {"completed", "network", "offered", "dropped", "p50 latency", "p99 latency",
+              "memory lines"}  # fmt: skip
+
+
+def values(result: Result) -> dict[str, str]:
+    return {n.name: n.value for n in headline(result)}
+
+
+def benchmarks(**app: Any) -> Scenario:
+    """Memory benchmarks alone: STREAM and random accesses."""
+    scenario = api.load("explain-memory").model_dump(mode="json", exclude_none=True)
+    xmem = {"kind": "xmem", "pattern": "random", "region": "64 MiB"}
+    scenario["traffic"] = None
+    scenario["tenants"] = [
+        {"name": "a", "cores": {"first": 0, "count": 2}, "app": {"kind": "stream"} | app},
+        {"name": "b", "cores": {"first": 2, "count": 1}, "app": xmem},
+    ]
+    return Scenario.model_validate(scenario)
+
+
+def test_the_dma_benchmark_shows_its_rate_and_its_latency() -> None:
+    result = api.run("pcie-bench", SHORT)
+    shown, dma = values(result), result.data.dma
+    assert dma is not None
+    assert dma.latency_ns is not None
+    assert shown["DMA"] == words.three(dma.gbps)
+    assert shown["DMA read latency"] == words.three(dma.latency_ns)
+    assert shown["transactions"] == words.three(dma.transactions / result.data.measured_ns * 1e3)
+    assert not OF_PACKETS & shown.keys()
+    assert result.tables.dma["gbps"].to_list() == [dma.gbps]
+    # No software runs: there are no cores to be loaded.
+    assert not {"cores", "miss-registers", "AMAT"} & {*shown, *(s.stage for s in result.stages)}
+
+
+def test_memory_benchmarks_show_what_they_moved() -> None:
+    result = api.run(benchmarks(), SHORT)
+    stream, xmem = result.data.tenants
+    shown = values(result)
+    assert stream.stream_gbps_by_core is not None
+    assert shown["STREAM (a)"] == words.three(sum(stream.stream_gbps_by_core))
+    assert shown["X-Mem (b)"] == words.three(xmem.progress_mps)
+    assert not OF_PACKETS & shown.keys()
+    assert result.tables.tenants["stream_gbps_by_core"].to_list()[0] == stream.stream_gbps_by_core
+    assert "3 cores / (1.00 per access x" in words.verdict(result)
+    assert shown["STREAM (a)"] in report_html([result])
+
+
+def test_benchmarks_are_compared_by_what_they_moved() -> None:
+    one, two = sweep(benchmarks(), {"tenants.0.cores.count": [1, 2]}, overrides=SHORT)
+    rows = {number.name: shown for number, shown in side_by_side([one, two])}
+    assert rows["STREAM (a)"] == [values(r)["STREAM (a)"] for r in (one, two)]
+    assert any(said.startswith("STREAM (a): ") for said in differences(one, two))
+    assert "% more accesses" in summary(one, two)
+
+
+def test_benchmarks_beside_packets_are_shown_too() -> None:
+    shown = values(api.run("explain-memory", SHORT))
+    assert {"completed", "X-Mem (xmem)"} <= shown.keys()
+
+
+def test_a_run_without_packets_has_a_headline(packetless: Result) -> None:
+    assert not OF_PACKETS & values(packetless).keys()
+
+
+@pytest.mark.parametrize("rate", ["10 kpps", "100 kpps"])
+def test_a_small_rate_is_not_none(rate: str) -> None:
+    shown = values(api.run("explain-memory", {"traffic.rate": rate, "run.warmup": "100 us"}))
+    assert 0 < float(shown["completed"]) < 0.2
+    assert len(shown["completed"].replace(".", "").lstrip("0")) == 3
