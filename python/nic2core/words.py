@@ -174,31 +174,35 @@ def idle(result: Result) -> bool:
 def verdict(result: Result) -> str:
     """What limits this run, in one sentence, and what more there is to say."""
     packets = result.data.packets
-    name = stage(result.model.cause)
     share = percent(packets.drop_share)
     dropped = f" {share} of the packets are dropped." if packets.drop_share > 0 else ""
+    name = stage(result.model.cause)
     if result.limited:
         verb = "limit" if name.endswith("s") and not name.endswith("bus") else "limits"
         return f"the {name} {verb} this run: {_arithmetic(result)}.{dropped}"
     if idle(result):
-        return f"no packet completes: {_drops(result)}." if dropped else "the run does no work."
-    nearest = f" The nearest stage, the {name}, is at {_share_of_limit(result)} of what it allows."
+        if dropped:
+            return f"no packet completes: {share} are dropped because {_no_room(result)}."
+        return "the run does no work."
     if result.peak is not None:
         short, full = failed(result.peak)
-        return f"{short} sets this peak: at a higher rate {full}.{nearest}{dropped}"
-    if dropped:
-        return f"{_drops(result)} in bursts; on average no stage is full.{nearest}"
-    if result.behind:
-        return f"{FAILED['rate'][1]}, but on average no stage is full.{nearest}"
-    return f"the offered load is the limit of this run.{nearest}"
+        why = f"{short} sets this peak: at a higher rate {full}"
+    elif dropped:
+        why = f"{share} of the packets are dropped in bursts, when {_no_room(result)}"
+    elif result.behind:
+        why = FAILED["rate"][1]
+    else:
+        why = "the offered load is the limit of this run"
+    nearest = f"the nearest stage, the {name}, is at {_share_of_limit(result)} of what it allows"
+    return f"{why}; {nearest}."
 
 
-def _drops(result: Result) -> str:
-    """How many packets are dropped, and for want of what."""
+def _no_room(result: Result) -> str:
+    """For want of what packets are dropped."""
     packets = result.data.packets
-    of_sram = packets.dropped_sram >= packets.dropped_no_descriptor
-    where = "the NIC input SRAM has no room" if of_sram else "no receive descriptor is free"
-    return f"{percent(packets.drop_share)} of the packets are dropped because {where}"
+    if packets.dropped_sram >= packets.dropped_no_descriptor:
+        return "the NIC input SRAM has no room"
+    return "no receive descriptor is free"
 
 
 def _share_of_limit(result: Result) -> str:

@@ -47,7 +47,7 @@ def test_the_verdict_names_the_limiting_stage(ddio: Result, sweeper: Result) -> 
 def test_a_run_at_ease_is_not_called_limited(ddio: Result, calm: Result) -> None:
     verdict = words.verdict(calm)
     assert verdict.startswith(
-        "the offered load is the limit of this run. The nearest stage, the memory bus, is at 35.0 %"
+        "the offered load is the limit of this run; the nearest stage, the memory bus, is at 35.0 %"
     )
     assert "limited by: memory bus → offered load (memory bus next)" in differences(ddio, calm)
     assert summary(calm, calm).endswith("; the limit of both is the offered load.")
@@ -68,7 +68,7 @@ def test_a_peak_with_room_everywhere_names_what_fails_above_it(
 ) -> None:
     found = Peak(peak_mpps=1, fails_at_mpps=2, failed_by=failed_by, probes=[], results=calm.data)
     run = replace(calm, peak=found)
-    assert f"{short} sets this peak: at a higher rate {says}. The nearest" in words.verdict(run)
+    assert f"{short} sets this peak: at a higher rate {says}; the nearest" in words.verdict(run)
     assert words.limit(run) == f"{short} (memory bus next)"
     assert f"({says})" in words.peak(found)
 
@@ -80,7 +80,9 @@ def with_packets(result: Result, **change: float) -> Result:
 
 def test_drops_and_a_backlog_are_not_laid_on_a_stage_with_room(calm: Result) -> None:
     late = with_packets(calm, completed=int(0.9 * calm.data.packets.offered))
-    assert words.verdict(late).startswith("completions fall behind arrivals, but on average no")
+    assert words.verdict(late).startswith(
+        "completions fall behind arrivals; the nearest stage, the"
+    )
     assert words.limit(late) == "growing backlog (memory bus next)"
     for change, why in (({"dropped_sram": 9}, "the NIC input SRAM has no room"),
                         ({"dropped_no_descriptor": 9}, "no receive descriptor is free"),
@@ -88,7 +90,7 @@ def test_drops_and_a_backlog_are_not_laid_on_a_stage_with_room(calm: Result) -> 
         none = {"dropped_sram": 0, "dropped_no_descriptor": 0}
         lossy = with_packets(calm, drop_share=0.001, **none | change)
         assert words.verdict(lossy).startswith(
-            f"0.100 % of the packets are dropped because {why} in bursts; on average no stage is"
+            f"0.100 % of the packets are dropped in bursts, when {why}; the nearest stage,"
         )
         assert words.limit(lossy) == "bursts (memory bus next)"
 
@@ -97,8 +99,7 @@ def test_a_run_that_completes_nothing_names_no_stage(calm: Result) -> None:
     packets = {"completed": 0, "completed_mpps": 0.0, "drop_share": 1.0, "dropped_sram": 122_000}
     none = with_packets(calm, **packets)
     assert words.verdict(none) == (
-        "no packet completes: 100 % of the packets are dropped because the NIC input SRAM has no "
-        "room."
+        "no packet completes: 100 % are dropped because the NIC input SRAM has no room."
     )
     assert (words.limit(none), words.mark(none)) == ("drops", "")
 
