@@ -207,7 +207,7 @@ class Result:
             file /= RESULT_FILE
         if file.suffix == ".toml":
             raise UserError(
-                f"{file} is a scenario and no result. Run it with "
+                f"{file} is a scenario, not a result. Run it with "
                 f"`nic2core run {file} --out DIR`, then name DIR."
             )
         try:

@@ -33,9 +33,9 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     rate, what = work(result.data)
     console.print(
         f"The run does {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
-        "held); of the I/O write credits only those that make whole TLPs count. The domain marked "
-        "is where the scarcest credits spend their wait. A change helps until the next domain "
-        "limits.",
+        "held); I/O write credits count in whole TLPs. The marked domain is where the credits "
+        "that allow least spend most of their wait. A change helps up to what the next domain "
+        "allows.",
         style="dim",
     )
 
@@ -52,7 +52,7 @@ def _table(result: Result, helps: Sequence[Help], *, wide: bool) -> Table:
     table.add_column("held for" if wide else "held", justify="right", no_wrap=True)
     if wide:
         table.add_column(f"uses/{one(what)}", justify="right")
-    table.add_column(f"allows M{what[0]}/s" if wide else f"M{what[0]}/s", justify="right")
+    table.add_column("allows M/s" if wide else "M/s", justify="right")
     table.add_column("change")
     table.add_column("helps by" if wide else "helps", justify="right", no_wrap=True)
     if checked:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from nic2core.results import Result
 
 SERIES_TEXT = (
-    "Drag to zoom all panels, double-click to go back. What single packets wait for: run with "
-    f"--timeline timeline.json, and open that file at {VIEWER.removeprefix('https://')}."
+    "Drag to zoom all panels, double-click to reset. To see what single packets wait for, run with "
+    f"--timeline timeline.json and open that file at {VIEWER.removeprefix('https://')}."
 )
 
 TEMPLATES = Environment(
@@ -135,7 +135,7 @@ def _panels(results: Sequence[Result]) -> list[Panel]:
         Panel(
             "dram",
             "DRAM read latency",
-            "How long reads take at the memory controller: queueing shows as a long upper end.",
+            "How long reads take at the memory controller: queueing shows as a long tail.",
             [("cdf", plots.dram_cdf(results))],
         ),
         Panel(
