@@ -123,7 +123,7 @@ FAILED = {
     "p99": ("the p99 objective", "the 99th percentile of latency exceeds the objective"),
     "drops": ("the drop objective", "more packets are dropped than the objective allows"),
     "rate": ("a growing backlog", "completions fall behind arrivals"),
-    "link": ("the network link", "packets arrive no faster"),
+    "link": ("the link rate", "the network link is full"),
 }
 """What fails above a peak: in short, and in full."""
 

@@ -60,7 +60,7 @@ def test_a_run_at_ease_is_not_called_limited(ddio: Result, calm: Result) -> None
         ("p99", "p99 objective", "the 99th percentile of latency exceeds the objective"),
         ("drops", "drop objective", "more packets are dropped than the objective allows"),
         ("rate", "growing backlog", "completions fall behind arrivals"),
-        ("link", "network link", "packets arrive no faster"),
+        ("link", "link rate", "the network link is full"),
     ],
 )
 def test_a_peak_with_room_everywhere_names_what_fails_above_it(
