@@ -66,14 +66,15 @@ def run(
     timeline: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write what single packets wait for there, for ui.perfetto.dev."
+            metavar="FILE", help="Write a timeline of single packets there, for ui.perfetto.dev."
         ),
     ] = None,
     every: Annotated[
         int, typer.Option("--timeline-every", metavar="N", help="Follow every Nth packet.", min=1)
     ] = Recording.every,
     packets: Annotated[
-        int, typer.Option("--timeline-packets", metavar="N", help="Follow so many packets.", min=1)
+        int,
+        typer.Option("--timeline-packets", metavar="N", help="Follow this many packets.", min=1),
     ] = Recording.packets,
 ) -> None:
     """Simulate a scenario and show where its packets' time and memory traffic go."""
@@ -94,8 +95,8 @@ def peak(
     json_: Json = False,
     out: Out = None,
 ) -> None:
-    """Search the highest rate that keeps the scenario's objective (latency and drops)."""
-    _one(api.find_peak, "searching the peak", scenario, _overrides(sets, seed), json_, out)
+    """Search for the highest rate that keeps the scenario's objective (latency and drops)."""
+    _one(api.find_peak, "searching for the peak", scenario, _overrides(sets, seed), json_, out)
 
 
 @app.command()
@@ -105,7 +106,7 @@ def compare(
         list[str],
         typer.Option(
             metavar="KEY=V1,V2,...",
-            help="A key and the values to compare; several give every combination.",
+            help="A key and its values; with several keys, every combination runs.",
         ),
     ],
     sets: Set = None,
@@ -114,7 +115,7 @@ def compare(
     out: Out = None,
     jobs: Jobs = 1,
     peaks: Annotated[
-        bool, typer.Option("--peak", help="Compare at the highest rate of each, not at one rate.")
+        bool, typer.Option("--peak", help="Compare each case at its own highest rate.")
     ] = False,
 ) -> None:
     """Run a scenario with some keys varied and show the runs side by side."""
@@ -153,11 +154,11 @@ def explain(
     ],
     json_: Json = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Also run each change, to check what is said of it.")
+        bool, typer.Option("--check", help="Also run each change, and compare with the prediction.")
     ] = False,
     jobs: Jobs = 1,
 ) -> None:
-    """Name what limits a run, and by how much a change of each domain would help."""
+    """Name what limits a run, and how much a change to each domain would help."""
     from nic2core.explain import show
     from nic2core.explain.check import check as run_changes
 
@@ -209,12 +210,12 @@ def reproduce(
     json_: Json = False,
     jobs: Jobs = 1,
     claim: Annotated[str | None, typer.Option(metavar="ID", help="Only this claim.")] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where figures go.")] = Path("out"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write figures.")] = Path("out"),
     docs: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Also write the validation pages there.")
     ] = None,
 ) -> None:
-    """Rerun a paper's evaluation and hold every published number against the simulated one."""
+    """Rerun a paper's evaluation and compare every published number with the simulated one."""
     from nic2core.studies import command
 
     code = command.run(study, as_json=json_, jobs=jobs, claim=claim, out=out, docs=docs)
@@ -369,5 +370,5 @@ def main() -> None:
         _note(f"nic2core: {error.filename}: {error.strerror}.")
         sys.exit(EXIT_USER)
     except ModelError as error:
-        _note(f"nic2core: a bug of the simulator, please report it: {error}")
+        _note(f"nic2core: this is a bug in the simulator, please report it: {error}")
         sys.exit(EXIT_BUG)

@@ -43,11 +43,11 @@ def _stage(data: Results, use: Use) -> Stage:
         load = min(1.0, data.io.write_misses / written) if data.io is not None and written else 0.0
         return Stage(use.name, load, f"{100 * load:.1f} % of DMA writes take a new line")
     details = {
-        "wire": f"{100 * load:.0f} % of the time busy",
+        "wire": f"busy {100 * load:.0f} % of the time",
         "nic-sram": f"{of / 1024:.1f} of {use.credits / 1024:.0f} KiB in use",
         "descriptors": f"{of:.0f} of {use.credits} not posted to the NIC",
         "pcie": f"{100 * load:.0f} % in the busier direction",
-        "nic-port": f"{100 * load:.0f} % of the time busy",
+        "nic-port": f"busy {100 * load:.0f} % of the time",
         "dram": f"{data.memory.bandwidth_gbps:.1f} of {data.memory.bus_limit_gbps:.1f} GB/s",
     }
     plain = f"{of:.1f} of {use.credits} {use.unit}s in use"

@@ -194,7 +194,7 @@ def test_a_run_without_work_is_explained_as_far_as_it_goes(
 
 
 def test_a_scenario_of_another_version_cannot_be_checked(ddio: Result) -> None:
-    with pytest.raises(UserError, match="none of this version"):
+    with pytest.raises(UserError, match="does not match this version"):
         check(ddio)
 
 

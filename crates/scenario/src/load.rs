@@ -42,7 +42,7 @@ pub fn load(
         place: Place::File { name: path.display().to_string().into(), line: None },
         key: None,
         given: "the path".into(),
-        problem: "leads to no file".into(),
+        problem: "names no file".into(),
         allowed: "a scenario file, such as scenarios/NAME.toml".into(),
     })?;
     if is_machine(&root) {
@@ -51,7 +51,7 @@ pub fn load(
             place: Place::File { name: path.display().to_string().into(), line: None },
             key: None,
             given: "the path".into(),
-            problem: "leads to a machine and no scenario".into(),
+            problem: "names a machine, not a scenario".into(),
             allowed: format!("a scenario, whose [machine] may say base = \"{stem}\""),
         }));
     }
@@ -154,7 +154,7 @@ fn merge_machine(
         }
     }
     let problem = match mistaken {
-        Some(file) => format!("leads to {}, which is a scenario and no machine", file.display()),
+        Some(file) => format!("names {}, which is a scenario, not a machine", file.display()),
         None => "names no machine file".into(),
     };
     Err(wrong(&problem, available(files, &searched[1..], name)))
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(
             load_with(files.clone()).unwrap_err().to_string(),
             format!(
-                "{line}: machine.base = \"box\" leads to s/box.toml, which is a scenario and no \
+                "{line}: machine.base = \"box\" names s/box.toml, which is a scenario, not a \
                  machine; allowed: a machine file beside the scenario or in s/machines, shipped, \
                  where there is none."
             )
@@ -391,7 +391,7 @@ mod tests {
         );
         assert_eq!(
             load(&Memory(vec![]), Path::new("no.toml"), &[], &[]).unwrap_err().to_string(),
-            "no.toml: the path leads to no file; allowed: a scenario file, such as \
+            "no.toml: the path names no file; allowed: a scenario file, such as \
              scenarios/NAME.toml."
         );
     }
@@ -437,7 +437,7 @@ mod tests {
     fn a_machine_in_place_of_a_scenario_is_one_error() {
         assert_eq!(
             load_text(BOX, BOX, &[]).unwrap_err(),
-            "s/kvs.toml: the path leads to a machine and no scenario; allowed: a scenario, whose \
+            "s/kvs.toml: the path names a machine, not a scenario; allowed: a scenario, whose \
              [machine] may say base = \"kvs\"."
         );
     }

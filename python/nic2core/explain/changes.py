@@ -194,7 +194,7 @@ def _all(result: Result) -> Iterator[Change]:
     if superqueue is not None:
         # Behind them the L2 keeps the same room for its prefetches.
         sets["machine.l2.superqueue"] = superqueue + registers // 2
-    yield Change("miss-registers", f"{registers} a core", sets, _registers(2))
+    yield Change("miss-registers", f"{registers} per core", sets, _registers(2))
     yield from _more_cores(result)
 
 

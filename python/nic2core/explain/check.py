@@ -33,8 +33,8 @@ def check(result: Result, jobs: int = 1, progress: Progress | None = None) -> li
         scenario = Scenario.model_validate(result.scenario)
     except ValidationError as error:
         raise UserError(
-            f"The scenario of this result is none of this version of nic2core: {error}. Make it "
-            "again with `nic2core run ... --out DIR`."
+            f"The scenario of this result does not match this version of nic2core: {error}. Make "
+            "it again with `nic2core run ... --out DIR`."
         ) from error
     prepared = [api.prepare(scenario, h.change.overrides) for h in said]
     done = run_all(prepared, [h.change.domain for h in said], jobs=jobs, progress=progress)

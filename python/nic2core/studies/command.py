@@ -99,7 +99,7 @@ def run(
         console.print(f"error: {error}", style="red", highlight=False, soft_wrap=True)
         return EXIT_USAGE
     except Interrupted as stopped:
-        console.print(f"{stopped}; the same command goes on from there", highlight=False)
+        console.print(f"{stopped}; run the same command again to continue", highlight=False)
         return EXIT_STOPPED
     if as_json:
         json.dump([j.row() for j in done.judged], sys.stdout, indent=2)
