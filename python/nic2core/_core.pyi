@@ -17,7 +17,6 @@ __all__ = [
     "check_scenario",
     "find_peak",
     "load_scenario",
-    "read_capture",
     "scenario_schema",
 ]
 
@@ -46,35 +45,30 @@ def load_scenario(
 def check_scenario(json: str, origins: dict[str, str] | None = None) -> str:
     """The same scenario with every default written out. Raises UserError if it cannot be run."""
 
-def read_capture(json: str, origins: dict[str, str] | None = None) -> bytes | None:
-    """The capture that the scenario replays, if it does. Raises UserError if it is not whole."""
-
 @final
 class Simulation:
     """One simulated server, at time zero: applications populated, caches empty."""
 
-    def __new__(
-        cls, json: str, capture: bytes | None = None, origins: dict[str, str] | None = None
-    ) -> Simulation:
-        """Build the server of a scenario. Raises UserError if it cannot be simulated.
+    def __new__(cls, json: str, origins: dict[str, str] | None = None) -> Simulation:
+        """Build the server of a scenario, and read the capture that it replays, if it does.
 
-        `capture` is the content of the file that the traffic replays; without it, the file is read.
+        Raises UserError if it cannot be simulated.
         """
 
     @property
-    def now_ns(self) -> int:
-        """The simulated time in nanoseconds."""
+    def now_ps(self) -> int:
+        """The simulated time in picoseconds."""
 
     @property
-    def warmup_ns(self) -> int:
-        """When the scenario's warm-up ends, in nanoseconds."""
+    def warmup_ps(self) -> int:
+        """When the scenario's warm-up ends, in picoseconds."""
 
     @property
-    def end_ns(self) -> int:
-        """When the scenario's measured time ends, in nanoseconds."""
+    def end_ps(self) -> int:
+        """When the scenario's measured time ends, in picoseconds."""
 
-    def advance(self, until_ns: int) -> None:
-        """Run until this simulated time, in nanoseconds, without the interpreter's lock.
+    def advance(self, until_ps: int) -> None:
+        """Run until this simulated time, in picoseconds, without the interpreter's lock.
 
         Ctrl-C raises KeyboardInterrupt within a tenth of a second; the server can then go on from
         where it was stopped, and gives the same results as without the interruption.
@@ -97,7 +91,6 @@ class Simulation:
 
 def find_peak(
     json: str,
-    capture: bytes | None = None,
     progress: Callable[[float], object] | None = None,
     origins: dict[str, str] | None = None,
 ) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nic2core import _core, engine
 from nic2core._core import UserError
+from nic2core.capture import capture_digest
 from nic2core.engine import Watch
 from nic2core.labels import describe
 from nic2core.models import Scenario
@@ -60,6 +62,9 @@ def load(path: str | Path, overrides: Mapping[str, Any] | None = None, **more: A
 def prepare(source: Source, overrides: Mapping[str, Any] | None = None) -> Prepared:
     """Read and check what shall run, with some keys changed."""
     overrides = dict(overrides or {})
+    for key, new in overrides.items():
+        if isinstance(new, float) and not isfinite(new):
+            raise UserError(f"{key} = {new} is not a finite number.")
     if isinstance(source, str | Path):
         sets = [f"{key}={toml_value(value)}" for key, value in overrides.items()]
         path = find(source)
@@ -152,17 +157,17 @@ def find_peak(
 
 def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
     """Simulate what `prepare` gave."""
-    return _result(prepared, engine.run(prepared.text, None, watch, prepared.origins), label)
-
-
-def _result(prepared: Prepared, data: Results, label: str | None) -> Result:
-    scenario = prepared.scenario
-    return Result(scenario, data, label or describe(scenario), prepared.settings)
+    return _result(prepared, engine.run(prepared.text, watch, prepared.origins), label)
 
 
 def peak_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
     """Search the peak of what `prepare` gave."""
-    peak = engine.find_peak(prepared.text, None, watch, prepared.origins)
+    peak = engine.find_peak(prepared.text, watch, prepared.origins)
+    return replace(_result(prepared, peak.results, label), peak=peak)
+
+
+def _result(prepared: Prepared, data: Results, label: str | None) -> Result:
     scenario = prepared.scenario
+    replayed = capture_digest(scenario)
     name = label or describe(scenario)
-    return Result(scenario, peak.results, name, prepared.settings, peak)
+    return Result(scenario, data, name, prepared.settings, capture=replayed)

@@ -39,16 +39,14 @@ class Watch:
 
 def run(
     scenario_json: str,
-    capture: bytes | None,
     watch: Watch,
     origins: dict[str, str] | None = None,
 ) -> Results:
     """Simulate a complete scenario; the engine releases the GIL meanwhile.
 
-    Without a `capture`, the file that the scenario names is read. With `origins`, errors name the
-    place of a key.
+    With `origins`, errors name the place of a key.
     """
-    simulation = _simulate(scenario_json, capture, watch, origins)
+    simulation = _simulate(scenario_json, watch, origins)
     return Results.model_validate_json(simulation.results())
 
 
@@ -59,7 +57,7 @@ def record(
     origins: dict[str, str] | None = None,
 ) -> tuple[Results, Timeline]:
     """Simulate like `run`, to the same results, and record a timeline of the measured time."""
-    simulation = _simulate(scenario_json, None, watch, origins, recording)
+    simulation = _simulate(scenario_json, watch, origins, recording)
     recorded = simulation.timeline()
     assert recorded is not None  # noqa: S101 - says to the type checker what we have just asked for
     return (
@@ -70,14 +68,13 @@ def record(
 
 def _simulate(
     scenario_json: str,
-    capture: bytes | None,
     watch: Watch,
     origins: dict[str, str] | None,
     recording: Recording | None = None,
 ) -> _core.Simulation:
     """The server of a scenario at the end of its run."""
-    simulation = _core.Simulation(scenario_json, capture, origins)
-    warm, end = simulation.warmup_ns, simulation.end_ns
+    simulation = _core.Simulation(scenario_json, origins)
+    warm, end = simulation.warmup_ps, simulation.end_ps
     slices = [end * part // SLICES for part in range(1, SLICES + 1)]
     for until in sorted({*slices, warm}):
         simulation.advance(until)
@@ -93,9 +90,8 @@ def _simulate(
 
 def find_peak(
     scenario_json: str,
-    capture: bytes | None,
     watch: Watch,
     origins: dict[str, str] | None = None,
 ) -> Peak:
     """Search the highest rate that keeps the scenario's objective; see `run`."""
-    return Peak.model_validate_json(_core.find_peak(scenario_json, capture, watch.tell, origins))
+    return Peak.model_validate_json(_core.find_peak(scenario_json, watch.tell, origins))

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from nic2core import explain
 from nic2core._core import UserError, __version__
+from nic2core.capture import capture_digest, capture_file
 from nic2core.explain.help import Help, helps
 from nic2core.explain.use import work
 from nic2core.percentiles import percentile
@@ -42,6 +43,8 @@ class Result:
     """The keys that were changed for this run, by overrides or a sweep, with their values."""
     peak: Peak | None = None
     """The search that found this rate, if the run is the peak of one."""
+    capture: str | None = None
+    """SHA-256 of the capture that was replayed, if one was: the file may be another one later."""
 
     @cached_property
     def tables(self) -> Tables:
@@ -142,7 +145,18 @@ class Result:
         """
         from nic2core import engine
 
+        self.check_capture()
         return engine.record(json.dumps(self.scenario), recording or Recording(), engine.Watch())[1]
+
+    def check_capture(self) -> None:
+        """Refuse to run this again where the capture has become another one."""
+        found = capture_digest(self.scenario)
+        if None not in (self.capture, found) and found != self.capture:
+            raise UserError(
+                f"{capture_file(self.scenario)} is not the capture that this result replayed: "
+                f"its SHA-256 is {found} and was {self.capture}. Put that capture back, or make "
+                "the result again with `nic2core run ... --out DIR`."
+            )
 
     def report(self, path: str | Path) -> Path:
         """Write the one-file HTML report and return where it is."""
@@ -157,6 +171,7 @@ class Result:
             "label": self.label,
             "settings": self.settings,
             "scenario": self.scenario,
+            "capture": self.capture,
             "results": self.data.model_dump(mode="json"),
             "peak": None
             if self.peak is None
@@ -179,6 +194,7 @@ class Result:
                 data=data,
                 label=value["label"],
                 settings=value["settings"],
+                capture=value.get("capture"),
                 peak=None
                 if peak is None
                 else Peak.model_validate({**peak, "results": value["results"]}),

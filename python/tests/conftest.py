@@ -104,7 +104,7 @@ def fake_engine(monkeypatch: pytest.MonkeyPatch, ddio: Result) -> list[int]:
         scenario["run"] = {**scenario["run"], "seed": seed}
         return api.Prepared(json.dumps(scenario), None, dict(overrides))
 
-    def run(scenario_json: str, _capture: None, watch: engine.Watch, _origins: None) -> Results:
+    def run(scenario_json: str, watch: engine.Watch, _origins: None) -> Results:
         seed = json.loads(scenario_json)["run"]["seed"]
         for part in range(10):
             watch.tell(part / 10)

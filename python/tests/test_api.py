@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from math import inf, nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pydantic import ValidationError
 
 import nic2core
 from nic2core import UserError, api
 from nic2core.engine import Stopped, Watch
+from nic2core.explain.check import check
 
 if TYPE_CHECKING:
     from nic2core import Result, Scenario
@@ -108,6 +112,21 @@ def test_an_unknown_key_is_refused_for_files_and_scenarios(
             nic2core.run(source, {key: value})
 
 
+@pytest.mark.parametrize("value", [nan, inf])
+def test_what_is_no_finite_number_is_refused_with_its_key(small: Scenario, value: float) -> None:
+    for source in (small, DEMO):
+        with pytest.raises(UserError, match=rf"^tenants\.0\.app\.zipf = {value} is not"):
+            nic2core.run(source, {"tenants.0.app.zipf": value})
+    app = small.model_copy(deep=True).tenants[0].app
+    with pytest.raises(ValidationError, match=r"zipf\n.*finite number"):
+        app.zipf = value  # type: ignore[union-attr]
+
+
+def test_a_run_may_be_shorter_than_a_nanosecond() -> None:
+    times = {"run.warmup": "0 ps", "run.duration": "500 ps", "run.sample": "500 ps"}
+    assert nic2core.run("explain-cpu", times).data.measured_ns == 0.5
+
+
 def test_an_error_names_the_line_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "machines").mkdir()
     file = tmp_path / "bad.toml"
@@ -116,6 +135,30 @@ def test_an_error_names_the_line_of_the_file(tmp_path: Path) -> None:
     line = next(n for n, t in enumerate(text.splitlines(), 1) if t.startswith("io_ways"))
     with pytest.raises(UserError, match=rf"bad\.toml, line {line}: placement\.io_ways"):
         nic2core.run(file)
+
+
+def test_a_saved_replay_runs_again_from_any_folder_and_with_its_own_capture_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(ROOT / "machines", tmp_path / "machines")
+    shutil.copytree(ROOT / "captures", tmp_path / "captures")
+    (tmp_path / "scenarios").mkdir()
+    shutil.copy(DEMO, tmp_path / "scenarios")
+    monkeypatch.chdir(tmp_path)
+    short = {**SMALL, "run.warmup": "10 us", "run.duration": "10 us", "run.sample": "10 us"}
+    saved = nic2core.run("scenarios/demo.toml", short).save("out")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    result = nic2core.Result.load(tmp_path / saved)
+    assert result.timeline() is not None
+    measured = {h.change.domain: h.measured for h in check(result)}
+    assert None not in measured.values()
+    capture = Path(result.scenario["traffic"]["file"])
+    assert capture.is_relative_to(tmp_path / "captures")
+    capture.write_bytes(capture.read_bytes() * 2)
+    for again in (result.timeline, lambda: check(result)):
+        with pytest.raises(UserError, match="is not the capture that this result replayed"):
+            again()
 
 
 def test_a_shipped_scenario_is_found_by_its_name() -> None:

@@ -21,7 +21,7 @@ def small(*sets: str) -> tuple[str, dict[str, str]]:
 def test_the_peak_lies_between_a_rate_that_holds_and_one_that_fails() -> None:
     shares: list[float] = []
     text, origins = small()
-    peak = json.loads(_core.find_peak(text, None, shares.append, origins))
+    peak = json.loads(_core.find_peak(text, shares.append, origins))
     assert 0 < peak["peak_mpps"] < peak["fails_at_mpps"]
     assert shares[-1] == 1.0
     assert shares == sorted(shares)
@@ -33,7 +33,7 @@ def test_an_objective_that_cannot_be_met_is_refused_with_its_place() -> None:
     with pytest.raises(
         UserError, match=r"^.*: slo = \{ p99_service_times = 1, .* cannot be met: at"
     ):
-        _core.find_peak(text, None, None, origins)
+        _core.find_peak(text, None, origins)
 
 
 def test_traffic_without_a_rate_has_no_peak() -> None:
@@ -41,8 +41,13 @@ def test_traffic_without_a_rate_has_no_peak() -> None:
     scenario = json.loads(text)
     sizes = {"kind": "fixed", "size": "1 KiB"}
     scenario["traffic"] = {"kind": "backlog", "depth": 4, "flows": 10, "sizes": sizes}
-    with pytest.raises(UserError, match=r"kvs\.toml, line \d+: traffic\.kind = .* has no peak"):
-        _core.find_peak(json.dumps(scenario), None, None, origins)
+    with pytest.raises(UserError, match=r"kvs\.toml, line \d+: traffic\.kind = .backlog. has no"):
+        _core.find_peak(json.dumps(scenario), None, origins)
+    bench = FIXTURE.parents[4] / "scenarios/pcie-bench.toml"
+    text, origins = _core.load_scenario(bench, [], [bench.parents[1] / "machines"])
+    place = r"pcie-bench\.toml, line 1 \(by default\): traffic\.kind = nothing has no peak"
+    with pytest.raises(UserError, match=place):
+        _core.find_peak(text, None, origins)
 
 
 def test_the_caller_ends_a_search_by_raising() -> None:
@@ -53,4 +58,4 @@ def test_the_caller_ends_a_search_by_raising() -> None:
         raise Enough
 
     with pytest.raises(Enough):
-        _core.find_peak(small()[0], None, enough)
+        _core.find_peak(small()[0], enough)

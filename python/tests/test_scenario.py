@@ -53,12 +53,10 @@ def test_origins_name_the_file_in_later_errors() -> None:
         _core.check_scenario(bad, origins)
 
 
-def test_a_capture_is_read_and_an_empty_one_refused(tmp_path: Path) -> None:
-    assert _core.read_capture(_core.load_scenario(FIXTURE)[0]) is None
+def test_an_empty_capture_is_refused(tmp_path: Path) -> None:
     empty = tmp_path / "empty.pcap"
     empty.touch()
     replay = f"traffic={{ kind = 'replay', file = '{empty}', rate = '1 Gbps' }}"
     text, origins = _core.load_scenario(FIXTURE, [replay])
-    for call in (_core.read_capture, lambda text, origins: _core.Simulation(text, None, origins)):
-        with pytest.raises(UserError, match=r"traffic\.file = .*empty\.pcap.*\(the file is empty"):
-            call(text, origins)
+    with pytest.raises(UserError, match=r"traffic\.file = .*empty\.pcap.*\(the file is empty"):
+        _core.Simulation(text, origins)

@@ -64,10 +64,10 @@ def test_an_error_in_one_point_stops_the_others(
 ) -> None:
     run = engine.run
 
-    def failing(scenario_json: str, capture: None, watch: engine.Watch, origins: None) -> Results:
+    def failing(scenario_json: str, watch: engine.Watch, origins: None) -> Results:
         if '"seed": 2' in scenario_json:
             raise UserError("a peak that cannot be found")
-        return run(scenario_json, capture, watch, origins)
+        return run(scenario_json, watch, origins)
 
     monkeypatch.setattr(engine, "run", failing)
     with pytest.raises(UserError, match="cannot be found"):

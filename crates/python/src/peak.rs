@@ -4,27 +4,26 @@ use std::time::Instant;
 
 use nic2core_engine::peak::{self, RESOLUTION_PERCENT, Watched};
 use nic2core_engine::stats::results::Probe;
-use nic2core_scenario::Loaded;
+use nic2core_scenario::{Disk, Loaded, read_capture};
 use pyo3::prelude::*;
 
-use crate::error::peak_error;
+use crate::error::{peak_error, user_error};
 use crate::scenario::{Places, parse};
-use crate::simulation::{LOOK, load_capture};
+use crate::simulation::LOOK;
 
 /// Finds the highest rate that keeps the scenario's objective.
 #[pyfunction]
-#[pyo3(signature = (json, capture = None, progress = None, origins = None))]
+#[pyo3(signature = (json, progress = None, origins = None))]
 #[expect(clippy::needless_pass_by_value, reason = "Python arguments arrive as values")]
 pub(crate) fn find_peak(
     py: Python<'_>,
     json: &str,
-    capture: Option<Vec<u8>>,
     progress: Option<Py<PyAny>>,
     origins: Option<Places>,
 ) -> PyResult<String> {
     let Loaded { scenario, origins } = parse(json, origins)?;
     py.detach(|| {
-        let capture = load_capture(capture, &scenario, &origins)?;
+        let capture = read_capture(&Disk, &scenario, &origins).map_err(user_error)?;
         let mut stopped: Option<PyErr> = None;
         let mut done = Done::default();
         let mut looked = Instant::now();

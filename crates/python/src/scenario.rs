@@ -1,4 +1,4 @@
-//! Scenarios as JSON text: loaded from files, checked, and their captures read.
+//! Scenarios as JSON text: loaded from files, and checked.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use nic2core_engine::config::Scenario;
 use nic2core_scenario::{Disk, Loaded, Origins};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
 use crate::error::user_error;
 
@@ -16,7 +15,7 @@ pub(crate) type Places = BTreeMap<String, String>;
 /// A checked scenario from Python.
 pub(crate) fn parse(json: &str, origins: Option<Places>) -> PyResult<Loaded> {
     let origins = Origins::from_texts(origins.unwrap_or_default());
-    nic2core_scenario::from_json(json, &origins).map_err(user_error)
+    nic2core_scenario::from_json(&Disk, json, &origins).map_err(user_error)
 }
 
 fn to_json(scenario: &Scenario) -> String {
@@ -47,17 +46,4 @@ pub(crate) fn load_scenario(
 #[pyo3(signature = (json, origins = None))]
 pub(crate) fn check_scenario(json: &str, origins: Option<Places>) -> PyResult<String> {
     Ok(to_json(&parse(json, origins)?.scenario))
-}
-
-/// Reads and checks the capture that a scenario replays.
-#[pyfunction]
-#[pyo3(signature = (json, origins = None))]
-pub(crate) fn read_capture<'py>(
-    py: Python<'py>,
-    json: &str,
-    origins: Option<Places>,
-) -> PyResult<Option<Bound<'py, PyBytes>>> {
-    let Loaded { scenario, origins } = parse(json, origins)?;
-    let bytes = nic2core_scenario::read_capture(&Disk, &scenario, &origins).map_err(user_error)?;
-    Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
 }

@@ -1,16 +1,13 @@
 //! A simulated server that Python runs step by step.
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nic2core_engine::config::Scenario;
 use nic2core_engine::config::scenario::Run;
 use nic2core_engine::host::Host;
 use nic2core_engine::stats::timeline::TimelineConfig;
 use nic2core_engine::time::Ps;
-use nic2core_engine::wire::Capture;
-use nic2core_scenario::{Disk, Loaded, Origins, parse_capture, read_capture};
+use nic2core_scenario::{Disk, Loaded, read_capture};
 use pyo3::prelude::*;
 
 use crate::error::{build_error, model_error, user_error};
@@ -29,16 +26,11 @@ pub(crate) struct Simulation {
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (json, capture = None, origins = None))]
-    fn new(
-        py: Python<'_>,
-        json: &str,
-        capture: Option<Vec<u8>>,
-        origins: Option<Places>,
-    ) -> PyResult<Simulation> {
+    #[pyo3(signature = (json, origins = None))]
+    fn new(py: Python<'_>, json: &str, origins: Option<Places>) -> PyResult<Simulation> {
         let Loaded { scenario, origins } = parse(json, origins)?;
         py.detach(|| {
-            let capture = load_capture(capture, &scenario, &origins)?;
+            let capture = read_capture(&Disk, &scenario, &origins).map_err(user_error)?;
             let host = Host::new(&scenario, capture).map_err(|e| build_error(e, &origins))?;
             Ok(Simulation { host, run: scenario.run })
         })
@@ -46,25 +38,25 @@ impl Simulation {
 
     /// The simulated time.
     #[getter]
-    fn now_ns(&self) -> u64 {
-        self.host.now().0 / 1_000
+    fn now_ps(&self) -> u64 {
+        self.host.now().0
     }
 
     /// When the scenario's warm-up ends.
     #[getter]
-    fn warmup_ns(&self) -> u64 {
-        self.run.warmup.0 / 1_000
+    fn warmup_ps(&self) -> u64 {
+        self.run.warmup.0
     }
 
     /// When the scenario's measured time ends.
     #[getter]
-    fn end_ns(&self) -> u64 {
-        (self.run.warmup.0 + self.run.duration.0) / 1_000
+    fn end_ps(&self) -> u64 {
+        self.run.warmup.0 + self.run.duration.0
     }
 
     /// Runs until this simulated time.
-    fn advance(&mut self, py: Python<'_>, until_ns: u64) -> PyResult<()> {
-        run_until(py, &mut self.host, Ps::from_ns(until_ns))
+    fn advance(&mut self, py: Python<'_>, until_ps: u64) -> PyResult<()> {
+        run_until(py, &mut self.host, Ps(until_ps))
     }
 
     /// Forgets what was counted so far.
@@ -92,20 +84,6 @@ impl Simulation {
         let results = py.detach(|| self.host.results()).map_err(model_error)?;
         Ok(serde_json::to_string(&results).expect("results are plain data"))
     }
-}
-
-/// The capture that traffic replays: as given, or else from the file that the scenario names.
-pub(crate) fn load_capture(
-    given: Option<Vec<u8>>,
-    scenario: &Scenario,
-    origins: &Origins,
-) -> PyResult<Option<Arc<Capture>>> {
-    let bytes = match given {
-        Some(bytes) => Some(bytes),
-        None => read_capture(&Disk, scenario, origins).map_err(user_error)?,
-    };
-    let capture = bytes.map(|bytes| parse_capture(&bytes, scenario, origins));
-    Ok(capture.transpose().map_err(user_error)?.map(Arc::new))
 }
 
 /// Runs in steps, without the interpreter's lock in each and with a look for signals between them.

@@ -6,13 +6,11 @@
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark program prints its figures")]
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use nic2core_engine::host::Host;
 use nic2core_engine::peak::find_peak;
 use nic2core_engine::time::Ps;
-use nic2core_engine::wire::Capture;
 use nic2core_scenario::{Disk, load, read_capture};
 
 fn main() {
@@ -24,8 +22,6 @@ fn main() {
         load(&Disk, &file, sets, &[root.join("machines")]).unwrap_or_else(|e| panic!("{e}"));
     let scenario = loaded.scenario;
     let capture = read_capture(&Disk, &scenario, &loaded.origins).unwrap_or_else(|e| panic!("{e}"));
-    let capture =
-        capture.map(|bytes| Arc::new(Capture::parse(&bytes).expect("the loader has parsed it")));
     if std::env::var_os("PEAK").is_some() {
         let start = Instant::now();
         let peak = find_peak(&scenario, capture, &mut |_| true).unwrap_or_else(|e| panic!("{e}"));

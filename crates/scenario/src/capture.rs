@@ -1,6 +1,7 @@
 //! The capture that a replay needs, read and checked.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use nic2core_engine::config::Scenario;
 use nic2core_engine::wire::Capture;
@@ -11,18 +12,22 @@ use crate::files::Files;
 
 const KEY: &str = "traffic.file";
 
-/// Makes the name of the capture a path from the working directory: in a file, it is relative to
-/// that file; on the command line, it already is what the shell completes.
-pub(crate) fn locate(scenario: &mut Scenario, origins: &Origins) {
-    if let Some(TrafficConfig::Replay { file, .. }) = &mut scenario.traffic
-        && let Place::File { name, .. } = origins.place(KEY)
-    {
-        let folder = Path::new(&*name).parent().unwrap_or(Path::new(""));
-        *file = folder.join(&file).display().to_string();
+/// Makes the name of the capture a whole path, so that a result that holds the scenario can be run
+/// again from any folder. In a file, the name is relative to that file; on the command line and
+/// from a program, to the working directory.
+pub(crate) fn locate(files: &impl Files, scenario: &mut Scenario, origins: &Origins) {
+    if let Some(TrafficConfig::Replay { file, .. }) = &mut scenario.traffic {
+        let path = match origins.place(KEY) {
+            Place::File { name, .. } => {
+                Path::new(&*name).parent().unwrap_or(Path::new("")).join(&*file)
+            }
+            _ => PathBuf::from(&*file),
+        };
+        *file = files.whole(&path).display().to_string();
     }
 }
 
-/// The content of the capture that the scenario replays; nothing if it replays none.
+/// The capture that the scenario replays; nothing if it replays none.
 ///
 /// # Errors
 /// A file that cannot be read, or that is no whole pcap or pcapng capture with packets.
@@ -30,30 +35,20 @@ pub fn read_capture(
     files: &impl Files,
     scenario: &Scenario,
     origins: &Origins,
-) -> Result<Option<Vec<u8>>, UserErrors> {
+) -> Result<Option<Arc<Capture>>, UserErrors> {
     let Some(file) = scenario.traffic.as_ref().and_then(TrafficConfig::capture_file) else {
         return Ok(None);
     };
-    let unreadable = |e| wrong(scenario, origins, format!("cannot be read ({e})"));
-    let bytes = files.read(Path::new(file)).map_err(unreadable)?;
-    parse_capture(&bytes, scenario, origins)?;
-    Ok(Some(bytes))
+    let bytes = files
+        .read(Path::new(file))
+        .map_err(|e| wrong(file, origins, format!("cannot be read ({e})")))?;
+    match Capture::parse(&bytes) {
+        Ok(capture) => Ok(Some(Arc::new(capture))),
+        Err(e) => Err(wrong(file, origins, format!("cannot be replayed ({e})"))),
+    }
 }
 
-/// The capture in the content of the file that the scenario names.
-///
-/// # Errors
-/// Content that is no whole pcap or pcapng capture with packets.
-pub fn parse_capture(
-    bytes: &[u8],
-    scenario: &Scenario,
-    origins: &Origins,
-) -> Result<Capture, UserErrors> {
-    Capture::parse(bytes).map_err(|e| wrong(scenario, origins, format!("cannot be replayed ({e})")))
-}
-
-fn wrong(scenario: &Scenario, origins: &Origins, problem: String) -> UserErrors {
-    let file = scenario.traffic.as_ref().and_then(TrafficConfig::capture_file).unwrap_or_default();
+fn wrong(file: &str, origins: &Origins, problem: String) -> UserErrors {
     UserErrors::from(UserError {
         place: origins.place(KEY),
         key: Some(KEY.into()),
@@ -80,7 +75,7 @@ mod tests {
         file
     }
 
-    fn read(set: &str, file: &str, content: Vec<u8>) -> Result<Option<Vec<u8>>, String> {
+    fn read(set: &str, file: &str, content: Vec<u8>) -> Result<Option<Arc<Capture>>, String> {
         let start = KVS.find("[traffic]").unwrap();
         let end = KVS.find("[placement]").unwrap();
         let traffic = "[traffic]\nkind = \"replay\"\nfile = \"one.pcap\"\nrate = \"1 Gbps\"\n";
@@ -97,8 +92,9 @@ mod tests {
 
     #[test]
     fn a_capture_is_found_beside_the_scenario_or_from_the_command_line() {
-        assert_eq!(read("", "s/one.pcap", pcap()), Ok(Some(pcap())));
-        assert_eq!(read("traffic.file=my/two.pcap", "my/two.pcap", pcap()), Ok(Some(pcap())));
+        let found = |set, file| read(set, file, pcap()).map(|capture| capture.is_some());
+        assert_eq!(found("", "s/one.pcap"), Ok(true));
+        assert_eq!(found("traffic.file=my/two.pcap", "my/two.pcap"), Ok(true));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The one way to files, so that everything above it is tested without a disk.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Read access to files.
 pub trait Files {
@@ -13,6 +13,12 @@ pub trait Files {
 
     /// The names of the files in a folder, sorted; empty if there is no such folder.
     fn names(&self, folder: &Path) -> Vec<String>;
+
+    /// The path from the root, which means the same file whatever the working directory. Files that
+    /// have no working directory keep theirs.
+    fn whole(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
 }
 
 /// The files of this computer.
@@ -30,6 +36,12 @@ impl Files for Disk {
             entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect();
         names.sort();
         names
+    }
+
+    fn whole(&self, path: &Path) -> PathBuf {
+        // A file that is not there has no place, but a path that an error can name.
+        let found = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+        found.unwrap_or_else(|_| path.to_owned())
     }
 }
 

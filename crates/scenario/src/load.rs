@@ -65,7 +65,7 @@ pub fn load(
     for set in sets {
         set.apply(&mut root)?;
     }
-    finish(&root)
+    finish(files, &root)
 }
 
 /// Checks a scenario that a program handed over as JSON text, complete with its machine. `origins`
@@ -73,7 +73,7 @@ pub fn load(
 ///
 /// # Errors
 /// Everything in it that has to be changed.
-pub fn from_json(text: &str, origins: &Origins) -> Result<Loaded, UserErrors> {
+pub fn from_json(files: &impl Files, text: &str, origins: &Origins) -> Result<Loaded, UserErrors> {
     let json = serde_json::from_str(text).map_err(|e| UserError {
         place: origins.place(""),
         key: None,
@@ -81,10 +81,10 @@ pub fn from_json(text: &str, origins: &Origins) -> Result<Loaded, UserErrors> {
         problem: format!("is not JSON ({e})"),
         allowed: "a scenario as JSON".into(),
     })?;
-    finish(&Node::from_json(json, "", origins))
+    finish(files, &Node::from_json(json, "", origins))
 }
 
-fn finish(root: &Node) -> Result<Loaded, UserErrors> {
+fn finish(files: &impl Files, root: &Node) -> Result<Loaded, UserErrors> {
     let wrong = check(&SCHEMA, root);
     if !wrong.is_empty() {
         return Err(UserErrors(wrong));
@@ -102,7 +102,7 @@ fn finish(root: &Node) -> Result<Loaded, UserErrors> {
     })?;
     let violations = validate::violations(&scenario);
     if violations.is_empty() {
-        locate(&mut scenario, &origins);
+        locate(files, &mut scenario, &origins);
         Ok(Loaded { scenario, origins })
     } else {
         Err(origins.explain(&violations))
@@ -276,13 +276,12 @@ mod tests {
     fn json_that_a_program_changed_is_checked_the_same_way() {
         let loaded = load_text(KVS, BOX, &[]).unwrap();
         let json = serde_json::to_string(&loaded.scenario).unwrap();
-        assert_eq!(from_json(&json, &Origins::default()).unwrap().scenario, loaded.scenario);
+        let from = |text: &str| from_json(&Memory(vec![]), text, &Origins::default());
+        assert_eq!(from(&json).unwrap().scenario, loaded.scenario);
         let changed = json.replace("\"io_ways\":2", "\"io_ways\":0");
-        let e = from_json(&changed, &Origins::default()).unwrap_err();
+        let e = from(&changed).unwrap_err();
         assert!(e.to_string().starts_with("scenario: placement.io_ways = 0 cannot be"), "{e}");
-        assert!(
-            from_json("{", &Origins::default()).unwrap_err().to_string().contains("is not JSON")
-        );
+        assert!(from("{").unwrap_err().to_string().contains("is not JSON"));
     }
 
     #[test]

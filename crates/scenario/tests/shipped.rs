@@ -3,11 +3,9 @@
 #![allow(missing_docs, reason = "a test")]
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use nic2core_engine::host::Host;
 use nic2core_engine::stats::results::Results;
-use nic2core_engine::wire::Capture;
 use nic2core_scenario::{Disk, load, read_capture};
 
 fn root() -> PathBuf {
@@ -28,8 +26,7 @@ fn run(file: &Path, sets: &[&str]) -> Results {
     let loaded = load(&Disk, file, &sets, &[root().join("machines")])
         .unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let capture = read_capture(&Disk, &loaded.scenario, &loaded.origins)
-        .unwrap_or_else(|e| panic!("{}: {e}", file.display()))
-        .map(|bytes| Arc::new(Capture::parse(&bytes).expect("the loader has parsed it")));
+        .unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let run = &loaded.scenario.run;
     let mut host = Host::new(&loaded.scenario, capture).unwrap_or_else(|e| panic!("{e}"));
     host.run_until(run.warmup.ps());

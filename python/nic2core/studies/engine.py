@@ -46,13 +46,13 @@ class NativeEngine:
         """See `Engine`."""
         from nic2core import engine
 
-        return _plain(engine.run(json.dumps(scenario), None, engine.Watch()))
+        return _plain(engine.run(json.dumps(scenario), engine.Watch()))
 
     def find_peak(self, scenario: dict[str, Any]) -> dict[str, Any]:
         """See `Engine`."""
         from nic2core import engine
 
-        return _plain(engine.find_peak(json.dumps(scenario), None, engine.Watch()))
+        return _plain(engine.find_peak(json.dumps(scenario), engine.Watch()))
 
 
 def _plain(model: Any) -> dict[str, Any]:

@@ -1,0 +1,28 @@
+"""The capture that a run replays: a file beside its scenario, which may be another one later."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def capture_file(scenario: Mapping[str, Any]) -> Path | None:
+    """The capture that a scenario replays, if it does."""
+    traffic = scenario.get("traffic") or {}
+    return Path(traffic["file"]) if traffic.get("kind") == "replay" else None
+
+
+def capture_digest(scenario: Mapping[str, Any]) -> str | None:
+    """SHA-256 of the capture; nothing without one, or if it cannot be read, as the engine tells."""
+    file = capture_file(scenario)
+    if file is None:
+        return None
+    try:
+        with file.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError:
+        return None
