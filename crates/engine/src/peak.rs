@@ -15,6 +15,7 @@ use crate::host::{BuildError, Host};
 use crate::stats::results::{Peak, Probe, Results};
 use crate::time::Ps;
 use crate::wire::Capture;
+use crate::wire::config::TrafficConfig;
 
 /// Width of the final bracket, percent of the rate.
 pub const RESOLUTION_PERCENT: u64 = 2;
@@ -103,7 +104,11 @@ pub fn find_peak(
     let Some(rate) = host.rate() else {
         return Err(PeakError::NoRate {
             key: "traffic.kind",
-            given: "no traffic with a rate".into(),
+            given: match scenario.traffic {
+                Some(TrafficConfig::ClosedLoop(_)) => "\"closed-loop\"".into(),
+                Some(TrafficConfig::Backlog { .. }) => "\"backlog\"".into(),
+                _ => "nothing".into(),
+            },
             allowed: "poisson, constant, bursts or replay for a peak search",
         });
     };

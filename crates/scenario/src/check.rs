@@ -395,6 +395,12 @@ mod tests {
             "list = {a} is a table; allowed: an array; each of its tables begins with [[list]].",
         );
         refused("share = 2026-01-01", "share = 2026-01-01 has the wrong type; allowed: a number.");
+        for no_number in ["nan", "-inf", "1e400"] {
+            refused(
+                &format!("share = {no_number}"),
+                &format!("share = {no_number} has the wrong type; allowed: a number."),
+            );
+        }
         assert_eq!(
             errors("count = -1"),
             ["f, line 1: count = -1 is out of range; allowed: 0 to 4294967295."]

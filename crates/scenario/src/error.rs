@@ -109,17 +109,18 @@ impl Origins {
         if let Some(place) = self.0.get(&key) {
             return place.clone();
         }
+        let default = |of: &Place| match of {
+            Place::Default(_) => of.clone(),
+            given => Place::Default(Box::new(given.clone())),
+        };
         let mut table = key.as_str();
         while let Some((parent, _)) = table.rsplit_once('.') {
             if let Some(place) = self.0.get(parent) {
-                return Place::Default(Box::new(place.clone()));
+                return default(place);
             }
             table = parent;
         }
-        match self.0.get("") {
-            Some(place) => Place::Default(Box::new(place.clone())),
-            None => Place::Program("scenario".into()),
-        }
+        self.0.get("").map_or(Place::Program("scenario".into()), default)
     }
 
     /// One value that cannot be used, with the place where it was given.
@@ -148,7 +149,9 @@ mod tests {
             (String::new(), file(1)),
             ("tenants.0".into(), file(7)),
             ("tenants.0.name".into(), file(8)),
+            ("traffic".into(), Place::Default(Box::new(file(1)))),
         ]));
+        assert_eq!(origins.place("traffic.kind").to_string(), "kvs.toml, line 1 (by default)");
         assert_eq!(origins.place("tenants[0].name"), file(8));
         assert_eq!(origins.place("tenants.0.name.x").to_string(), "kvs.toml, line 8 (by default)");
         assert_eq!(origins.place("slo.drops").to_string(), "kvs.toml, line 1 (by default)");

@@ -133,7 +133,12 @@ fn by_number(array: &[Node], walked: &str, key: &str) -> String {
         let Value::Table(table) = &element.value else { return false };
         matches!(table.get("name").map(|n| &n.value), Some(Value::String(n)) if n == segment)
     });
-    match named {
+    // Where what comes next is a key of the elements, something else stands in the number's place.
+    let next = below.split('.').next().unwrap_or("");
+    let replaces = array.iter().position(
+        |element| matches!(&element.value, Value::Table(table) if table.contains_key(next)),
+    );
+    match named.or(replaces) {
         Some(i) => format!("; did you mean {}?", join(&join(walked, &i.to_string()), below)),
         None => format!("; did you mean {walked}.0.{rest}?"),
     }
@@ -174,6 +179,7 @@ mod tests {
         for (set, meant) in [
             ("tenants.app.x=1", "elements 0 to 1; did you mean tenants.0.app.x?"),
             ("tenants.b.app.x=1", "elements 0 to 1; did you mean tenants.1.app.x?"),
+            ("tenants.x.name=c", "elements 0 to 1; did you mean tenants.0.name?"),
         ] {
             let e = apply(file, &[set]).unwrap_err();
             assert!(e.ends_with(meant), "{e}");

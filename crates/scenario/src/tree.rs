@@ -24,7 +24,8 @@ pub(crate) enum Value {
     Integer(i128),
     Float(f64),
     String(String),
-    /// What TOML can write but no key takes: dates, and integers beyond 128 bits.
+    /// What TOML can write but no key takes: dates, integers beyond 128 bits, and floats that are
+    /// no finite number.
     Other(String),
     Array(Vec<Node>),
     Table(BTreeMap<String, Node>),
@@ -172,7 +173,10 @@ fn from_value(value: &DeValue<'_>, place: Place, at: &impl Fn(usize) -> Place) -
             Ok(i) => Value::Integer(i),
             Err(_) => Value::Other(i.as_str().to_owned()),
         },
-        DeValue::Float(x) => Value::Float(x.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Float(x) => match x.as_str().parse() {
+            Ok(finite) if f64::is_finite(finite) => Value::Float(finite),
+            _ => Value::Other(x.as_str().to_owned()),
+        },
         DeValue::Boolean(b) => Value::Boolean(*b),
         DeValue::Datetime(d) => Value::Other(d.to_string()),
         DeValue::Array(a) => Value::Array(
