@@ -12,6 +12,7 @@ class Model(BaseModel):
     """What all tables of a scenario have in common."""
 
     model_config = ConfigDict(
+        allow_inf_nan=False,
         extra="forbid",
         serialize_by_alias=True,
         use_attribute_docstrings=True,
