@@ -10,9 +10,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as ProgressBar
 
+from nic2core._core import UserError
 from nic2core.studies import PAPERS, load_study
 from nic2core.studies.engine import NativeEngine
-from nic2core.studies.reproduce import Reproduction, UnknownTargetError, prepare, reproduce
+from nic2core.studies.reproduce import Reproduction, did_you_mean, prepare, reproduce
 from nic2core.studies.runner import Interrupted
 from nic2core.studies.study import Selection
 from nic2core.studies.table import claims_table, score
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from nic2core.studies.engine import Engine
     from nic2core.studies.point import Point
 
-EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_STOPPED = 0, 1, 2, 130
+EXIT_OK, EXIT_FAILED, EXIT_STOPPED = 0, 1, 130
 """A claim that misses is a result, not a failure; a point that cannot be simulated is one."""
 
 
@@ -65,14 +66,17 @@ def parse_target(target: str) -> tuple[str, str | None]:
     """`sweeper/fig5` as paper and figure."""
     paper, slash, figure = target.partition("/")
     if paper not in PAPERS:
-        raise UnknownTargetError(
+        raise UserError(
             f'there is no study "{paper}"; there are {", ".join(PAPERS)}, each alone or with a '
-            f'figure, such as "sweeper/fig5"'
+            f'figure, such as "sweeper/fig5"{did_you_mean(paper, list(PAPERS))}'
         )
     if not slash:
         return paper, None
     if not figure.startswith("fig"):
-        raise UnknownTargetError(f'"{target}" names no figure; expected "{paper}/fig5" or the like')
+        raise UserError(
+            f'"{target}" names no figure; expected "{paper}/fig5" or the like. A single claim is '
+            "asked for with --claim."
+        )
     return paper, figure.removeprefix("fig")
 
 
@@ -95,9 +99,6 @@ def run(
             done = reproduce(
                 task, engine or NativeEngine(), jobs=jobs, out=out, progress=bar, docs=docs
             )
-    except UnknownTargetError as error:
-        console.print(f"error: {error}", style="red", highlight=False, soft_wrap=True)
-        return EXIT_USAGE
     except Interrupted as stopped:
         console.print(f"{stopped}; run the same command again to continue", highlight=False)
         return EXIT_STOPPED

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from nic2core._core import UserError
 from nic2core.studies import draw_html, draw_png, validation
 from nic2core.studies.claim import Claim, ClaimFile, Judged, Simulated, judge, load_claims
 from nic2core.studies.evaluate import At
@@ -15,14 +17,11 @@ from nic2core.studies.runner import Outcome, Progress, Runner
 from nic2core.studies.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from nic2core.studies.engine import Engine
     from nic2core.studies.study import Figure, Selection, Study
-
-
-class UnknownTargetError(ValueError):
-    """The user asked for a claim or figure that the study does not have."""
 
 
 @dataclass(frozen=True)
@@ -54,16 +53,27 @@ def prepare(study: Study, selection: Selection) -> Task:
     claim_file = load_claims(study.paper)
     claims = tuple(c for c in claim_file.claims if selection.has_claim(c))
     figures = tuple(f for f in study.figures if selection.has_figure(f))
+    if not claims and selection.claim is not None:
+        # Too many to list.
+        raise UserError(
+            f'the study "{study.paper}" has no claim "{selection.claim}"; '
+            f"docs/validation/{study.paper}.md lists them"
+            f"{did_you_mean(selection.claim, [c.id for c in claim_file.claims])}"
+        )
     if not claims:
-        asked, known = ("claim", selection.claim), [c.id for c in claim_file.claims]
-        if selection.claim is None:
-            asked, known = ("figure", selection.figure), [f.number for f in study.figures]
-        raise UnknownTargetError(
-            f'the study "{study.paper}" has no {asked[0]} "{asked[1]}"; it has {", ".join(known)}'
+        known = ", ".join(f"fig{f.number}" for f in study.figures)
+        raise UserError(
+            f'the study "{study.paper}" has no figure "{selection.figure}"; it has {known}.'
         )
     needed = [p for c in claims for p in study.evaluators[c.id].points]
     needed += [p for f in figures for p in f.points]
     return Task(study, claim_file, selection, claims, figures, tuple(plan(needed)))
+
+
+def did_you_mean(asked: str, known: Sequence[str]) -> str:
+    """The end of a sentence: the known name that was probably meant, if any is like it."""
+    near = get_close_matches(asked, known, n=1)
+    return f"; did you mean {near[0]}?" if near else "."
 
 
 def reproduce(
