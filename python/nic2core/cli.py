@@ -171,7 +171,7 @@ def explain(
         _print_json(show.to_json(loaded, helps))
     else:
         show.show(loaded, helps)
-    if check and any(h.measured is None for h in helps):
+    if check and any(h.measured is None and h.refused is None for h in helps):
         _note("Stopped: some changes were not run.")
         raise typer.Exit(EXIT_STOPPED)
 

@@ -34,6 +34,8 @@ class Sweep:
     """One per finished point."""
     planned: int
     """Points that were asked for; more than `results` if the sweep was stopped."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """Points that cannot be simulated, by name, and why; of `run_all` with `skip_refused`."""
 
     @property
     def complete(self) -> bool:
@@ -125,16 +127,29 @@ def run_all(
     jobs: int = 1,
     peak: bool = False,
     progress: Progress | None = None,
+    skip_refused: bool = False,
 ) -> Sweep:
-    """Run what `prepare` gave, `jobs` at a time; see `sweep`."""
+    """Run what `prepare` gave, `jobs` at a time; see `sweep`.
+
+    A point that the engine refuses ends all, or with `skip_refused` only itself.
+    """
     progress = progress or Progress()
     progress.planned(list(names))
     simulate = api.peak_prepared if peak else api.run_prepared
 
-    def one(point: int) -> Result:
+    refused: dict[str, str] = {}
+
+    def one(point: int) -> Result | None:
         watch = Watch(lambda share: progress.told(point, share), progress.stop)
         watch.tell(0.0)
-        return simulate(prepared[point], names[point], watch)
+        try:
+            return simulate(prepared[point], names[point], watch)
+        except UserError as error:
+            if not skip_refused:
+                raise
+            refused[names[point]] = str(error)
+            watch.tell(1.0)
+            return None
 
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
         points = [pool.submit(one, point) for point in range(len(prepared))]
@@ -150,8 +165,9 @@ def run_all(
         finally:
             # Whatever ended the waiting, no point goes on; after the last one this stops nothing.
             progress.stop.set()
-    return Sweep([p.result() for p in points if not _stopped(p)], len(prepared))
+    results = [p.result() for p in points if not _stopped(p)]
+    return Sweep([r for r in results if r is not None], len(prepared), refused)
 
 
-def _stopped(point: Future[Result]) -> bool:
+def _stopped(point: Future[Result | None]) -> bool:
     return isinstance(point.exception(), Stopped)

@@ -15,14 +15,8 @@ if TYPE_CHECKING:
     from nic2core.explain.model import Model
     from nic2core.results import Result
 
-MAX_CORES = 32
-"""The most that the engine simulates."""
-
-MAX_LANES, MAX_GENERATION = 16, 5
-"""The largest PCIe link of the engine."""
-
-MAX_TRACKERS = 65535
-"""The most home trackers of the engine."""
+MAX_LANES = 16
+"""The widest PCIe link there is: beyond it, the next generation."""
 
 NETWORK_CAUSES = ("rx", "tx", "descriptor", "mbuf", "page-clean")
 """Parts of the names of the causes that are network data, of which ideal DDIO leaves none."""
@@ -156,7 +150,7 @@ def _all(result: Result) -> Iterator[Change]:
         if pcie["lanes"] < MAX_LANES:
             sets = {"machine.pcie.lanes": 2 * pcie["lanes"]}
             yield Change("pcie", f"{2 * pcie['lanes']} lanes", sets, _wider("pcie"))
-        elif pcie["generation"] < MAX_GENERATION:
+        else:
             sets = {"machine.pcie.generation": pcie["generation"] + 1}
             yield Change("pcie", f"generation {pcie['generation'] + 1}", sets, _wider("pcie"))
         for domain, key in (
@@ -181,7 +175,7 @@ def _all(result: Result) -> Iterator[Change]:
         _memory(1 / max(1e-6, 1 - _network_share(result))),
     )
     trackers = machine["llc"].get("home_trackers")
-    if trackers is not None and 2 * trackers <= MAX_TRACKERS:
+    if trackers is not None:
         sets = {"machine.llc.home_trackers": 2 * trackers}
         yield Change("home-trackers", f"{2 * trackers} of them", sets, _trackers(2))
     channels = machine["dram"]["channels"]
@@ -224,8 +218,6 @@ def _more_cores(result: Result) -> Iterator[Change]:
             moves.append((tenant["cores"]["first"], more))
             before, after = before + count, after + count + more
         last = max(last, first + count + more)
-    if last > MAX_CORES:
-        return
     machine = result.scenario["machine"]
     if last > machine["core"]["count"]:
         sets["machine.core.count"] = last

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def check(result: Result, jobs: int = 1, progress: Progress | None = None) -> list[Help]:
-    """Run every change, `jobs` at a time. Ctrl-C ends it: what is not run has no measured value."""
+    """Run every change, `jobs` at a time; one that the engine refuses says why.
+
+    Ctrl-C ends it: what is not run has no measured value.
+    """
     if result.peak is not None:
         raise UserError(
             "The peak of a search has no rate of its own that a change could be run at; make a "
@@ -36,7 +39,20 @@ def check(result: Result, jobs: int = 1, progress: Progress | None = None) -> li
             f"The scenario of this result does not match this version of nic2core: {error}. Make "
             "it again with `nic2core run ... --out DIR`."
         ) from error
-    prepared = [api.prepare(scenario, h.change.overrides) for h in said]
-    done = run_all(prepared, [h.change.domain for h in said], jobs=jobs, progress=progress)
+    result.check_capture()
+    prepared: dict[str, api.Prepared] = {}
+    refused: dict[str, str] = {}
+    for help_ in said:
+        try:
+            prepared[help_.change.domain] = api.prepare(scenario, help_.change.overrides)
+        except UserError as error:
+            refused[help_.change.domain] = str(error)
+    done = run_all(
+        list(prepared.values()), list(prepared), jobs=jobs, progress=progress, skip_refused=True
+    )
+    refused = {d: r.removeprefix("scenario: ") for d, r in (refused | done.refused).items()}
     measured = {r.label: work(r.data)[0] / base - 1 for r in done}
-    return [replace(h, measured=measured.get(h.change.domain)) for h in said]
+    return [
+        replace(h, measured=measured.get(h.change.domain), refused=refused.get(h.change.domain))
+        for h in said
+    ]

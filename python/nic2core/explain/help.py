@@ -21,6 +21,8 @@ class Help:
     """Rate with the change / rate without - 1, by the model."""
     measured: float | None = None
     """The same of two runs; nothing before the change is run."""
+    refused: str | None = None
+    """Why the change cannot be run, if it was tried and cannot."""
 
     @property
     def error(self) -> float | None:

@@ -38,11 +38,17 @@ def show(result: Result, helps: Sequence[Help]) -> None:
         "allows.",
         style="dim",
     )
+    for refused in (h for h in helps if h.refused is not None):
+        console.print(
+            f"Not possible: {words.stage(refused.change.domain)}, {refused.change.what}: "
+            f"{refused.refused}",
+            style="dim",
+        )
 
 
 def _table(result: Result, helps: Sequence[Help], *, wide: bool) -> Table:
     _, what = work(result.data)
-    checked = any(h.measured is not None for h in helps)
+    checked = any(h.measured is not None or h.refused is not None for h in helps)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("domain", no_wrap=True)
     table.add_column("in use", justify="right")
@@ -82,7 +88,9 @@ def _row(result: Result, use: Use, help_: Help | None, *, wide: bool) -> list[Te
     cells.append(words.allowed(result, use))
     cells.append("" if help_ is None else help_.change.what)
     cells.append("" if help_ is None else words.gain(help_.predicted))
-    if help_ is not None and help_.measured is not None:
+    if help_ is not None and help_.refused is not None:
+        cells.append("not possible")
+    elif help_ is not None and help_.measured is not None:
         cells.append(words.gain(help_.measured))
     return cells
 
@@ -126,6 +134,7 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
                 "set": h.change.overrides,
                 "helps_by": finite(h.predicted),
                 "rerun": h.measured,
+                "not_possible": h.refused,
             }
             for h in helps
         ],
