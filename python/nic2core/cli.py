@@ -15,7 +15,7 @@ from rich.console import Console
 
 from nic2core import _core, api, terminal
 from nic2core._core import ModelError, UserError
-from nic2core.results import Result
+from nic2core.results import RESULT_FILE, Result, comparison
 from nic2core.sweep import sweep
 from nic2core.timeline import VIEWER, Recording
 
@@ -121,7 +121,7 @@ def compare(
     """Run a scenario with some keys varied and show the runs side by side."""
     if out is not None:
         _writable_dir(out)
-    varied = dict(_pair(text, "--vary", "placement.io_ways=2,4,6") for text in vary)
+    varied = _pairs(vary, "--vary", "placement.io_ways=2,4,6")
     values = {key: split_values(text) for key, text in varied.items()}
     with terminal.sweep_progress() as progress:
         done = sweep(
@@ -285,18 +285,17 @@ def _note_files(out: Path) -> None:
 
 
 def load_results(path: Path) -> list[Result]:
-    """The result in a directory, or those of a comparison in its numbered subdirectories."""
-    points = sorted(p.parent for p in path.glob("[0-9][0-9]*/result.json"))
-    if points and not (path / "result.json").exists():
-        return [Result.load(p) for p in points]
-    return [Result.load(path)]
+    """What the last command wrote into a directory: a result, or those of a comparison."""
+    return [Result.load(run) for run in comparison(path) or [path]]
 
 
 def _writable_dir(path: Path) -> None:
-    """Refuse a directory for results before a run that would be lost."""
+    """Refuse a directory for results before a run that would be lost; tell of others there."""
     if path.exists() and not path.is_dir():
         raise UserError(f"{path} is a file; --out wants a directory.")
     _writable(path, "results cannot be written into it")
+    if (path / RESULT_FILE).exists() or (path.is_dir() and comparison(path)):
+        _note(f"{path} holds results already: those of the same name will be replaced.")
 
 
 def _writable_file(path: Path) -> None:
@@ -317,21 +316,30 @@ def _writable(path: Path, fails: str) -> None:
 
 
 def _overrides(sets: list[str] | None, seed: int | None) -> dict[str, Any]:
-    overrides: dict[str, Any] = dict(
-        _pair(text, "--set", "placement.io_ways=4") for text in sets or []
-    )
+    overrides: dict[str, Any] = _pairs(sets or [], "--set", "placement.io_ways=4")
     if seed is not None:
+        if "run.seed" in overrides:
+            raise UserError("run.seed is given twice, by --seed and by --set; give it once.")
         overrides["run.seed"] = seed
     return overrides
 
 
-def _pair(text: str, option: str, example: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip() or not value.strip():
-        raise UserError(
-            f"`{option} {text}` is not a key and a value; write for example `{option} {example}`."
-        )
-    return key.strip(), value.strip()
+def _pairs(texts: list[str], option: str, example: str) -> dict[str, str]:
+    """The keys of an option with their values; each key once."""
+    pairs: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not key or not value:
+            raise UserError(
+                f"`{option} {text}` is not a key and a value; write for example `{option} "
+                f"{example}`."
+            )
+        if key in pairs:
+            raise UserError(
+                f"`{option} {text}` comes after `{option} {key}={pairs[key]}`; give each key once."
+            )
+        pairs[key] = value
+    return pairs
 
 
 def split_values(text: str) -> list[str]:

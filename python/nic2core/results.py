@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 RESULT_FILE = "result.json"
 """The file of a result directory that holds everything; the Parquet files beside it are views."""
+COMPARISON_FILE = "comparison.json"
+"""The file of a comparison's directory that names the directories of its runs, in order. Where it
+is, the directory holds that comparison, whatever else lies there from earlier commands."""
 
 
 @dataclass(frozen=True)
@@ -206,13 +209,18 @@ class Result:
             ) from error
 
     def save(self, directory: str | Path) -> Path:
-        """Write `result.json` and one Parquet file per table; return the directory."""
+        """Write `result.json` and one Parquet file per table; return the directory.
+
+        A comparison that was saved there before is no longer found by the directory's name; its
+        runs stay.
+        """
         directory = Path(directory)
         directory.mkdir(parents=True, exist_ok=True)
         text = json.dumps(self.to_json(), indent=1, allow_nan=False)
         (directory / RESULT_FILE).write_text(text + "\n", encoding="utf-8")
         for name, table in self.tables.all().items():
             table.write_parquet(directory / f"{name}.parquet")
+        (directory / COMPARISON_FILE).unlink(missing_ok=True)
         return directory
 
     @classmethod
@@ -220,6 +228,12 @@ class Result:
         """Read a result from its directory or its `result.json`."""
         file = Path(path)
         if file.is_dir():
+            runs = comparison(file)
+            if runs:
+                raise UserError(
+                    f"{path} is a comparison of {len(runs)} runs; name one of them, such as "
+                    f"{runs[0]}."
+                )
             file /= RESULT_FILE
         if file.suffix == ".toml":
             raise UserError(
@@ -229,12 +243,6 @@ class Result:
         try:
             text = file.read_bytes()
         except FileNotFoundError:
-            runs = sorted(Path(path).glob(f"[0-9][0-9]*/{RESULT_FILE}"))
-            if runs:
-                raise UserError(
-                    f"{path} is a comparison of {len(runs)} runs; name one of them, such as "
-                    f"{runs[0].parent}."
-                ) from None
             raise UserError(
                 f"{file} does not exist. A result is a directory that `nic2core run ... --out DIR` "
                 f"wrote, or the {RESULT_FILE} in it."
@@ -246,3 +254,14 @@ class Result:
         from nic2core.report import notebook_html
 
         return notebook_html(self)
+
+
+def comparison(directory: Path) -> list[Path]:
+    """The directories of the runs of a comparison that was saved here; none of a single run."""
+    file = directory / COMPARISON_FILE
+    try:
+        return [directory / str(run) for run in json.loads(file.read_bytes())["runs"]]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{file} is not what `nic2core compare ... --out DIR` wrote.") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from nic2core import api
+from nic2core._core import UserError, __version__
 from nic2core.engine import Stopped, Watch
 from nic2core.labels import name_cases
+from nic2core.results import COMPARISON_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,10 +57,22 @@ class Sweep:
         return write_report(self.results, Path(path))
 
     def save(self, directory: str | Path) -> Path:
-        """Write each point to its own directory under `directory`."""
-        for number, result in enumerate(self.results):
-            result.save(Path(directory) / f"{number:02}")
-        return Path(directory)
+        """Write each point to its own directory under `directory`, and the list of them.
+
+        Runs of an earlier sweep there stay, unless they have the same number, and are not listed.
+        """
+        directory = Path(directory)
+        digits = max(2, len(str(self.planned - 1)))
+        names = [f"{number:0{digits}}" for number in range(len(self.results))]
+        listed = directory / COMPARISON_FILE
+        # Runs of which only some are replaced, because the disk is full, are no comparison.
+        listed.unlink(missing_ok=True)
+        for name, result in zip(names, self.results, strict=True):
+            result.save(directory / name)
+        directory.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"nic2core": __version__, "runs": names}, indent=1)
+        listed.write_text(text + "\n", encoding="utf-8")
+        return directory
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)
@@ -113,6 +128,11 @@ def sweep(
     `peak`, each point is the search of its highest rate. Ctrl-C stops the sweep and returns the
     points that are finished.
     """
+    twice = sorted(vary.keys() & (overrides or {}).keys())
+    if twice:
+        raise UserError(
+            f"{', '.join(twice)}: a key cannot be varied and be set for all runs; give it once."
+        )
     settings = cases(vary)
     # Every point is read before the first one runs: a mistake in the last is told at once.
     prepared = [api.prepare(source, {**(overrides or {}), **s}) for s in settings]

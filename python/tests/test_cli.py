@@ -63,6 +63,41 @@ def test_compare_writes_every_run_and_one_report(
 
 
 @pytest.mark.usefixtures("fake_engine")
+def test_a_directory_shows_what_the_last_command_wrote_and_keeps_the_rest(
+    command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def seeds() -> list[int]:
+        return [r.data.seed for r in cli.load_results(tmp_path)]
+
+    many = ",".join(str(seed) for seed in range(20, 121))
+    for arguments, found in (
+        (("compare", "any.toml", "--vary", "run.seed=1,2,3"), [1, 2, 3]),
+        (("compare", "any.toml", "--vary", "run.seed=4,5"), [4, 5]),
+        (("run", "any.toml", "--seed", "6"), [6]),
+        (("compare", "any.toml", "--vary", "run.seed=7,8"), [7, 8]),
+        (("compare", "any.toml", "--jobs", "16", "--vary", f"run.seed={many}"), [*range(20, 121)]),
+    ):
+        assert command(*arguments, "--out", tmp_path) == 0
+        assert seeds() == found
+        told = "holds results already" in capsys.readouterr().err
+        assert told == (found != [1, 2, 3])
+    assert Result.load(tmp_path / "02").data.seed == 3
+    assert Result.load(tmp_path / "result.json").data.seed == 6
+    assert command("explain", tmp_path) == cli.EXIT_USER
+    assert "a comparison of 101 runs; name one of them" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_list_of_runs_that_is_none_is_told_before_a_run(
+    command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "comparison.json").write_text("[]")
+    for arguments in (("report", tmp_path), ("run", "any.toml", "--out", tmp_path)):
+        assert command(*arguments) == cli.EXIT_USER
+        assert "comparison.json is not what `nic2core compare" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("fake_engine")
 def test_a_report_tells_runs_of_one_label_apart(
     command: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,6 +116,17 @@ def test_a_report_tells_runs_of_one_label_apart(
         (["run", "any.toml", "--set", "run.seed=13"], "run.seed = 13: brings bad luck"),
         (["run", "any.toml", "--set", "run.seed"], "`--set run.seed` is not a key and a value"),
         (["compare", "any.toml", "--vary", "=1,2"], "`--vary =1,2` is not a key and a value"),
+        (
+            ["compare", "any.toml", "--vary", "run.seed=2,4", "--vary", "run.seed=6"],
+            "`--vary run.seed=6` comes after `--vary run.seed=2,4`; give each key once",
+        ),
+        (["run", "any.toml", "--set", "run.seed=1", "--set", "run.seed = 2"], "comes after `--set"),
+        (["run", "any.toml", "--set", "run.seed=1", "--seed", "2"], "by --seed and by --set"),
+        (
+            ["compare", "any.toml", "--vary", "run.seed=2,4", "--set", "run.seed=6"],
+            "run.seed: a key cannot be varied and be set for all runs",
+        ),
+        (["reproduce", "nothing"], 'nic2core: there is no study "nothing"; there are sweeper, '),
         (["report", "nowhere"], "nowhere does not exist"),
     ],
 )

@@ -10,6 +10,7 @@ import pytest
 from nic2core import Result, UserError
 from nic2core.report.path import picture
 from nic2core.results import RESULT_FILE
+from nic2core.sweep import Sweep
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,7 +111,6 @@ def test_arrivals_that_are_few_by_chance_are_no_limit(ddio: Result) -> None:
 
 
 def test_one_run_of_a_comparison_has_to_be_named(ddio: Result, tmp_path: Path) -> None:
-    ddio.save(tmp_path / "00")
-    ddio.save(tmp_path / "01")
+    Sweep([ddio, ddio], planned=2).save(tmp_path)
     with pytest.raises(UserError, match=r"comparison of 2 runs; name one of them, such as .*00"):
         Result.load(tmp_path)
