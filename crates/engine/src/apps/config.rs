@@ -30,6 +30,11 @@ pub enum AppConfig {
 }
 
 impl AppConfig {
+    /// Whether its cores have queues; memory benchmarks have none.
+    pub(crate) fn serves_packets(&self) -> bool {
+        !matches!(self, AppConfig::Stream(_) | AppConfig::Xmem(_))
+    }
+
     /// Everything wrong with the values.
     pub fn check(&self) -> Vec<Invalid> {
         match self {

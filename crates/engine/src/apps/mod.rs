@@ -142,11 +142,6 @@ impl AnyApp {
         }
     }
 
-    /// Whether its cores have queues; memory benchmarks have none.
-    pub fn serves_packets(&self) -> bool {
-        !matches!(self, AnyApp::Stream(_) | AnyApp::Xmem(_))
-    }
-
     /// What the application has done since its counters were reset.
     pub fn counters(&self) -> AppCounters {
         match self {

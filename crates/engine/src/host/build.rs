@@ -77,7 +77,7 @@ fn tenants(
                 core_ways[id] = mask(ways);
             }
             (cores[id].tenant, cores[id].rank) = (Some(index), rank);
-            if !app.serves_packets() || scenario.traffic.is_none() {
+            if !tenant.app.serves_packets() || scenario.traffic.is_none() {
                 continue;
             }
             let number = queues.len() as u32;

@@ -249,16 +249,11 @@ fn check_tenants(v: &mut Violations, scenario: &Scenario) {
 
 /// Cores that have a queue.
 pub(crate) fn serving_cores(scenario: &Scenario) -> u32 {
-    scenario.tenants.iter().filter(|t| serves_packets(t)).map(|t| t.cores.count).sum()
-}
-
-/// Whether an application takes packets.
-fn serves_packets(tenant: &Tenant) -> bool {
-    !matches!(tenant.app, AppConfig::Stream(_) | AppConfig::Xmem(_))
+    scenario.tenants.iter().filter(|t| t.app.serves_packets()).map(|t| t.cores.count).sum()
 }
 
 fn check_services(v: &mut Violations, scenario: &Scenario) {
-    let server = scenario.tenants.iter().find(|tenant| serves_packets(tenant));
+    let server = scenario.tenants.iter().find(|tenant| tenant.app.serves_packets());
     match (&scenario.traffic, server) {
         (None, Some(server)) => {
             v.add("traffic", "nothing", format!("a table, because {} serves packets", server.name));
@@ -270,7 +265,7 @@ fn check_services(v: &mut Violations, scenario: &Scenario) {
     }
     let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
     let mut stacks = 0;
-    for (i, tenant) in scenario.tenants.iter().enumerate().filter(|(_, t)| serves_packets(t)) {
+    for (i, tenant) in scenario.tenants.iter().enumerate().filter(|(_, t)| t.app.serves_packets()) {
         let stack = matches!(tenant.app, AppConfig::Snap(_));
         stacks += u32::from(stack);
         let allowed = match (closed_loop, stack) {
@@ -308,7 +303,7 @@ fn check_memory(v: &mut Violations, scenario: &Scenario) {
     let (mut buffers, mut data) = (0, 0);
     for tenant in &scenario.tenants {
         let cores = u128::from(tenant.cores.count);
-        if serves_packets(tenant) {
+        if tenant.app.serves_packets() {
             buffers += queue * cores;
         }
         data += u128::from(SMALL)
