@@ -18,6 +18,7 @@ __all__ = [
     "find_peak",
     "load_scenario",
     "scenario_schema",
+    "without_effect",
 ]
 
 __version__: Final[str]
@@ -44,6 +45,12 @@ def load_scenario(
 
 def check_scenario(json: str, origins: dict[str, str] | None = None) -> str:
     """The same scenario with every default written out. Raises UserError if it cannot be run."""
+
+def without_effect(json: str) -> dict[str, str]:
+    """The keys of a checked scenario that decide nothing in it, and why: another key says so.
+
+    What lies below such a key is meant too.
+    """
 
 @final
 class Simulation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from math import isfinite
@@ -19,7 +20,7 @@ from nic2core.results import Result
 from nic2core.timeline import Recording, Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from nic2core.results_model import Results
@@ -41,6 +42,8 @@ class Prepared:
     """Where each key was given, so that a later error can name the place."""
     settings: dict[str, Any] = field(default_factory=dict)
     """The keys that were changed for this run, with their values."""
+    without_effect: dict[str, str] = field(default_factory=dict)
+    """Those of them that decide nothing in it, and why."""
 
     @property
     def scenario(self) -> dict[str, Any]:
@@ -79,11 +82,33 @@ def prepare(source: Source, overrides: Mapping[str, Any] | None = None) -> Prepa
             )
         folders: list[str | PathLike[str]]
         folders = [path.parent.parent / "machines", "machines", SHIPPED / "machines"]
-        return Prepared(*_core.load_scenario(path, sets, folders), overrides)
+        return _prepared(*_core.load_scenario(path, sets, folders), overrides)
     value = source.model_dump(mode="json", exclude_none=True)
     for key, new in overrides.items():
         _set(value, key, new)
-    return Prepared(_core.check_scenario(json.dumps(value)), None, overrides)
+    return _prepared(_core.check_scenario(json.dumps(value)), None, overrides)
+
+
+def _prepared(text: str, origins: dict[str, str] | None, overrides: dict[str, Any]) -> Prepared:
+    idle = _core.without_effect(text) if overrides else {}
+    found = {
+        key: because
+        for key in overrides
+        for of, because in idle.items()
+        if f"{key}.".startswith(f"{of}.")
+    }
+    return Prepared(text, origins, overrides, found)
+
+
+class WithoutEffect(UserWarning):
+    """A key was set that decides nothing, because of what another key says."""
+
+
+def warn_of_keys_without_effect(runs: Sequence[Prepared]) -> None:
+    """Tell the user of keys that were changed and decide nothing in any of these runs."""
+    for key, because in (runs[0].without_effect if runs else {}).items():
+        if all(key in run.without_effect for run in runs):
+            warnings.warn(f"{key} has no effect here: {because}.", WithoutEffect, stacklevel=3)
 
 
 def find(path: str | Path) -> Path:
@@ -122,7 +147,9 @@ def run(
     watch: Watch | None = None,
 ) -> Result:
     """Simulate a scenario. The same scenario and seed give the same bits, on any machine."""
-    return run_prepared(prepare(source, overrides), label, watch or Watch())
+    prepared = prepare(source, overrides)
+    warn_of_keys_without_effect([prepared])
+    return run_prepared(prepared, label, watch or Watch())
 
 
 def record(
@@ -135,6 +162,7 @@ def record(
 ) -> tuple[Result, Timeline]:
     """Simulate a scenario like `run`, and follow single packets of it on their way."""
     prepared = prepare(source, overrides)
+    warn_of_keys_without_effect([prepared])
     data, timeline = engine.record(
         prepared.text, recording or Recording(), watch or Watch(), prepared.origins
     )
@@ -152,7 +180,9 @@ def find_peak(
 
     `result.peak` says between which two rates the peak lies, and every rate that was tried.
     """
-    return peak_prepared(prepare(source, overrides), label, watch or Watch())
+    prepared = prepare(source, overrides)
+    warn_of_keys_without_effect([prepared])
+    return peak_prepared(prepared, label, watch or Watch())
 
 
 def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:

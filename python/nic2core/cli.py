@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -364,10 +365,17 @@ def _note(text: str) -> None:
     Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
 
 
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _note(f"nic2core: {message}")
+
+
 def main() -> None:
     """Run the command; the user's mistakes end in one paragraph and exit code 2."""
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", api.WithoutEffect)
+            warnings.showwarning = _show_warning
+            app()
     except UserError as error:
         _note(f"nic2core: {error}")
         sys.exit(EXIT_USER)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import warnings
 from math import inf, nan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from pydantic import ValidationError
 
 import nic2core
 from nic2core import UserError, api
+from nic2core.api import WithoutEffect
 from nic2core.engine import Stopped, Watch
 from nic2core.explain.check import check
 
@@ -125,6 +127,23 @@ def test_what_is_no_finite_number_is_refused_with_its_key(small: Scenario, value
 def test_a_run_may_be_shorter_than_a_nanosecond() -> None:
     times = {"run.warmup": "0 ps", "run.duration": "500 ps", "run.sample": "500 ps"}
     assert nic2core.run("explain-cpu", times).data.measured_ns == 0.5
+
+
+def test_a_key_without_effect_is_warned_of_unless_another_run_feels_it(small: Scenario) -> None:
+    dma = small.model_copy(deep=True)
+    dma.placement.policy = "dma"
+    short = {"run.warmup": "1 us", "run.duration": "1 us", "run.sample": "1 us"}
+    for source in (dma, DEMO):
+        sets = {**SMALL, **short, "placement.policy": "dma", "placement.io_ways": 4}
+        with pytest.warns(WithoutEffect, match=r"placement\.io_ways has no effect here: placement"):
+            nic2core.run(source, sets)
+    with pytest.warns(WithoutEffect, match=r"placement\.io_ways has no effect"):
+        nic2core.sweep(dma, {"placement.io_ways": [2, 4]}, overrides=short)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nic2core.run(dma, short)
+        policies = ["dma", "ddio"]
+        nic2core.sweep(small, {"placement.policy": policies, "placement.io_ways": [2, 4]})
 
 
 def test_an_error_names_the_line_of_the_file(tmp_path: Path) -> None:

@@ -208,6 +208,20 @@ def test_ctrl_c_in_a_run_is_told_and_ends_with_130(
     assert fake_engine == []
 
 
+def test_a_key_without_effect_is_told_beside_the_results(
+    command: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    sets = ["placement.policy=dma", "placement.io_ways=4", "run.warmup=1 us", "run.duration=1 us"]
+    options = [part for text in (*sets, "run.sample=1 us") for part in ("--set", text)]
+    assert command("run", "explain-cpu", "--json", *options) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["settings"]["placement.io_ways"] == "4"
+    assert said.err == (
+        'nic2core: placement.io_ways has no effect here: placement.policy = "dma" writes nothing '
+        "to the LLC.\n"
+    )
+
+
 def test_the_schema_is_printed_as_it_is(
     command: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:

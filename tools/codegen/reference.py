@@ -34,6 +34,11 @@ relative to the working directory.
 
 Unknown keys, wrong units and impossible combinations are refused with file, line, key, the value
 given and what is allowed.
+
+**A key without effect** is one that decides nothing because of what another says: `placement.io_ways`
+with `policy = "dma"`, `traffic.sizes` where the clients of a key-value store decide. In a file it is
+taken as it is, for it may be required there. Given by `--set`, `--vary` or from Python it is warned
+of, unless it has an effect in another run of the same command.
 """
 
 

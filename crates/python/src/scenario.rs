@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use nic2core_engine::config::Scenario;
+use nic2core_engine::config::{Scenario, without_effect as keys};
 use nic2core_scenario::{Disk, Loaded, Origins};
 use pyo3::prelude::*;
 
@@ -46,4 +46,11 @@ pub(crate) fn load_scenario(
 #[pyo3(signature = (json, origins = None))]
 pub(crate) fn check_scenario(json: &str, origins: Option<Places>) -> PyResult<String> {
     Ok(to_json(&parse(json, origins)?.scenario))
+}
+
+/// The keys that decide nothing in a checked scenario, and why.
+#[pyfunction]
+pub(crate) fn without_effect(json: &str) -> PyResult<BTreeMap<String, &'static str>> {
+    let found = keys::without_effect(&parse(json, None)?.scenario);
+    Ok(found.into_iter().map(|k| (k.key, k.because)).collect())
 }

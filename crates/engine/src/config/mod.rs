@@ -8,6 +8,7 @@ pub mod machine;
 pub mod scenario;
 pub mod units;
 pub mod validate;
+pub mod without_effect;
 
 pub use machine::Machine;
 pub use scenario::Scenario;

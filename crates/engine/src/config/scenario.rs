@@ -49,7 +49,8 @@ impl Scenario {
 pub struct Placement {
     /// The policy.
     pub policy: Policy,
-    /// LLC ways in which `ddio` may allocate: the lowest so many.
+    /// LLC ways in which `ddio` may allocate, and `ideal-ddio` what is no packet: the lowest so many.
+    /// Without effect with `dma`.
     #[serde(default = "Placement::default_io_ways")]
     pub io_ways: u32,
     /// Whether consumed buffers are swept (the `clsweep` instruction and the `SweepBuffer` flag of

@@ -14,7 +14,7 @@ pub enum TrafficConfig {
     Constant {
         /// Packets per second.
         rate: Rate,
-        /// How long the packets are.
+        /// How long the packets are; without effect where clients decide (`app.requests = "drawn"`).
         sizes: SizesConfig,
         /// How many flows they belong to, all equally likely.
         flows: u32,
@@ -23,7 +23,7 @@ pub enum TrafficConfig {
     Poisson {
         /// Packets per second on average.
         rate: Rate,
-        /// How long the packets are.
+        /// How long the packets are; without effect where clients decide (`app.requests = "drawn"`).
         sizes: SizesConfig,
         /// How many flows they belong to, all equally likely.
         flows: u32,
@@ -36,7 +36,7 @@ pub enum TrafficConfig {
         on: Duration,
         /// How long the pause after it lasts.
         off: Duration,
-        /// How long the packets are.
+        /// How long the packets are; without effect where clients decide (`app.requests = "drawn"`).
         sizes: SizesConfig,
         /// How many flows they belong to, all equally likely.
         flows: u32,
@@ -54,7 +54,7 @@ pub enum TrafficConfig {
     Backlog {
         /// The least number of unconsumed packets in the queue of each core.
         depth: u32,
-        /// How long the packets are.
+        /// How long the packets are; without effect where clients decide (`app.requests = "drawn"`).
         sizes: SizesConfig,
         /// How many flows they belong to, all equally likely.
         flows: u32,
