@@ -404,7 +404,9 @@ class Pcie(Model):
     posted_credits: UInt32
     """Posted-header credits of the root port: write TLPs not yet taken by the memory system."""
     non_posted_credits: UInt32
-    """Non-posted-header credits: read requests without their completion."""
+    """Read requests that wait for their data: non-posted credits and the NIC's tags, whichever are
+    fewer.
+    """
     relaxed_ordering: bool = False
     """Whether the device allows its writes of packet data to pass its earlier writes that wait for
     their translation (the Relaxed Ordering attribute). Completions pass nothing.
@@ -594,7 +596,7 @@ class ConstantTraffic(Model):
     rate: Rate
     """Packets per second."""
     sizes: Sizes
-    """How long the packets are."""
+    """How long the packets are; without effect where clients decide (`app.requests = "drawn"`)."""
     flows: UInt32
     """How many flows they belong to, all equally likely."""
 
@@ -606,7 +608,7 @@ class PoissonTraffic(Model):
     rate: Rate
     """Packets per second on average."""
     sizes: Sizes
-    """How long the packets are."""
+    """How long the packets are; without effect where clients decide (`app.requests = "drawn"`)."""
     flows: UInt32
     """How many flows they belong to, all equally likely."""
 
@@ -622,7 +624,7 @@ class BurstsTraffic(Model):
     off: Duration
     """How long the pause after it lasts."""
     sizes: Sizes
-    """How long the packets are."""
+    """How long the packets are; without effect where clients decide (`app.requests = "drawn"`)."""
     flows: UInt32
     """How many flows they belong to, all equally likely."""
 
@@ -646,7 +648,7 @@ class BacklogTraffic(Model):
     depth: UInt32
     """The least number of unconsumed packets in the queue of each core."""
     sizes: Sizes
-    """How long the packets are."""
+    """How long the packets are; without effect where clients decide (`app.requests = "drawn"`)."""
     flows: UInt32
     """How many flows they belong to, all equally likely."""
 
@@ -812,7 +814,9 @@ class Placement(Model):
     policy: Policy
     """The policy."""
     io_ways: UInt32 = 2
-    """LLC ways in which `ddio` may allocate: the lowest so many."""
+    """LLC ways in which `ddio` may allocate, and `ideal-ddio` what is no packet: the lowest so
+    many. Without effect with `dma`.
+    """
     sweeper: bool = False
     """Whether consumed buffers are swept (the `clsweep` instruction and the `SweepBuffer` flag of
     transmit work-queue entries).
