@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from nic2core import palette, words
+from nic2core.explain.quantity import nanoseconds, size_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -235,21 +236,11 @@ def _series_line(result: Result, series: Series, number: int, *, several: bool) 
 def _bound(result: Result, panel: str) -> float | None:
     """What a quantity is held against, in its unit, if the scenario says so."""
     if panel == "nic-sram":
-        return _number(result.scenario["machine"]["nic"]["sram"], SIZES_KIB)
+        return size_bytes(result.scenario["machine"]["nic"]["sram"]) / 1024
     if panel == "host-delay":
         target = result.scenario["traffic"]["control"].get("endpoint_target")
-        return None if target is None else _number(target, TIMES_US)
+        return None if target is None else nanoseconds(target) / 1e3
     return None
-
-
-SIZES_KIB = {"B": 1 / 1024, "KiB": 1.0, "MiB": 1024.0, "GiB": 1024.0**2}
-TIMES_US = {"ps": 1e-6, "ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
-
-
-def _number(text: str, units: dict[str, float]) -> float:
-    """A quantity of a scenario, which the engine writes as number and unit."""
-    value, unit = text.split()
-    return float(value) * units[unit]
 
 
 def _stage(result: Result, stage: str) -> list[Distribution]:

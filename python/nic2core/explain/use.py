@@ -69,15 +69,6 @@ def one(what: str) -> str:
     return "access" if what == "accesses" else what.removesuffix("s")
 
 
-def bytes_per_work(data: Results) -> float | None:
-    """Mean bytes of a piece of work on the network or of the DMA benchmark."""
-    rate, _ = work(data)
-    if rate <= 0:
-        return None
-    gbps = data.packets.completed_gbps if data.dma is None else data.dma.gbps
-    return gbps * 1e3 / 8 / rate or None
-
-
 def uses(data: Results) -> list[Use]:
     """Every domain of a run, in path order."""
     return [_use(data, d) for d in data.domains]

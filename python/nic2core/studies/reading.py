@@ -191,11 +191,6 @@ class Reading:
         return int(self._run["io"]["write_credits"])
 
     @property
-    def write_credits_in_use(self) -> float:
-        """How many of them were in use, mean."""
-        return float(self._run["io"]["write_credits_used"])
-
-    @property
     def written_gbps(self) -> float:
         """Lines that the NIC wrote with a credit, Gbit/s."""
         return float(8 * 64 * self._credits_taken / self._run["measured_ns"])

@@ -56,8 +56,6 @@ pub(crate) struct Caches {
     pub(super) shadow: Option<Box<Shadow>>,
     /// The transaction that was bringing the line that has just lost all its copies.
     pub(crate) overtaken: Option<u16>,
-    /// Lines that had to leave the LLC for DMA data.
-    pub(crate) io_evictions: u64,
 }
 
 impl Caches {
@@ -85,7 +83,6 @@ impl Caches {
             #[cfg(test)]
             shadow: None,
             overtaken: None,
-            io_evictions: 0,
         }
     }
 

@@ -371,6 +371,5 @@ impl Memory {
         self.counts = Counts::new(self.counts.llc_by_core.len());
         self.traffic = Default::default();
         self.swept.reads = 0;
-        self.caches.io_evictions = 0;
     }
 }

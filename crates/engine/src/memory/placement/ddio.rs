@@ -26,7 +26,6 @@ impl Place for Ddio {
             return Written::Hit;
         }
         if let Some(victim) = caches.llc.insert(home, state, caches.io_ways) {
-            caches.io_evictions += 1;
             caches.evict(home, victim);
         }
         if private { Written::Hit } else { Written::Miss }
