@@ -104,11 +104,14 @@ class WithoutEffect(UserWarning):
     """A key was set that decides nothing, because of what another key says."""
 
 
-def warn_of_keys_without_effect(runs: Sequence[Prepared]) -> None:
+def warn_of_keys_without_effect(runs: Sequence[Prepared], *, peak: bool = False) -> None:
     """Tell the user of keys that were changed and decide nothing in any of these runs."""
-    for key, because in (runs[0].without_effect if runs else {}).items():
-        if all(key in run.without_effect for run in runs):
-            warnings.warn(f"{key} has no effect here: {because}.", WithoutEffect, stacklevel=3)
+    for key in runs[0].settings if runs else ():
+        because = [run.without_effect.get(key) for run in runs]
+        if not peak and key.partition(".")[0] == "slo":
+            because = ["only a peak search keeps an objective"]
+        if all(because):
+            warnings.warn(f"{key} has no effect here: {because[0]}.", WithoutEffect, stacklevel=3)
 
 
 def find(path: str | Path) -> Path:
@@ -181,7 +184,7 @@ def find_peak(
     `result.peak` says between which two rates the peak lies, and every rate that was tried.
     """
     prepared = prepare(source, overrides)
-    warn_of_keys_without_effect([prepared])
+    warn_of_keys_without_effect([prepared], peak=True)
     return peak_prepared(prepared, label, watch or Watch())
 
 

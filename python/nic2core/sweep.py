@@ -136,7 +136,7 @@ def sweep(
     settings = cases(vary)
     # Every point is read before the first one runs: a mistake in the last is told at once.
     prepared = [api.prepare(source, {**(overrides or {}), **s}) for s in settings]
-    api.warn_of_keys_without_effect(prepared)
+    api.warn_of_keys_without_effect(prepared, peak=peak)
     names = name_cases([p.scenario for p in prepared], settings)
     return run_all(prepared, names, jobs=jobs, peak=peak, progress=progress)
 

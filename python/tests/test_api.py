@@ -139,6 +139,8 @@ def test_a_key_without_effect_is_warned_of_unless_another_run_feels_it(small: Sc
             nic2core.run(source, sets)
     with pytest.warns(WithoutEffect, match=r"placement\.io_ways has no effect"):
         nic2core.sweep(dma, {"placement.io_ways": [2, 4]}, overrides=short)
+    with pytest.warns(WithoutEffect, match="slo.drops has no effect here: only a peak search"):
+        nic2core.run(dma, {**short, "slo.drops": "1 %"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         nic2core.run(dma, short)

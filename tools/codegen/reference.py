@@ -35,10 +35,10 @@ relative to the working directory.
 Unknown keys, wrong units and impossible combinations are refused with file, line, key, the value
 given and what is allowed.
 
-**A key without effect** is one that decides nothing because of what another says: `placement.io_ways`
-with `policy = "dma"`, `traffic.sizes` where the clients of a key-value store decide. In a file it is
-taken as it is, for it may be required there. Given by `--set`, `--vary` or from Python it is warned
-of, unless it has an effect in another run of the same command.
+**A key can be without effect** because another one decides: `placement.io_ways` with
+`policy = "dma"`, `traffic.sizes` where the clients of a key-value store choose the sizes, `slo` in a run
+that is no peak search. In a file such a key is accepted, because it may be required there. Set by
+`--set`, `--vary` or from Python it brings a warning, unless another run of the same command uses it.
 """
 
 
