@@ -152,14 +152,22 @@ class Result:
         return engine.record(json.dumps(self.scenario), recording or Recording(), engine.Watch())[1]
 
     def check_capture(self) -> None:
-        """Refuse to run this again where the capture has become another one."""
+        """Refuse to run this again where the capture is gone or has become another one."""
         found = capture_digest(self.scenario)
-        if None not in (self.capture, found) and found != self.capture:
-            raise UserError(
-                f"{capture_file(self.scenario)} is not the capture that this result replayed: "
-                f"its SHA-256 is {found} and was {self.capture}. Put that capture back, or make "
-                "the result again with `nic2core run ... --out DIR`."
+        if self.capture is None or found == self.capture:
+            return
+        file = capture_file(self.scenario)
+        if found is None:
+            problem = f"{file}, the capture that this result replayed, cannot be read."
+        else:
+            problem = (
+                f"{file} is not the capture that this result replayed: its SHA-256 is {found} and "
+                f"was {self.capture}."
             )
+        raise UserError(
+            f"{problem} Put that capture back, or make the result again with "
+            "`nic2core run ... --out DIR`."
+        )
 
     def report(self, path: str | Path) -> Path:
         """Write the one-file HTML report and return where it is."""

@@ -180,6 +180,10 @@ def test_a_saved_replay_runs_again_from_any_folder_and_with_its_own_capture_only
     for again in (result.timeline, lambda: check(result)):
         with pytest.raises(UserError, match="is not the capture that this result replayed"):
             again()
+    capture.unlink()
+    for again in (result.timeline, lambda: check(result)):
+        with pytest.raises(UserError, match=r"memcached\.pcap, the capture .* cannot be read"):
+            again()
 
 
 def test_a_shipped_scenario_is_found_by_its_name() -> None:
