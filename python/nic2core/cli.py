@@ -16,7 +16,8 @@ from rich.console import Console
 
 from nic2core import _core, api, terminal
 from nic2core._core import ModelError, UserError
-from nic2core.results import RESULT_FILE, Result, comparison
+from nic2core.record import RESULT_FILE, comparison
+from nic2core.results import Result
 from nic2core.sweep import sweep
 from nic2core.timeline import VIEWER, Recording
 

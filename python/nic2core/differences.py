@@ -9,10 +9,10 @@ from nic2core.headline import headline
 from nic2core.words import CAUSES, limit, limiter, percent, three
 
 if TYPE_CHECKING:
-    from nic2core.results import Result
+    from nic2core.record import Record
 
 
-def summary(base: Result, other: Result) -> str:
+def summary(base: Record, other: Record) -> str:
     """The comparison of two runs in one sentence."""
     (before, what), (after, same) = work(base.data), work(other.data)
     traffic = base.data.memory.bandwidth_gbps, other.data.memory.bandwidth_gbps
@@ -36,7 +36,7 @@ def _more(before: float, after: float, fewer: str, what: str) -> str:
     return f"{abs(change)} % {'more' if change > 0 else fewer} {what}"
 
 
-def differences(base: Result, other: Result) -> list[str]:
+def differences(base: Record, other: Record) -> list[str]:
     """What changed between two runs: the main numbers, and the causes that changed most."""
     said: list[str] = []
     numbers = {n.name: n for n in headline(other)}

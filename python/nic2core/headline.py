@@ -13,7 +13,7 @@ from nic2core.words import NOTHING, three
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nic2core.results import Result
+    from nic2core.record import Record
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Number:
     """The value to compare with other runs; absent where another number tells the difference."""
 
 
-def headline(result: Result) -> list[Number]:
+def headline(result: Record) -> list[Number]:
     """The main numbers, in the order in which they are asked for."""
     memory = result.data.memory
     per_request = [c.per_request for c in memory.causes if c.per_request is not None]
@@ -41,7 +41,7 @@ def headline(result: Result) -> list[Number]:
     return [*numbers, Number("limited by", words.limit(result), "")]
 
 
-def side_by_side(results: Sequence[Result]) -> list[tuple[Number, list[str]]]:
+def side_by_side(results: Sequence[Record]) -> list[tuple[Number, list[str]]]:
     """The main numbers of several runs: each with its value in every run, where it has one."""
     runs = [{n.name: n for n in headline(r)} for r in results]
     # The longest first: most often it has those of all others, in their order.
@@ -56,7 +56,7 @@ def _number(name: str, value: float, unit: str) -> Number:
     return Number(name, three(value), unit, value)
 
 
-def _packets(result: Result) -> Iterator[Number]:
+def _packets(result: Record) -> Iterator[Number]:
     packets, transport = result.data.packets, result.data.transport
     if transport is not None:
         yield _number("goodput", transport.goodput_gbps, "Gbit/s")
@@ -72,7 +72,7 @@ def _packets(result: Result) -> Iterator[Number]:
     yield _number("p99 latency", percentile(spread, 99.0) / 1e3, "µs")
 
 
-def _dma(result: Result) -> Iterator[Number]:
+def _dma(result: Record) -> Iterator[Number]:
     """What the DMA benchmark measures, if there is one."""
     dma = result.data.dma
     if dma is None:
@@ -83,7 +83,7 @@ def _dma(result: Result) -> Iterator[Number]:
         yield _number("DMA read latency", dma.latency_ns, "ns")
 
 
-def _benchmarks(result: Result) -> Iterator[Number]:
+def _benchmarks(result: Record) -> Iterator[Number]:
     """What memory benchmarks measure, alone or beside packets."""
     for asked, tenant in zip(result.scenario["tenants"], result.data.tenants, strict=True):
         if serves(asked):

@@ -12,7 +12,7 @@ from nic2core.explain.quantity import nanoseconds, size_bytes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nic2core.results import Result
+    from nic2core.record import Record
     from nic2core.results_model import Distribution, Series
 
 GRID = "rgba(128, 136, 150, 0.25)"
@@ -44,7 +44,7 @@ PANEL_HEIGHT, PANEL_GAP = 96, 38
 """Pixels of a panel of the time series, and of the gap above it, which holds its title."""
 
 
-def latency_by_stage(results: Sequence[Result], *, shares: bool = False) -> go.Figure:
+def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.Figure:
     """Where the mean packet's time goes: one stacked bar per run, in µs or as shares of it."""
     figure = go.Figure()
     known = dict.fromkeys(s.stage for r in results for s in r.data.latency)
@@ -68,7 +68,7 @@ def latency_by_stage(results: Sequence[Result], *, shares: bool = False) -> go.F
     return _style(figure, height=190 + 60 * len(results), bars=True)
 
 
-def latency_cdf(results: Sequence[Result]) -> go.Figure:
+def latency_cdf(results: Sequence[Record]) -> go.Figure:
     """The tail of the whole latency: the share of packets slower than a time."""
     figure = go.Figure()
     for number, result in enumerate(results):
@@ -96,7 +96,7 @@ def latency_cdf(results: Sequence[Result]) -> go.Figure:
     return _style(figure, legend=len(results) > 1)
 
 
-def memory_by_cause(results: Sequence[Result], unit: str = "per_request") -> go.Figure:
+def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.Figure:
     """What the memory traffic is made of: one stacked bar per run."""
     if unit not in {"per_request", "gbps"}:
         raise ValueError(f"unit is `per_request` or `gbps`, not `{unit}`")
@@ -122,7 +122,7 @@ def memory_by_cause(results: Sequence[Result], unit: str = "per_request") -> go.
     return _style(figure, height=190 + 60 * len(results), bars=True)
 
 
-def dram_cdf(results: Sequence[Result]) -> go.Figure:
+def dram_cdf(results: Sequence[Record]) -> go.Figure:
     """The distribution of the DRAM read latency."""
     figure = go.Figure()
     for number, result in enumerate(results):
@@ -150,7 +150,7 @@ def dram_cdf(results: Sequence[Result]) -> go.Figure:
     return _style(figure, legend=len(results) > 1)
 
 
-def time_series(results: Sequence[Result]) -> go.Figure:
+def time_series(results: Sequence[Record]) -> go.Figure:
     """The time series: a panel for each quantity, a line for each run, one time axis for all.
 
     As the axis is one, a zoom is of all panels, and hovering reads all of them at one time.
@@ -213,7 +213,7 @@ def _add_panel(
     )  # fmt: skip
 
 
-def _series_line(result: Result, series: Series, number: int, *, several: bool) -> go.Scatter:
+def _series_line(result: Record, series: Series, number: int, *, several: bool) -> go.Scatter:
     begin, spacing = result.data.series.start_ns, result.data.series.interval_ns
     run = f", {result.label}" if several else ""
     return go.Scatter(
@@ -233,7 +233,7 @@ def _series_line(result: Result, series: Series, number: int, *, several: bool) 
     )
 
 
-def _bound(result: Result, panel: str) -> float | None:
+def _bound(result: Record, panel: str) -> float | None:
     """What a quantity is held against, in its unit, if the scenario says so."""
     if panel == "nic-sram":
         return size_bytes(result.scenario["machine"]["nic"]["sram"]) / 1024
@@ -243,7 +243,7 @@ def _bound(result: Result, panel: str) -> float | None:
     return None
 
 
-def _stage(result: Result, stage: str) -> list[Distribution]:
+def _stage(result: Record, stage: str) -> list[Distribution]:
     """The latency of a stage; nothing in a run without packets."""
     return [s.distribution for s in result.data.latency if s.stage == stage]
 

@@ -1,114 +1,22 @@
-"""The result of a run: the numbers, as tables, as plots, on disk and in a notebook."""
+"""The result of a run: its record, as plots, as a report, as a timeline and in a notebook."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from functools import cached_property
-from math import sqrt
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from nic2core import explain
-from nic2core._core import UserError, __version__
-from nic2core.capture import capture_digest, capture_file
-from nic2core.explain.help import Help, helps
-from nic2core.explain.use import work
-from nic2core.percentiles import percentile
-from nic2core.results_model import Distribution, Peak, Results
-from nic2core.stages import Stage, stages
-from nic2core.tables import Tables
+from nic2core.record import Record
 from nic2core.timeline import Recording, Timeline
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-RESULT_FILE = "result.json"
-"""The file of a result directory that holds everything; the Parquet files beside it are views."""
-COMPARISON_FILE = "comparison.json"
-"""The file of a comparison's directory that names the directories of its runs, in order. Where it
-is, the directory holds that comparison, whatever else lies there from earlier commands."""
-
 
 @dataclass(frozen=True)
-class Result:
+class Result(Record):
     """One finished run: what was asked (`scenario`) and what was measured (`data`)."""
-
-    scenario: dict[str, Any]
-    """The complete scenario that ran, machine included: running it again gives the same bits."""
-    data: Results
-    """What the engine measured."""
-    label: str = "run"
-    """What the run is called in tables and reports."""
-    settings: dict[str, Any] = field(default_factory=dict)
-    """The keys that were changed for this run, by overrides or a sweep, with their values."""
-    peak: Peak | None = None
-    """The search that found this rate, if the run is the peak of one."""
-    capture: str | None = None
-    """SHA-256 of the capture that was replayed, if one was: the file may be another one later."""
-
-    @cached_property
-    def tables(self) -> Tables:
-        """The numbers as Polars tables."""
-        return Tables(self.data)
-
-    @property
-    def mpps(self) -> float:
-        """Requests completed, in millions a second."""
-        return self.data.packets.completed_mpps
-
-    @property
-    def p99_ns(self) -> float | None:
-        """The 99th percentile of the latency from arrival to the end of the request, ns."""
-        return None if self.total_latency is None else percentile(self.total_latency, 99.0)
-
-    @property
-    def total_latency(self) -> Distribution | None:
-        """Latency from arrival to the end of the request; absent in a run without packets."""
-        return next((s.distribution for s in self.data.latency if s.stage == "total"), None)
-
-    @cached_property
-    def model(self) -> explain.Model:
-        """The rates that the domains of the path allow."""
-        return explain.model(self)
-
-    @cached_property
-    def stages(self) -> list[Stage]:
-        """The load of every stage of the path, in path order."""
-        return stages(self.data)
-
-    @property
-    def limiting_stage(self) -> Stage:
-        """The stage of the path that limits throughput, or would be the next to."""
-        return next(s for s in self.stages if s.stage == self.model.cause)
-
-    @cached_property
-    def helps(self) -> list[Help]:
-        """By how much a change of each domain would help, by the model."""
-        return helps(self)
-
-    @property
-    def limited(self) -> bool:
-        """Whether a stage of the path limits the run: it allows less than what is offered.
-
-        What happens to arrive less often than its law says is no limit of a stage: the run has to
-        fall short by more than three standard deviations of Poisson arrivals.
-        """
-        data = self.data
-        rate, _ = work(data)
-        if data.demand_mpps is not None:
-            expected = data.demand_mpps * data.measured_ns / 1e3
-            by_chance = max(0.02 * expected, 3 * sqrt(expected))
-            if data.packets.completed >= expected - by_chance:
-                return False
-        return self.model.limited and rate > 0
-
-    @property
-    def behind(self) -> bool:
-        """Whether completions fall behind arrivals, by more than what comes by chance."""
-        return self.data.packets.completed < 0.98 * self.data.packets.offered
 
     def plot_latency(self) -> Figure:
         """Mean latency by stage of the path."""
@@ -151,125 +59,14 @@ class Result:
         self.check_capture()
         return engine.record(json.dumps(self.scenario), recording or Recording(), engine.Watch())[1]
 
-    def check_capture(self) -> None:
-        """Refuse to run this again where the capture is gone or has become another one."""
-        found = capture_digest(self.scenario)
-        if self.capture is None or found == self.capture:
-            return
-        file = capture_file(self.scenario)
-        if found is None:
-            problem = f"{file}, the capture that this result replayed, cannot be read."
-        else:
-            problem = (
-                f"{file} is not the capture that this result replayed: its SHA-256 is {found} and "
-                f"was {self.capture}."
-            )
-        raise UserError(
-            f"{problem} Put that capture back, or make the result again with "
-            "`nic2core run ... --out DIR`."
-        )
-
     def report(self, path: str | Path) -> Path:
         """Write the one-file HTML report and return where it is."""
         from nic2core.report import write_report
 
         return write_report([self], Path(path))
 
-    def to_json(self) -> dict[str, Any]:
-        """Everything as JSON values."""
-        return {
-            "nic2core": __version__,
-            "label": self.label,
-            "settings": self.settings,
-            "scenario": self.scenario,
-            "capture": self.capture,
-            "results": self.data.model_dump(mode="json"),
-            "peak": None
-            if self.peak is None
-            else self.peak.model_dump(mode="json", exclude={"results"}),
-        }
-
-    @classmethod
-    def from_json(cls, value: Any, where: str = "the result") -> Result:
-        """Read what `to_json` gave, or the text of a `result.json`."""
-        if isinstance(value, str | bytes):
-            try:
-                value = json.loads(value)
-            except (json.JSONDecodeError, UnicodeDecodeError) as error:
-                raise UserError(f"{where} is not JSON ({error}).") from error
-        try:
-            data = Results.model_validate(value["results"])
-            peak = value.get("peak")
-            return cls(
-                scenario=value["scenario"],
-                data=data,
-                label=value["label"],
-                settings=value["settings"],
-                capture=value.get("capture"),
-                peak=None
-                if peak is None
-                else Peak.model_validate({**peak, "results": value["results"]}),
-            )
-        except (KeyError, TypeError, AttributeError, ValidationError) as error:
-            raise UserError(
-                f"{where} is not a result of this version of nic2core ({__version__}): {error}. "
-                "Make it again with `nic2core run ... --out DIR`."
-            ) from error
-
-    def save(self, directory: str | Path) -> Path:
-        """Write `result.json` and one Parquet file per table; return the directory.
-
-        A comparison that was saved there before is no longer found by the directory's name; its
-        runs stay.
-        """
-        directory = Path(directory)
-        directory.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(self.to_json(), indent=1, allow_nan=False)
-        (directory / RESULT_FILE).write_text(text + "\n", encoding="utf-8")
-        for name, table in self.tables.all().items():
-            table.write_parquet(directory / f"{name}.parquet")
-        (directory / COMPARISON_FILE).unlink(missing_ok=True)
-        return directory
-
-    @classmethod
-    def load(cls, path: str | Path) -> Result:
-        """Read a result from its directory or its `result.json`."""
-        file = Path(path)
-        if file.is_dir():
-            runs = comparison(file)
-            if runs:
-                raise UserError(
-                    f"{path} is a comparison of {len(runs)} runs; name one of them, such as "
-                    f"{runs[0]}."
-                )
-            file /= RESULT_FILE
-        if file.suffix == ".toml":
-            raise UserError(
-                f"{file} is a scenario, not a result. Run it with "
-                f"`nic2core run {file} --out DIR`, then name DIR."
-            )
-        try:
-            text = file.read_bytes()
-        except FileNotFoundError:
-            raise UserError(
-                f"{file} does not exist. A result is a directory that `nic2core run ... --out DIR` "
-                f"wrote, or the {RESULT_FILE} in it."
-            ) from None
-        return cls.from_json(text, str(file))
-
     def _repr_html_(self) -> str:
         """What a notebook shows: the verdict, the path with its loads, and the main numbers."""
         from nic2core.report import notebook_html
 
         return notebook_html(self)
-
-
-def comparison(directory: Path) -> list[Path]:
-    """The directories of the runs of a comparison that was saved here; none of a single run."""
-    file = directory / COMPARISON_FILE
-    try:
-        return [directory / str(run) for run in json.loads(file.read_bytes())["runs"]]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{file} is not what `nic2core compare ... --out DIR` wrote.") from error

@@ -16,7 +16,7 @@ from nic2core import api
 from nic2core._core import UserError, __version__
 from nic2core.engine import Stopped, Watch
 from nic2core.labels import name_cases
-from nic2core.results import COMPARISON_FILE
+from nic2core.record import COMPARISON_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ from nic2core.explain.use import serves
 from nic2core.words import three, time
 
 if TYPE_CHECKING:
-    from nic2core.results import Result
+    from nic2core.record import Record
 
 WARM_TURNS = 3
 """Turns of the receive rings that a warm-up should have, by rule of thumb: the first touches each
@@ -21,7 +21,7 @@ SETTLE = 0.5
 """Share of the measured time for which a peak's probe settles at its own rate: `peak.rs`."""
 
 
-def short_warmup(result: Result) -> str:
+def short_warmup(result: Record) -> str:
     """A warning if the warm-up turned the receive rings too few times; else nothing."""
     cores = sum(tenant["cores"]["count"] for tenant in result.scenario["tenants"] if serves(tenant))
     ring = cores * int(result.scenario["queues"]["rx_descriptors"])

@@ -9,7 +9,7 @@ from nic2core.explain.use import one, work
 
 if TYPE_CHECKING:
     from nic2core.explain.use import Use
-    from nic2core.results import Result
+    from nic2core.record import Record
     from nic2core.results_model import Peak
 
 STAGES = {
@@ -138,7 +138,7 @@ def stage(name: str) -> str:
     return STAGES.get(name, name)
 
 
-def limiter(result: Result) -> str:
+def limiter(result: Record) -> str:
     """What sets the rate of a run: a stage, or what else does where none is full."""
     packets = result.data.packets
     if result.limited:
@@ -152,7 +152,7 @@ def limiter(result: Result) -> str:
     return FAILED["rate"][0] if result.behind else "the offered load"
 
 
-def limit(result: Result) -> str:
+def limit(result: Record) -> str:
     """The same for a table, and the stage that is next."""
     name = limiter(result).removeprefix("the ").removeprefix("a ")
     if result.limited or idle(result):
@@ -160,18 +160,18 @@ def limit(result: Result) -> str:
     return f"{name} ({stage(result.model.cause)} next)"
 
 
-def mark(result: Result) -> str:
+def mark(result: Record) -> str:
     """What is said of the stage that the model names: that it limits, or would be next."""
     return "limits" if result.limited else "" if idle(result) else "next"
 
 
-def idle(result: Result) -> bool:
+def idle(result: Record) -> bool:
     """Whether the run has done no work, of which a model could be made."""
     rate, _ = work(result.data)
     return rate <= 0
 
 
-def verdict(result: Result) -> str:
+def verdict(result: Record) -> str:
     """What limits this run, in one sentence, and what more there is to say."""
     packets = result.data.packets
     share = percent(packets.drop_share)
@@ -197,7 +197,7 @@ def verdict(result: Result) -> str:
     return f"{why}; {nearest}."
 
 
-def _no_room(result: Result) -> str:
+def _no_room(result: Record) -> str:
     """For want of what packets are dropped."""
     packets = result.data.packets
     if packets.dropped_sram >= packets.dropped_no_descriptor:
@@ -205,13 +205,13 @@ def _no_room(result: Result) -> str:
     return "no receive descriptor is free"
 
 
-def _share_of_limit(result: Result) -> str:
+def _share_of_limit(result: Record) -> str:
     rate, _ = work(result.data)
     allowed = result.model.allows[result.model.tightest]
     return percent(rate / allowed if allowed > 0 else 0.0)
 
 
-def _arithmetic(result: Result) -> str:
+def _arithmetic(result: Record) -> str:
     """Little's law with the numbers of the domain that is full, and what it waits for."""
     model = result.model
     full = next(u for u in model.used if u.name == model.full)
@@ -234,7 +234,7 @@ def _arithmetic(result: Result) -> str:
     )
 
 
-def allowed(result: Result, use: Use) -> str:
+def allowed(result: Record, use: Use) -> str:
     """The rate that a domain allows, where it allows one that is worth a number."""
     rate = result.model.allows.get(use.name, use.allows_mps)
     # The I/O ways are always full: they evict, and stop nothing.

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from nic2core import Result, UserError
+from nic2core.record import RESULT_FILE
 from nic2core.report.path import picture
-from nic2core.results import RESULT_FILE
 from nic2core.sweep import Sweep
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nic2core.explain.model import Model
-    from nic2core.results import Result
+    from nic2core.results_model import Results
 
 MAX_LANES = 16
 """The widest PCIe link there is: beyond it, the next generation."""
@@ -35,10 +35,10 @@ class Change:
     """The same in the model."""
 
 
-def changes(result: Result) -> list[Change]:
-    """One for each domain that can be changed, in path order."""
-    known = {d.domain for d in result.data.domains}
-    return [c for c in _all(result) if c.domain in known]
+def changes(data: Results, scenario: dict[str, Any]) -> list[Change]:
+    """One for each domain of a run that can be changed, in path order."""
+    known = {d.domain for d in data.domains}
+    return [c for c in _all(data, scenario) if c.domain in known]
 
 
 def _more(domain: str, factor: float) -> Callable[[Model], Model]:
@@ -132,8 +132,7 @@ def _wider(link: str) -> Callable[[Model], Model]:
     return lambda model: model.with_others(link, 2.0).without_waits(link)
 
 
-def _all(result: Result) -> Iterator[Change]:
-    scenario = result.scenario
+def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     machine, queues = scenario["machine"], scenario["queues"]
     nic, pcie = machine["nic"], machine.get("pcie")
     if nic.get("link"):
@@ -172,7 +171,7 @@ def _all(result: Result) -> Iterator[Change]:
         "io-ways",
         "no leak (ideal DDIO)",
         {"placement.policy": "ideal-ddio"},
-        _memory(1 / max(1e-6, 1 - _network_share(result))),
+        _memory(1 / max(1e-6, 1 - _network_share(data))),
     )
     trackers = machine["llc"].get("home_trackers")
     if trackers is not None:
@@ -189,21 +188,21 @@ def _all(result: Result) -> Iterator[Change]:
         # Behind them the L2 keeps the same room for its prefetches.
         sets["machine.l2.superqueue"] = superqueue + registers // 2
     yield Change("miss-registers", f"{registers} per core", sets, _registers(2))
-    yield from _more_cores(result)
+    yield from _more_cores(data, scenario)
 
 
-def _network_share(result: Result) -> float:
+def _network_share(data: Results) -> float:
     """Share of the memory traffic that is network data."""
-    causes = result.data.memory.causes
+    causes = data.memory.causes
     network = sum(c.lines for c in causes if any(part in c.cause for part in NETWORK_CAUSES))
     return network / (sum(c.lines for c in causes) or 1)
 
 
-def _more_cores(result: Result) -> Iterator[Change]:
+def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     """A quarter more for every tenant that serves packets; those behind it move on."""
-    tenants = result.scenario["tenants"]
+    tenants = scenario["tenants"]
     serving = [serves(t) for t in tenants]
-    if not any(serving) or result.data.packets.offered == 0:
+    if not any(serving) or data.packets.offered == 0:
         return
     sets: dict[str, Any] = {}
     before = after = last = 0
@@ -218,7 +217,7 @@ def _more_cores(result: Result) -> Iterator[Change]:
             moves.append((tenant["cores"]["first"], more))
             before, after = before + count, after + count + more
         last = max(last, first + count + more)
-    machine = result.scenario["machine"]
+    machine = scenario["machine"]
     if last > machine["core"]["count"]:
         sets["machine.core.count"] = last
         if machine["llc"].get("slices") is None:

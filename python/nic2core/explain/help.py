@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from nic2core.explain.changes import Change, changes
-
 if TYPE_CHECKING:
-    from nic2core.results import Result
+    from collections.abc import Sequence
+
+    from nic2core.explain.changes import Change
+    from nic2core.explain.model import Model
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,9 @@ class Help:
         return (1 + self.predicted) / (1 + self.measured) - 1
 
 
-def helps(result: Result) -> list[Help]:
-    """What the model says of every change, in path order; nothing for a run that did no work."""
-    model = result.model
+def helps(model: Model, changes: Sequence[Change]) -> list[Help]:
+    """What the model says of every change; nothing for a run that did no work."""
     if not isfinite(model.rate) or model.rate <= 0:
         return []
     # What has more credits than help does not take them: nothing is said to harm.
-    return [Help(c, max(0.0, c.apply(model).rate / model.rate - 1)) for c in changes(result)]
+    return [Help(c, max(0.0, c.apply(model).rate / model.rate - 1)) for c in changes]

@@ -14,7 +14,6 @@ from nic2core.explain.quantity import gigahertz, nanoseconds, size_bytes
 from nic2core.explain.use import ONLY_INFORMS, Use, serves, uses, work
 
 if TYPE_CHECKING:
-    from nic2core.results import Result
     from nic2core.results_model import Domain, Results
 
 LINKS = ("wire", "pcie", "nic-port")
@@ -172,9 +171,8 @@ class Model:
         return replace(self, pools=pools)
 
 
-def model(result: Result) -> Model:
-    """The model of a run."""
-    data, scenario = result.data, result.scenario
+def model(data: Results, scenario: dict[str, Any]) -> Model:
+    """The model of a run of this scenario."""
     used = uses(data)
     by_name = {u.name: u for u in used}
     domains = {d.domain: d for d in data.domains}
@@ -199,7 +197,7 @@ def model(result: Result) -> Model:
     # The bus, or the read queues: random rows keep these full long before it.
     full = max(by_name[name].load for name in ("dram", "read-queue"))
     others["dram"] = rate / max(full, 1e-9) if rate > 0 else inf
-    return Model(_demand(result), others, pools, _memory(data, domains), used)
+    return Model(_demand(data, scenario), others, pools, _memory(data, domains), used)
 
 
 def _crosses_sockets(scenario: dict[str, Any], what: str) -> bool:
@@ -352,9 +350,8 @@ def _memory(data: Results, domains: dict[str, Domain]) -> Memory:
     )
 
 
-def _demand(result: Result) -> float:
+def _demand(data: Results, scenario: dict[str, Any]) -> float:
     """What would come, were nothing a limit, millions a second."""
-    data, scenario = result.data, result.scenario
     if data.demand_mpps is not None:
         return data.demand_mpps
     bench, traffic = scenario.get("dma_bench"), scenario.get("traffic")

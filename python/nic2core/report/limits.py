@@ -9,7 +9,7 @@ from nic2core import words
 from nic2core.explain.use import work
 
 if TYPE_CHECKING:
-    from nic2core.results import Result
+    from nic2core.record import Record
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Row:
     gain: float
 
 
-def limits_of(result: Result) -> list[Row]:
+def limits_of(result: Record) -> list[Row]:
     """The rows of a run, in path order."""
     helps = {h.change.domain: h for h in result.helps}
     rate, _ = work(result.data)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from plotly.graph_objects import Figure
 
-    from nic2core.results import Result
+    from nic2core.record import Record
 
 SERIES_TEXT = (
     "Drag to zoom all panels, double-click to reset. To see what single packets wait for, run with "
@@ -52,7 +52,7 @@ class Panel:
     wide: bool = False
 
 
-def write_report(results: Sequence[Result], path: Path) -> Path:
+def write_report(results: Sequence[Record], path: Path) -> Path:
     """Write the report of one run, or the comparison of several, to `path`."""
     if not results:
         raise UserError("A report needs at least one result.")
@@ -61,7 +61,7 @@ def write_report(results: Sequence[Result], path: Path) -> Path:
     return path
 
 
-def report_html(results: Sequence[Result]) -> str:
+def report_html(results: Sequence[Record]) -> str:
     """The page as text."""
     results = _told_apart(results)
     panels = _panels(results)
@@ -87,21 +87,21 @@ def report_html(results: Sequence[Result]) -> str:
     )
 
 
-def notebook_html(result: Result) -> str:
+def notebook_html(result: Record) -> str:
     """What a notebook shows of a run: verdict, path, main numbers."""
     return TEMPLATES.get_template("notebook.html.j2").render(
         result=result, picture=svg(result, "notebook"), words=words, headline=headline(result)
     )
 
 
-def svg(result: Result, ident: str) -> Markup:
+def svg(result: Record, ident: str) -> Markup:
     """The path of a run as SVG; `ident` keeps its names apart from those of other pictures."""
     template = TEMPLATES.get_template("path.svg.j2")
     text = template.render(picture=picture(result), width=WIDTH, height=HEIGHT, id=ident)
     return Markup(text)  # noqa: S704 - rendered with autoescape just above
 
 
-def _panels(results: Sequence[Result]) -> list[Panel]:
+def _panels(results: Sequence[Record]) -> list[Panel]:
     """The charts for which there is something to draw: a run without packets has no latency."""
     packets = any(r.total_latency is not None for r in results)
     requests = any(c.per_request is not None for r in results for c in r.data.memory.causes)
@@ -149,7 +149,7 @@ def _panels(results: Sequence[Result]) -> list[Panel]:
     return [p for p in panels if p.views]
 
 
-def _told_apart(results: Sequence[Result]) -> list[Result]:
+def _told_apart(results: Sequence[Record]) -> list[Record]:
     """The runs with labels of their own: charts know them by nothing else."""
     labels = [r.label for r in results]
     return [
@@ -158,7 +158,7 @@ def _told_apart(results: Sequence[Result]) -> list[Result]:
     ]
 
 
-def _title(results: Sequence[Result]) -> str:
+def _title(results: Sequence[Record]) -> str:
     machine = results[0].scenario["machine"].get("description", "")
     what = " against ".join(r.label for r in results) if len(results) < 4 else "comparison"
     return f"{what} · {machine}" if machine else what

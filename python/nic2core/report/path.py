@@ -11,7 +11,7 @@ from nic2core import words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nic2core.results import Result
+    from nic2core.record import Record
     from nic2core.results_model import CacheResults
 
 WIDTH, HEIGHT = 1272, 452
@@ -137,7 +137,7 @@ class Picture:
     description: str
 
 
-def picture(result: Result) -> Picture:
+def picture(result: Record) -> Picture:
     """Lay out the path of one run."""
     stages = {stage.stage for stage in result.stages}
     pcie = "pcie" in stages
@@ -187,7 +187,7 @@ def picture(result: Result) -> Picture:
     return Picture(frames, gauges, links, bars, captions, _describe(result))
 
 
-def _arrivals(result: Result) -> Caption:
+def _arrivals(result: Record) -> Caption:
     """What arrives, on a wire without a limit."""
     packets = result.data.packets
     if packets.offered == 0:
@@ -198,7 +198,7 @@ def _arrivals(result: Result) -> Caption:
     )
 
 
-def _packets(result: Result) -> Iterator[Link]:
+def _packets(result: Record) -> Iterator[Link]:
     """Packets from the wire to the cores, and those that are lost."""
     packets = result.data.packets
     if packets.offered == 0:
@@ -213,7 +213,7 @@ def _packets(result: Result) -> Iterator[Link]:
         yield Link("drop", ((270, 370), (270, 398)), 5, label, 270, 426)
 
 
-def _memory(result: Result) -> Iterator[Link]:
+def _memory(result: Record) -> Iterator[Link]:
     """Traffic to and from memory; a saturated bus is drawn 26 units wide."""
     memory = result.data.memory
     causes = {c.cause: c.gbps for c in memory.causes}
@@ -242,7 +242,7 @@ def _memory(result: Result) -> Iterator[Link]:
         yield Link(kind, points, width, label, middle, y - width / 2 - 5, tip)
 
 
-def _hits(result: Result) -> Iterator[Bar]:
+def _hits(result: Record) -> Iterator[Bar]:
     """Hit ratios of the private caches, all kinds of lines together."""
     for place, (level, name) in enumerate((("l1d", "L1d"), ("l2", "L2"))):
         share = _hit_ratio(c for c in result.data.caches if c.level == level)
@@ -259,7 +259,7 @@ def _hit_ratio(rows: Iterable[CacheResults]) -> float | None:
     return hits / (hits + misses) if hits + misses else None
 
 
-def _channels(result: Result) -> Iterator[Bar]:
+def _channels(result: Record) -> Iterator[Bar]:
     """The load of each memory channel, as many as fit legibly."""
     channels = result.data.dram.bus_busy
     step = 88 / max(4, len(channels))
@@ -270,6 +270,6 @@ def _channels(result: Result) -> Iterator[Bar]:
         yield Bar(label, busy, text, kind, 1154, 270 + step * number, 100)
 
 
-def _describe(result: Result) -> str:
+def _describe(result: Record) -> str:
     loads = ", ".join(f"{words.stage(s.stage)} {100 * s.load:.0f} %" for s in result.stages)
     return f"Load of each stage from wire to memory: {loads}."
