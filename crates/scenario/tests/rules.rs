@@ -186,6 +186,26 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&[closed_loop!("3 KiB", "64 B")], "traffic.read", "a multiple of traffic.payload (2 KiB)"),
     (&[closed_loop!("4 KiB", "9 B")], "traffic.acknowledgement", "60 B to"),
     (&[CLOSED_LOOP], "traffic.payload", "at most queues.buffer_size (2 KiB)"),
+    (
+        &["tenants.0.app.item=4 KiB"],
+        "tenants.0.app.item",
+        "at most 2 KiB: with network_header it has to fit queues.buffer_size (2 KiB)",
+    ),
+    (
+        &["tenants.1.app.item=2 KiB", "tenants.1.app.network_header=42 B"],
+        "tenants.1.app.item",
+        "at most 2006 B",
+    ),
+    (
+        &["machine.nic.sram=1000 B"],
+        "tenants.0.app.item",
+        "with network_header it has to fit machine.nic.sram (1000 B)",
+    ),
+    (
+        &["tenants.0.app.item=4 KiB", "tenants.0.app.requests=from-size"],
+        "tenants.0.app.item",
+        "it has to fit queues.buffer_size",
+    ),
     (&["tenants.0.app.keys=0"], "tenants.0.app.keys", "1 to"),
     (&["placement.io_ways=0"], "placement.io_ways", "1 to 6"),
     (&["placement.io_ways=7"], "placement.io_ways", "1 to 6"),

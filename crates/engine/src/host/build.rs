@@ -11,11 +11,11 @@ use super::packets::Packets;
 use super::rx::Receiver;
 use super::tx::Transmitter;
 use super::{Event, Host, HostCore, MAX_SKEW};
-use crate::apps::AnyApp;
+use crate::apps::{AnyApp, App};
 use crate::config::Scenario;
 use crate::config::scenario::{Start, WayRange};
 use crate::config::units::Size;
-use crate::config::validate::serving_cores;
+use crate::config::validate::{frame_room, serving_cores};
 use crate::core::interval::Core;
 use crate::events::Events;
 use crate::iommu::Iommu;
@@ -98,15 +98,40 @@ fn tenants(
     (apps, queues)
 }
 
+/// Refuses a capture whose frames are larger than what has to hold them.
+fn check_frames(scenario: &Scenario, file: &str, capture: &Capture) -> Result<(), BuildError> {
+    let (of, room) = frame_room(&scenario.queues, &scenario.machine);
+    let largest = Size(capture.largest_frame().into());
+    if largest <= room {
+        return Ok(());
+    }
+    Err(BuildError {
+        key: "traffic.file".into(),
+        given: format!("{file:?}"),
+        allowed: format!(
+            "a capture of frames of at most {of} ({room}); the largest of this one has {} bytes (if that is \
+             more than the MTU, GRO or TSO had merged segments where it was captured)",
+            largest.0
+        ),
+    })
+}
+
 /// What comes by itself, and how it is spread over the queues; nothing for closed-loop traffic.
 fn arrivals(
     scenario: &Scenario,
     capture: Option<Arc<Capture>>,
+    apps: &[AnyApp],
     queues: u32,
 ) -> Result<(Option<Source>, Option<Rss>), BuildError> {
     let Some(traffic) = &scenario.traffic else { return Ok((None, None)) };
     if queues == 0 || traffic.closed_loop().is_some() {
         return Ok((None, None));
+    }
+    let as_captured = |app: &AnyApp| app.serves_packets() && app.request_bytes(0).is_none();
+    if let (Some(file), Some(capture)) = (traffic.capture_file(), &capture)
+        && apps.iter().any(as_captured)
+    {
+        check_frames(scenario, file, capture)?;
     }
     let (source, flows) = traffic.build(scenario.run.seed, capture).map_err(|e| BuildError {
         key: format!("traffic.{}", e.key),
@@ -146,7 +171,7 @@ impl Host {
             })
             .collect();
         let (apps, queues) = tenants(scenario, &mut cores, &mut core_ways, &mut space);
-        let (source, rss) = arrivals(scenario, capture, queues.len() as u32)?;
+        let (source, rss) = arrivals(scenario, capture, &apps, queues.len() as u32)?;
         space.on(MemoryNode::Local);
         let nodes = 1 + usize::from(scenario.uses_remote_memory());
         let dram = Dram::with_nodes(&machine.dram, nodes).map_err(|e| BuildError {
@@ -217,5 +242,39 @@ impl Host {
             self.start_bench();
         }
         self.events.push(self.scenario.run.sample.ps(), Event::Sample);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::forwarder;
+    use crate::wire::{CapturedPacket, FlowTable};
+
+    /// Replay of one frame of so many bytes into buffers of 1 KiB.
+    fn replay(bytes: u32, app: serde_json::Value) -> Result<Host, BuildError> {
+        let packet = CapturedPacket { at: Ps::ZERO, bytes, flow: 0 };
+        let capture = Capture::new(vec![packet], FlowTable::synthetic(1));
+        let traffic = json!({ "kind": "replay", "file": "a.pcap", "rate": "1 Gbps" });
+        let scenario = forwarder(&[("/traffic", traffic), ("/tenants/0/app", app)]);
+        Host::new(&scenario, Some(Arc::new(capture)))
+    }
+
+    #[test]
+    fn a_capture_with_frames_beyond_the_buffers_is_refused() {
+        assert!(replay(1024, json!({ "kind": "l2fwd" })).is_ok());
+        let error = replay(1025, json!({ "kind": "l2fwd" })).unwrap_err();
+        assert_eq!((&*error.key, &*error.given), ("traffic.file", "\"a.pcap\""));
+        assert!(error.allowed.contains("at most queues.buffer_size (1 KiB)"), "{error}");
+        assert!(error.allowed.contains("has 1025 bytes"), "{error}");
+    }
+
+    #[test]
+    fn a_client_that_decides_how_long_requests_are_takes_any_capture() {
+        let kvs = |requests: &str| json!({ "kind": "kvs", "keys": 100, "requests": requests });
+        assert!(replay(9000, kvs("drawn")).is_ok());
+        assert!(replay(9000, kvs("from-size")).is_err());
     }
 }

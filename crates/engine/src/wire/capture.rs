@@ -32,7 +32,7 @@ pub struct Capture {
 
 impl Capture {
     #[cfg(test)]
-    pub(super) fn new(packets: Vec<CapturedPacket>, flows: FlowTable) -> Capture {
+    pub(crate) fn new(packets: Vec<CapturedPacket>, flows: FlowTable) -> Capture {
         Capture { packets, flows }
     }
 
@@ -44,6 +44,11 @@ impl Capture {
     /// The flows that the packets belong to, in the order of their first packet in the file.
     pub fn flows(&self) -> &FlowTable {
         &self.flows
+    }
+
+    /// Bytes of the largest frame.
+    pub fn largest_frame(&self) -> u32 {
+        self.packets.iter().map(|p| p.bytes).max().expect("a capture has a packet")
     }
 
     /// From the first packet to the last.

@@ -10,6 +10,7 @@ use super::machine::Machine;
 use super::scenario::{CoreRange, Placement, Queues, Run, Slo, Tenant};
 use super::units::{Duration, Share, Size};
 use crate::apps::config::AppConfig;
+use crate::apps::kvs::config::{KvsConfig, Requests};
 use crate::memory::line::{AddressSpace, MemoryNode};
 use crate::nic::dma_bench::{Direction, DmaBench};
 use crate::transport::config::ClosedLoopConfig;
@@ -152,9 +153,33 @@ fn check_traffic(v: &mut Violations, traffic: &TrafficConfig, queues: &Queues, m
         );
     }
     let Some((key, size)) = largest_frame(traffic) else { return };
+    let (of, room) = frame_room(queues, machine);
+    if size > room {
+        v.add(&key, size, format!("at most {of} ({room}), which has to hold a frame"));
+    }
+}
+
+/// The largest frame that can be received, and the key that says so: a packet lies in one buffer.
+pub(crate) fn frame_room(queues: &Queues, machine: &Machine) -> (&'static str, Size) {
     let room = [("queues.buffer_size", queues.buffer_size), ("machine.nic.sram", machine.nic.sram)];
-    if let Some((of, limit)) = room.iter().find(|(_, limit)| size > *limit) {
-        v.add(&key, size, format!("at most {of} ({limit}), which has to hold a frame"));
+    room.into_iter().min_by_key(|(_, size)| *size).expect("there are two")
+}
+
+/// Whether the messages of a key-value store fit the buffers: those of its client, which decides how
+/// long they are whatever the traffic says, and its answers, whose buffers are as large.
+fn check_messages(v: &mut Violations, tenant: usize, kvs: &KvsConfig, scenario: &Scenario) {
+    let Scenario { queues, machine, .. } = scenario;
+    let (of, room) = match kvs.requests {
+        Requests::Drawn => frame_room(queues, machine),
+        Requests::FromSize => ("queues.buffer_size", queues.buffer_size),
+    };
+    if kvs.item.0 + kvs.network_header.0 > room.0 {
+        let most = Size(room.0.saturating_sub(kvs.network_header.0));
+        v.add(
+            &format!("tenants.{tenant}.app.item"),
+            kvs.item,
+            format!("at most {most}: with network_header it has to fit {of} ({room})"),
+        );
     }
 }
 
@@ -188,7 +213,7 @@ fn check_dma_bench(v: &mut Violations, bench: &DmaBench, scenario: &Scenario) {
     v.within("dma_bench.overhead", *overhead, &(Duration(0)..=longest), "");
 }
 
-/// The largest frame of synthetic traffic and the key that sets it.
+/// The largest frame of traffic that knows it without a capture, and the key that sets it.
 fn largest_frame(traffic: &TrafficConfig) -> Option<(String, Size)> {
     if let Some(closed_loop) = traffic.closed_loop() {
         return Some(("traffic.payload".into(), closed_loop.frame()));
@@ -223,6 +248,9 @@ fn check_tenants(v: &mut Violations, scenario: &Scenario) {
         for invalid in tenant.app.check() {
             let key = format!("tenants.{i}.app.{}", invalid.key);
             v.add(&key, invalid.value, invalid.allowed);
+        }
+        if let AppConfig::Kvs(kvs) = &tenant.app {
+            check_messages(v, i, kvs, scenario);
         }
         let key = format!("tenants.{i}.cores");
         let CoreRange { first, count } = tenant.cores;
