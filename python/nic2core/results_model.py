@@ -420,7 +420,9 @@ class Peak(Plain):
     fails_at_mpps: float
     """The lowest rate at which it was seen to fail, Mpps; the peak lies between the two."""
     failed_by: str
-    """What failed there: `p99`, `drops` or `rate` (completions fall behind arrivals)."""
+    """What failed there: `p99`, `drops`, `rate` (completions fall behind arrivals) or `link` (the
+    network link is full).
+    """
     probes: list[Probe]
     """Every rate that was tried, in order."""
     results: Results

@@ -218,6 +218,7 @@ def test_a_peak_says_between_which_rates_it_lies(small: Scenario) -> None:
         "sizes": {"kind": "fixed", "size": "512 B"},
         "flows": 512,
     }
+    scenario["run"]["duration"] = "1 ms"
     shares: list[float] = []
     found = nic2core.find_peak(type(small).model_validate(scenario), watch=Watch(shares.append))
     assert found.peak is not None

@@ -10,11 +10,11 @@ from nic2core import UserError, _core
 FIXTURE = Path(__file__).parents[2] / "crates/scenario/tests/data/kvs.toml"
 
 
-def small(*sets: str) -> tuple[str, dict[str, str]]:
+def small(*sets: str, rate: str = "4 Mpps") -> tuple[str, dict[str, str]]:
     one_core = (
         "tenants=[{ name = 'one', cores = { first = 0, count = 1 }, app = { kind = 'l2fwd' } }]"
     )
-    short = ["traffic.rate=4 Mpps", "run.warmup=100 us", "run.duration=300 us"]
+    short = [f"traffic.rate={rate}", "run.warmup=100 us", "run.duration=1 ms"]
     return _core.load_scenario(FIXTURE, [one_core, *short, *sets])
 
 
@@ -48,6 +48,14 @@ def test_traffic_without_a_rate_has_no_peak() -> None:
     place = r"pcie-bench\.toml, line 1 \(by default\): traffic\.kind = nothing has no peak"
     with pytest.raises(UserError, match=place):
         _core.find_peak(text, None, origins)
+
+
+def test_a_measured_time_too_short_to_tell_is_refused_with_its_place() -> None:
+    text, origins = small(rate="10 kpps")
+    with pytest.raises(
+        UserError, match=r": run\.duration = 1 ms is too short to tell .* at least 200 ms"
+    ):
+        _core.find_peak(text, None, None, origins)
 
 
 def test_the_caller_ends_a_search_by_raising() -> None:

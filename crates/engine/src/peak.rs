@@ -1,19 +1,23 @@
 //! The highest rate that keeps a service-level objective.
 //!
-//! Caches are warmed once, at half the scenario's rate. Every probe continues from that snapshot,
+//! Caches are warmed once, at half the scenario's rate, or below what the network link carries if that is
+//! less: what waits before a full link would come in every probe. Every probe continues from that snapshot,
 //! lets its rate settle, and measures: probes are independent of each other. The bracket of a rate
 //! that holds and one that fails is first found by steps of a quarter and then halved until it is
 //! [`RESOLUTION_PERCENT`] wide. Coming from below matters: an overloaded server whose queues have
 //! once filled may stay slow at a rate that it would sustain otherwise, because packets that wait are
 //! evicted before they are read.
+//!
+//! Bursts are measured for whole cycles, so that a probe sees their mean rate. A replay is not: its probes
+//! see the part of the capture that follows the warm-up, as much of it as goes by in the measured time.
 
 use std::sync::Arc;
 
 use crate::config::Scenario;
-use crate::config::units::Rate;
+use crate::config::units::{Duration, Rate};
 use crate::host::{BuildError, Host};
 use crate::stats::results::{Peak, Probe, Results};
-use crate::time::Ps;
+use crate::time::{PS_PER_S, Ps};
 use crate::wire::Capture;
 use crate::wire::config::TrafficConfig;
 
@@ -24,12 +28,20 @@ pub const RESOLUTION_PERCENT: u64 = 2;
 /// more than the noise of some 10 000 Poisson arrivals.
 const BEHIND_PERCENT: u64 = 2;
 
-/// A link that lets through less than this share of the rate tried, percent, is the limit: further
-/// below than Poisson arrivals in a probe come by chance.
-const LINK_PERCENT: f64 = 95.0;
+/// A network link that is busy for this share of the time is full: as near to its rate as
+/// [`BEHIND_PERCENT`] can tell.
+const LINK_SHARE: f64 = 1.0 - BEHIND_PERCENT as f64 / 100.0;
 
-/// The lowest rate tried is the scenario's divided by this.
-const LOWEST_DIVISOR: u64 = 64;
+/// Where the network link cannot carry half the scenario's rate, the search begins at this share of what
+/// it carries, percent: one step of a quarter below.
+const BELOW_LINK_PERCENT: f64 = 80.0;
+
+/// The lowest rate tried is the first divided by this,
+const LOWEST_DIVISOR: u64 = 32;
+
+/// and one at which so many packets come in the measured time: ten of them lie above the 99th
+/// percentile.
+const MIN_PACKETS: u64 = 1000;
 
 /// A probe settles for this part of the measured time before it measures.
 const SETTLE_DIVISOR: u64 = 2;
@@ -52,8 +64,8 @@ pub enum PeakError {
     },
     /// Even the lowest rate fails.
     #[error(
-        "slo = {given} cannot be met: at {mpps:.3} Mpps, the lowest rate tried, {found}; expected an \
-         objective that this machine can keep"
+        "slo = {given} cannot be met: at {mpps:.3} Mpps, the lowest rate tried, {found}; expected \
+         {allowed}"
     )]
     Unreachable {
         /// The objective.
@@ -62,6 +74,16 @@ pub enum PeakError {
         mpps: f64,
         /// What was found there.
         found: String,
+        /// What may help.
+        allowed: &'static str,
+    },
+    /// A probe sees too little of the traffic to tell whether a rate holds.
+    #[error("run.duration = {given} is too short to tell a peak; expected {allowed}")]
+    TooShort {
+        /// The measured time.
+        given: Duration,
+        /// How long it must be, and why.
+        allowed: String,
     },
     /// A balance did not hold: a bug of the model.
     #[error("{0}")]
@@ -93,15 +115,15 @@ pub enum Watched<'a> {
 /// Finds the highest rate at which the scenario keeps its objective.
 ///
 /// # Errors
-/// If the scenario has no rate or cannot be simulated, if even a 64th of its rate fails, or if
-/// `watch` says to stop.
+/// If the scenario has no rate or cannot be simulated, if its measured time is too short, if even the
+/// lowest rate fails, or if `watch` says to stop.
 pub fn find_peak(
     scenario: &Scenario,
     capture: Option<Arc<Capture>>,
     watch: &mut Watch<'_>,
 ) -> Result<Peak, PeakError> {
-    let mut host = Host::new(scenario, capture)?;
-    let Some(rate) = host.rate() else {
+    let cold = Host::new(scenario, capture)?;
+    let Some(rate) = cold.rate() else {
         return Err(PeakError::NoRate {
             key: "traffic.kind",
             given: match scenario.traffic {
@@ -112,15 +134,27 @@ pub fn find_peak(
             allowed: "poisson, constant, bursts or replay for a peak search",
         });
     };
-    let mut search = Search { scenario, watch, probes: Vec::new() };
-    let half = Rate(rate.0 / 2);
-    host.set_rate(half);
-    let warmup = Ps(2 * scenario.run.warmup.0);
-    search.advance(&mut host, warmup)?;
+    let measured = measured(scenario)?;
+    let countable = (u128::from(MIN_PACKETS) * PS_PER_S).div_ceil(measured.0.into()) as u64;
+    let mut search = Search { scenario, measured, watch, probes: Vec::new() };
+    let mut next = (rate.0 / 2).max(1);
+    if next < countable {
+        return Err(too_few(scenario, Rate(next)));
+    }
+    let mut host = search.warm(&cold, Rate(next))?;
+    let results = host.results().map_err(PeakError::Balance)?;
+    if link_is_full(&results) {
+        next = (results.packets.offered_mpps * 1e6 * BELOW_LINK_PERCENT / 100.0) as u64;
+        if next < countable {
+            return Err(too_few(scenario, Rate(next.max(1))));
+        }
+        host = search.warm(&cold, Rate(next))?;
+    }
+    drop(cold);
 
+    let lowest = countable.max(next / LOWEST_DIVISOR);
     let mut good: Option<(u64, Outcome)> = None;
     let mut bad: Option<(u64, Outcome)> = None;
-    let mut next = half.0;
     loop {
         let outcome = search.probe(&host, Rate(next))?;
         if outcome.failed_by.is_none() {
@@ -129,20 +163,22 @@ pub fn find_peak(
             bad = Some((next, outcome));
         }
         next = match (&good, &bad) {
-            (Some((g, _)), None) => g * 5 / 4,
-            (None, Some((b, _))) => b * 4 / 5,
+            (Some((g, _)), None) => (g * 5 / 4).max(g + 1),
+            (None, Some((b, failed))) => {
+                let next = b * 4 / 5;
+                if next < lowest {
+                    return Err(search.unreachable(failed, Rate(*b), lowest == countable));
+                }
+                next
+            }
             (Some((g, _)), Some((b, _))) => {
-                if (b - g) * 100 <= g * RESOLUTION_PERCENT {
+                if (b - g) * 100 <= g * RESOLUTION_PERCENT || b - g == 1 {
                     break;
                 }
                 g.midpoint(*b)
             }
             (None, None) => unreachable!("a probe holds or fails"),
         };
-        if good.is_none() && next < rate.0 / LOWEST_DIVISOR {
-            let (_, failed) = bad.expect("without a good rate there is a bad one");
-            return Err(search.unreachable(&failed));
-        }
     }
     let (Some((_, good)), Some((_, bad))) = (good, bad) else {
         unreachable!("the search ends with a bracket")
@@ -156,8 +192,51 @@ pub fn find_peak(
     })
 }
 
+/// What a measured time is a whole multiple of: the cycle of bursts; else, where one is asked for, a
+/// millisecond.
+fn unit(scenario: &Scenario) -> Ps {
+    match &scenario.traffic {
+        Some(TrafficConfig::Bursts { on, off, .. }) => Ps(on.0 + off.0),
+        _ => Ps::from_us(1000),
+    }
+}
+
+/// How long a probe measures: the scenario's measured time, of bursts the whole cycles in it.
+fn measured(scenario: &Scenario) -> Result<Ps, PeakError> {
+    let given = scenario.run.duration;
+    if !matches!(scenario.traffic, Some(TrafficConfig::Bursts { .. })) {
+        return Ok(given.ps());
+    }
+    let cycle = unit(scenario).0;
+    let whole = given.0 / cycle * cycle;
+    if whole == 0 {
+        let allowed = format!("at least {}, a burst and the pause after it", Duration(cycle));
+        return Err(PeakError::TooShort { given, allowed });
+    }
+    Ok(Ps(whole))
+}
+
+/// Whether the network link, if it has a rate, carried frames nearly all the time.
+fn link_is_full(results: &Results) -> bool {
+    let wire = results.domains.iter().find(|domain| domain.domain == "wire");
+    wire.is_some_and(|wire| wire.busy_ps as f64 >= results.measured_ns * 1e3 * LINK_SHARE)
+}
+
+/// At this rate, with which the search would begin, a probe has too few packets.
+fn too_few(scenario: &Scenario, rate: Rate) -> PeakError {
+    let enough = (u128::from(MIN_PACKETS) * PS_PER_S).div_ceil(rate.0.into()) as u64;
+    let enough = Duration(enough.next_multiple_of(unit(scenario).0));
+    PeakError::TooShort {
+        given: scenario.run.duration,
+        allowed: format!(
+            "at least {enough}, in which {MIN_PACKETS} packets come at {rate}, with which the search begins"
+        ),
+    }
+}
+
 struct Search<'a, 'w> {
     scenario: &'a Scenario,
+    measured: Ps,
     watch: &'a mut Watch<'w>,
     probes: Vec<Probe>,
 }
@@ -175,14 +254,21 @@ impl Search<'_, '_> {
         Ok(())
     }
 
+    /// The server after its warm-up at a rate.
+    fn warm(&mut self, cold: &Host, rate: Rate) -> Result<Host, PeakError> {
+        let mut host = cold.clone();
+        host.set_rate(rate);
+        self.advance(&mut host, Ps(2 * self.scenario.run.warmup.0))?;
+        Ok(host)
+    }
+
     /// Tries a rate from the snapshot of the warm server.
     fn probe(&mut self, warm: &Host, rate: Rate) -> Result<Outcome, PeakError> {
         let mut host = warm.clone();
         host.set_rate(rate);
-        let measured = self.scenario.run.duration.ps();
-        self.advance(&mut host, Ps(measured.0 / SETTLE_DIVISOR))?;
+        self.advance(&mut host, Ps(self.measured.0 / SETTLE_DIVISOR))?;
         host.begin_measuring();
-        self.advance(&mut host, measured)?;
+        self.advance(&mut host, self.measured)?;
         let results = host.results().map_err(PeakError::Balance)?;
         let slo = &self.scenario.slo;
         let limit_ns = host.service_mean_ns() * f64::from(slo.p99_service_times);
@@ -194,13 +280,24 @@ impl Search<'_, '_> {
             Some("drops")
         } else if behind * 100 > p.offered * BEHIND_PERCENT {
             Some("rate")
-        } else if p.offered_mpps * 1e6 * 100.0 < rate.0 as f64 * LINK_PERCENT {
+        } else if link_is_full(&results) {
             Some("link")
         } else if p99_ns > limit_ns {
             Some("p99")
         } else {
             None
         };
+        // Where a replay pauses, fewer come than the mean rate brings.
+        if failed_by.is_none() && p.offered < MIN_PACKETS / 2 {
+            return Err(PeakError::TooShort {
+                given: self.scenario.run.duration,
+                allowed: format!(
+                    "a time in which {MIN_PACKETS} packets come: at {rate} on average, there were {} \
+                     in a probe",
+                    p.offered
+                ),
+            });
+        }
         let probe = Probe {
             offered_mpps: p.offered_mpps,
             completed_mpps: p.completed_mpps,
@@ -216,7 +313,9 @@ impl Search<'_, '_> {
         Ok(Outcome { probe, failed_by, results })
     }
 
-    fn unreachable(&self, failed: &Outcome) -> PeakError {
+    /// `rate` is the lowest tried and fails; `countable` is whether lower ones would bring too few
+    /// packets.
+    fn unreachable(&self, failed: &Outcome, rate: Rate, countable: bool) -> PeakError {
         let slo = &self.scenario.slo;
         let p = &failed.probe;
         let found = match failed.failed_by {
@@ -226,6 +325,7 @@ impl Search<'_, '_> {
                 p.p99_ns,
                 p.p99_ns / p.p99_limit_ns * f64::from(slo.p99_service_times)
             ),
+            Some("link") => "the network link (machine.nic.link) is full".into(),
             _ => "completions fall behind arrivals".into(),
         };
         PeakError::Unreachable {
@@ -233,8 +333,17 @@ impl Search<'_, '_> {
                 "{{ p99_service_times = {}, drops = \"{}\" }}",
                 slo.p99_service_times, slo.drops
             ),
-            mpps: p.offered_mpps,
+            mpps: rate.0 as f64 / 1e6,
             found,
+            allowed: if countable {
+                "an objective that this machine can keep, or a longer run.duration, with which lower \
+                 rates can be tried"
+            } else {
+                "an objective that this machine can keep"
+            },
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

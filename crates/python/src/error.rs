@@ -46,11 +46,14 @@ pub(crate) fn peak_error(error: PeakError, origins: &Origins) -> PyErr {
             let problem = "has no peak".into();
             user_error(origins.refuse(key, given, problem, allowed.into()).into())
         }
-        PeakError::Unreachable { given, mpps, found } => {
+        PeakError::Unreachable { given, mpps, found, allowed } => {
             let problem =
                 format!("cannot be met: at {mpps:.3} Mpps, the lowest rate tried, {found}");
-            let allowed = "an objective that this machine can keep".into();
-            user_error(origins.refuse("slo", given, problem, allowed).into())
+            user_error(origins.refuse("slo", given, problem, allowed.into()).into())
+        }
+        PeakError::TooShort { given, allowed } => {
+            let problem = "is too short to tell a peak".into();
+            user_error(origins.refuse("run.duration", given.to_string(), problem, allowed).into())
         }
         PeakError::Balance(balance) => model_error(balance),
         PeakError::Stopped => PyRuntimeError::new_err("the search was stopped without a reason"),

@@ -428,7 +428,7 @@ pub struct Peak {
     /// The lowest rate at which it was seen to fail, Mpps; the peak lies between the two.
     pub fails_at_mpps: f64,
     /// What failed there: `p99`, `drops`, `rate` (completions fall behind arrivals) or `link` (the
-    /// line rate lets less through).
+    /// network link is full).
     pub failed_by: String,
     /// Every rate that was tried, in order.
     pub probes: Vec<Probe>,

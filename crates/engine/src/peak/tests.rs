@@ -1,0 +1,87 @@
+//! Searches on a small machine.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::testing::forwarder;
+
+/// Forwarding in place on two cores, measured for 1 ms.
+fn peak(set: &[(&str, Value)]) -> Result<Peak, PeakError> {
+    let mut all = vec![("/run/duration", json!("1 ms"))];
+    all.extend_from_slice(set);
+    find_peak(&forwarder(&all), None, &mut |_| true)
+}
+
+fn bursts(rate: &str, off: &str) -> Value {
+    json!({ "kind": "bursts", "rate": rate, "on": "100 us", "off": off, "flows": 64,
+            "sizes": { "kind": "fixed", "size": "1024 B" } })
+}
+
+#[test]
+fn without_a_link_none_is_the_limit() {
+    // Two thirds of a cycle are left of the measured time: what comes then has another mean.
+    let found =
+        peak(&[("/run/duration", json!("2.2 ms")), ("/traffic", bursts("16 Mpps", "500 us"))]);
+    let found = found.unwrap();
+    assert_ne!(found.failed_by, "link");
+    assert!(found.probes.iter().any(|probe| probe.holds), "{found:?}");
+    let half = 8.0 / 6.0;
+    let first = found.probes[0].offered_mpps;
+    assert!((first - half).abs() < 0.01 * half, "{first} of {half}");
+}
+
+#[test]
+fn what_is_asked_for_is_enough() {
+    let short = |duration: &str| {
+        let traffic = ("/traffic", bursts("1 Mpps", "230 us"));
+        match peak(&[("/run/duration", json!(duration)), traffic]) {
+            Err(PeakError::TooShort { allowed, .. }) => Some(allowed),
+            _ => None,
+        }
+    };
+    // 1000 packets at 151 515 a second take 6601 us, which 20 cycles of 330 us are too short for.
+    let allowed = short("6920 us").unwrap();
+    assert!(allowed.contains("at least 6930 us, in which 1000 packets"), "{allowed}");
+    assert_eq!(short("6930 us"), None);
+}
+
+#[test]
+fn a_full_link_is_the_limit() {
+    // 1048 bytes on the wire: 119 276 frames a second fill 1 Gbps.
+    let at = |rate: &str, duration: &str| {
+        peak(&[
+            ("/machine/nic/link", json!("1 Gbps")),
+            ("/traffic/rate", json!(rate)),
+            ("/run/duration", json!(duration)),
+            ("/run/warmup", json!("5 ms")),
+        ])
+    };
+    // With 8 Mpps the senders would be 300 ms behind after the warm-up.
+    for rate in ["200 kpps", "8 Mpps"] {
+        let found = at(rate, "20 ms").unwrap();
+        assert_eq!(found.failed_by, "link", "{rate}");
+        assert!((0.112..=0.1193).contains(&found.peak_mpps), "{rate}: {}", found.peak_mpps);
+        assert!(found.probes[0].holds, "{rate}: {:?}", found.probes[0]);
+    }
+    let error = at("8 Mpps", "1 ms").unwrap_err().to_string();
+    assert!(error.starts_with("run.duration = 1 ms is too short"), "{error}");
+}
+
+#[test]
+fn a_probe_too_short_to_tell_is_refused() {
+    let refused = |set: &[(&str, Value)]| peak(set).unwrap_err().to_string();
+    let error = refused(&[("/traffic/rate", json!("10 kpps"))]);
+    assert!(error.starts_with("run.duration = 1 ms is too short to tell a peak"), "{error}");
+    assert!(error.contains("at least 200 ms, in which 1000 packets come at 5 kpps"), "{error}");
+    let error = refused(&[("/traffic/rate", json!("1 pps"))]);
+    assert!(error.contains("at least 1000 s"), "{error}");
+    let error = refused(&[("/traffic", bursts("8 Mpps", "1 ms"))]);
+    assert!(error.contains("at least 1100 us, a burst and the pause after it"), "{error}");
+}
+
+#[test]
+fn an_objective_that_no_machine_keeps_is_unreachable_at_the_lowest_rate_that_tells() {
+    let error = peak(&[("/slo", json!({ "p99_service_times": 1 }))]).unwrap_err();
+    let PeakError::Unreachable { mpps, .. } = error else { panic!("{error}") };
+    assert!((1.0..1.25).contains(&mpps), "{mpps}");
+}
