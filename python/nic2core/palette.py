@@ -27,7 +27,7 @@ The last two keep 0.1 in OKLab from every other, also as seen without red or gre
 """
 
 OTHER_CAUSE = "#8b909b"
-"""Descriptors, evicted metadata and what else is small."""
+"""Descriptors, evicted metadata, what else is small, and benchmark data, which is all there is."""
 
 LATENCIES = {
     "nic": "#2f74bd",

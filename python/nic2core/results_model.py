@@ -205,7 +205,8 @@ class CauseTraffic(Plain):
     """`nic-rx-wr`, `nic-tx-rd`, `cpu-rx-rd`, `cpu-other-rd`, `rx-evct`, `tx-evct`, `other-evct`
     (the seven of the Sweeper paper's figure 1c) and, where they occur, `cpu-tx-rd`, `nic-
     descriptor-rd`, `nic-descriptor-wr`, `descriptor-evct`, `mbuf-rd`, `mbuf-evct`, `cpu-
-    descriptor-rd`, `prefetch-rd`, `page-clean-wr`.
+    descriptor-rd`, `prefetch-rd`, `page-clean-wr`, `iommu-walk-rd`, and with a DMA benchmark
+    `nic-bench-rd`, `nic-bench-wr`, `bench-evct`.
     """
     in_figure_1c: bool
     """Whether it is one of the seven causes of figure 1c."""

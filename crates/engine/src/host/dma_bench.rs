@@ -64,7 +64,7 @@ impl Host {
         let Some(bench) = &self.bench else { return };
         if bench.warm {
             for line in bench.window.first..bench.window.first + bench.window.lines {
-                self.memory.fill_at_once(line, LineKind::App, false);
+                self.memory.fill_at_once(line, LineKind::Bench, false);
             }
         }
         self.bench_start(Ps::ZERO);
@@ -116,7 +116,7 @@ impl Host {
 
     /// A write reaches the memory system.
     pub(super) fn bench_write(&mut self, now: Ps, first: Line, lines: u8, ends: bool) {
-        self.io_write(now, first..first + u32::from(lines), LineKind::App);
+        self.io_write(now, first..first + u32::from(lines), LineKind::Bench);
         if let Some(bench) = &mut self.bench {
             bench.done += u64::from(ends);
         }
@@ -129,5 +129,33 @@ impl Host {
             bench.read_time += u128::from(latency.0);
         }
         self.bench_start(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::testing::{forwarder, results};
+
+    /// What the memory traffic of the device alone, over 1 MiB, consists of.
+    fn causes(direction: &str, policy: &str) -> Vec<String> {
+        let bench = json!({ "direction": direction, "size": "64 B", "window": "1 MiB" });
+        let r = results(&forwarder(&[
+            ("/traffic", Value::Null),
+            ("/tenants", json!([])),
+            ("/dma_bench", bench),
+            ("/placement/policy", policy.into()),
+        ]));
+        let moved = r.memory.causes.into_iter().filter(|c| c.lines > 0);
+        moved.map(|c| c.cause).collect()
+    }
+
+    #[test]
+    fn what_the_device_moves_has_causes_of_its_own() {
+        assert_eq!(causes("read", "ddio"), ["nic-bench-rd"]);
+        assert_eq!(causes("write", "dma"), ["nic-bench-wr"]);
+        // The I/O ways hold a sixth of the LLC's 96 KiB.
+        assert_eq!(causes("write", "ddio"), ["bench-evct"]);
     }
 }

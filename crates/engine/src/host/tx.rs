@@ -289,7 +289,7 @@ impl Host {
             }
             For::Bench { first, lines } => {
                 for line in first..first + lines {
-                    self.read_line(now, read, line, LineKind::App, LINE_BYTES);
+                    self.read_line(now, read, line, LineKind::Bench, LINE_BYTES);
                 }
             }
         }

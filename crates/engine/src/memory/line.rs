@@ -52,14 +52,22 @@ pub enum LineKind {
     Mbuf = 3,
     /// Everything else: the data of the application.
     App = 4,
+    /// What a device's DMA benchmark reads and writes.
+    Bench = 5,
 }
 
 impl LineKind {
     /// How many kinds there are.
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 6;
     /// All kinds, in the order of their numbers.
-    pub const ALL: [LineKind; Self::COUNT] =
-        [LineKind::Rx, LineKind::Tx, LineKind::Descriptor, LineKind::Mbuf, LineKind::App];
+    pub const ALL: [LineKind; Self::COUNT] = [
+        LineKind::Rx,
+        LineKind::Tx,
+        LineKind::Descriptor,
+        LineKind::Mbuf,
+        LineKind::App,
+        LineKind::Bench,
+    ];
 
     /// The name used in results.
     pub const fn name(self) -> &'static str {
@@ -69,6 +77,7 @@ impl LineKind {
             LineKind::Descriptor => "descriptor",
             LineKind::Mbuf => "mbuf",
             LineKind::App => "app",
+            LineKind::Bench => "bench",
         }
     }
 }

@@ -87,14 +87,14 @@ impl Traffic {
     /// the cause is one of that figure's seven.
     pub(crate) fn by_name(&self) -> Vec<(&'static str, bool, u64)> {
         use Agent::{Clean, Cpu, Evict, NicRead, NicWrite, Prefetch, Walk};
-        use LineKind::{App, Descriptor, Mbuf, Rx, Tx};
+        use LineKind::{App, Bench, Descriptor, Mbuf, Rx, Tx};
         let any = |agent| LineKind::ALL.iter().map(|&k| self.lines(agent, k)).sum();
         let one = |agent, kind| self.lines(agent, kind);
         vec![
             ("nic-rx-wr", true, one(NicWrite, Rx)),
             ("nic-tx-rd", true, one(NicRead, Tx) + one(NicRead, Rx)),
             ("cpu-rx-rd", true, one(Cpu, Rx)),
-            ("cpu-other-rd", true, one(Cpu, App)),
+            ("cpu-other-rd", true, one(Cpu, App) + one(Cpu, Bench)),
             ("rx-evct", true, one(Evict, Rx)),
             ("tx-evct", true, one(Evict, Tx)),
             ("other-evct", true, one(Evict, App)),
@@ -115,6 +115,9 @@ impl Traffic {
                     + one(NicWrite, App)
                     + one(NicWrite, Tx),
             ),
+            ("nic-bench-rd", false, one(NicRead, Bench)),
+            ("nic-bench-wr", false, one(NicWrite, Bench)),
+            ("bench-evct", false, one(Evict, Bench)),
             ("descriptor-evct", false, one(Evict, Descriptor)),
             ("mbuf-evct", false, one(Evict, Mbuf)),
             ("page-clean-wr", false, any(Clean)),
