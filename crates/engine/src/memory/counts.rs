@@ -19,7 +19,7 @@ pub(crate) struct Counts {
     pub(crate) llc_misses: ByKind,
     /// Per core: requests to the LLC, and those that no cache served.
     pub(crate) llc_by_core: Vec<(u64, u64)>,
-    /// DMA writes that found their line in the LLC.
+    /// DMA writes that found their line in the LLC or in a core's cache.
     pub(crate) io_write_hits: u64,
     /// DMA writes that did not.
     pub(crate) io_write_misses: u64,

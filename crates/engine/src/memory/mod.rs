@@ -22,7 +22,6 @@ mod set;
 mod shadow;
 mod socket_link;
 mod state;
-mod streamer;
 mod sweep;
 pub(crate) mod system;
 mod tags;

@@ -8,10 +8,9 @@ use super::line::{Line, LineKind, node_of};
 use super::placement::Written;
 use super::prefetch::Prefetcher;
 use super::private::Found;
-use super::streamer::Streamer;
 use super::sweep::Swept;
 use super::traffic::{Agent, Cause, Traffic};
-use crate::config::machine::{Machine, Prefetch};
+use crate::config::machine::Machine;
 use crate::config::scenario::Policy;
 use crate::time::Ps;
 
@@ -32,10 +31,8 @@ struct Latencies {
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     pub(crate) caches: Caches,
-    /// The L2 prefetcher of each core; none on machines without.
-    streamers: Vec<Streamer>,
     policy: Policy,
-    /// One a core, or none.
+    /// The L2 prefetcher of each core; none on machines without.
     prefetchers: Vec<Prefetcher>,
     pub(crate) backend: Backend,
     latencies: Latencies,
@@ -65,10 +62,6 @@ impl Memory {
         };
         Memory {
             caches: Caches::new(machine, core_ways, io_ways),
-            streamers: match machine.l2.prefetch {
-                Prefetch::Streamer => vec![Streamer::new(); cores],
-                Prefetch::None | Prefetch::NextLine | Prefetch::Stream => Vec::new(),
-            },
             policy,
             prefetchers: Prefetcher::for_cores(machine),
             backend: Backend::new(machine, dram, latencies.llc + machine.llc.memory_latency.ps()),
@@ -83,16 +76,17 @@ impl Memory {
     #[inline]
     pub(crate) fn access(&mut self, core: usize, line: Line, store: bool) -> Found {
         let found = self.caches.private_access(core, line, store);
-        if found != Found::L1 && core < self.streamers.len() {
-            self.lookup_streamer(core, line);
+        if found != Found::L1 && core < self.prefetchers.len() {
+            self.observe_lookup(core, line);
         }
         found
     }
 
-    /// Outlined, so that machines without need no registers for it.
+    /// The L2 prefetcher of a core sees a lookup of the L2. Outlined, so that machines without need no
+    /// registers for it.
     #[inline(never)]
-    fn lookup_streamer(&mut self, core: usize, line: Line) {
-        self.streamers[core].lookup(line);
+    fn observe_lookup(&mut self, core: usize, line: Line) {
+        self.prefetchers[core].lookup(line);
     }
 
     /// Performs and counts the loads that `items` are, up to the first that is none or misses the
@@ -189,14 +183,9 @@ impl Memory {
     /// in a private cache is left alone.
     #[inline(never)]
     fn prefetch(&mut self, now: Ps, core: u16, requested: Line, kind: LineKind) {
-        if self.streamers.is_empty() {
-            for line in self.prefetchers[core as usize].observe(requested) {
-                self.prefetch_line(now, core, line, kind);
-            }
-        } else {
-            while let Some(wanted) = self.streamers[core as usize].next() {
-                self.prefetch_line(now, core, wanted, kind);
-            }
+        self.prefetchers[core as usize].request(requested);
+        while let Some(line) = self.prefetchers[core as usize].next() {
+            self.prefetch_line(now, core, line, kind);
         }
     }
 

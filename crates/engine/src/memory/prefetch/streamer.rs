@@ -1,21 +1,21 @@
 //! The streamer: the L2 prefetcher that follows ascending accesses within a page.
 //!
 //! Sizes are those of Intel's optimization manual (section on data prefetching): one stream for each
-//! of 32 pages of 4 KiB, two prefetches for every lookup of the L2, at most 20 lines ahead of the
-//! lookup. What starts a stream is not disclosed; here it is the second lookup of a page with a
+//! page, two prefetches for every lookup of the L2, at most 20 lines ahead of the lookup. What starts a stream is not disclosed; here it is the second lookup of a page with a
 //! higher line than the one before. Descending streams are not modelled.
 
-use super::line::Line;
+use super::{AHEAD, PAGE, STREAMS, end_of_page};
+use crate::memory::line::Line;
 
-const STREAMS: usize = 32;
-const PAGE_LINES: u32 = 64;
 const PER_LOOKUP: u32 = 2;
-const MAX_AHEAD: u32 = 20;
+
+/// With so many lines that wait to be fetched, one for each stream, a lookup adds none.
+const MAX_WANTED: usize = STREAMS;
 
 /// What is known of one page.
 #[derive(Clone, Copy, Debug)]
 struct Stream {
-    page: u32,
+    page: Line,
     /// The line of the last lookup, and the furthest line looked up or prefetched.
     last: Line,
     furthest: Line,
@@ -24,30 +24,21 @@ struct Stream {
 
 /// The streamer of one core.
 #[derive(Clone, Debug)]
-pub(crate) struct Streamer {
+pub(super) struct Streamer {
     streams: [Stream; STREAMS],
     lookups: u64,
-    /// Lines to prefetch that have not been sent yet. Bounded: a lookup beyond the bound adds none.
-    wanted: Vec<Line>,
 }
 
-/// Prefetches that wait to be sent: one for each stream.
-const MAX_WANTED: usize = STREAMS;
-
 impl Streamer {
-    pub(crate) fn new() -> Streamer {
-        let unused = Stream { page: u32::MAX, last: 0, furthest: 0, used: 0 };
-        Streamer {
-            streams: [unused; STREAMS],
-            lookups: 0,
-            wanted: Vec::with_capacity(MAX_WANTED + PER_LOOKUP as usize),
-        }
+    pub(super) fn new() -> Streamer {
+        let unused = Stream { page: Line::MAX, last: 0, furthest: 0, used: 0 };
+        Streamer { streams: [unused; STREAMS], lookups: 0 }
     }
 
-    /// The L2 is looked up for a line.
-    pub(crate) fn lookup(&mut self, line: Line) {
+    /// The L2 is looked up for a line, which adds to the lines `wanted`.
+    pub(super) fn lookup(&mut self, line: Line, wanted: &mut Vec<Line>) {
         self.lookups += 1;
-        let page = line / PAGE_LINES;
+        let page = line / PAGE;
         let Some(s) = self.streams.iter_mut().find(|s| s.page == page) else {
             let oldest = self.streams.iter_mut().min_by_key(|s| s.used).expect("there are streams");
             *oldest = Stream { page, last: line, furthest: line, used: self.lookups };
@@ -56,22 +47,15 @@ impl Streamer {
         s.used = self.lookups;
         let ascends = line > s.last;
         s.last = line;
-        if !ascends || self.wanted.len() >= MAX_WANTED {
+        if !ascends || wanted.len() >= MAX_WANTED {
             return;
         }
         let first = s.furthest.max(line) + 1;
-        let end =
-            (page * PAGE_LINES + PAGE_LINES).min(line + MAX_AHEAD + 1).min(first + PER_LOOKUP);
+        let end = end_of_page(line).min(line + AHEAD + 1).min(first + PER_LOOKUP);
         for next in first..end {
-            self.wanted.push(next);
+            wanted.push(next);
             s.furthest = next;
         }
-    }
-
-    /// The next line to prefetch.
-    #[inline]
-    pub(crate) fn next(&mut self) -> Option<Line> {
-        self.wanted.pop()
     }
 }
 
@@ -80,12 +64,12 @@ mod tests {
     use super::*;
 
     fn after(lookups: &[Line]) -> Vec<Line> {
-        let mut s = Streamer::new();
+        let (mut s, mut wanted) = (Streamer::new(), Vec::new());
         for &line in lookups {
-            s.lookup(line);
+            s.lookup(line, &mut wanted);
         }
-        s.wanted.sort_unstable();
-        s.wanted
+        wanted.sort_unstable();
+        wanted
     }
 
     #[test]
@@ -100,24 +84,24 @@ mod tests {
     fn a_stream_runs_ahead_by_twenty_lines_and_not_over_its_page() {
         let lookups: Vec<Line> = (0..8).collect();
         assert_eq!(after(&lookups).last(), Some(&15));
-        let mut s = Streamer::new();
+        let (mut s, mut wanted) = (Streamer::new(), Vec::new());
         let mut most_ahead = 0;
-        for line in 0..64 {
-            s.lookup(line);
-            while let Some(next) = s.next() {
-                assert!(next < 64);
+        for line in 0..PAGE {
+            s.lookup(line, &mut wanted);
+            for next in wanted.drain(..) {
+                assert!(next < PAGE);
                 most_ahead = most_ahead.max(next - line);
             }
         }
-        assert_eq!(most_ahead, MAX_AHEAD);
+        assert_eq!(most_ahead, AHEAD);
     }
 
     #[test]
     fn the_page_used_longest_ago_gives_up_its_stream() {
-        let mut lookups: Vec<Line> = (0..=STREAMS as Line).map(|page| page * PAGE_LINES).collect();
+        let mut lookups: Vec<Line> = (0..=STREAMS as Line).map(|page| page * PAGE).collect();
         lookups.push(1);
         assert!(after(&lookups).is_empty(), "page 0 was forgotten");
-        lookups.push(STREAMS as Line * PAGE_LINES + 1);
+        lookups.push(STREAMS as Line * PAGE + 1);
         assert_eq!(after(&lookups).len(), 2);
     }
 }

@@ -1,0 +1,187 @@
+//! The hardware prefetcher of a core's L2.
+//!
+//! It learns from what the core asks for and names lines that the core may want next. It never crosses a
+//! 4 KiB page, because it works on physical addresses.
+
+mod stream;
+mod streamer;
+
+use self::stream::Streams;
+use self::streamer::Streamer;
+use super::line::{LINE_BYTES, Line};
+use crate::config::machine::{Machine, Prefetch};
+
+/// Lines of a 4 KiB page.
+const PAGE: Line = 4096 / LINE_BYTES as Line;
+
+/// Pages followed at a time: one forward stream in each of 32 pages (Intel 64 and IA-32
+/// Architectures Optimization Reference Manual, "Data prefetch to the L2 and last level cache").
+const STREAMS: usize = 32;
+
+/// How far a stream runs ahead of what the core asks for: up to 20 lines (the same section).
+const AHEAD: Line = 20;
+
+/// The first line of the page after that of a line.
+fn end_of_page(line: Line) -> Line {
+    (line / PAGE + 1) * PAGE
+}
+
+/// Which lines it fetches.
+#[derive(Clone, Debug)]
+enum Pattern {
+    /// The line after each that the core requests of the LLC.
+    NextLine,
+    /// Streams of lines that the core requests of the LLC.
+    Stream(Streams),
+    /// Streams of lines that the L2 is looked up for.
+    Streamer(Box<Streamer>),
+}
+
+/// The prefetcher of one core.
+#[derive(Clone, Debug)]
+pub(crate) struct Prefetcher {
+    pattern: Pattern,
+    /// Lines to fetch, the next one last. They go with the core's next request of the LLC.
+    wanted: Vec<Line>,
+    /// Prefetches on their way from memory, and how many of them there may be.
+    in_flight: u32,
+    most: u32,
+}
+
+impl Prefetcher {
+    /// The prefetcher of each core, or none at all.
+    pub(crate) fn for_cores(machine: &Machine) -> Vec<Prefetcher> {
+        let pattern = match machine.l2.prefetch {
+            Prefetch::None => return Vec::new(),
+            Prefetch::NextLine => Pattern::NextLine,
+            Prefetch::Stream => Pattern::Stream(Streams::new()),
+            Prefetch::Streamer => Pattern::Streamer(Box::new(Streamer::new())),
+        };
+        let most = machine.l2.superqueue - machine.core.l1_miss_registers;
+        let one = Prefetcher { pattern, wanted: Vec::new(), in_flight: 0, most };
+        vec![one; machine.core.count as usize]
+    }
+
+    /// The L2 is looked up for a line, which it may hold.
+    #[inline]
+    pub(crate) fn lookup(&mut self, line: Line) {
+        if let Pattern::Streamer(streamer) = &mut self.pattern {
+            streamer.lookup(line, &mut self.wanted);
+        }
+    }
+
+    /// The core has requested a line of the LLC.
+    #[inline]
+    pub(crate) fn request(&mut self, line: Line) {
+        let room = self.most - self.in_flight;
+        match &mut self.pattern {
+            Pattern::NextLine if room > 0 && line + 1 < end_of_page(line) => {
+                self.wanted.push(line + 1);
+            }
+            Pattern::Stream(streams) => self.wanted.extend(streams.request(line, room).rev()),
+            Pattern::NextLine | Pattern::Streamer(_) => {}
+        }
+    }
+
+    /// The next line to fetch.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Line> {
+        self.wanted.pop()
+    }
+
+    /// Whether one more prefetch may go to memory.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        self.in_flight < self.most
+    }
+
+    /// A prefetch has gone to memory.
+    #[inline]
+    pub(crate) fn sent(&mut self) {
+        self.in_flight += 1;
+    }
+
+    /// Its line has come.
+    #[inline]
+    pub(crate) fn arrived(&mut self) {
+        self.in_flight -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::forwarder;
+
+    /// Of a core that may have 20 prefetches on their way.
+    fn one(kind: Prefetch) -> Prefetcher {
+        for_cores(kind).remove(0)
+    }
+
+    fn for_cores(kind: Prefetch) -> Vec<Prefetcher> {
+        let mut machine = forwarder(&[]).machine;
+        machine.l2.prefetch = kind;
+        machine.l2.superqueue = machine.core.l1_miss_registers + 20;
+        Prefetcher::for_cores(&machine)
+    }
+
+    /// What a prefetcher fetches when its core misses the L2, in order.
+    fn miss(p: &mut Prefetcher, line: Line) -> Vec<Line> {
+        p.lookup(line);
+        p.request(line);
+        std::iter::from_fn(|| p.next()).collect()
+    }
+
+    #[test]
+    fn no_prefetcher_is_no_state() {
+        assert!(for_cores(Prefetch::None).is_empty());
+    }
+
+    #[test]
+    fn next_line_stays_in_the_page() {
+        let mut p = one(Prefetch::NextLine);
+        assert_eq!(miss(&mut p, 5), [6]);
+        assert_eq!(miss(&mut p, 700), [701]);
+        assert!(miss(&mut p, 2 * PAGE - 1).is_empty());
+    }
+
+    #[test]
+    fn a_stream_is_fetched_in_ascending_order() {
+        let mut p = one(Prefetch::Stream);
+        assert!(miss(&mut p, 3).is_empty());
+        assert!(miss(&mut p, 4).into_iter().eq(5..25));
+    }
+
+    /// The L2 tells it of hits too, and what these start goes with the next miss.
+    #[test]
+    fn only_the_streamer_learns_from_lookups_that_hit() {
+        for (kind, fetched) in
+            [(Prefetch::NextLine, 1), (Prefetch::Stream, 0), (Prefetch::Streamer, 2)]
+        {
+            let mut p = one(kind);
+            p.lookup(3);
+            p.lookup(4);
+            assert_eq!(miss(&mut p, 10 * PAGE).len(), fetched, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_in_flight_bounds_the_lines_named() {
+        for kind in [Prefetch::NextLine, Prefetch::Stream] {
+            let mut p = one(kind);
+            miss(&mut p, 0);
+            for _ in 0..17 {
+                p.sent();
+            }
+            assert!(miss(&mut p, 1).len() <= 3);
+            for _ in 0..3 {
+                p.sent();
+            }
+            assert!(!p.has_room());
+            assert!(miss(&mut p, 2).is_empty());
+            p.arrived();
+            assert!(p.has_room());
+            assert!(miss(&mut p, 3).len() <= 1);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Streams of misses: two requests of the LLC in a row for ascending lines of a page start one, and it
+//! runs ahead within the page as far as may be in flight.
+
+use std::ops::Range;
+
+use super::{AHEAD, PAGE, STREAMS, end_of_page};
+use crate::memory::line::Line;
+
+/// What is known of the misses in a page.
+#[derive(Clone, Copy, Debug)]
+struct Stream {
+    page: Line,
+    /// The line after the last request.
+    next: Line,
+    /// The first line that has not been asked for.
+    ahead: Line,
+}
+
+/// The streams of one core.
+#[derive(Clone, Debug)]
+pub(super) struct Streams {
+    streams: Vec<Stream>,
+    /// The stream that makes room for a new one, round robin.
+    hand: usize,
+}
+
+impl Streams {
+    pub(super) fn new() -> Streams {
+        let none = Stream { page: Line::MAX, next: Line::MAX, ahead: Line::MAX };
+        Streams { streams: vec![none; STREAMS], hand: 0 }
+    }
+
+    /// The core has requested a line: the lines to fetch, at most `room`.
+    pub(super) fn request(&mut self, line: Line, room: u32) -> Range<Line> {
+        let page = line / PAGE;
+        let Some(stream) = self.streams.iter_mut().find(|s| s.page == page) else {
+            self.streams[self.hand] = Stream { page, next: line + 1, ahead: line + 1 };
+            self.hand = (self.hand + 1) % STREAMS;
+            return line..line;
+        };
+        if line + 1 == stream.next {
+            // The same request once more, after it has waited.
+            return line..line;
+        }
+        if !(stream.next..=stream.ahead).contains(&line) {
+            (stream.next, stream.ahead) = (line + 1, line + 1);
+            return line..line;
+        }
+        let first = stream.ahead.max(line + 1);
+        let last = (line + 1 + AHEAD).min(end_of_page(line)).min(first + room).max(first);
+        (stream.next, stream.ahead) = (line + 1, last);
+        first..last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_ascending_misses_start_a_stream_that_goes_on_where_it_stopped() {
+        let mut streams = Streams::new();
+        let mut miss = |line| streams.request(line, 20);
+        assert!(miss(3).is_empty());
+        assert_eq!(miss(4), 5..25);
+        assert!(miss(4).is_empty(), "a repeated request is none");
+        // The first line that was not prefetched misses.
+        assert_eq!(miss(25), 26..46);
+        // A demand miss on a line that is still on its way tops the stream up.
+        assert_eq!(miss(30), 46..51);
+        assert_eq!(miss(51), 52..PAGE);
+        assert!(miss(PAGE).is_empty(), "the next page trains anew");
+        assert_eq!(miss(PAGE + 1), PAGE + 2..PAGE + 22);
+    }
+
+    #[test]
+    fn jumps_and_descents_start_nothing() {
+        let mut streams = Streams::new();
+        for line in [40, 10, 9, 8, 20, 50] {
+            assert!(streams.request(line, 20).is_empty(), "line {line}");
+        }
+    }
+}
