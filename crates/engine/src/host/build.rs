@@ -127,9 +127,9 @@ fn arrivals(
     if queues == 0 || traffic.closed_loop().is_some() {
         return Ok((None, None));
     }
-    let as_captured = |app: &AnyApp| app.serves_packets() && app.request_bytes(0).is_none();
+    let mut apps = scenario.tenants.iter().zip(apps);
     if let (Some(file), Some(capture)) = (traffic.capture_file(), &capture)
-        && apps.iter().any(as_captured)
+        && apps.any(|(t, app)| t.app.serves_packets() && app.request_bytes(0).is_none())
     {
         check_frames(scenario, file, capture)?;
     }
