@@ -15,6 +15,7 @@ import polars as pl
 from nic2core import api
 from nic2core._core import UserError, __version__
 from nic2core.engine import Stopped, Watch
+from nic2core.explain.use import work
 from nic2core.labels import name_cases
 from nic2core.record import COMPARISON_FILE
 
@@ -82,17 +83,23 @@ class Sweep:
 
 
 def row(result: Result) -> dict[str, Any]:
-    """The main numbers of a run with the settings that made it."""
+    """The main numbers of a run with the settings that made it.
+
+    `rate_mps` counts what the run is for, `of`: packets, transactions of the DMA benchmark or
+    accesses of memory benchmarks, millions a second. `limited_by` is empty where no stage limits.
+    """
     data = result.data
+    rate, what = work(data)
     return {
         "case": result.label,
         **result.settings,
-        "completed_mpps": data.packets.completed_mpps,
+        "rate_mps": rate,
+        "of": what,
         "drop_share": data.packets.drop_share,
         "p99_ns": result.p99_ns,
         "memory_gbps": data.memory.bandwidth_gbps,
         "amat_ns": data.amat_ns,
-        "limited_by": result.limiting_stage.stage,
+        "limited_by": result.limiting_stage.stage if result.limited else None,
     }
 
 

@@ -55,7 +55,7 @@ def test_a_measured_time_too_short_to_tell_is_refused_with_its_place() -> None:
     with pytest.raises(
         UserError, match=r": run\.duration = 1 ms is too short to tell .* at least 200 ms"
     ):
-        _core.find_peak(text, None, None, origins)
+        _core.find_peak(text, None, origins)
 
 
 def test_the_caller_ends_a_search_by_raising() -> None:
