@@ -43,7 +43,8 @@ def test_a_short_warm_up_is_warned_of(ddio: Result, capsys: pytest.CaptureFixtur
         run = with_warmup(ddio, completed_before=before)
         terminal.show_result(run)
         said = " ".join(capsys.readouterr().out.split())
-        assert ("turned 2.97 times before measuring began" in said) == warned
+        assert ("73000 packets completed in it" in said) == warned
+        assert ("until about 73728 have" in said) == warned
         assert ("Set run.warmup to 5.1 ms or more" in said) == warned
         assert ("Set run.warmup" in report_html([run])) == warned
 
@@ -59,6 +60,17 @@ def test_the_warm_up_of_a_peak_is_judged_by_what_it_completed(calm: Result) -> N
     # With none at all the measured rate tells: 73,728 of 20.92 Mpps.
     none = with_warmup(calm, completed_before=0)
     assert "Set run.warmup to 3.6 ms or more" in short_warmup(none)
+
+
+def test_a_ring_larger_than_the_llc_need_not_turn_so_often(ddio: Result) -> None:
+    def asked(**queues: object) -> str:
+        scenario = {**ddio.scenario, "queues": {**ddio.scenario["queues"], **queues}}
+        return short_warmup(replace(with_warmup(ddio, completed_before=0), scenario=scenario))
+
+    # A pool that is a ring turns as a whole; packets of 512.01 bytes fill 36 MiB three times with 221,181.
+    assert "until about 147456 have" in asked(pool="ring", pool_buffers=2048)
+    assert "until about 73728 have" in asked(pool="stack", pool_buffers=2048)
+    assert "until about 221181 have" in asked(pool="ring", pool_buffers=65_535)
 
 
 def test_a_comparison_names_differences(
