@@ -46,6 +46,6 @@ def short_warmup(result: Record) -> str:
     enough_ms = ceil((wanted - settled) / per_ns / 1e5) / 10
     return (
         f"Warning: the warm-up of {time(warmup_ns)} is short: {before} packets completed in it, "
-        f"and the caches keep filling until about {wanted} have. Set run.warmup to {enough_ms:g} ms "
-        "or more."
+        f"and the caches keep filling until about {wanted} have. Set run.warmup to "
+        f"{enough_ms:g} ms or more."
     )

@@ -67,7 +67,8 @@ def test_a_ring_larger_than_the_llc_need_not_turn_so_often(ddio: Result) -> None
         scenario = {**ddio.scenario, "queues": {**ddio.scenario["queues"], **queues}}
         return short_warmup(replace(with_warmup(ddio, completed_before=0), scenario=scenario))
 
-    # A pool that is a ring turns as a whole; packets of 512.01 bytes fill 36 MiB three times with 221,181.
+    # A pool that is a ring turns as a whole. Packets of 512.01 bytes fill 36 MiB three times with
+    # 221,181.
     assert "until about 147456 have" in asked(pool="ring", pool_buffers=2048)
     assert "until about 73728 have" in asked(pool="stack", pool_buffers=2048)
     assert "until about 221181 have" in asked(pool="ring", pool_buffers=65_535)
