@@ -104,6 +104,7 @@ fn slices_have_no_gaps_and_add_up_to_the_histograms() {
         "IOMMU, read",
         "memory read",
         "PCIe, read data",
+        "on-chip network, data",
         "wire",
     ] {
         assert!(steps.contains(step), "no packet has `{step}`; got {steps:?}");

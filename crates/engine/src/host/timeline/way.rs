@@ -56,7 +56,8 @@ pub(in crate::host) enum Point {
 pub(super) const POINTS: usize = Point::Transmitted as usize + 1;
 
 /// Stage and name of the step that ends at each point after the first. The stages are those of the
-/// latency histograms; where one ends lies a stamp that the histograms use.
+/// latency histograms; where one ends lies a stamp that the histograms use. A NIC on the chip has
+/// [`ON_CHIP`] in the place of [`LINK`].
 const STEPS: [(&str, &str); POINTS - 1] = [
     ("nic", "behind others in SRAM"),
     ("nic", "receive descriptor"),
@@ -80,6 +81,9 @@ const STEPS: [(&str, &str); POINTS - 1] = [
     ("transmit", "PCIe, read data"),
     ("transmit", "wire"),
 ];
+
+const LINK: &str = "PCIe";
+const ON_CHIP: &str = "on-chip network";
 
 /// When a packet has passed each point.
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,14 +109,14 @@ impl Way {
     /// What is not first at a point after others adds no time of its own: a completion that is sent
     /// before the data is in memory, or a translation that was there. So a step ends no earlier than
     /// the one before it, and a step that was not needed is empty.
-    pub(super) fn slices(&self) -> Vec<Slice> {
+    pub(super) fn slices(&self, on_chip: bool) -> Vec<Slice> {
         let mut begin = self.stamps[0];
         let mut slices = Vec::new();
         for (&end, (stage, step)) in self.stamps[1..].iter().zip(STEPS) {
             if end > begin {
                 slices.push(Slice {
                     stage: stage.into(),
-                    step: step.into(),
+                    step: if on_chip { step.replace(LINK, ON_CHIP) } else { step.into() },
                     begin_ps: begin.0,
                     end_ps: end.0,
                 });
@@ -142,7 +146,7 @@ mod tests {
         ] {
             way.pass(point, Ps::from_ns(ns));
         }
-        let slices = way.slices();
+        let slices = way.slices(false);
         let steps: Vec<_> =
             slices.iter().map(|s| (s.step.as_str(), s.begin_ps / 1000, s.end_ps / 1000)).collect();
         assert_eq!(
