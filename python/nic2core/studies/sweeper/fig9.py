@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from nic2core.studies import palette
 from nic2core.studies.chart import Curves, Line
 from nic2core.studies.claim import Simulated
-from nic2core.studies.evaluate import Evaluator, every, percent_below, span, steps
+from nic2core.studies.evaluate import (
+    Evaluator,
+    and_also,
+    every,
+    percent_below,
+    span,
+    steps,
+)
 from nic2core.studies.study import Figure
 from nic2core.studies.sweeper.fig1 import RESOLUTION
 from nic2core.studies.sweeper.points import collocated, ddio
@@ -87,11 +94,17 @@ def ways_trade(at: At) -> Simulated:
 def frontier(at: At) -> Simulated:
     """How far a point with Sweeper lies beyond each point without, in the lesser direction."""
 
-    def beyond(plain: Point, swept: Point) -> float:
-        return min(l3fwd(at, swept) / l3fwd(at, plain), xmem(at, swept) / xmem(at, plain))
+    def gains(plain: Point, swept: Point) -> tuple[float, float]:
+        lesser, greater = sorted(
+            (l3fwd(at, swept) / l3fwd(at, plain), xmem(at, swept) / xmem(at, plain))
+        )
+        return lesser, greater
 
     swept = [split(w, sweeper=True) for w in SPLITS]
-    return every((max(beyond(p, s) for s in swept) for p in PLAIN_SPLIT), lambda r: r > 1)
+    best = [max(gains(p, s) for s in swept) for p in PLAIN_SPLIT]
+    # Dominance as a Pareto frontier has it: no worse in either direction, and better in one.
+    beyond = every((lesser for lesser, _ in best), lambda r: r >= 1)
+    return and_also(beyond, all(greater > 1 for _, greater in best))
 
 
 def most_balanced(at: At) -> Simulated:
