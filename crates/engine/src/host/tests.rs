@@ -213,8 +213,9 @@ fn software_keeps_packets_while_transmit_descriptors_are_in_use_and_then_stops()
     }
 }
 
-/// Packets sent in overload by so many cores, descriptors read `batch` at a time.
-fn sent_by(cores: u32, batch: Value) -> f64 {
+/// Packets sent in overload by so many cores, descriptors read `batch` at a time and posted `burst` at a
+/// time.
+fn sent_by(cores: u32, batch: Value, burst: u32) -> f64 {
     let mut set = vec![
         ("/traffic/rate", "40 Mpps".into()),
         ("/machine/pcie", pcie_json()),
@@ -228,6 +229,7 @@ fn sent_by(cores: u32, batch: Value) -> f64 {
         // Descriptors come back, and so packets go, in bursts.
         ("/queues/tx_descriptors", 64.into()),
         ("/queues/tx_completion_batch", 32.into()),
+        ("/queues/burst", burst.into()),
     ];
     if !batch.is_null() {
         set.push(("/machine/nic/tx_descriptor_batch", batch));
@@ -237,12 +239,18 @@ fn sent_by(cores: u32, batch: Value) -> f64 {
 
 #[test]
 fn one_send_queue_waits_for_its_descriptors_and_two_cover_for_each_other() {
-    let [two_by_one, large] = [2, 32].map(|batch| sent_by(1, batch.into()));
+    let [two_by_one, large] = [2, 32].map(|batch| sent_by(1, batch.into(), 4));
     assert!(large > 1.2 * two_by_one, "{large} {two_by_one}");
-    let two_queues = sent_by(2, 2.into());
+    let two_queues = sent_by(2, 2.into(), 4);
     assert!(two_queues > 1.5 * two_by_one, "{two_queues} {two_by_one}");
     // Read with the data, descriptors cost no wait of their own.
-    assert!(sent_by(1, Value::Null) > 1.2 * two_by_one);
+    assert!(sent_by(1, Value::Null, 4) > 1.2 * two_by_one);
+}
+
+#[test]
+fn descriptors_posted_one_by_one_are_read_together_when_they_wait() {
+    let [one_by_one, bursts] = [1, 4].map(|burst| sent_by(1, 32.into(), burst));
+    assert!(one_by_one > 0.9 * bursts, "{one_by_one} {bursts}");
 }
 
 #[test]

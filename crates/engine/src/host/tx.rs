@@ -1,10 +1,10 @@
 //! DMA reads of the NIC: descriptors and the data of packets to transmit.
 //!
 //! Without `tx_descriptor_batch` packets are read in the order of their doorbells, each with its
-//! descriptor. With it the packets of a burst, up to so many, share a work-queue entry, and the driver
-//! rings once a burst. The NIC reads the entries of a queue one at a time, and the next only when it has
-//! asked for the data of all packets before: a queue that is alone leaves the link idle for the round trip
-//! of that read, several queues cover for each other.
+//! descriptor. With it the driver rings once a burst, and the NIC reads the descriptors that are posted, up to
+//! so many at a time, and the next of a queue only when it has asked for the data of all packets before: a
+//! queue that is alone leaves the link idle for the round trip of that read, several queues cover for each
+//! other.
 
 use std::collections::VecDeque;
 
@@ -134,24 +134,24 @@ impl Host {
 
     /// The driver rings for all that it has posted in a burst.
     pub(super) fn ring_tx(&mut self, now: Ps, queue: u16) {
-        let Some(batch) = self.tx.descriptor_batch else { return };
-        let q = &mut self.queues[queue as usize];
-        while q.tx_unrung > 0 {
-            let packets = q.tx_unrung.min(batch);
-            q.tx_entries.push_back(packets);
-            q.tx_unrung -= packets;
+        if self.tx.descriptor_batch.is_none() {
+            return;
         }
+        self.queues[queue as usize].tx_unrung = 0;
         self.fetch_tx_descriptors(queue);
         self.start_reads(now + self.rx.latency());
     }
 
-    /// A queue's next work-queue entry is to be read if the NIC has asked for the data of all packets
+    /// A queue's next descriptors are to be read if the NIC has asked for the data of all packets
     /// whose descriptors it has read.
     fn fetch_tx_descriptors(&mut self, queue: u16) {
+        let Some(batch) = self.tx.descriptor_batch else { return };
         let q = &mut self.queues[queue as usize];
-        if q.tx_fetched == 0
-            && let Some(count) = q.tx_entries.pop_front()
-        {
+        if q.tx_fetched > 0 {
+            return;
+        }
+        let count = batch.min(q.tx_posted.len() as u32 - q.tx_unrung);
+        if count > 0 {
             q.tx_fetched = count;
             self.tx.fetches.push_back(For::TxDescriptors { queue, count });
         }

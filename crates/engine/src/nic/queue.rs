@@ -186,8 +186,6 @@ pub(crate) struct Queue {
     pub(crate) tx_posted: VecDeque<u32>,
     /// How many of them, from the back, the doorbell has not been rung for.
     pub(crate) tx_unrung: u32,
-    /// Packets of each work-queue entry that the NIC has not begun to read, in order.
-    pub(crate) tx_entries: VecDeque<u32>,
     /// Packets whose transmit descriptor the NIC has read, and not asked for their data, in order.
     pub(crate) tx_ready: VecDeque<u32>,
     /// Packets whose transmit descriptor the NIC reads or has read, and not asked for their data.
@@ -258,7 +256,6 @@ impl Queue {
             max_backlog: config.tx_backlog,
             tx_posted: VecDeque::new(),
             tx_unrung: 0,
-            tx_entries: VecDeque::new(),
             tx_ready: VecDeque::new(),
             tx_fetched: 0,
             sent: VecDeque::new(),
