@@ -380,9 +380,9 @@ class Nic(Model):
     busy with further packets (mlx5's CQE compression puts 8 into one).
     """
     tx_descriptor_batch: UInt32 | None = None
-    """Packets that share a work-queue entry of a send queue at most; those of different bursts
-    never do. The NIC reads an entry of a queue when it has asked for the data of all packets of the
-    one before. Absent: each descriptor is read together with the data of its packet.
+    """Descriptors of a send queue that the NIC reads at a time at most, of those that the driver
+    has rung for. It reads the next when it has asked for the data of all packets before. Absent:
+    each descriptor is read together with the data of its packet.
     """
     rss: Rss = Field(default_factory=Rss)
     """Receive-side scaling."""
