@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nic2core.headline import headline
 from nic2core.record import Record
 from nic2core.timeline import Recording, Timeline
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(Record):
     """One finished run: what was asked (`scenario`) and what was measured (`data`)."""
 
@@ -64,6 +65,11 @@ class Result(Record):
         from nic2core.report import write_report
 
         return write_report([self], Path(path))
+
+    def __repr__(self) -> str:
+        """The main numbers in a line, for people at a prompt."""
+        numbers = (f"{n.name} {n.value} {n.unit}".rstrip() for n in headline(self))
+        return f"Result({self.label!r}: {', '.join(numbers)})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the verdict, the path with its loads, and the main numbers."""

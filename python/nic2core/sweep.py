@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,9 +19,10 @@ from nic2core.engine import Stopped, Watch
 from nic2core.explain.use import work
 from nic2core.labels import name_cases
 from nic2core.record import COMPARISON_FILE
+from nic2core.words import limit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from nic2core.results import Result
 
@@ -75,6 +77,14 @@ class Sweep:
         listed.write_text(text + "\n", encoding="utf-8")
         return directory
 
+    def __repr__(self) -> str:
+        """The table, for people at a prompt."""
+        return f"Sweep of {len(self)} runs, {self.planned} planned\n{self.table}"
+
+    def _repr_html_(self) -> str:
+        """The table, for a notebook."""
+        return self.table._repr_html_()
+
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)
 
@@ -86,7 +96,7 @@ def row(result: Result) -> dict[str, Any]:
     """The main numbers of a run with the settings that made it.
 
     `rate_mps` counts what the run is for, `of`: packets, transactions of the DMA benchmark or
-    accesses of memory benchmarks, millions a second. `limited_by` is empty where no stage limits.
+    accesses of memory benchmarks, millions a second.
     """
     data = result.data
     rate, what = work(data)
@@ -99,7 +109,7 @@ def row(result: Result) -> dict[str, Any]:
         "p99_ns": result.p99_ns,
         "memory_gbps": data.memory.bandwidth_gbps,
         "amat_ns": data.amat_ns,
-        "limited_by": result.limiting_stage.stage if result.limited else None,
+        "limited_by": limit(result),
     }
 
 
@@ -140,6 +150,12 @@ def sweep(
         raise UserError(
             f"{', '.join(twice)}: a key cannot be varied and be set for all runs; give it once."
         )
+    for key, values in vary.items():
+        if isinstance(values, str | bytes) or not isinstance(values, Sequence) or not values:
+            raise UserError(
+                f"vary: {key} = {values!r} is not a list of values; expected one or more, such as "
+                "[2, 4]."
+            )
     settings = cases(vary)
     # Every point is read before the first one runs: a mistake in the last is told at once.
     prepared = [api.prepare(source, {**(overrides or {}), **s}) for s in settings]

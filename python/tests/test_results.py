@@ -114,3 +114,10 @@ def test_one_run_of_a_comparison_has_to_be_named(ddio: Result, tmp_path: Path) -
     Sweep([ddio, ddio], planned=2).save(tmp_path)
     with pytest.raises(UserError, match=r"comparison of 2 runs; name one of them, such as .*00"):
         Result.load(tmp_path)
+
+
+def test_at_a_prompt_a_result_is_a_line(ddio: Result) -> None:
+    said = repr(ddio)
+    assert said.startswith("Result('DDIO, 2 ways': completed 20.9 Mpps, ")
+    assert said.endswith("limited by memory bus)")
+    assert "\n" not in said

@@ -10,6 +10,8 @@ from nic2core import UserError, engine, sweep
 from nic2core.sweep import Progress, cases
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nic2core.results_model import Results
 
 
@@ -81,3 +83,9 @@ def test_the_table_has_a_row_per_point(fake_engine: list[int]) -> None:
     assert table["run.seed"].to_list() == [1, 2]
     assert set(table.columns) > {"rate_mps", "of", "p99_ns", "memory_gbps", "limited_by"}
     assert fake_engine == [1, 2]
+
+
+@pytest.mark.parametrize("values", [3, "2, 4", []])
+def test_what_is_no_list_of_values_is_refused(values: Sequence[int]) -> None:
+    with pytest.raises(UserError, match=r"placement.io_ways = .* is not a list of values"):
+        sweep("demo", {"placement.io_ways": values})
