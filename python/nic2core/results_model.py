@@ -349,6 +349,8 @@ class CoreTime(Plain):
 
     busy_ps: int
     """Time with a packet or work of their own, core x ps."""
+    busiest_ps: int
+    """That of the busiest core, ps: queues differ in what RSS gives them."""
     dispatch_ps: int
     """Time in which they dispatched instructions, core x ps; the rest of `busy_ps` they waited."""
     llc_hits: int

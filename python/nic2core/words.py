@@ -35,6 +35,9 @@ STAGES = {
 }
 """The stages of the path, for people."""
 
+FULL_CORE = 0.95
+"""Share of time for which a core is busy that has no room for more: packets come in bunches."""
+
 NOTHING = "-"
 """Stands where a number means nothing."""
 
@@ -151,7 +154,7 @@ def limiter(result: Record) -> str:
     if idle(result):
         return "drops" if packets.offered > 0 else "nothing"
     if packets.drop_share > 0:
-        return "bursts"
+        return "one core" if _core_is_full(result) else "bursts"
     return FAILED["rate"][0] if result.behind else "the offered load"
 
 
@@ -190,6 +193,12 @@ def verdict(result: Record) -> str:
     if result.peak is not None:
         short, full = failed(result.peak)
         why = f"{short} sets this peak: at a higher rate {full}"
+    elif dropped and _core_is_full(result):
+        busiest, mean = (percent(s) for s in _core_shares(result))
+        why = (
+            f"{share} of the packets are dropped because one core is full ({busiest} busy; the "
+            f"mean of all is {mean}): RSS gives its queue more than others"
+        )
     elif dropped:
         why = f"{share} of the packets are dropped in bursts, when {_no_room(result)}"
     elif result.behind:
@@ -198,6 +207,19 @@ def verdict(result: Record) -> str:
         why = "the offered load is the limit of this run"
     nearest = f"the nearest stage, the {name}, is at {_share_of_limit(result)} of what it allows"
     return f"{why}; {nearest}."
+
+
+def _core_shares(result: Record) -> tuple[float, float]:
+    """The share of time for which the busiest core is busy, and the mean of all."""
+    time, span_ps = result.data.core_time, result.data.measured_ns * 1e3
+    cores = next((d.credits for d in result.data.domains if d.domain == "cores"), 1)
+    return time.busiest_ps / span_ps, time.busy_ps / span_ps / cores
+
+
+def _core_is_full(result: Record) -> bool:
+    """Whether one core is, while others have room."""
+    busiest, mean = _core_shares(result)
+    return busiest >= FULL_CORE > mean
 
 
 def _no_room(result: Record) -> str:

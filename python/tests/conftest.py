@@ -47,7 +47,9 @@ def calm(ddio: Result) -> Result:
         load = 0.35 if domain["domain"] == "dram" else 0.3
         domain["busy_ps"] = round(1000 * load * domain["credits"] * span)
         if domain["domain"] == "cores":
-            value["results"]["core_time"]["busy_ps"] = domain["busy_ps"]
+            time = value["results"]["core_time"]
+            time["busy_ps"] = domain["busy_ps"]
+            time["busiest_ps"] = domain["busy_ps"] // domain["credits"]
     return Result.from_json(value)
 
 

@@ -78,6 +78,19 @@ def with_packets(result: Result, **change: float) -> Result:
     return replace(result, data=result.data.model_copy(update={"packets": packets}))
 
 
+def test_one_full_core_beside_idle_ones_is_told(calm: Result) -> None:
+    span_ps = int(calm.data.measured_ns * 1e3)
+    time = calm.data.core_time.model_copy(
+        update={"busiest_ps": int(0.99 * span_ps), "busy_ps": 6 * span_ps}
+    )
+    packets = calm.data.packets.model_copy(update={"drop_share": 0.15})
+    run = replace(calm, data=calm.data.model_copy(update={"core_time": time, "packets": packets}))
+    assert words.limit(run) == "one core (memory bus next)"
+    assert (
+        "dropped because one core is full (99.0 % busy; the mean of all is 25.0 %)"
+    ) in words.verdict(run)
+
+
 def test_drops_and_a_backlog_are_not_laid_on_a_stage_with_room(calm: Result) -> None:
     late = with_packets(calm, completed=int(0.9 * calm.data.packets.offered))
     assert words.verdict(late).startswith(

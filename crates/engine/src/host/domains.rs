@@ -96,10 +96,12 @@ impl Host {
 
     /// What the cores' time went into.
     pub(super) fn core_time(&self) -> CoreTime {
-        let mut time = CoreTime { busy_ps: 0, dispatch_ps: 0, llc_hits: 0, llc_misses: 0 };
+        let mut time = CoreTime::default();
         for core in self.working_cores() {
             let (all, missed) = self.memory.counts.llc_by_core[core.core.number()];
-            time.busy_ps += self.busy(core).0;
+            let busy = self.busy(core).0;
+            time.busy_ps += busy;
+            time.busiest_ps = time.busiest_ps.max(busy);
             time.dispatch_ps += core.core.dispatch_time().0;
             time.llc_hits += all - missed;
             time.llc_misses += missed;
@@ -370,5 +372,17 @@ mod tests {
         let lines = results(&xmem("random", "64 KiB", &[("/tenants/0/app", stream)]));
         assert_eq!(of(&lines, "cores").uses, lines.tenants[0].counters["bytes"] / 64);
         assert!(of(&lines, "cores").uses > 0);
+    }
+    #[test]
+    fn the_busiest_core_is_the_one_that_gets_the_packets() {
+        // Of one flow RSS makes one queue's.
+        let r = results(&forwarder(&[
+            ("/traffic/flows", json!(1)),
+            ("/traffic/rate", json!("1 Mpps")),
+        ]));
+        assert!(r.core_time.busy_ps > 0);
+        assert_eq!(r.core_time.busiest_ps, r.core_time.busy_ps);
+        let r = results(&forwarder(&[("/traffic/rate", json!("1 Mpps"))]));
+        assert!(r.core_time.busiest_ps < r.core_time.busy_ps);
     }
 }

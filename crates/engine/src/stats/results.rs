@@ -347,10 +347,12 @@ pub struct Domain {
 }
 
 /// What the time of cores went into.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreTime {
     /// Time with a packet or work of their own, core × ps.
     pub busy_ps: u64,
+    /// That of the busiest core, ps: queues differ in what RSS gives them.
+    pub busiest_ps: u64,
     /// Time in which they dispatched instructions, core × ps; the rest of `busy_ps` they waited.
     pub dispatch_ps: u64,
     /// Requests that the LLC served.
