@@ -38,10 +38,11 @@ def stages(data: Results) -> list[Stage]:
 def _stage(data: Results, use: Use) -> Stage:
     load, of = use.load, use.occupancy
     if use.name == "io-ways":
-        # The ways are full: how busy they are shows in the writes that take a line in them.
+        # The ways are full: how busy they are shows in the lines that leave them for memory.
         written = data.io.write_hits + data.io.write_misses if data.io is not None else 0
-        load = min(1.0, data.io.write_misses / written) if data.io is not None and written else 0.0
-        return Stage(use.name, load, f"{100 * load:.1f} % of DMA writes take a new line")
+        evicted = next((c.lines for c in data.memory.causes if c.cause == "rx-evct"), 0)
+        load = min(1.0, evicted / written) if written else 0.0
+        return Stage(use.name, load, f"{100 * load:.1f} % of what is written leaks")
     details = {
         "wire": f"busy {100 * load:.0f} % of the time",
         "nic-sram": f"{of / 1024:.1f} of {use.credits / 1024:.0f} KiB in use",

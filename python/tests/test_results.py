@@ -121,3 +121,12 @@ def test_at_a_prompt_a_result_is_a_line(ddio: Result) -> None:
     assert said.startswith("Result('DDIO, 2 ways': completed 20.9 Mpps, ")
     assert said.endswith("limited by memory bus)")
     assert "\n" not in said
+
+
+def test_the_io_ways_are_as_full_as_they_leak(ddio: Result, sweeper: Result) -> None:
+    def io_ways(result: Result) -> str:
+        return next(s.detail for s in result.stages if s.stage == "io-ways")
+
+    assert io_ways(ddio) == "85.9 % of what is written leaks"
+    # Swept lines take a new line each time, and leave nothing behind.
+    assert io_ways(sweeper).startswith(("0.", "1."))
