@@ -196,8 +196,8 @@ def verdict(result: Record) -> str:
     elif dropped and _core_is_full(result):
         busiest, mean = (percent(s) for s in _core_shares(result))
         why = (
-            f"{share} of the packets are dropped because one core is full ({busiest} busy; the "
-            f"mean of all is {mean}): RSS gives its queue more than others"
+            f"{share} of the packets are dropped while one core is full ({busiest} busy; the mean "
+            f"of all is {mean})"
         )
     elif dropped:
         why = f"{share} of the packets are dropped in bursts, when {_no_room(result)}"

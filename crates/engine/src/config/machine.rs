@@ -220,7 +220,7 @@ pub struct Noc {
 }
 
 impl Noc {
-    /// A cache line in a cycle, as the data network of Intel's meshes and rings is 64 or 32 bytes wide.
+    /// A cache line in a cycle: an estimate. A machine whose NIC is on the chip should say its own.
     const fn a_line() -> Size {
         Size(64)
     }

@@ -373,6 +373,7 @@ mod tests {
         assert_eq!(of(&lines, "cores").uses, lines.tenants[0].counters["bytes"] / 64);
         assert!(of(&lines, "cores").uses > 0);
     }
+
     #[test]
     fn the_busiest_core_is_the_one_that_gets_the_packets() {
         // Of one flow RSS makes one queue's.
