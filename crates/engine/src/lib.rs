@@ -5,14 +5,16 @@
 //! what closed-loop traffic has outside of the server; `host` wires the path together from a scenario.
 
 pub mod apps;
+pub mod check;
 pub mod config;
 pub mod core;
 pub mod events;
+mod frame;
 pub mod host;
 pub mod iommu;
 pub mod memory;
 pub mod nic;
-mod pcie;
+pub mod pcie;
 pub mod peak;
 pub mod rng;
 mod serial;
@@ -22,4 +24,5 @@ pub mod stats;
 mod testing;
 pub mod time;
 pub mod transport;
+pub mod units;
 pub mod wire;

@@ -14,10 +14,10 @@
 use std::sync::Arc;
 
 use crate::config::Scenario;
-use crate::config::units::{Duration, Rate};
 use crate::host::{BuildError, Host};
 use crate::stats::results::{Peak, Probe, Results};
 use crate::time::{PS_PER_S, Ps};
+use crate::units::{Duration, Rate};
 use crate::wire::Capture;
 use crate::wire::config::TrafficConfig;
 

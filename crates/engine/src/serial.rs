@@ -1,7 +1,7 @@
 //! What carries one message after the other, as fast as a bit rate says and no faster.
 
-use crate::config::units::BitRate;
 use crate::time::{PS_PER_S, Ps};
+use crate::units::BitRate;
 
 /// A line of messages. Their ends are exact: no rounding adds up.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 //! serde would refuse the same trees, but at the first error only, without the place inside a
 //! tagged table, and with the known keys inside a sentence. The schema knows them all.
 
-use nic2core_engine::config::units;
+use nic2core_engine::units;
 use serde_json::Value as Json;
 
 use crate::error::UserError;

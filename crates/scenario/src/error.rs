@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use nic2core_engine::config::validate::Violation;
+use nic2core_engine::check::Violation;
 
 /// Where a value was given.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check::Invalid;
 use super::kvs::config::KvsConfig;
 use super::l2fwd::L2fwdConfig;
 use super::l3fwd::config::L3fwdConfig;
 use super::snap::SnapConfig;
 use super::stream::StreamConfig;
 use super::xmem::XmemConfig;
+use crate::check::Check;
 
 /// The application of a tenant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,15 +35,15 @@ impl AppConfig {
         !matches!(self, AppConfig::Stream(_) | AppConfig::Xmem(_))
     }
 
-    /// Everything wrong with the values.
-    pub fn check(&self) -> Vec<Invalid> {
+    /// Notes which values cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
         match self {
-            AppConfig::Kvs(config) => config.check(),
-            AppConfig::L3fwd(config) => config.check(),
-            AppConfig::Stream(config) => config.check(),
-            AppConfig::Xmem(config) => config.check(),
+            AppConfig::Kvs(config) => config.check(check),
+            AppConfig::L3fwd(config) => config.check(check),
+            AppConfig::Stream(config) => config.check(check),
+            AppConfig::Xmem(config) => config.check(check),
             // Any number of instructions will do.
-            AppConfig::L2fwd(_) | AppConfig::Snap(_) => Vec::new(),
+            AppConfig::L2fwd(_) | AppConfig::Snap(_) => {}
         }
     }
 }
@@ -51,6 +51,7 @@ impl AppConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::violations;
 
     fn parse(json: &str) -> Result<AppConfig, String> {
         serde_json::from_str(json).map_err(|e| e.to_string())
@@ -61,7 +62,7 @@ mod tests {
         assert_eq!(parse(r#"{"kind": "kvs"}"#), Ok(AppConfig::Kvs(KvsConfig::default())));
         for kind in ["kvs", "l3fwd", "l2fwd", "snap", "stream", "xmem"] {
             let config = parse(&format!(r#"{{"kind": "{kind}"}}"#)).expect("defaults parse");
-            assert_eq!(config.check(), [], "{kind}");
+            assert_eq!(violations(|check| config.check(check)), [], "{kind}");
             let json = serde_json::to_string(&config).expect("serialises");
             assert_eq!(parse(&json), Ok(config));
         }
@@ -79,19 +80,16 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_listed_with_what_is_allowed() {
-        let wrong = |json: &str| -> Vec<(&str, String)> {
-            let invalid = parse(json).expect("parses").check();
-            assert!(invalid.iter().all(|i| !i.allowed.is_empty()));
-            invalid.into_iter().map(|i| (i.key, i.value)).collect()
+        let wrong = |json: &str| -> Vec<String> {
+            let config = parse(json).expect("parses");
+            let wrong = violations(|check| config.check(check));
+            assert!(wrong.iter().all(|v| !v.allowed.is_empty()));
+            wrong.iter().map(|v| format!("{} = {}", v.key, v.given)).collect()
         };
         let spike = r#""spike": {"probability": "1 %", "min": "2 us", "max": "1 us"}"#;
         assert_eq!(
             wrong(&format!(r#"{{"kind": "kvs", "buckets": 1000, "log": "3 MiB", {spike}}}"#)),
-            [
-                ("buckets", "1000".to_string()),
-                ("log", "3 MiB".to_string()),
-                ("spike.max", "1 us".to_string()),
-            ]
+            ["buckets = 1000", "log = 3 MiB", "spike.max = 1 us",]
         );
         assert_eq!(
             wrong(r#"{"kind": "kvs", "keys": 0, "item": "20 B", "zipf": -1.0, "gets": "101 %"}"#)
@@ -100,12 +98,12 @@ mod tests {
         );
         assert_eq!(
             wrong(r#"{"kind": "l3fwd", "rules": 0, "longest_prefix": 16}"#),
-            [("longest_prefix", "16".to_string()), ("rules", "0".to_string())]
+            ["longest_prefix = 16", "rules = 0"]
         );
         assert_eq!(
             wrong(r#"{"kind": "stream", "array": "100 B", "vector": "24 B"}"#),
-            [("array", "100 B".into()), ("vector", "24 B".into())]
+            ["array = 100 B", "vector = 24 B"]
         );
-        assert_eq!(wrong(r#"{"kind": "xmem", "region": "100 B"}"#), [("region", "100 B".into())]);
+        assert_eq!(wrong(r#"{"kind": "xmem", "region": "100 B"}"#), ["region = 100 B"]);
     }
 }

@@ -13,7 +13,6 @@ pub mod stream;
 pub mod xmem;
 
 mod app;
-mod check;
 mod copy;
 mod draw;
 mod sharing;

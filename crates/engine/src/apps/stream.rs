@@ -13,10 +13,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::app::{App, Packet, Verdict};
-use super::check::{Check, Invalid};
-use crate::config::units::Size;
+use crate::check::Check;
 use crate::core::op::{Dep, Op, Ops};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind};
+use crate::units::Size;
 
 /// The STREAM benchmark on each core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,9 +55,8 @@ pub enum Kernels {
 }
 
 impl StreamConfig {
-    /// Everything wrong with the values.
-    pub(crate) fn check(&self) -> Vec<Invalid> {
-        let mut check = Check::default();
+    /// Notes which values cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
         check.that(
             self.array.0.is_multiple_of(LINE_BYTES)
                 && (LINE_BYTES..=1 << 30).contains(&self.array.0),
@@ -67,7 +66,6 @@ impl StreamConfig {
         );
         let vectors = [8, 16, 32, 64];
         check.that(vectors.contains(&self.vector.0), "vector", self.vector, "8, 16, 32 or 64 B");
-        check.invalid
     }
 
     /// Bytes of all arrays of a core.
@@ -223,6 +221,7 @@ impl App for Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::violations;
     use proptest::prelude::*;
 
     const LINES: u32 = 100;
@@ -230,7 +229,7 @@ mod tests {
     fn build(kernel: Kernels, cores: u32) -> Stream {
         let array = Size(u64::from(LINES) * LINE_BYTES);
         let config = StreamConfig { array, kernel, ..StreamConfig::default() };
-        assert_eq!(config.check(), []);
+        assert_eq!(violations(|check| config.check(check)), []);
         Stream::new(&config, cores, &mut AddressSpace::default())
     }
 

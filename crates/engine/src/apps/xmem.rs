@@ -20,11 +20,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::app::{App, Packet, Verdict};
-use super::check::{Check, Invalid};
 use super::draw::{Draw, below, below_u32};
-use crate::config::units::{Share, Size};
+use crate::check::Check;
 use crate::core::op::{Dep, Op, Ops};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind};
+use crate::units::{Share, Size};
 
 /// Memory accesses to a private region on each core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -57,9 +57,8 @@ pub enum Pattern {
 }
 
 impl XmemConfig {
-    /// Everything wrong with the values.
-    pub(crate) fn check(&self) -> Vec<Invalid> {
-        let mut check = Check::default();
+    /// Notes which values cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
         check.that(
             self.region.0.is_multiple_of(LINE_BYTES)
                 && (LINE_BYTES..=256 << 20).contains(&self.region.0),
@@ -68,7 +67,6 @@ impl XmemConfig {
             "a multiple of 64 B from 64 B to 256 MiB",
         );
         check.that(self.writes <= Share::WHOLE, "writes", self.writes, "0 % to 100 %");
-        check.invalid
     }
 }
 
@@ -231,9 +229,10 @@ impl App for Xmem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::violations;
 
     fn build(config: &XmemConfig, cores: u32) -> Xmem {
-        assert_eq!(config.check(), []);
+        assert_eq!(violations(|check| config.check(check)), []);
         Xmem::new(config, cores, 1, &mut AddressSpace::default())
     }
 

@@ -6,7 +6,6 @@
 
 pub mod machine;
 pub mod scenario;
-pub mod units;
 pub mod validate;
 pub mod without_effect;
 

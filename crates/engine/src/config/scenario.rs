@@ -4,10 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::machine::Machine;
-use super::units::{Duration, Share, Size};
 use crate::apps::config::AppConfig;
+use crate::check::Check;
 use crate::memory::line::MemoryNode;
+use crate::memory::placement::config::Placement;
+use crate::nic::config::Queues;
 use crate::nic::dma_bench::DmaBench;
+use crate::units::{Duration, Share};
 use crate::wire::config::TrafficConfig;
 
 /// One run.
@@ -41,135 +44,6 @@ impl Scenario {
         let remote = |memory| memory == MemoryNode::Remote;
         remote(self.queues.memory) || self.tenants.iter().any(|t| remote(t.memory))
     }
-}
-
-/// Where the data of received packets goes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Placement {
-    /// The policy.
-    pub policy: Policy,
-    /// LLC ways in which `ddio` may allocate, and `ideal-ddio` what is no packet: the lowest so many.
-    /// Without effect with `dma`.
-    #[serde(default = "Placement::default_io_ways")]
-    pub io_ways: u32,
-    /// Whether consumed buffers are swept (the `clsweep` instruction and the `SweepBuffer` flag of
-    /// transmit work-queue entries).
-    #[serde(default)]
-    pub sweeper: bool,
-}
-
-impl Placement {
-    /// DDIO's default of two ways (Sweeper paper, section II-A).
-    const fn default_io_ways() -> u32 {
-        2
-    }
-}
-
-/// A placement policy for DMA writes of the NIC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Policy {
-    /// To memory; cached copies are invalidated.
-    Dma,
-    /// To the LLC: updated in place if present anywhere, else allocated in the I/O ways.
-    Ddio,
-    /// To an infinite cache of its own: no network data ever takes part in the LLC or in memory
-    /// traffic (Sweeper paper, section III).
-    IdealDdio,
-}
-
-/// The queues of each core that serves packets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Queues {
-    /// Receive descriptors, and with them buffers posted to the NIC.
-    pub rx_descriptors: u32,
-    /// Where rings and buffers lie.
-    #[serde(default)]
-    pub memory: MemoryNode,
-    /// Bytes of a receive buffer for packet data.
-    pub buffer_size: Size,
-    /// Bytes before the data that are left free for headers (`RTE_PKTMBUF_HEADROOM` is 128).
-    #[serde(default)]
-    pub headroom: Size,
-    /// Bytes of the driver's metadata before each buffer (`struct rte_mbuf` is 128); 0 for none.
-    #[serde(default)]
-    pub metadata: Size,
-    /// Bytes before the metadata that the pool keeps for itself and never touches while packets flow;
-    /// 0 for none. A DPDK mempool puts a 64-byte header before each object.
-    #[serde(default)]
-    pub object_header: Size,
-    /// Order in which freed buffers are used again.
-    #[serde(default)]
-    pub pool: Pool,
-    /// Where each queue's buffers lie and its pool stands when the run begins.
-    #[serde(default)]
-    pub start: Start,
-    /// Buffers in each core's pool; at least `rx_descriptors`, which is the default.
-    #[serde(default)]
-    pub pool_buffers: Option<u32>,
-    /// Transmit descriptors.
-    pub tx_descriptors: u32,
-    /// Packets that the software of a core keeps in a queue of its own while all transmit descriptors
-    /// are in use; when that is full too, the core takes no more packets (FastClick's `IQUEUE` with
-    /// `BLOCKING`).
-    #[serde(default)]
-    pub tx_backlog: u32,
-    /// Packets a core takes from its queue at a time (`rte_eth_rx_burst` uses 32).
-    #[serde(default = "Queues::one")]
-    pub burst: u32,
-    /// Used descriptors that gather before the driver posts new buffers.
-    #[serde(default = "Queues::one")]
-    pub post_batch: u32,
-    /// Packets sent for each completion that the NIC writes; the driver frees them together.
-    #[serde(default = "Queues::one")]
-    pub tx_completion_batch: u32,
-    /// Instructions of the driver to receive one packet, beyond its memory accesses.
-    pub rx_instructions: u32,
-    /// Instructions of the driver to transmit one packet, beyond its memory accesses.
-    pub tx_instructions: u32,
-}
-
-impl Queues {
-    /// The same with data so much longer that each buffer's memory is a multiple of `unit` bytes.
-    pub(crate) fn in_units_of(&self, unit: u64) -> Queues {
-        let before = self.object_header.0 + self.metadata.0 + self.headroom.0;
-        let all = (before + self.buffer_size.0).next_multiple_of(unit);
-        Queues { buffer_size: Size(all - before), ..self.clone() }
-    }
-
-    const fn one() -> u32 {
-        1
-    }
-}
-
-/// Order in which freed buffers are used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pool {
-    /// First in, first out: every buffer takes its turn (`rte_ring`).
-    #[default]
-    Ring,
-    /// Last in, first out: the buffer freed last, still warm, is used next (`rte_stack`).
-    Stack,
-}
-
-/// Where the buffers of the queues lie and their pools stand when the run begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Start {
-    /// At independent random places, as in a server that has run for a while.
-    #[default]
-    Scattered,
-    /// All queues share one region, dealt out in the order of memory: first the rings of all queues,
-    /// one after the other, then what else each of them holds. As DPDK sets up ports on one mempool,
-    /// whose per-core caches then keep the buffers apart.
-    Dealt,
-    /// Each queue has its own region, and its buffers are in random order, those to transmit from too, as
-    /// in a server that has run for long: packets are freed in another order than they came, so that what
-    /// starts in the order of memory has lost it after some turns.
-    Shuffled,
 }
 
 /// An application on some cores.
@@ -250,5 +124,33 @@ pub struct Slo {
 impl Default for Slo {
     fn default() -> Slo {
         Slo { p99_service_times: 100, drops: Share(0) }
+    }
+}
+
+/// Far more than a run of hours reaches, and far from the 213 days that the clock can count.
+const MAX_SIMULATED: Duration = Duration(1_000 * 1_000_000_000_000);
+
+/// A series of a million values a column still fits in memory; more is surely a wrong unit.
+const MAX_SAMPLES: u64 = 1_000_000;
+
+impl Run {
+    /// Notes which values cannot be simulated.
+    pub(super) fn check(&self, check: &mut Check) {
+        check.within("warmup", self.warmup, Duration(0)..=MAX_SIMULATED);
+        check.within("duration", self.duration, Duration(1)..=MAX_SIMULATED);
+        let finest = Duration((self.duration.0 / MAX_SAMPLES).max(1));
+        if self.sample < finest {
+            let allowed =
+                format!("at least {finest}, for at most {MAX_SAMPLES} samples of run.duration");
+            check.refuse("sample", self.sample, allowed);
+        }
+    }
+}
+
+impl Slo {
+    /// Notes which values cannot be kept.
+    pub(super) fn check(&self, check: &mut Check) {
+        check.at_least_one("p99_service_times", self.p99_service_times);
+        check.within("drops", self.drops, Share(0)..=Share::WHOLE);
     }
 }

@@ -2,10 +2,10 @@
 //! should hear of it.
 
 use super::Scenario;
-use super::scenario::Policy;
 use crate::apps::config::AppConfig;
 use crate::apps::kvs::config::Requests;
 use crate::iommu::config::Mode;
+use crate::memory::placement::config::Policy;
 
 /// A key that decides nothing in a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]

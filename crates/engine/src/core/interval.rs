@@ -11,10 +11,11 @@
 
 use super::ask::Ask;
 use super::chain::Chain;
+use super::config::Core as Config;
 use super::in_order::{InOrder, PENDING};
 use super::misses::Misses;
 use super::op::{Access, Op, Ops};
-use crate::config::machine::Machine;
+use crate::memory::config::Hierarchy;
 use crate::memory::line::{Line, LineKind};
 use crate::memory::system::Memory;
 use crate::time::{Clock, Ps};
@@ -95,8 +96,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(machine: &Machine, id: u16, sweeper: bool) -> Core {
-        let c = &machine.core;
+    pub(crate) fn new(c: &Config, parts: &Hierarchy<'_>, id: u16, sweeper: bool) -> Core {
         let width = u64::from(c.dispatch_width);
         let in_slots = |cycles: u32| u64::from(cycles) * width;
         // Marks take an entry and no instruction, hence the factor.
@@ -107,9 +107,9 @@ impl Core {
             window_size: u64::from(c.reorder_window),
             store_buffer: c.store_buffer as usize,
             latencies: Latencies {
-                l1: in_slots(machine.l1d.latency_cycles),
-                l2: in_slots(machine.l2.latency_cycles),
-                to_llc: in_slots(machine.l2.latency_cycles + machine.noc.latency_cycles),
+                l1: in_slots(parts.l1d.latency_cycles),
+                l2: in_slots(parts.l2.latency_cycles),
+                to_llc: in_slots(parts.l2.latency_cycles + parts.noc.latency_cycles),
             },
             slot: 0,
             dispatched: 0,

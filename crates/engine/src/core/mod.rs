@@ -3,6 +3,7 @@
 mod access;
 pub(crate) mod ask;
 mod chain;
+pub mod config;
 mod deferred;
 mod execute;
 mod in_order;

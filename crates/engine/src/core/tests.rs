@@ -4,9 +4,9 @@ use super::ask::Ask;
 use super::interval::{Core, Stop};
 use super::op::{Dep, Op, Ops};
 use crate::config::machine::Machine;
-use crate::config::scenario::Policy;
 use crate::memory::dram::Dram;
 use crate::memory::line::{Line, LineKind};
+use crate::memory::placement::config::Policy;
 use crate::memory::system::Memory;
 use crate::testing::machine;
 use crate::time::Ps;
@@ -44,8 +44,8 @@ impl Bench {
         change(&mut machine);
         let dram = Dram::new(&machine.dram).expect("the DRAM of the tests is one");
         let ways = vec![u32::MAX; machine.core.count as usize];
-        let memory = Memory::new(&machine, Policy::Ddio, dram, ways, 0b11, 1 << 20);
-        let core = Core::new(&machine, 0, false);
+        let memory = Memory::new(&machine.hierarchy(), Policy::Ddio, dram, ways, 0b11, 1 << 20);
+        let core = Core::new(&machine.core, &machine.hierarchy(), 0, false);
         Bench { core, memory, requests: Vec::new(), most: 0, step: None, cycle_ps: 500 }
     }
 

@@ -13,8 +13,7 @@ use super::tx::Transmitter;
 use super::{Event, Host, HostCore, MAX_SKEW};
 use crate::apps::{AnyApp, App};
 use crate::config::Scenario;
-use crate::config::scenario::{Start, WayRange};
-use crate::config::units::Size;
+use crate::config::scenario::WayRange;
 use crate::config::validate::{frame_room, serving_cores};
 use crate::core::interval::Core;
 use crate::events::Events;
@@ -23,10 +22,12 @@ use crate::iommu::config::{Mode, PageSize};
 use crate::memory::dram::Dram;
 use crate::memory::line::{AddressSpace, LINE_BYTES, MemoryNode};
 use crate::memory::system::Memory;
+use crate::nic::config::Start;
 use crate::nic::queue::{Queue, Region};
 use crate::nic::rss::Rss;
 use crate::rng::Stream;
 use crate::time::Ps;
+use crate::units::Size;
 use crate::wire::config::TrafficConfig;
 use crate::wire::{Capture, Source};
 
@@ -159,7 +160,12 @@ impl Host {
         let mut core_ways = vec![mask(all_ways); machine.core.count as usize];
         let mut cores: Vec<HostCore> = (0..machine.core.count)
             .map(|id| HostCore {
-                core: Core::new(machine, id as u16, scenario.placement.sweeper),
+                core: Core::new(
+                    &machine.core,
+                    &machine.hierarchy(),
+                    id as u16,
+                    scenario.placement.sweeper,
+                ),
                 tenant: None,
                 rank: 0,
                 queue: None,
@@ -190,7 +196,8 @@ impl Host {
         let placement = &scenario.placement;
         let io_ways = mask(WayRange { first: 0, count: placement.io_ways });
         let lines = (space.largest_node().0 / LINE_BYTES) as usize;
-        let memory = Memory::new(machine, placement.policy, dram, core_ways, io_ways, lines);
+        let memory =
+            Memory::new(&machine.hierarchy(), placement.policy, dram, core_ways, io_ways, lines);
         let queue_count = queues.len() as u32;
         let mut host = Host {
             events: Events::default(),

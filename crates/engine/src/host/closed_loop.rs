@@ -4,10 +4,10 @@
 use super::packets::Packet;
 use super::{Event, Host};
 use crate::config::Scenario;
-use crate::config::units::BitRate;
 use crate::stats::results::{Balance, Series, TransportResults};
 use crate::time::Ps;
 use crate::transport::{Network, Step};
+use crate::units::BitRate;
 use crate::wire::Arrival;
 
 const NONE: u32 = u32::MAX;

@@ -4,14 +4,14 @@
 use super::admission::HeldBack;
 use super::{Host, HostCore};
 use crate::apps::AnyApp;
-use crate::config::scenario::Policy;
+use crate::frame::wire_bits;
 use crate::memory::dram::ChannelStats;
 use crate::memory::line::LINE_BYTES;
+use crate::memory::placement::config::Policy;
 use crate::memory::system::Stop;
 use crate::stats::occupancy::{Occupancy, Starvation};
 use crate::stats::results::{CoreTime, Domain};
 use crate::time::{PS_PER_S, Ps};
-use crate::wire::wire_bits;
 
 /// A pool of credits and what waited for one.
 #[derive(Clone, Copy, Debug, Default)]

@@ -32,20 +32,20 @@ use std::sync::Arc;
 
 use crate::apps::AnyApp;
 use crate::config::Scenario;
-use crate::config::scenario::Policy;
-use crate::config::units::Rate;
 use crate::core::ask::Ask;
 use crate::core::interval::Core;
 use crate::core::op::Mark;
 use crate::events::Events;
 use crate::iommu::Iommu;
 use crate::memory::line::Line;
+use crate::memory::placement::config::Policy;
 use crate::memory::system::{Due, Memory, Requester};
 use crate::nic::queue::Queue;
 use crate::nic::rss::Rss;
 use crate::stats::results::Results;
 use crate::time::Ps;
 use crate::transport::Step;
+use crate::units::Rate;
 use crate::wire::{Arrival, Source};
 
 pub use build::BuildError;

@@ -62,7 +62,7 @@ impl Receiver {
             burst_lines,
             link: pcie.map(Link::new),
             line_rate: machine.nic.link.map(LineRate::new),
-            port: Port::new(machine),
+            port: Port::new(machine.core.frequency, &machine.noc),
             write_latency: machine.core.frequency.clock().at(machine.llc.latency_cycles.into()),
             descriptor_batch: machine.nic.descriptor_batch,
             completions_per_write: machine.nic.completions_per_write,

@@ -3,10 +3,10 @@
 use super::Host;
 use super::timeline::Point;
 use crate::apps::{App, Packet, Verdict};
-use crate::config::scenario::Queues;
 use crate::core::op::{Dep, Mark, Op, Ops};
 use crate::iommu::Mapping;
 use crate::memory::line::LineKind;
+use crate::nic::config::Queues;
 use crate::nic::queue::Queue;
 use crate::time::Ps;
 

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::units::{Duration, Size};
+use crate::check::Check;
+use crate::units::{Duration, Size};
 
 /// The IOMMU: every DMA is translated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -160,5 +161,47 @@ impl PageSize {
             PageSize::Small => Size(4 << 10),
             PageSize::Large | PageSize::Huge => Size(2 << 20),
         }
+    }
+}
+
+impl IommuConfig {
+    /// Notes which values cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
+        // Far more than any real one; a lookup passes over the ways of a set.
+        let IotlbConfig { entries, ways, .. } = self.iotlb;
+        check.within("iotlb.entries", entries, 1..=65_536);
+        if ways == 0 || ways > entries.min(1024) || !entries.is_multiple_of(ways) {
+            let allowed = format!(
+                "a divisor of machine.iommu.iotlb.entries ({entries}), at most 1024, for sets of \
+                 equal size"
+            );
+            check.refuse("iotlb.ways", ways, allowed);
+        }
+        let pages = &self.pages;
+        for (key, size) in
+            [("pages.payload", pages.payload), ("pages.acknowledgements", pages.acknowledgements)]
+        {
+            if self.mode.maps_at_run_time() && size != PageSize::Small {
+                let allowed = "\"4 KiB\" in strict and deferred mode, which map buffer by buffer";
+                check.refuse(key, "larger pages", allowed);
+            }
+        }
+        let costs = &self.run_time;
+        for (key, time) in [
+            ("run_time.map", costs.map),
+            ("run_time.unmap", costs.unmap),
+            ("run_time.invalidation", costs.invalidation),
+        ] {
+            check.within(key, time, Duration(0)..=Duration(1_000_000_000));
+        }
+        check.at_least_one("run_time.flush_after", costs.flush_after);
+        let structures = &self.paging_structures;
+        check.within("paging_structures.pml4", structures.pml4, 0..=1024);
+        check.within("paging_structures.pdpt", structures.pdpt, 0..=1024);
+        check.within("paging_structures.pd", structures.pd, 0..=1024);
+        check.within("posted_queue", self.posted_queue, 1..=65_536);
+        check.within("non_posted_queue", self.non_posted_queue, 1..=65_536);
+        check.within("walkers", self.walkers, 1..=1024);
+        check.within("step_latency", self.step_latency, Duration(0)..=Duration(10_000_000));
     }
 }

@@ -1,12 +1,12 @@
 //! Behind the LLC: reads and writes on their way to the memory of either socket and back.
 
+use super::config::Hierarchy;
 use super::dram::Dram;
 use super::due::Due;
 use super::ingress::Ingress;
 use super::line::{Line, LineKind, node_of};
 use super::reads::{Read, Reads, Requester};
 use super::socket_link::SocketLink;
-use crate::config::machine::Machine;
 use crate::time::Ps;
 
 /// What keeps the LLC from taking requests.
@@ -42,11 +42,11 @@ pub(crate) struct Backend {
 
 impl Backend {
     /// `back` is the way of a line from memory to its requester.
-    pub(super) fn new(machine: &Machine, dram: Dram, back: Ps) -> Backend {
-        let writeback_buffers = machine.llc.writeback_buffers as usize;
+    pub(super) fn new(parts: &Hierarchy<'_>, dram: Dram, back: Ps) -> Backend {
+        let writeback_buffers = parts.llc.writeback_buffers as usize;
         Backend {
-            reads: Reads::new(machine.llc.home_trackers),
-            link: machine.numa.as_ref().filter(|_| dram.nodes() > 1).map(SocketLink::new),
+            reads: Reads::new(parts.llc.home_trackers),
+            link: parts.numa.filter(|_| dram.nodes() > 1).map(SocketLink::new),
             late_writes: 0,
             writes_on_link: 0,
             // Those that the other channels have.
@@ -246,7 +246,7 @@ mod tests {
             .expect("a link");
             let dram = Dram::with_nodes(&machine.dram, 2).expect("a memory");
             Bench {
-                backend: Backend::new(&machine, dram, Ps::from_ns(20)),
+                backend: Backend::new(&machine.hierarchy(), dram, Ps::from_ns(20)),
                 events: Events::default(),
                 sent: (0, 0),
                 written: 0,

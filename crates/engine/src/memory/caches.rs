@@ -11,7 +11,7 @@ use super::private::{Found, Private, granted};
 use super::shadow::Shadow;
 use super::tags::{Home, Index, LowBits, Slot, State, Tags};
 use super::traffic::Cause;
-use crate::config::machine::{Inclusion, IoLines, Machine, SetIndex};
+use crate::memory::config::{Hierarchy, Inclusion, IoLines, SetIndex};
 
 /// Directory entries for each line of all L2s together: twice as many, as in Skylake-SP and later,
 /// whose snoop filter covers the L2s about twice.
@@ -60,19 +60,19 @@ pub(crate) struct Caches {
 
 impl Caches {
     /// `core_ways` and `io_ways` are masks of LLC ways.
-    pub(crate) fn new(machine: &Machine, core_ways: Vec<u32>, io_ways: u32) -> Caches {
-        let llc = &machine.llc;
+    pub(crate) fn new(parts: &Hierarchy<'_>, core_ways: Vec<u32>, io_ways: u32) -> Caches {
+        let llc = parts.llc;
         let sets = (llc.size.0 / LINE_BYTES / u64::from(llc.ways)) as u32;
-        let slices = llc.slices.unwrap_or(machine.core.count);
+        let slices = llc.slices.unwrap_or(parts.cores);
         let index = match llc.index {
             SetIndex::Modulo => Index::LowBits(LowBits::new(sets)),
             SetIndex::Sliced => Index::sliced(slices, sets / slices),
             SetIndex::Hashed => Index::Hashed(sets),
         };
-        let l2_lines = machine.l2.size.0 / LINE_BYTES * u64::from(machine.core.count);
+        let l2_lines = parts.l2.size.0 / LINE_BYTES * u64::from(parts.cores);
         let directory_ways = (DIRECTORY_COVER * l2_lines).div_ceil(u64::from(sets)).max(16) as u32;
         Caches {
-            cores: (0..machine.core.count).map(|c| Private::new(machine, c)).collect(),
+            cores: (0..parts.cores).map(|c| Private::new(parts, c)).collect(),
             llc: Tags::new(index, sets, llc.ways, llc.replacement, "llc"),
             directory: Directory::new(sets, directory_ways),
             inclusion: llc.inclusion,

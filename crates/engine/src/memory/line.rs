@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::units::Size;
+use crate::units::Size;
 
 /// Bytes in a cache line.
 pub const LINE_BYTES: u64 = 64;

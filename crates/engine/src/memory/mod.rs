@@ -2,6 +2,7 @@
 
 mod backend;
 mod caches;
+pub mod config;
 mod counts;
 mod directory;
 pub mod dram;
@@ -12,7 +13,7 @@ mod io;
 pub mod line;
 #[cfg(test)]
 mod oracle;
-mod placement;
+pub mod placement;
 mod prefetch;
 pub(crate) mod private;
 mod reads;

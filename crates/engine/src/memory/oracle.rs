@@ -15,8 +15,9 @@ use super::line::{Line, LineKind};
 use super::private::Found;
 use super::shadow::Shadow;
 use super::traffic::{Agent, Cause};
-use crate::config::machine::{Inclusion, Machine, Replacement};
-use crate::config::scenario::Policy;
+use crate::config::machine::Machine;
+use crate::memory::config::{Inclusion, Replacement};
+use crate::memory::placement::config::Policy;
 use crate::testing::machine;
 
 const CORES: usize = 3;
@@ -75,7 +76,7 @@ impl Trial {
         // Cores share two ways with the NIC and lack the last two.
         let ways = 0b0011_1111_1111;
         let machine = tiny(inclusion, replacement);
-        let mut caches = Caches::new(&machine, vec![ways; CORES], 0b11);
+        let mut caches = Caches::new(&machine.hierarchy(), vec![ways; CORES], 0b11);
         // Fewer entries than the L2s hold lines, so that entries are evicted too.
         caches.directory = Directory::new(8, 4);
         caches.shadow = Some(Box::new(Shadow::new(LINES as usize)));

@@ -2,8 +2,8 @@
 
 use super::line::{Line, LineKind};
 use super::tags::{Evicted, LowBits, Slot, State, Tags};
-use crate::config::machine::{L1d, L2, Machine, Replacement};
-use crate::config::units::Size;
+use crate::memory::config::{Hierarchy, L1d, L2, Replacement};
+use crate::units::Size;
 
 /// Where a core's access ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,10 +33,10 @@ fn tags(size: Size, ways: u32, replacement: Replacement, name: &str) -> Tags<Low
 }
 
 impl Private {
-    pub(crate) fn new(machine: &Machine, core: u32) -> Private {
-        let L1d { size, ways, replacement, .. } = machine.l1d;
+    pub(crate) fn new(parts: &Hierarchy<'_>, core: u32) -> Private {
+        let L1d { size, ways, replacement, .. } = *parts.l1d;
         let l1 = tags(size, ways, replacement, &format!("l1d {core}"));
-        let L2 { size, ways, replacement, .. } = machine.l2;
+        let L2 { size, ways, replacement, .. } = *parts.l2;
         let l2 = tags(size, ways, replacement, &format!("l2 {core}"));
         Private { l1, l2 }
     }

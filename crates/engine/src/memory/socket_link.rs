@@ -5,11 +5,11 @@
 //! line (Intel, "An Introduction to the Intel QuickPath Interconnect", 2009). Snoops and completions
 //! of writes, a flit each, are left out.
 
-use crate::config::machine::Numa;
-use crate::config::units::BitRate;
+use crate::memory::config::Numa;
 use crate::memory::line::LINE_BYTES;
 use crate::serial::Serial;
 use crate::time::Ps;
+use crate::units::BitRate;
 
 const HEADER_BYTES: u64 = 8;
 

@@ -103,9 +103,9 @@ mod tests {
     use super::super::private::Found;
     use super::super::shadow::Shadow;
     use super::*;
-    use crate::config::machine::Inclusion;
-    use crate::config::scenario::Policy;
     use crate::core::op::{Op, Ops};
+    use crate::memory::config::Inclusion;
+    use crate::memory::placement::config::Policy;
     use crate::testing::machine;
 
     const LINES: Line = 4096;
@@ -117,7 +117,7 @@ mod tests {
         fn new(inclusion: Inclusion) -> Bench {
             let mut machine = machine();
             machine.llc.inclusion = inclusion;
-            let mut caches = Caches::new(&machine, vec![u32::MAX; 2], 0b11);
+            let mut caches = Caches::new(&machine.hierarchy(), vec![u32::MAX; 2], 0b11);
             caches.shadow = Some(Box::new(Shadow::new(LINES as usize)));
             Bench(caches)
         }

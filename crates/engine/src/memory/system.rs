@@ -2,16 +2,16 @@
 
 use super::backend::{Backend, MemoryBalance};
 use super::caches::{Caches, Served};
+use super::config::Hierarchy;
 use super::counts::{ByKind, Counts};
 use super::dram::Dram;
 use super::line::{Line, LineKind, node_of};
 use super::placement::Written;
+use super::placement::config::Policy;
 use super::prefetch::Prefetcher;
 use super::private::Found;
 use super::sweep::Swept;
 use super::traffic::{Agent, Cause, Traffic};
-use crate::config::machine::Machine;
-use crate::config::scenario::Policy;
 use crate::time::Ps;
 
 pub(crate) use super::backend::Stop;
@@ -45,26 +45,26 @@ pub(crate) struct Memory {
 impl Memory {
     /// `lines` is how many of a node are in use at most.
     pub(crate) fn new(
-        machine: &Machine,
+        parts: &Hierarchy<'_>,
         policy: Policy,
         dram: Dram,
         core_ways: Vec<u32>,
         io_ways: u32,
         lines: usize,
     ) -> Memory {
-        let clock = machine.core.frequency.clock();
+        let clock = parts.frequency.clock();
         let cycles = |n: u32| clock.at(u64::from(n));
-        let noc = machine.noc.latency_cycles;
-        let cores = machine.core.count as usize;
+        let noc = parts.noc.latency_cycles;
+        let cores = parts.cores as usize;
         let latencies = Latencies {
-            llc: cycles(machine.llc.latency_cycles + noc),
-            forward: cycles(2 * noc + machine.l2.latency_cycles),
+            llc: cycles(parts.llc.latency_cycles + noc),
+            forward: cycles(2 * noc + parts.l2.latency_cycles),
         };
         Memory {
-            caches: Caches::new(machine, core_ways, io_ways),
+            caches: Caches::new(parts, core_ways, io_ways),
             policy,
-            prefetchers: Prefetcher::for_cores(machine),
-            backend: Backend::new(machine, dram, latencies.llc + machine.llc.memory_latency.ps()),
+            prefetchers: Prefetcher::for_cores(parts),
+            backend: Backend::new(parts, dram, latencies.llc + parts.llc.memory_latency.ps()),
             latencies,
             swept: Swept::new(lines),
             counts: Counts::new(cores),

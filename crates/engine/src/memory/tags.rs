@@ -3,7 +3,7 @@
 use super::line::Line;
 use super::replacement::Order;
 use super::set::{Packed, Set, WholeLines};
-use crate::config::machine::Replacement;
+use crate::memory::config::Replacement;
 
 pub(crate) use super::index::{Home, Index, Indexing, LowBits};
 pub(crate) use super::state::{Evicted, State};

@@ -5,7 +5,7 @@ use super::directory::Entry;
 use super::line::Line;
 use super::tags::{Evicted, Home, State};
 use super::traffic::{Agent, Cause};
-use crate::config::machine::Inclusion;
+use crate::memory::config::Inclusion;
 
 impl Caches {
     /// A victim leaves a core's L2.

@@ -5,9 +5,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::units::{Duration, Size};
+use super::config::Nic;
+use crate::check::Check;
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
 use crate::rng::Stream;
+use crate::units::{Duration, Size};
 
 /// Transactions of one size at random offsets in a window of host memory, as many in flight as the
 /// credits of NIC and PCIe link allow.
@@ -29,6 +31,27 @@ pub struct DmaBench {
     /// Whether the cores have touched the window before: what the LLC can hold of it is there.
     #[serde(default)]
     pub warm: bool,
+}
+
+impl DmaBench {
+    /// Notes which values cannot be simulated with the credits of `nic`.
+    pub(crate) fn check(&self, nic: &Nic, check: &mut Check) {
+        let DmaBench { direction, size, window, interval, overhead, .. } = self;
+        let page = Size(4096);
+        if !(Size(LINE_BYTES)..=page).contains(size) || !size.0.is_multiple_of(LINE_BYTES) {
+            check.refuse("size", size, format!("a multiple of {LINE_BYTES} B up to {page}"));
+            return;
+        }
+        let most = Size(u64::from(nic.read_credits) * LINE_BYTES);
+        if *direction == Direction::Read && *size > most {
+            let allowed = format!("at most {most}, the lines of machine.nic.read_credits");
+            check.refuse("size", size, allowed);
+        }
+        check.within("window", *window, *size..=Size(64 << 30));
+        let longest = Duration(1_000_000_000);
+        check.within("interval", *interval, Duration(0)..=longest);
+        check.within("overhead", *overhead, Duration(0)..=longest);
+    }
 }
 
 /// The direction of a DMA.

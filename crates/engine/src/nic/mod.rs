@@ -1,5 +1,6 @@
 //! The NIC: input SRAM, receive-side scaling, descriptor rings, buffer pools, DMA credits.
 
+pub mod config;
 pub mod dma_bench;
 pub(crate) mod pool;
 pub(crate) mod port;

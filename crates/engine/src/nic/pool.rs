@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::config::scenario::Pool as Order;
+use crate::nic::config::Pool as Order;
 
 /// Number of a buffer within its pool.
 pub(crate) type Buffer = u32;

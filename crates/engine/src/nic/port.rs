@@ -1,9 +1,10 @@
 //! The port of a NIC on the chip to the on-chip network: what the NIC writes goes through it line
 //! after line.
 
-use crate::config::machine::Machine;
+use crate::memory::config::Noc;
 use crate::memory::line::{LINE_BYTES, lines_in};
 use crate::time::Ps;
+use crate::units::Frequency;
 
 /// The port, and how it was used.
 #[derive(Clone, Debug)]
@@ -19,9 +20,8 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    pub(crate) fn new(machine: &Machine) -> Port {
-        let clock = machine.core.frequency.clock();
-        let noc = &machine.noc;
+    pub(crate) fn new(frequency: Frequency, noc: &Noc) -> Port {
+        let clock = frequency.clock();
         Port {
             line: Ps(clock.at(LINE_BYTES).0 / noc.port_width.0),
             latency: clock.at(u64::from(noc.latency_cycles)),

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::pool::{Buffer, Pool};
-use crate::config::machine::Nic;
-use crate::config::scenario::{Queues, Start};
-use crate::config::units::Size;
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
+use crate::nic::config::Nic;
+use crate::nic::config::{Queues, Start};
 use crate::rng::Stream;
+use crate::units::Size;
 
 /// A ring of small entries in memory, written in order.
 #[derive(Clone, Debug)]

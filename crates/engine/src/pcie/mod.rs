@@ -7,7 +7,9 @@
 //! that the specification recommends, as in the model of Neugebauer et al. ("Understanding PCIe
 //! performance for end host networking", SIGCOMM 2018; repository pcie-bench/pcie-model).
 
-use crate::config::machine::Pcie as Config;
+pub mod config;
+
+use self::config::Pcie as Config;
 use crate::time::Ps;
 
 const WRITE_OVERHEAD: u64 = 24;

@@ -2,10 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 
 use super::receiver::MAX_OPEN_PACKETS;
-use crate::config::units::{BitRate, Duration, Size};
-use crate::wire::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, TrafficError};
+use crate::check::Check;
+use crate::frame::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
+use crate::units::{BitRate, Duration, Size};
 
 /// Threads of the server that read from machines across a switch, whose answers keep to a congestion
 /// control. Every thread has one connection with every sender; a thread is a core with a queue, and a
@@ -188,98 +190,90 @@ impl ClosedLoopConfig {
         Size(self.headers.0.saturating_add(self.payload.0))
     }
 
-    /// Whether every value lies in its range.
-    ///
-    /// # Errors
-    /// The first value that does not.
-    pub(crate) fn check(&self) -> Result<(), TrafficError> {
-        let frame = (Size(MIN_FRAME_BYTES.into()), Size(MAX_FRAME_BYTES.into()));
-        within("senders", self.senders, 1, MAX_SENDERS)?;
-        within("payload", self.payload, Size(1), frame.1)?;
-        within("headers", self.headers, Size(0), frame.1)?;
-        within("acknowledgement", self.acknowledgement, frame.0, frame.1)?;
-        if self.frame() < frame.0 || self.frame() > frame.1 {
-            let allowed =
-                format!("{} to {} with traffic.headers, the sizes of a frame", frame.0, frame.1);
-            return refuse("payload", self.payload, allowed);
+    /// Notes which values cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
+        let (least, most) = (Size(MIN_FRAME_BYTES.into()), Size(MAX_FRAME_BYTES.into()));
+        check.within("senders", self.senders, 1..=MAX_SENDERS);
+        check.within("payload", self.payload, Size(1)..=most);
+        check.within("headers", self.headers, Size(0)..=most);
+        check.within("acknowledgement", self.acknowledgement, least..=most);
+        if (Size(1)..=most).contains(&self.payload) {
+            self.check_sizes(least..=most, check);
         }
-        if self.read.0 == 0 || !self.read.0.is_multiple_of(self.payload.0) {
-            let allowed = format!("a multiple of traffic.payload ({})", self.payload);
-            return refuse("read", self.read, allowed);
-        }
-        let most = MAX_OPEN_PACKETS * self.payload.0;
-        within("read", self.read, self.payload, Size(most))?;
-        within("open_reads", u64::from(self.open_reads), 1, most / self.read.0)?;
         let NetworkConfig { delay, sender_link, buffer, ecn_threshold } = &self.network;
-        within("network.delay", *delay, Duration(1), MAX_DELAY)?;
-        within("network.sender_link", *sender_link, BitRate(1_000_000), BitRate(u64::MAX))?;
-        within("network.buffer", *buffer, Size(self.frame().0 + 24), Size(u64::MAX))?;
+        check.within("network.delay", *delay, Duration(1)..=MAX_DELAY);
+        check.within("network.sender_link", *sender_link, BitRate(1_000_000)..=BitRate(u64::MAX));
+        let frame = Size(self.frame().0.saturating_add(WIRE_OVERHEAD_BYTES.into()));
+        check.within("network.buffer", *buffer, frame..=Size(u64::MAX));
         if let Some(threshold) = ecn_threshold {
-            within("network.ecn_threshold", *threshold, Size(0), *buffer)?;
+            check.within("network.ecn_threshold", *threshold, Size(0)..=*buffer);
         }
-        within("recovery.reordering", self.recovery.reordering, 1, 1000)?;
-        within("recovery.min_timeout", self.recovery.min_timeout, *delay, MAX_DELAY)?;
-        match &self.control {
-            ControlConfig::Swift(swift) => swift.check(),
-            ControlConfig::Dctcp(dctcp) => dctcp.check(),
+        check.within("recovery.reordering", self.recovery.reordering, 1..=1000);
+        check.within("recovery.min_timeout", self.recovery.min_timeout, *delay..=MAX_DELAY);
+        check.below("control", |check| match &self.control {
+            ControlConfig::Swift(swift) => swift.check(check),
+            ControlConfig::Dctcp(dctcp) => dctcp.check(check),
+        });
+    }
+
+    /// Of frames and of reads, whose payload is possible.
+    fn check_sizes(&self, frames: RangeInclusive<Size>, check: &mut Check) {
+        let Size(payload) = self.payload;
+        if !frames.contains(&self.frame()) {
+            let (least, most) = (frames.start(), frames.end());
+            let allowed = format!("{least} to {most} with traffic.headers, the sizes of a frame");
+            check.refuse("payload", self.payload, allowed);
+        }
+        let most = MAX_OPEN_PACKETS * payload;
+        if self.read.0 == 0 || !self.read.0.is_multiple_of(payload) {
+            let allowed = format!("a multiple of traffic.payload ({})", self.payload);
+            check.refuse("read", self.read, allowed);
+        } else if self.read.0 > most {
+            check.within("read", self.read, self.payload..=Size(most));
+        } else {
+            check.within("open_reads", u64::from(self.open_reads), 1..=most / self.read.0);
         }
     }
 }
 
 impl SwiftConfig {
-    fn check(&self) -> Result<(), TrafficError> {
-        within("control.additive_increase", self.additive_increase, 1e-6, 1000.0)?;
-        within("control.beta", self.beta, 0.0, 1.0)?;
-        within("control.max_mdf", self.max_mdf, 0.0, 0.999)?;
-        within("control.min_cwnd", self.min_cwnd, MIN_CWND, MAX_CWND)?;
-        within("control.max_cwnd", self.max_cwnd, self.min_cwnd, MAX_CWND)?;
-        within("control.initial_cwnd", self.initial_cwnd, self.min_cwnd, self.max_cwnd)?;
-        within("control.reset_after_timeouts", self.reset_after_timeouts, 1, u32::MAX)?;
-        within("control.hops", self.hops, 0, 255)?;
-        within("control.flow_min_cwnd", self.flow_min_cwnd, MIN_CWND, MAX_CWND)?;
+    fn check(&self, check: &mut Check) {
+        check.within("additive_increase", self.additive_increase, 1e-6..=1000.0);
+        check.within("beta", self.beta, 0.0..=1.0);
+        check.within("max_mdf", self.max_mdf, 0.0..=0.999);
+        check.within("min_cwnd", self.min_cwnd, MIN_CWND..=MAX_CWND);
+        check.within("max_cwnd", self.max_cwnd, self.min_cwnd..=MAX_CWND);
+        check.within("initial_cwnd", self.initial_cwnd, self.min_cwnd..=self.max_cwnd);
+        check.within("reset_after_timeouts", self.reset_after_timeouts, 1..=u32::MAX);
+        check.within("hops", self.hops, 0..=255);
+        check.within("flow_min_cwnd", self.flow_min_cwnd, MIN_CWND..=MAX_CWND);
         // Equal windows leave nothing to scale between.
-        within("control.flow_max_cwnd", self.flow_max_cwnd, 1.01 * self.flow_min_cwnd, MAX_CWND)?;
+        check.within("flow_max_cwnd", self.flow_max_cwnd, 1.01 * self.flow_min_cwnd..=MAX_CWND);
         for (key, delay) in [
-            ("control.fabric_target", self.fabric_target),
-            ("control.hop_target", self.hop_target),
-            ("control.flow_range", self.flow_range),
-            ("control.endpoint_target", self.endpoint_target),
+            ("fabric_target", self.fabric_target),
+            ("hop_target", self.hop_target),
+            ("flow_range", self.flow_range),
+            ("endpoint_target", self.endpoint_target),
         ] {
-            within(key, delay, Duration(0), MAX_DELAY)?;
+            check.within(key, delay, Duration(0)..=MAX_DELAY);
         }
-        Ok(())
     }
 }
 
 impl DctcpConfig {
-    fn check(&self) -> Result<(), TrafficError> {
-        within("control.gain", self.gain, 1e-6, 1.0)?;
+    fn check(&self, check: &mut Check) {
+        check.within("gain", self.gain, 1e-6..=1.0);
         // Below one packet DCTCP, which does not pace, would still send one a round trip.
-        within("control.min_cwnd", self.min_cwnd, 1.0, MAX_CWND)?;
-        within("control.max_cwnd", self.max_cwnd, self.min_cwnd, MAX_CWND)?;
-        within("control.initial_cwnd", self.initial_cwnd, self.min_cwnd, self.max_cwnd)
-    }
-}
-
-fn refuse(key: &str, given: impl std::fmt::Display, allowed: String) -> Result<(), TrafficError> {
-    Err(TrafficError { key: key.into(), given: given.to_string(), allowed })
-}
-
-/// A NaN is within nothing.
-fn within<T>(key: &str, given: T, low: T, high: T) -> Result<(), TrafficError>
-where
-    T: Copy + PartialOrd + std::fmt::Display,
-{
-    if low <= given && given <= high {
-        Ok(())
-    } else {
-        refuse(key, given, format!("{low} to {high}"))
+        check.within("min_cwnd", self.min_cwnd, 1.0..=MAX_CWND);
+        check.within("max_cwnd", self.max_cwnd, self.min_cwnd..=MAX_CWND);
+        check.within("initial_cwnd", self.initial_cwnd, self.min_cwnd..=self.max_cwnd);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::ensure;
     use serde_json::{Value, json};
 
     fn config(key: &str, value: Value) -> ClosedLoopConfig {
@@ -296,7 +290,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_what_is_allowed() {
-        assert_eq!(config("/senders", json!(1)).check(), Ok(()));
+        let wrong = |config: ClosedLoopConfig| ensure(|check| config.check(check));
+        assert_eq!(wrong(config("/senders", json!(1))), Ok(()));
         for (pointer, value, key) in [
             ("/senders", json!(0), "senders"),
             ("/read", json!("10 KiB"), "read"),
@@ -315,7 +310,7 @@ mod tests {
             ("/control", json!({"kind": "swift", "flow_max_cwnd": 0.1}), "control.flow_max_cwnd"),
             ("/control", json!({"kind": "dctcp", "gain": 0.0}), "control.gain"),
         ] {
-            let error = config(pointer, value.clone()).check().expect_err(pointer);
+            let error = wrong(config(pointer, value.clone())).expect_err(pointer);
             assert_eq!(error.key, key, "{pointer} = {value}");
             assert!(!error.allowed.is_empty());
         }

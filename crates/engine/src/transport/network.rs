@@ -7,12 +7,12 @@ use super::datagram::{Datagram, Step};
 use super::receiver::Receiver;
 use super::switch::Switch;
 use super::{AnyControl, Feedback, fixed};
-use crate::config::units::{BitRate, Size};
+use crate::frame::wire_bits;
 use crate::rng::Stream;
 use crate::serial::Serial;
 use crate::slots::Slots;
 use crate::time::Ps;
-use crate::wire::wire_bits;
+use crate::units::{BitRate, Size};
 
 /// The network and all connections. Connection `c` is that of queue `c / senders` with sender
 /// `c % senders`.

@@ -184,7 +184,7 @@ mod tests {
         rtt: Ps,
     }
 
-    fn us(duration: crate::config::units::Duration) -> f64 {
+    fn us(duration: crate::units::Duration) -> f64 {
         duration.0 as f64 / 1e6
     }
 
@@ -255,7 +255,7 @@ mod tests {
                 beta,
                 max_mdf,
                 hops,
-                flow_range: crate::config::units::Duration(range_us * 1_000_000),
+                flow_range: crate::units::Duration(range_us * 1_000_000),
                 ..SwiftConfig::default()
             },
         )

@@ -1,10 +1,10 @@
 //! The switch port in front of the server: one first-in-first-out queue with a bounded buffer and an
 //! ECN threshold on its instantaneous length (DCTCP, SIGCOMM 2010, section 3.1).
 
-use crate::config::units::{BitRate, Size};
+use crate::frame::wire_bits;
 use crate::serial::Serial;
 use crate::time::Ps;
-use crate::wire::wire_bits;
+use crate::units::{BitRate, Size};
 
 /// The port and its queue.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use super::constant::Constant;
 use super::draw::Draw;
 use super::poisson::Poisson;
 use super::replay::Replay;
-use crate::config::units::Rate;
+use crate::units::Rate;
 
 /// An endless stream of packets in the order of their times.
 ///

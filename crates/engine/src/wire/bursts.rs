@@ -1,8 +1,8 @@
 //! On/off bursts, as hardware traffic generators send them.
 
 use super::pace::{ONE, Pace};
-use crate::config::units::{Duration, Rate};
 use crate::time::{PS_PER_S, Ps};
+use crate::units::{Duration, Rate};
 
 /// Packets at a constant rate while on, none while off, both of fixed length: what the burst modes
 /// of test equipment give (TRex `STLTXMultiBurst`: packets per burst and gap between bursts).

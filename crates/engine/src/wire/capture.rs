@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::capture_error::CaptureError;
 use super::flow::{Flow, FlowTable};
 use super::headers::{self, LinkType};
-use super::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, wire_bits};
+use crate::frame::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, wire_bits};
 use crate::time::Ps;
 
 /// A packet of a capture.

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::units::{BitRate, Duration, Rate, Size};
 use crate::transport::config::ClosedLoopConfig;
+use crate::units::{BitRate, Duration, Rate, Size};
 
 /// The traffic that reaches the NIC.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -1,8 +1,8 @@
 //! Constant rate: the hardware traffic generator's default.
 
 use super::pace::{ONE, Pace};
-use crate::config::units::Rate;
 use crate::time::Ps;
+use crate::units::Rate;
 
 /// Packet `n` (counted from 1) arrives at `n / rate`, rounded down to a picosecond.
 #[derive(Clone, Debug)]

@@ -88,7 +88,7 @@ pub(super) fn stream(seed: u64, id: u64) -> Pcg64Mcg {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::units::Size;
+    use crate::units::Size;
     use crate::wire::config::SizeShare;
 
     fn imix() -> SizesConfig {

@@ -1,8 +1,8 @@
 //! The line rate of the link into the NIC: frames cannot arrive closer together than it carries them.
 
-use super::wire_bits;
-use crate::config::units::BitRate;
+use crate::frame::wire_bits;
 use crate::time::{PS_PER_S, Ps};
+use crate::units::BitRate;
 
 /// The link. Senders that are ahead of it wait, so nothing is lost here.
 #[derive(Clone, Debug)]

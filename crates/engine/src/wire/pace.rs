@@ -1,7 +1,7 @@
 //! Turns multiples of a mean gap into whole picoseconds without losing any time.
 
-use crate::config::units::Rate;
 use crate::time::PS_PER_S;
+use crate::units::Rate;
 
 /// One mean gap, in the fixed-point numbers that [`Pace::gap`] takes.
 pub(super) const ONE: u64 = 1 << FRACTION_BITS;

@@ -4,8 +4,8 @@ use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
 use super::pace::{ONE, Pace};
-use crate::config::units::Rate;
 use crate::time::Ps;
+use crate::units::Rate;
 
 /// Gaps are exponential with the mean `1 / rate`.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Arrival, Capture};
-use crate::config::units::{BitRate, Rate};
 use crate::time::{PS_PER_S, Ps};
+use crate::units::{BitRate, Rate};
 
 /// The packets of a capture in order, over and over.
 ///

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::config::TrafficConfig;
 use super::draw::{Draw, stream};
-use super::{Arrivals, Bursts, Capture, Constant, FlowTable, Poisson, Replay, TrafficError};
-use crate::config::units::BitRate;
+use super::{Arrivals, Bursts, Capture, Constant, FlowTable, Poisson, Replay};
+use crate::check::{Violation, ensure};
 use crate::time::PS_PER_S;
+use crate::units::BitRate;
 
 /// Where a run's packets come from.
 #[derive(Clone, Debug)]
@@ -52,8 +53,8 @@ impl TrafficConfig {
         &self,
         seed: u64,
         capture: Option<Arc<Capture>>,
-    ) -> Result<(Source, FlowTable), TrafficError> {
-        self.check()?;
+    ) -> Result<(Source, FlowTable), Violation> {
+        ensure(|check| self.check(check))?;
         let synthetic = |sizes, flows| {
             (Draw::new(sizes, flows, stream(seed, DRAW_STREAM)), FlowTable::synthetic(flows))
         };
@@ -86,13 +87,9 @@ impl TrafficConfig {
     }
 }
 
-fn replay(
-    capture: Arc<Capture>,
-    file: &str,
-    rate: Option<BitRate>,
-) -> Result<Replay, TrafficError> {
+fn replay(capture: Arc<Capture>, file: &str, rate: Option<BitRate>) -> Result<Replay, Violation> {
     let Some(rate) = rate else {
-        return Replay::as_recorded(capture).ok_or_else(|| TrafficError {
+        return Replay::as_recorded(capture).ok_or_else(|| Violation {
             key: "rate".into(),
             given: "absent".into(),
             allowed: format!(
@@ -102,7 +99,7 @@ fn replay(
     };
     let bits_ps = capture.wire_bits() * PS_PER_S;
     if bits_ps / u128::from(rate.0) > MAX_ROUND_PS {
-        return Err(TrafficError {
+        return Err(Violation {
             key: "rate".into(),
             given: rate.to_string(),
             allowed: format!(
@@ -117,9 +114,10 @@ fn replay(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::units::Rate;
+    use crate::frame::wire_bits;
     use crate::time::Ps;
-    use crate::wire::{Arrival, CapturedPacket, wire_bits};
+    use crate::units::Rate;
+    use crate::wire::{Arrival, CapturedPacket};
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -248,7 +246,7 @@ mod tests {
             (
                 json!({"kind": "backlog", "depth": 1, "flows": 1, "sizes": {"kind": "mix", "of": [
                     {"size": "60 B", "weight": 1}, {"size": "60 B", "weight": 0}]}}),
-                "sizes.of[1].weight = 0",
+                "sizes.of.1.weight = 0",
             ),
             (
                 json!({"kind": "backlog", "depth": 1, "flows": 1,

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::store::HEADER_BYTES;
-use crate::apps::check::{Check, Invalid};
 use crate::apps::sharing::Sharing;
-use crate::config::units::{Duration, Share, Size};
+use crate::check::Check;
 use crate::memory::line::LINE_BYTES;
+use crate::units::{Duration, Share, Size};
 
 /// MICA-style key-value storage. The defaults are the workload of the Sweeper paper (appendix,
 /// "Workload configurations"), in one store.
@@ -95,9 +95,8 @@ pub struct Spike {
 }
 
 impl KvsConfig {
-    /// Everything wrong with the values.
-    pub(crate) fn check(&self) -> Vec<Invalid> {
-        let mut check = Check::default();
+    /// Notes which values cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
         check.that((1..=1 << 26).contains(&self.keys), "keys", self.keys, "1 to 67108864");
         check.that(
             self.buckets.is_power_of_two() && self.buckets <= 1 << 24,
@@ -153,6 +152,5 @@ impl KvsConfig {
                 "spike.min to 4 s",
             );
         }
-        check.invalid
     }
 }

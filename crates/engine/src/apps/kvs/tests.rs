@@ -1,7 +1,8 @@
 use super::config::Spike;
 use super::*;
 use crate::apps::sharing::Sharing;
-use crate::config::units::{Duration, Share, Size};
+use crate::check::violations;
+use crate::units::{Duration, Share, Size};
 
 /// The paper's store at 1/16 of its keys, buckets and log: the same ratios, built in no time.
 fn small() -> KvsConfig {
@@ -9,7 +10,7 @@ fn small() -> KvsConfig {
 }
 
 fn build(config: &KvsConfig) -> Kvs {
-    assert_eq!(config.check(), []);
+    assert_eq!(violations(|check| config.check(check)), []);
     Kvs::new(config, 2, 1, &mut AddressSpace::default())
 }
 

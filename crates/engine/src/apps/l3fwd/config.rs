@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::apps::check::{Check, Invalid};
 use crate::apps::sharing::Sharing;
+use crate::check::Check;
 
 /// A forwarder of IPv4 packets by longest-prefix match. The defaults are the network function of
 /// the Sweeper paper with 16k rules (appendix, "Workload configurations").
@@ -57,9 +57,8 @@ pub enum Transmit {
 }
 
 impl L3fwdConfig {
-    /// Everything wrong with the values.
-    pub(crate) fn check(&self) -> Vec<Invalid> {
-        let mut check = Check::default();
+    /// Notes which values cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
         let ordered = self.shortest_prefix <= self.longest_prefix;
         check.that(
             (8..=32).contains(&self.shortest_prefix),
@@ -82,6 +81,5 @@ impl L3fwdConfig {
             self.rules,
             "1 to 1048576, and at most half of the prefixes of the shortest length",
         );
-        check.invalid
     }
 }

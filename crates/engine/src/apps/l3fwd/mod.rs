@@ -180,10 +180,11 @@ impl App for L3fwd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::violations;
     use crate::core::op::Op;
 
     fn build(config: &L3fwdConfig) -> L3fwd {
-        assert_eq!(config.check(), []);
+        assert_eq!(violations(|check| config.check(check)), []);
         L3fwd::new(config, 2, 1, &mut AddressSpace::default())
     }
 

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::config::Scenario;
-use crate::config::units::Rate;
 use crate::host::Host;
 use crate::stats::results::Results;
 use crate::stats::timeline::{Timeline, TimelineConfig};
 use crate::testing::{forwarder, iommu_json, pcie_json, run};
 use crate::time::Ps;
+use crate::units::Rate;
 
 const ALL: TimelineConfig = TimelineConfig { every: 1, packets: 100_000, interval_ps: 1_000_000 };
 

@@ -2,13 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use super::device::{BANKS, RANKS};
 use super::lanes::LONGEST;
 use super::mapping::{Geometry, Mapping};
 use super::parts::{Density, DeviceWidth};
 use super::timing::{Standard, TimingOverrides, Timings};
+use crate::check::Check;
 
 /// When a row that was opened is closed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -110,60 +110,6 @@ fn default_low() -> u32 {
     20
 }
 
-/// Why a [`DramConfig`] describes no memory.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum DramConfigError {
-    /// A number outside its range.
-    #[error("{key} = {value}: must be {allowed}")]
-    OutOfRange {
-        /// The key, such as `ranks`.
-        key: &'static str,
-        /// What was given.
-        value: u32,
-        /// What is allowed.
-        allowed: &'static str,
-    },
-    /// More banks than a channel can have.
-    #[error(
-        "ranks * bank_groups * banks_per_group = {banks}: a channel has at most {max} banks",
-        max = BANKS
-    )]
-    TooManyBanks {
-        /// What was given.
-        banks: u32,
-    },
-    /// A row that does not consist of whole bursts.
-    #[error("columns = {columns}: a row must hold whole bursts of {burst} columns")]
-    BrokenBurst {
-        /// What was given.
-        columns: u32,
-        /// Columns of a burst of the standard.
-        burst: u32,
-    },
-    /// Watermarks in the wrong order.
-    #[error(
-        "drain_low_percent = {low}: must be below drain_high_percent = {high}, which must be at \
-         most 100"
-    )]
-    Watermarks {
-        /// What was given.
-        low: u32,
-        /// What was given.
-        high: u32,
-    },
-    /// Refreshes that fall due faster than they can be done.
-    #[error(
-        "timings.refi = {refi}: refreshing takes {busy} clocks (tRFC and one precharge a rank), \
-         which must be below tREFI"
-    )]
-    RefreshTooOften {
-        /// Interval in clocks.
-        refi: u32,
-        /// Clocks one round of refreshes takes.
-        busy: u64,
-    },
-}
-
 impl DramConfig {
     /// The timings in force, in clocks.
     pub fn resolved_timings(&self) -> Timings {
@@ -191,57 +137,60 @@ impl DramConfig {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), DramConfigError> {
-        let limits = [
-            ("channels", self.channels, 64, "1 to 64"),
-            ("ranks", self.ranks, RANKS as u32, "1 to 16"),
-            ("bank_groups", self.bank_groups, 16, "1 to 16"),
-            ("banks_per_group", self.banks_per_group, 16, "1 to 16"),
-            ("rows", self.rows, 1 << 24, "1 to 16777216"),
-            ("columns", self.columns, 1 << 16, "1 to 65536"),
-            ("read_queue", self.read_queue, 256, "1 to 256"),
-            ("write_queue", self.write_queue, 256, "1 to 256"),
-        ];
-        for (key, value, max, allowed) in limits {
-            if value == 0 || value > max {
-                return Err(DramConfigError::OutOfRange { key, value, allowed });
-            }
-        }
-        let banks = self.ranks * self.bank_groups * self.banks_per_group;
-        if banks as usize > BANKS {
-            return Err(DramConfigError::TooManyBanks { banks });
-        }
-        let limit = match self.row_policy {
-            RowPolicy::Open | RowPolicy::Closed => None,
-            RowPolicy::CloseAfter(n) => Some(("row_policy.close-after", n)),
-            RowPolicy::Timeout(n) => Some(("row_policy.timeout", n)),
-        };
-        let timings = self.resolved_timings();
-        let long = [("refi", timings.refi)].into_iter().chain(limit);
-        let long = long.map(|(key, value)| (key, value, 1_000_000, "1 to 1000000 clocks"));
-        let short = timings.named().filter(|(key, _)| *key != "refi");
-        let short = short.map(|(key, value)| (key, value, LONGEST, "1 to 4095 clocks"));
-        for (key, value, max, allowed) in short.chain(long) {
-            if value == 0 || value > max {
-                return Err(DramConfigError::OutOfRange { key, value, allowed });
-            }
+    /// Notes which values cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
+        check.within("channels", self.channels, 1..=64);
+        check.within("ranks", self.ranks, 1..=RANKS as u32);
+        check.within("bank_groups", self.bank_groups, 1..=16);
+        check.within("banks_per_group", self.banks_per_group, 1..=16);
+        check.within("rows", self.rows, 1..=1 << 24);
+        check.within("columns", self.columns, 1..=1 << 16);
+        check.within("read_queue", self.read_queue, 1..=256);
+        check.within("write_queue", self.write_queue, 1..=256);
+        let banks = [self.ranks, self.bank_groups, self.banks_per_group].map(u128::from);
+        let banks: u128 = banks.iter().product();
+        if banks > BANKS as u128 {
+            let allowed = format!("at most {BANKS} banks: ranks × bank_groups × banks_per_group");
+            check.refuse("ranks", format!("{} ({banks} banks)", self.ranks), allowed);
         }
         let burst = self.standard.columns_per_burst();
         if !self.columns.is_multiple_of(burst) {
-            return Err(DramConfigError::BrokenBurst { columns: self.columns, burst });
+            let allowed = format!("a multiple of {burst}, the burst of the standard");
+            check.refuse("columns", self.columns, allowed);
         }
         let (low, high) = (self.drain_low_percent, self.drain_high_percent);
-        if low >= high || high > 100 {
-            return Err(DramConfigError::Watermarks { low, high });
+        if high > 100 {
+            check.refuse("drain_high_percent", high, format!("{} to 100", low.min(99) + 1));
+        } else if low >= high {
+            let allowed = format!("less than machine.dram.drain_high_percent ({high})");
+            check.refuse("drain_low_percent", low, allowed);
+        }
+        match self.row_policy {
+            RowPolicy::Open | RowPolicy::Closed => {}
+            RowPolicy::CloseAfter(n) => check_clocks(check, "row_policy.close-after", n, 1_000_000),
+            RowPolicy::Timeout(n) => check_clocks(check, "row_policy.timeout", n, 1_000_000),
+        }
+        self.check_timings(check);
+    }
+
+    fn check_timings(&self, check: &mut Check) {
+        let timings = self.resolved_timings();
+        let longest = |key| if key == "refi" { 1_000_000 } else { LONGEST };
+        for (key, clocks) in timings.named() {
+            check_clocks(check, &format!("timings.{key}"), clocks, longest(key));
         }
         // The longest a round of refreshes can hold the channel: the last row cycle, a precharge of
         // every rank in turn, and the refresh itself.
         let t = &timings;
-        let round =
-            u64::from(t.rc + t.cwl + t.bl + t.wr + t.rfc) + u64::from(self.ranks * (t.rp + 2));
+        let round = [t.rc, t.cwl, t.bl, t.wr, t.rfc].map(u64::from).iter().sum::<u64>()
+            + u64::from(self.ranks) * (u64::from(t.rp) + 2);
         if self.refresh != Refresh::Off && round >= u64::from(t.refi) {
-            return Err(DramConfigError::RefreshTooOften { refi: t.refi, busy: round });
+            let allowed = format!("more than the {round} clocks that a round of refreshes takes");
+            check.refuse("timings.refi", t.refi, allowed);
         }
-        Ok(())
     }
+}
+
+fn check_clocks(check: &mut Check, key: &str, clocks: u32, most: u32) {
+    check.within_what(key, clocks, 1..=most, " clocks");
 }

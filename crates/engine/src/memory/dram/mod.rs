@@ -21,12 +21,13 @@ mod trace;
 use channel::Channel;
 use mapping::AddressMap;
 
-pub use config::{DramConfig, DramConfigError, Refresh, RowPolicy};
+pub use config::{DramConfig, Refresh, RowPolicy};
 pub use mapping::{Field, Mapping, MappingError};
 pub use parts::{Density, DeviceWidth};
 pub use stats::ChannelStats;
 pub use timing::{Standard, TimingOverrides, Timings};
 
+use crate::check::{Violation, ensure};
 use crate::memory::line::node_of;
 use crate::time::Ps;
 
@@ -82,13 +83,13 @@ pub struct Done {
 
 impl Dram {
     /// The memory described by `cfg`, all banks closed, at time zero.
-    pub fn new(cfg: &DramConfig) -> Result<Dram, DramConfigError> {
+    pub fn new(cfg: &DramConfig) -> Result<Dram, Violation> {
         Dram::with_nodes(cfg, 1)
     }
 
     /// The same on each of so many nodes: the channels of the first come first.
-    pub(crate) fn with_nodes(cfg: &DramConfig, nodes: usize) -> Result<Dram, DramConfigError> {
-        cfg.check()?;
+    pub(crate) fn with_nodes(cfg: &DramConfig, nodes: usize) -> Result<Dram, Violation> {
+        ensure(|check| cfg.check(check))?;
         let banks = cfg.ranks * cfg.bank_groups * cfg.banks_per_group;
         let per_node = cfg.channels as usize;
         let channels = per_node * nodes;

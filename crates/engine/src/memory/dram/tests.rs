@@ -316,15 +316,18 @@ fn the_configuration_has_defaults_and_refuses_what_makes_no_sense() {
         change(&mut cfg);
         Dram::new(&cfg).unwrap_err().to_string()
     };
-    assert_eq!(error(|c| c.ranks = 0), "ranks = 0: must be 1 to 16");
-    assert!(error(|c| c.columns = 12).contains("whole bursts of 8"));
-    assert!(error(|c| c.drain_low_percent = 90).contains("must be below drain_high_percent = 80"));
+    assert_eq!(error(|c| c.ranks = 0), "ranks = 0; expected 1 to 16");
+    assert!(error(|c| c.columns = 12).contains("a multiple of 8, the burst of the standard"));
+    assert!(
+        error(|c| c.drain_low_percent = 90)
+            .contains("less than machine.dram.drain_high_percent (80)")
+    );
     assert!(error(|c| (c.ranks, c.bank_groups) = (16, 16)).contains("at most 256 banks"));
     assert!(error(|c| c.row_policy = RowPolicy::Timeout(0)).contains("row_policy.timeout = 0"));
     let often = |c: &mut DramConfig| {
         (c.refresh, c.timings.refi) = (Refresh::AllRanks, Some(100));
     };
-    assert!(error(often).contains("below tREFI"));
+    assert!(error(often).contains("a round of refreshes"));
 }
 
 #[test]

@@ -2,13 +2,14 @@
 //!
 //! To add a policy: write its file, which implements [`Place`], and add its line to `policies!`.
 
+pub mod config;
 mod ddio;
 mod dma;
 mod ideal_ddio;
 
+use self::config::Policy;
 use super::caches::Caches;
 use super::line::{Line, LineKind};
-use crate::config::scenario::Policy;
 
 /// Where a DMA write of one line ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,7 +9,7 @@ mod streamer;
 use self::stream::Streams;
 use self::streamer::Streamer;
 use super::line::{LINE_BYTES, Line};
-use crate::config::machine::{Machine, Prefetch};
+use crate::memory::config::{Hierarchy, Prefetch};
 
 /// Lines of a 4 KiB page.
 const PAGE: Line = 4096 / LINE_BYTES as Line;
@@ -50,16 +50,16 @@ pub(crate) struct Prefetcher {
 
 impl Prefetcher {
     /// The prefetcher of each core, or none at all.
-    pub(crate) fn for_cores(machine: &Machine) -> Vec<Prefetcher> {
-        let pattern = match machine.l2.prefetch {
+    pub(crate) fn for_cores(parts: &Hierarchy<'_>) -> Vec<Prefetcher> {
+        let pattern = match parts.l2.prefetch {
             Prefetch::None => return Vec::new(),
             Prefetch::NextLine => Pattern::NextLine,
             Prefetch::Stream => Pattern::Stream(Streams::new()),
             Prefetch::Streamer => Pattern::Streamer(Box::new(Streamer::new())),
         };
-        let most = machine.l2.superqueue - machine.core.l1_miss_registers;
+        let most = parts.l2.superqueue - parts.l1_miss_registers;
         let one = Prefetcher { pattern, wanted: Vec::new(), in_flight: 0, most };
-        vec![one; machine.core.count as usize]
+        vec![one; parts.cores as usize]
     }
 
     /// The L2 is looked up for a line, which it may hold.
@@ -122,7 +122,7 @@ mod tests {
         let mut machine = forwarder(&[]).machine;
         machine.l2.prefetch = kind;
         machine.l2.superqueue = machine.core.l1_miss_registers + 20;
-        Prefetcher::for_cores(&machine)
+        Prefetcher::for_cores(&machine.hierarchy())
     }
 
     /// What a prefetcher fetches when its core misses the L2, in order.

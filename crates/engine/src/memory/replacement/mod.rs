@@ -6,7 +6,7 @@ mod random;
 mod srrip;
 mod tree_plru;
 
-use crate::config::machine::Replacement;
+use crate::memory::config::Replacement;
 use crate::rng::Stream;
 
 use random::Random;

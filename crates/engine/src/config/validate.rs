@@ -1,0 +1,286 @@
+//! What the types of a scenario cannot say: the ranges of each component, and what relates them.
+
+use super::machine::Machine;
+use super::scenario::{CoreRange, Scenario, Tenant};
+use crate::apps::config::AppConfig;
+use crate::apps::kvs::config::{KvsConfig, Requests};
+use crate::check::{self, Check, Violation};
+use crate::memory::line::{AddressSpace, LINE_BYTES, MemoryNode};
+use crate::nic::config::Queues;
+use crate::transport::config::ClosedLoopConfig;
+use crate::units::Size;
+use crate::wire::config::{SizesConfig, TrafficConfig};
+
+/// All that is wrong with a scenario; nothing if it can be simulated.
+pub fn violations(scenario: &Scenario) -> Vec<Violation> {
+    check::violations(|check| {
+        let Scenario { machine, traffic, dma_bench, placement, queues, tenants: _, run, slo } =
+            scenario;
+        if !check.below("machine", |check| machine.check(check)) {
+            // What relates to an impossible machine would only repeat its faults.
+            return;
+        }
+        check.below("placement", |check| placement.check(machine.llc.ways, check));
+        check.below("queues", |check| queues.check(check));
+        if let Some(traffic) = traffic {
+            check_traffic(check, traffic, queues, machine);
+        }
+        if let Some(bench) = dma_bench {
+            check.that(
+                traffic.is_none(),
+                "dma_bench",
+                "a table",
+                "nothing beside traffic: the device does one or the other",
+            );
+            check.below("dma_bench", |check| bench.check(&machine.nic, check));
+        }
+        check_tenants(check, scenario);
+        check_services(check, scenario);
+        check_memory(check, scenario);
+        check_nodes(check, scenario);
+        check.below("run", |check| run.check(check));
+        check.below("slo", |check| slo.check(check));
+    })
+}
+
+fn check_traffic(check: &mut Check, traffic: &TrafficConfig, queues: &Queues, machine: &Machine) {
+    if !check.below("traffic", |check| traffic.check(check)) {
+        return;
+    }
+    if traffic.closed_loop().is_some() && machine.nic.link.is_none() {
+        check.refuse(
+            "machine.nic.link",
+            "nothing",
+            "a rate such as \"100 Gbps\", which the switch before the server sends at",
+        );
+    }
+    let Some((key, size)) = largest_frame(traffic) else { return };
+    let (of, room) = frame_room(queues, machine);
+    if size > room {
+        check.refuse(&key, size, format!("at most {of} ({room}), which has to hold a frame"));
+    }
+}
+
+/// The largest frame that can be received, and the key that says so: a packet lies in one buffer.
+pub(crate) fn frame_room(queues: &Queues, machine: &Machine) -> (&'static str, Size) {
+    let room = [("queues.buffer_size", queues.buffer_size), ("machine.nic.sram", machine.nic.sram)];
+    room.into_iter().min_by_key(|(_, size)| *size).expect("there are two")
+}
+
+/// Whether the messages of a key-value store fit the buffers: those of its client, which decides how
+/// long they are whatever the traffic says, and its answers, whose buffers are as large.
+fn check_messages(check: &mut Check, tenant: usize, kvs: &KvsConfig, scenario: &Scenario) {
+    let Scenario { queues, machine, .. } = scenario;
+    let (of, room) = match kvs.requests {
+        Requests::Drawn => frame_room(queues, machine),
+        Requests::FromSize => ("queues.buffer_size", queues.buffer_size),
+    };
+    if kvs.item.0 + kvs.network_header.0 > room.0 {
+        let most = Size(room.0.saturating_sub(kvs.network_header.0));
+        check.refuse(
+            &format!("tenants.{tenant}.app.item"),
+            kvs.item,
+            format!("at most {most}: with network_header it has to fit {of} ({room})"),
+        );
+    }
+}
+
+/// The largest frame of traffic that knows it without a capture, and the key that sets it.
+fn largest_frame(traffic: &TrafficConfig) -> Option<(String, Size)> {
+    if let Some(closed_loop) = traffic.closed_loop() {
+        return Some(("traffic.payload".into(), closed_loop.frame()));
+    }
+    let (TrafficConfig::Constant { sizes, .. }
+    | TrafficConfig::Poisson { sizes, .. }
+    | TrafficConfig::Bursts { sizes, .. }
+    | TrafficConfig::Backlog { sizes, .. }) = traffic
+    else {
+        return None;
+    };
+    match sizes {
+        SizesConfig::Fixed { size } => Some(("traffic.sizes.size".into(), *size)),
+        SizesConfig::Mix { of } => {
+            let frames = of.iter().enumerate().map(|(i, share)| (i, share.size));
+            let (i, size) = frames.max_by_key(|frame| frame.1)?;
+            Some((format!("traffic.sizes.of.{i}.size"), size))
+        }
+    }
+}
+
+fn check_tenants(check: &mut Check, scenario: &Scenario) {
+    let Scenario { machine, tenants, .. } = scenario;
+    if tenants.is_empty() && scenario.dma_bench.is_none() {
+        check.refuse("tenants", "[]", "at least one [[tenants]] table, or a dma_bench");
+    }
+    for (i, tenant) in tenants.iter().enumerate() {
+        let name_key = format!("tenants.{i}.name");
+        if tenant.name.is_empty() || tenants[..i].iter().any(|other| other.name == tenant.name) {
+            check.refuse(
+                &name_key,
+                format!("{:?}", tenant.name),
+                "a name that no other tenant has",
+            );
+        }
+        check.below(&format!("tenants.{i}.app"), |check| tenant.app.check(check));
+        if let AppConfig::Kvs(kvs) = &tenant.app {
+            check_messages(check, i, kvs, scenario);
+        }
+        let key = format!("tenants.{i}.cores");
+        let CoreRange { first, count } = tenant.cores;
+        check_range(check, &key, first, count, machine.core.count, "machine.core.count");
+        let overlaps = |other: &&Tenant| {
+            let (a, b) = (tenant.cores, other.cores);
+            end(a.first, a.count) > u64::from(b.first) && end(b.first, b.count) > u64::from(a.first)
+        };
+        if let Some(other) = tenants[..i].iter().find(overlaps) {
+            let CoreRange { first: f, count: n } = other.cores;
+            let given = format!("{{first = {first}, count = {count}}}");
+            check.refuse(
+                &key,
+                given,
+                format!("cores that no other tenant has; {} has {n} from core {f}", other.name),
+            );
+        }
+        if let Some(ways) = tenant.llc_ways {
+            let key = format!("tenants.{i}.llc_ways");
+            check_range(check, &key, ways.first, ways.count, machine.llc.ways, "machine.llc.ways");
+        }
+    }
+}
+
+/// Cores that have a queue.
+pub(crate) fn serving_cores(scenario: &Scenario) -> u32 {
+    scenario.tenants.iter().filter(|t| t.app.serves_packets()).map(|t| t.cores.count).sum()
+}
+
+fn check_services(check: &mut Check, scenario: &Scenario) {
+    let server = scenario.tenants.iter().find(|tenant| tenant.app.serves_packets());
+    match (&scenario.traffic, server) {
+        (None, Some(server)) => {
+            check.refuse(
+                "traffic",
+                "nothing",
+                format!("a table, because {} serves packets", server.name),
+            );
+        }
+        (Some(_), None) if !scenario.tenants.is_empty() => {
+            check.refuse("traffic", "a table", "nothing, because no tenant serves packets");
+        }
+        _ => {}
+    }
+    let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
+    let mut stacks = 0;
+    for (i, tenant) in scenario.tenants.iter().enumerate().filter(|(_, t)| t.app.serves_packets()) {
+        let stack = matches!(tenant.app, AppConfig::Snap(_));
+        stacks += u32::from(stack);
+        let allowed = match (closed_loop, stack) {
+            (None, true) => {
+                "an application that takes traffic with a source; snap needs traffic.kind = \"closed-loop\""
+            }
+            (Some(_), false) => "snap, which acknowledges the packets of closed-loop traffic",
+            (Some(_), true) if stacks > 1 => {
+                "one tenant of this kind: connections are dealt to its cores"
+            }
+            _ => continue,
+        };
+        check.refuse(
+            &format!("tenants.{i}.app.kind"),
+            if stack { "snap" } else { "another" },
+            allowed,
+        );
+    }
+}
+
+/// Whether all data fits the simulated address space.
+fn check_memory(check: &mut Check, scenario: &Scenario) {
+    /// Rings, rounding to huge pages, and the small tables of applications.
+    const SMALL: u64 = 1 << 30;
+    let Queues {
+        object_header, metadata, headroom, buffer_size, tx_descriptors, tx_backlog, ..
+    } = scenario.queues;
+    let iommu = scenario.machine.iommu.as_ref();
+    let pages = iommu.is_some_and(|iommu| iommu.mode.maps_at_run_time());
+    let unit = if pages { 4096 } else { LINE_BYTES };
+    let line_up = |bytes: u64| u128::from(bytes.next_multiple_of(unit));
+    let parts = [object_header, metadata, headroom, buffer_size];
+    let stride = line_up(parts.iter().fold(0, |sum, part| sum.saturating_add(part.0)));
+    let pool = scenario.queues.pool_buffers.unwrap_or(scenario.queues.rx_descriptors);
+    let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
+    let sent = closed_loop.map_or(buffer_size, |c| c.acknowledgement);
+    let queue = stride * u128::from(pool)
+        + line_up(sent.0) * (u128::from(tx_descriptors) + u128::from(tx_backlog));
+    let (mut buffers, mut data) = (0, 0);
+    for tenant in &scenario.tenants {
+        let cores = u128::from(tenant.cores.count);
+        if tenant.app.serves_packets() {
+            buffers += queue * cores;
+        }
+        data += u128::from(SMALL)
+            + match &tenant.app {
+                AppConfig::Kvs(kvs) => {
+                    u128::from(kvs.log.0) + u128::from(kvs.buckets) * u128::from(LINE_BYTES)
+                }
+                AppConfig::Stream(stream) => u128::from(stream.bytes()) * cores,
+                AppConfig::Xmem(xmem) => u128::from(xmem.region.0) * cores,
+                AppConfig::Snap(_) => {
+                    let open =
+                        |t: &ClosedLoopConfig| u128::from(t.read.0) * u128::from(t.open_reads);
+                    closed_loop.map_or(0, |t| cores * u128::from(t.senders) * open(t))
+                }
+                AppConfig::L2fwd(_) | AppConfig::L3fwd(_) => 0,
+            };
+    }
+    let bench = scenario.dma_bench.as_ref().map_or(0, |bench| u128::from(bench.window.0));
+    // Eight bytes for each 4 KiB, for each of four kinds of mapping, and less for the levels above.
+    // With a second node the tables span the addresses of both.
+    let mapped = match scenario.machine.numa {
+        Some(_) => 2 * u128::from(AddressSpace::LIMIT.0),
+        None => buffers + data + bench,
+    };
+    let tables = scenario.machine.iommu.as_ref().map_or(0, |_| mapped / 100);
+    data += bench + tables;
+    if buffers + data > u128::from(AddressSpace::LIMIT.0) {
+        let gib = |bytes: u128| format!("{} GiB", bytes >> 30);
+        let given = format!("{} of buffers and {} of data", gib(buffers), gib(data));
+        let key = if buffers > data { "queues.pool_buffers" } else { "tenants" };
+        check.refuse(key, given, format!("{} in all", AddressSpace::LIMIT));
+    }
+}
+
+/// Whether there is another socket where memory of it is asked for.
+fn check_nodes(check: &mut Check, scenario: &Scenario) {
+    if scenario.machine.numa.is_some() {
+        return;
+    }
+    let tenants = scenario.tenants.iter().enumerate();
+    let tenants = tenants.map(|(i, tenant)| (format!("tenants.{i}.memory"), tenant.memory));
+    for (key, memory) in tenants.chain([("queues.memory".into(), scenario.queues.memory)]) {
+        if memory == MemoryNode::Remote {
+            check.refuse(
+                &key,
+                "remote",
+                "local, because the machine has no other socket (machine.numa)",
+            );
+        }
+    }
+}
+
+fn check_range(check: &mut Check, key: &str, first: u32, count: u32, limit: u32, of: &str) {
+    let count_key = format!("{key}.count");
+    if count == 0 {
+        check.at_least_one(&count_key, count);
+    } else if first >= limit {
+        check.refuse(&format!("{key}.first"), first, format!("less than {of} ({limit})"));
+    } else if end(first, count) > u64::from(limit) {
+        let most = limit - first;
+        check.refuse(
+            &count_key,
+            count,
+            format!("1 to {most}, because first is {first} and {of} {limit}"),
+        );
+    }
+}
+
+fn end(first: u32, count: u32) -> u64 {
+    u64::from(first) + u64::from(count)
+}

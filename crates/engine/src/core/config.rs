@@ -1,0 +1,49 @@
+//! What the cores of a machine are configured by.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::check::Check;
+use crate::units::Frequency;
+
+/// The cores, all alike.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Core {
+    /// How many (1 to 32).
+    pub count: u32,
+    /// The core clock, which the caches share.
+    pub frequency: Frequency,
+    /// Instructions dispatched (and retired) a cycle.
+    pub dispatch_width: u32,
+    /// Instructions in flight: reorder-buffer entries.
+    pub reorder_window: u32,
+    /// Line-fill buffers: L1d misses in flight.
+    pub l1_miss_registers: u32,
+    /// Stores retired or waiting for their line.
+    pub store_buffer: u32,
+}
+
+/// Cores of a machine: a directory entry has one bit for each.
+const MAX_CORES: u32 = 32;
+
+impl Core {
+    /// Notes which values cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
+        const MHZ: u64 = 1_000_000;
+        check.within("count", self.count, 1..=MAX_CORES);
+        // Whole megahertz keep cycle counts exact in 64-bit arithmetic for hours of simulated time.
+        let Frequency(hz) = self.frequency;
+        check.that(
+            (100 * MHZ..=10_000 * MHZ).contains(&hz) && hz.is_multiple_of(MHZ),
+            "frequency",
+            self.frequency,
+            "100 MHz to 10 GHz in whole MHz",
+        );
+        // The upper bounds only keep what is allocated for a core small; no real one comes near them.
+        check.within("dispatch_width", self.dispatch_width, 1..=32);
+        check.within("reorder_window", self.reorder_window, 1..=4096);
+        check.within("l1_miss_registers", self.l1_miss_registers, 1..=256);
+        check.within("store_buffer", self.store_buffer, 1..=1024);
+    }
+}

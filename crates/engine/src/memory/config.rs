@@ -1,0 +1,297 @@
+//! What caches, on-chip network and sockets of a machine are configured by. (The channels: [`super::dram`].)
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::check::Check;
+use crate::memory::line::LINE_BYTES;
+use crate::units::{BitRate, Duration, Frequency, Size};
+
+/// A first-level data cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct L1d {
+    /// Capacity.
+    pub size: Size,
+    /// Associativity.
+    pub ways: u32,
+    /// Load-to-use latency of a hit, in core cycles.
+    pub latency_cycles: u32,
+    /// Which line of a set makes room.
+    #[serde(default)]
+    pub replacement: Replacement,
+}
+
+/// A second-level cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct L2 {
+    /// Capacity.
+    pub size: Size,
+    /// Associativity.
+    pub ways: u32,
+    /// Load-to-use latency of a hit, in core cycles.
+    pub latency_cycles: u32,
+    /// Which line of a set makes room.
+    #[serde(default)]
+    pub replacement: Replacement,
+    /// Hardware prefetcher that fills this cache.
+    #[serde(default)]
+    pub prefetch: Prefetch,
+    /// Lines that may be on their way to this cache (the "superqueue"): those that the core waits for, up
+    /// to `core.l1_miss_registers`, and in the rest the prefetcher's.
+    #[serde(default = "L2::usual_superqueue")]
+    pub superqueue: u32,
+}
+
+impl L2 {
+    /// Levinthal, "Performance Analysis Guide for Intel Core i7 and Xeon 5500" (Intel, 2009). Later ones are
+    /// not disclosed.
+    const fn usual_superqueue() -> u32 {
+        16
+    }
+}
+
+/// The last-level cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Llc {
+    /// Capacity of all slices together.
+    pub size: Size,
+    /// Associativity, at most 32.
+    pub ways: u32,
+    /// Time from the request's arrival at the slice to the data leaving it, in core cycles.
+    pub latency_cycles: u32,
+    /// Which line of a set makes room.
+    #[serde(default)]
+    pub replacement: Replacement,
+    /// Relation to the private caches.
+    pub inclusion: Inclusion,
+    /// What a non-inclusive LLC does with a dirty line of I/O data that a core reads.
+    #[serde(default)]
+    pub io_lines: IoLines,
+    /// How an address finds its set.
+    #[serde(default)]
+    pub index: SetIndex,
+    /// Slices, for [`SetIndex::Sliced`]; the number of cores unless given.
+    #[serde(default)]
+    pub slices: Option<u32>,
+    /// Dirty lines that may wait for room in a memory channel's write queue before the LLC stops
+    /// taking requests, per channel.
+    pub writeback_buffers: u32,
+    /// Reads of memory that the home agents can have under way, for cores, prefetchers and devices
+    /// together; while there are so many, the LLC takes no requests. Absent: no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home_trackers: Option<u32>,
+    /// Time that a line read from memory takes between memory controller and LLC, beside the latency
+    /// of both.
+    #[serde(default)]
+    pub memory_latency: Duration,
+}
+
+/// Which line of a set makes room for a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Replacement {
+    /// The least recently used.
+    #[default]
+    Lru,
+    /// A binary tree of one bit a node, pointing away from recent use.
+    TreePlru,
+    /// Static re-reference interval prediction with 2-bit counters (Jaleel et al., ISCA 2010).
+    Srrip,
+    /// Uniformly random.
+    Random,
+}
+
+/// Relation of the LLC to the private caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Inclusion {
+    /// Every line of a private cache is in the LLC; its eviction there invalidates it everywhere.
+    Inclusive,
+    /// A victim cache of the L2s: memory fills go to L2 alone, L2 victims go to the LLC, and a hit
+    /// moves the line up; for dirty lines of I/O data, see [`IoLines`].
+    NonInclusive,
+}
+
+/// What a non-inclusive LLC does with a dirty line of I/O data that a core reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IoLines {
+    /// It keeps the line, and the core gets a clean copy.
+    #[default]
+    Stay,
+    /// It moves the line up as any other. Later the line returns as a victim of the L2, into any way
+    /// (the "DMA bloating" of Alian et al., "IDIO", MICRO 2022).
+    Move,
+}
+
+/// How an address finds its set in the LLC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SetIndex {
+    /// Line number modulo the number of sets.
+    #[default]
+    Modulo,
+    /// A hash of the upper address bits spreads lines over the slices, evenly within an aligned
+    /// block; the low bits choose the set of the slice.
+    Sliced,
+    /// A hash of all address bits: every set is equally likely for every line.
+    Hashed,
+}
+
+/// A hardware prefetcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prefetch {
+    /// None.
+    #[default]
+    None,
+    /// A miss also fetches the line after it.
+    NextLine,
+    /// Two misses in a row of ascending lines start a stream that runs ahead within the page.
+    Stream,
+    /// Every second lookup in a row of a higher line of a page, hit or miss, adjacent or not, fetches
+    /// two lines, up to 20 lines ahead (Intel optimization manual, "streamer").
+    Streamer,
+}
+
+/// The on-chip network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Noc {
+    /// One way between any two agents, in core cycles.
+    pub latency_cycles: u32,
+    /// Bytes that the port of a NIC on the chip carries towards the caches in a core cycle. Behind
+    /// PCIe the link is narrower than any port.
+    #[serde(default = "Noc::a_line")]
+    pub port_width: Size,
+}
+
+impl Noc {
+    /// A cache line in a cycle: an estimate. A machine whose NIC is on the chip should say its own.
+    const fn a_line() -> Size {
+        Size(64)
+    }
+}
+
+/// The other socket as a second node of memory. Cores and NIC of the simulation are those of the
+/// first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Numa {
+    /// Links between the sockets, over which lines are spread evenly.
+    pub links: u32,
+    /// What a link carries in each direction, headers included.
+    pub link_bandwidth: BitRate,
+    /// One way between the sockets without queueing: a remote access takes two ways more than a
+    /// local one.
+    pub latency: Duration,
+}
+
+/// What the memory system of a machine is made of, its channels excepted, and what it has to know of the
+/// cores.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hierarchy<'a> {
+    /// Cores.
+    pub(crate) cores: u32,
+    /// The clock of cores and caches.
+    pub(crate) frequency: Frequency,
+    /// L1d misses that a core can have in flight.
+    pub(crate) l1_miss_registers: u32,
+    pub(crate) l1d: &'a L1d,
+    pub(crate) l2: &'a L2,
+    pub(crate) llc: &'a Llc,
+    pub(crate) noc: &'a Noc,
+    pub(crate) numa: Option<&'a Numa>,
+}
+
+/// Twice the L3 of the largest server (AMD EPYC 9684X: 1152 MiB); its tags still fit in memory.
+const MAX_CACHE: Size = Size(2 << 30);
+
+/// LLC ways: a way mask is 32 bits wide.
+const MAX_WAYS: u32 = 32;
+
+/// Reads under way: their numbers are 16 bits wide.
+const MAX_TRACKERS: u32 = 65_535;
+
+impl Hierarchy<'_> {
+    /// Notes which values cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
+        let Hierarchy { l1d, l2, .. } = self;
+        check.below("l1d", |c| check_cache(c, l1d.size, l1d.ways, l1d.replacement, 1));
+        check.below("l2", |check| {
+            check_cache(check, l2.size, l2.ways, l2.replacement, 1);
+            if l2.size < l1d.size {
+                let size = l1d.size;
+                let allowed =
+                    format!("at least machine.l1d.size ({size}), because the L2 includes the L1d");
+                check.refuse("size", l2.size, allowed);
+            }
+            let registers = self.l1_miss_registers;
+            if l2.prefetch != Prefetch::None && l2.superqueue <= registers {
+                let allowed = format!(
+                    "more than machine.core.l1_miss_registers ({registers}), so that something is \
+                     left for machine.l2.prefetch"
+                );
+                check.refuse("superqueue", l2.superqueue, allowed);
+            }
+        });
+        check.below("llc", |check| self.llc.check(self.cores, check));
+        let widths = [8, 16, 32, 64, 128, 256, 512, 1024].map(Size);
+        check.below("noc", |check| check.one_of("port_width", self.noc.port_width, &widths));
+        if let Some(numa) = self.numa {
+            check.below("numa", |check| numa.check(check));
+        }
+    }
+}
+
+impl Llc {
+    fn check(&self, cores: u32, check: &mut Check) {
+        let slices = match self.index {
+            SetIndex::Sliced => self.slices.unwrap_or(cores),
+            SetIndex::Modulo | SetIndex::Hashed => 1,
+        };
+        if let Some(slices) = self.slices {
+            check.at_least_one("slices", slices);
+        }
+        check.at_least_one("writeback_buffers", self.writeback_buffers);
+        if let Some(trackers) = self.home_trackers {
+            check.within("home_trackers", trackers, 1..=MAX_TRACKERS);
+        }
+        check.within("memory_latency", self.memory_latency, Duration(0)..=Duration(1_000_000));
+        check_cache(check, self.size, self.ways, self.replacement, slices.max(1));
+    }
+}
+
+impl Numa {
+    fn check(&self, check: &mut Check) {
+        check.within("links", self.links, 1..=8);
+        let rates = BitRate(1_000_000_000)..=BitRate(10_000_000_000_000);
+        check.within("link_bandwidth", self.link_bandwidth, rates);
+        check.within("latency", self.latency, Duration(0)..=Duration(1_000_000));
+    }
+}
+
+fn check_cache(check: &mut Check, size: Size, ways: u32, replacement: Replacement, slices: u32) {
+    check.within("ways", ways, 1..=MAX_WAYS);
+    if ways == 0 {
+        return;
+    }
+    check.that(
+        replacement != Replacement::TreePlru || ways.is_power_of_two(),
+        "ways",
+        ways,
+        "a power of two with the replacement tree-plru, whose tree is binary",
+    );
+    if size > MAX_CACHE {
+        check.refuse("size", size, format!("at most {MAX_CACHE}"));
+    }
+    let row = LINE_BYTES * u64::from(ways) * u64::from(slices);
+    if size.0 == 0 || !size.0.is_multiple_of(row) {
+        let of = if slices > 1 { format!(" × {slices} slices") } else { String::new() };
+        let allowed = format!("a multiple of {} ({LINE_BYTES} B × {ways} ways{of})", Size(row));
+        check.refuse("size", size, allowed);
+    }
+}

@@ -1,0 +1,207 @@
+//! What the NIC and its queues are configured by.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::check::Check;
+use crate::memory::line::{LINE_BYTES, MemoryNode};
+use crate::nic::rss::RssConfig;
+use crate::units::{BitRate, Size};
+
+/// The NIC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nic {
+    /// Line rate of the link; frames arrive no closer together than it carries them. Absent: the
+    /// link is no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<BitRate>,
+    /// Input SRAM that all receive queues share; a packet that does not fit is dropped.
+    pub sram: Size,
+    /// Cache lines of DMA writes in flight between NIC and the memory system: the credits of the
+    /// I/O controller.
+    pub write_credits: u32,
+    /// Cache lines of DMA reads in flight.
+    pub read_credits: u32,
+    /// Receive descriptors fetched at a time into the NIC's own cache of descriptors.
+    pub descriptor_batch: u32,
+    /// Bytes of a receive or transmit descriptor in its ring.
+    pub descriptor_size: Size,
+    /// Bytes of a completion.
+    pub completion_size: Size,
+    /// Completions of received packets that the NIC writes together as one line at most, while it is
+    /// busy with further packets (mlx5's CQE compression puts 8 into one).
+    #[serde(default = "Nic::one")]
+    pub completions_per_write: u32,
+    /// Descriptors of a send queue that the NIC reads at a time at most, of those that the driver has rung
+    /// for. It reads the next when it has asked for the data of all packets before. Absent: each descriptor
+    /// is read together with the data of its packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tx_descriptor_batch: Option<u32>,
+    /// Receive-side scaling.
+    #[serde(default)]
+    pub rss: RssConfig,
+}
+
+impl Nic {
+    const fn one() -> u32 {
+        1
+    }
+}
+
+/// The queues of each core that serves packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Queues {
+    /// Receive descriptors, and with them buffers posted to the NIC.
+    pub rx_descriptors: u32,
+    /// Where rings and buffers lie.
+    #[serde(default)]
+    pub memory: MemoryNode,
+    /// Bytes of a receive buffer for packet data.
+    pub buffer_size: Size,
+    /// Bytes before the data that are left free for headers (`RTE_PKTMBUF_HEADROOM` is 128).
+    #[serde(default)]
+    pub headroom: Size,
+    /// Bytes of the driver's metadata before each buffer (`struct rte_mbuf` is 128); 0 for none.
+    #[serde(default)]
+    pub metadata: Size,
+    /// Bytes before the metadata that the pool keeps for itself and never touches while packets flow;
+    /// 0 for none. A DPDK mempool puts a 64-byte header before each object.
+    #[serde(default)]
+    pub object_header: Size,
+    /// Order in which freed buffers are used again.
+    #[serde(default)]
+    pub pool: Pool,
+    /// Where each queue's buffers lie and its pool stands when the run begins.
+    #[serde(default)]
+    pub start: Start,
+    /// Buffers in each core's pool; at least `rx_descriptors`, which is the default.
+    #[serde(default)]
+    pub pool_buffers: Option<u32>,
+    /// Transmit descriptors.
+    pub tx_descriptors: u32,
+    /// Packets that the software of a core keeps in a queue of its own while all transmit descriptors
+    /// are in use; when that is full too, the core takes no more packets (FastClick's `IQUEUE` with
+    /// `BLOCKING`).
+    #[serde(default)]
+    pub tx_backlog: u32,
+    /// Packets a core takes from its queue at a time (`rte_eth_rx_burst` uses 32).
+    #[serde(default = "Queues::one")]
+    pub burst: u32,
+    /// Used descriptors that gather before the driver posts new buffers.
+    #[serde(default = "Queues::one")]
+    pub post_batch: u32,
+    /// Packets sent for each completion that the NIC writes; the driver frees them together.
+    #[serde(default = "Queues::one")]
+    pub tx_completion_batch: u32,
+    /// Instructions of the driver to receive one packet, beyond its memory accesses.
+    pub rx_instructions: u32,
+    /// Instructions of the driver to transmit one packet, beyond its memory accesses.
+    pub tx_instructions: u32,
+}
+
+impl Queues {
+    /// The same with data so much longer that each buffer's memory is a multiple of `unit` bytes.
+    pub(crate) fn in_units_of(&self, unit: u64) -> Queues {
+        let before = self.object_header.0 + self.metadata.0 + self.headroom.0;
+        let all = (before + self.buffer_size.0).next_multiple_of(unit);
+        Queues { buffer_size: Size(all - before), ..self.clone() }
+    }
+
+    const fn one() -> u32 {
+        1
+    }
+}
+
+/// Order in which freed buffers are used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pool {
+    /// First in, first out: every buffer takes its turn (`rte_ring`).
+    #[default]
+    Ring,
+    /// Last in, first out: the buffer freed last, still warm, is used next (`rte_stack`).
+    Stack,
+}
+
+/// Where the buffers of the queues lie and their pools stand when the run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// At independent random places, as in a server that has run for a while.
+    #[default]
+    Scattered,
+    /// All queues share one region, dealt out in the order of memory: first the rings of all queues,
+    /// one after the other, then what else each of them holds. As DPDK sets up ports on one mempool,
+    /// whose per-core caches then keep the buffers apart.
+    Dealt,
+    /// Each queue has its own region, and its buffers are in random order, those to transmit from too, as
+    /// in a server that has run for long: packets are freed in another order than they came, so that what
+    /// starts in the order of memory has lost it after some turns.
+    Shuffled,
+}
+
+/// DPDK counts descriptors and the bytes of an mbuf in 16 bits (`rte_eth_rx_queue_setup`,
+/// `rte_mbuf.buf_len`).
+const MAX_DESCRIPTORS: u32 = 65_535;
+const MAX_BUFFER: Size = Size(65_535);
+
+impl Nic {
+    /// Notes which values cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
+        let sram = self.sram;
+        check.that(sram.0 >= LINE_BYTES, "sram", sram, &format!("at least {LINE_BYTES} B"));
+        if self.link.is_some_and(|rate| rate.0 == 0) {
+            check.refuse("link", "0 bps", "a rate above zero, or no link to have no limit");
+        }
+        check.at_least_one("write_credits", self.write_credits);
+        check.at_least_one("read_credits", self.read_credits);
+        check.at_least_one("descriptor_batch", self.descriptor_batch);
+        check.at_least_one("completions_per_write", self.completions_per_write);
+        if let Some(batch) = self.tx_descriptor_batch {
+            check.at_least_one("tx_descriptor_batch", batch);
+        }
+        // 16 bytes on Intel's 82599, up to 64 on later cards; entries never straddle a cache line.
+        let entries = [8, 16, 32, 64].map(Size);
+        check.one_of("descriptor_size", self.descriptor_size, &entries);
+        check.one_of("completion_size", self.completion_size, &entries);
+    }
+}
+
+impl Queues {
+    /// Notes which values cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
+        let ring = 1..=MAX_DESCRIPTORS;
+        check.within("rx_descriptors", self.rx_descriptors, ring.clone());
+        check.within("tx_descriptors", self.tx_descriptors, ring);
+        check.within("tx_backlog", self.tx_backlog, 0..=MAX_DESCRIPTORS);
+        check.within("buffer_size", self.buffer_size, Size(LINE_BYTES)..=MAX_BUFFER);
+        for (key, size) in [
+            ("object_header", self.object_header),
+            ("headroom", self.headroom),
+            ("metadata", self.metadata),
+        ] {
+            if size > MAX_BUFFER || !size.0.is_multiple_of(LINE_BYTES) {
+                let allowed = format!(
+                    "a multiple of {LINE_BYTES} B up to {MAX_BUFFER}, so that data begins on a line of its own"
+                );
+                check.refuse(key, size, allowed);
+            }
+        }
+        let ring = self.rx_descriptors;
+        if let Some(buffers) = self.pool_buffers
+            && buffers < ring
+        {
+            let allowed =
+                format!("at least queues.rx_descriptors ({ring}): each descriptor holds a buffer");
+            check.refuse("pool_buffers", buffers, allowed);
+        }
+        let what = " (queues.rx_descriptors)";
+        check.within_what("burst", self.burst, 1..=ring.max(1), what);
+        check.within_what("post_batch", self.post_batch, 1..=ring.max(1), what);
+        let what = " (the smaller of queues.rx_descriptors and queues.tx_descriptors): unreported packets hold both";
+        let both = 1..=ring.min(self.tx_descriptors).max(1);
+        check.within_what("tx_completion_batch", self.tx_completion_batch, both, what);
+    }
+}

@@ -1,0 +1,45 @@
+//! What the PCIe link is configured by.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::check::Check;
+use crate::units::{Duration, Size};
+
+/// The PCIe link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pcie {
+    /// Generation, 3 to 5.
+    pub generation: u32,
+    /// Lanes: 1, 2, 4, 8 or 16.
+    pub lanes: u32,
+    /// Largest payload of one TLP.
+    pub max_payload: Size,
+    /// Largest read request of one TLP.
+    pub max_read_request: Size,
+    /// One way through link, root port and I/O controller.
+    pub latency: Duration,
+    /// Posted-header credits of the root port: write TLPs not yet taken by the memory system.
+    pub posted_credits: u32,
+    /// Read requests that wait for their data: non-posted credits and the NIC's tags, whichever are fewer.
+    pub non_posted_credits: u32,
+    /// Whether the device allows its writes of packet data to pass its earlier writes that wait for
+    /// their translation (the Relaxed Ordering attribute). Completions pass nothing.
+    #[serde(default)]
+    pub relaxed_ordering: bool,
+}
+
+impl Pcie {
+    /// Notes which values cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
+        // Sizes of the Device Control register (PCI Express Base Specification 5.0, section 7.5.3.4).
+        let sizes = [128, 256, 512, 1024, 2048, 4096].map(Size);
+        check.within("generation", self.generation, 3..=5);
+        check.one_of("lanes", self.lanes, &[1, 2, 4, 8, 16]);
+        check.one_of("max_payload", self.max_payload, &sizes);
+        check.one_of("max_read_request", self.max_read_request, &sizes);
+        check.at_least_one("posted_credits", self.posted_credits);
+        check.at_least_one("non_posted_credits", self.non_posted_credits);
+    }
+}
