@@ -71,7 +71,9 @@ impl<const W: usize, const R: usize, A> Set<W, R, A> {
         self.states[way as usize]
     }
 
-    /// Puts a line into the first empty way of `mask`, or in the place of the one that it returns.
+    /// Puts a line into the last empty way of `mask`, or in the place of the one that it returns. The I/O
+    /// ways are the first ones, and what DMA does not allocate shall not take what is empty there before
+    /// other ways: Intel counts from the other end, with the I/O ways uppermost (mask 0x600 of 11).
     #[inline]
     pub(super) fn insert(
         &mut self,
@@ -82,7 +84,7 @@ impl<const W: usize, const R: usize, A> Set<W, R, A> {
     ) -> Option<Evicted> {
         let empty = mask & !self.valid;
         let full = empty == 0;
-        let way = if full { order.victim(&mut self.order, mask) } else { empty.trailing_zeros() };
+        let way = if full { order.victim(&mut self.order, mask) } else { empty.ilog2() };
         self.valid |= 1 << way;
         let w = way as usize;
         let evicted = full.then(|| Evicted { line: self.tags[w], state: self.states[w] });

@@ -241,7 +241,7 @@ mod tests {
                         let taken: u32 = model.iter().filter(in_set).map(|m| 1 << m.1).sum();
                         let free = mask & !taken;
                         let (way, out) = if free != 0 {
-                            (free.trailing_zeros(), None)
+                            (free.ilog2(), None)
                         } else {
                             let v = *model.iter().filter(in_set).filter(|m| mask >> m.1 & 1 == 1)
                                 .min_by_key(|m| m.2).unwrap();
