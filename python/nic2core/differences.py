@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def summary(base: Record, other: Record) -> str:
     """The comparison of two runs in one sentence."""
     (before, what), (after, same) = work(base.data), work(other.data)
-    traffic = base.data.memory.bandwidth_gbps, other.data.memory.bandwidth_gbps
+    traffic = base.data.memory.bandwidth_gbytes_per_s, other.data.memory.bandwidth_gbytes_per_s
     less = _more(*traffic, "less", "memory traffic")
     limiters = limiter(base), limiter(other)
     end = f"the limit moves from {limiters[0]} to {limiters[1]}"

@@ -33,7 +33,7 @@ def headline(result: Record) -> list[Number]:
     per_request = [c.per_request for c in memory.causes if c.per_request is not None]
     _, what = work(result.data)
     numbers = [*(_packets(result) if what == "packets" else _dma(result)), *_benchmarks(result)]
-    numbers.append(_number("memory traffic", memory.bandwidth_gbps, "GB/s"))
+    numbers.append(_number("memory traffic", memory.bandwidth_gbytes_per_s, "GB/s"))
     if per_request:
         numbers.append(Number("memory lines", three(sum(per_request)), "per request"))
     if result.data.amat_ns > 0:
@@ -88,7 +88,7 @@ def _benchmarks(result: Record) -> Iterator[Number]:
     for asked, tenant in zip(result.scenario["tenants"], result.data.tenants, strict=True):
         if serves(asked):
             continue
-        streams = tenant.stream_gbps_by_core
+        streams = tenant.stream_gbytes_per_s_by_core
         if streams is not None:
             yield _number(f"STREAM ({tenant.name})", sum(streams), "GB/s")
         else:

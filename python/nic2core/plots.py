@@ -98,8 +98,8 @@ def latency_cdf(results: Sequence[Record]) -> go.Figure:
 
 def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.Figure:
     """What the memory traffic is made of: one stacked bar per run."""
-    if unit not in {"per_request", "gbps"}:
-        raise ValueError(f"unit is `per_request` or `gbps`, not `{unit}`")
+    if unit not in {"per_request", "gbytes_per_s"}:
+        raise ValueError(f"unit is `per_request` or `gbytes_per_s`, not `{unit}`")
     traffic = [{c.cause: c for c in r.data.memory.causes} for r in results]
     order = list(dict.fromkeys([*palette.CAUSES, *(c for t in traffic for c in t)]))
     figure = go.Figure()
@@ -117,7 +117,7 @@ def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.
             hovertemplate=f"<b>{words.cause(cause)}</b>, %{{y}}<br>%{{customdata}}<extra></extra>",
         )
     figure.update_layout(barmode="stack")
-    names = {"per_request": "cache lines per completed request", "gbps": "GB/s"}
+    names = {"per_request": "cache lines per completed request", "gbytes_per_s": "GB/s"}
     figure.update_xaxes(title=names[unit])
     return _style(figure, height=190 + 60 * len(results), bars=True)
 
@@ -258,7 +258,7 @@ def _cause_text(row: object) -> str:
     if not isinstance(row, CauseTraffic):
         return "none"
     per_request = "" if row.per_request is None else f"{row.per_request:.2f} lines per request<br>"
-    return f"{per_request}{row.gbps:.2f} GB/s"
+    return f"{per_request}{row.gbytes_per_s:.2f} GB/s"
 
 
 def _share_at(spread: Distribution, ns: float) -> float:

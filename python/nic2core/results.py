@@ -32,7 +32,7 @@ class Result(Record):
         return plots.latency_cdf([self])
 
     def plot_memory(self, unit: str = "per_request") -> Figure:
-        """Memory traffic by cause, in lines `per_request` or in `gbps` (GB/s)."""
+        """Memory traffic by cause, in lines `per_request` or in `gbytes_per_s` (GB/s)."""
         from nic2core import plots
 
         return plots.memory_by_cause([self], unit)

@@ -162,9 +162,9 @@ class StageLatency(Plain):
 class MemoryTraffic(Plain):
     """Traffic between processor and memory."""
 
-    bandwidth_gbps: float
+    bandwidth_gbytes_per_s: float
     """Reads and writes together, GB/s (10^9 bytes)."""
-    bus_limit_gbps: float
+    bus_limit_gbytes_per_s: float
     """What the channels' data buses could carry, GB/s."""
     causes: list[CauseTraffic]
     """Every cause that occurred."""
@@ -179,9 +179,9 @@ class NodeTraffic(Plain):
 
     node: str
     """`local` (of cores and NIC) or `remote`."""
-    bandwidth_gbps: float
+    bandwidth_gbytes_per_s: float
     """Reads and writes together, GB/s (10^9 bytes)."""
-    bus_limit_gbps: float
+    bus_limit_gbytes_per_s: float
     """What the data buses of the node's channels could carry, GB/s."""
     causes: list[CauseTraffic]
     """Every cause that occurred."""
@@ -190,11 +190,11 @@ class NodeTraffic(Plain):
 class SocketLinkResults(Plain):
     """What the link between the sockets carried, headers included."""
 
-    to_remote_gbps: float
+    to_remote_gbytes_per_s: float
     """Requests and lines written, to the remote node, GB/s (10^9 bytes)."""
-    to_local_gbps: float
+    to_local_gbytes_per_s: float
     """Lines read, from there, GB/s."""
-    limit_gbps: float
+    limit_gbytes_per_s: float
     """What each direction could carry, GB/s."""
 
 
@@ -214,7 +214,7 @@ class CauseTraffic(Plain):
     """Lines."""
     per_request: float | None
     """Lines per completed request; absent if none completed."""
-    gbps: float
+    gbytes_per_s: float
     """GB/s (10^9 bytes)."""
 
 
@@ -373,7 +373,7 @@ class TenantResults(Plain):
     """LLC misses of its cores' demand accesses."""
     counters: dict[str, int]
     """The application's own counters, by name."""
-    stream_gbps_by_core: list[float] | None = None
+    stream_gbytes_per_s_by_core: list[float] | None = None
     """STREAM's bandwidth on each of the tenant's cores, as it counts it: what the loops read and
     write, without the lines that stores read, GB/s (10^9 bytes). Absent for other applications."""
 

@@ -49,7 +49,7 @@ def _stage(data: Results, use: Use) -> Stage:
         "descriptors": f"{of:.0f} of {use.credits} not posted to the NIC",
         "pcie": f"{100 * load:.0f} % in the busier direction",
         "nic-port": f"busy {100 * load:.0f} % of the time",
-        "dram": f"{data.memory.bandwidth_gbps:.1f} of {data.memory.bus_limit_gbps:.1f} GB/s",
+        "dram": f"{data.memory.bandwidth_gbytes_per_s:.1f} of {data.memory.bus_limit_gbytes_per_s:.1f} GB/s",
     }
     plain = f"{of:.1f} of {use.credits} {use.unit}s in use"
     return Stage(use.name, load, details.get(use.name, plain))

@@ -107,7 +107,7 @@ def row(result: Result) -> dict[str, Any]:
         "of": what,
         "drop_share": data.packets.drop_share,
         "p99_ns": result.p99_ns,
-        "memory_gbps": data.memory.bandwidth_gbps,
+        "memory_gbytes_per_s": data.memory.bandwidth_gbytes_per_s,
         "amat_ns": data.amat_ns,
         "limited_by": limit(result),
     }

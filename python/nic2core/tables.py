@@ -44,7 +44,7 @@ class Tables:
                 "in_figure_1c": pl.Boolean,
                 "lines": pl.UInt64,
                 "per_request": pl.Float64,
-                "gbps": pl.Float64,
+                "gbytes_per_s": pl.Float64,
             },
         )
 
@@ -73,7 +73,7 @@ class Tables:
                 "progress_mps": pl.Float64,
                 "llc_hits": pl.UInt64,
                 "llc_misses": pl.UInt64,
-                "stream_gbps_by_core": pl.List(pl.Float64),
+                "stream_gbytes_per_s_by_core": pl.List(pl.Float64),
             },
         )
 

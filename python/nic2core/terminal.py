@@ -148,11 +148,14 @@ def _memory(result: Result) -> Table:
     table = _table(
         "Memory traffic by cause", "cause", *(["lines/request"] if requests else []), "GB/s", ""
     )
-    most = max((c.gbps for c in causes), default=0.0) or 1.0
+    most = max((c.gbytes_per_s for c in causes), default=0.0) or 1.0
     for cause in causes:
         lines = [] if cause.per_request is None else [words.three(cause.per_request)]
         table.add_row(
-            words.cause(cause.cause), *lines, words.three(cause.gbps), bar(cause.gbps / most)
+            words.cause(cause.cause),
+            *lines,
+            words.three(cause.gbytes_per_s),
+            bar(cause.gbytes_per_s / most),
         )
     return table
 

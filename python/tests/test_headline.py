@@ -55,11 +55,14 @@ def test_memory_benchmarks_show_what_they_moved() -> None:
     result = api.run(benchmarks(), SHORT)
     stream, xmem = result.data.tenants
     shown = values(result)
-    assert stream.stream_gbps_by_core is not None
-    assert shown["STREAM (a)"] == words.three(sum(stream.stream_gbps_by_core))
+    assert stream.stream_gbytes_per_s_by_core is not None
+    assert shown["STREAM (a)"] == words.three(sum(stream.stream_gbytes_per_s_by_core))
     assert shown["X-Mem (b)"] == words.three(xmem.progress_mps)
     assert not OF_PACKETS & shown.keys()
-    assert result.tables.tenants["stream_gbps_by_core"].to_list()[0] == stream.stream_gbps_by_core
+    assert (
+        result.tables.tenants["stream_gbytes_per_s_by_core"].to_list()[0]
+        == stream.stream_gbytes_per_s_by_core
+    )
     assert "3 cores / (1.00 per access x" in words.verdict(result)
     assert shown["STREAM (a)"] in report_html([result])
 

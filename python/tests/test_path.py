@@ -45,7 +45,7 @@ def test_trackers_take_their_place_from_the_llc(ddio: Result) -> None:
 def test_all_memory_traffic_is_drawn_once(ddio: Result) -> None:
     drawn = [link for link in picture(ddio).links if link.tip]
     shown = sum(float(link.label.split(" ", 1)[0]) for link in drawn)
-    assert shown == pytest.approx(ddio.data.memory.bandwidth_gbps, rel=0.01)
+    assert shown == pytest.approx(ddio.data.memory.bandwidth_gbytes_per_s, rel=0.01)
 
 
 def test_without_drops_no_drop_is_drawn(ddio: Result, sweeper: Result) -> None:

@@ -15,7 +15,7 @@ def test_latency_bars_are_the_means_in_microseconds(ddio: Result, sweeper: Resul
     assert {bar.name for bar in figure.data}.isdisjoint({"total", "transmit"})
 
 
-@pytest.mark.parametrize("unit", ["per_request", "gbps"])
+@pytest.mark.parametrize("unit", ["per_request", "gbytes_per_s"])
 def test_memory_bars_hold_every_cause_of_every_run(
     ddio: Result, sweeper: Result, unit: str
 ) -> None:
@@ -26,7 +26,7 @@ def test_memory_bars_hold_every_cause_of_every_run(
 
 
 def test_an_unknown_unit_is_refused(ddio: Result) -> None:
-    with pytest.raises(ValueError, match="`per_request` or `gbps`, not `lines`"):
+    with pytest.raises(ValueError, match="`per_request` or `gbytes_per_s`, not `lines`"):
         plots.memory_by_cause([ddio], "lines")
 
 
@@ -66,7 +66,7 @@ def test_a_run_without_packets_can_be_plotted(packetless: Result) -> None:
         packetless.plot_series(),
     ):
         assert len(figure.data) == 0
-    assert len(packetless.plot_memory("gbps").data) > 0
+    assert len(packetless.plot_memory("gbytes_per_s").data) > 0
     assert len(packetless.plot_dram().data) == 2
 
 

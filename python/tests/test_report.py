@@ -123,8 +123,8 @@ def test_arrows_to_memory_are_as_wide_as_the_traffic(two: Opened, ddio: Result) 
         shaft = two.page.locator(".n2c-path").nth(run).locator(f".link.{kind} path")
         return float(str(shaft.evaluate("e => parseFloat(getComputedStyle(e).strokeWidth)")))
 
-    leak = next(c.gbps for c in ddio.data.memory.causes if c.cause == "rx-evct")
-    share = leak / ddio.data.memory.bus_limit_gbps
+    leak = next(c.gbytes_per_s for c in ddio.data.memory.causes if c.cause == "rx-evct")
+    share = leak / ddio.data.memory.bus_limit_gbytes_per_s
     assert width(0, "leak") == pytest.approx(2 + 24 * share, abs=0.01)
     assert width(1, "leak") < width(0, "leak") / 2
 

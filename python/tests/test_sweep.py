@@ -81,7 +81,7 @@ def test_an_error_in_one_point_stops_the_others(
 def test_the_table_has_a_row_per_point(fake_engine: list[int]) -> None:
     table = sweep("any.toml", {"run.seed": [1, 2]}).table
     assert table["run.seed"].to_list() == [1, 2]
-    assert set(table.columns) > {"rate_mps", "of", "p99_ns", "memory_gbps", "limited_by"}
+    assert set(table.columns) > {"rate_mps", "of", "p99_ns", "memory_gbytes_per_s", "limited_by"}
     assert fake_engine == [1, 2]
 
 

@@ -24,8 +24,8 @@ def test_the_series_begins_where_measuring_began(ddio: Result) -> None:
 
 
 def test_memory_rows_add_up_to_the_traffic(ddio: Result) -> None:
-    assert ddio.tables.memory["gbps"].sum() == pytest.approx(
-        ddio.data.memory.bandwidth_gbps, rel=1e-3
+    assert ddio.tables.memory["gbytes_per_s"].sum() == pytest.approx(
+        ddio.data.memory.bandwidth_gbytes_per_s, rel=1e-3
     )
 
 

@@ -43,7 +43,7 @@ impl Serial {
     }
 
     /// What it can carry, GB/s (bytes per nanosecond).
-    pub(crate) fn limit_gbps(&self) -> f64 {
+    pub(crate) fn limit_gbytes_per_s(&self) -> f64 {
         self.rate as f64 / 8e9
     }
 }
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(out, [100, 200, 300].map(Ps::from_ns));
         assert_eq!(line.waiting_bytes(Ps::from_ns(100)), 2500);
         assert_eq!(line.send(Ps::from_ns(1000), 10_000), Ps::from_ns(1100));
-        assert_eq!((line.time(1250), line.limit_gbps()), (Ps::from_ns(100), 12.5));
+        assert_eq!((line.time(1250), line.limit_gbytes_per_s()), (Ps::from_ns(100), 12.5));
     }
 
     #[test]

@@ -43,12 +43,12 @@ fn main() {
                 "{:18} {:7.2} a request {:7.2} GB/s",
                 c.cause,
                 c.per_request.unwrap_or(0.0),
-                c.gbps
+                c.gbytes_per_s
             );
         }
         println!(
             "memory {:.1} GB/s, DRAM read {:.1} ns",
-            peak.results.memory.bandwidth_gbps, peak.results.dram.read_latency.mean_ns
+            peak.results.memory.bandwidth_gbytes_per_s, peak.results.dram.read_latency.mean_ns
         );
         return;
     }
@@ -101,14 +101,17 @@ fn main() {
     }
     println!(
         "memory {:.1} of {:.1} GB/s, AMAT {:.2} ns, DRAM read {:.1} ns",
-        r.memory.bandwidth_gbps, r.memory.bus_limit_gbps, r.amat_ns, r.dram.read_latency.mean_ns
+        r.memory.bandwidth_gbytes_per_s,
+        r.memory.bus_limit_gbytes_per_s,
+        r.amat_ns,
+        r.dram.read_latency.mean_ns
     );
     for c in r.memory.causes.iter().filter(|c| c.lines > 0) {
         println!(
             "{:18} {:7.2} a request {:7.2} GB/s",
             c.cause,
             c.per_request.unwrap_or(0.0),
-            c.gbps
+            c.gbytes_per_s
         );
     }
     for d in &r.domains {

@@ -55,7 +55,7 @@ def work(data: Results) -> tuple[float, str]:
 
 def _accesses(tenant: TenantResults) -> float:
     """Accesses of a memory benchmark, millions a second; STREAM counts bytes, of whole lines."""
-    streams = tenant.stream_gbps_by_core is not None
+    streams = tenant.stream_gbytes_per_s_by_core is not None
     return tenant.progress_mps / (LINE_BYTES if streams else 1)
 
 

@@ -111,7 +111,7 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
     ]
     memory = [
         ("per request", plots.memory_by_cause(results, "per_request")),
-        ("GB/s", plots.memory_by_cause(results, "gbps")),
+        ("GB/s", plots.memory_by_cause(results, "gbytes_per_s")),
     ]
     panels = [
         Panel(

@@ -216,7 +216,7 @@ def _packets(result: Record) -> Iterator[Link]:
 def _memory(result: Record) -> Iterator[Link]:
     """Traffic to and from memory; a saturated bus is drawn 26 units wide."""
     memory = result.data.memory
-    causes = {c.cause: c.gbps for c in memory.causes}
+    causes = {c.cause: c.gbytes_per_s for c in memory.causes}
     # What the NIC moves past the caches; the leak is told apart from the other write-backs.
     direct = {c for c in causes if c.startswith("nic-")}
     writes = {c for c in causes if c.endswith(("-evct", "-wr"))} - direct - {"rx-evct"}
@@ -228,16 +228,16 @@ def _memory(result: Record) -> Iterator[Link]:
         ("direct", "NIC ↔ memory", direct, 432.0, 478, 1204),
     )
     for kind, what, names, y, begin, end in flows:
-        gbps = sum(causes.get(name, 0.0) for name in names)
-        if gbps < 0.05:
+        gbytes_per_s = sum(causes.get(name, 0.0) for name in names)
+        if gbytes_per_s < 0.05:
             continue
-        width = 2 + 24 * min(1.0, gbps / (memory.bus_limit_gbps or 1.0))
+        width = 2 + 24 * min(1.0, gbytes_per_s / (memory.bus_limit_gbytes_per_s or 1.0))
         points: tuple[tuple[float, float], ...] = ((begin, y), (end, y))
         if kind == "direct":
             points = ((begin, 370), (begin, y), (end, y), (end, 384))
         parts = sorted(names & set(causes), key=lambda name: -causes[name])
         tip = ", ".join(f"{words.CAUSES.get(n, n)} {words.three(causes[n])} GB/s" for n in parts)
-        label = f"{words.three(gbps)} GB/s {what}"
+        label = f"{words.three(gbytes_per_s)} GB/s {what}"
         middle = 812 if kind == "direct" else 1082
         yield Link(kind, points, width, label, middle, y - width / 2 - 5, tip)
 

@@ -48,7 +48,7 @@ class Reading:
     @property
     def bandwidth(self) -> float:
         """Memory reads and writes, GB/s."""
-        return float(self._run["memory"]["bandwidth_gbps"])
+        return float(self._run["memory"]["bandwidth_gbytes_per_s"])
 
     @property
     def amat_ns(self) -> float:
@@ -153,7 +153,7 @@ class Reading:
     def memory_reads(self) -> float:
         """Memory reads, GB/s."""
         causes = self._run["memory"]["causes"]
-        return float(sum(c["gbps"] for c in causes if c["cause"].endswith("-rd")))
+        return float(sum(c["gbytes_per_s"] for c in causes if c["cause"].endswith("-rd")))
 
     @property
     def memory_writes(self) -> float:

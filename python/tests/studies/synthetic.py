@@ -99,7 +99,7 @@ class SyntheticEngine:
                 "drop_share": max(bursts, 1 - mrps / offered),
             },
             "memory": {
-                "bandwidth_gbps": mrps * accesses * 0.064,
+                "bandwidth_gbytes_per_s": mrps * accesses * 0.064,
                 "causes": [
                     {"cause": cause, "lines": round(requests * value)}
                     for cause, value in per_request.items()

@@ -131,8 +131,11 @@ def receiver(scenario: dict[str, Any], fault: Fault | None) -> Receiver:
 def results(scenario: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
     """In the shape of the real engine's results."""
     if scenario.get("traffic") is None:
-        causes = [{"cause": "cpu-other-rd", "gbps": 64.0}, {"cause": "other-evct", "gbps": 26.0}]
-        return {"memory": {"bandwidth_gbps": 90.0, "causes": causes}}
+        causes = [
+            {"cause": "cpu-other-rd", "gbytes_per_s": 64.0},
+            {"cause": "other-evct", "gbytes_per_s": 26.0},
+        ]
+        return {"memory": {"bandwidth_gbytes_per_s": 90.0, "causes": causes}}
     r = receiver(scenario, fault)
     iommu = None
     if r.payload_page is not None:
@@ -156,10 +159,10 @@ def results(scenario: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
             {"stage": "dma", "distribution": distribution(r.latency_ns)},
         ],
         "memory": {
-            "bandwidth_gbps": r.bandwidth,
+            "bandwidth_gbytes_per_s": r.bandwidth,
             "causes": [
-                {"cause": "prefetch-rd", "gbps": 0.25 * r.bandwidth},
-                {"cause": "rx-evct", "gbps": 0.75 * r.bandwidth},
+                {"cause": "prefetch-rd", "gbytes_per_s": 0.25 * r.bandwidth},
+                {"cause": "rx-evct", "gbytes_per_s": 0.75 * r.bandwidth},
             ],
         },
         "io": {

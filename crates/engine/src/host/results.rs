@@ -7,7 +7,7 @@ use super::{Event, Host, balance};
 use crate::apps::AnyApp;
 use crate::config::machine::Machine;
 use crate::iommu::{Iommu, Lookups, Mapping, Order};
-use crate::memory::line::{LINE_BYTES, LineKind, gbps};
+use crate::memory::line::{LINE_BYTES, LineKind, gbytes_per_s};
 use crate::memory::traffic::Traffic;
 use crate::stats::results::{
     CacheResults, CauseTraffic, DramResults, IoResults, IommuResults, IotlbResults, MemoryTraffic,
@@ -113,14 +113,14 @@ impl Host {
 
     fn memory_results(&self, span_ns: f64) -> MemoryTraffic {
         let link = self.memory.backend.link.as_ref();
-        let bus_limit_gbps = bus_limit_gbps(&self.scenario.machine);
+        let bus_limit_gbytes_per_s = bus_limit_gbytes_per_s(&self.scenario.machine);
         let [local, remote] = &self.memory.traffic;
-        let bandwidth = |t: &Traffic| gbps(t.reads() + t.writes(), span_ns);
+        let bandwidth = |t: &Traffic| gbytes_per_s(t.reads() + t.writes(), span_ns);
         let all = local.plus(remote);
         let node = |name: &str, traffic: &Traffic| NodeTraffic {
             node: name.into(),
-            bandwidth_gbps: bandwidth(traffic),
-            bus_limit_gbps,
+            bandwidth_gbytes_per_s: bandwidth(traffic),
+            bus_limit_gbytes_per_s,
             causes: self.causes(traffic, span_ns),
         };
         let nodes = match link {
@@ -130,14 +130,14 @@ impl Host {
         let socket_link = link.map(|link| {
             let (to_remote, to_local) = link.bytes();
             SocketLinkResults {
-                to_remote_gbps: to_remote as f64 / span_ns,
-                to_local_gbps: to_local as f64 / span_ns,
-                limit_gbps: link.limit_gbps(),
+                to_remote_gbytes_per_s: to_remote as f64 / span_ns,
+                to_local_gbytes_per_s: to_local as f64 / span_ns,
+                limit_gbytes_per_s: link.limit_gbytes_per_s(),
             }
         });
         MemoryTraffic {
-            bandwidth_gbps: bandwidth(&all),
-            bus_limit_gbps: bus_limit_gbps * nodes.len().max(1) as f64,
+            bandwidth_gbytes_per_s: bandwidth(&all),
+            bus_limit_gbytes_per_s: bus_limit_gbytes_per_s * nodes.len().max(1) as f64,
             causes: self.causes(&all, span_ns),
             nodes,
             socket_link,
@@ -155,7 +155,7 @@ impl Host {
                 in_figure_1c,
                 lines,
                 per_request: (completed > 0).then(|| lines as f64 / completed as f64),
-                gbps: gbps(lines, span_ns),
+                gbytes_per_s: gbytes_per_s(lines, span_ns),
             })
             .collect()
     }
@@ -265,7 +265,7 @@ impl Host {
                     llc_hits: all - missed,
                     llc_misses: missed,
                     counters,
-                    stream_gbps_by_core: match app {
+                    stream_gbytes_per_s_by_core: match app {
                         AnyApp::Stream(stream) => {
                             Some(stream.by_core().map(|c| c.bytes as f64 / span_ns).collect())
                         }
@@ -282,7 +282,7 @@ fn counters_by_name(app: &AnyApp) -> BTreeMap<String, u64> {
 }
 
 /// What the data buses of a node's channels could carry together, GB/s (bytes per nanosecond).
-fn bus_limit_gbps(machine: &Machine) -> f64 {
+fn bus_limit_gbytes_per_s(machine: &Machine) -> f64 {
     let dram = &machine.dram;
     let burst = dram.standard.clock().at(u64::from(dram.resolved_timings().bl));
     (LINE_BYTES * u64::from(dram.channels)) as f64 / burst.as_ns_f64()

@@ -2,7 +2,7 @@
 
 use super::Host;
 use super::closed_loop::ClosedLoop;
-use crate::memory::line::{LineKind, gbps};
+use crate::memory::line::{LineKind, gbytes_per_s};
 use crate::memory::traffic::{Agent, Traffic};
 use crate::stats::results::{Series, TimeSeries};
 use crate::time::Ps;
@@ -69,7 +69,7 @@ impl Host {
         let interval = self.scenario.run.sample.ps();
         let us = interval.as_ns_f64() / 1e3;
         let rate = |now: u64, before: u64| (now - before) as f64 / us;
-        let bandwidth = |now: u64, before: u64| gbps(now - before, us * 1e3);
+        let bandwidth = |now: u64, before: u64| gbytes_per_s(now - before, us * 1e3);
         let values = [
             rate(total.offered, last.offered),
             rate(total.completed, last.completed),

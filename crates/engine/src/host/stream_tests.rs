@@ -44,9 +44,9 @@ fn ten_lines_are_read_for_four_written_and_the_bus_is_the_limit() {
     // STREAM counts what its loops touch, six loads and four stores; memory also sees the four lines
     // that the stores read.
     let bytes = r.tenants[0].counters["bytes"] as f64;
-    assert_close(r.memory.bandwidth_gbps * r.measured_ns, 1.4 * bytes, 0.03);
-    assert!(r.memory.bandwidth_gbps < r.memory.bus_limit_gbps);
-    let by_core = r.tenants[0].stream_gbps_by_core.as_ref().expect("STREAM tells");
+    assert_close(r.memory.bandwidth_gbytes_per_s * r.measured_ns, 1.4 * bytes, 0.03);
+    assert!(r.memory.bandwidth_gbytes_per_s < r.memory.bus_limit_gbytes_per_s);
+    let by_core = r.tenants[0].stream_gbytes_per_s_by_core.as_ref().expect("STREAM tells");
     assert_eq!(by_core.len(), 2);
     assert_close(by_core.iter().sum::<f64>() * r.measured_ns, bytes, 1e-9);
 }
@@ -73,17 +73,17 @@ fn remote_memory_is_read_and_written_on_the_other_node_alone() {
     let link = r.memory.socket_link.as_ref().expect("there is a link");
     let rate = |n: u64, bytes: u64| (n * bytes) as f64 / r.measured_ns;
     let (reads, writes) = (lines(&r, "cpu-other-rd"), lines(&r, "other-evct"));
-    assert_close(link.to_local_gbps, rate(reads, 72), 0.01);
-    assert_close(link.to_remote_gbps, rate(reads, 8) + rate(writes, 72), 0.01);
+    assert_close(link.to_local_gbytes_per_s, rate(reads, 72), 0.01);
+    assert_close(link.to_remote_gbytes_per_s, rate(reads, 8) + rate(writes, 72), 0.01);
 }
 
 #[test]
 fn the_link_bounds_remote_traffic() {
     let r = results(&stream(&[numa("32 Gbps"), remote()]));
     let link = r.memory.socket_link.as_ref().expect("there is a link");
-    assert_close(link.limit_gbps, 4.0, 1e-6);
-    assert!(link.to_local_gbps <= 4.0);
-    assert_close(link.to_local_gbps, 4.0, 0.05);
+    assert_close(link.limit_gbytes_per_s, 4.0, 1e-6);
+    assert!(link.to_local_gbytes_per_s <= 4.0);
+    assert_close(link.to_local_gbytes_per_s, 4.0, 0.05);
     let used = r.domains.iter().find(|d| d.domain == "socket-link").expect("there is a link");
     assert_close(used.busy_ps as f64, r.measured_ns * 1e3, 0.05);
 }

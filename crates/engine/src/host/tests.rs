@@ -154,7 +154,7 @@ fn skewed(scenario: &crate::config::Scenario, ns_over_10: u64) -> (f64, f64) {
     measure(&mut host, scenario, &[]);
     let r = host.results().unwrap();
     let progress = r.tenants.iter().map(|t| t.progress_mps).sum();
-    (progress, r.memory.bandwidth_gbps)
+    (progress, r.memory.bandwidth_gbytes_per_s)
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub const fn node_of(line: Line) -> usize {
 }
 
 /// Lines over a span as GB/s (bytes per nanosecond).
-pub(crate) fn gbps(lines: u64, span_ns: f64) -> f64 {
+pub(crate) fn gbytes_per_s(lines: u64, span_ns: f64) -> f64 {
     (lines * LINE_BYTES) as f64 / span_ns
 }
 

@@ -73,8 +73,8 @@ impl SocketLink {
     }
 
     /// What a direction can carry, GB/s (bytes per nanosecond).
-    pub(crate) fn limit_gbps(&self) -> f64 {
-        self.to_remote.line.limit_gbps()
+    pub(crate) fn limit_gbytes_per_s(&self) -> f64 {
+        self.to_remote.line.limit_gbytes_per_s()
     }
 
     pub(super) fn reset_counts(&mut self) {
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(link.data(Ps(1_000)), Ps(32_800));
         assert_eq!(link.request(Ps(5_000)), Ps(35_200));
         assert_eq!(link.bytes(), (8 + 72 + 8, 72));
-        assert!((link.limit_gbps() - 40.0).abs() < 1e-9);
+        assert!((link.limit_gbytes_per_s() - 40.0).abs() < 1e-9);
     }
 
     #[test]

@@ -160,9 +160,9 @@ pub struct StageLatency {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryTraffic {
     /// Reads and writes together, GB/s (10^9 bytes).
-    pub bandwidth_gbps: f64,
+    pub bandwidth_gbytes_per_s: f64,
     /// What the channels' data buses could carry, GB/s.
-    pub bus_limit_gbps: f64,
+    pub bus_limit_gbytes_per_s: f64,
     /// Every cause that occurred.
     pub causes: Vec<CauseTraffic>,
     /// The same for each node of memory; empty unless something lies on the remote one.
@@ -179,9 +179,9 @@ pub struct NodeTraffic {
     /// `local` (of cores and NIC) or `remote`.
     pub node: String,
     /// Reads and writes together, GB/s (10^9 bytes).
-    pub bandwidth_gbps: f64,
+    pub bandwidth_gbytes_per_s: f64,
     /// What the data buses of the node's channels could carry, GB/s.
-    pub bus_limit_gbps: f64,
+    pub bus_limit_gbytes_per_s: f64,
     /// Every cause that occurred.
     pub causes: Vec<CauseTraffic>,
 }
@@ -190,11 +190,11 @@ pub struct NodeTraffic {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SocketLinkResults {
     /// Requests and lines written, to the remote node, GB/s (10^9 bytes).
-    pub to_remote_gbps: f64,
+    pub to_remote_gbytes_per_s: f64,
     /// Lines read, from there, GB/s.
-    pub to_local_gbps: f64,
+    pub to_local_gbytes_per_s: f64,
     /// What each direction could carry, GB/s.
-    pub limit_gbps: f64,
+    pub limit_gbytes_per_s: f64,
 }
 
 /// One cause of memory traffic.
@@ -213,7 +213,7 @@ pub struct CauseTraffic {
     /// Lines per completed request; absent if none completed.
     pub per_request: Option<f64>,
     /// GB/s (10^9 bytes).
-    pub gbps: f64,
+    pub gbytes_per_s: f64,
 }
 
 /// The DRAM channels.
@@ -377,7 +377,7 @@ pub struct TenantResults {
     /// STREAM's bandwidth on each of the tenant's cores, as it counts it: what the loops read and
     /// write, without the lines that stores read, GB/s (10^9 bytes). Absent for other applications.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stream_gbps_by_core: Option<Vec<f64>>,
+    pub stream_gbytes_per_s_by_core: Option<Vec<f64>>,
 }
 
 /// Time series, all of one length.
