@@ -25,6 +25,13 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
     let end =
         text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     let (number, unit) = (text[..end].replace('_', ""), text[end..].trim());
+    let bad = || format!("\"{text}\" is not a number with a unit; expected {}", allowed());
+    if number.is_empty() {
+        return Err(match text.strip_prefix('-').and_then(|t| t.trim_start().chars().next()) {
+            Some('0'..='9' | '.') => format!("\"{text}\" is negative; expected {}", allowed()),
+            _ => bad(),
+        });
+    }
     let scale = units
         .iter()
         .find(|u| u.0 == unit)
@@ -34,7 +41,6 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
         })?
         .1;
     let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
-    let bad = || format!("\"{text}\" is not a number with a unit; expected {}", allowed());
     if whole.is_empty() || fraction.contains('.') || fraction.len() > 15 {
         return Err(bad());
     }
@@ -227,9 +233,16 @@ mod tests {
         let e = "5 MB".parse::<Size>().unwrap_err();
         assert!(e.contains("\"MB\"") && e.contains("MiB"), "{e}");
         assert!("5".parse::<Size>().unwrap_err().contains("no unit"));
+        for negative in ["-5 MiB", "-5", "- .5 MiB"] {
+            let e = negative.parse::<Size>().unwrap_err();
+            assert!(e.starts_with(&format!("\"{negative}\" is negative; expected a num")), "{e}");
+        }
+        for text in ["GiB", "much", "-GiB", ""] {
+            let e = text.parse::<Size>().unwrap_err();
+            assert!(e.contains("is not a number with a unit"), "{e}");
+        }
         assert!("0.5 B".parse::<Size>().unwrap_err().contains("finer"));
         assert!("99999999999999999 GiB".parse::<Size>().unwrap_err().contains("too large"));
-        assert!("GiB".parse::<Size>().is_err());
         assert!("1.2.3 GiB".parse::<Size>().is_err());
     }
 }

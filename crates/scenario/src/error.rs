@@ -128,11 +128,16 @@ impl Origins {
         UserError { place: self.place(key), key: Some(key.to_owned()), given, problem, allowed }
     }
 
-    /// What the engine refused, with the places where it was given.
-    pub fn explain(&self, violations: &[Violation]) -> UserErrors {
+    /// What the engine refused, with the places where it was given. `written` is a value as the
+    /// user wrote it, by its key: the engine knows a "0 ms" as 0 ps.
+    pub(crate) fn explain(
+        &self,
+        violations: &[Violation],
+        written: impl Fn(&str) -> Option<String>,
+    ) -> UserErrors {
         let explain = |v: &Violation| {
-            let problem = "cannot be simulated".into();
-            self.refuse(&v.key, v.given.clone(), problem, v.allowed.clone())
+            let given = written(&v.key).unwrap_or_else(|| v.given.clone());
+            self.refuse(&v.key, given, "cannot be simulated".into(), v.allowed.clone())
         };
         UserErrors(violations.iter().map(explain).collect())
     }

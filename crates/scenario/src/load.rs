@@ -105,7 +105,7 @@ fn finish(files: &impl Files, root: &Node) -> Result<Loaded, UserErrors> {
         locate(files, &mut scenario, &origins);
         Ok(Loaded { scenario, origins })
     } else {
-        Err(origins.explain(&violations))
+        Err(origins.explain(&violations, |key| root.written(key)))
     }
 }
 
@@ -270,6 +270,19 @@ mod tests {
         assert_eq!(place("tenants[1].llc_ways.count"), kvs("llc_ways = "));
         assert_eq!(place("tenants.1.name"), kvs("\"batch\""));
         assert_eq!(place("slo.drops"), "s/kvs.toml, line 1 (by default)");
+    }
+
+    #[test]
+    fn what_cannot_be_simulated_is_told_as_it_was_written() {
+        for (key, written, allowed) in [
+            ("run.duration", "\"0 ms\"", "1 ps to 1000 s."),
+            ("traffic.sizes.size", "\"0.03125 KiB\"", "60 B to"),
+        ] {
+            let set = format!("{key}={written}");
+            let e = load_text(KVS, BOX, &[&set]).unwrap_err();
+            let told = format!("{key} = {written} cannot be simulated; allowed: {allowed}");
+            assert!(e.contains(&told), "{e}");
+        }
     }
 
     #[test]

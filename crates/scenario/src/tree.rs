@@ -129,6 +129,17 @@ impl Node {
         table.get("kind").map(|node| &node.value)
     }
 
+    /// The value of a key as it was written; nothing for a table, an array or a default.
+    pub(crate) fn written(&self, key: &str) -> Option<String> {
+        let below = key.split('.').try_fold(self, |node, name| match &node.value {
+            Value::Table(table) => table.get(name),
+            Value::Array(array) => array.get(name.parse::<usize>().ok()?),
+            _ => None,
+        })?;
+        let whole = matches!(below.value, Value::Null | Value::Table(_) | Value::Array(_));
+        (!whole).then(|| below.value.to_string())
+    }
+
     /// Where every key below was given.
     pub(crate) fn origins(&self) -> Origins {
         fn collect(node: &Node, key: &str, origins: &mut BTreeMap<String, Place>) {

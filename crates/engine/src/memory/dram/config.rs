@@ -150,8 +150,9 @@ impl DramConfig {
         let banks = [self.ranks, self.bank_groups, self.banks_per_group].map(u128::from);
         let banks: u128 = banks.iter().product();
         if banks > BANKS as u128 {
-            let allowed = format!("at most {BANKS} banks: ranks × bank_groups × banks_per_group");
-            check.refuse("ranks", format!("{} ({banks} banks)", self.ranks), allowed);
+            let of = "ranks × bank_groups × banks_per_group";
+            let allowed = format!("at most {BANKS} banks ({of}), which are {banks}");
+            check.refuse("ranks", self.ranks, allowed);
         }
         let burst = self.standard.columns_per_burst();
         if !self.columns.is_multiple_of(burst) {
