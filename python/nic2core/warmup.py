@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.quantity import nanoseconds, size_bytes
-from nic2core.explain.use import serves
+from nic2core.explain.use import LINE_BYTES, serves
 from nic2core.words import time
 
 if TYPE_CHECKING:
     from nic2core.record import Record
+    from nic2core.results_model import TenantResults
 
 WARM_TURNS = 3
 """Turns of the receive rings that a warm-up should have, by rule of thumb: the first touches each
 buffer, the second meets what the first left in the caches, and one more for what follows of that.
-Of rings larger than the LLC as much as fills it so often: it remembers no more.
+Of rings larger than the LLC as much as fills it so often: it remembers no more. Of the data of a
+memory benchmark as many: of random accesses, three to a line leave 5 % of the lines out. One that
+goes through its data in order needs a single turn.
 """
 
 SETTLE = 0.5
 """Share of the measured time for which a peak's probe settles at its own rate: `peak.rs`."""
 
+WORD_BYTES = 8
+"""Of an access of X-Mem."""
+
 
 def short_warmup(result: Record) -> str:
-    """A warning if the warm-up turned the receive rings too few times; else nothing."""
+    """A warning if the caches were still filling when the warm-up ended; else nothing."""
+    if result.data.packets.offered == 0:
+        return _of_benchmarks(result)
+    return _of_packets(result)
+
+
+def _of_packets(result: Record) -> str:
+    """A warning if the warm-up turned the receive rings too few times."""
     queues, packets = result.scenario["queues"], result.data.packets
     cores = sum(tenant["cores"]["count"] for tenant in result.scenario["tenants"] if serves(tenant))
     if packets.completed == 0 or cores == 0:
@@ -42,10 +55,52 @@ def short_warmup(result: Record) -> str:
     per_ns = packets.completed_mpps / 1e3
     if warmup_ns > 0 and before > settled:
         per_ns = (before - settled) / warmup_ns
+    return _warning(
+        warmup_ns,
+        f"{before} packets completed in it, and the caches keep filling until about {wanted} have",
+        (wanted - settled) / per_ns,
+    )
+
+
+def _of_benchmarks(result: Record) -> str:
+    """A warning if the warm-up is too short for a memory benchmark to fill the caches."""
+    warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
+    short = []
+    for asked, tenant in zip(result.scenario["tenants"], result.data.tenants, strict=True):
+        if serves(asked) or tenant.progress_mps <= 0:
+            continue
+        wanted, per_ns = _fills(result.scenario["machine"], asked, tenant)
+        if warmup_ns * per_ns < wanted:
+            short.append((wanted / per_ns, tenant.name, per_ns, wanted))
+    if not short:
+        return ""
+    enough_ns, name, per_ns, wanted = max(short)
+    return _warning(
+        warmup_ns,
+        f"{name} touches {warmup_ns * per_ns / 1e6:,.1f} MB in it, and the caches keep filling "
+        f"until it has touched about {wanted / 1e6:,.1f} MB",
+        enough_ns,
+    )
+
+
+def _fills(
+    machine: dict[str, Any], asked: dict[str, Any], tenant: TenantResults
+) -> tuple[float, float]:
+    """The bytes that a memory benchmark touches until the caches are full, and those of a ns."""
+    app, cores = asked["app"], asked["cores"]["count"]
+    caches = size_bytes(machine["llc"]["size"]) + cores * size_bytes(machine["l2"]["size"])
+    per_ns = tenant.progress_mps / 1e3
+    if app["kind"] == "stream":
+        return min(3 * cores * size_bytes(app["array"]), caches), per_ns
+    data = min(cores * size_bytes(app["region"]), caches)
+    if app["pattern"] == "sequential":
+        return data, per_ns * WORD_BYTES
+    return WARM_TURNS * data, per_ns * LINE_BYTES
+
+
+def _warning(warmup_ns: float, why: str, enough_ns: float) -> str:
     # Rounded up, so that the time it names is enough.
-    enough_ms = ceil((wanted - settled) / per_ns / 1e5) / 10
     return (
-        f"Warning: the warm-up of {time(warmup_ns)} is short: {before} packets completed in it, "
-        f"and the caches keep filling until about {wanted} have. Set run.warmup to "
-        f"{enough_ms:g} ms or more."
+        f"Warning: the warm-up of {time(warmup_ns)} is short: {why}. Set run.warmup to "
+        f"{ceil(enough_ns / 1e5) / 10:g} ms or more."
     )

@@ -74,6 +74,37 @@ def test_a_ring_larger_than_the_llc_need_not_turn_so_often(ddio: Result) -> None
     assert "until about 221181 have" in asked(pool="ring", pool_buffers=65_535)
 
 
+@pytest.mark.parametrize(
+    ("app", "rate", "wanted", "enough"),
+    [
+        # Two cores with 1.25 MiB of L2 each, and 36 MiB of LLC: 40.4 MB, here at 10 GB/s.
+        ({"kind": "stream", "array": "78125 KiB"}, 10_000, "40.4 MB", "4.1 ms"),
+        # Data that fits is touched three times: 3 x 4 MiB, in lines of 64 B.
+        ({"kind": "xmem", "region": "2 MiB", "pattern": "random"}, 100, "12.6 MB", "2 ms"),
+        ({"kind": "xmem", "region": "2 MiB", "pattern": "sequential"}, 100, "4.2 MB", "5.3 ms"),
+        ({"kind": "xmem", "region": "2 MiB", "pattern": "random"}, 15_000, None, None),
+    ],
+)
+def test_a_cold_run_without_packets_is_warned_of(
+    packetless: Result, app: dict[str, str], rate: float, wanted: str | None, enough: str | None
+) -> None:
+    tenant = packetless.data.tenants[0].model_copy(update={"progress_mps": rate})
+    asked = {"name": tenant.name, "app": app, "cores": {"first": 0, "count": 2}}
+    data = packetless.data.model_copy(update={"tenants": [tenant]})
+
+    def after(warmup: str) -> str:
+        run = packetless.scenario["run"] | {"warmup": warmup}
+        scenario = packetless.scenario | {"tenants": [asked], "run": run}
+        return short_warmup(replace(packetless, scenario=scenario, data=data))
+
+    if wanted is None or enough is None:
+        assert after("50 us") == ""
+        return
+    assert f"until it has touched about {wanted}. Set run.warmup to {enough} or" in after("50 us")
+    assert after("0 us").startswith("Warning: the warm-up of 0 ns is short: kvs touches 0.0 MB")
+    assert after(enough) == ""
+
+
 def test_a_comparison_names_differences(
     ddio: Result, sweeper: Result, capsys: pytest.CaptureFixture[str]
 ) -> None:
