@@ -43,13 +43,14 @@ def _stage(data: Results, use: Use) -> Stage:
         evicted = next((c.lines for c in data.memory.causes if c.cause == "rx-evct"), 0)
         load = min(1.0, evicted / written) if written else 0.0
         return Stage(use.name, load, f"{100 * load:.1f} % of what is written leaks")
+    carried, limit = data.memory.bandwidth_gbytes_per_s, data.memory.bus_limit_gbytes_per_s
     details = {
         "wire": f"busy {100 * load:.0f} % of the time",
         "nic-sram": f"{of / 1024:.1f} of {use.credits / 1024:.0f} KiB in use",
         "descriptors": f"{of:.0f} of {use.credits} not posted to the NIC",
-        "pcie": f"{100 * load:.0f} % in the busier direction",
+        "pcie": f"{100 * load:.0f} % of the busier direction",
         "nic-port": f"busy {100 * load:.0f} % of the time",
-        "dram": f"{data.memory.bandwidth_gbytes_per_s:.1f} of {data.memory.bus_limit_gbytes_per_s:.1f} GB/s",
+        "dram": f"{carried:.1f} of {limit:.1f} GB/s",
     }
     plain = f"{of:.1f} of {use.credits} {use.unit}s in use"
     return Stage(use.name, load, details.get(use.name, plain))

@@ -155,7 +155,7 @@ def _memory(result: Result) -> Table:
             words.cause(cause.cause),
             *lines,
             words.three(cause.gbytes_per_s),
-            bar(cause.gbytes_per_s / most),
+            bar(cause.gbytes_per_s / most, 12),
         )
     return table
 

@@ -107,9 +107,14 @@ def time(ns: float) -> str:
 
 
 def three(value: float) -> str:
-    """A number with three significant figures, or all before the point, in groups of three."""
+    """A number with three significant figures, or all before the point, in groups of three.
+
+    Less than a thousandth is next to nothing in every unit that is shown, and said to be so.
+    """
     if value == 0:
         return "0"
+    if abs(value) < 0.001:
+        return "< 0.001"
     return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}"
 
 

@@ -22,8 +22,8 @@ def test_a_time_has_the_unit_that_fits(ns: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0, "0"), (0.01, "0.0100"), (0.001234, "0.00123"), (0.9996, "1.00"), (9.996, "10.0"),
-     (99.96, "100"), (1234.5, "1,234"), (-0.5, "-0.500")],
+    [(0.0, "0"), (3.2e-5, "< 0.001"), (0.01, "0.0100"), (0.001234, "0.00123"), (0.9996, "1.00"),
+     (9.996, "10.0"), (99.96, "100"), (1234.5, "1,234"), (-0.5, "-0.500")],
 )  # fmt: skip
 def test_a_number_has_three_significant_figures(value: float, text: str) -> None:
     assert words.three(value) == text
