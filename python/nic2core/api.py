@@ -6,7 +6,6 @@ import json
 import warnings
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,12 +61,9 @@ def load(path: str | Path, overrides: Mapping[str, Any] | None = None, **more: A
     return Scenario.model_validate_json(prepare(path, sets).text)
 
 
-def prepare(source: Source, overrides: Mapping[str, Any] | None = None) -> Prepared:
+def prepare(source: Source, changes: Mapping[str, Any] | None = None) -> Prepared:
     """Read and check what shall run, with some keys changed."""
-    overrides = dict(overrides or {})
-    for key, new in overrides.items():
-        if isinstance(new, float) and not isfinite(new):
-            raise UserError(f"{key} = {new} is not a finite number.")
+    overrides = _as_json(dict(changes or {}))
     if isinstance(source, str | Path):
         sets = [f"{key}={toml_value(value)}" for key, value in overrides.items()]
         path = find(source)
@@ -77,13 +73,14 @@ def prepare(source: Source, overrides: Mapping[str, Any] | None = None) -> Prepa
             near = get_close_matches(path.stem, [*beside, *shipped], n=1)
             meant = f" Did you mean {beside.get(near[0], near[0])}?" if near else ""
             raise UserError(
-                f"{path} does not exist.{meant} A scenario is a TOML file, or the name of one that "
-                f"comes with nic2core: {', '.join(shipped)}."
+                f"{path} does not exist.{meant} A scenario is a TOML file, or the name of one in "
+                f"{(SHIPPED / 'scenarios').resolve()}: {', '.join(shipped)}."
             )
         folders: list[str | PathLike[str]]
         folders = [path.parent.parent / "machines", "machines", SHIPPED / "machines"]
         return _prepared(*_core.load_scenario(path, sets, folders), overrides)
-    value = source.model_dump(mode="json", exclude_none=True)
+    # What has the wrong type is refused below, in the words that a file gets.
+    value = _as_json(source.model_dump(exclude_none=True, warnings=False))
     for key, new in overrides.items():
         _set(value, key, new)
     return _prepared(_core.check_scenario(json.dumps(value)), None, overrides)
@@ -121,6 +118,16 @@ def find(path: str | Path) -> Path:
     if path.exists() or len(path.parts) > 1 or not shipped.exists():
         return path
     return shipped
+
+
+def _as_json(value: dict[str, Any]) -> dict[str, Any]:
+    """The values as JSON has them: numbers of NumPy as Python's, what it does not know as text."""
+
+    def known(value: Any) -> Any:
+        return value.item() if hasattr(value, "item") else repr(value)
+
+    plain: dict[str, Any] = json.loads(json.dumps(value, default=known), parse_constant=str)
+    return plain
 
 
 def toml_value(value: Any) -> str:

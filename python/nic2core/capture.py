@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,14 @@ def capture_digest(scenario: Mapping[str, Any]) -> str | None:
     if file is None:
         return None
     try:
-        with file.open("rb") as content:
-            return hashlib.file_digest(content, "sha256").hexdigest()
+        state = file.stat()
+        return _digest(file, state.st_ino, state.st_size, state.st_mtime_ns)
     except OSError:
         return None
+
+
+@lru_cache
+def _digest(file: Path, *_state: int) -> str:
+    """The digest of a file in this state: once for all points of a sweep."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
 import warnings
+from hashlib import file_digest
 from math import inf, nan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
-from pydantic import ValidationError
 
 import nic2core
 from nic2core import UserError, api
@@ -116,12 +118,50 @@ def test_an_unknown_key_is_refused_for_files_and_scenarios(
 
 @pytest.mark.parametrize("value", [nan, inf])
 def test_what_is_no_finite_number_is_refused_with_its_key(small: Scenario, value: float) -> None:
+    name = json.dumps(value)
+    refused = rf'tenants\.0\.app\.zipf = "{name}" has the wrong type; allowed: a number\.$'
     for source in (small, DEMO):
-        with pytest.raises(UserError, match=rf"^tenants\.0\.app\.zipf = {value} is not"):
+        with pytest.raises(UserError, match=refused):
             nic2core.run(source, {"tenants.0.app.zipf": value})
-    app = small.model_copy(deep=True).tenants[0].app
-    with pytest.raises(ValidationError, match=r"zipf\n.*finite number"):
-        app.zipf = value  # type: ignore[union-attr]
+    edited = small.model_copy(deep=True)
+    edited.tenants[0].app.zipf = value  # type: ignore[union-attr]
+    with pytest.raises(UserError, match=refused):
+        nic2core.run(edited)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("queues.buffer_size", 2048, "2048 has no unit; allowed: a number and one of the units B,"),
+        ("run.duration", 5, "5 has no unit; allowed: a number and one of the units ps, ns, us,"),
+        ("run.duration", "0 ms", '"0 ms" cannot be simulated; allowed: 1 ps to 1000 s.'),
+        ("run.duration", "-5 ms", '"-5 ms" is negative; allowed: a number and one of the units'),
+        ("run.seed", 1.5, "1.5 has the wrong type; allowed: an integer."),
+        ("run.seed", {1}, '"{1}" has the wrong type; allowed: an integer.'),
+        ("placement.policy", "ddoi", '"ddoi" is not one of the known names; allowed: dma, ddio,'),
+    ],
+)
+def test_what_is_assigned_is_refused_in_the_words_that_a_file_gets(
+    small: Scenario, key: str, value: object, told: str
+) -> None:
+    edited = small.model_copy(deep=True)
+    table, _, name = key.partition(".")
+    setattr(getattr(edited, table), name, value)
+    for source, changes in ((edited, {}), (small, {key: value})):
+        with pytest.raises(UserError, match=re.escape(f"scenario: {key} = {told}")) as error:
+            nic2core.run(source, changes)
+        assert "\n" not in str(error.value)
+
+
+def test_numbers_of_numpy_are_numbers(small: Scenario, tmp_path: Path) -> None:
+    one = np.int64(1)
+    edited = small.model_copy(deep=True)
+    edited.placement.io_ways = one  # type: ignore[assignment]
+    short = {"run.warmup": "1 us", "run.duration": "1 us", "run.sample": "1 us", "run.seed": one}
+    for source in (edited, DEMO):
+        result = nic2core.run(source, short)
+        assert result.data.seed == 1
+        assert nic2core.Result.load(result.save(tmp_path)) == result
 
 
 def test_a_run_may_be_shorter_than_a_nanosecond() -> None:
@@ -186,6 +226,25 @@ def test_a_saved_replay_runs_again_from_any_folder_and_with_its_own_capture_only
             again()
 
 
+def test_a_capture_is_hashed_once_for_all_points(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = shutil.copy(ROOT / "captures/memcached.pcap", tmp_path)
+    hashed: list[str] = []
+
+    def digest(content: Any, name: str) -> Any:
+        hashed.append(content.name)
+        return file_digest(content, name)
+
+    monkeypatch.setattr(hashlib, "file_digest", digest)
+    short = {"run.warmup": "1 us", "run.duration": "1 us", "run.sample": "1 us"}
+    done = nic2core.sweep(small, {"run.seed": [1, 2, 3]}, overrides={**short, "traffic.file": copy})
+    assert hashed == [copy]
+    digests = {r.capture for r in done}
+    Path(copy).write_bytes(Path(copy).read_bytes()[:-1] + b"x")
+    assert nic2core.run(small, {**short, "traffic.file": copy}).capture not in digests
+
+
 def test_a_shipped_scenario_is_found_by_its_name() -> None:
     assert api.find("demo").resolve() == DEMO
     assert api.find("demo.toml").resolve() == DEMO
@@ -200,6 +259,16 @@ def test_a_missing_scenario_lists_those_that_are_shipped() -> None:
     near = str(DEMO.with_name("dmo.toml"))
     with pytest.raises(UserError, match=re.escape(f"Did you mean {DEMO}?")):
         nic2core.load(near)
+
+
+def test_no_scenario_is_said_to_be_shipped_that_is_the_users_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "mine.toml").touch()
+    monkeypatch.setattr(api, "SHIPPED", tmp_path)
+    with pytest.raises(UserError, match=re.escape(f"one in {tmp_path / 'scenarios'}: mine.")):
+        nic2core.load("nosuch")
 
 
 @pytest.mark.parametrize(

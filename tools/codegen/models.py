@@ -27,14 +27,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Model(BaseModel):
-    """What all tables of a scenario have in common."""
+    """What all tables of a scenario have in common.
+
+    What is assigned is checked when the scenario runs, by the checker of scenario files.
+    """
 
     model_config = ConfigDict(
         allow_inf_nan=False,
         extra="forbid",
         serialize_by_alias=True,
         use_attribute_docstrings=True,
-        validate_assignment=True,
         validate_by_name=True,
     )
 '''
