@@ -164,8 +164,8 @@ class Record:
             )
         except (KeyError, TypeError, AttributeError, ValidationError) as error:
             raise UserError(
-                f"{where} is not a result of this version of nic2core ({__version__}): {error}. "
-                "Make it again with `nic2core run ... --out DIR`."
+                f"{where} is not a result of this version of nic2core ({__version__}): "
+                f"{mismatch(error)}. Make it again with `nic2core run ... --out DIR`."
             ) from error
 
     def save(self, directory: str | Path) -> Path:
@@ -208,6 +208,16 @@ class Record:
                 f"wrote, or the {RESULT_FILE} in it."
             ) from None
         return cls.from_json(text, str(file))
+
+
+def mismatch(error: Exception) -> str:
+    """What does not fit, in a line: pydantic would list every key with an address of its own."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first, *others = error.errors()
+    key = ".".join(str(part) for part in first["loc"])
+    more = f", and {len(others)} more such" if others else ""
+    return f"{key}: {first['msg'][:1].lower()}{first['msg'][1:]}{more}"
 
 
 def comparison(directory: Path) -> list[Path]:

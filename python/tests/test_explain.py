@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nic2core import Result, UserError, api, cli
+from nic2core import Result, UserError, api, cli, words
 from nic2core.explain import show
 from nic2core.explain.changes import _trackers
 from nic2core.explain.check import check
@@ -149,6 +149,29 @@ def test_the_table_names_the_limit_and_every_domain(
     assert "re-run" in shown
     show.show(ddio, ddio.helps)
     assert "re-run" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("columns", [80, 100, 160])
+def test_a_narrow_terminal_cuts_nothing(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    result = api.run("explain-iommu", {"run.warmup": "20 us", "run.duration": "20 us"})
+    helps = [replace(h, measured=0.125, refused=None) for h in result.helps]
+    helps[0] = replace(helps[0], measured=None, refused="no link is so fast")
+    show.show(result, helps)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line.rstrip()) for line in lines) <= columns
+    # Every cell stands in a line of its own domain, whole.
+    rows = {use.name: [line for line in lines if words.stage(use.name) in line]
+            for use in result.model.used}  # fmt: skip
+    for use in result.model.used:
+        held = f"{use.credits:,} {words.what_for(use)}"
+        assert any(held in line for line in rows[use.name]), use.name
+    for help_ in helps:
+        name = help_.change.domain
+        cells = (help_.change.what, "+12 %" if help_.refused is None else "not possible")
+        assert any(all(c in line for c in cells) for line in rows[name]), name
 
 
 def test_json_says_the_same(ddio: Result, tmp_path: Path,

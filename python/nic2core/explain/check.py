@@ -11,6 +11,7 @@ from nic2core import api
 from nic2core._core import UserError
 from nic2core.explain.use import work
 from nic2core.models import Scenario
+from nic2core.record import mismatch
 from nic2core.sweep import Progress, run_all
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ def check(result: Result, jobs: int = 1, progress: Progress | None = None) -> li
         scenario = Scenario.model_validate(result.scenario)
     except ValidationError as error:
         raise UserError(
-            f"The scenario of this result does not match this version of nic2core: {error}. Make "
-            "it again with `nic2core run ... --out DIR`."
+            "The scenario of this result does not match this version of nic2core: "
+            f"{mismatch(error)}. Make it again with `nic2core run ... --out DIR`."
         ) from error
     result.check_capture()
     prepared: dict[str, api.Prepared] = {}

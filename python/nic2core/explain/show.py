@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -13,7 +13,7 @@ from nic2core import words
 from nic2core.explain.use import one, work
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from nic2core.explain.help import Help
     from nic2core.explain.use import Use
@@ -21,15 +21,17 @@ if TYPE_CHECKING:
 
 BAR = 10
 """Cells of a bar."""
-WIDE = 120
-"""Columns of a terminal in which all of the table has room; others go without bars and uses."""
 
 
 def show(result: Result, helps: Sequence[Help]) -> None:
     """Draw the explanation of a run; `helps` may have been checked."""
     console = Console(highlight=False)
     console.print(Text(words.sentence(words.verdict(result)), style="bold"))
-    console.print(_table(result, helps, wide=console.width >= WIDE))
+    whole = _whole(result, helps)
+    # The width that it wants: asked about the terminal's own, Rich would shrink it to that.
+    wanted = console.measure(whole, options=console.options.update(max_width=999)).maximum
+    for table in [whole] if wanted <= console.width else _parts(result, helps):
+        console.print(table)
     rate, what = work(result.data)
     console.print(
         f"The run does {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
@@ -46,51 +48,83 @@ def show(result: Result, helps: Sequence[Help]) -> None:
         )
 
 
-def _table(result: Result, helps: Sequence[Help], *, wide: bool) -> Table:
-    _, what = work(result.data)
-    checked = any(h.measured is not None or h.refused is not None for h in helps)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("domain", no_wrap=True)
-    table.add_column("in use", justify="right")
-    table.add_column("of")
-    if wide:
-        table.add_column("", no_wrap=True)
-    table.add_column("held for" if wide else "held", justify="right", no_wrap=True)
-    if wide:
-        table.add_column(f"uses/{one(what)}", justify="right")
-    table.add_column("allows M/s" if wide else "M/s", justify="right")
-    table.add_column("change")
-    table.add_column("helps by" if wide else "helps", justify="right", no_wrap=True)
-    if checked:
-        table.add_column("re-run", justify="right")
-    by_domain = {h.change.domain: h for h in helps}
-    for use in result.model.used:
-        table.add_row(
-            *_row(result, use, by_domain.get(use.name), wide=wide),
-            style="bold" if use.name == result.model.cause else "",
-        )
+def _whole(result: Result, helps: Sequence[Help]) -> Table:
+    """The domains, and beside each what a change of it would help."""
+    table = _table([*_domain_heads(result, wide=True), *_change_heads(helps)])
+    for use, help_, style in _rows(result, helps):
+        cells = _domain_cells(result, use, wide=True)
+        table.add_row(*cells, *_change_cells(help_), style=style)
     return table
 
 
-def _row(result: Result, use: Use, help_: Help | None, *, wide: bool) -> list[Text | str]:
+def _parts(result: Result, helps: Sequence[Help]) -> list[Table]:
+    """The same for a narrow terminal: two tables, without bars and uses."""
+    domains = _table(_domain_heads(result, wide=False))
+    changes = _table([("domain", "left"), *_change_heads(helps)])
+    for use, help_, style in _rows(result, helps):
+        domains.add_row(*_domain_cells(result, use, wide=False), style=style)
+        if help_ is not None:
+            changes.add_row(words.stage(use.name), *_change_cells(help_), style=style)
+    if not changes.row_count:
+        return [domains]
+    domains.add_row()
+    return [domains, changes]
+
+
+def _rows(result: Result, helps: Sequence[Help]) -> Iterator[tuple[Use, Help | None, str]]:
+    """Each domain, the change of it, and the style of its row."""
+    by_domain = {h.change.domain: h for h in helps}
+    for use in result.model.used:
+        yield use, by_domain.get(use.name), "bold" if use.name == result.model.cause else ""
+
+
+Head = tuple[str, Literal["left", "right"]]
+"""The head of a column, and the side on which its cells stand."""
+
+
+def _table(heads: Sequence[Head]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for head, side in heads:
+        table.add_column(head, justify=side, overflow="fold")
+    return table
+
+
+def _domain_heads(result: Result, *, wide: bool) -> list[Head]:
+    heads: list[Head] = [("domain", "left"), ("in use", "right"), ("of", "left")]
+    if not wide:
+        return [*heads, ("held for", "right"), ("allows M/s", "right")]
+    uses = f"uses/{one(work(result.data)[1])}"
+    return [*heads, ("", "left"), ("held for", "right"), (uses, "right"), ("allows M/s", "right")]
+
+
+def _domain_cells(result: Result, use: Use, *, wide: bool) -> list[Text | str]:
     name = words.stage(use.name)
-    if use.name == result.model.cause:
-        name += f" ◀ {words.mark(result)}" if words.mark(result) else ""
-    full, rest = divmod(round(use.load * BAR * 2), 2)
-    cells: list[Text | str] = [name, words.three(use.occupancy)]
-    cells.append(f"{use.credits:,} {words.what_for(use)}")
+    if use.name == result.model.cause and words.mark(result):
+        name += f" ◀ {words.mark(result)}"
+    of = f"{use.credits:,} {words.what_for(use)}"
+    held = words.time(use.latency_ns) if use.uses_per_us > 0 else words.NOTHING
+    cells: list[Text | str] = [name, words.three(use.occupancy), of, held]
     if wide:
+        full, rest = divmod(round(use.load * BAR * 2), 2)
         bar = ("█" * full + "▌" * rest).ljust(BAR)
-        cells.append(Text(bar, style=words.severity(use.load).terminal))
-    cells.append(words.time(use.latency_ns) if use.uses_per_us > 0 else words.NOTHING)
-    if wide:
+        cells.insert(3, Text(bar, style=words.severity(use.load).terminal))
         cells.append(words.three(use.uses_per_work))
-    cells.append(words.allowed(result, use))
-    cells.append("" if help_ is None else help_.change.what)
-    cells.append("" if help_ is None else words.gain(help_.predicted))
-    if help_ is not None and help_.refused is not None:
+    return [*cells, words.allowed(result, use)]
+
+
+def _change_heads(helps: Sequence[Help]) -> list[Head]:
+    heads: list[Head] = [("change", "left"), ("helps by", "right")]
+    checked = any(h.measured is not None or h.refused is not None for h in helps)
+    return [*heads, ("re-run", "right")] if checked else heads
+
+
+def _change_cells(help_: Help | None) -> list[str]:
+    if help_ is None:
+        return []
+    cells = [help_.change.what, words.gain(help_.predicted)]
+    if help_.refused is not None:
         cells.append("not possible")
-    elif help_ is not None and help_.measured is not None:
+    elif help_.measured is not None:
         cells.append(words.gain(help_.measured))
     return cells
 
