@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from nic2core.results import Result
 
+RUN_WIDTH = 12
+"""Cells of a terminal that a run of a comparison has at least: the widest words are ten."""
+
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -165,13 +168,19 @@ def show_comparison(results: Sequence[Result]) -> None:
     if not results:
         return
     console = Console(highlight=False)
-    table = _table("", "", *(r.label for r in results))
-    for column in table.columns:
-        column.overflow = "fold"  # cut off, a head may lose what tells the runs apart
-    for number, values in side_by_side(results):
-        name = f"{number.name} [{number.unit}]" if number.unit else number.name
-        table.add_row(Text(name), *values)
-    console.print(table)
+    rows = side_by_side(results)
+    names = [Text(f"{n.name} [{n.unit}]" if n.unit else n.name) for n, _ in rows]
+    # Narrower columns would break numbers: what does not fit beside comes below.
+    beside = max(1, (console.width - max(map(len, names))) // RUN_WIDTH)
+    for first in range(0, len(results), beside):
+        table = _table("", "", *(r.label for r in results[first : first + beside]))
+        for column in table.columns:
+            column.overflow = "fold"  # cut off, a head may lose what tells the runs apart
+        for name, (_, values) in zip(names, rows, strict=True):
+            table.add_row(name, *values[first : first + beside])
+        if first + beside < len(results):
+            table.add_row()
+        console.print(table)
     for result in results:
         _warn(console, result, f"{result.label}: ")
     for other in results[1:]:

@@ -126,6 +126,17 @@ def test_a_narrow_comparison_keeps_the_values_that_differ(
         assert str(size) in table.replace("\n", "")
 
 
+def test_a_comparison_of_many_runs_breaks_no_number(
+    ddio: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    terminal.show_comparison([replace(ddio, label=f"run {n}") for n in range(9)])
+    lines = capsys.readouterr().out.partition("against")[0].splitlines()
+    shown = [line.split("[Mpps]")[1].split() for line in lines if line.startswith("completed")]
+    assert [value for row in shown for value in row] == ["20.9"] * 9
+    assert max(map(len, lines)) <= 80
+
+
 def test_nothing_finished_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     terminal.show_comparison([])
     assert capsys.readouterr().out == ""
