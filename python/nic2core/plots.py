@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -40,6 +41,9 @@ PANEL_TITLES = {
 SAWTEETH = {"window", "host-delay", "nic-sram"}
 """Panels whose axis does not begin at zero: what a control moves them by is small beside them."""
 
+LEGEND_ROW = 19
+"""Pixels of a row of a legend."""
+
 PANEL_HEIGHT, PANEL_GAP = 96, 38
 """Pixels of a panel of the time series, and of the gap above it, which holds its title."""
 
@@ -59,7 +63,7 @@ def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.F
             orientation="h",
             marker_color=palette.LATENCIES.get(stage, palette.OTHER_CAUSE),
             customdata=[_percentile_text(s) for s in spreads],
-            hovertemplate=f"<b>{name}</b>, %{{y}}<br>mean %{{x:.3~g}} µs<br>%{{customdata}}"
+            hovertemplate=f"<b>{name}</b>, %{{y}}<br>mean %{{x:,.3~r}} µs<br>%{{customdata}}"
             "<extra></extra>",
         )
     whole = "mean time to the end of the request"
@@ -81,7 +85,7 @@ def latency_cdf(results: Sequence[Record]) -> go.Figure:
             x=[x for x, _ in points],
             y=[y for _, y in points],
             line={"color": palette.run(number), "width": 2.5},
-            hovertemplate="%{y:.3~%} of packets take more than %{x:.3~g} µs<extra></extra>",
+            hovertemplate="%{y:.3~p} of packets take more than %{x:,.3~r} µs<extra></extra>",
         )
     spreads = [r.total_latency for r in results if r.total_latency is not None]
     times = [ns / 1e3 for s in spreads for ns, _ in s.cdf if ns > 0]
@@ -119,7 +123,9 @@ def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.
     figure.update_layout(barmode="stack")
     names = {"per_request": "cache lines per completed request", "gbytes_per_s": "GB/s"}
     figure.update_xaxes(title=names[unit])
-    return _style(figure, height=190 + 60 * len(results), bars=True)
+    # In half a page the legend has two causes to a row; the bars keep their height below it.
+    legend = LEGEND_ROW * ceil(len(figure.data) / 2)
+    return _style(figure, height=170 + legend + 60 * len(results), bars=True)
 
 
 def dram_cdf(results: Sequence[Record]) -> go.Figure:
@@ -132,7 +138,7 @@ def dram_cdf(results: Sequence[Record]) -> go.Figure:
             x=[ns for ns, _ in spread.cdf],
             y=[share for _, share in spread.cdf],
             line={"color": palette.run(number), "width": 2.5},
-            hovertemplate="%{y:.3~%} of reads take at most %{x:.4~g} ns<extra></extra>",
+            hovertemplate="%{y:.3~p} of reads take at most %{x:,.4~r} ns<extra></extra>",
         )
         figure.add_scatter(
             name="mean",
@@ -141,7 +147,7 @@ def dram_cdf(results: Sequence[Record]) -> go.Figure:
             mode="markers",
             showlegend=False,
             marker={"color": palette.run(number), "size": 10, "symbol": "diamond"},
-            hovertemplate=f"mean of {result.label}: %{{x:.4~g}} ns<extra></extra>",
+            hovertemplate=f"mean of {result.label}: %{{x:,.4~r}} ns<extra></extra>",
         )
     # The last hundredth would press the rest against the axis.
     slowest = max((_time_at(r.data.dram.read_latency, 0.99) for r in results), default=0.0)
@@ -184,7 +190,8 @@ def time_series(results: Sequence[Record]) -> go.Figure:
     height = rows * (PANEL_HEIGHT + PANEL_GAP) + 92
     figure = _style(figure, height=height, legend=len(results) > 1)
     figure.update_xaxes(
-        title="simulated time, ms", anchor=f"y{rows}", unifiedhovertitle={"text": "%{x:.3f} ms"},
+        title_text="simulated time, ms", anchor=f"y{rows}",
+        unifiedhovertitle={"text": "%{x:.3f} ms"},
         showspikes=True, spikemode="across", spikethickness=1, spikedash="solid",
     )  # fmt: skip
     return figure.update_layout(
@@ -229,7 +236,7 @@ def _series_line(result: Record, series: Series, number: int, *, several: bool) 
             "width": 1.6,
             "dash": "dot" if series.name == "offered" else "solid",
         },
-        hovertemplate=f"{series.name}{run}: <b>%{{y:.4~g}}</b> {series.unit}<extra></extra>",
+        hovertemplate=f"{series.name}{run}: <b>%{{y:,.4~r}}</b> {series.unit}<extra></extra>",
     )
 
 
@@ -257,8 +264,10 @@ def _cause_text(row: object) -> str:
 
     if not isinstance(row, CauseTraffic):
         return "none"
-    per_request = "" if row.per_request is None else f"{row.per_request:.2f} lines per request<br>"
-    return f"{per_request}{row.gbytes_per_s:.2f} GB/s"
+    rate = f"{words.three(row.gbytes_per_s)} GB/s"
+    if row.per_request is None:
+        return rate
+    return f"{words.three(row.per_request)} lines per request<br>{rate}"
 
 
 def _share_at(spread: Distribution, ns: float) -> float:

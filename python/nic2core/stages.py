@@ -48,7 +48,7 @@ def _stage(data: Results, use: Use) -> Stage:
         "wire": f"busy {100 * load:.0f} % of the time",
         "nic-sram": f"{of / 1024:.1f} of {use.credits / 1024:.0f} KiB in use",
         "descriptors": f"{of:.0f} of {use.credits} not posted to the NIC",
-        "pcie": f"{100 * load:.0f} % of the busier direction",
+        "pcie": "in the busier direction",
         "nic-port": f"busy {100 * load:.0f} % of the time",
         "dram": f"{carried:.1f} of {limit:.1f} GB/s",
     }

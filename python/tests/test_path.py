@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nic2core import api
 from nic2core.report.path import HEIGHT, WIDTH, picture
 
 if TYPE_CHECKING:
@@ -27,6 +28,15 @@ def test_no_two_stages_overlap(ddio: Result) -> None:
             apart_x = a.x + a.w <= b.x or b.x + b.w <= a.x
             apart_y = a.y + a.h <= b.y or b.y + b.h <= a.y
             assert apart_x or apart_y, (a.stage, b.stage)
+
+
+def test_no_detail_is_cut(ddio: Result) -> None:
+    short = {"run.warmup": "20 us", "run.duration": "20 us"}
+    for result in (ddio, api.run("explain-iommu", short), api.run("explain-link", short)):
+        for gauge in picture(result).gauges:
+            shown = " ".join(gauge.lines).replace("\N{NO-BREAK SPACE}", " ")
+            assert shown == gauge.detail, gauge.stage
+            assert 72 + 15 * (len(gauge.lines) - 1) < gauge.h, gauge.stage
 
 
 def test_trackers_take_their_place_from_the_llc(ddio: Result) -> None:

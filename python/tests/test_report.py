@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from nic2core import UserError
+from nic2core import UserError, api
 from nic2core.report import write_report
 from nic2core.report.path import picture
 
@@ -177,6 +177,35 @@ def test_a_narrow_screen_scrolls_the_path_not_the_page(
     expect(phone.page.locator("#chart-series .main-svg").first).to_be_visible()
     overflow = phone.page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert overflow <= 0
+
+
+@pytest.mark.parametrize("width", [900, 1400])
+def test_the_path_with_pcie_and_iommu_is_seen_whole(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    run = api.run("explain-iommu", {"run.warmup": "20 us", "run.duration": "20 us"})
+    opened = Opened(browser, run.report(tmp_path / "iommu.html"), width=width)
+    assert opened.page.locator(".path .scroll").evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+    beyond = """gauges => gauges.flatMap(g => {
+        const rim = g.querySelector('.rim').getBBox();
+        const texts = [...g.querySelectorAll('text.title, text.load, text.detail')];
+        return texts.map(t => t.getBBox()).filter(
+            t => t.x + t.width > rim.x + rim.width || t.y + t.height > rim.y + rim.height);
+    }).length"""
+    gauges = opened.page.locator("g.gauge[data-stage]")
+    expect(gauges).to_have_count(len(picture(run).gauges))
+    assert gauges.evaluate_all(beyond) == 0
+    # What marks the stage lies on none of its words.
+    badge = opened.page.locator(".badge rect").bounding_box()
+    assert badge is not None
+    for text in opened.page.locator(".gauge.limits text.load, .gauge.limits text.detail").all():
+        box = text.bounding_box()
+        assert box is not None
+        assert (
+            box["x"] + box["width"] <= badge["x"]
+            or box["y"] >= badge["y"] + badge["height"]
+            or badge["y"] >= box["y"] + box["height"]
+        )
 
 
 def test_a_comparison_shows_both_paths_and_names_the_differences(two: Opened) -> None:

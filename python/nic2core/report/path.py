@@ -140,28 +140,6 @@ class Picture:
 def picture(result: Record) -> Picture:
     """Lay out the path of one run."""
     stages = {stage.stage for stage in result.stages}
-    pcie = "pcie" in stages
-    frames = [
-        Frame("Wire", 8, 76, 136, 292),
-        Frame("NIC", 188, 76, 164, 292),
-        Frame("PCIe and I/O" if pcie else "I/O controller", 396, 76, 164, 292),
-        Frame("Processor", 604, 16, 416, 388),
-        Frame("Memory", 1144, 76, 120, 292),
-    ]
-    # Without I/O ways (plain DMA) the LLC takes their place too.
-    llc_x = 750 if "io-ways" in stages else 616
-    llc_end = 884 if "home-trackers" in stages else 1008
-    places: dict[str, tuple[str, float, float, float, float]] = {
-        "wire": ("arrivals", 18, 106, 116, 252),
-        "nic-sram": ("input SRAM", 200, 106, 140, 122),
-        "descriptors": ("descriptors", 200, 236, 140, 122),
-        "cores": ("cores", 616, 46, 230, 122),
-        "miss-registers": ("miss registers", 854, 46, 154, 122),
-        "io-ways": ("LLC: I/O ways", 616, 268, 126, 126),
-        "llc": ("LLC", llc_x, 268, llc_end - llc_x, 126),
-        "home-trackers": ("home trackers", 892, 268, 116, 126),
-        "dram": ("DRAM", 1154, 106, 100, 142),
-    }
     titles = {
         "pcie": "PCIe link",
         "nic-port": "NIC port",
@@ -170,9 +148,32 @@ def picture(result: Record) -> Picture:
         "io-credits": "I/O write credits",
     }
     crossed = [name for name in titles if name in stages]
+    # Four stages have no room for their details in a frame as high as the NIC's.
+    io_y, io_h = (16, 388) if len(crossed) > 3 else (76, 292)
+    frames = [
+        Frame("Wire", 8, 76, 136, 292),
+        Frame("NIC", 176, 76, 164, 292),
+        Frame("PCIe and I/O" if "pcie" in stages else "I/O controller", 372, io_y, 200, io_h),
+        Frame("Processor", 604, 16, 416, 388),
+        Frame("Memory", 1144, 76, 120, 292),
+    ]
+    # Without I/O ways (plain DMA) the LLC takes their place too.
+    llc_x = 750 if "io-ways" in stages else 616
+    llc_end = 876 if "home-trackers" in stages else 1008
+    places: dict[str, tuple[str, float, float, float, float]] = {
+        "wire": ("arrivals", 18, 106, 116, 252),
+        "nic-sram": ("input SRAM", 188, 106, 140, 122),
+        "descriptors": ("descriptors", 188, 236, 140, 122),
+        "cores": ("cores", 616, 46, 230, 122),
+        "miss-registers": ("miss registers", 854, 46, 154, 122),
+        "io-ways": ("LLC: I/O ways", 616, 268, 126, 126),
+        "llc": ("LLC", llc_x, 268, llc_end - llc_x, 126),
+        "home-trackers": ("home trackers", 884, 268, 124, 126),
+        "dram": ("DRAM", 1154, 106, 100, 142),
+    }
     for row, name in enumerate(crossed):
-        step = 260 / len(crossed)
-        places[name] = (titles[name], 408, 106 + row * step, 140, step - 8)
+        step = (io_h - 32) / len(crossed)
+        places[name] = (titles[name], 384, io_y + 30 + row * step, 176, step - 8)
     gauges = []
     for stage in result.stages:
         if stage.stage in places:
@@ -181,7 +182,7 @@ def picture(result: Record) -> Picture:
             if stage.stage != result.limiting_stage.stage:
                 badge = ""
             gauges.append(Gauge(stage.stage, title, stage.load, stage.detail, badge, *box))
-    links = [*_packets(result), *_memory(result)]
+    links = [*_packets(result), *_memory(result, io_y + io_h + 2)]
     bars = [*_hits(result), *_channels(result)]
     captions = [] if "wire" in stages else [_arrivals(result)]
     return Picture(frames, gauges, links, bars, captions, _describe(result))
@@ -203,18 +204,21 @@ def _packets(result: Record) -> Iterator[Link]:
     packets = result.data.packets
     if packets.offered == 0:
         return
-    yield Link("net", ((146, 222), (178, 222)), 5, "", 0, 0)
-    yield Link("net", ((354, 222), (386, 222)), 5, "", 0, 0)
-    yield Link("net", ((562, 332), (604, 332)), 5, "", 0, 0)
+    yield Link("net", ((146, 222), (168, 222)), 5, "", 0, 0)
+    yield Link("net", ((342, 222), (364, 222)), 5, "", 0, 0)
+    yield Link("net", ((574, 332), (604, 332)), 5, "", 0, 0)
     yield Link("net", ((679, 264), (679, 244)), 5, "", 0, 0)
     yield Link("net", ((679, 196), (679, 179)), 5, "", 0, 0)
     if packets.drop_share > 0:
         label = f"{words.percent(packets.drop_share)} dropped"
-        yield Link("drop", ((270, 370), (270, 398)), 5, label, 270, 426)
+        yield Link("drop", ((258, 370), (258, 398)), 5, label, 258, 426)
 
 
-def _memory(result: Record) -> Iterator[Link]:
-    """Traffic to and from memory; a saturated bus is drawn 26 units wide."""
+def _memory(result: Record, io_end: float) -> Iterator[Link]:
+    """Traffic to and from memory; a saturated bus is drawn 26 units wide.
+
+    What passes the caches leaves the I/O's frame at its lower end.
+    """
     memory = result.data.memory
     causes = {c.cause: c.gbytes_per_s for c in memory.causes}
     # What the NIC moves past the caches; the leak is told apart from the other write-backs.
@@ -225,7 +229,7 @@ def _memory(result: Record) -> Iterator[Link]:
         ("read", "read", reads, 288.0, 1142, 1036),
         ("write", "written", writes, 332.0, 1022, 1128),
         ("leak", "leaked", {"rx-evct"}, 376.0, 1022, 1128),
-        ("direct", "NIC ↔ memory", direct, 432.0, 478, 1204),
+        ("direct", "NIC ↔ memory", direct, 432.0, 472, 1204),
     )
     for kind, what, names, y, begin, end in flows:
         gbytes_per_s = sum(causes.get(name, 0.0) for name in names)
@@ -234,7 +238,7 @@ def _memory(result: Record) -> Iterator[Link]:
         width = 2 + 24 * min(1.0, gbytes_per_s / (memory.bus_limit_gbytes_per_s or 1.0))
         points: tuple[tuple[float, float], ...] = ((begin, y), (end, y))
         if kind == "direct":
-            points = ((begin, 370), (begin, y), (end, y), (end, 384))
+            points = ((begin, io_end), (begin, y), (end, y), (end, 384))
         parts = sorted(names & set(causes), key=lambda name: -causes[name])
         tip = ", ".join(f"{words.CAUSES.get(n, n)} {words.three(causes[n])} GB/s" for n in parts)
         label = f"{words.three(gbytes_per_s)} GB/s {what}"
