@@ -27,7 +27,10 @@ The last two keep 0.1 in OKLab from every other, also as seen without red or gre
 """
 
 OTHER_CAUSE = "#8b909b"
-"""Descriptors, evicted metadata, what else is small, and benchmark data, which is all there is."""
+"""Descriptors, evicted metadata, and what else is small."""
+
+AS_PACKETS = {"nic-bench-rd": "nic-tx-rd", "nic-bench-wr": "nic-rx-wr", "bench-evct": "rx-evct"}
+"""Data of the DMA benchmark takes the place of packets, and their colours."""
 
 LATENCIES = {
     "nic": "#2f74bd",
@@ -46,4 +49,4 @@ def run(number: int) -> str:
 
 def cause(name: str) -> str:
     """The colour of a cause of memory traffic."""
-    return CAUSES.get(name, OTHER_CAUSE)
+    return CAUSES.get(AS_PACKETS.get(name, name), OTHER_CAUSE)

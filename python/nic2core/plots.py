@@ -162,7 +162,9 @@ def time_series(results: Sequence[Record]) -> go.Figure:
     As the axis is one, a zoom is of all panels, and hovering reads all of them at one time.
     """
     columns = [{c.name: c for c in r.data.series.columns} for r in results]
-    known = list(dict.fromkeys(name for c in columns for name in c))
+    # Without packets only what moves is worth a panel; with them none dropped is worth knowing.
+    packets = any(r.data.packets.offered for r in results)
+    known = list(dict.fromkeys(n for c in columns for n in c if packets or any(c[n].values)))
     panels = [n for n in PANEL_TITLES if n in known]
     panels += [n for n in known if n not in PANEL_TITLES and n != "offered"]
     figure = go.Figure()

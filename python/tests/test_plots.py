@@ -70,7 +70,24 @@ def test_a_run_without_packets_can_be_plotted(packetless: Result) -> None:
     assert len(packetless.plot_dram().data) == 2
 
 
+def test_without_packets_only_what_moves_has_a_panel(ddio: Result) -> None:
+    value = ddio.to_json()
+    for column in value["results"]["series"]["columns"]:
+        if not column["name"].startswith("memory"):
+            column["values"] = [0.0 for _ in column["values"]]
+
+    def titles() -> list[str]:
+        figure = plots.time_series([Result.from_json(value)])
+        return [a.text for a in figure.layout.annotations]
+
+    assert "dropped by the NIC, Mpps" in titles()
+    value["results"]["packets"]["offered"] = 0
+    assert titles() == ["memory reads, GB/s", "memory writes, GB/s"]
+
+
 def test_the_large_causes_have_colours_of_their_own() -> None:
     colours = [*palette.CAUSES.values(), palette.OTHER_CAUSE]
     assert len(set(colours)) == len(colours)
     assert {"mbuf-rd", "prefetch-rd"} <= set(palette.CAUSES)
+    # Beside page walks, which a DMA benchmark has too.
+    assert palette.cause("nic-bench-rd") != palette.cause("iommu-walk-rd")
