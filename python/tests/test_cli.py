@@ -208,6 +208,16 @@ def test_ctrl_c_in_a_run_is_told_and_ends_with_130(
     assert fake_engine == []
 
 
+def test_ctrl_c_while_the_command_starts_ends_it_quietly(tmp_path: Path) -> None:
+    # In the place of a module that takes long to import.
+    (tmp_path / "polars.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    ended = subprocess.run(
+        [Path(sys.executable).with_name("nic2core"), "--version"],
+        env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout, ended.stderr) == (cli.EXIT_STOPPED, "", "")
+
+
 def test_a_key_without_effect_is_told_beside_the_results(
     command: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
