@@ -79,6 +79,11 @@ def prepare(source: Source, changes: Mapping[str, Any] | None = None) -> Prepare
         folders: list[str | PathLike[str]]
         folders = [path.parent.parent / "machines", "machines", SHIPPED / "machines"]
         return _prepared(*_core.load_scenario(path, sets, folders), overrides)
+    if not isinstance(source, Scenario):
+        raise UserError(
+            f"{type(source).__name__} is nothing that can run; expected the path of a scenario "
+            "file, the name of a shipped one, or a scenario that nic2core.load gave."
+        )
     # What has the wrong type is refused below, in the words that a file gets.
     value = _as_json(source.model_dump(exclude_none=True, warnings=False))
     for key, new in overrides.items():

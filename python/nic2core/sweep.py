@@ -88,6 +88,9 @@ class Sweep:
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)
 
+    def __getitem__(self, point: int) -> Result:
+        return self.results[point]
+
     def __len__(self) -> int:
         return len(self.results)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nic2core.results_model import Results
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tables:
     """Views of one run's numbers; every unit is in the column's name."""
 
@@ -93,6 +93,11 @@ class Tables:
         return pl.DataFrame(
             {"time_ns": time, **{f"{c.name} [{c.unit}]": c.values for c in series.columns}}
         )
+
+    def __repr__(self) -> str:
+        """The names and sizes, for people at a prompt."""
+        sizes = (f"{name} ({t.height} x {t.width})" for name, t in self.all().items())
+        return f"Tables: {', '.join(sizes)}"
 
     def all(self) -> dict[str, pl.DataFrame]:
         """Every table by name."""

@@ -117,6 +117,10 @@ class Timeline(Plain):
     counters: list[Counter]
     """The counters, each with a value for every reading."""
 
+    def __repr__(self) -> str:
+        """How much there is, for people at a prompt."""
+        return f"Timeline of {len(self.packets)} packets and {len(self.drops)} drops"
+
     def write(self, path: str | Path) -> Path:
         """Write it as a trace that ui.perfetto.dev opens, and return where it is."""
         path = Path(path)

@@ -153,6 +153,11 @@ def test_what_is_assigned_is_refused_in_the_words_that_a_file_gets(
         assert "\n" not in str(error.value)
 
 
+def test_what_is_no_scenario_says_what_would_be() -> None:
+    with pytest.raises(UserError, match=r"^dict is nothing that can run; expected the path of a"):
+        nic2core.run({"run": {}})  # type: ignore[arg-type]
+
+
 def test_numbers_of_numpy_are_numbers(small: Scenario, tmp_path: Path) -> None:
     one = np.int64(1)
     edited = small.model_copy(deep=True)

@@ -11,6 +11,7 @@ from nic2core import Result, UserError
 from nic2core.record import RESULT_FILE
 from nic2core.report.path import picture
 from nic2core.sweep import Sweep
+from nic2core.timeline import Timeline
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,6 +90,19 @@ def test_the_notebook_shows_verdict_and_path(ddio: Result) -> None:
     html = ddio._repr_html_()
     assert "the memory bus limits this run" in html
     assert html.count('class="gauge') == len(picture(ddio).gauges)
+    assert "Warning" not in html
+    run = ddio.scenario | {"run": ddio.scenario["run"] | {"warmup": "1 us"}}
+    packets = ddio.data.packets.model_copy(update={"completed_before": 20})
+    cold = replace(ddio, scenario=run, data=ddio.data.model_copy(update={"packets": packets}))
+    assert "the warm-up of 1.00 µs is short" in cold._repr_html_()
+
+
+def test_a_prompt_shows_how_much_there_is_not_all_of_it(ddio: Result) -> None:
+    assert repr(ddio.tables).startswith("Tables: latency (6 x 8), memory (7 x 5), caches (")
+    assert len(repr(ddio.tables)) < 200
+    assert "function" not in repr(ddio.helps)
+    timeline = Timeline(packets=[], unfinished=0, drops=[], times_ps=[], counters=[])
+    assert repr(timeline) == "Timeline of 0 packets and 0 drops"
 
 
 def test_a_run_is_limited_only_by_a_stage_that_allows_less(ddio: Result, calm: Result) -> None:

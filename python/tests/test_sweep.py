@@ -28,6 +28,7 @@ def test_cases_are_the_product_with_the_last_key_fastest() -> None:
 def test_the_order_is_that_of_the_values_for_any_jobs(fake_engine: list[int], jobs: int) -> None:
     done = sweep("any.toml", {"run.seed": [1, 2, 3, 4]}, jobs=jobs)
     assert [r.data.seed for r in done] == [1, 2, 3, 4]
+    assert done[-1] is list(done)[3]
     assert [r.settings for r in done] == [{"run.seed": n} for n in (1, 2, 3, 4)]
     assert done.complete
     assert sorted(fake_engine) == [1, 2, 3, 4]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ class Change:
     """For people."""
     overrides: dict[str, Any]
     """The keys of the scenario."""
-    apply: Callable[[Model], Model]
+    apply: Callable[[Model], Model] = field(repr=False)
     """The same in the model."""
 
 

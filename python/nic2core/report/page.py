@@ -90,7 +90,11 @@ def report_html(results: Sequence[Record]) -> str:
 def notebook_html(result: Record) -> str:
     """What a notebook shows of a run: verdict, path, main numbers."""
     return TEMPLATES.get_template("notebook.html.j2").render(
-        result=result, picture=svg(result, "notebook"), words=words, headline=headline(result)
+        result=result,
+        picture=svg(result, "notebook"),
+        words=words,
+        headline=headline(result),
+        warning=short_warmup(result),
     )
 
 
