@@ -41,7 +41,7 @@ fn all(host: &Host) -> Vec<Balance> {
     let mut balances = vec![
         balance("packets", m.in_path_begin + m.offered, ended + m.in_path),
         balance("packets in the path", m.in_path, packets(|p| !p.ended)),
-        balance("packets to transmit", host.tx.in_flight, packets(|p| p.sending)),
+        balance("packets to transmit", host.tx.in_flight, packets(|p| p.unsent > 0)),
         balance("NIC SRAM bytes", host.rx.sram_used, in_sram),
         balance(
             "receive buffers",

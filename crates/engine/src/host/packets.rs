@@ -31,8 +31,8 @@ pub(super) struct Packet {
     pub(super) to_send: bool,
     /// It is in the NIC's SRAM.
     pub(super) in_sram: bool,
-    /// It is posted for transmission and not sent yet.
-    pub(super) sending: bool,
+    /// Lines of what is posted for transmission that are not sent yet.
+    pub(super) unsent: u32,
 }
 
 /// All packets on their way.

@@ -137,27 +137,30 @@ impl Host {
         self.schedule_arrival();
     }
 
-    /// Keeps the backlog of a queue at its depth. The generator watches the receive queue, so it
-    /// never has more than two packets for it on their way through the NIC: what is missing beyond
-    /// those follows when they have become visible.
+    /// Keeps the backlog of a queue at its depth, as far as its share of the NIC's SRAM has room: what is
+    /// missing beyond that follows when packets have become visible.
     pub(super) fn top_up(&mut self, queue: usize) {
-        let Some(Source::Backlog { depth, draw }) = &mut self.source else { return };
-        let now = self.events.now();
+        let Some(Source::Backlog { depth, .. }) = self.source else { return };
+        let share = self.rx.sram_bytes / self.queues.len() as u64;
+        let room = (share / self.scenario.queues.buffer_size.0).max(2) as u32;
         let q = &self.queues[queue];
         let in_nic = q.backlog.saturating_sub(q.visible.len() as u32 + q.taken);
-        let missing = depth.saturating_sub(q.backlog).min(2u32.saturating_sub(in_nic));
-        let rss = self.rss.as_ref().expect("traffic has its queues");
-        let mut drawn = [None; 2];
-        for slot in drawn.iter_mut().take(missing as usize) {
-            let flows = rss.flows_of(queue as u32);
-            *slot =
-                Some(if flows.is_empty() { draw.draw(now) } else { draw.draw_among(now, flows) });
-        }
-        for mut arrival in drawn.into_iter().flatten() {
+        for _ in 0..depth.saturating_sub(q.backlog).min(room.saturating_sub(in_nic)) {
+            let mut arrival = self.draw_for(queue);
             self.queues[queue].backlog += 1;
             arrival.bytes = self.frame_bytes(&arrival, queue as u16);
-            self.accept(now, arrival, queue as u16);
+            self.accept(self.events.now(), arrival, queue as u16);
         }
+    }
+
+    /// A packet of a queue's backlog, of its flows if it has any.
+    fn draw_for(&mut self, queue: usize) -> Arrival {
+        let Some(Source::Backlog { draw, .. }) = &mut self.source else {
+            panic!("only a backlog is drawn for a queue")
+        };
+        let flows = self.rss.as_ref().expect("traffic has its queues").flows_of(queue as u32);
+        let now = self.events.now();
+        if flows.is_empty() { draw.draw(now) } else { draw.draw_among(now, flows) }
     }
 
     /// A packet is at the NIC.
@@ -203,7 +206,7 @@ impl Host {
             ended: false,
             to_send: false,
             in_sram: true,
-            sending: false,
+            unsent: 0,
         });
         if let Some(recording) = &mut self.recording {
             recording.arrived(packet, self.packets.get(packet));

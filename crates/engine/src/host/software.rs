@@ -161,7 +161,7 @@ impl Host {
                 }
                 let p = self.packets.at(packet);
                 p.ended = true;
-                if !p.sending {
+                if p.unsent == 0 {
                     // It may wait in software for a transmit descriptor.
                     p.posted = now;
                 }

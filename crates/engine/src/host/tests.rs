@@ -268,3 +268,56 @@ fn the_nic_sends_no_faster_than_its_link() {
     assert!((limited / line_rate - 1.0).abs() < 0.02, "{limited} {line_rate}");
     assert!(sent("1000 Gbps".into()) > 2.0 * line_rate);
 }
+
+/// The NIC asks for a packet to send request by request: what carries more is more credits, by Little's
+/// law, until something else limits, whatever the size of a frame.
+#[test]
+fn reads_for_transmission_use_all_their_credits_whatever_the_size_of_a_frame() {
+    let sent = |frame: &str, credits: u32| {
+        let r = results(&forwarder(&[
+            ("/machine/pcie", pcie_json()),
+            ("/machine/nic/read_credits", json!(credits)),
+            ("/traffic/sizes/size", json!(frame)),
+            ("/queues/buffer_size", json!("9 KiB")),
+            ("/traffic/rate", json!(if frame == "9000 B" { "1 Mpps" } else { "10 Mpps" })),
+        ]));
+        let credits = r.domains.iter().find(|d| d.domain == "read-credits").unwrap();
+        let used = credits.busy_ps as f64 / 1e3 / r.measured_ns;
+        (r.packets.completed_mpps, used, credits.credits as f64)
+    };
+    for frame in ["1020 B", "9000 B"] {
+        let mut last = 0.0;
+        for credits in [1, 2, 4, 8, 16] {
+            let (mpps, used, all) = sent(frame, credits);
+            assert!(used <= all, "{frame}: {used} of {all}");
+            assert!(used > 0.8 * all, "{frame}: {used} of {all}");
+            assert!(mpps > last, "{frame}, {credits} credits: {mpps}, with fewer {last}");
+            last = mpps;
+        }
+    }
+}
+
+/// Behind PCIe a packet is on its way for as long as a core takes for several: the backlog covers that.
+#[test]
+fn a_backlog_keeps_the_cores_busy_behind_a_slow_link() {
+    let mut pcie = pcie_json();
+    pcie["non_posted_credits"] = json!(64);
+    let r = results(&forwarder(&[
+        ("/machine/pcie", pcie),
+        ("/machine/nic/sram", json!("128 KiB")),
+        ("/machine/nic/descriptor_batch", json!(32)),
+        ("/queues/rx_instructions", json!(600)),
+        (
+            "/traffic",
+            json!({
+                "kind": "backlog", "depth": 50, "flows": 64, "sizes": { "kind": "fixed", "size": "60 B" }
+            }),
+        ),
+    ]));
+    let span = 2.0 * r.measured_ns * 1e3;
+    assert!(r.core_time.busy_ps as f64 > 0.99 * span, "{:?}", r.core_time);
+    let queue = r.latency.iter().find(|s| s.stage == "queue").unwrap().distribution.mean_ns;
+    // Little's law: what waits in the rings of two cores.
+    let waiting = queue * r.packets.completed_mpps / 1e3 / 2.0;
+    assert!((25.0..=50.0).contains(&waiting), "{waiting} packets a queue");
+}

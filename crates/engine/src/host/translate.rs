@@ -5,7 +5,6 @@ use super::timeline::Point;
 use super::tx::For;
 use super::{Event, Host};
 use crate::iommu::{Mapping, Order, Touched, one_range};
-use crate::memory::line::lines_in;
 use crate::nic::queue::Ring;
 use crate::time::Ps;
 
@@ -84,13 +83,14 @@ impl Host {
             For::TxDescriptors { queue, count } => {
                 descriptors(&self.queues[queue as usize].tx_ring_nic, count)
             }
-            For::Transmit { packet } => {
+            For::Transmit { packet, from, lines } => {
                 let p = self.packets.get(packet);
-                let (first, bytes) = p.tx.expect("a posted packet has its data");
+                let (first, _) = p.tx.expect("a posted packet has its data");
+                let first = first + from;
                 let answers = self.closed_loop.is_some() && !p.zero_copy;
                 let mapping = if answers { Acknowledgement } else { Payload };
-                let data = (mapping, first..first + lines_in(u64::from(bytes)));
-                if self.tx.descriptor_batch.is_some() {
+                let data = (mapping, first..first + lines);
+                if from > 0 || self.tx.descriptor_batch.is_some() {
                     return [data, (mapping, 0..0)];
                 }
                 let descriptor = self.queues[p.queue as usize].tx_ring_translated.advance();
@@ -156,7 +156,7 @@ impl Host {
                 recording.pass_all(written, &[(Point::CompletionTranslated, now)]);
             }
             Event::Read { read } => {
-                if let For::Transmit { packet } = self.tx.reads.get(read).purpose {
+                if let For::Transmit { packet, .. } = self.tx.reads.get(read).purpose {
                     recording.pass(packet, &[(Point::ReadTranslated, now)]);
                 }
             }

@@ -1,5 +1,7 @@
 //! DMA reads of the NIC: descriptors and the data of packets to transmit.
 //!
+//! A packet is read request by request (`pcie.max_read_request`), each when there are credits for it.
+//!
 //! Without `tx_descriptor_batch` packets are read in the order of their doorbells, each with its
 //! descriptor. With it the driver rings once a burst, and the NIC reads the descriptors that are posted, up to
 //! so many at a time, and the next of a queue only when it has asked for the data of all packets before: a
@@ -12,6 +14,7 @@ use super::domains::DomainCounters;
 use super::timeline::Point;
 use super::{Event, Host};
 use crate::config::machine::Machine;
+use crate::frame::wire_bits;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 use crate::slots::Slots;
 use crate::time::Ps;
@@ -24,8 +27,9 @@ pub(super) enum For {
     Descriptors { queue: u16, count: u32 },
     /// So many transmit descriptors of a queue.
     TxDescriptors { queue: u16, count: u32 },
-    /// A packet to send: its data, and its descriptor unless that has been read before.
-    Transmit { packet: u32 },
+    /// So many lines of a packet to send, from one on. Before the first comes the packet's descriptor, unless
+    /// that has been read before.
+    Transmit { packet: u32, from: u32, lines: u32 },
     /// A transaction of the DMA benchmark.
     Bench { first: Line, lines: u32 },
 }
@@ -52,6 +56,10 @@ pub(super) struct Transmitter {
     pub(super) reads: Slots<Read>,
     line_credits: u32,
     pub(super) free_line_credits: u32,
+    /// Lines of a packet that are asked for together, and those already asked for of the packet whose
+    /// turn it is.
+    request_lines: u32,
+    asked: u32,
     max_requests: u32,
     pub(super) free_requests: u32,
     pub(super) descriptor_batch: Option<u32>,
@@ -69,10 +77,13 @@ pub(super) struct Transmitter {
 impl Transmitter {
     pub(super) fn new(machine: &Machine) -> Transmitter {
         let requests = machine.pcie.as_ref().map_or(u32::MAX, |p| p.non_posted_credits);
+        let largest = machine.pcie.as_ref().map_or(u32::MAX, |p| lines_in(p.max_read_request.0));
         Transmitter {
             reads: Slots::default(),
             line_credits: machine.nic.read_credits,
             free_line_credits: machine.nic.read_credits,
+            request_lines: largest.min(machine.nic.read_credits),
+            asked: 0,
             max_requests: requests,
             free_requests: requests,
             descriptor_batch: machine.nic.tx_descriptor_batch,
@@ -116,7 +127,7 @@ impl Host {
         if !p.ended {
             p.posted = now;
         }
-        p.sending = true;
+        p.unsent = lines_in(p.tx.expect("a posted packet has its data").1.into());
         if let Some(recording) = &mut self.recording {
             recording.pass(packet, &[(Point::Doorbell, now)]);
         }
@@ -171,17 +182,21 @@ impl Host {
                 None => self.tx.fifo.front(),
             };
             let Some(&packet) = next else { return };
-            let p = self.packets.get(packet);
-            let (_, bytes) = p.tx.expect("a posted packet has its data");
-            let lines = lines_in(u64::from(bytes)).min(self.tx.line_credits);
-            let data = self.rx.link.as_ref().map_or(1, |l| l.requests(u64::from(bytes)));
+            let (_, bytes) = self.packets.get(packet).tx.expect("a posted packet has its data");
+            let (from, all) = (self.tx.asked, lines_in(bytes.into()));
+            let lines = self.tx.request_lines.min(all - from);
             // A descriptor that has not been read takes a request of its own.
-            let descriptor = u32::from(self.tx.descriptor_batch.is_none());
-            let requests = (descriptor + data).min(self.tx.max_requests);
+            let descriptor = u32::from(from == 0 && self.tx.descriptor_batch.is_none());
+            let requests = (descriptor + 1).min(self.tx.max_requests);
             if !self.can_read(lines, requests) {
                 return;
             }
-            self.start_read(at, For::Transmit { packet }, lines, requests);
+            self.start_read(at, For::Transmit { packet, from, lines }, lines, requests);
+            self.tx.asked += lines;
+            if self.tx.asked < all {
+                continue;
+            }
+            self.tx.asked = 0;
             match turn {
                 Some(queue) => self.end_turn(queue),
                 None => {
@@ -249,7 +264,9 @@ impl Host {
         let latency = self.rx.latency();
         let at = self.rx.link.as_mut().map_or(at + latency, |link| link.request(at, requests));
         self.events.push(at, Event::Read { read });
-        if let (Some(recording), For::Transmit { packet }) = (&mut self.recording, purpose) {
+        if let (Some(recording), For::Transmit { packet, from: 0, .. }) =
+            (&mut self.recording, purpose)
+        {
             recording.pass(packet, &[(Point::ReadSent, started), (Point::ReadAtMemory, at)]);
         }
     }
@@ -273,16 +290,16 @@ impl Host {
                 }
                 self.queues[queue as usize].tx_ring_nic = ring;
             }
-            For::Transmit { packet } => {
+            For::Transmit { packet, from, lines } => {
                 let p = *self.packets.get(packet);
-                if self.tx.descriptor_batch.is_none() {
+                if from == 0 && self.tx.descriptor_batch.is_none() {
                     let descriptor = self.queues[p.queue as usize].tx_ring_nic.advance();
                     self.read_line(now, read, descriptor, LineKind::Descriptor, LINE_BYTES);
                 }
                 let (first, bytes) = p.tx.expect("a posted packet has its data");
-                let mut rest = u64::from(bytes);
+                let mut rest = u64::from(bytes) - u64::from(from) * LINE_BYTES;
                 let kind = if p.zero_copy { LineKind::Rx } else { LineKind::Tx };
-                for line in first..first + lines_in(rest) {
+                for line in first + from..first + from + lines {
                     self.read_line(now, read, line, kind, rest.min(LINE_BYTES));
                     rest = rest.saturating_sub(LINE_BYTES);
                 }
@@ -327,12 +344,22 @@ impl Host {
             Some(link) => link.completion(r.ready, r.bytes),
             None => r.ready + latency,
         };
-        if let (Some(recording), For::Transmit { packet }) = (&mut self.recording, r.purpose) {
+        if let (Some(recording), For::Transmit { packet, .. }) = (&mut self.recording, r.purpose) {
             recording.pass(packet, &[(Point::ReadReady, r.ready), (Point::AtNic, at)]);
         }
-        if let (For::Transmit { packet }, Some(line)) = (r.purpose, &mut self.tx.line_rate) {
-            // What has been read keeps its credits, the NIC's buffer, until it is on the wire.
-            at = line.arrives(at, self.packets.get(packet).tx.expect("it has data").1);
+        if let (For::Transmit { packet, from, lines }, Some(line)) =
+            (r.purpose, &mut self.tx.line_rate)
+        {
+            // What has been read keeps its credits, the NIC's buffer, until it is on the wire. The
+            // frame's preamble and gap go with its last part.
+            let (_, bytes) = self.packets.get(packet).tx.expect("it has data");
+            let before = from * LINE_BYTES as u32;
+            let bits = if from + lines == lines_in(bytes.into()) {
+                wire_bits(bytes - before)
+            } else {
+                u64::from(lines) * LINE_BYTES * 8
+            };
+            at = line.passes(at, bits);
         }
         if let (For::Bench { .. }, Some(bench)) = (r.purpose, &self.bench) {
             at += bench.overhead;
@@ -363,8 +390,12 @@ impl Host {
                 q.tx_ready.extend(q.tx_posted.drain(..count as usize));
                 self.tx.active.push_back(queue);
             }
-            For::Transmit { packet } => {
-                self.sent(now, packet);
+            For::Transmit { packet, lines, .. } => {
+                let p = self.packets.at(packet);
+                p.unsent -= lines;
+                if p.unsent == 0 {
+                    self.sent(now, packet);
+                }
             }
             For::Bench { .. } => self.bench_read_done(now, now - r.started),
         }
@@ -388,7 +419,7 @@ impl Host {
         }
         let (completion, core) = (q.packet_sent(p.buffer.filter(|_| p.zero_copy)), q.core);
         let p = self.packets.at(packet);
-        (p.to_send, p.sending) = (false, false);
+        p.to_send = false;
         p.buffer = p.buffer.filter(|_| !p.zero_copy);
         if p.ended {
             self.packets.remove(packet);

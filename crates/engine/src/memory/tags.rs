@@ -205,10 +205,10 @@ mod tests {
         for line in 0..4 {
             assert!(t.insert(t.home(line), state(), 0b1111).is_none());
         }
-        assert_eq!(t.insert(t.home(10), state(), 0b0011).unwrap().line, 0);
-        assert_eq!(t.insert(t.home(11), state(), 0b0011).unwrap().line, 1);
+        assert_eq!(t.insert(t.home(10), state(), 0b0011).unwrap().line, 2);
+        assert_eq!(t.insert(t.home(11), state(), 0b0011).unwrap().line, 3);
         assert_eq!(t.insert(t.home(12), state(), 0b0011).unwrap().line, 10);
-        assert!(t.lookup(t.home(2)).is_some() && t.lookup(t.home(3)).is_some());
+        assert!(t.lookup(t.home(0)).is_some() && t.lookup(t.home(1)).is_some());
     }
 
     proptest! {

@@ -23,8 +23,13 @@ impl LineRate {
     /// A frame of `bytes` is ready to be sent at `ready`: when it has arrived. Without a queue before
     /// the link that is `ready`: the times of traffic are those of arrivals.
     pub(crate) fn arrives(&mut self, ready: Ps, bytes: u32) -> Ps {
+        self.passes(ready, wire_bits(bytes))
+    }
+
+    /// The same for a part of a frame.
+    pub(crate) fn passes(&mut self, ready: Ps, bits: u64) -> Ps {
         let rate = u128::from(self.rate.0);
-        let time = u128::from(wire_bits(bytes)) * PS_PER_S + self.rest;
+        let time = u128::from(bits) * PS_PER_S + self.rest;
         let earliest = self.free_at + Ps((time / rate) as u64);
         if ready >= earliest {
             (self.free_at, self.rest) = (ready, 0);

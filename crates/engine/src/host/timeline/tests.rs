@@ -40,7 +40,11 @@ fn scenarios() -> [Scenario; 4] {
     let pcie = ("/machine/pcie", pcie_json());
     [
         with(&[]),
-        with(&[pcie.clone(), ("/machine/iommu", iommu_json(8))]),
+        with(&[
+            pcie.clone(),
+            ("/machine/iommu", iommu_json(8)),
+            ("/traffic/rate", json!("8 Mpps")),
+        ]),
         with(&[
             pcie.clone(),
             ("/machine/nic/tx_descriptor_batch", json!(8)),
