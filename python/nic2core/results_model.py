@@ -48,6 +48,8 @@ class Results(Plain):
     other traffic, and when there is none."""
     domains: list[Domain]
     """The domains on the path, in path order."""
+    queues: list[QueueResults] = []
+    """Each pair of queues, in the order of their cores; none in a run without packets."""
     core_time: CoreTime
     """What the time of the cores that serve packets went into; of all that have a tenant if none
     serves packets."""
@@ -323,7 +325,7 @@ class Domain(Plain):
     domain: str
     """`wire`, `nic-sram`, `descriptors`, `pcie`, `posted-credits`, `read-tags`, `iommu`,
     `io-credits`, `read-credits`, `io-ways`, `home-trackers`, `read-queue`, `write-queue`, `dram`,
-    `socket-link`, `miss-registers`, `cores`.
+    `socket-link`, `miss-registers`, `cores`, `tx-descriptors`, `tx-fetches`.
     """
     unit: str
     """What one credit is for: `frame`, `B`, `descriptor`, `TLP`, `line`, ..."""
@@ -342,6 +344,44 @@ class Domain(Plain):
     """The same of the lines of DMA reads."""
     holds_cores_ps: int
     """Time integral of the requests of cores that wait in this domain, request x ps."""
+
+
+class QueueResults(Plain):
+    """A receive queue and the send queue of the same core: what one has, others cannot use."""
+
+    core: int
+    """The core, from 0."""
+    offered: int
+    """Packets that came for it, dropped or not."""
+    received: int
+    """Packets that took a receive descriptor."""
+    rx_busy_ps: int
+    """Time integral of the receive descriptors that hold a packet or wait to be posted again,
+    descriptor x ps."""
+    rx_waited_ps: int
+    """Time that visible packets waited for the core, packet x ps."""
+    rx_unfetched_ps: int
+    """Time integral of the posted receive descriptors that the NIC has not read,
+    descriptor x ps."""
+    rx_fetches: int
+    """Reads of receive descriptors."""
+    rx_fetching_ps: int
+    """Time that these took, ps."""
+    sent: int
+    """Packets that took a transmit descriptor."""
+    tx_busy_ps: int
+    """Time integral of the transmit descriptors that the driver has taken and not taken back,
+    descriptor x ps."""
+    tx_starved_ps: int
+    """Time in which the core left packets waiting because there was no transmit descriptor for
+    what they would send, ps."""
+    tx_unread_ps: int
+    """Time integral of the packets posted for transmission whose data the NIC has not asked for,
+    packet x ps."""
+    tx_fetches: int
+    """Reads of transmit descriptors by themselves (`nic.tx_descriptor_batch`)."""
+    tx_fetching_ps: int
+    """Time that these took, ps."""
 
 
 class CoreTime(Plain):

@@ -47,12 +47,12 @@ def _stage(data: Results, use: Use) -> Stage:
     details = {
         "wire": f"busy {100 * load:.0f} % of the time",
         "nic-sram": f"{of / 1024:.1f} of {use.credits / 1024:.0f} KiB in use",
-        "descriptors": f"{of:.0f} of {use.credits} not posted to the NIC",
         "pcie": "in the busier direction",
         "nic-port": f"busy {100 * load:.0f} % of the time",
         "dram": f"{carried:.1f} of {limit:.1f} GB/s",
     }
-    plain = f"{of:.1f} of {use.credits} {use.unit}s in use"
+    where = "" if use.core is None else f" of core {use.core}'s queue"
+    plain = f"{of:.1f} of {use.credits} {use.unit}s{where} in use"
     return Stage(use.name, load, details.get(use.name, plain))
 
 

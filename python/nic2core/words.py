@@ -32,6 +32,8 @@ STAGES = {
     "socket-link": "inter-socket link",
     "miss-registers": "miss registers",
     "cores": "cores",
+    "tx-descriptors": "transmit descriptors",
+    "tx-fetches": "reads of transmit descriptors",
 }
 """The stages of the path, for people."""
 
@@ -250,10 +252,12 @@ def _arithmetic(result: Record) -> str:
     usable = full.credits if pool is None else round(pool.credits)
     if usable < full.credits:
         per = f"usable {per}"
+    if full.core is not None:
+        per = f"{per} of core {full.core}'s queue"
     allows = three(model.allows.get(full.name, full.allows_mps))
     text = (
         f"{usable} {per} / ({three(full.uses_per_work)} per {one(what)} x "
-        f"{time(full.latency_ns)}) = {allows} M {what}/s"
+        f"{time(full.own_ns)}) = {allows} M {what}/s"
     )
     if pool is None or model.cause == full.name:
         return text

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from nic2core.explain.changes import _trackers
 from nic2core.explain.check import check
 from nic2core.explain.model import Memory, Model, Pool
 from nic2core.explain.quantity import times
+from nic2core.explain.queues import Queue, by_queue, more
 from nic2core.explain.use import Use
 from nic2core.models import Scenario
 
@@ -91,9 +93,57 @@ def test_trackers_that_stream_takes_limit_dma() -> None:
     assert plenty.model.cause != "home-trackers"
 
 
+UNEVEN = {"traffic.flows": 4, "traffic.sizes.size": "64 B", "tenants.0.app.packet_instructions": 50,
+          "queues.burst": 1, "run.warmup": "200 us", "run.duration": "400 us"}  # fmt: skip
+"""Of four flows RSS makes one queue two, two others one each, and the last none."""
+
+
+@pytest.mark.parametrize(
+    ("limits", "sets"),
+    [
+        ("descriptors", {"traffic.rate": "24 Mpps", "queues.rx_descriptors": 8}),
+        ("tx-descriptors", {"traffic.rate": "16 Mpps", "queues.tx_descriptors": 4}),
+        ("tx-fetches", {"traffic.rate": "16 Mpps", "machine.nic.tx_descriptor_batch": 2}),
+    ],
+)
+def test_one_queue_that_is_short_of_descriptors_is_named(limits: str, sets: dict[str, Any]) -> None:
+    result = api.run("explain-cpu", UNEVEN | sets)
+    model = result.model
+    assert (model.cause, model.tightest, result.limited) == (limits, limits, True)
+    domain = next(d for d in result.data.domains if d.domain == limits)
+    queues = sorted(by_queue(result.data, domain), key=lambda q: q.packets)
+    span_ps = result.data.measured_ns * 1e3
+    assert [q.full / span_ps > 0.9 for q in queues] == [False, False, False, True]
+    assert f"of core {queues[-1].core}'s queue" in words.verdict(result)
+    assert model.rate == pytest.approx(result.mpps, rel=0.05)
+    helps = {h.change.domain: h for h in check(result, jobs=2)}
+    # Another core gives each queue other flows.
+    for name in helps.keys() - {"cores"}:
+        said = helps[name]
+        assert said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05), name
+    assert max(helps, key=lambda name: helps[name].predicted) == limits
+    assert (helps[limits].measured or 0.0) > 0.2
+    # At a rate that the same descriptors carry nothing limits.
+    enough = api.run("explain-cpu", UNEVEN | sets | {"traffic.rate": "2 Mpps"})
+    assert not enough.limited
+
+
+def test_more_credits_help_the_queues_that_are_short() -> None:
+    def queue(packets: int, wanted: float, busy_ps: int) -> Queue:
+        return Queue(0, 4, packets, busy_ps, busy_ps, packets, wanted)
+
+    short, idle = queue(100, 150, 4000), queue(50, 50, 1000)
+    # The one does all that comes, the other what it did.
+    assert more([short, idle], 2, 1000) == pytest.approx(200 / 150)
+    assert more([short, short], 1.25, 1000) == pytest.approx(1.25)
+    assert more([queue(100, 400, 4000), idle], 2, 1000) == pytest.approx(250 / 150)
+    # Senders without a law send what is carried.
+    assert more([queue(100, inf, 4000), idle], 2, 1000) == 2
+
+
 def test_what_waits_for_a_tracker_moves_to_the_memory() -> None:
     spent = {"home-trackers": 60.0, "dram": 50.0, "cores": 100.0}
-    use = Use("home-trackers", "read", 20, 20.0, 100.0, 1.0, 1.0, 1.0, 1.0)
+    use = Use("home-trackers", "read", 20, 20.0, 100.0, 1.0, 1.0, 1.0, 100.0, 1.0)
     # Ten lines wait for twenty trackers; a read takes 100 ns, of which it waits 50.
     memory = Memory(50.0, 50.0, 0.0, 0.0, 0.0, under_way=20.0, held_back=10.0)
     pools = {"cores": Pool(1, 1, spent)}
@@ -118,7 +168,7 @@ def test_a_link_with_room_is_not_what_credits_wait_for(
     link_load: float, walks_ns: float, named: str
 ) -> None:
     spent = {"iommu": walks_ns, "dram": 0.0, "io-credits": 213.0, "pcie": 219.0}
-    link = Use("pcie", "direction", 1, link_load, 10.0, 1.0, 1.0, 0.0, 3.0)
+    link = Use("pcie", "direction", 1, link_load, 10.0, 1.0, 1.0, 0.0, 10.0, 3.0)
     pools = {"io-credits": Pool(88, 71, spent)}
     memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     assert Model(10.0, {}, pools, memory, [link]).cause == named
@@ -129,7 +179,7 @@ def test_no_credit_is_held_without_a_cause(explained: tuple[str, Result]) -> Non
     for name, pool in result.model.pools.items():
         assert all(ns >= 0 for ns in pool.spent_ns.values()), name
         if name != "cores":
-            held = result.model.use(name).latency_ns
+            held = result.model.use(name).own_ns
             assert sum(pool.spent_ns.values()) == pytest.approx(held), name
 
 

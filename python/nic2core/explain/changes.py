@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.quantity import times
+from nic2core.explain.queues import by_queue, more
 from nic2core.explain.use import serves
 
 if TYPE_CHECKING:
@@ -50,6 +51,14 @@ def _more(domain: str, factor: float) -> Callable[[Model], Model]:
         return model.with_others(domain, factor)
 
     return apply
+
+
+def _more_by_queue(data: Results, domain: str, factor: float) -> Callable[[Model], Model]:
+    """So many times the credits in each queue, which help only those that are short of them."""
+    found = next((d for d in data.domains if d.domain == domain), None)
+    queues = by_queue(data, found) if found is not None else []
+    span_ps = data.measured_ns * 1e3
+    return _more(domain, more(queues, factor, span_ps) if queues else factor)
 
 
 def _credits(domain: str, factor: float) -> Callable[[Model], Model]:
@@ -144,7 +153,8 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     if queues.get("pool_buffers") is not None:
         # The buffers that the descriptors hold; what the pool has beyond stays.
         sets["queues.pool_buffers"] = queues["pool_buffers"] + queues["rx_descriptors"]
-    yield Change("descriptors", "twice the descriptors", sets, _more("descriptors", 2))
+    apply = _more_by_queue(data, "descriptors", 2)
+    yield Change("descriptors", "twice the descriptors", sets, apply)
     if pcie is not None:
         if pcie["lanes"] < MAX_LANES:
             sets = {"machine.pcie.lanes": 2 * pcie["lanes"]}
@@ -189,6 +199,19 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         sets["machine.l2.superqueue"] = superqueue + registers // 2
     yield Change("miss-registers", f"{registers} per core", sets, _registers(2))
     yield from _more_cores(data, scenario)
+    yield from _send_queues(data, scenario)
+
+
+def _send_queues(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
+    """More descriptors of send queues, and more of them read at a time."""
+    sets = {"queues.tx_descriptors": 2 * scenario["queues"]["tx_descriptors"]}
+    apply = _more_by_queue(data, "tx-descriptors", 2)
+    yield Change("tx-descriptors", "twice the descriptors", sets, apply)
+    batch = scenario["machine"]["nic"].get("tx_descriptor_batch")
+    if batch is not None:
+        sets = {"machine.nic.tx_descriptor_batch": 2 * batch}
+        apply = _more_by_queue(data, "tx-fetches", 2)
+        yield Change("tx-fetches", f"{2 * batch} descriptors each", sets, apply)
 
 
 def _network_share(data: Results) -> float:

@@ -11,6 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.quantity import gigahertz, nanoseconds, size_bytes
+from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import ONLY_INFORMS, Use, serves, uses, work
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 LINKS = ("wire", "pcie", "nic-port")
 FULL = 0.95
 """A link with less load limits nothing: what waits there has come in bunches that others make."""
-NOTICED = 0.1
-"""Waits below this share of the time for which a credit is held are not what limits."""
 
 LOAD = "load"
 """The offered load, where a domain is meant: nothing on the path limits."""
@@ -190,6 +189,11 @@ def model(data: Results, scenario: dict[str, Any]) -> Model:
     if what != "transactions" and "cores" in by_name and rate > 0:
         pools["cores"] = _cores(data, scenario, domains)
     others = {u.name: u.allows_mps for u in used if u.name not in {*pools, *ONLY_INFORMS}}
+    if "tx-descriptors" in by_name:
+        pools["tx-descriptors"] = _sends(by_name, pools)
+        del others["tx-descriptors"]
+    if "tx-fetches" in by_name:
+        others["tx-fetches"] *= _room_in_fetches(data, scenario, by_name["tx-fetches"])
     if "socket-link" in by_name and rate > 0 and _crosses_sockets(scenario, what):
         others["socket-link"] = rate / max(by_name["socket-link"].load, 1e-9)
     if "iommu" in others and rate > 0:
@@ -276,6 +280,26 @@ def _reads(
     else:
         spent[name] = rest
     return Pool(pool.credits, pool.uses_per_work, spent)
+
+
+def _sends(by_name: dict[str, Use], pools: dict[str, Pool]) -> Pool:
+    """Transmit descriptors of the fullest queue: while packets are read, and all other time."""
+    sends = by_name["tx-descriptors"]
+    reads = pools["read-credits"].spent_ns if "read-credits" in pools else {}
+    spent = {
+        name: ns
+        for name, ns in reads.items()
+        if name != "read-credits" and (name not in LINKS or by_name[name].load >= FULL)
+    }
+    spent["tx-descriptors"] = max(0.0, sends.own_ns - sum(spent.values()))
+    return Pool(sends.credits, sends.uses_per_work, spent)
+
+
+def _room_in_fetches(data: Results, scenario: dict[str, Any], fetches: Use) -> float:
+    """How many times as many descriptors the reads of a send queue could have brought."""
+    batch: int = scenario["machine"]["nic"]["tx_descriptor_batch"]
+    queue = next(q for q in data.queues if q.core == fetches.core)
+    return max(1.0, batch * queue.tx_fetches / (queue.sent or 1))
 
 
 def _iommu_load(

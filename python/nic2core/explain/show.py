@@ -35,7 +35,8 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     rate, what = work(result.data)
     console.print(
         f"The run does {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
-        "held); I/O write credits count in whole TLPs. The marked domain is where the credits "
+        "held); I/O write credits count in whole TLPs, descriptors in the fullest queue. The "
+        "marked domain is where the credits "
         "that allow least spend most of their wait. A change helps up to what the next domain "
         "allows.",
         style="dim",
@@ -149,6 +150,7 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
         "domains": [
             {
                 "domain": u.name,
+                "core": u.core,
                 "unit": u.unit,
                 "credits": u.credits,
                 "in_use": u.occupancy,

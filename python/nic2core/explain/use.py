@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from nic2core.explain.queues import by_queue, fullest
+
 if TYPE_CHECKING:
     from nic2core.results_model import Domain, Results, TenantResults
 
@@ -35,8 +37,12 @@ class Use:
     """Credits taken for each piece of work."""
     starved: float
     """Share of time in which something waited and none was free, 0 to 1."""
+    own_ns: float
+    """That without waits for others, where these are known."""
     allows_mps: float
     """Work that all credits would carry at this latency, millions a second."""
+    core: int | None = None
+    """The core whose queue this is: the fullest, of a domain of which each has its own credits."""
 
     @property
     def load(self) -> float:
@@ -77,28 +83,40 @@ def uses(data: Results) -> list[Use]:
 def _use(data: Results, d: Domain) -> Use:
     rate, _ = work(data)
     span = data.measured_ns
-    occupancy = d.busy_ps / 1e3 / span
-    latency = d.busy_ps / 1e3 / d.uses if d.uses else 0.0
-    per_us = d.uses / span * 1e3
+    there_are, taken, core = d.credits, d.uses, None
+    busy_ps, own_ps = d.busy_ps, _own_ps(data, d)
+    queues = by_queue(data, d)
+    if queues:
+        q = fullest(queues)
+        there_are, taken, core = q.credits, q.uses, q.core
+        busy_ps, own_ps = q.busy_ps, q.own_ps
+    latency, own = (ps / 1e3 / taken if taken else 0.0 for ps in (busy_ps, own_ps))
+    per_us = taken / span * 1e3
     per_work = per_us / rate if rate > 0 else 0.0
     if d.domain == "wire":
         # It carries what is offered, dropped or not.
         per_work = 1.0
-    held = _own_latency(data, d, latency)
-    allows = d.credits / (held * per_work) * 1e3 if held * per_work > 0 else inf
-    starved = d.starved_ps / 1e3 / span
-    return Use(d.domain, d.unit, d.credits, occupancy, latency, per_us, per_work, starved, allows)
+    return Use(
+        name=d.domain,
+        unit=d.unit,
+        credits=there_are,
+        occupancy=busy_ps / 1e3 / span,
+        latency_ns=latency,
+        uses_per_us=per_us,
+        uses_per_work=per_work,
+        starved=d.starved_ps / 1e3 / span,
+        own_ns=own,
+        allows_mps=there_are / (own * per_work) * 1e3 if own * per_work > 0 else inf,
+        core=core,
+    )
 
 
-def _own_latency(data: Results, d: Domain, latency: float) -> float:
-    """The latency without what a credit waits for a later domain that is full.
+def _own_ps(data: Results, d: Domain) -> float:
+    """The time for which credits are held without the waits for a later domain that is full.
 
-    A packet in the SRAM waits for the first of its write credits, and a descriptor for its core:
-    more of them would wait longer.
+    A packet in the SRAM waits for the first of its write credits: more room would wait longer.
     """
-    stage = {s.stage: s.distribution.mean_ns for s in data.latency}
-    if d.domain == "nic-sram":
-        return max(0.0, latency - stage.get("nic", 0.0))
-    if d.domain == "descriptors":
-        return max(0.0, latency - stage.get("queue", 0.0))
-    return latency
+    if d.domain != "nic-sram":
+        return d.busy_ps
+    nic = next((s.distribution.mean_ns for s in data.latency if s.stage == "nic"), 0.0)
+    return max(0.0, d.busy_ps - nic * 1e3 * d.uses)

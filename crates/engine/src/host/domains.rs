@@ -9,6 +9,7 @@ use crate::memory::dram::ChannelStats;
 use crate::memory::line::LINE_BYTES;
 use crate::memory::placement::config::Policy;
 use crate::memory::system::Stop;
+use crate::nic::counts::Counts;
 use crate::stats::occupancy::{Occupancy, Starvation};
 use crate::stats::results::{CoreTime, Domain};
 use crate::time::{PS_PER_S, Ps};
@@ -32,8 +33,8 @@ impl Pool {
 pub(super) struct DomainCounters {
     /// Bytes in the NIC's input SRAM.
     pub(super) sram: Pool,
-    /// Receive descriptors that hold a packet or wait to be posted again.
-    pub(super) descriptors: Pool,
+    /// Packets that wait for a receive descriptor, or were dropped for want of one.
+    pub(super) no_descriptor: Starvation,
     /// Lines and TLPs of DMA writes.
     pub(super) write_lines: Pool,
     pub(super) write_tlps: Pool,
@@ -56,7 +57,7 @@ pub(super) struct DomainCounters {
 impl DomainCounters {
     pub(super) fn reset(&mut self, now: Ps) {
         self.sram.reset(now);
-        self.descriptors.reset(now);
+        self.no_descriptor.reset(now);
         self.write_lines.reset(now);
         self.write_tlps.reset(now);
         self.read_lines.reset(now);
@@ -121,6 +122,7 @@ impl Host {
         domains.extend(self.home_trackers());
         domains.extend(self.memory_domains());
         domains.extend(self.core_domains());
+        domains.extend(self.transmit_domains());
         domains
     }
 
@@ -138,9 +140,40 @@ impl Host {
             let busy = u128::from(c.link_bits) * PS_PER_S / u128::from(rate.0);
             domains.push(domain("wire", "frame", 1, busy as u64, self.meters.offered));
         }
-        let descriptors = self.queues.iter().map(|q| u64::from(q.rx_descriptors)).sum();
         domains.push(self.pool("nic-sram", "B", self.rx.sram_bytes(), &c.sram));
-        domains.push(self.pool("descriptors", "descriptor", descriptors, &c.descriptors));
+        let now = self.meters.now;
+        let sum = |of: fn(&Counts, Ps) -> u64| self.queues.iter().map(|q| of(&q.counts, now)).sum();
+        let descriptors = u64::from(self.scenario.queues.rx_descriptors) * self.queues.len() as u64;
+        let (busy, uses) = (sum(|c, now| c.rx.time(now)), sum(|c, _| c.rx.uses));
+        domains.push(Domain {
+            starved_ps: c.no_descriptor.time(now).0,
+            ..domain("descriptors", "descriptor", descriptors, busy, uses)
+        });
+        domains
+    }
+
+    /// The send queues, if something is sent: their descriptors, and the reads of these by themselves,
+    /// one of each queue at a time.
+    fn transmit_domains(&self) -> Vec<Domain> {
+        let (now, queues) = (self.meters.now, self.queues.len() as u64);
+        let counts = || self.queues.iter().map(|q| &q.counts);
+        let mut domains = Vec::new();
+        let (busy, sent) =
+            (counts().map(|c| c.tx.time(now)).sum(), counts().map(|c| c.tx.uses).sum());
+        if sent > 0 {
+            let descriptors = u64::from(self.scenario.queues.tx_descriptors) * queues;
+            // Of the queue that waits the longest.
+            let starved = counts().map(|c| c.tx_starved.time(now).0).max();
+            domains.push(Domain {
+                starved_ps: starved.unwrap_or(0),
+                ..domain("tx-descriptors", "descriptor", descriptors, busy, sent)
+            });
+        }
+        let fetches = counts().map(|c| c.tx_fetches.count).sum();
+        if fetches > 0 {
+            let busy = counts().map(|c| c.tx_fetches.time.0).sum();
+            domains.push(domain("tx-fetches", "read", queues, busy, fetches));
+        }
         domains
     }
 

@@ -114,6 +114,9 @@ impl Host {
             ..fresh
         };
         self.memory.reset_counts(now);
+        for q in &mut self.queues {
+            q.counts.reset(now);
+        }
         if let Some(link) = &mut self.rx.link {
             link.reset_counts();
         }

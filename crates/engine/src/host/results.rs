@@ -82,6 +82,7 @@ impl Host {
             amat_ns: if accesses == 0 { 0.0 } else { slots / 1e3 / accesses as f64 },
             demand_mpps: self.demand_mpps(),
             domains: self.domains(),
+            queues: self.queues.iter().map(|q| q.results(self.meters.now)).collect(),
             core_time: self.core_time(),
             tenants: self.tenant_results(span_ns),
             series: self.series(),

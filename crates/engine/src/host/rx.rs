@@ -177,6 +177,7 @@ impl Host {
     pub(super) fn admit(&mut self, now: Ps, arrival: Arrival, queue: u16, seq: u64) -> Option<u32> {
         let bytes = arrival.bytes;
         self.meters.offered += 1;
+        self.queues[queue as usize].counts.offered += 1;
         self.meters.domains.frame(bytes);
         let sram = &mut self.meters.domains.sram;
         if self.rx.sram_used + u64::from(bytes) > self.rx.sram_bytes {
@@ -240,7 +241,7 @@ impl Host {
                     }
                     if self.queues[queue].fetched == 0 {
                         // The head of the line waits for its descriptor.
-                        self.meters.domains.descriptors.starved.begin(now);
+                        self.meters.domains.no_descriptor.begin(now);
                         if let Some(recording) = &mut self.recording {
                             recording.first(packet, now);
                         }
@@ -248,8 +249,8 @@ impl Host {
                         return;
                     }
                     let buffer = self.queues[queue].use_descriptor();
-                    self.meters.domains.descriptors.starved.end(now);
-                    self.meters.domains.descriptors.used.enter(now, 1);
+                    self.queues[queue].counts.rx.enter(now, 1);
+                    self.meters.domains.no_descriptor.end(now);
                     let p = self.packets.at(packet);
                     (p.buffer, p.in_ring, p.dma_start) = (Some(buffer), true, now);
                     self.fetch_descriptors(queue);
@@ -322,7 +323,7 @@ impl Host {
         self.rx.sram_used -= u64::from(p.bytes);
         self.meters.leave_sram(now, p.bytes.into());
         self.meters.dropped_no_descriptor += 1;
-        self.meters.domains.descriptors.starved.begin(now);
+        self.meters.domains.no_descriptor.begin(now);
         self.meters.in_path -= 1;
         self.lose_backlog(p.queue);
         self.drop_datagram(packet);

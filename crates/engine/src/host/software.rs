@@ -11,8 +11,8 @@ use crate::nic::queue::Queue;
 use crate::time::Ps;
 
 /// The driver posts a packet for transmission.
-fn post(q: &mut Queue, config: &Queues, packet: u32, ops: &mut Ops) {
-    q.take_tx();
+fn post(now: Ps, q: &mut Queue, config: &Queues, packet: u32, ops: &mut Ops) {
+    q.take_tx(now);
     ops.store(q.tx_ring.advance(), LineKind::Descriptor, Dep::Free);
     ops.compute(config.tx_instructions);
     ops.push(Op::Mark { mark: Mark::Transmit, packet });
@@ -53,7 +53,7 @@ impl Host {
                 mapper.unmap(now, core, (sent_from, data), iommu, ops);
             }
         }
-        let sent = q.reap();
+        let sent = q.reap(now);
         for line in q.tx_completions.advance_by(sent) {
             ops.load(line, LineKind::Descriptor, Dep::Free);
         }
@@ -62,9 +62,11 @@ impl Host {
             && let Some(handle) = q.tx_backlog.pop_front()
         {
             mapper.iter_mut().for_each(|(mapper, _)| mapper.map(ops));
-            post(q, config, handle, ops);
+            post(now, q, config, handle, ops);
         }
-        let burst = (q.visible.len() as u32).min(config.burst).min(q.reply_room());
+        let wanted = (q.visible.len() as u32).min(config.burst);
+        let burst = wanted.min(q.reply_room());
+        q.waits_for_tx(now, burst < wanted);
         if let (Some(recording), Some(taken)) = (&mut self.recording, taken) {
             let packets = q.visible.iter().take(burst as usize);
             recording.pass_all(packets, &[(Point::Taken, taken)]);
@@ -107,7 +109,7 @@ impl Host {
                 q.use_tx_buffer();
                 if q.tx_room() > 0 {
                     mapper.iter_mut().for_each(|(mapper, _)| mapper.map(ops));
-                    post(q, config, handle, ops);
+                    post(now, q, config, handle, ops);
                 } else {
                     q.tx_backlog.push_back(handle);
                 }
@@ -139,8 +141,9 @@ impl Host {
                 c.in_service += 1;
                 let p = self.packets.at(packet);
                 p.begun = now;
-                let queue = p.queue as usize;
+                let (queue, waited) = (p.queue as usize, now.saturating_sub(p.visible));
                 let q = &mut self.queues[queue];
+                q.counts.waited += waited;
                 (q.backlog, q.taken) = (q.backlog.saturating_sub(1), q.taken - 1);
                 self.top_up(queue);
             }
@@ -178,7 +181,8 @@ impl Host {
                 let queue = packet as usize;
                 let q = &mut self.queues[queue];
                 let posted = q.post();
-                self.meters.domains.descriptors.used.leave(now, posted.into());
+                q.counts.rx.leave(now, posted.into());
+                q.counts.unfetched.enter(now, posted.into());
                 self.fetch_descriptors(queue);
                 self.receive(now);
                 self.ring_tx(now, queue as u16);

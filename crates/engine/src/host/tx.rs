@@ -133,6 +133,7 @@ impl Host {
         }
         let queue = p.queue;
         self.tx.in_flight += 1;
+        self.queues[queue as usize].counts.unread.enter(now, 1);
         if self.tx.descriptor_batch.is_some() {
             let q = &mut self.queues[queue as usize];
             q.tx_posted.push_back(packet);
@@ -197,6 +198,8 @@ impl Host {
                 continue;
             }
             self.tx.asked = 0;
+            let (now, queue) = (self.events.now(), self.packets.get(packet).queue);
+            self.queues[queue as usize].counts.unread.leave(now, 1);
             match turn {
                 Some(queue) => self.end_turn(queue),
                 None => {
@@ -377,6 +380,8 @@ impl Host {
             For::Descriptors { queue, count } => {
                 let q = &mut self.queues[queue as usize];
                 q.fetched += count;
+                q.counts.unfetched.leave(now, count.into());
+                q.counts.rx_fetches.ended(now - r.started);
                 q.fetching = false;
                 self.fetch_descriptors(queue as usize);
                 self.receive(now);
@@ -387,6 +392,7 @@ impl Host {
                     let read = q.tx_posted.iter().take(count as usize);
                     recording.pass_all(read, &[(Point::Descriptor, now)]);
                 }
+                q.counts.tx_fetches.ended(now - r.started);
                 q.tx_ready.extend(q.tx_posted.drain(..count as usize));
                 self.tx.active.push_back(queue);
             }

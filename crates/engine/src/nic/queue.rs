@@ -4,11 +4,13 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::counts::Counts;
 use super::pool::{Buffer, Pool};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
 use crate::nic::config::Nic;
 use crate::nic::config::{Queues, Start};
 use crate::rng::Stream;
+use crate::time::Ps;
 use crate::units::Size;
 
 /// A ring of small entries in memory, written in order.
@@ -215,6 +217,7 @@ pub(crate) struct Queue {
     /// First lines of the transmit buffers, in the order of their use.
     tx_buffers: Vec<Line>,
     tx_lines: u32,
+    pub(crate) counts: Counts,
 }
 
 impl Queue {
@@ -282,8 +285,10 @@ impl Queue {
             metadata_lines: lines_in(config.metadata.0),
             tx_buffers,
             tx_lines,
+            counts: Counts::default(),
         };
-        queue.post();
+        let posted = queue.post();
+        queue.counts.unfetched.enter(Ps::ZERO, posted.into());
         queue
     }
 
@@ -350,9 +355,16 @@ impl Queue {
         self.next_tx = (self.next_tx + 1) % self.tx_buffers.len() as u32;
     }
 
+    /// Whether the core takes fewer packets than it could, as there is no place for their replies.
+    pub(crate) fn waits_for_tx(&mut self, now: Ps, waits: bool) {
+        let starved = &mut self.counts.tx_starved;
+        if waits { starved.begin(now) } else { starved.end(now) }
+    }
+
     /// Takes the next transmit descriptor.
-    pub(crate) fn take_tx(&mut self) {
+    pub(crate) fn take_tx(&mut self, now: Ps) {
         debug_assert!(self.tx_room() > 0);
+        self.counts.tx.enter(now, 1);
         self.transmitting += 1;
     }
 
@@ -369,7 +381,7 @@ impl Queue {
 
     /// The driver takes back the descriptors of all packets reported as sent, and with them the
     /// receive buffers they were sent from. Returns how many completions that were.
-    pub(crate) fn reap(&mut self) -> u32 {
+    pub(crate) fn reap(&mut self, now: Ps) -> u32 {
         let n = std::mem::take(&mut self.completed);
         let copies = self.sent.iter().take(n as usize).filter(|from| from.is_none()).count();
         self.reaped_tx = (self.reaped_tx + copies as u32) % self.tx_buffers.len() as u32;
@@ -377,6 +389,7 @@ impl Queue {
             self.pool.put(buffer);
         }
         self.transmitting -= n;
+        self.counts.tx.leave(now, n.into());
         n / self.tx_completion_batch
     }
 

@@ -47,6 +47,9 @@ pub struct Results {
     pub demand_mpps: Option<f64>,
     /// The domains on the path, in path order.
     pub domains: Vec<Domain>,
+    /// Each pair of queues, in the order of their cores; none in a run without packets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueueResults>,
     /// What the time of the cores that serve packets went into; of all that have a tenant if none
     /// serves packets.
     pub core_time: CoreTime,
@@ -325,7 +328,7 @@ pub struct DmaResults {
 pub struct Domain {
     /// `wire`, `nic-sram`, `descriptors`, `pcie` or `nic-port`, `posted-credits`, `read-tags`, `iommu`,
     /// `io-credits`, `read-credits`, `io-ways`, `home-trackers`, `read-queue`, `write-queue`, `dram`,
-    /// `socket-link`, `miss-registers`, `cores`.
+    /// `socket-link`, `miss-registers`, `cores`, `tx-descriptors`, `tx-fetches`.
     pub domain: String,
     /// What one credit is for: `frame`, `B`, `descriptor`, `TLP`, `line`, ...
     pub unit: String,
@@ -344,6 +347,43 @@ pub struct Domain {
     pub holds_reads_ps: u64,
     /// Time integral of the requests of cores that wait in this domain, request × ps.
     pub holds_cores_ps: u64,
+}
+
+/// A receive queue and the send queue of the same core: what one has, others cannot use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct QueueResults {
+    /// The core, from 0.
+    pub core: u32,
+    /// Packets that came for it, dropped or not.
+    pub offered: u64,
+    /// Packets that took a receive descriptor.
+    pub received: u64,
+    /// Time integral of the receive descriptors that hold a packet or wait to be posted again,
+    /// descriptor × ps.
+    pub rx_busy_ps: u64,
+    /// Time that visible packets waited for the core, packet × ps.
+    pub rx_waited_ps: u64,
+    /// Time integral of the posted receive descriptors that the NIC has not read, descriptor × ps.
+    pub rx_unfetched_ps: u64,
+    /// Reads of receive descriptors.
+    pub rx_fetches: u64,
+    /// Time that these took, ps.
+    pub rx_fetching_ps: u64,
+    /// Packets that took a transmit descriptor.
+    pub sent: u64,
+    /// Time integral of the transmit descriptors that the driver has taken and not taken back,
+    /// descriptor × ps.
+    pub tx_busy_ps: u64,
+    /// Time in which the core left packets waiting because there was no transmit descriptor for
+    /// what they would send, ps.
+    pub tx_starved_ps: u64,
+    /// Time integral of the packets posted for transmission whose data the NIC has not asked for,
+    /// packet × ps.
+    pub tx_unread_ps: u64,
+    /// Reads of transmit descriptors by themselves (`nic.tx_descriptor_batch`).
+    pub tx_fetches: u64,
+    /// Time that these took, ps.
+    pub tx_fetching_ps: u64,
 }
 
 /// What the time of cores went into.

@@ -1,0 +1,134 @@
+//! What is counted of each pair of queues: what one of them has, no other can use.
+
+use super::queue::Queue;
+use crate::stats::occupancy::{Occupancy, Starvation};
+use crate::stats::results::QueueResults;
+use crate::time::Ps;
+
+/// Reads of descriptors, of a queue one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fetches {
+    pub(crate) count: u64,
+    /// From the request to the data at the NIC, of all together.
+    pub(crate) time: Ps,
+}
+
+impl Fetches {
+    pub(crate) fn ended(&mut self, took: Ps) {
+        self.count += 1;
+        self.time += took;
+    }
+}
+
+/// Counters of a pair of queues.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts {
+    /// Packets that came for it.
+    pub(crate) offered: u64,
+    /// Receive descriptors that hold a packet or wait to be posted again.
+    pub(crate) rx: Occupancy,
+    /// Posted receive descriptors that the NIC has not read.
+    pub(crate) unfetched: Occupancy,
+    pub(crate) rx_fetches: Fetches,
+    /// Time that visible packets have waited for the core to begin them.
+    pub(crate) waited: Ps,
+    /// Transmit descriptors that the driver has taken and not taken back.
+    pub(crate) tx: Occupancy,
+    /// Time in which packets waited for the core, and the core for one of those.
+    pub(crate) tx_starved: Starvation,
+    /// Packets posted for transmission whose data the NIC has not asked for.
+    pub(crate) unread: Occupancy,
+    /// Of transmit descriptors by themselves.
+    pub(crate) tx_fetches: Fetches,
+}
+
+impl Counts {
+    /// Starts the measured time.
+    pub(crate) fn reset(&mut self, now: Ps) {
+        self.rx.reset(now);
+        self.tx.reset(now);
+        self.unread.reset(now);
+        self.tx_starved.reset(now);
+        self.unfetched.reset(now);
+        (self.offered, self.waited) = (0, Ps::ZERO);
+        (self.rx_fetches, self.tx_fetches) = Default::default();
+    }
+}
+
+impl Queue {
+    /// What has been counted up to now.
+    pub(crate) fn results(&self, now: Ps) -> QueueResults {
+        let c = &self.counts;
+        QueueResults {
+            core: self.core.into(),
+            offered: c.offered,
+            received: c.rx.uses,
+            rx_busy_ps: c.rx.time(now),
+            rx_waited_ps: c.waited.0,
+            rx_unfetched_ps: c.unfetched.time(now),
+            rx_fetches: c.rx_fetches.count,
+            rx_fetching_ps: c.rx_fetches.time.0,
+            sent: c.tx.uses,
+            tx_busy_ps: c.tx.time(now),
+            tx_starved_ps: c.tx_starved.time(now).0,
+            tx_unread_ps: c.unread.time(now),
+            tx_fetches: c.tx_fetches.count,
+            tx_fetching_ps: c.tx_fetches.time.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::stats::results::QueueResults;
+    use crate::testing::{forwarder, pcie_json, results};
+
+    /// Forwarding of one flow at a rate that its queue cannot carry, with the given keys set.
+    fn one_flow(set: &[(&str, serde_json::Value)]) -> (QueueResults, f64) {
+        let one = [
+            ("/machine/pcie", pcie_json()),
+            ("/traffic/flows", json!(1)),
+            ("/traffic/rate", json!("20 Mpps")),
+            ("/traffic/sizes/size", json!("64 B")),
+        ];
+        let r = results(&forwarder(&[&one, set].concat()));
+        let (idle, busy): (Vec<_>, Vec<_>) = r.queues.into_iter().partition(|q| q.offered == 0);
+        assert_eq!((idle.len(), busy.len()), (1, 1));
+        let q = &idle[0];
+        let unused =
+            [q.received, q.rx_busy_ps, q.rx_waited_ps, q.sent, q.tx_busy_ps, q.tx_unread_ps];
+        assert_eq!(unused, [0; 6], "{q:?}");
+        assert!(busy[0].offered > busy[0].received && busy[0].received >= r.packets.completed - 8);
+        (busy[0].clone(), r.measured_ns * 1e3)
+    }
+
+    #[test]
+    fn a_receive_queue_that_is_short_has_none_that_the_nic_could_use() {
+        let (q, span) = one_flow(&[("/queues/rx_descriptors", json!(4))]);
+        let used = (q.rx_busy_ps + q.rx_unfetched_ps) as f64 / span;
+        assert!((3.9..=4.0).contains(&used), "{used} of 4: {q:?}");
+        assert!(q.tx_starved_ps == 0, "{q:?}");
+    }
+
+    #[test]
+    fn a_send_queue_that_is_short_has_all_in_use_while_packets_wait() {
+        let (q, span) = one_flow(&[("/queues/tx_descriptors", json!(2))]);
+        let used = q.tx_busy_ps as f64 / span;
+        assert!((1.8..=2.0).contains(&used), "{used} of 2: {q:?}");
+        assert!(q.tx_starved_ps as f64 > 0.9 * span, "{q:?}");
+        assert!(q.tx_unread_ps as f64 / span < 0.1, "{q:?}");
+        assert_eq!(q.tx_fetches, 0);
+    }
+
+    #[test]
+    fn a_send_queue_that_waits_for_its_descriptors_always_reads_some() {
+        let (q, span) = one_flow(&[("/machine/nic/tx_descriptor_batch", json!(1))]);
+        // One that was under way when measuring began counts as a whole.
+        assert!((0.95..=1.01).contains(&(q.tx_fetching_ps as f64 / span)), "{q:?}");
+        assert!(q.tx_fetches.abs_diff(q.sent) < 100, "{q:?}");
+        // All but a few of those in use wait for it.
+        assert!(q.tx_unread_ps as f64 > 0.9 * q.tx_busy_ps as f64, "{q:?}");
+    }
+}

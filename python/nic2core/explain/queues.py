@@ -1,0 +1,102 @@
+"""Domains of which each queue has credits of its own: one may be short while others idle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nic2core.results_model import Domain, QueueResults, Results
+
+
+NOTICED = 0.1
+"""Waits below this share of the time for which a credit is held are not what limits."""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """One queue's part of a domain."""
+
+    core: int
+    credits: int
+    uses: int
+    """Credits taken."""
+    busy_ps: int
+    """Time integral of its credits in use, credit x ps."""
+    own_ps: int
+    """That without waits for other domains, which more credits would only make longer."""
+    packets: int
+    """Packets that went through it."""
+    wanted: float
+    """Packets that came for it, dropped or not; no end of them if the traffic has no law."""
+
+    @property
+    def full(self) -> float:
+        """Share of its credits that is in use by what is its own, x ps."""
+        return self.own_ps / self.credits
+
+
+def by_queue(data: Results, d: Domain) -> list[Queue]:
+    """A domain's queues, if each has credits of its own."""
+    parts = {"descriptors": _receives, "tx-descriptors": _sends, "tx-fetches": _fetches}
+    if d.domain not in parts:
+        return []
+    credits_ = d.credits // max(1, len(data.queues))
+    return [
+        Queue(
+            q.core,
+            credits_,
+            *parts[d.domain](q),
+            packets=q.received,
+            wanted=inf if data.demand_mpps is None else q.offered,
+        )
+        for q in data.queues
+    ]
+
+
+def _receives(q: QueueResults) -> tuple[int, int, int]:
+    """Receive descriptors; in more of them packets would only wait longer for their core.
+
+    One that is posted again is of use when the NIC has read it: that takes the read that is under
+    way, and the next.
+    """
+    read_ps = _each(q.rx_fetching_ps, q.rx_fetches) * 2 * q.received
+    busy_ps = q.rx_busy_ps + min(q.rx_unfetched_ps, read_ps)
+    waited_ps = q.rx_waited_ps if q.rx_waited_ps > NOTICED * busy_ps else 0
+    return q.received, busy_ps, max(0, busy_ps - waited_ps)
+
+
+def _sends(q: QueueResults) -> tuple[int, int, int]:
+    """Transmit descriptors; more of them would wait longer for the NIC to ask for their data.
+
+    Where it reads descriptors by themselves, one such read is their own.
+    """
+    read_ps = _each(q.tx_fetching_ps, q.tx_fetches) * q.sent
+    return q.sent, q.tx_busy_ps, q.tx_busy_ps - max(0, q.tx_unread_ps - read_ps)
+
+
+def _fetches(q: QueueResults) -> tuple[int, int, int]:
+    """Reads of transmit descriptors, one after the other."""
+    return q.tx_fetches, q.tx_fetching_ps, q.tx_fetching_ps
+
+
+def _each(time_ps: int, count: int) -> int:
+    return time_ps // count if count else 0
+
+
+def fullest(queues: list[Queue]) -> Queue:
+    """The one that limits, if one does."""
+    return max(queues, key=lambda q: q.full)
+
+
+def more(queues: list[Queue], factor: float, span_ps: float) -> float:
+    """How many times as many packets they carry with so many times the credits.
+
+    The fullest is taken to limit. Each carries what comes for it, as far as its credits do.
+    """
+    packets = sum(q.packets for q in queues)
+    if packets == 0 or any(q.wanted == inf for q in queues):
+        return factor
+    carried = (min(q.wanted, factor * q.packets * span_ps / q.full) for q in queues if q.full > 0)
+    return max(1.0, sum(carried) / packets)
