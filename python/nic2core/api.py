@@ -113,7 +113,9 @@ def warn_of_keys_without_effect(runs: Sequence[Prepared], *, peak: bool = False)
         if not peak and key.partition(".")[0] == "slo":
             because = ["only a peak search keeps an objective"]
         if all(because):
-            warnings.warn(f"{key} has no effect here: {because[0]}.", WithoutEffect, stacklevel=3)
+            values = ", ".join(dict.fromkeys(toml_value(run.settings[key]) for run in runs))
+            text = f"{key} = {values} has no effect here: {because[0]}."
+            warnings.warn(text, WithoutEffect, stacklevel=3)
 
 
 def find(path: str | Path) -> Path:

@@ -180,11 +180,13 @@ def test_a_key_without_effect_is_warned_of_unless_another_run_feels_it(small: Sc
     short = {"run.warmup": "1 us", "run.duration": "1 us", "run.sample": "1 us"}
     for source in (dma, DEMO):
         sets = {**SMALL, **short, "placement.policy": "dma", "placement.io_ways": 4}
-        with pytest.warns(WithoutEffect, match=r"placement\.io_ways has no effect here: placement"):
+        with pytest.warns(WithoutEffect, match=r"io_ways = 4 has no effect here: placement"):
             nic2core.run(source, sets)
-    with pytest.warns(WithoutEffect, match=r"placement\.io_ways has no effect"):
+    with pytest.warns(WithoutEffect, match=r"placement\.io_ways = 2, 4 has no effect"):
         nic2core.sweep(dma, {"placement.io_ways": [2, 4]}, overrides=short)
-    with pytest.warns(WithoutEffect, match="slo.drops has no effect here: only a peak search"):
+    with pytest.warns(
+        WithoutEffect, match=r"slo\.drops = 1 % has no effect here: only a peak search"
+    ):
         nic2core.run(dma, {**short, "slo.drops": "1 %"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")

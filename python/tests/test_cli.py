@@ -227,8 +227,8 @@ def test_a_key_without_effect_is_told_beside_the_results(
     said = capsys.readouterr()
     assert json.loads(said.out)["settings"]["placement.io_ways"] == "4"
     assert said.err == (
-        'nic2core: placement.io_ways has no effect here: placement.policy = "dma" writes nothing '
-        "to the LLC.\n"
+        'nic2core: placement.io_ways = 4 has no effect here: placement.policy = "dma" writes '
+        "nothing to the LLC.\n"
     )
 
 

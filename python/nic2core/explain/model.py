@@ -231,7 +231,8 @@ def _writes(
     late = wait("dram") if pool.name == "io-credits" else 0.0
     # What is for the other socket waits for the link to it, where that is the fuller one.
     remote = scenario["queues"].get("memory") == "remote"
-    behind = remote and by_name["socket-link"].load > by_name["dram"].load
+    link = by_name.get("socket-link")
+    behind = remote and link is not None and link.load > by_name["dram"].load
     full = "socket-link" if behind else "dram"
     spent = {"iommu": wait("iommu"), "home-trackers": wait("home-trackers")}
     spent[full] = wait("write-queue") + late

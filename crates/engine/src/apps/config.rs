@@ -35,6 +35,11 @@ impl AppConfig {
         !matches!(self, AppConfig::Stream(_) | AppConfig::Xmem(_))
     }
 
+    /// Whether it has data beside the packets.
+    pub(crate) fn has_data(&self) -> bool {
+        !matches!(self, AppConfig::L2fwd(_))
+    }
+
     /// Notes which values cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         match self {

@@ -42,7 +42,8 @@ impl Scenario {
     /// Whether anything lies in the memory of the other socket.
     pub fn uses_remote_memory(&self) -> bool {
         let remote = |memory| memory == MemoryNode::Remote;
-        remote(self.queues.memory) || self.tenants.iter().any(|t| remote(t.memory))
+        self.traffic.is_some() && remote(self.queues.memory)
+            || self.tenants.iter().any(|t| t.app.has_data() && remote(t.memory))
     }
 }
 

@@ -1,11 +1,24 @@
 //! Keys that are allowed but decide nothing, because of what another key says: a user who changes one
 //! should hear of it.
+//!
+//! The functions below go through the keys in the order of docs/scenario.md, and ask of each whether
+//! there is a scenario in which nothing reads it. A test holds every key of the schema against that.
+//! What only has no effect by chance is not told: a larger cache that nothing fills, say, or a limit
+//! that is not reached.
 
 use super::Scenario;
+use super::validate::serving_cores;
 use crate::apps::config::AppConfig;
 use crate::apps::kvs::config::Requests;
-use crate::iommu::config::Mode;
+use crate::apps::l3fwd::config::Transmit;
+use crate::iommu::config::{IommuConfig, Mode, PageSize};
+use crate::memory::config::{Inclusion, Prefetch, SetIndex};
+use crate::memory::dram::Refresh;
+use crate::memory::line::MemoryNode;
 use crate::memory::placement::config::Policy;
+use crate::nic::dma_bench::Direction;
+use crate::transport::config::ControlConfig;
+use crate::wire::config::TrafficConfig;
 
 /// A key that decides nothing in a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,48 +31,288 @@ pub struct WithoutEffect {
 
 /// All keys that decide nothing in this scenario, whether they were given or not.
 pub fn without_effect(scenario: &Scenario) -> Vec<WithoutEffect> {
-    let Scenario { machine, placement, tenants, .. } = scenario;
-    let mut found = Vec::new();
-    let mut add = |key: String, because| found.push(WithoutEffect { key, because });
-    if placement.policy == Policy::Dma {
-        add("placement.io_ways".into(), "placement.policy = \"dma\" writes nothing to the LLC");
-    }
-    let drawn = |app: &AppConfig| match app {
-        AppConfig::Kvs(kvs) => kvs.requests == Requests::Drawn,
-        _ => false,
+    let bench = scenario.dma_bench.as_ref();
+    let mut found = Found {
+        scenario,
+        queues: if scenario.traffic.is_some() { serving_cores(scenario) } else { 0 },
+        bench_reads: bench.is_some_and(|b| b.direction == Direction::Read),
+        bench_writes: bench.is_some_and(|b| b.direction == Direction::Write),
+        keys: Vec::new(),
     };
-    let mut serving = tenants.iter().filter(|t| t.app.serves_packets()).peekable();
-    if serving.peek().is_some() && serving.all(|t| drawn(&t.app)) {
+    found.processor();
+    found.memory();
+    found.nic();
+    found.pcie();
+    if let Some(iommu) = &scenario.machine.iommu {
+        found.iommu(iommu);
+    }
+    found.traffic();
+    found.bench_and_placement();
+    found.tenants();
+    found.keys
+}
+
+const NO_DMA: &str = "there is neither traffic nor a DMA benchmark";
+const NO_PACKETS: &str = "a DMA benchmark receives and sends no packets";
+const ONLY_READS: &str = "dma_bench.direction is \"read\"";
+const ONLY_WRITES: &str = "dma_bench.direction is \"write\"";
+
+/// What a scenario runs, and the keys found.
+struct Found<'a> {
+    scenario: &'a Scenario,
+    /// Queues that receive packets.
+    queues: u32,
+    bench_reads: bool,
+    bench_writes: bool,
+    keys: Vec<WithoutEffect>,
+}
+
+impl Found<'_> {
+    /// Adds keys of a table if a condition holds.
+    fn add(&mut self, holds: bool, table: &str, keys: &[&str], because: &'static str) {
+        let all = keys.iter().filter(|_| holds);
+        let key = |key: &&str| format!("{table}.{key}");
+        self.keys.extend(all.map(|k| WithoutEffect { key: key(k), because }));
+    }
+
+    fn dma(&self) -> bool {
+        self.queues > 0 || self.bench_reads || self.bench_writes
+    }
+
+    /// Whether the NIC may write something into the LLC.
+    fn writes_to_llc(&self) -> bool {
+        let remote = self.scenario.queues.memory == MemoryNode::Remote;
+        let packets = match self.scenario.placement.policy {
+            Policy::Dma => return false,
+            Policy::Ddio => self.queues > 0 && !remote,
+            Policy::IdealDdio => self.queues > 0,
+        };
+        packets || self.bench_writes
+    }
+
+    /// `machine.core` to `machine.noc`.
+    fn processor(&mut self) {
+        let Scenario { machine, tenants, .. } = self.scenario;
+        let keys = ["dispatch_width", "reorder_window", "l1_miss_registers", "store_buffer"];
+        let no_tenant = "no tenant runs on a core";
+        self.add(tenants.is_empty(), "machine.core", &keys, no_tenant);
+        self.add(tenants.is_empty(), "machine", &["l1d", "l2"], no_tenant);
+        let because = "machine.l2.prefetch is \"none\"";
+        self.add(machine.l2.prefetch == Prefetch::None, "machine.l2", &["superqueue"], because);
+        let llc = &machine.llc;
+        if llc.inclusion == Inclusion::Inclusive {
+            let because = "machine.llc.inclusion is \"inclusive\"";
+            self.add(true, "machine.llc", &["io_lines"], because);
+        } else {
+            let because = "no core reads what the NIC writes to the LLC";
+            let read = self.writes_to_llc() && self.queues > 0;
+            self.add(!read, "machine.llc", &["io_lines"], because);
+        }
+        let because = "only machine.llc.index = \"sliced\" has slices";
+        self.add(llc.index != SetIndex::Sliced, "machine.llc", &["slices"], because);
+        let because = "only a NIC on the chip (no machine.pcie) has the port";
+        self.add(machine.pcie.is_some(), "machine.noc", &["port_width"], because);
+        let because = "the NIC writes nothing";
+        let writes = self.queues > 0 || self.bench_writes;
+        self.add(machine.pcie.is_none() && !writes, "machine.noc", &["port_width"], because);
+    }
+
+    /// `machine.dram` and `machine.numa`.
+    fn memory(&mut self) {
+        let Scenario { machine, tenants, .. } = self.scenario;
+        let dram = &machine.dram;
+        let off = dram.refresh == Refresh::Off;
+        let because = "machine.dram.refresh is \"off\"";
+        self.add(off, "machine.dram", &["density", "timings.rfc", "timings.refi"], because);
+        let because = "machine.dram.timings.rfc says what it decides";
+        self.add(!off && dram.timings.rfc.is_some(), "machine.dram", &["density"], because);
+        let t = &dram.timings;
+        let all = t.faw.is_some() && t.rrd_s.is_some() && t.rrd_l.is_some();
+        let because = "machine.dram.timings (faw, rrd_s, rrd_l) say what it decides";
+        self.add(all, "machine.dram", &["device_width"], because);
+        let other_rank = ["timings.rank_switch", "timings.rd_to_wr_other_rank"];
+        self.add(dram.ranks == 1, "machine.dram", &other_rank, "machine.dram.ranks is 1");
+        let nothing_written = tenants.is_empty() && self.bench_reads;
+        let drains =
+            ["write_queue", "drain_high_percent", "drain_low_percent", "reads_between_drains"];
+        self.add(nothing_written, "machine.dram", &drains, "nothing is written to memory");
+        let because = "nothing is written to memory";
+        self.add(nothing_written, "machine.llc", &["writeback_buffers"], because);
+        let cold = nothing_written && self.scenario.dma_bench.as_ref().is_some_and(|b| !b.warm);
+        let keys = ["size", "ways", "replacement", "inclusion", "index", "slices"];
+        self.add(cold, "machine.llc", &keys, "nothing comes into the LLC (dma_bench.warm)");
+        let local = machine.numa.is_some() && !self.scenario.uses_remote_memory();
+        let because =
+            "nothing lies in the memory of the other socket (queues.memory, tenants.N.memory)";
+        self.add(local, "machine", &["numa"], because);
+    }
+
+    /// `machine.nic`.
+    fn nic(&mut self) {
+        self.add(!self.dma(), "machine", &["nic"], NO_DMA);
+        let bench = self.bench_reads || self.bench_writes;
+        let of_packets = [
+            "link",
+            "sram",
+            "descriptor_batch",
+            "descriptor_size",
+            "completion_size",
+            "completions_per_write",
+            "tx_descriptor_batch",
+            "rss",
+        ];
+        self.add(bench, "machine.nic", &of_packets, NO_PACKETS);
+        self.add(self.bench_reads, "machine.nic", &["write_credits"], ONLY_READS);
+        self.add(self.bench_writes, "machine.nic", &["read_credits"], ONLY_WRITES);
+        let because = "connections of closed-loop traffic are dealt to the queues without it";
+        let closed_loop = self.closed_loop();
+        self.add(closed_loop, "machine.nic", &["rss"], because);
+        let one = !closed_loop && self.queues == 1;
+        self.add(one, "machine.nic", &["rss"], "there is one queue");
+    }
+
+    fn closed_loop(&self) -> bool {
+        matches!(self.scenario.traffic, Some(TrafficConfig::ClosedLoop(_)))
+    }
+
+    /// `machine.pcie`.
+    fn pcie(&mut self) {
+        let machine = &self.scenario.machine;
+        self.add(!self.dma(), "machine", &["pcie"], NO_DMA);
+        self.add(self.bench_reads, "machine.pcie", &["posted_credits"], ONLY_READS);
+        let of_reads = ["max_read_request", "non_posted_credits"];
+        self.add(self.bench_writes, "machine.pcie", &of_reads, ONLY_WRITES);
+        let translated = machine.iommu.as_ref().is_some_and(|iommu| iommu.mode != Mode::Off);
+        let because = "no write waits for its translation: the IOMMU is off or absent";
+        self.add(!translated, "machine.pcie", &["relaxed_ordering"], because);
+        self.add(translated && self.bench_reads, "machine.pcie", &["relaxed_ordering"], ONLY_READS);
+    }
+
+    /// `machine.iommu`.
+    fn iommu(&mut self, iommu: &IommuConfig) {
+        const TABLE: &str = "machine.iommu";
+        let off = iommu.mode == Mode::Off;
+        let all = [
+            "iotlb",
+            "paging_structures",
+            "posted_queue",
+            "non_posted_queue",
+            "walkers",
+            "step_latency",
+            "pages.descriptors",
+            "pages.completions",
+            "pages.acknowledgements",
+        ];
+        self.add(!self.dma(), "machine", &["iommu"], NO_DMA);
+        self.add(off, TABLE, &all, "machine.iommu.mode is \"off\"");
+        let run_time = iommu.mode.maps_at_run_time();
+        let because = "only machine.iommu.mode = \"strict\" and \"deferred\" map at run time";
+        self.add(!run_time, TABLE, &["run_time"], because);
+        let because = "only machine.iommu.mode = \"deferred\" gathers invalidations";
+        let strict = iommu.mode == Mode::Strict;
+        self.add(strict, TABLE, &["run_time.flush_after", "run_time.flush_interval"], because);
+        if off || !self.dma() {
+            return;
+        }
+        let packets = self.queues > 0;
+        let of_packets = ["pages.descriptors", "pages.completions", "run_time"];
+        self.add(!packets, TABLE, &of_packets, NO_PACKETS);
+        self.add(self.bench_reads, TABLE, &["posted_queue"], ONLY_READS);
+        self.add(self.bench_writes, TABLE, &["non_posted_queue"], ONLY_WRITES);
+        let because = "only closed-loop traffic is acknowledged";
+        self.add(!self.closed_loop(), TABLE, &["pages.acknowledgements"], because);
+        let pages = &iommu.pages;
+        let mut sizes = vec![pages.payload];
+        if packets {
+            sizes.extend([pages.descriptors, pages.completions]);
+        }
+        if self.closed_loop() {
+            sizes.push(pages.acknowledgements);
+        }
+        let small = sizes.contains(&PageSize::Small);
+        let because = "only walks for pages of 4 KiB read entries below a page directory";
+        self.add(!small, TABLE, &["paging_structures.pd"], because);
+        let huge = sizes.iter().all(|&size| size == PageSize::Huge);
+        let because = "walks for pages of 1 GiB end at its level";
+        self.add(huge, TABLE, &["paging_structures.pdpt"], because);
+    }
+
+    /// `traffic`.
+    fn traffic(&mut self) {
+        let mut serving = self.scenario.tenants.iter().filter(|t| t.app.serves_packets());
+        let all_drawn = self.queues > 0 && serving.all(|t| draws_requests(&t.app));
         let because = "the clients of the key-value store decide the sizes of their requests \
                        (app.requests = \"drawn\")";
-        add("traffic.sizes".into(), because);
-    }
-    for (i, _) in tenants.iter().enumerate().filter(|(_, t)| drawn(&t.app)) {
-        let because = "only app.requests = \"from-size\" tells a SET by its size";
-        add(format!("tenants.{i}.app.set_from"), because);
-    }
-    if machine.numa.is_some() && !scenario.uses_remote_memory() {
-        let because = "nothing lies in the memory of the other socket (queues.memory, \
-                       tenants.N.memory)";
-        add("machine.numa".into(), because);
-    }
-    if let Some(iommu) = &machine.iommu {
-        if !iommu.mode.maps_at_run_time() {
-            let because = "only machine.iommu.mode = \"strict\" and \"deferred\" map at run time";
-            add("machine.iommu.run_time".into(), because);
+        self.add(all_drawn, "traffic", &["sizes"], because);
+        let because = "there is one queue for all of them";
+        self.add(self.queues == 1, "traffic", &["flows"], because);
+        if let Some(TrafficConfig::ClosedLoop(config)) = &self.scenario.traffic
+            && let ControlConfig::Swift(swift) = &config.control
+        {
+            let keys = ["flow_min_cwnd", "flow_max_cwnd"];
+            let because = "traffic.control.flow_range is nothing";
+            self.add(swift.flow_range.0 == 0, "traffic.control", &keys, because);
+            let because = "traffic.control.hops is 0";
+            self.add(swift.hops == 0, "traffic.control", &["hop_target"], because);
         }
-        if iommu.mode == Mode::Off {
-            for key in [
-                "iotlb",
-                "paging_structures",
-                "posted_queue",
-                "non_posted_queue",
-                "walkers",
-                "step_latency",
-            ] {
-                add(format!("machine.iommu.{key}"), "machine.iommu.mode is \"off\"");
+    }
+
+    /// `dma_bench`, `placement` and `queues`.
+    fn bench_and_placement(&mut self) {
+        let placement = &self.scenario.placement;
+        self.add(self.bench_writes, "dma_bench", &["overhead"], ONLY_WRITES);
+        self.add(self.bench_reads, "placement", &["policy", "io_ways"], ONLY_READS);
+        let writes = self.queues > 0 || self.bench_writes;
+        if placement.policy == Policy::Dma {
+            let because = "placement.policy = \"dma\" writes nothing to the LLC";
+            self.add(writes, "placement", &["io_ways"], because);
+        } else {
+            let because = "packets go to the memory of the other socket (queues.memory)";
+            self.add(writes && !self.writes_to_llc(), "placement", &["io_ways"], because);
+        }
+        let bench = self.bench_reads || self.bench_writes;
+        self.add(bench, "placement", &["sweeper"], NO_PACKETS);
+        self.add(!self.dma(), "placement", &["policy", "io_ways", "sweeper"], NO_DMA);
+        if self.queues == 0 {
+            let because = "no core receives packets";
+            self.keys.push(WithoutEffect { key: "queues".into(), because });
+        }
+    }
+
+    /// `tenants.N`.
+    fn tenants(&mut self) {
+        for (i, tenant) in self.scenario.tenants.iter().enumerate() {
+            let app = format!("tenants.{i}.app");
+            let (one, of_one) = (tenant.cores.count == 1, "the tenant has one core");
+            match &tenant.app {
+                AppConfig::Kvs(kvs) => {
+                    let drawn = kvs.requests == Requests::Drawn;
+                    let because = "only app.requests = \"from-size\" tells a SET by its size";
+                    self.add(drawn, &app, &["set_from"], because);
+                    let because = "app.requests = \"from-size\" tells a GET by its size";
+                    self.add(!drawn, &app, &["gets"], because);
+                    self.add(one, &app, &["stores"], of_one);
+                    let never = kvs.spike.as_ref().is_some_and(|s| s.probability.0 == 0);
+                    let because = "app.spike.probability is 0 %";
+                    self.add(never, &app, &["spike.min", "spike.max"], because);
+                }
+                AppConfig::L3fwd(l3fwd) => {
+                    let copies = l3fwd.transmit == Transmit::Copy;
+                    let because = "only app.transmit = \"copy\" copies";
+                    self.add(!copies, &app, &["copy_instructions_per_line"], because);
+                    self.add(one, &app, &["tables"], of_one);
+                }
+                AppConfig::L2fwd(_)
+                | AppConfig::Snap(_)
+                | AppConfig::Stream(_)
+                | AppConfig::Xmem(_) => {}
             }
+            let because = "the application has no data of its own";
+            self.add(!tenant.app.has_data(), &format!("tenants.{i}"), &["memory"], because);
         }
     }
-    found
+}
+
+fn draws_requests(app: &AppConfig) -> bool {
+    matches!(app, AppConfig::Kvs(kvs) if kvs.requests == Requests::Drawn)
 }
