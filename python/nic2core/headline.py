@@ -86,7 +86,7 @@ def _dma(result: Record) -> Iterator[Number]:
 def _benchmarks(result: Record) -> Iterator[Number]:
     """What memory benchmarks measure, alone or beside packets."""
     for asked, tenant in zip(result.scenario["tenants"], result.data.tenants, strict=True):
-        if serves(asked):
+        if serves(result.data, asked):
             continue
         streams = tenant.stream_gbytes_per_s_by_core
         if streams is not None:

@@ -38,7 +38,7 @@ def short_warmup(result: Record) -> str:
 def _of_packets(result: Record) -> str:
     """A warning if the warm-up turned the receive rings too few times."""
     queues, packets = result.scenario["queues"], result.data.packets
-    cores = sum(tenant["cores"]["count"] for tenant in result.scenario["tenants"] if serves(tenant))
+    cores = len(result.data.queues)
     if packets.completed == 0 or cores == 0:
         return ""
     # Of a pool that is a ring every buffer takes its turn; of a stack those that the rings hold.
@@ -67,7 +67,7 @@ def _of_benchmarks(result: Record) -> str:
     warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
     short = []
     for asked, tenant in zip(result.scenario["tenants"], result.data.tenants, strict=True):
-        if serves(asked) or tenant.progress_mps <= 0:
+        if serves(result.data, asked) or tenant.progress_mps <= 0:
             continue
         wanted, per_ns = _fills(result.scenario["machine"], asked, tenant)
         if warmup_ns * per_ns < wanted:

@@ -90,7 +90,7 @@ def test_a_cold_run_without_packets_is_warned_of(
 ) -> None:
     tenant = packetless.data.tenants[0].model_copy(update={"progress_mps": rate})
     asked = {"name": tenant.name, "app": app, "cores": {"first": 0, "count": 2}}
-    data = packetless.data.model_copy(update={"tenants": [tenant]})
+    data = packetless.data.model_copy(update={"tenants": [tenant], "queues": []})
 
     def after(warmup: str) -> str:
         run = packetless.scenario["run"] | {"warmup": warmup}

@@ -224,7 +224,7 @@ def _network_share(data: Results) -> float:
 def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     """A quarter more for every tenant that serves packets; those behind it move on."""
     tenants = scenario["tenants"]
-    serving = [serves(t) for t in tenants]
+    serving = [serves(data, t) for t in tenants]
     if not any(serving) or data.packets.offered == 0:
         return
     sets: dict[str, Any] = {}

@@ -194,7 +194,7 @@ def model(data: Results, scenario: dict[str, Any]) -> Model:
         del others["tx-descriptors"]
     if "tx-fetches" in by_name:
         others["tx-fetches"] *= _room_in_fetches(data, scenario, by_name["tx-fetches"])
-    if "socket-link" in by_name and rate > 0 and _crosses_sockets(scenario, what):
+    if "socket-link" in by_name and rate > 0 and _crosses_sockets(data, scenario, what):
         others["socket-link"] = rate / max(by_name["socket-link"].load, 1e-9)
     if "iommu" in others and rate > 0:
         others["iommu"] = rate / max(_iommu_load(scenario, by_name, domains), 1e-9)
@@ -204,11 +204,11 @@ def model(data: Results, scenario: dict[str, Any]) -> Model:
     return Model(_demand(data, scenario), others, pools, _memory(data, domains), used)
 
 
-def _crosses_sockets(scenario: dict[str, Any], what: str) -> bool:
+def _crosses_sockets(data: Results, scenario: dict[str, Any], what: str) -> bool:
     """Whether the work reaches memory of the other socket, and not only tenants beside it."""
     if what == "packets" and scenario["queues"].get("memory") == "remote":
         return True
-    memory = [t.get("memory") for t in scenario["tenants"] if what == "accesses" or serves(t)]
+    memory = [t.get("memory") for t in scenario["tenants"] if what == "accesses" or serves(data, t)]
     return "remote" in memory
 
 
@@ -386,9 +386,7 @@ def _demand(data: Results, scenario: dict[str, Any]) -> float:
     if traffic is None or data.transport is None:
         return inf
     # Closed loop: all windows open, and a round trip without queues.
-    threads: int = sum(
-        t["cores"]["count"] for t in scenario["tenants"] if t["app"]["kind"] == "snap"
-    )
+    threads = len(data.queues)
     packets = data.transport.mean_window
     limit = traffic["control"].get("max_cwnd")
     if limit is not None:

@@ -65,9 +65,9 @@ def _accesses(tenant: TenantResults) -> float:
     return tenant.progress_mps / (LINE_BYTES if streams else 1)
 
 
-def serves(tenant: dict[str, Any]) -> bool:
-    """Whether a tenant of a scenario takes packets."""
-    return tenant["app"]["kind"] not in {"stream", "xmem"}
+def serves(data: Results, tenant: dict[str, Any]) -> bool:
+    """Whether a tenant of the scenario takes packets: its cores have queues."""
+    return any(q.core == tenant["cores"]["first"] for q in data.queues)
 
 
 def one(what: str) -> str:
