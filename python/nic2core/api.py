@@ -138,8 +138,18 @@ def _as_json(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def toml_value(value: Any) -> str:
-    """A Python value as `--set` takes it: text as it is, the rest as JSON, which TOML reads too."""
-    return value if isinstance(value, str) else json.dumps(value)
+    """A Python value as `--set` takes it: text as it is, a mapping as an inline table."""
+    return value if isinstance(value, str) else _inline(value)
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(key)} = {_inline(of)}" for key, of in value.items())
+        return "{ " + ", ".join(pairs) + " }"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_inline, value))}]"
+    # Numbers, booleans and quoted text are the same in JSON.
+    return json.dumps(value)
 
 
 def _set(value: Any, key: str, new: Any) -> None:

@@ -61,6 +61,11 @@ def test_overrides_take_dots_or_underscores() -> None:
     assert a.run.duration == "1 ms"
 
 
+def test_a_table_is_set_whole() -> None:
+    scenario = nic2core.load(DEMO, {"tenants.0.app": {"kind": "l3fwd", "rules": 16}})
+    assert scenario.tenants[0].app.kind == "l3fwd"
+
+
 def test_an_edited_scenario_runs_as_edited(small: Scenario) -> None:
     edited = small.model_copy(deep=True)
     edited.placement.sweeper = True
@@ -280,7 +285,13 @@ def test_no_scenario_is_said_to_be_shipped_that_is_the_users_own(
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(True, "true"), (4, "4"), ("5 ms", "5 ms"), ([1, 2], "[1, 2]")],
+    [
+        (True, "true"),
+        (4, "4"),
+        ("5 ms", "5 ms"),
+        ([1, 2], "[1, 2]"),
+        ({"kind": "mix", "of": [{"weight": 1}]}, '{ "kind" = "mix", "of" = [{ "weight" = 1 }] }'),
+    ],
 )
 def test_values_are_written_as_toml(value: object, text: str) -> None:
     assert api.toml_value(value) == text
