@@ -17,12 +17,14 @@ from nic2core.capture import capture_digest, capture_file
 from nic2core.explain.help import Help, helps
 from nic2core.explain.use import work
 from nic2core.percentiles import percentile
-from nic2core.results_model import Distribution, Peak, Results
+from nic2core.saved import Saved, mismatch
 from nic2core.stages import Stage, stages
 from nic2core.tables import Tables
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from nic2core.results_model import Distribution, Peak, Results
 
 RESULT_FILE = "result.json"
 """The file of a result directory that holds everything; the Parquet files beside it are views."""
@@ -149,24 +151,22 @@ class Record:
                 value = json.loads(value)
             except (json.JSONDecodeError, UnicodeDecodeError) as error:
                 raise UserError(f"{where} is not JSON ({error}).") from error
+        if not isinstance(value, dict):
+            raise _no_result(where, "it holds no keys and values")
+        if isinstance(value.get("peak"), dict) and "results" in value:
+            value = {**value, "peak": {**value["peak"], "results": value["results"]}}
         try:
-            data = Results.model_validate(value["results"])
-            peak = value.get("peak")
-            return cls(
-                scenario=value["scenario"],
-                data=data,
-                label=value["label"],
-                settings=value["settings"],
-                capture=value.get("capture"),
-                peak=None
-                if peak is None
-                else Peak.model_validate({**peak, "results": value["results"]}),
-            )
-        except (KeyError, TypeError, AttributeError, ValidationError) as error:
-            raise UserError(
-                f"{where} is not a result of this version of nic2core ({__version__}): "
-                f"{mismatch(error)}. Make it again with `nic2core run ... --out DIR`."
-            ) from error
+            saved = Saved.model_validate(value)
+        except ValidationError as error:
+            raise _no_result(where, mismatch(error)) from error
+        return cls(
+            scenario=saved.scenario,
+            data=saved.results,
+            label=saved.label,
+            settings=saved.settings,
+            peak=saved.peak,
+            capture=saved.capture,
+        )
 
     def save(self, directory: str | Path) -> Path:
         """Write `result.json` and one Parquet file per table; return the directory.
@@ -210,14 +210,11 @@ class Record:
         return cls.from_json(text, str(file))
 
 
-def mismatch(error: Exception) -> str:
-    """What does not fit, in a line: pydantic would list every key with an address of its own."""
-    if not isinstance(error, ValidationError):
-        return str(error)
-    first, *others = error.errors()
-    key = ".".join(str(part) for part in first["loc"])
-    more = f", and {len(others)} more such" if others else ""
-    return f"{key}: {first['msg'][:1].lower()}{first['msg'][1:]}{more}"
+def _no_result(where: str, why: str) -> UserError:
+    return UserError(
+        f"{where} is not a result of this version of nic2core ({__version__}): {why}. Make it "
+        "again with `nic2core run ... --out DIR`."
+    )
 
 
 def comparison(directory: Path) -> list[Path]:

@@ -5,13 +5,20 @@ An unknown or missing key is refused, so a result that does not fit is noticed w
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 
 class Plain(BaseModel):
     """Plain data, read once and never changed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(allow_inf_nan=False, extra="forbid", frozen=True)
+
+    @field_validator("*")
+    @classmethod
+    def _counted_or_measured(cls, value: object) -> object:
+        if isinstance(value, int | float) and value < 0:
+            raise ValueError("negative, as no run counts or measures")
+        return value
 
 
 class Results(Plain):
@@ -21,7 +28,7 @@ class Results(Plain):
     """Version of the engine that made it."""
     seed: int
     """Seed of the run."""
-    measured_ns: float
+    measured_ns: float = Field(gt=0)
     """Simulated time that was measured, after the warm-up."""
     packets: Packets
     """Packets by fate."""
@@ -147,6 +154,13 @@ class Distribution(Plain):
     """Percentiles, ns: (percent, value), ascending: 50, 90, 99, 99.9, 100."""
     cdf: list[tuple[float, float]]
     """The cumulative distribution, ascending: (ns, share of samples at most that)."""
+
+    @field_validator("percentiles_ns")
+    @classmethod
+    def _those_reported(cls, value: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        if [at for at, _ in value] != [50.0, 90.0, 99.0, 99.9, 100.0]:
+            raise ValueError("not those of 50, 90, 99, 99.9 and 100 %")
+        return value
 
 
 class StageLatency(Plain):
@@ -329,7 +343,7 @@ class Domain(Plain):
     """
     unit: str
     """What one credit is for: `frame`, `B`, `descriptor`, `TLP`, `line`, ..."""
-    credits: int
+    credits: int = Field(gt=0)
     """Credits that there are."""
     busy_ps: int
     """Time integral of those in use, credit x ps."""

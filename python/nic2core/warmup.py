@@ -39,7 +39,7 @@ def _of_packets(result: Record) -> str:
     """A warning if the warm-up turned the receive rings too few times."""
     queues, packets = result.scenario["queues"], result.data.packets
     cores = len(result.data.queues)
-    if packets.completed == 0 or cores == 0:
+    if min(packets.completed_mpps, packets.completed_gbps) == 0 or cores == 0:
         return ""
     # Of a pool that is a ring every buffer takes its turn; of a stack those that the rings hold.
     in_turn = queues.get("pool_buffers") if queues.get("pool") == "ring" else None

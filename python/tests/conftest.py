@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,10 +58,6 @@ def calm(ddio: Result) -> Result:
 def closed_loop(ddio: Result) -> Result:
     """A run of Swift senders whose packets overflow the NIC's buffer of 1 MiB again and again."""
     value = ddio.to_json()
-    value["scenario"]["traffic"] = {
-        "kind": "closed-loop",
-        "control": {"kind": "swift", "endpoint_target": "100 us"},
-    }
     teeth = [step % 8 for step in range(120)]
     series = {
         "offered": ("Mpps", [2.8 - 0.5 * (t > 5) for t in teeth]),
@@ -76,7 +73,10 @@ def closed_loop(ddio: Result) -> Result:
         {"name": name, "unit": unit, "values": values} for name, (unit, values) in series.items()
     ]
     results["series"]["interval_ns"] = 50_000.0
-    return Result.from_json(value)
+    control = {"kind": "swift", "endpoint_target": "100 us"}
+    result = Result.from_json(value)
+    traffic = {"kind": "closed-loop", "control": control}
+    return replace(result, scenario=result.scenario | {"traffic": traffic})
 
 
 @pytest.fixture

@@ -266,11 +266,6 @@ def test_a_run_without_work_is_explained_as_far_as_it_goes(
     assert "cores" in capsys.readouterr().out
 
 
-def test_a_scenario_of_another_version_cannot_be_checked(ddio: Result) -> None:
-    with pytest.raises(UserError, match="does not match this version"):
-        check(ddio)
-
-
 def test_the_peak_of_a_search_cannot_be_checked(ddio: Result) -> None:
     from nic2core.results_model import Peak
 

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -46,11 +47,8 @@ def test_a_run_without_packets_has_no_latency(packetless: Result) -> None:
     [
         (None, "does not exist"),
         ("{ not json", "is not JSON"),
-        ("[]", "is not a result of this version"),
-        (
-            '{"results": {"seed": "x"}}',
-            ": engine_version: field required, and [0-9]+ more such. Make",
-        ),
+        ("[]", r"is not a result of this version .*\): it holds no keys and values\. Make"),
+        ('{"nic2core": "0.1"}', r"\): label: field required, and [0-9]+ more such\. Make"),
     ],
 )
 def test_what_is_not_a_result_is_the_users_error(
@@ -62,6 +60,38 @@ def test_what_is_not_a_result_is_the_users_error(
     with pytest.raises(UserError, match=says) as error:
         Result.load(tmp_path)
     assert str(file) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "says"),
+    [
+        (["scenario"], {}, "scenario: machine = nothing is given, but the key is required"),
+        (["scenario", "run", "seed"], -1, "scenario: run.seed = -1 is out of range"),
+        (["results", "domains"], [], "results.domains: cores, descriptors, dram, io-credits, "),
+        (["results", "domains", 0, "credits"], -1, "results.domains.0.credits: input should be"),
+        (["results", "domains", 0, "uses"], -1, "results.domains.0.uses: negative"),
+        (["results", "measured_ns"], 0, "results.measured_ns: input should be greater than 0"),
+        (["results", "tenants"], [], "results.tenants: not those of the scenario"),
+        (["results", "latency", 0, "distribution", "percentiles_ns"], [], ": not those of 50, 90"),
+        (["peak"], {}, "peak.peak_mpps: field required"),
+    ],
+)
+def test_a_damaged_result_is_refused_as_a_whole_in_one_line(
+    ddio: Result, at: list[str | int], value: object, says: str
+) -> None:
+    damaged: Any = ddio.to_json()
+    inner = damaged
+    *way, last = at
+    for key in way:
+        inner = inner[key]
+    inner[last] = value
+    with pytest.raises(UserError, match=re.escape(says)) as error:
+        Result.from_json(damaged, "result.json")
+    told = str(error.value)
+    assert told.startswith("result.json is not a result of this version of nic2core (")
+    assert told.endswith("Make it again with `nic2core run ... --out DIR`.")
+    assert "\n" not in told
+    assert "http" not in told
 
 
 def test_a_scenario_in_place_of_a_result_has_to_be_run_first() -> None:

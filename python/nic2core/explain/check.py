@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from nic2core import api
 from nic2core._core import UserError
 from nic2core.explain.use import work
 from nic2core.models import Scenario
-from nic2core.record import mismatch
 from nic2core.sweep import Progress, run_all
 
 if TYPE_CHECKING:
@@ -33,13 +30,7 @@ def check(result: Result, jobs: int = 1, progress: Progress | None = None) -> li
     base, _ = work(result.data)
     if base <= 0:
         return said
-    try:
-        scenario = Scenario.model_validate(result.scenario)
-    except ValidationError as error:
-        raise UserError(
-            "The scenario of this result does not match this version of nic2core: "
-            f"{mismatch(error)}. Make it again with `nic2core run ... --out DIR`."
-        ) from error
+    scenario = Scenario.model_validate(result.scenario)
     result.check_capture()
     prepared: dict[str, api.Prepared] = {}
     refused: dict[str, str] = {}

@@ -1,0 +1,76 @@
+"""What a `result.json` has to hold, checked as a whole before anything is read from it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, model_validator
+
+from nic2core import _core
+from nic2core._core import UserError
+from nic2core.results_model import Peak, Plain, Results
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from pydantic import ValidationError
+
+
+def _checked(scenario: dict[str, Any]) -> dict[str, Any]:
+    """The scenario with every default written out, if this version could run it."""
+    try:
+        text = _core.check_scenario(json.dumps(scenario))
+    except UserError as error:
+        first, *_ = str(error).removeprefix("scenario: ").splitlines()
+        raise ValueError(first.removesuffix(".")) from error
+    whole: dict[str, Any] = json.loads(text)
+    return whole
+
+
+class Saved(Plain):
+    """A result as it lies on disk; see `Record` for what its fields are."""
+
+    nic2core: str
+    label: str
+    settings: dict[str, Any]
+    scenario: Annotated[dict[str, Any], AfterValidator(_checked)]
+    capture: str | None = None
+    results: Results
+    peak: Peak | None = None
+
+    @model_validator(mode="after")
+    def _results_are_of_the_scenario(self) -> Self:
+        missing = _domains(self.scenario, self.results) - {d.domain for d in self.results.domains}
+        if missing:
+            raise ValueError(f"results.domains: {', '.join(sorted(missing))} missing")
+        if len(self.results.tenants) != len(self.scenario["tenants"]):
+            raise ValueError("results.tenants: not those of the scenario")
+        return self
+
+
+def _domains(scenario: dict[str, Any], results: Results) -> set[str]:
+    """The domains without which a run of this scenario cannot be explained: `host/domains.rs`."""
+    machine = scenario["machine"]
+    needed = {"read-queue", "write-queue", "dram"}
+    if scenario["tenants"]:
+        needed |= {"miss-registers", "cores"}
+    if results.queues:
+        needed |= {"nic-sram", "descriptors"}
+    if results.queues or scenario.get("dma_bench"):
+        needed |= {"io-credits", "read-credits"}
+        on_pcie = {"pcie", "posted-credits", "read-tags"}
+        needed |= on_pcie if machine.get("pcie") else {"nic-port"}
+        if machine.get("iommu"):
+            needed.add("iommu")
+    return needed
+
+
+def mismatch(error: ValidationError) -> str:
+    """What does not fit, in a line: pydantic would list every key with an address of its own."""
+    first, *others = error.errors()
+    problem = first["msg"].removeprefix("Value error, ")
+    if first["loc"]:
+        problem = f"{'.'.join(map(str, first['loc']))}: {problem[:1].lower()}{problem[1:]}"
+    more = f", and {len(others)} more such" if others else ""
+    return f"{problem}{more}"
