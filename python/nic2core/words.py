@@ -275,6 +275,14 @@ def allowed(result: Record, use: Use) -> str:
     return three(rate) if rate < 1e4 and use.name != "io-ways" else NOTHING
 
 
+def held(use: Use) -> str:
+    """How long a domain holds a credit: of it, what its rate follows from, if that is not all."""
+    if use.uses_per_us <= 0:
+        return NOTHING
+    own, whole = time(use.own_ns), time(use.latency_ns)
+    return whole if own == whole else f"{own} of {whole}"
+
+
 def what_for(use: Use) -> str:
     """What the credits of a domain are for: `92 lines`."""
     return use.unit if use.credits == 1 or use.unit == "B" else f"{use.unit}s"

@@ -174,6 +174,28 @@ def test_a_link_with_room_is_not_what_credits_wait_for(
     assert Model(10.0, {}, pools, memory, [link]).cause == named
 
 
+def test_the_time_that_is_shown_is_the_one_by_which_a_domain_allows(
+    explained: tuple[str, Result],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    _, result = explained
+    show.show(result, [])
+    shown = capsys.readouterr().out.splitlines()
+    for use in (u for u in result.model.used if u.name in {"nic-sram", "descriptors"}):
+        row = next(line for line in shown if line.startswith(words.stage(use.name)))
+        assert f" {words.held(use)} " in row
+        assert words.held(use).endswith(words.time(use.latency_ns))
+        assert words.held(use).startswith(words.time(use.own_ns))
+        # Little's law with the two numbers of the row, one for the use and one for the rate.
+        assert use.occupancy == pytest.approx(use.uses_per_us * use.latency_ns / 1e3)
+        rate = result.model.allows[use.name]
+        assert rate * use.uses_per_work * use.own_ns / 1e3 == pytest.approx(use.credits) or (
+            use.own_ns == 0 and rate == inf
+        )
+
+
 def test_no_credit_is_held_without_a_cause(explained: tuple[str, Result]) -> None:
     _, result = explained
     for name, pool in result.model.pools.items():

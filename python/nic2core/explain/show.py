@@ -35,10 +35,10 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     rate, what = work(result.data)
     console.print(
         f"The run does {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
-        "held); I/O write credits count in whole TLPs, descriptors in the fullest queue. The "
-        "marked domain is where the credits "
-        "that allow least spend most of their wait. A change helps up to what the next domain "
-        "allows.",
+        "held); of `2 µs of 9 µs` only 2 µs count: the rest is a wait for others. I/O write "
+        "credits count in whole TLPs, descriptors in the fullest queue. The marked domain is where "
+        "the credits that allow least spend most of their wait. A change helps up to what the next "
+        "domain allows.",
         style="dim",
     )
     for refused in (h for h in helps if h.refused is not None):
@@ -103,8 +103,7 @@ def _domain_cells(result: Result, use: Use, *, wide: bool) -> list[Text | str]:
     if use.name == result.model.cause and words.mark(result):
         name += f" ◀ {words.mark(result)}"
     of = f"{use.credits:,} {words.what_for(use)}"
-    held = words.time(use.latency_ns) if use.uses_per_us > 0 else words.NOTHING
-    cells: list[Text | str] = [name, words.three(use.occupancy), of, held]
+    cells: list[Text | str] = [name, words.three(use.occupancy), of, words.held(use)]
     if wide:
         full, rest = divmod(round(use.load * BAR * 2), 2)
         bar = ("█" * full + "▌" * rest).ljust(BAR)
@@ -155,6 +154,7 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
                 "credits": u.credits,
                 "in_use": u.occupancy,
                 "held_ns": u.latency_ns,
+                "own_ns": u.own_ns,
                 "uses_per_us": u.uses_per_us,
                 "uses_per_work": u.uses_per_work,
                 "starved_share": u.starved,

@@ -40,7 +40,7 @@ class Use:
     own_ns: float
     """That without waits for others, where these are known."""
     allows_mps: float
-    """Work that all credits would carry at this latency, millions a second."""
+    """Work that all credits would carry if each were held for `own_ns`, millions a second."""
     core: int | None = None
     """The core whose queue this is: the fullest, of a domain of which each has its own credits."""
 

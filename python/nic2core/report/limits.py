@@ -50,7 +50,7 @@ def limits_of(result: Record) -> list[Row]:
                 load=use.load,
                 # The I/O ways are always full: that is no alarm.
                 severity="low" if use.name == "io-ways" else words.severity(use.load).name,
-                held=words.time(use.latency_ns) if use.uses_per_us > 0 else words.NOTHING,
+                held=words.held(use),
                 allows=allows,
                 share=None
                 if allows == words.NOTHING
