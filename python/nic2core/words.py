@@ -161,7 +161,7 @@ def limiter(result: Record) -> str:
     if idle(result):
         return "drops" if packets.offered > 0 else "nothing"
     if packets.drop_share > 0:
-        return "one core" if _core_is_full(result) else "bursts"
+        return "one core" if _core_is_full(result) else "bursts" if _bursty(result) else "drops"
     return FAILED["rate"][0] if result.behind else "the offered load"
 
 
@@ -206,8 +206,13 @@ def verdict(result: Record) -> str:
             f"{share} of the packets are dropped while one core is full ({busiest} busy; the mean "
             f"of all is {mean})"
         )
-    elif dropped:
+    elif dropped and _bursty(result):
         why = f"{share} of the packets are dropped in bursts, when {_no_room(result)}"
+    elif dropped:
+        why = (
+            f"{share} of the packets are dropped because {_no_room(result)}, which nothing that is "
+            "counted explains: they come evenly, and every stage has room"
+        )
     elif result.behind:
         why = FAILED["rate"][1]
     else:
@@ -227,6 +232,11 @@ def _core_is_full(result: Record) -> bool:
     """Whether one core is, while others have room."""
     busiest, mean = _core_shares(result)
     return busiest >= FULL_CORE > mean
+
+
+def _bursty(result: Record) -> bool:
+    """Whether packets may come in bunches: `constant` and `backlog` keep them even."""
+    return (result.scenario.get("traffic") or {}).get("kind") not in {"constant", "backlog"}
 
 
 def _no_room(result: Record) -> str:

@@ -108,6 +108,17 @@ def test_drops_and_a_backlog_are_not_laid_on_a_stage_with_room(calm: Result) -> 
         assert words.limit(lossy) == "bursts (memory bus next)"
 
 
+def test_even_arrivals_are_not_called_bursts(calm: Result) -> None:
+    lossy = with_packets(calm, drop_share=0.001, dropped_sram=9, dropped_no_descriptor=0)
+    for kind, bursts in (("constant", False), ("poisson", True), ("bursts", True),
+                         ("replay", True), ("closed-loop", True)):  # fmt: skip
+        run = replace(lossy, scenario=calm.scenario | {"traffic": {"kind": kind}})
+        assert ("dropped in bursts, when the NIC" in words.verdict(run)) == bursts
+        assert words.limit(run).startswith("bursts" if bursts else "drops")
+        unexplained = "the NIC input SRAM has no room, which nothing that is counted explains: they"
+        assert (unexplained in words.verdict(run)) != bursts
+
+
 def test_a_run_that_completes_nothing_names_no_stage(calm: Result) -> None:
     packets = {"completed": 0, "completed_mpps": 0.0, "drop_share": 1.0, "dropped_sram": 122_000}
     none = with_packets(calm, **packets)
