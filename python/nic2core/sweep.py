@@ -148,10 +148,14 @@ def sweep(
     `peak`, each point is the search of its highest rate. Ctrl-C stops the sweep and returns the
     points that are finished.
     """
-    twice = sorted(vary.keys() & (overrides or {}).keys())
-    if twice:
+    if not vary:
         raise UserError(
-            f"{', '.join(twice)}: a key cannot be varied and be set for all runs; give it once."
+            'vary is empty; expected keys and their values, such as {"placement.io_ways": [2, 4]}.'
+        )
+    both = sorted(vary.keys() & (overrides or {}).keys())
+    if both:
+        raise UserError(
+            f"{', '.join(both)}: a key cannot be varied and be set for all runs; give it once."
         )
     for key, values in vary.items():
         if isinstance(values, str | bytes) or not isinstance(values, Sequence) or not values:
@@ -159,6 +163,9 @@ def sweep(
                 f"vary: {key} = {values!r} is not a list of values; expected one or more, such as "
                 "[2, 4]."
             )
+        twice = [value for at, value in enumerate(values) if value in values[:at]]
+        if twice:
+            raise UserError(f"vary: {key} has {twice[0]} twice; give each value once.")
     settings = cases(vary)
     # Every point is read before the first one runs: a mistake in the last is told at once.
     prepared = [api.prepare(source, {**(overrides or {}), **s}) for s in settings]
@@ -180,6 +187,8 @@ def run_all(
 
     A point that the engine refuses ends all, or with `skip_refused` only itself.
     """
+    if jobs < 1:
+        raise UserError(f"jobs = {jobs} runs nothing; expected 1 or more.")
     progress = progress or Progress()
     progress.planned(list(names))
     simulate = api.peak_prepared if peak else api.run_prepared
@@ -198,7 +207,7 @@ def run_all(
             watch.tell(1.0)
             return None
 
-    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
         points = [pool.submit(one, point) for point in range(len(prepared))]
         try:
             # In turns: Polars' handler of Ctrl-C restarts a wait without end instead of waking it.

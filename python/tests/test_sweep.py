@@ -90,3 +90,19 @@ def test_the_table_has_a_row_per_point(fake_engine: list[int]) -> None:
 def test_what_is_no_list_of_values_is_refused(values: Sequence[int]) -> None:
     with pytest.raises(UserError, match=r"placement.io_ways = .* is not a list of values"):
         sweep("demo", {"placement.io_ways": values})
+
+
+@pytest.mark.parametrize(
+    ("vary", "jobs", "says"),
+    [
+        ({}, 1, "vary is empty; expected keys and their values"),
+        ({"run.seed": [1, 2, 1]}, 1, "vary: run.seed has 1 twice; give each value once"),
+        ({"run.seed": [1]}, 0, "jobs = 0 runs nothing; expected 1 or more"),
+    ],
+)
+def test_a_sweep_that_would_not_be_what_was_meant_is_refused(
+    fake_engine: list[int], vary: dict[str, list[int]], jobs: int, says: str
+) -> None:
+    with pytest.raises(UserError, match=says):
+        sweep("any.toml", vary, jobs=jobs)
+    assert fake_engine == []
