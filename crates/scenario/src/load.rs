@@ -123,7 +123,11 @@ fn merge_machine(
     let Some(base) = machine.remove("base") else { return Ok(()) };
     let beside = scenario.parent().unwrap_or(Path::new(""));
     let mut searched = vec![beside.to_owned(), beside.join("machines")];
-    searched.extend_from_slice(folders);
+    for folder in folders {
+        if !searched.contains(folder) {
+            searched.push(folder.clone());
+        }
+    }
     let wrong = |problem: &str, allowed: String| {
         UserErrors::from(UserError {
             place: base.place.clone(),
@@ -157,7 +161,7 @@ fn merge_machine(
         Some(file) => format!("names {}, which is a scenario, not a machine", file.display()),
         None => "names no machine file".into(),
     };
-    Err(wrong(&problem, available(files, &searched[1..], name)))
+    Err(wrong(&problem, available(files, &searched[1..], &file)))
 }
 
 /// Whether a file that was read as a machine has the tables of a scenario.
@@ -172,16 +176,16 @@ fn is_machine(root: &Node) -> bool {
     top.contains_key("core") && top.contains_key("llc") && !is_scenario(root)
 }
 
-/// The machines there are, the likeliest first mention.
+/// The machines there are, but for the file that was given: it is none.
 fn available(files: &impl Files, folders: &[PathBuf], given: &str) -> String {
     let mut names: Vec<String> = folders.iter().flat_map(|f| files.names(f)).collect();
-    names.retain(|name| name.ends_with(".toml"));
+    names.retain(|name| name.ends_with(".toml") && name != given);
     names.sort();
     names.dedup();
     let names: Vec<&str> = names.iter().filter_map(|name| name.strip_suffix(".toml")).collect();
     let shown: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
     let folders = shown.join(", ");
-    match (names.as_slice(), nearest(names.iter().copied(), given)) {
+    match (names.as_slice(), nearest(names.iter().copied(), given.trim_end_matches(".toml"))) {
         ([], _) => {
             format!("a machine file beside the scenario or in {folders}, where there is none")
         }
@@ -331,6 +335,22 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_machine_is_not_recommended_and_each_folder_is_named_once() {
+        let told = |machine: &'static str| {
+            let files = vec![("s/kvs.toml", KVS.into()), (machine, KVS.into())];
+            let folders = ["shipped", "s/machines", "shipped"].map(PathBuf::from);
+            let loaded = load(&Memory(files), Path::new("s/kvs.toml"), &[], &folders);
+            loaded.unwrap_err().to_string()
+        };
+        let none =
+            "a machine file beside the scenario or in s/machines, shipped, where there is none.";
+        let refused = told("shipped/box.toml");
+        assert!(refused.ends_with(&format!("not a machine; allowed: {none}")), "{refused}");
+        let unknown = told("shipped/x.toml");
+        assert!(unknown.ends_with("x (searched beside the scenario and in s/machines, shipped)."));
+    }
+
+    #[test]
     fn an_unknown_key_suggests_the_one_that_was_meant() {
         refused(
             &with("io_ways = 2", "ioways = 2"),
@@ -467,6 +487,9 @@ mod tests {
         let e = load_text(&with("io_ways = 2", "io_ways = = 2"), BOX, &[]).unwrap_err();
         let line = at("s/kvs.toml", KVS, "io_ways");
         assert!(e.starts_with(&format!("{line}: \"io_ways = = 2\" is not TOML (")), "{e}");
+        let e = load_text(&format!("a = {}", "[".repeat(5000)), BOX, &[]).unwrap_err();
+        let shown = format!("\"a = {}...\" is not TOML (", "[".repeat(76));
+        assert!(e.contains(&shown) && e.len() < 300, "{e}");
     }
 
     proptest! {

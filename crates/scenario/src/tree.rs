@@ -31,6 +31,16 @@ pub(crate) enum Value {
     Table(BTreeMap<String, Node>),
 }
 
+/// Characters of a line that an error shows: a line of a file that is no TOML may have thousands.
+const SHOWN: usize = 80;
+
+fn shortened(line: &str) -> String {
+    match line.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}...", &line[..at]),
+        None => line.into(),
+    }
+}
+
 impl Node {
     /// The tree of a TOML file.
     pub(crate) fn from_toml(name: &Arc<str>, text: &str) -> Result<Node, UserErrors> {
@@ -44,7 +54,10 @@ impl Node {
             UserErrors::from(UserError {
                 place: place(offset),
                 key: None,
-                given: format!("\"{}\"", text[line..].lines().next().unwrap_or("").trim()),
+                given: format!(
+                    "\"{}\"",
+                    shortened(text[line..].lines().next().unwrap_or("").trim())
+                ),
                 problem: format!("is not TOML ({})", e.message()),
                 allowed: "`key = value` lines and `[table]` headings as in https://toml.io".into(),
             })
