@@ -99,6 +99,10 @@ impl Collector {
         if !(1..=MAX_FRAME_BYTES).contains(&original) {
             return Err(CaptureError::Length { packet, bytes: original });
         }
+        if data.len() > original as usize {
+            let captured = data.len();
+            return Err(CaptureError::CapturedLength { packet, captured, bytes: original });
+        }
         let flow = headers::flow(link, data, original)
             .map_err(|needed| CaptureError::SnapLength { packet, captured: data.len(), needed })?;
         if self.packets.is_empty() {
@@ -244,6 +248,32 @@ mod tests {
             patched(PCAP_HEADER + 8, &[0xff; 4]),
             Err(CaptureError::Truncated { read: 0, .. })
         ));
+    }
+
+    #[test]
+    fn a_damaged_time_or_length_names_its_packet() {
+        let whole = Capture::parse(PCAP).unwrap();
+        assert!(whole.packets().len() > 1);
+        let fraction = PCAP_HEADER + 4;
+        assert!(patched(fraction, &999_999u32.to_le_bytes()).is_ok());
+        for ticks in [1_000_000, u32::MAX] {
+            let given = patched(fraction, &ticks.to_le_bytes()).unwrap_err();
+            let told = format!(
+                "the time stamp of packet 1 is damaged: its fraction of a second is {ticks}, and \
+                 1000000 microseconds make a whole one"
+            );
+            assert_eq!(given.to_string(), told);
+        }
+        let captured = u32::from_le_bytes(PCAP[PCAP_HEADER + 8..][..4].try_into().unwrap());
+        let given = patched(PCAP_HEADER + 12, &(captured - 1).to_le_bytes());
+        assert_eq!(
+            given,
+            Err(CaptureError::CapturedLength {
+                packet: 1,
+                captured: captured as usize,
+                bytes: captured - 1
+            })
+        );
     }
 
     /// 0x24: the FCS flag and a length of two 16-bit words (draft-ietf-opsawg-pcap section 4).

@@ -32,6 +32,16 @@ pub enum CaptureError {
     )]
     Length { packet: usize, bytes: u32 },
     #[error(
+        "{captured} bytes of packet {packet} were captured, but it is only {bytes} bytes long: its \
+         record is damaged"
+    )]
+    CapturedLength { packet: usize, captured: usize, bytes: u32 },
+    #[error(
+        "the time stamp of packet {packet} is damaged: its fraction of a second is {fraction}, and \
+         {ticks} {unit} make a whole one"
+    )]
+    Fraction { packet: usize, fraction: u32, ticks: u32, unit: &'static str },
+    #[error(
         "only {captured} bytes of packet {packet} were captured, too few for its headers ({needed} \
          bytes); capture with a snapshot length of at least 128 (tcpdump -s 128)"
     )]

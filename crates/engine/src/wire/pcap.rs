@@ -12,16 +12,22 @@ pub(super) fn read(file: &[u8], collector: &mut Collector) -> Result<(), Capture
     let header = parser.header();
     // The upper half of the field says whether frames carry an FCS; it is not part of the number.
     let link = u32::from(header.datalink) & 0xffff;
-    let fraction_ps = match header.ts_resolution {
-        TsResolution::MicroSecond => 1_000_000,
-        TsResolution::NanoSecond => 1_000,
+    let (ticks, unit) = match header.ts_resolution {
+        TsResolution::MicroSecond => (1_000_000, "microseconds"),
+        TsResolution::NanoSecond => (1_000_000_000, "nanoseconds"),
     };
+    let fraction_ps = 1_000_000_000_000 / i128::from(ticks);
     while !rest.is_empty() {
         // Raw, because the checked form refuses every packet that is longer than the snapshot
         // length, which is what a snapshot length is for.
         let offset = file.len() - rest.len();
         let (after, packet) =
             parser.next_raw_packet(rest).map_err(|e| broken(&e, collector.len(), offset))?;
+        if packet.ts_frac >= ticks {
+            let packet_number = collector.len() + 1;
+            let fraction = packet.ts_frac;
+            return Err(CaptureError::Fraction { packet: packet_number, fraction, ticks, unit });
+        }
         let at = i128::from(packet.ts_sec) * 1_000_000_000_000
             + i128::from(packet.ts_frac) * fraction_ps;
         collector.push(at, link, packet.orig_len, &packet.data)?;
