@@ -36,7 +36,7 @@ def headline(result: Record) -> list[Number]:
     numbers.append(_number("memory traffic", memory.bandwidth_gbytes_per_s, "GB/s"))
     if per_request:
         numbers.append(Number("memory lines", three(sum(per_request)), "per request"))
-    if result.data.amat_ns > 0:
+    if result.data.amat_ns is not None:
         numbers.append(Number("AMAT", three(result.data.amat_ns), "ns"))
     return [*numbers, Number("limited by", words.limit(result), "")]
 

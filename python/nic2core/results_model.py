@@ -48,8 +48,9 @@ class Results(Plain):
     """The IOMMU; absent without one."""
     dma: DmaResults | None = None
     """The DMA benchmark; absent without one."""
-    amat_ns: float
-    """Mean time of a core's access to memory (loads and stores, all levels), ns."""
+    amat_ns: float | None
+    """Mean time of a core's access to memory (loads and stores, all levels), ns; absent if there
+    was none."""
     demand_mpps: float | None = None
     """Rate at which traffic with a time law wants to come, million packets a second; absent for
     other traffic, and when there is none."""
@@ -100,6 +101,8 @@ class Packets(Plain):
     """Bytes of completed packets, as received, Gbit/s."""
     drop_share: float
     """Dropped share of the offered packets, 0 to 1."""
+    next_arrival_ns: float | None = None
+    """When the next packet comes, after the start of the run, ns; absent if any was offered."""
 
 
 class TransportResults(Plain):

@@ -17,7 +17,7 @@ from nic2core.engine import Watch
 from nic2core.headline import headline, side_by_side
 from nic2core.percentiles import percentile
 from nic2core.sweep import Progress as SweepProgress
-from nic2core.warmup import short_warmup
+from nic2core.warmup import doubt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,7 +94,7 @@ def show_result(result: Result) -> None:
 
 def _warn(console: Console, result: Result, name: str = "") -> None:
     """Say what makes the numbers doubtful."""
-    if warning := short_warmup(result):
+    if warning := doubt(result):
         console.print(Text(f"{name}{warning}", style="yellow"))
 
 

@@ -196,6 +196,8 @@ def verdict(result: Record) -> str:
     if idle(result):
         if dropped:
             return f"no packet completes: {share} are dropped because {_no_room(result)}."
+        if packets.next_arrival_ns is not None:
+            return f"no packet arrives; the next comes at {time(packets.next_arrival_ns)}."
         return "the run does no work."
     if result.peak is not None:
         short, full = failed(result.peak)

@@ -49,6 +49,19 @@ def test_a_short_warm_up_is_warned_of(ddio: Result, capsys: pytest.CaptureFixtur
         assert ("Set run.warmup" in report_html([run])) == warned
 
 
+def test_a_run_in_which_no_packet_arrives_is_warned_of(
+    packetless: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = with_warmup(packetless, next_arrival_ns=11e6)
+    terminal.show_result(run)
+    warning = (
+        "Warning: no packet arrived in the 5.00 ms that were measured, which end at 10.0 ms; the "
+        "next comes at 11.0 ms. Set run.duration so that it is measured."
+    )
+    assert warning in " ".join(capsys.readouterr().out.split())
+    assert warning in report_html([run])
+
+
 def test_the_warm_up_of_a_peak_is_judged_by_what_it_completed(calm: Result) -> None:
     # 20,000 packets while the probe settled, and 30,000 in the 10 ms at half of 6 Mpps: 5 ms of
     # run.warmup. For the 53,728 that are wanted it takes 8.95 ms.

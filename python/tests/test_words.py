@@ -119,6 +119,15 @@ def test_even_arrivals_are_not_called_bursts(calm: Result) -> None:
         assert (unexplained in words.verdict(run)) != bursts
 
 
+def test_a_run_in_which_no_packet_arrives_says_when_the_next_comes(packetless: Result) -> None:
+    packets = packetless.data.packets.model_copy(update={"next_arrival_ns": 11e6})
+    work = {"packets": packets, "tenants": [
+        t.model_copy(update={"progress_mps": 0.0}) for t in packetless.data.tenants
+    ]}  # fmt: skip
+    run = replace(packetless, data=packetless.data.model_copy(update=work))
+    assert words.verdict(run) == "no packet arrives; the next comes at 11.0 ms."
+
+
 def test_a_run_that_completes_nothing_names_no_stage(calm: Result) -> None:
     packets = {"completed": 0, "completed_mpps": 0.0, "drop_share": 1.0, "dropped_sram": 122_000}
     none = with_packets(calm, **packets)

@@ -103,7 +103,7 @@ fn main() {
         "memory {:.1} of {:.1} GB/s, AMAT {:.2} ns, DRAM read {:.1} ns",
         r.memory.bandwidth_gbytes_per_s,
         r.memory.bus_limit_gbytes_per_s,
-        r.amat_ns,
+        r.amat_ns.unwrap_or(f64::NAN),
         r.dram.read_latency.mean_ns
     );
     for c in r.memory.causes.iter().filter(|c| c.lines > 0) {

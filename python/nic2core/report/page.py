@@ -17,7 +17,7 @@ from nic2core.headline import headline, side_by_side
 from nic2core.report.limits import limits_of
 from nic2core.report.path import HEIGHT, WIDTH, picture
 from nic2core.timeline import VIEWER
-from nic2core.warmup import short_warmup
+from nic2core.warmup import doubt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ def report_html(results: Sequence[Record]) -> str:
         headline=headline(results[0]),
         side_by_side=side_by_side(results),
         summary=summary(*results) if len(results) == 2 else "",
-        warnings=[(r, short_warmup(r)) for r in results if short_warmup(r)],
+        warnings=[(r, doubt(r)) for r in results if doubt(r)],
         scenarios=[json.dumps(r.scenario, indent=2) for r in results],
     )
 
@@ -94,7 +94,7 @@ def notebook_html(result: Record) -> str:
         picture=svg(result, "notebook"),
         words=words,
         headline=headline(result),
-        warning=short_warmup(result),
+        warning=doubt(result),
     )
 
 

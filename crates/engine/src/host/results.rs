@@ -79,7 +79,7 @@ impl Host {
             }),
             iommu: self.iommu.as_ref().map(|iommu| self.iommu_results(iommu, span_ns)),
             dma: self.bench.as_ref().map(|bench| bench.results(span_ns)),
-            amat_ns: if accesses == 0 { 0.0 } else { slots / 1e3 / accesses as f64 },
+            amat_ns: (accesses > 0).then(|| slots / 1e3 / accesses as f64),
             demand_mpps: self.demand_mpps(),
             domains: self.domains(),
             queues: self.queues.iter().map(|q| q.results(self.meters.now)).collect(),
@@ -109,6 +109,9 @@ impl Host {
             completed_mpps: per_us(m.completed),
             completed_gbps: (m.completed_bytes * 8) as f64 / span_ns,
             drop_share: if m.offered == 0 { 0.0 } else { dropped as f64 / m.offered as f64 },
+            next_arrival_ns: (self.next_arrival.as_ref())
+                .filter(|_| m.offered == 0)
+                .map(|arrival| arrival.at.as_ns_f64()),
         }
     }
 

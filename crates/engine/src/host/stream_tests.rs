@@ -90,7 +90,9 @@ fn the_link_bounds_remote_traffic() {
 
 #[test]
 fn a_remote_access_takes_two_ways_over_the_link_more() {
-    let chase = |set: &[(&str, Value)]| results(&xmem("random-chained", "1 MiB", set)).amat_ns;
+    let chase = |set: &[(&str, Value)]| {
+        results(&xmem("random-chained", "1 MiB", set)).amat_ns.expect("there are accesses")
+    };
     let [near, far] = [chase(&[numa("166.4 Gbps")]), chase(&[numa("166.4 Gbps"), remote()])];
     // And the time of the request and of the line on the link, 80 bytes at 20.8 GB/s. Of the 1 MiB a
     // hundredth part stays in L2 and LLC.

@@ -321,3 +321,20 @@ fn a_backlog_keeps_the_cores_busy_behind_a_slow_link() {
     let waiting = queue * r.packets.completed_mpps / 1e3 / 2.0;
     assert!((25.0..=50.0).contains(&waiting), "{waiting} packets a queue");
 }
+
+#[test]
+fn a_run_in_which_nothing_arrives_says_when_the_next_packet_comes() {
+    let bursts = |off: &str| {
+        let sizes = json!({ "kind": "fixed", "size": "1020 B" });
+        let traffic = json!({
+            "kind": "bursts", "rate": "1 Mpps", "on": "10 us", "off": off, "sizes": sizes, "flows": 64
+        });
+        run(&forwarder(&[("/traffic", traffic)])).results().unwrap().packets
+    };
+    let none = bursts("10 ms");
+    assert_eq!(none.offered, 0);
+    let at_us = none.next_arrival_ns.expect("there is traffic") / 1e3;
+    assert!((10_000.0..10_020.0).contains(&at_us), "{at_us}");
+    let some = bursts("10 us");
+    assert!(some.offered > 0 && some.next_arrival_ns.is_none());
+}

@@ -39,8 +39,9 @@ pub struct Results {
     /// The DMA benchmark; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dma: Option<DmaResults>,
-    /// Mean time of a core's access to memory (loads and stores, all levels), ns.
-    pub amat_ns: f64,
+    /// Mean time of a core's access to memory (loads and stores, all levels), ns; absent if there
+    /// was none.
+    pub amat_ns: Option<f64>,
     /// Rate at which traffic with a time law wants to come, million packets a second; absent for
     /// other traffic, and when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,6 +93,9 @@ pub struct Packets {
     pub completed_gbps: f64,
     /// Dropped share of the offered packets, 0 to 1.
     pub drop_share: f64,
+    /// When the next packet comes, after the start of the run, ns; absent if any was offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_arrival_ns: Option<f64>,
 }
 
 /// Closed-loop senders, within the measured time.
