@@ -53,14 +53,16 @@ def test_what_limits_is_named_and_what_a_change_helps_is_right(
 
 def test_the_port_of_a_nic_on_the_chip_limits_a_forwarder_that_never_leaks() -> None:
     times = {"run.warmup": "100 us", "run.duration": "100 us", "run.sample": "10 us"}
-    result = api.run("sweeper-l3fwd", {"placement.policy": "ideal-ddio", **times})
+    sets = {"placement.policy": "ideal-ddio", "traffic.depth": 50, **times}
+    result = api.run("sweeper-l3fwd", sets)
     model = result.model
     assert (model.cause, model.tightest, result.limited) == ("nic-port", "nic-port", True)
     # 3.2 GHz / 17 lines with the completion's, of which some packets share one.
     assert model.rate == pytest.approx(result.mpps, rel=0.05)
     helps = {h.change.domain: h for h in check(result, jobs=2)}
     best = helps["nic-port"]
-    assert best.predicted == pytest.approx(best.measured, rel=0.2, abs=0.05)
+    # Twice the port goes to the cores, whose rate is known less well than that of the port.
+    assert best.error == pytest.approx(0.0, abs=0.1)
     assert best.predicted > 0.2
     assert helps["io-credits"].measured == pytest.approx(0.0, abs=0.02)
 
@@ -101,7 +103,7 @@ UNEVEN = {"traffic.flows": 4, "traffic.sizes.size": "64 B", "tenants.0.app.packe
 @pytest.mark.parametrize(
     ("limits", "sets"),
     [
-        ("descriptors", {"traffic.rate": "24 Mpps", "queues.rx_descriptors": 8}),
+        ("descriptors", {"traffic.rate": "24 Mpps", "queues.rx_descriptors": 10}),
         ("tx-descriptors", {"traffic.rate": "16 Mpps", "queues.tx_descriptors": 4}),
         ("tx-fetches", {"traffic.rate": "16 Mpps", "machine.nic.tx_descriptor_batch": 2}),
     ],
@@ -341,7 +343,7 @@ def across(queues: str, stream: str, rate: str | None) -> Result:
     """STREAM beside a forwarder, unless that gets nothing, before a slow link between sockets."""
     scenario = api.load("explain-memory").model_dump(mode="json", exclude_none=True)
     forwarder = scenario["tenants"][0]
-    antagonist = {"name": "stream", "cores": {"first": 6, "count": 2}, "app": {"kind": "stream"}}
+    antagonist = {"name": "stream", "cores": {"first": 8, "count": 2}, "app": {"kind": "stream"}}
     scenario["tenants"] = [forwarder, antagonist | {"memory": stream}]
     scenario["queues"]["memory"] = queues
     scenario["traffic"]["rate"] = rate
