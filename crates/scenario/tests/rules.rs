@@ -48,7 +48,16 @@ const RULES: &[(&[&str], &str, &str)] = &[
     ),
     (&["machine.llc.slices=0"], "machine.llc.slices", "at least 1"),
     (&["machine.nic.sram=0 B"], "machine.nic.sram", "at least 64 B"),
-    (&["machine.nic.write_credits=0"], "machine.nic.write_credits", "at least 1"),
+    (
+        &["machine.nic.write_credits=3"],
+        "machine.nic.write_credits",
+        "at least 4, the lines of a TLP of machine.pcie.max_payload (256 B)",
+    ),
+    (
+        &["machine.nic.write_credits=63", "machine.pcie.max_payload=4 KiB"],
+        "machine.nic.write_credits",
+        "at least 64, the lines of",
+    ),
     (&["machine.nic.read_credits=0"], "machine.nic.read_credits", "at least 1"),
     (&["machine.nic.descriptor_batch=0"], "machine.nic.descriptor_batch", "at least 1"),
     (&["machine.nic.tx_descriptor_batch=0"], "machine.nic.tx_descriptor_batch", "at least 1"),

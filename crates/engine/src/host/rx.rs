@@ -16,9 +16,6 @@ use crate::time::Ps;
 use crate::wire::line_rate::LineRate;
 use crate::wire::{Arrival, Source};
 
-/// Lines that a NIC on the chip sends at a time: 256 bytes, the usual maximum payload of a TLP.
-const ON_CHIP_BURST: u32 = 4;
-
 /// The receive engine.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
@@ -49,7 +46,6 @@ pub(super) struct Receiver {
 impl Receiver {
     pub(super) fn new(machine: &Machine) -> Receiver {
         let pcie = machine.pcie.as_ref();
-        let burst_lines = pcie.map_or(ON_CHIP_BURST, |p| lines_in(p.max_payload.0));
         Receiver {
             sram_bytes: machine.nic.sram.0,
             sram_used: 0,
@@ -59,7 +55,7 @@ impl Receiver {
             free_line_credits: machine.nic.write_credits,
             tlp_credits: pcie.map_or(u32::MAX, |p| p.posted_credits),
             free_tlp_credits: pcie.map_or(u32::MAX, |p| p.posted_credits),
-            burst_lines,
+            burst_lines: machine.burst_lines(),
             link: pcie.map(Link::new),
             line_rate: machine.nic.link.map(LineRate::new),
             port: Port::new(machine.core.frequency, &machine.noc),

@@ -155,7 +155,6 @@ impl Nic {
         if self.link.is_some_and(|rate| rate.0 == 0) {
             check.refuse("link", "0 bps", "a rate above zero, or no link to have no limit");
         }
-        check.at_least_one("write_credits", self.write_credits);
         check.at_least_one("read_credits", self.read_credits);
         check.at_least_one("descriptor_batch", self.descriptor_batch);
         check.at_least_one("completions_per_write", self.completions_per_write);
