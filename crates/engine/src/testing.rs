@@ -1,5 +1,7 @@
 //! A small machine and runs on it, for the tests of several modules.
 
+use schemars::{JsonSchema, schema_for};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::config::Scenario;
@@ -7,6 +9,18 @@ use crate::config::machine::Machine;
 use crate::host::Host;
 use crate::stats::results::Results;
 use crate::time::Ps;
+
+/// All values of an enum of names that a user chooses from, as its schema lists them: each that has a
+/// description by itself, the others together.
+pub(crate) fn every<T: JsonSchema + DeserializeOwned>() -> Vec<T> {
+    let schema = schema_for!(T).to_value();
+    let forms = schema["oneOf"].as_array().map_or(std::slice::from_ref(&schema), Vec::as_slice);
+    let names = forms.iter().flat_map(|form| match &form["enum"] {
+        Value::Array(several) => several.clone(),
+        _ => vec![form["const"].clone()],
+    });
+    names.map(|name| serde_json::from_value(name).expect("a name that the schema lists")).collect()
+}
 
 /// A machine of two cores, small enough that everything overflows; no real one.
 pub(crate) fn machine_json() -> Value {

@@ -14,11 +14,10 @@ use super::directory::Directory;
 use super::line::{Line, LineKind};
 use super::private::Found;
 use super::shadow::Shadow;
-use super::traffic::{Agent, Cause};
 use crate::config::machine::Machine;
 use crate::memory::config::{Inclusion, Replacement};
 use crate::memory::placement::config::Policy;
-use crate::testing::machine;
+use crate::testing::{every, machine};
 
 const CORES: usize = 3;
 const LINES: Line = 300;
@@ -28,7 +27,7 @@ enum Step {
     Load { core: usize, line: Line },
     Store { core: usize, line: Line },
     Prefetch { core: usize, line: Line },
-    DmaWrite { line: Line },
+    DmaWrite { line: Line, kind: LineKind },
     DmaRead { line: Line },
     Sweep { line: Line },
     WriteBack { line: Line },
@@ -36,11 +35,12 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let (core, line) = (0..CORES, 0..LINES);
+    let kind = prop::sample::select(vec![LineKind::Rx, LineKind::Descriptor]);
     let step = prop_oneof![
         6 => (core.clone(), line.clone()).prop_map(|(core, line)| Step::Load { core, line }),
         4 => (core.clone(), line.clone()).prop_map(|(core, line)| Step::Store { core, line }),
         1 => (core, line.clone()).prop_map(|(core, line)| Step::Prefetch { core, line }),
-        3 => line.clone().prop_map(|line| Step::DmaWrite { line }),
+        3 => (line.clone(), kind).prop_map(|(line, kind)| Step::DmaWrite { line, kind }),
         2 => line.clone().prop_map(|line| Step::DmaRead { line }),
         1 => line.clone().prop_map(|line| Step::Sweep { line }),
         1 => line.prop_map(|line| Step::WriteBack { line }),
@@ -48,14 +48,16 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..2000)
 }
 
-/// Three cores whose caches hold 4, 16 and 96 lines, the LLC in 8 sets.
+/// Three cores whose caches hold 4, 16 and 64 lines, the LLC in 8 sets.
 fn tiny(inclusion: Inclusion, replacement: Replacement) -> Machine {
     let mut machine = machine();
     machine.core.count = CORES as u32;
     (machine.l1d.size, machine.l1d.ways) = ("256 B".parse().unwrap(), 2);
     (machine.l2.size, machine.l2.ways) = ("1 KiB".parse().unwrap(), 4);
-    (machine.llc.size, machine.llc.ways) = ("6 KiB".parse().unwrap(), 12);
+    (machine.llc.size, machine.llc.ways) = ("4 KiB".parse().unwrap(), 8);
     machine.llc.inclusion = inclusion;
+    machine.l1d.replacement = replacement;
+    machine.l2.replacement = replacement;
     machine.llc.replacement = replacement;
     machine
 }
@@ -74,7 +76,7 @@ struct Trial {
 impl Trial {
     fn new(inclusion: Inclusion, replacement: Replacement, policy: Policy) -> Trial {
         // Cores share two ways with the NIC and lack the last two.
-        let ways = 0b0011_1111_1111;
+        let ways = 0b0011_1111;
         let machine = tiny(inclusion, replacement);
         let mut caches = Caches::new(&machine.hierarchy(), vec![ways; CORES], 0b11);
         // Fewer entries than the L2s hold lines, so that entries are evicted too.
@@ -143,8 +145,11 @@ impl Trial {
             Step::Load { core, line } => self.access(core, line, false)?,
             Step::Store { core, line } => self.access(core, line, true)?,
             Step::Prefetch { core, line } => self.prefetch(core, line)?,
-            Step::DmaWrite { line } => {
-                self.policy.write(&mut self.caches, line, LineKind::Descriptor);
+            Step::DmaWrite { line, kind } => {
+                // What is kept aside takes no part in the hierarchy.
+                let aside = self.policy.keeps_aside(kind);
+                let kind = if aside { LineKind::Descriptor } else { kind };
+                self.policy.write(&mut self.caches, line, kind);
                 let value = self.newest(line);
                 prop_assert_eq!(value, self.values);
             }
@@ -180,18 +185,16 @@ impl Trial {
         let written = std::mem::take(&mut self.caches.writebacks);
         self.written += written.len() as u64;
         for w in &written {
-            let dma = w.cause == Cause::new(Agent::NicWrite, LineKind::Descriptor);
-            let stored = matches!(step, Step::Store { line, .. } | Step::DmaWrite { line } if line == w.line);
+            let stored = matches!(step, Step::Store { line, .. } | Step::DmaWrite { line, .. } if line == w.line);
             let dirty = was_dirty[w.line as usize] || stored;
-            prop_assert!(dma || dirty, "{:?} writes {}, which was clean", step, w.line);
+            prop_assert!(dirty, "{:?} writes {}, which was clean", step, w.line);
         }
         for line in 0..LINES {
             let newest = self.newest(line);
             let lost = self.shadow().in_memory(line) != newest && !self.dirty(line);
             prop_assert!(!lost, "{:?}: the newest data of line {} is gone", step, line);
             let now_clean = was_dirty[line as usize] && !self.dirty(line);
-            let gone =
-                matches!(step, Step::Sweep { line: l } | Step::DmaWrite { line: l } if l == line);
+            let gone = matches!(step, Step::Sweep { line: l } | Step::DmaWrite { line: l, .. } if l == line);
             let sent = written.iter().filter(|w| w.line == line).count();
             prop_assert!(
                 !now_clean || gone || sent == 1,
@@ -211,13 +214,10 @@ proptest! {
     #[test]
     fn a_reader_always_sees_the_newest_value(
         steps in steps(),
-        inclusive in any::<bool>(),
-        policy in prop::sample::select(vec![Policy::Dma, Policy::Ddio, Policy::IdealDdio]),
-        replacement in prop::sample::select(vec![
-            Replacement::Lru, Replacement::Srrip, Replacement::Random,
-        ]),
+        inclusion in prop::sample::select(every::<Inclusion>()),
+        policy in prop::sample::select(every::<Policy>()),
+        replacement in prop::sample::select(every::<Replacement>()),
     ) {
-        let inclusion = if inclusive { Inclusion::Inclusive } else { Inclusion::NonInclusive };
         let mut trial = Trial::new(inclusion, replacement, policy);
         for step in steps {
             trial.step(step)?;
