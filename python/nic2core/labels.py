@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-POLICIES = {"dma": "DMA", "ddio": "DDIO", "ideal-ddio": "Ideal DDIO"}
+ACRONYMS = {"dma": "DMA", "ddio": "DDIO"}
 
 
 def describe(scenario: Mapping[str, Any]) -> str:
     """Where this scenario's packets go, for people: `DDIO, 2 ways, Sweeper`."""
     placement = scenario["placement"]
     policy = placement["policy"]
-    words = [POLICIES.get(policy, policy)]
-    if policy == "ddio":
+    name = " ".join(ACRONYMS.get(word, word) for word in policy.split("-"))
+    words = [name[0].upper() + name[1:]]
+    # Elsewhere the I/O ways decide nothing, or little: they hold no packets.
+    if policy not in ("dma", "ideal-ddio"):
         ways = placement["io_ways"]
         words.append(f"{ways} way" if ways == 1 else f"{ways} ways")
     if placement.get("sweeper"):

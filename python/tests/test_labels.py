@@ -14,6 +14,7 @@ def test_a_placement_has_its_name_in_the_field() -> None:
     assert describe(scenario("ddio", 1)) == "DDIO, 1 way"
     assert describe(scenario("ddio", 2, sweeper=True)) == "DDIO, 2 ways, Sweeper"
     assert describe(scenario("ideal-ddio")) == "Ideal DDIO"
+    assert describe(scenario("descriptors-only", 4)) == "Descriptors only, 4 ways"
 
 
 def test_cases_are_told_apart_by_what_differs() -> None:

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use nic2core_engine::host::Host;
 use nic2core_engine::stats::results::Results;
+use nic2core_scenario::schema::scenario_schema;
 use nic2core_scenario::{Disk, load, read_capture};
+use serde_json::Value;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -35,18 +37,23 @@ fn run(file: &Path, sets: &[&str]) -> Results {
     host.results().unwrap_or_else(|e| panic!("{} with {sets:?}: {e}", file.display()))
 }
 
+/// Every placement policy, as a user writes it.
+fn policies() -> Vec<String> {
+    let schema: Value = serde_json::from_str(&scenario_schema()).expect("a schema is JSON");
+    let policies = schema["$defs"]["Policy"]["oneOf"].as_array().expect("a list of policies");
+    policies.iter().map(|p| p["const"].as_str().expect("a name").to_owned()).collect()
+}
+
 /// All balances hold and no application reads what it has relinquished, whatever the placement.
 #[test]
 fn every_scenario_balances_under_every_placement() {
     let files = files();
     assert!(files.len() >= 5, "{files:?}");
     for file in files {
-        for sets in [
-            &["placement.policy=dma", "placement.sweeper=false"],
-            &["placement.policy=ddio", "placement.sweeper=true"],
-            &["placement.policy=ideal-ddio", "placement.sweeper=false"],
-        ] {
-            let results = run(&file, sets);
+        for policy in policies() {
+            let sweeper = format!("placement.sweeper={}", policy == "ddio");
+            let sets = [&format!("placement.policy={policy}"), sweeper.as_str()];
+            let results = run(&file, &sets);
             let name = file.display();
             assert!(results.conservation.iter().all(|b| b.holds()), "{name} {sets:?}");
             assert_eq!(results.reads_after_sweep, 0, "{name} {sets:?}");

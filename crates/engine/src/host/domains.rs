@@ -6,8 +6,7 @@ use super::{Host, HostCore};
 use crate::apps::AnyApp;
 use crate::frame::wire_bits;
 use crate::memory::dram::ChannelStats;
-use crate::memory::line::LINE_BYTES;
-use crate::memory::placement::config::Policy;
+use crate::memory::line::{LINE_BYTES, LineKind};
 use crate::memory::system::Stop;
 use crate::nic::counts::Counts;
 use crate::stats::occupancy::{Occupancy, Starvation};
@@ -206,7 +205,9 @@ impl Host {
         domains.push(self.pool("io-credits", "line", writes, &c.write_lines));
         domains.push(self.pool("read-credits", "line", reads, &c.read_lines));
         let counts = &self.memory.counts;
-        if self.policy() == Policy::Ddio && counts.io_write_hits + counts.io_write_misses > 0 {
+        // Where packets land outside of the hierarchy, the ways hold descriptors only and are no limit.
+        let aside = self.scenario.placement.policy.keeps_aside(LineKind::Rx);
+        if !aside && counts.io_write_hits + counts.io_write_misses > 0 {
             let ways = u64::from(self.scenario.placement.io_ways);
             let lines = machine.llc.size.0 / LINE_BYTES * ways / u64::from(machine.llc.ways);
             // A warm cache is full.

@@ -38,7 +38,6 @@ use crate::core::op::Mark;
 use crate::events::Events;
 use crate::iommu::Iommu;
 use crate::memory::line::Line;
-use crate::memory::placement::config::Policy;
 use crate::memory::system::{Due, Memory, Requester};
 use crate::nic::queue::Queue;
 use crate::nic::rss::Rss;
@@ -427,10 +426,5 @@ impl Host {
             let at = c.core.now();
             self.events.push(at, Event::Run { core });
         }
-    }
-
-    /// Whether packets land outside the cache hierarchy.
-    fn policy(&self) -> Policy {
-        self.scenario.placement.policy
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn gbytes_per_s(lines: u64, span_ns: f64) -> f64 {
 }
 
 /// What the software keeps in a line. The kind decides to which cause its memory traffic is
-/// attributed; the hardware never looks at it.
+/// attributed; caches never look at it. A NIC knows what it writes, so placement may.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum LineKind {

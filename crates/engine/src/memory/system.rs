@@ -205,15 +205,12 @@ impl Memory {
         }
     }
 
-    /// Where DMA data for a line goes: DDIO reaches the LLC of the socket whose memory it is only
-    /// (Intel, VTune cookbook, "IO Issues: Remote Socket Accesses"), so what is meant for the other
-    /// socket's goes to its memory.
+    /// Where DMA data for a line goes: it reaches the LLC of the socket whose memory it is only (Intel,
+    /// VTune cookbook, "IO Issues: Remote Socket Accesses"), so what is meant for the other socket's
+    /// goes to its memory, unless it lands outside of the hierarchy.
     #[inline]
-    fn policy_for(&self, line: Line) -> Policy {
-        match self.policy {
-            Policy::Ddio if node_of(line) != 0 => Policy::Dma,
-            policy => policy,
-        }
+    fn policy_for(&self, line: Line, kind: LineKind) -> Policy {
+        if node_of(line) != 0 && !self.policy.keeps_aside(kind) { Policy::Dma } else { self.policy }
     }
 
     /// A DMA write of a whole line, which holds a `credit` or does not. If it goes to memory, that
@@ -222,7 +219,7 @@ impl Memory {
     #[inline(always)]
     pub(crate) fn io_write(&mut self, now: Ps, line: Line, kind: LineKind, credit: bool) -> bool {
         self.swept.written(line);
-        match self.policy_for(line).write(&mut self.caches, line, kind) {
+        match self.policy_for(line, kind).write(&mut self.caches, line, kind) {
             Written::Hit => self.counts.io_write_hits += 1,
             Written::Miss => self.counts.io_write_misses += 1,
             Written::Memory | Written::Aside => {}
