@@ -92,13 +92,12 @@ fn finish(files: &impl Files, root: &Node) -> Result<Loaded, UserErrors> {
     let origins = root.origins();
     let mut scenario: Scenario = serde_path_to_error::deserialize(root.to_json()).map_err(|e| {
         let key = e.path().to_string();
-        UserError {
-            place: origins.place(&key),
-            key: Some(key),
-            given: "the value".into(),
-            problem: "is refused".into(),
-            allowed: e.into_inner().to_string(),
-        }
+        let given = root.written(&key).unwrap_or_else(|| "the value".into());
+        let message = e.into_inner().to_string();
+        let (problem, allowed) = message.split_once("; expected ").unwrap_or(("", &message));
+        // The message repeats the value.
+        let problem = problem.strip_prefix(&given).map_or("is refused", str::trim_start).into();
+        origins.refuse(&key, given, problem, allowed.into())
     })?;
     let violations = validate::violations(&scenario);
     if violations.is_empty() {
@@ -287,6 +286,29 @@ mod tests {
             let told = format!("{key} = {written} cannot be simulated; allowed: {allowed}");
             assert!(e.contains(&told), "{e}");
         }
+    }
+
+    #[test]
+    fn what_the_schema_cannot_tell_is_told_with_its_value() {
+        assert_eq!(
+            load_text(KVS, BOX, &["machine.dram.mapping=foo"]).unwrap_err(),
+            "--set machine.dram.mapping=foo: machine.dram.mapping = \"foo\" is no order of address \
+             fields (`foo` is no field); allowed: row, bank, rank, column, channel (and optionally \
+             bankgroup) once each, most significant first, joined by `-`, such as \
+             \"row-bank-rank-column-channel\"."
+        );
+    }
+
+    #[test]
+    fn pages_that_another_key_forbids_name_it_and_their_own_size() {
+        let iommu = "machine.iommu={iotlb={entries=128, ways=128}, posted_queue=8, walkers=1, \
+                     paging_structures={pml4=1, pdpt=1, pd=1}, non_posted_queue=8, step_latency='1 ns', \
+                     mode='strict', pages={payload='2 MiB', descriptors='4 KiB', \
+                     completions='4 KiB', acknowledgements='4 KiB'}}";
+        let e = load_text(KVS, BOX, &[iommu]).unwrap_err();
+        let end = "machine.iommu.pages.payload = \"2 MiB\" cannot be simulated; allowed: \"4 KiB\" while \
+                   machine.iommu.mode is strict or deferred: these map buffer by buffer.";
+        assert!(e.ends_with(end), "{e}");
     }
 
     #[test]

@@ -140,7 +140,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
              posted_queue=8, non_posted_queue=8, walkers=1, step_latency='1 ns', \
              pages={payload='2 MiB', descriptors='4 KiB', completions='4 KiB', acknowledgements='4 KiB'}}"],
         "machine.iommu.pages.payload",
-        "in strict and deferred mode",
+        "while machine.iommu.mode is strict or deferred",
     ),
     (
         &["machine.iommu={run_time={flush_after=0}, iotlb={entries=128, ways=128}, \

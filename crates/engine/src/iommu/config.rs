@@ -182,7 +182,8 @@ impl IommuConfig {
             [("pages.payload", pages.payload), ("pages.acknowledgements", pages.acknowledgements)]
         {
             if self.mode.maps_at_run_time() && size != PageSize::Small {
-                let allowed = "\"4 KiB\" in strict and deferred mode, which map buffer by buffer";
+                let allowed = "\"4 KiB\" while machine.iommu.mode is strict or deferred: these map \
+                               buffer by buffer";
                 check.refuse(key, "larger pages", allowed);
             }
         }

@@ -46,8 +46,8 @@ pub struct Mapping {
 /// Why a text is no address mapping.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "mapping = \"{given}\": {reason}; expected the fields row, bank, rank, column, channel (and \
-     optionally bankgroup) once each, most significant first, joined by `-`, such as \
+    "\"{given}\" is no order of address fields ({reason}); expected row, bank, rank, column, channel \
+     (and optionally bankgroup) once each, most significant first, joined by `-`, such as \
      \"row-bank-rank-column-channel\""
 )]
 pub struct MappingError {
