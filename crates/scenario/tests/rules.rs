@@ -71,6 +71,27 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["machine.llc.writeback_buffers=0"], "machine.llc.writeback_buffers", "at least 1"),
     (&["machine.dram.channels=0"], "machine.dram.channels", "1 to 64"),
     (&["machine.dram.ranks=16", "machine.dram.banks_per_group=16"], "machine.dram.ranks", "banks"),
+    (
+        &["machine.dram.standard=DDR5-4800"],
+        "machine.dram.bank_groups",
+        "8, which x4 and x8 devices of the standard have (machine.dram.standard, device_width)",
+    ),
+    (
+        &[
+            "machine.dram.standard=DDR5-4800",
+            "machine.dram.device_width=x16",
+            "machine.dram.bank_groups=8",
+        ],
+        "machine.dram.bank_groups",
+        "4, which x16",
+    ),
+    (&["machine.dram.device_width=x16"], "machine.dram.bank_groups", "2, which x16"),
+    (&["machine.dram.density=24Gb"], "machine.dram.density", "4Gb, 8Gb, 16Gb, which DDR4"),
+    (
+        &["machine.dram.standard=DDR5-4800", "machine.dram.density=4Gb"],
+        "machine.dram.density",
+        "8Gb, 16Gb, 24Gb, 32Gb, which DDR5",
+    ),
     (&["machine.dram.columns=1023"], "machine.dram.columns", "a multiple of 8"),
     (
         &["machine.dram.drain_low_percent=80"],

@@ -71,7 +71,10 @@ impl Machine {
     pub(crate) fn check(&self, check: &mut Check) {
         check.below("core", |check| self.core.check(check));
         self.hierarchy().check(check);
-        check.below("dram", |check| self.dram.check(check));
+        check.below("dram", |check| {
+            self.dram.check(check);
+            self.dram.check_devices(check);
+        });
         check.below("nic", |check| self.nic.check(check));
         if self.pcie.as_ref().is_none_or(|pcie| check.below("pcie", |check| pcie.check(check))) {
             self.check_burst(check);

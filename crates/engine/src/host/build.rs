@@ -195,7 +195,17 @@ impl Host {
         let run_time_mapping = RunTimeMapping::new(machine, &mut space);
         let placement = &scenario.placement;
         let io_ways = mask(WayRange { first: 0, count: placement.io_ways });
-        let lines = (space.largest_node().0 / LINE_BYTES) as usize;
+        let (needed, capacity) = (space.largest_node(), Size(machine.dram.capacity_bytes()));
+        if needed > capacity {
+            return Err(BuildError {
+                key: "machine.dram.rows".into(),
+                given: machine.dram.rows.to_string(),
+                allowed: format!(
+                    "more: data and buffers take {needed}, and this memory holds {capacity}"
+                ),
+            });
+        }
+        let lines = (needed.0 / LINE_BYTES) as usize;
         let memory =
             Memory::new(&machine.hierarchy(), placement.policy, dram, core_ways, io_ways, lines);
         let queue_count = queues.len() as u32;
@@ -267,6 +277,15 @@ mod tests {
         let traffic = json!({ "kind": "replay", "file": "a.pcap", "rate": "1 Gbps" });
         let scenario = forwarder(&[("/traffic", traffic), ("/tenants/0/app", app)]);
         Host::new(&scenario, Some(Arc::new(capture)))
+    }
+
+    #[test]
+    fn a_memory_smaller_than_what_lies_in_it_is_refused() {
+        let with = |rows: u32| Host::new(&forwarder(&[("/machine/dram/rows", rows.into())]), None);
+        assert!(with(65536).is_ok());
+        let error = with(1).unwrap_err();
+        assert_eq!((&*error.key, &*error.given), ("machine.dram.rows", "1"));
+        assert!(error.allowed.ends_with("this memory holds 128 KiB"), "{error}");
     }
 
     #[test]

@@ -174,6 +174,35 @@ impl DramConfig {
         self.check_timings(check);
     }
 
+    /// Notes which values no device of the standard has: those of the tables "Addressing" and "Refresh
+    /// parameters by density" of JESD79-4 and JESD79-5. The model itself takes any.
+    pub(crate) fn check_devices(&self, check: &mut Check) {
+        let wide = self.device_width == DeviceWidth::X16;
+        let (densities, known, groups) = if self.standard.is_ddr5() {
+            let densities = Density::Gb8..=Density::Gb32;
+            (densities, "8Gb, 16Gb, 24Gb, 32Gb, which DDR5", if wide { 4 } else { 8 })
+        } else {
+            let densities = Density::Gb4..=Density::Gb16;
+            (densities, "4Gb, 8Gb, 16Gb, which DDR4", if wide { 2 } else { 4 })
+        };
+        let what = "devices have (machine.dram.standard)";
+        check.that(
+            densities.contains(&self.density),
+            "density",
+            "another",
+            &format!("{known} {what}"),
+        );
+        if self.bank_groups != groups {
+            let width = if wide { "x16" } else { "x4 and x8" };
+            let what = "devices of the standard have (machine.dram.standard, device_width)";
+            check.refuse(
+                "bank_groups",
+                self.bank_groups,
+                format!("{groups}, which {width} {what}"),
+            );
+        }
+    }
+
     fn check_timings(&self, check: &mut Check) {
         let timings = self.resolved_timings();
         let longest = |key| if key == "refi" { 1_000_000 } else { LONGEST };
