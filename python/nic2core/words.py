@@ -302,9 +302,11 @@ def what_for(use: Use) -> str:
 
 def peak(found: Peak) -> str:
     """How sure a peak is."""
+    fails = found.fails_at_mpps
+    above = "holds up to the line rate" if fails is None else f"holds, {three(fails)} Mpps does not"
     return (
-        f"Peak: {three(found.peak_mpps)} Mpps holds, {three(found.fails_at_mpps)} Mpps does not "
-        f"({failed(found)[1]}); {len(found.probes)} rates tried."
+        f"Peak: {three(found.peak_mpps)} Mpps {above} ({failed(found)[1]}); "
+        f"{len(found.probes)} rates tried."
     )
 
 

@@ -309,6 +309,7 @@ def test_a_peak_says_between_which_rates_it_lies(small: Scenario) -> None:
     shares: list[float] = []
     found = nic2core.find_peak(type(small).model_validate(scenario), watch=Watch(shares.append))
     assert found.peak is not None
+    assert found.peak.fails_at_mpps
     assert 0 < found.peak.peak_mpps < found.peak.fails_at_mpps
     assert found.data == found.peak.results
     assert shares

@@ -6,7 +6,8 @@
 //! that holds and one that fails is first found by steps of a quarter and then halved until it is
 //! [`RESOLUTION_PERCENT`] wide. Coming from below matters: an overloaded server whose queues have
 //! once filled may stay slow at a rate that it would sustain otherwise, because packets that wait are
-//! evicted before they are read.
+//! evicted before they are read. Above the line rate of the network link there is nothing to try: a
+//! probe at which the link is full and the objective holds ends the search.
 //!
 //! Bursts are measured for whole cycles, so that a probe sees their mean rate. A replay is not: its probes
 //! see the part of the capture that follows the warm-up, as much of it as goes by in the measured time.
@@ -28,9 +29,9 @@ pub const RESOLUTION_PERCENT: u64 = 2;
 /// more than the noise of some 10 000 Poisson arrivals.
 const BEHIND_PERCENT: u64 = 2;
 
-/// A network link that is busy for this share of the time is full: as near to its rate as
-/// [`BEHIND_PERCENT`] can tell.
-const LINK_SHARE: f64 = 1.0 - BEHIND_PERCENT as f64 / 100.0;
+/// A network link that is busy for this share of the time is full. Of the fewest packets of a probe one
+/// more or less at each end makes 0.4 %.
+const LINK_SHARE: f64 = 0.995;
 
 /// Where the network link cannot carry half the scenario's rate, the search begins at this share of what
 /// it carries, percent: one step of a quarter below.
@@ -157,9 +158,18 @@ pub fn find_peak(
     let mut bad: Option<(u64, Outcome)> = None;
     loop {
         let outcome = search.probe(&host, Rate(next))?;
+        let full = link_is_full(&outcome.results);
         if outcome.failed_by.is_none() {
             good = Some((next, outcome));
+            if full && bad.is_none() {
+                break;
+            }
         } else {
+            if full {
+                // What came is what the link carries.
+                let floor = good.as_ref().map_or(1, |(g, _)| g + 1);
+                next = next.min((outcome.probe.offered_mpps * 1e6) as u64).max(floor);
+            }
             bad = Some((next, outcome));
         }
         next = match (&good, &bad) {
@@ -180,13 +190,11 @@ pub fn find_peak(
             (None, None) => unreachable!("a probe holds or fails"),
         };
     }
-    let (Some((_, good)), Some((_, bad))) = (good, bad) else {
-        unreachable!("the search ends with a bracket")
-    };
+    let Some((_, good)) = good else { unreachable!("the search ends with a rate that holds") };
     Ok(Peak {
         peak_mpps: good.probe.completed_mpps,
-        fails_at_mpps: bad.probe.offered_mpps,
-        failed_by: bad.failed_by.unwrap_or_default().into(),
+        fails_at_mpps: bad.as_ref().map(|(_, bad)| bad.probe.offered_mpps),
+        failed_by: bad.and_then(|(_, bad)| bad.failed_by).unwrap_or("link").into(),
         probes: search.probes,
         results: good.results,
     })
@@ -280,8 +288,6 @@ impl Search<'_, '_> {
             Some("drops")
         } else if behind * 100 > p.offered * BEHIND_PERCENT {
             Some("rate")
-        } else if link_is_full(&results) {
-            Some("link")
         } else if p99_ns > limit_ns {
             Some("p99")
         } else {
@@ -325,7 +331,6 @@ impl Search<'_, '_> {
                 p.p99_ns,
                 p.p99_ns / p.p99_limit_ns * f64::from(slo.p99_service_times)
             ),
-            Some("link") => "the network link (machine.nic.link) is full".into(),
             _ => "completions fall behind arrivals".into(),
         };
         PeakError::Unreachable {

@@ -59,12 +59,29 @@ fn a_full_link_is_the_limit() {
     // With 8 Mpps the senders would be 300 ms behind after the warm-up.
     for rate in ["200 kpps", "8 Mpps"] {
         let found = at(rate, "20 ms").unwrap();
-        assert_eq!(found.failed_by, "link", "{rate}");
-        assert!((0.112..=0.1193).contains(&found.peak_mpps), "{rate}: {}", found.peak_mpps);
+        assert_eq!((&*found.failed_by, found.fails_at_mpps), ("link", None), "{rate}");
+        assert!((0.1188..0.1194).contains(&found.peak_mpps), "{rate}: {}", found.peak_mpps);
         assert!(found.probes[0].holds, "{rate}: {:?}", found.probes[0]);
     }
     let error = at("8 Mpps", "1 ms").unwrap_err().to_string();
     assert!(error.starts_with("run.duration = 1 ms is too short"), "{error}");
+}
+
+#[test]
+fn no_rate_is_told_that_the_link_does_not_carry() {
+    // 60 Gbps carry 7.16 Mpps of 8384 bits. Above 6.16 Mpps the next rate tried is 7.7.
+    let line = 60e3 / 8384.0;
+    for (instructions, fails) in [(50, false), (1600, true)] {
+        let slower = ("/queues/rx_instructions", instructions.into());
+        let found = peak(&[("/machine/nic/link", json!("60 Gbps")), slower]).unwrap();
+        assert_eq!(found.fails_at_mpps.is_some(), fails, "{:?}", found.probes);
+        assert_eq!(found.failed_by == "link", !fails, "{}", found.failed_by);
+        if let Some(at) = found.fails_at_mpps {
+            assert!(found.peak_mpps > 0.97 * at && at < 1.001 * line, "{} {at}", found.peak_mpps);
+        } else {
+            assert!((found.peak_mpps - line).abs() < 0.005 * line, "{} of {line}", found.peak_mpps);
+        }
+    }
 }
 
 #[test]

@@ -472,10 +472,12 @@ impl Balance {
 pub struct Peak {
     /// The highest rate at which the objective was seen to hold, completed Mpps.
     pub peak_mpps: f64,
-    /// The lowest rate at which it was seen to fail, Mpps; the peak lies between the two.
-    pub fails_at_mpps: f64,
-    /// What failed there: `p99`, `drops`, `rate` (completions fall behind arrivals) or `link` (the
-    /// network link is full).
+    /// The lowest rate at which it was seen to fail, Mpps; the peak lies between the two. Absent where
+    /// it holds up to the line rate of the network link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fails_at_mpps: Option<f64>,
+    /// What failed there: `p99`, `drops` or `rate` (completions fall behind arrivals); `link` where
+    /// nothing does before the network link is full.
     pub failed_by: String,
     /// Every rate that was tried, in order.
     pub probes: Vec<Probe>,
