@@ -39,7 +39,8 @@ def _stage(data: Results, use: Use) -> Stage:
     load, of = use.load, use.occupancy
     if use.name == "io-ways":
         # The ways are full: how busy they are shows in the lines that leave them for memory.
-        written = data.io.write_hits + data.io.write_misses if data.io is not None else 0
+        io = data.io
+        written = (io.write_hits or 0) + (io.write_misses or 0) if io is not None else 0
         evicted = next((c.lines for c in data.memory.causes if c.cause == "rx-evct"), 0)
         load = min(1.0, evicted / written) if written else 0.0
         return Stage(use.name, load, f"{100 * load:.1f} % of what is written leaks")

@@ -88,7 +88,8 @@ mod tests {
     /// Lines written for each packet: 16 of data, its share of completions, and one when it is sent.
     fn lines_a_packet(results: &Results) -> f64 {
         let io = results.io.as_ref().unwrap();
-        (io.write_hits + io.write_misses) as f64 / results.packets.completed as f64
+        (io.write_hits.unwrap() + io.write_misses.unwrap()) as f64
+            / results.packets.completed as f64
     }
 
     #[test]

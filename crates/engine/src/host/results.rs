@@ -50,6 +50,7 @@ impl Host {
             .map(|c| (c.core.access_ps(), c.core.accesses))
             .fold((0.0, 0u64), |a, c| (a.0 + c.0, a.1 + c.1));
         let counts = &self.memory.counts;
+        let looked_up = counts.io_write_hits + counts.io_write_misses > 0;
         Ok(Results {
             engine_version: env!("CARGO_PKG_VERSION").into(),
             seed: self.scenario.run.seed,
@@ -69,8 +70,8 @@ impl Host {
             dram: self.dram_results(),
             caches: self.cache_results(),
             io: (self.meters.io_lines > 0).then_some(IoResults {
-                write_hits: counts.io_write_hits,
-                write_misses: counts.io_write_misses,
+                write_hits: looked_up.then_some(counts.io_write_hits),
+                write_misses: looked_up.then_some(counts.io_write_misses),
                 read_hits: counts.io_read_hits,
                 read_misses: counts.io_read_misses,
                 write_credits: self.rx.credits(),

@@ -259,10 +259,14 @@ pub struct CacheResults {
 /// DMA by the NIC, in cache lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IoResults {
-    /// Writes that found the line in the LLC, or its snoop filter that a core holds it.
-    pub write_hits: u64,
-    /// Writes that found it in no cache.
-    pub write_misses: u64,
+    /// Writes to the LLC that found the line there, or its snoop filter that a core holds it. They are
+    /// those of received packets, completions of sent ones (which take no write credits) and a DMA
+    /// benchmark. Absent, as are the misses, if none went to the LLC: with `dma`, for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_hits: Option<u64>,
+    /// Writes to the LLC that found the line in no cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_misses: Option<u64>,
     /// Reads served by a cache.
     pub read_hits: u64,
     /// Reads served by memory.
@@ -271,7 +275,7 @@ pub struct IoResults {
     pub write_credits: u32,
     /// How many of them were in use, mean.
     pub write_credits_used: f64,
-    /// Mean time for which a line held one, ns; absent if none was written.
+    /// Mean time for which a line that takes one held it, ns; absent if none was written.
     pub write_latency_ns: Option<f64>,
 }
 
