@@ -271,10 +271,13 @@ class CacheResults(Plain):
 class IoResults(Plain):
     """DMA by the NIC, in cache lines."""
 
-    write_hits: int
-    """Writes that found the line in the LLC."""
-    write_misses: int
-    """Writes that did not."""
+    write_hits: int | None = None
+    """Writes to the LLC that found the line there, or its snoop filter that a core holds it. They
+    are those of received packets, completions of sent ones (which take no write credits) and a DMA
+    benchmark. Absent, as are the misses, if none went to the LLC: with `dma`, for one.
+    """
+    write_misses: int | None = None
+    """Writes to the LLC that found the line in no cache."""
     read_hits: int
     """Reads served by a cache."""
     read_misses: int
@@ -477,11 +480,13 @@ class Peak(Plain):
 
     peak_mpps: float
     """The highest rate at which the objective was seen to hold, completed Mpps."""
-    fails_at_mpps: float
-    """The lowest rate at which it was seen to fail, Mpps; the peak lies between the two."""
+    fails_at_mpps: float | None = None
+    """The lowest rate at which it was seen to fail, Mpps; the peak lies between the two. Absent
+    where it holds up to the line rate of the network link.
+    """
     failed_by: str
-    """What failed there: `p99`, `drops`, `rate` (completions fall behind arrivals) or `link` (the
-    network link is full).
+    """What failed there: `p99`, `drops` or `rate` (completions fall behind arrivals); `link` where
+    nothing does before the network link is full.
     """
     probes: list[Probe]
     """Every rate that was tried, in order."""

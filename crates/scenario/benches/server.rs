@@ -32,7 +32,7 @@ fn main() {
             );
         }
         println!(
-            "peak {:.2} Mpps, fails at {:.2} by {}, {:.1} s",
+            "peak {:.2} Mpps, fails at {:.2?} by {}, {:.1} s",
             peak.peak_mpps,
             peak.fails_at_mpps,
             peak.failed_by,
