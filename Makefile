@@ -43,16 +43,16 @@ test: build lint test-rust fuzz test-python  ## Everything a change must pass
 lint: build  ## Formatting, lints and types of Rust and Python
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff format --check python
-	$(BIN)/ruff check python
+	$(BIN)/ruff format --check python tools
+	$(BIN)/ruff check python tools
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest nic2core._core
 
 .PHONY: fmt
 fmt: $(STAMPS)/deps  ## Format Rust and Python
 	cargo fmt --all
-	$(BIN)/ruff format python
-	$(BIN)/ruff check --fix python
+	$(BIN)/ruff format python tools
+	$(BIN)/ruff check --fix python tools
 
 .PHONY: test-rust
 test-rust:  ## Tests of the Rust crates
