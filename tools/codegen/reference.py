@@ -36,10 +36,10 @@ Unknown keys, wrong units and impossible combinations are refused with file, lin
 given and what is allowed.
 
 **A key can be without effect** because another one decides: `placement.io_ways` with
-`policy = "dma"`, `traffic.sizes` where the clients of a key-value store choose the sizes, `slo` in a
-run that is no peak search. In a file such a key is accepted, because it may be required there. Set
-by `--set`, `--vary` or from Python it brings a warning, unless another run of the same command uses
-it.
+`policy = "dma"`, `traffic.sizes` where the clients of a key-value store choose the sizes, `slo` in
+a run that is no peak search. In a file such a key is accepted, because it may be required there.
+Set by `--set`, `--vary` or from Python it brings a warning, unless another run of the same command
+uses it.
 """
 
 
