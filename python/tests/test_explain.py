@@ -53,16 +53,14 @@ def test_what_limits_is_named_and_what_a_change_helps_is_right(
 
 def test_the_port_of_a_nic_on_the_chip_limits_a_forwarder_that_never_leaks() -> None:
     times = {"run.warmup": "100 us", "run.duration": "100 us", "run.sample": "10 us"}
-    sets = {"placement.policy": "ideal-ddio", "traffic.depth": 50, **times}
-    result = api.run("sweeper-l3fwd", sets)
+    result = api.run("sweeper-l3fwd", {"placement.policy": "ideal-ddio", **times})
     model = result.model
     assert (model.cause, model.tightest, result.limited) == ("nic-port", "nic-port", True)
     # 3.2 GHz / 17 lines with the completion's, of which some packets share one.
     assert model.rate == pytest.approx(result.mpps, rel=0.05)
     helps = {h.change.domain: h for h in check(result, jobs=2)}
     best = helps["nic-port"]
-    # Twice the port goes to the cores, whose rate is known less well than that of the port.
-    assert best.error == pytest.approx(0.0, abs=0.1)
+    assert best.predicted == pytest.approx(best.measured, rel=0.2, abs=0.05)
     assert best.predicted > 0.2
     assert helps["io-credits"].measured == pytest.approx(0.0, abs=0.02)
 

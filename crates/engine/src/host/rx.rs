@@ -133,15 +133,16 @@ impl Host {
         self.schedule_arrival();
     }
 
-    /// Keeps the backlog of a queue at its depth, as far as its share of the NIC's SRAM has room: what is
-    /// missing beyond that follows when packets have become visible.
+    /// Keeps the backlog of a queue at its depth. The generator watches the receive queue, from which a
+    /// core takes a burst at a time, and never has more than two of them on their way through the NIC:
+    /// what is missing beyond those follows when they have become visible. (More would wait in the NIC,
+    /// which is not where the backlog is meant to be.)
     pub(super) fn top_up(&mut self, queue: usize) {
         let Some(Source::Backlog { depth, .. }) = self.source else { return };
-        let share = self.rx.sram_bytes / self.queues.len() as u64;
-        let room = (share / self.scenario.queues.buffer_size.0).max(2) as u32;
+        let on_their_way = 2 * self.scenario.queues.burst;
         let q = &self.queues[queue];
         let in_nic = q.backlog.saturating_sub(q.visible.len() as u32 + q.taken);
-        for _ in 0..depth.saturating_sub(q.backlog).min(room.saturating_sub(in_nic)) {
+        for _ in 0..depth.saturating_sub(q.backlog).min(on_their_way.saturating_sub(in_nic)) {
             let mut arrival = self.draw_for(queue);
             self.queues[queue].backlog += 1;
             arrival.bytes = self.frame_bytes(&arrival, queue as u16);
