@@ -128,7 +128,7 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
             "machine.dram.timings.rrd_l=6",
         ],
         "machine.dram.device_width",
-        "=x16",
+        "=x4",
     ),
     ("explain-memory", ONE_RANK, "machine.dram.timings.rank_switch", "=99"),
     ("explain-memory", ONE_RANK, "machine.dram.timings.rd_to_wr_other_rank", "=99"),

@@ -5,7 +5,7 @@ use super::timeline::Point;
 use super::tx::For;
 use super::{Event, Host};
 use crate::iommu::{Mapping, Order, Touched, one_range};
-use crate::nic::queue::Ring;
+use crate::nic::ring::Ring;
 use crate::time::Ps;
 
 impl Host {

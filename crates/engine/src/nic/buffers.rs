@@ -1,0 +1,117 @@
+//! Where the buffers of the queues lie, and in which order they are used first.
+
+use super::config::{Queues, Start};
+use super::pool::{Buffer, Pool};
+use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
+use crate::rng::Stream;
+use crate::units::Size;
+
+/// The memory of the receive buffers of all queues that share it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Region {
+    pub(super) first: Line,
+    /// Queues that share it, and buffers of each.
+    queues: u32,
+    buffers: u32,
+}
+
+impl Region {
+    /// Room for the buffers of so many queues, which begins on a page of `page` bytes.
+    pub(crate) fn new(
+        config: &Queues,
+        queues: u32,
+        page: Size,
+        space: &mut AddressSpace,
+    ) -> Region {
+        let buffers = config.pool_buffers.unwrap_or(config.rx_descriptors);
+        let all = u64::from(buffer_lines(config)) * u64::from(buffers) * u64::from(queues);
+        Region { first: space.reserve_on(page, all * LINE_BYTES), queues, buffers }
+    }
+
+    /// The pool of one of the queues: the buffers that its ring begins with, then the others.
+    pub(super) fn pool(&self, config: &Queues, rank: u32, stream: &mut Stream) -> Pool {
+        let ring = config.rx_descriptors;
+        match config.start {
+            Start::Dealt => {
+                let spare = self.buffers - ring;
+                let first = ring * self.queues + rank * spare;
+                let ring = rank * ring..(rank + 1) * ring;
+                Pool::new(config.pool, ring.chain(first..first + spare))
+            }
+            Start::Scattered => {
+                let at = stream.below(self.buffers);
+                let base = rank * self.buffers;
+                let end = base + self.buffers;
+                Pool::new(config.pool, (base + at..end).chain(base..base + at))
+            }
+            Start::Shuffled => {
+                let base = rank * self.buffers;
+                let mut order: Vec<Buffer> = (base..base + self.buffers).collect();
+                shuffle(&mut order, stream);
+                Pool::new(config.pool, order.into_iter())
+            }
+        }
+    }
+}
+
+/// Fisher and Yates.
+fn shuffle(order: &mut [u32], stream: &mut Stream) {
+    for last in (1..order.len()).rev() {
+        order.swap(last, stream.below(last as u32 + 1) as usize);
+    }
+}
+
+/// First lines of so many transmit buffers of so many lines, in the order of their use.
+pub(super) fn tx_buffers(
+    start: Start,
+    count: u32,
+    lines: u32,
+    space: &mut AddressSpace,
+    stream: &mut Stream,
+) -> Vec<Line> {
+    let first = space.reserve(u64::from(lines) * u64::from(count) * LINE_BYTES);
+    let mut buffers: Vec<Line> = (0..count).map(|i| first + i * lines).collect();
+    if start == Start::Shuffled {
+        shuffle(&mut buffers, stream);
+    }
+    buffers
+}
+
+/// Lines from one buffer to the next.
+pub(super) fn buffer_lines(config: &Queues) -> u32 {
+    lines_in(data_start(config) + config.buffer_size.0)
+}
+
+/// Bytes from the start of a buffer's memory to its data.
+pub(super) fn data_start(config: &Queues) -> u64 {
+    config.object_header.0 + config.metadata.0 + config.headroom.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(seed: u64) -> Vec<Buffer> {
+        let config = crate::testing::forwarder(&[
+            ("/queues/start", "shuffled".into()),
+            ("/queues/pool_buffers", 100.into()),
+        ])
+        .queues;
+        let region = Region { first: 0, queues: 1, buffers: 100 };
+        let mut pool = region.pool(&config, 0, &mut Stream::new(seed, "pools"));
+        std::iter::from_fn(|| pool.take()).collect()
+    }
+
+    #[test]
+    fn a_shuffled_pool_holds_each_buffer_once_in_an_order_of_its_own() {
+        let first = order(1);
+        let mut sorted = first.clone();
+        sorted.sort_unstable();
+        assert!(sorted.into_iter().eq(0..100));
+        assert_eq!(first, order(1));
+        assert_ne!(first, order(2));
+        // Of 99 steps one would lead to the next buffer by chance.
+        let in_row = first.windows(2).filter(|w| w[1] == w[0] + 1).count();
+        assert!(in_row < 8, "{in_row}");
+    }
+}
