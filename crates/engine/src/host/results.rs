@@ -83,7 +83,7 @@ impl Host {
             amat_ns: (accesses > 0).then(|| slots / 1e3 / accesses as f64),
             demand_mpps: self.demand_mpps(),
             domains: self.domains(),
-            queues: self.queues.iter().map(|q| q.results(self.meters.now)).collect(),
+            queues: self.queues.iter().map(|q| q.counts.results(q.core, self.meters.now)).collect(),
             core_time: self.core_time(),
             tenants: self.tenant_results(span_ns),
             series: self.series(),

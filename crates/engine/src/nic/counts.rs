@@ -1,6 +1,5 @@
 //! What is counted of each pair of queues: what one of them has, no other can use.
 
-use super::queue::Queue;
 use crate::stats::occupancy::{Occupancy, Starvation};
 use crate::stats::results::QueueResults;
 use crate::time::Ps;
@@ -53,27 +52,24 @@ impl Counts {
         (self.offered, self.waited) = (0, Ps::ZERO);
         (self.rx_fetches, self.tx_fetches) = Default::default();
     }
-}
 
-impl Queue {
-    /// What has been counted up to now.
-    pub(crate) fn results(&self, now: Ps) -> QueueResults {
-        let c = &self.counts;
+    /// What has been counted up to now, of the queues of `core`.
+    pub(crate) fn results(&self, core: u16, now: Ps) -> QueueResults {
         QueueResults {
-            core: self.core.into(),
-            offered: c.offered,
-            received: c.rx.uses,
-            rx_busy_ps: c.rx.time(now),
-            rx_waited_ps: c.waited.0,
-            rx_unfetched_ps: c.unfetched.time(now),
-            rx_fetches: c.rx_fetches.count,
-            rx_fetching_ps: c.rx_fetches.time.0,
-            sent: c.tx.uses,
-            tx_busy_ps: c.tx.time(now),
-            tx_starved_ps: c.tx_starved.time(now).0,
-            tx_unread_ps: c.unread.time(now),
-            tx_fetches: c.tx_fetches.count,
-            tx_fetching_ps: c.tx_fetches.time.0,
+            core: core.into(),
+            offered: self.offered,
+            received: self.rx.uses,
+            rx_busy_ps: self.rx.time(now),
+            rx_waited_ps: self.waited.0,
+            rx_unfetched_ps: self.unfetched.time(now),
+            rx_fetches: self.rx_fetches.count,
+            rx_fetching_ps: self.rx_fetches.time.0,
+            sent: self.tx.uses,
+            tx_busy_ps: self.tx.time(now),
+            tx_starved_ps: self.tx_starved.time(now).0,
+            tx_unread_ps: self.unread.time(now),
+            tx_fetches: self.tx_fetches.count,
+            tx_fetching_ps: self.tx_fetches.time.0,
         }
     }
 }
