@@ -63,7 +63,7 @@ def test_memory_benchmarks_show_what_they_moved() -> None:
         result.tables.tenants["stream_gbytes_per_s_by_core"].to_list()[0]
         == stream.stream_gbytes_per_s_by_core
     )
-    assert "per access x" in words.verdict(result)
+    assert "36 registers / (0.8" in words.verdict(result)
     assert shown["STREAM (a)"] in report_html([result])
 
 
