@@ -288,6 +288,10 @@ class IoResults(Plain):
     """How many of them were in use, mean."""
     write_latency_ns: float | None = None
     """Mean time for which a line held one; absent if none was written."""
+    link_up_ps: int | None = None
+    """Time in which PCIe carries something towards the memory system, ps; absent without PCIe."""
+    link_down_ps: int | None = None
+    """The same towards the NIC."""
 
 
 class IotlbResults(Plain):
@@ -402,6 +406,9 @@ class QueueResults(Plain):
     """Reads of transmit descriptors by themselves (`nic.tx_descriptor_batch`)."""
     tx_fetching_ps: int
     """Time that these took, ps."""
+    tx_turn_ps: int
+    """Time from the begin of each until the NIC had asked for all the data of its packets, ps. The
+    next begins when it has."""
 
 
 class CoreTime(Plain):

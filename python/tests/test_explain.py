@@ -17,7 +17,7 @@ from nic2core.explain.check import check
 from nic2core.explain.model import Memory, Model, Pool
 from nic2core.explain.quantity import times
 from nic2core.explain.queues import Queue, by_queue, more
-from nic2core.explain.use import Use
+from nic2core.explain.use import Use, work
 from nic2core.models import Scenario
 
 if TYPE_CHECKING:
@@ -126,6 +126,49 @@ def test_one_queue_that_is_short_of_descriptors_is_named(limits: str, sets: dict
     # At a rate that the same descriptors carry nothing limits.
     enough = api.run("explain-cpu", UNEVEN | sets | {"traffic.rate": "2 Mpps"})
     assert not enough.limited
+
+
+SHORT = {"run.warmup": "1 ms", "run.duration": "1 ms", "run.sample": "100 us"}
+TINY = {"traffic.sizes": {"kind": "fixed", "size": "64 B"}, "traffic.rate": "120 Mpps"}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "sets", "limits", "changes"),
+    [
+        # Above the peak: packets wait for the memory, and so do the miss registers.
+        ("sweeper-kvs", SHORT | {"traffic.rate": "40 Mpps"}, "dram", {"dram", "io-ways"}),
+        ("sweeper-l3fwd", SHORT, "dram", {"dram", "io-ways"}),
+        # One send queue leaves the link idle while it reads descriptors.
+        (
+            "ddio-bench",
+            SHORT | {"run.warmup": "3 ms"},
+            "tx-fetches",
+            {"tx-fetches", "pcie", "cores"},
+        ),
+        # Requests wait for the link towards the processor, which is not that of the data.
+        (
+            "ddio-bench",
+            SHORT | TINY | {"tenants.0.cores.count": 8},
+            "read-tags",
+            {"read-tags", "pcie"},
+        ),
+        # The cores write beside a benchmark of the NIC, whose work is not theirs.
+        ("host-network-writes", {"run.warmup": "1 ms"}, "pcie", {"pcie"}),
+    ],
+)
+def test_scenarios_that_were_not_made_for_it_keep_the_rule(
+    scenario: str, sets: dict[str, Any], limits: str, changes: set[str]
+) -> None:
+    result = api.run(scenario, sets)
+    base, _ = work(result.data)
+    assert (result.model.cause, result.limited) == (limits, True)
+    assert result.model.rate == pytest.approx(base, rel=0.05)
+    for said in result.helps:
+        if said.change.domain in changes:
+            again = api.run(scenario, sets | said.change.overrides)
+            run = work(again.data)[0] / base
+            assert run > 1.05, said.change
+            assert 1 + said.predicted == pytest.approx(run, rel=0.2), said.change
 
 
 def test_more_credits_help_the_queues_that_are_short() -> None:

@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.quantity import times
-from nic2core.explain.queues import by_queue, more
+from nic2core.explain.queues import OF_QUEUES, by_queue, more
 from nic2core.explain.use import serves
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def _more(domain: str, factor: float) -> Callable[[Model], Model]:
     def apply(model: Model) -> Model:
         if domain in model.pools:
             return model.with_pool(domain, model.pools[domain].more(factor))
-        return model.with_others(domain, factor)
+        # Cores beside a benchmark of the NIC, for one, are no limit.
+        return model.with_others(domain, factor) if domain in model.others else model
 
     return apply
 
@@ -59,6 +60,19 @@ def _more_by_queue(data: Results, domain: str, factor: float) -> Callable[[Model
     queues = by_queue(data, found) if found is not None else []
     span_ps = data.measured_ns * 1e3
     return _more(domain, more(queues, factor, span_ps) if queues else factor)
+
+
+def _fetches(data: Results, factor: float) -> Callable[[Model], Model]:
+    """Reads of so many times as many transmit descriptors: as many fewer of them."""
+
+    def apply(model: Model) -> Model:
+        if "tx-fetches" not in model.pools:
+            return model
+        turn = model.pools["tx-fetches"]
+        shorter = turn.spends("tx-fetches", 1 / factor)
+        return _more_by_queue(data, "tx-fetches", shorter.allows / turn.allows)(model)
+
+    return apply
 
 
 def _credits(domain: str, factor: float) -> Callable[[Model], Model]:
@@ -116,17 +130,17 @@ def _trackers(factor: float) -> Callable[[Model], Model]:
 
 def _registers(factor: float) -> Callable[[Model], Model]:
     def apply(model: Model) -> Model:
-        model = model.with_others("miss-registers", factor)
-        return model.without_waits("miss-registers", 1 / factor)
+        return _more("miss-registers", factor)(model)
 
     return apply
 
 
 def _cores(factor: float) -> Callable[[Model], Model]:
-    """More cores bring their miss registers with them."""
+    """More cores bring their miss registers and queues with them."""
 
     def apply(model: Model) -> Model:
-        model = _more("miss-registers", factor)(_more("cores", factor)(model))
+        for domain in {"cores", "miss-registers", *OF_QUEUES} & model.allows.keys():
+            model = _more(domain, factor)(model)
         return _crowd(model, factor, model.memory.own_misses)
 
     return apply
@@ -210,8 +224,7 @@ def _send_queues(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     batch = scenario["machine"]["nic"].get("tx_descriptor_batch")
     if batch is not None:
         sets = {"machine.nic.tx_descriptor_batch": 2 * batch}
-        apply = _more_by_queue(data, "tx-fetches", 2)
-        yield Change("tx-fetches", f"{2 * batch} descriptors each", sets, apply)
+        yield Change("tx-fetches", f"{2 * batch} descriptors each", sets, _fetches(data, 2))
 
 
 def _network_share(data: Results) -> float:

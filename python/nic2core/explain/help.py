@@ -38,4 +38,4 @@ def helps(model: Model, changes: Sequence[Change]) -> list[Help]:
     if not isfinite(model.rate) or model.rate <= 0:
         return []
     # What has more credits than help does not take them: nothing is said to harm.
-    return [Help(c, max(0.0, c.apply(model).rate / model.rate - 1)) for c in changes]
+    return [Help(c, max(0.0, c.apply(model).settled(model).rate / model.rate - 1)) for c in changes]

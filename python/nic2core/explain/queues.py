@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from nic2core.results_model import Domain, QueueResults, Results
 
 
+OF_QUEUES = ("descriptors", "tx-descriptors", "tx-fetches")
+"""Domains of which each queue has its own."""
+
 NOTICED = 0.1
 """Waits below this share of the time for which a credit is held are not what limits."""
 
@@ -39,7 +42,7 @@ class Queue:
 
 def by_queue(data: Results, d: Domain) -> list[Queue]:
     """A domain's queues, if each has credits of its own."""
-    parts = {"descriptors": _receives, "tx-descriptors": _sends, "tx-fetches": _fetches}
+    parts = dict(zip(OF_QUEUES, (_receives, _sends, _fetches), strict=True))
     if d.domain not in parts:
         return []
     credits_ = d.credits // max(1, len(data.queues))
@@ -77,8 +80,8 @@ def _sends(q: QueueResults) -> tuple[int, int, int]:
 
 
 def _fetches(q: QueueResults) -> tuple[int, int, int]:
-    """Reads of transmit descriptors, one after the other."""
-    return q.tx_fetches, q.tx_fetching_ps, q.tx_fetching_ps
+    """Reads of transmit descriptors, the next when all packets of the last are asked for."""
+    return q.tx_fetches, q.tx_turn_ps, q.tx_turn_ps
 
 
 def _each(time_ps: int, count: int) -> int:

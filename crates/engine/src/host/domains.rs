@@ -49,6 +49,8 @@ pub(super) struct DomainCounters {
     /// Lines of DMA reads that wait, with their credits, for their translation, and for their data.
     pub(super) translating_reads: Occupancy,
     pub(super) reading: Occupancy,
+    /// Those whose data is at the NIC and not yet on the wire.
+    pub(super) sending: Occupancy,
     /// Bits on the network link, all overheads included.
     pub(super) link_bits: u64,
 }
@@ -64,6 +66,7 @@ impl DomainCounters {
         self.translating.reset(now);
         self.translating_reads.reset(now);
         self.reading.reset(now);
+        self.sending.reset(now);
         self.held_back.reset(now);
         self.late.reset(now);
         self.link_bits = 0;
@@ -137,7 +140,10 @@ impl Host {
         if let Some(rate) = self.scenario.machine.nic.link {
             // A frame takes its bits at the line rate, preamble, check sequence and gap included.
             let busy = u128::from(c.link_bits) * PS_PER_S / u128::from(rate.0);
-            domains.push(domain("wire", "frame", 1, busy as u64, self.meters.offered));
+            domains.push(Domain {
+                holds_reads_ps: c.sending.time(self.meters.now),
+                ..domain("wire", "frame", 1, busy as u64, self.meters.offered)
+            });
         }
         domains.push(self.pool("nic-sram", "B", self.rx.sram_bytes(), &c.sram));
         let now = self.meters.now;
@@ -170,7 +176,7 @@ impl Host {
         }
         let fetches = counts().map(|c| c.tx_fetches.count).sum();
         if fetches > 0 {
-            let busy = counts().map(|c| c.tx_fetches.time.0).sum();
+            let busy = counts().map(|c| c.tx_turn.time(now)).sum();
             domains.push(domain("tx-fetches", "read", queues, busy, fetches));
         }
         domains

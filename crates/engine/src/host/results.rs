@@ -77,6 +77,8 @@ impl Host {
                 write_credits: self.rx.credits(),
                 write_credits_used: self.mean_credits(),
                 write_latency_ns: self.write_latency_ns(),
+                link_up_ps: self.rx.link.as_ref().map(|link| link.busy().0.0),
+                link_down_ps: self.rx.link.as_ref().map(|link| link.busy().1.0),
             }),
             iommu: self.iommu.as_ref().map(|iommu| self.iommu_results(iommu, span_ns)),
             dma: self.bench.as_ref().map(|bench| bench.results(span_ns)),

@@ -165,6 +165,7 @@ impl Host {
         let count = batch.min(q.tx_posted.len() as u32 - q.tx_unrung);
         if count > 0 {
             q.tx_fetched = count;
+            q.counts.tx_turn.enter(self.events.now(), 1);
             self.tx.fetches.push_back(For::TxDescriptors { queue, count });
         }
     }
@@ -250,6 +251,7 @@ impl Host {
         if q.tx_fetched > 0 {
             self.tx.active.push_back(queue);
         } else {
+            q.counts.tx_turn.leave(self.events.now(), 1);
             self.fetch_tx_descriptors(queue);
         }
     }
@@ -362,7 +364,10 @@ impl Host {
             } else {
                 u64::from(lines) * LINE_BYTES * 8
             };
-            at = line.passes(at, bits);
+            let here = at;
+            at = line.passes(here, bits);
+            self.meters.domains.sending.enter(here, lines.into());
+            self.meters.domains.sending.leave(at, lines.into());
         }
         if let (For::Bench { .. }, Some(bench)) = (r.purpose, &self.bench) {
             at += bench.overhead;

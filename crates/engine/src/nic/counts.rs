@@ -39,6 +39,8 @@ pub(crate) struct Counts {
     pub(crate) unread: Occupancy,
     /// Of transmit descriptors by themselves.
     pub(crate) tx_fetches: Fetches,
+    /// Whether the NIC reads some of those, or has not asked for all the data of the last ones read.
+    pub(crate) tx_turn: Occupancy,
 }
 
 impl Counts {
@@ -47,6 +49,7 @@ impl Counts {
         self.rx.reset(now);
         self.tx.reset(now);
         self.unread.reset(now);
+        self.tx_turn.reset(now);
         self.tx_starved.reset(now);
         self.unfetched.reset(now);
         (self.offered, self.waited) = (0, Ps::ZERO);
@@ -70,6 +73,7 @@ impl Counts {
             tx_unread_ps: self.unread.time(now),
             tx_fetches: self.tx_fetches.count,
             tx_fetching_ps: self.tx_fetches.time.0,
+            tx_turn_ps: self.tx_turn.time(now),
         }
     }
 }
@@ -124,6 +128,8 @@ mod tests {
         // One that was under way when measuring began counts as a whole.
         assert!((0.95..=1.01).contains(&(q.tx_fetching_ps as f64 / span)), "{q:?}");
         assert!(q.tx_fetches.abs_diff(q.sent) < 100, "{q:?}");
+        // It asks for the packet at once, and reads the next.
+        assert!((0.99..=1.0).contains(&(q.tx_turn_ps as f64 / span)), "{q:?}");
         // All but a few of those in use wait for it.
         assert!(q.tx_unread_ps as f64 > 0.9 * q.tx_busy_ps as f64, "{q:?}");
     }

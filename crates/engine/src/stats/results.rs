@@ -277,6 +277,12 @@ pub struct IoResults {
     pub write_credits_used: f64,
     /// Mean time for which a line that takes one held it, ns; absent if none was written.
     pub write_latency_ns: Option<f64>,
+    /// Time in which PCIe carries something towards the memory system, ps; absent without PCIe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_up_ps: Option<u64>,
+    /// The same towards the NIC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_down_ps: Option<u64>,
 }
 
 /// The IOMMU.
@@ -392,6 +398,9 @@ pub struct QueueResults {
     pub tx_fetches: u64,
     /// Time that these took, ps.
     pub tx_fetching_ps: u64,
+    /// Time from the begin of each until the NIC had asked for all the data of its packets, ps. The
+    /// next begins when it has.
+    pub tx_turn_ps: u64,
 }
 
 /// What the time of cores went into.

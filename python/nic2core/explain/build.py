@@ -1,0 +1,115 @@
+"""The model of a run, from its counters."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from nic2core.explain import cores, dma
+from nic2core.explain.model import Memory, Model, Pool
+from nic2core.explain.quantity import nanoseconds
+from nic2core.explain.use import ONLY_INFORMS, Use, serves, uses, work
+
+if TYPE_CHECKING:
+    from nic2core.results_model import Domain, Results
+
+
+def model(data: Results, scenario: dict[str, Any]) -> Model:
+    """The model of a run of this scenario."""
+    used = uses(data)
+    by_name = {u.name: u for u in used}
+    domains = {d.domain: d for d in data.domains}
+    rate, what = work(data)
+    pools = _pools(data, scenario, by_name, domains)
+    no_rate = {*pools, *ONLY_INFORMS}
+    if what == "transactions":
+        # Cores beside a benchmark of the NIC do none of its work.
+        no_rate |= {"cores", "miss-registers"}
+    others = {u.name: u.allows_mps for u in used if u.name not in no_rate}
+    if "socket-link" in by_name and rate > 0 and _crosses_sockets(data, scenario, what):
+        others["socket-link"] = rate / max(by_name["socket-link"].load, 1e-9)
+    if "iommu" in others and rate > 0:
+        others["iommu"] = rate / max(dma.iommu_load(scenario, by_name, domains), 1e-9)
+    # The bus, or the read queues: random rows keep these full long before it.
+    full = max(by_name[name].load for name in ("dram", "read-queue"))
+    others["dram"] = rate / max(full, 1e-9) if rate > 0 else inf
+    return Model(_demand(data, scenario), others, pools, _memory(data, domains), used)
+
+
+def _pools(
+    data: Results,
+    scenario: dict[str, Any],
+    by_name: dict[str, Use],
+    domains: dict[str, Domain],
+) -> dict[str, Pool]:
+    """The domains of which it is known what their credits' time is spent on."""
+    rate, what = work(data)
+    pools: dict[str, Pool] = {}
+    used = {name for name, use in by_name.items() if use.uses_per_us > 0}
+    for name in ("posted-credits", "io-credits"):
+        if name in used:
+            pools[name] = dma.writes(scenario, by_name, domains, name)
+    for name in ("read-tags", "read-credits"):
+        if name in used:
+            pools[name] = dma.reads(data, scenario, by_name, domains, name)
+    if what != "transactions" and "cores" in by_name and rate > 0:
+        waits = cores.waits(data, scenario, domains)
+        pools["cores"] = cores.cores(data, domains, waits)
+        if "miss-registers" in used:
+            registers = by_name["miss-registers"]
+            pools["miss-registers"] = cores.registers(data, registers, domains, waits)
+    if "tx-descriptors" in by_name:
+        pools["tx-descriptors"] = dma.sends(by_name, pools)
+    if "tx-fetches" in by_name:
+        pools["tx-fetches"] = dma.fetches(data, scenario, by_name)
+    return pools
+
+
+def _crosses_sockets(data: Results, scenario: dict[str, Any], what: str) -> bool:
+    """Whether the work reaches memory of the other socket, and not only tenants beside it."""
+    if what == "packets" and scenario["queues"].get("memory") == "remote":
+        return True
+    memory = [t.get("memory") for t in scenario["tenants"] if what == "accesses" or serves(data, t)]
+    return "remote" in memory
+
+
+def _memory(data: Results, domains: dict[str, Domain]) -> Memory:
+    reads, writes = domains["read-queue"], domains["write-queue"]
+    read_ns = data.dram.read_latency.mean_ns
+    unloaded = min(read_ns, data.dram.unloaded_ns or read_ns)
+    before = [writes, domains["home-trackers"]] if "home-trackers" in domains else [writes]
+    own = domains["dram"].holds_writes_ps + sum(d.holds_writes_ps for d in before)
+    held = own + sum(d.holds_cores_ps for d in before)
+    under_way_ps = reads.uses * read_ns * 1e3
+    trackers = domains.get("home-trackers")
+    return Memory(
+        unloaded_ns=unloaded,
+        waits_ns=read_ns - unloaded,
+        own_writes=own / held if held else 0.0,
+        own_reads=min(1.0, reads.holds_reads_ps / under_way_ps) if under_way_ps else 0.0,
+        own_misses=min(1.0, data.core_time.llc_misses / reads.uses) if reads.uses else 0.0,
+        under_way=(trackers.busy_ps if trackers else under_way_ps) / 1e3 / data.measured_ns,
+        held_back=trackers.holds_cores_ps / 1e3 / data.measured_ns if trackers else 0.0,
+    )
+
+
+def _demand(data: Results, scenario: dict[str, Any]) -> float:
+    """What would come, were nothing a limit, millions a second."""
+    if data.demand_mpps is not None:
+        return data.demand_mpps
+    bench, traffic = scenario.get("dma_bench"), scenario.get("traffic")
+    if bench is not None:
+        pace = nanoseconds(bench.get("interval", "0 ns"))
+        return 1e3 / pace if pace > 0 else inf
+    if traffic is None or data.transport is None:
+        return inf
+    # Closed loop: all windows open, and a round trip without queues.
+    threads = len(data.queues)
+    packets = data.transport.mean_window
+    limit = traffic["control"].get("max_cwnd")
+    if limit is not None:
+        packets = max(packets, float(limit))
+    trip = 2 * nanoseconds(traffic["network"]["delay"])
+    trip += data.transport.host_delay.cdf[0][0] if data.transport.host_delay.cdf else 0.0
+    senders: int = traffic["senders"]
+    return threads * senders * packets / trip * 1e3

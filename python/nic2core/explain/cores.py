@@ -1,0 +1,88 @@
+"""What cores and their miss registers spend their time on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nic2core.explain.model import Pool
+from nic2core.explain.quantity import gigahertz, nanoseconds
+from nic2core.explain.use import work
+
+if TYPE_CHECKING:
+    from nic2core.explain.use import Use
+    from nic2core.results_model import Domain, Results
+
+
+@dataclass(frozen=True)
+class Waits:
+    """What a request of a core waits for beyond the L2, means."""
+
+    llc_ns: float
+    """To the LLC and back."""
+    read_ns: float
+    """In memory, if it goes there."""
+    queued_ns: float
+    """That of it which is for others."""
+    tracker_ns: float
+    """Before the LLC, for a home tracker."""
+    room_ns: float
+    """Before the LLC, for room in the write queues."""
+
+
+def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -> Waits:
+    """What requests to the LLC waited for, over all tenants."""
+    machine = scenario["machine"]
+    cycle = 1 / gigahertz(machine["core"]["frequency"])
+    requests = sum(t.llc_hits + t.llc_misses for t in data.tenants)
+    tracker_ns, room_ns = (
+        domains[name].holds_cores_ps / 1e3 / requests if requests and name in domains else 0.0
+        for name in ("home-trackers", "write-queue")
+    )
+    read_ns = data.dram.read_latency.mean_ns
+    return Waits(
+        llc_ns=cycle
+        * (
+            machine["l2"]["latency_cycles"]
+            + machine["llc"]["latency_cycles"]
+            + 2 * machine["noc"]["latency_cycles"]
+        ),
+        read_ns=nanoseconds(machine["llc"].get("memory_latency", "0 ns")) + read_ns,
+        queued_ns=read_ns - min(read_ns, data.dram.unloaded_ns or read_ns),
+        tracker_ns=tracker_ns,
+        room_ns=room_ns,
+    )
+
+
+def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
+    """Cores: dispatching, and waiting for the LLC, for memory, and for others at the memory."""
+    time = data.core_time
+    rate, _ = work(data)
+    per_work = 1e3 / (rate * data.measured_ns * 1e3)
+    busy = time.busy_ps * per_work
+    stalled = busy - min(busy, time.dispatch_ps * per_work)
+    # Waiting is shared out by the latencies of what is waited for.
+    requests = time.llc_hits + time.llc_misses
+    every = requests * (waits.llc_ns + waits.tracker_ns + waits.room_ns)
+    every += time.llc_misses * waits.read_ns
+    spent = _waited(data, waits, stalled / every if every > 0 else 0.0)
+    full = domains["miss-registers"].starved_ps / 1e3 / data.measured_ns
+    spent["miss-registers"] = (stalled - sum(spent.values())) * full
+    return Pool(domains["cores"].credits, 1.0, {"cores": busy - sum(spent.values()), **spent})
+
+
+def registers(data: Results, registers: Use, domains: dict[str, Domain], waits: Waits) -> Pool:
+    """Miss registers are held while their lines wait; the rest is the way."""
+    spent = _waited(data, waits, 1 / domains["miss-registers"].uses)
+    spent["miss-registers"] = max(0.0, registers.latency_ns - sum(spent.values()))
+    return Pool(registers.credits, registers.uses_per_work, spent)
+
+
+def _waited(data: Results, waits: Waits, share: float) -> dict[str, float]:
+    """Such a share of what all requests of the working cores have waited for others, ns."""
+    time = data.core_time
+    requests = time.llc_hits + time.llc_misses
+    return {
+        "home-trackers": share * requests * waits.tracker_ns,
+        "dram": share * (time.llc_misses * waits.queued_ns + requests * waits.room_ns),
+    }

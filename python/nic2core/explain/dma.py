@@ -1,0 +1,136 @@
+"""What credits of DMA, and the turns of send queues, spend their time on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nic2core.explain.model import FULL, LINKS, Pool
+from nic2core.explain.quantity import gigahertz, nanoseconds, size_bytes
+from nic2core.explain.queues import NOTICED
+
+if TYPE_CHECKING:
+    from nic2core.explain.use import Use
+    from nic2core.results_model import Domain, Results
+
+
+def writes(
+    scenario: dict[str, Any], by_name: dict[str, Use], domains: dict[str, Domain], name: str
+) -> Pool:
+    """Credits of DMA writes: on the link, at the IOMMU, before a full memory, and under way."""
+    machine, pool = scenario["machine"], by_name[name]
+    lines = domains["io-credits"].uses
+
+    def wait(name: str) -> float:
+        return domains[name].holds_writes_ps / 1e3 / lines if name in domains else 0.0
+
+    cycle = 1 / gigahertz(machine["core"]["frequency"])
+    pcie = machine.get("pcie")
+    # What a write takes that waits for nothing: the way to the memory system and the LLC.
+    way = nanoseconds(pcie["latency"]) if pcie else machine["noc"]["latency_cycles"] * cycle
+    way += machine["llc"]["latency_cycles"] * cycle
+    # A line keeps its credit until its channel has room for it; its TLP has gone by then.
+    late = wait("dram") if pool.name == "io-credits" else 0.0
+    # What is for the other socket waits for the link to it, where that is the fuller one.
+    remote = scenario["queues"].get("memory") == "remote"
+    link = by_name.get("socket-link")
+    behind = remote and link is not None and link.load > by_name["dram"].load
+    full = "socket-link" if behind else "dram"
+    spent = {"iommu": wait("iommu"), "home-trackers": wait("home-trackers")}
+    spent[full] = wait("write-queue") + late
+    rest = max(0.0, pool.latency_ns - sum(spent.values()))
+    spent[pool.name] = min(way, rest)
+    spent["pcie" if pcie else "nic-port"] = rest - spent[pool.name]
+    usable = pool.credits
+    if pcie and pool.name == "io-credits":
+        # A TLP takes the credits of all its lines at once: those beyond a multiple stay unused.
+        usable -= usable % min(usable, _lines(pcie["max_payload"], pool.uses_per_work))
+    return Pool(usable, pool.uses_per_work, spent)
+
+
+def _lines(max_payload: str, lines_per_work: float) -> int:
+    """Lines of the largest TLP."""
+    return max(1, min(round(size_bytes(max_payload) / 64), int(lines_per_work)))
+
+
+def reads(
+    data: Results,
+    scenario: dict[str, Any],
+    by_name: dict[str, Use],
+    domains: dict[str, Domain],
+    name: str,
+) -> Pool:
+    """Credits of DMA reads: under way, at the IOMMU, in memory, and before a link."""
+    machine, pool = scenario["machine"], by_name[name]
+    lines = domains["read-credits"].uses or 1
+    cycle = 1 / gigahertz(machine["core"]["frequency"])
+    noc = machine["noc"]["latency_cycles"]
+    pcie = machine.get("pcie")
+    llc_ns = cycle * (machine["llc"]["latency_cycles"] + noc)
+    way = 2 * (nanoseconds(pcie["latency"]) if pcie else noc * cycle) + llc_ns
+    iommu, memory, wire = (
+        domains[name].holds_reads_ps / 1e3 / lines if name in domains else 0.0
+        for name in ("iommu", "read-queue", "wire")
+    )
+    io = data.io
+    missed = io.read_misses / ((io.read_hits + io.read_misses) or 1) if io is not None else 0.0
+    unloaded = (data.dram.unloaded_ns or 0.0) if missed > 0 else 0.0
+    # What is read for transmission keeps its credits until it is on the wire.
+    spent = {"iommu": iommu, "wire": wire, "dram": max(0.0, memory - llc_ns - unloaded)}
+    rest = max(0.0, pool.latency_ns - sum(spent.values()))
+    spent[name] = min(way + unloaded, rest) if pcie else rest
+    if pcie:
+        spent["pcie"] = rest - spent[name]
+    return Pool(pool.credits, pool.uses_per_work, spent)
+
+
+def sends(by_name: dict[str, Use], pools: dict[str, Pool]) -> Pool:
+    """Transmit descriptors of the fullest queue: while packets are read, and all other time."""
+    sends = by_name["tx-descriptors"]
+    reads = pools["read-credits"].spent_ns if "read-credits" in pools else {}
+    spent = {
+        name: ns
+        for name, ns in reads.items()
+        if name != "read-credits" and (name not in LINKS or (ns > 0 and by_name[name].load >= FULL))
+    }
+    spent["tx-descriptors"] = max(0.0, sends.own_ns - sum(spent.values()))
+    return Pool(sends.credits, sends.uses_per_work, spent)
+
+
+def fetches(data: Results, scenario: dict[str, Any], by_name: dict[str, Use]) -> Pool:
+    """A send queue's turns: reading descriptors, then asking for their packets as credits allow.
+
+    If that takes long, a turn lasts until the link has carried what was asked for or credits have
+    come back. What neither explains is the queue's own: round trips in which nothing is under way.
+    """
+    turns = by_name["tx-fetches"]
+    queue = next(q for q in data.queues if q.core == turns.core)
+    reading_ns = queue.tx_fetching_ps / 1e3 / (queue.tx_fetches or 1)
+    waited: dict[str, float] = {
+        n: by_name[n].starved for n in ("read-tags", "read-credits") if n in by_name
+    }
+    if data.io is not None and data.io.link_down_ps is not None:
+        waited["pcie"] = data.io.link_down_ps / 1e3 / data.measured_ns
+    longest = max(waited, key=lambda name: waited[name])
+    waits_ns = waited[longest] * turns.latency_ns
+    if reading_ns > (1 - NOTICED) * turns.latency_ns:
+        waits_ns = 0.0
+    # They could have brought more descriptors.
+    batch: int = scenario["machine"]["nic"]["tx_descriptor_batch"]
+    room = max(1.0, batch * queue.tx_fetches / (queue.sent or 1))
+    own_ns = (turns.latency_ns - waits_ns) / room
+    return Pool(turns.credits, turns.uses_per_work, {"tx-fetches": own_ns, longest: waits_ns})
+
+
+def iommu_load(
+    scenario: dict[str, Any], by_name: dict[str, Use], domains: dict[str, Domain]
+) -> float:
+    """The walkers', or that of the queue in which writes wait for them: the fuller one."""
+    iommu = by_name["iommu"]
+    writes, lines = domains.get("posted-credits"), domains["io-credits"].uses
+    if writes is None or lines == 0 or iommu.occupancy == 0:
+        return iommu.load
+    tlps = domains["iommu"].holds_writes_ps / lines * writes.uses
+    # As posted credits are held for a mean time and a mean number of them is in use:
+    span_ps = writes.busy_ps / by_name["posted-credits"].occupancy
+    queue: int = scenario["machine"]["iommu"]["posted_queue"]
+    return max(iommu.load, min(1.0, tlps / span_ps / queue))
