@@ -400,8 +400,8 @@ class QueueResults(Plain):
     """Time in which the core left packets waiting because there was no transmit descriptor for
     what they would send, ps."""
     tx_unread_ps: int
-    """Time integral of the packets posted for transmission whose data the NIC has not asked for,
-    packet x ps."""
+    """Time integral of the packets whose transmit doorbell is at the NIC and whose data it has not
+    asked for, packet x ps."""
     tx_fetches: int
     """Reads of transmit descriptors by themselves (`nic.tx_descriptor_batch`)."""
     tx_fetching_ps: int

@@ -75,6 +75,10 @@ enum Event {
     BenchWrite { line: Line, lines: u8, ends: bool },
     /// The device of the DMA benchmark can start a transaction.
     BenchStart,
+    /// The doorbell for so many receive descriptors of a queue is at the NIC.
+    ReceiveDoorbell { queue: u16, descriptors: u32 },
+    /// The same for packets to transmit.
+    TransmitDoorbell { queue: u16, packets: u32 },
     /// A page walk reads an entry from the memory system.
     WalkRead { walker: u16 },
     /// The LLC has served that read.
@@ -286,6 +290,12 @@ impl Host {
             }
             Event::TransmitComplete { core, line } => self.complete_transmit(now, core, line),
             Event::BenchStart => self.bench_start(now),
+            Event::ReceiveDoorbell { queue, descriptors } => {
+                self.receive_doorbell(now, queue, descriptors)
+            }
+            Event::TransmitDoorbell { queue, packets } => {
+                self.transmit_doorbell(now, queue, packets)
+            }
             Event::WalkRead { walker } => self.walk_read(now, walker),
             Event::WalkData { walker } => self.walk_data(now, walker),
             Event::Credits { lines, tlps } => self.credits(now, lines, tlps),

@@ -328,11 +328,18 @@ impl Host {
         self.packets.remove(packet);
     }
 
+    /// The driver's doorbell for receive descriptors is at the NIC.
+    pub(super) fn receive_doorbell(&mut self, now: Ps, queue: u16, descriptors: u32) {
+        self.queues[queue as usize].rung -= descriptors;
+        self.fetch_descriptors(queue as usize);
+        self.receive(now);
+    }
+
     /// The NIC fetches descriptors of a queue ahead of their use.
     pub(super) fn fetch_descriptors(&mut self, queue: usize) {
         let batch = self.rx.descriptor_batch;
         let q = &mut self.queues[queue];
-        let ready = q.posted() - q.fetched;
+        let ready = q.posted() - q.fetched - q.rung;
         if q.fetching || ready == 0 || q.fetched >= batch {
             return;
         }

@@ -1,7 +1,7 @@
 //! What the software on a core does: the poll-mode driver around the applications.
 
-use super::Host;
 use super::timeline::Point;
+use super::{Event, Host};
 use crate::apps::{App, Packet, Verdict};
 use crate::core::op::{Dep, Mark, Op, Ops};
 use crate::iommu::Mapping;
@@ -183,8 +183,13 @@ impl Host {
                 let posted = q.post();
                 q.counts.rx.leave(now, posted.into());
                 q.counts.unfetched.enter(now, posted.into());
-                self.fetch_descriptors(queue);
-                self.receive(now);
+                if posted > 0 {
+                    q.rung += posted;
+                    let at = now + self.rx.latency();
+                    let doorbell =
+                        Event::ReceiveDoorbell { queue: queue as u16, descriptors: posted };
+                    self.events.push(at, doorbell);
+                }
                 self.ring_tx(now, queue as u16);
             }
         }

@@ -9,6 +9,7 @@
 //! other.
 
 use std::collections::VecDeque;
+use std::mem::take;
 
 use super::domains::DomainCounters;
 use super::timeline::Point;
@@ -133,25 +134,36 @@ impl Host {
         }
         let queue = p.queue;
         self.tx.in_flight += 1;
-        self.queues[queue as usize].counts.unread.enter(now, 1);
-        if self.tx.descriptor_batch.is_some() {
-            let q = &mut self.queues[queue as usize];
-            q.tx_posted.push_back(packet);
-            q.tx_unrung += 1;
-        } else {
-            self.tx.fifo.push_back(packet);
-            self.start_reads(now + self.rx.latency());
+        let q = &mut self.queues[queue as usize];
+        q.tx_posted.push_back(packet);
+        q.tx_unrung += 1;
+        if self.tx.descriptor_batch.is_none() {
+            self.ring_tx(now, queue);
         }
     }
 
-    /// The driver rings for all that it has posted in a burst.
+    /// The driver rings for what it has posted since it last did.
     pub(super) fn ring_tx(&mut self, now: Ps, queue: u16) {
-        if self.tx.descriptor_batch.is_none() {
-            return;
+        let q = &mut self.queues[queue as usize];
+        let packets = take(&mut q.tx_unrung);
+        if packets > 0 {
+            q.tx_rung += packets;
+            let at = now + self.rx.latency();
+            self.events.push(at, Event::TransmitDoorbell { queue, packets });
         }
-        self.queues[queue as usize].tx_unrung = 0;
-        self.fetch_tx_descriptors(queue);
-        self.start_reads(now + self.rx.latency());
+    }
+
+    /// The driver's doorbell for packets is at the NIC.
+    pub(super) fn transmit_doorbell(&mut self, now: Ps, queue: u16, packets: u32) {
+        let q = &mut self.queues[queue as usize];
+        q.tx_rung -= packets;
+        q.counts.unread.enter(now, packets.into());
+        if self.tx.descriptor_batch.is_some() {
+            self.fetch_tx_descriptors(queue);
+        } else {
+            self.tx.fifo.extend(q.tx_posted.drain(..packets as usize));
+        }
+        self.start_reads(now);
     }
 
     /// A queue's next descriptors are to be read if the NIC has asked for the data of all packets
@@ -162,7 +174,7 @@ impl Host {
         if q.tx_fetched > 0 {
             return;
         }
-        let count = batch.min(q.tx_posted.len() as u32 - q.tx_unrung);
+        let count = batch.min(q.tx_posted.len() as u32 - q.tx_unrung - q.tx_rung);
         if count > 0 {
             q.tx_fetched = count;
             q.counts.tx_turn.enter(self.events.now(), 1);
@@ -171,12 +183,12 @@ impl Host {
     }
 
     /// Starts the reads that credits allow.
-    fn start_reads(&mut self, at: Ps) {
+    fn start_reads(&mut self, now: Ps) {
         loop {
             while self.tx.free_requests > 0
                 && let Some(fetch) = self.tx.fetches.pop_front()
             {
-                self.start_read(at, fetch, 0, 1);
+                self.start_read(now, fetch, 0, 1);
             }
             let turn = self.tx.active.front().copied();
             let next = match turn {
@@ -193,13 +205,13 @@ impl Host {
             if !self.can_read(lines, requests) {
                 return;
             }
-            self.start_read(at, For::Transmit { packet, from, lines }, lines, requests);
+            self.start_read(now, For::Transmit { packet, from, lines }, lines, requests);
             self.tx.asked += lines;
             if self.tx.asked < all {
                 continue;
             }
             self.tx.asked = 0;
-            let (now, queue) = (self.events.now(), self.packets.get(packet).queue);
+            let queue = self.packets.get(packet).queue;
             self.queues[queue as usize].counts.unread.leave(now, 1);
             match turn {
                 Some(queue) => self.end_turn(queue),

@@ -35,7 +35,7 @@ pub(crate) struct Counts {
     pub(crate) tx: Occupancy,
     /// Time in which packets waited for the core, and the core for one of those.
     pub(crate) tx_starved: Starvation,
-    /// Packets posted for transmission whose data the NIC has not asked for.
+    /// Packets whose transmit doorbell is at the NIC and whose data it has not asked for.
     pub(crate) unread: Occupancy,
     /// Of transmit descriptors by themselves.
     pub(crate) tx_fetches: Fetches,

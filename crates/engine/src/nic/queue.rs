@@ -39,6 +39,8 @@ pub(crate) struct Queue {
     pub(crate) pool: Pool,
     /// Descriptors of the ring whose packet the core has taken and that are not posted again.
     pub(crate) unposted: u32,
+    /// Posted descriptors, the last ones, whose doorbell is not at the NIC yet.
+    pub(crate) rung: u32,
     /// Packets whose completion is visible, in order.
     pub(crate) visible: VecDeque<u32>,
     /// Packets put in by a backlog generator and not yet begun by the core, wherever they are.
@@ -54,8 +56,10 @@ pub(crate) struct Queue {
     max_backlog: u32,
     /// Posted packets whose transmit descriptor the NIC has not read, in order.
     pub(crate) tx_posted: VecDeque<u32>,
-    /// How many of them, from the back, the doorbell has not been rung for.
+    /// How many of them, from the back, the doorbell has not been rung for, and how many before those
+    /// have a doorbell that is not at the NIC yet.
     pub(crate) tx_unrung: u32,
+    pub(crate) tx_rung: u32,
     /// Packets whose transmit descriptor the NIC has read, and not asked for their data, in order.
     pub(crate) tx_ready: VecDeque<u32>,
     /// Packets whose transmit descriptor the NIC reads or has read, and not asked for their data.
@@ -126,7 +130,9 @@ impl Queue {
             tx_backlog: VecDeque::with_capacity(config.tx_backlog as usize),
             max_backlog: config.tx_backlog,
             tx_posted: VecDeque::new(),
+            rung: 0,
             tx_unrung: 0,
+            tx_rung: 0,
             tx_ready: VecDeque::new(),
             tx_fetched: 0,
             sent: VecDeque::new(),

@@ -52,6 +52,8 @@ pub(crate) struct Link {
     max_read_request: u64,
     up: Direction,
     down: Direction,
+    /// When the last read request has left the NIC.
+    requested: Ps,
 }
 
 impl Link {
@@ -72,6 +74,7 @@ impl Link {
             max_read_request: config.max_read_request.0,
             up: Direction::default(),
             down: Direction::default(),
+            requested: Ps::ZERO,
         }
     }
 
@@ -100,9 +103,16 @@ impl Link {
     }
 
     /// So many read requests leave the NIC: when the last is at the memory system.
+    ///
+    /// What waits to be written waits in the NIC, whose DMA engine takes turns between writes and
+    /// reads: a request is sent after the write that is being sent, not after those that wait.
     pub(crate) fn request(&mut self, now: Ps, requests: u32) -> Ps {
         let wire = REQUEST_BYTES * u64::from(requests);
-        Self::send(self.fs_per_byte, &mut self.up, now, wire) + self.latency
+        let write = Ps((self.max_payload + WRITE_OVERHEAD) * self.fs_per_byte / 1_000);
+        let turn = self.up.free_at.min(now + write).max(self.requested).max(now);
+        Self::send(self.fs_per_byte, &mut self.up, now, wire);
+        self.requested = turn + Ps(wire * self.fs_per_byte / 1_000);
+        self.requested + self.latency
     }
 
     /// Data of `bytes` in a row comes back to the NIC in completions: when the last of it is there.

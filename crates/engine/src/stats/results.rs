@@ -391,8 +391,8 @@ pub struct QueueResults {
     /// Time in which the core left packets waiting because there was no transmit descriptor for
     /// what they would send, ps.
     pub tx_starved_ps: u64,
-    /// Time integral of the packets posted for transmission whose data the NIC has not asked for,
-    /// packet × ps.
+    /// Time integral of the packets whose transmit doorbell is at the NIC and whose data it has not
+    /// asked for, packet × ps.
     pub tx_unread_ps: u64,
     /// Reads of transmit descriptors by themselves (`nic.tx_descriptor_batch`).
     pub tx_fetches: u64,

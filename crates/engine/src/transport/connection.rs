@@ -59,9 +59,10 @@ pub(super) struct Connection {
     /// Round-trip time and its variation, smoothed (RFC 6298); nothing before the first.
     rtt: Option<(Ps, Ps)>,
     backoff: u32,
-    /// An event for the end of pacing, and one for the timeout, are scheduled.
+    /// An event for the end of pacing is scheduled.
     pub(super) wakes: bool,
-    pub(super) timed: bool,
+    /// When the timer goes off; events at other times are of timers that were brought forward.
+    pub(super) timed: Option<Ps>,
 }
 
 impl Connection {
@@ -78,7 +79,7 @@ impl Connection {
             rtt: None,
             backoff: 0,
             wakes: false,
-            timed: false,
+            timed: None,
         }
     }
 

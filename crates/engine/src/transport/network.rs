@@ -145,7 +145,10 @@ impl Network {
     /// A connection looks at its timeout.
     pub(crate) fn timeout(&mut self, now: Ps, connection: u32) {
         let c = &mut self.connections[connection as usize];
-        c.timed = false;
+        if c.timed != Some(now) {
+            return;
+        }
+        c.timed = None;
         if c.deadline().is_some_and(|at| at <= now) {
             c.time_out(now);
             self.counts.timeouts += 1;
@@ -185,10 +188,10 @@ impl Network {
             }
         }
         let c = &mut self.connections[connection as usize];
-        if !c.timed
-            && let Some(at) = c.deadline()
+        if let Some(at) = c.deadline()
+            && c.timed.is_none_or(|armed| at < armed)
         {
-            c.timed = true;
+            c.timed = Some(at);
             self.due.push((at, Step::Timeout, connection));
         }
     }
