@@ -380,13 +380,12 @@ class QueueResults(Plain):
     received: int
     """Packets that took a receive descriptor."""
     rx_busy_ps: int
-    """Time integral of the receive descriptors that hold a packet or wait to be posted again,
-    descriptor x ps."""
+    """Time integral of the receive descriptors that hold a packet or wait until the NIC knows that
+    they are posted again, descriptor x ps."""
     rx_waited_ps: int
     """Time that visible packets waited for the core, packet x ps."""
     rx_unfetched_ps: int
-    """Time integral of the posted receive descriptors that the NIC has not read,
-    descriptor x ps."""
+    """Time integral of those that it knows of and has not read, descriptor x ps."""
     rx_fetches: int
     """Reads of receive descriptors."""
     rx_fetching_ps: int

@@ -141,7 +141,7 @@ TINY = {"traffic.sizes": {"kind": "fixed", "size": "64 B"}, "traffic.rate": "120
         # One send queue leaves the link idle while it reads descriptors.
         (
             "ddio-bench",
-            SHORT | {"run.warmup": "3 ms"},
+            SHORT | {"run.warmup": "20 ms"},
             "tx-fetches",
             {"tx-fetches", "pcie", "cores"},
         ),

@@ -328,9 +328,23 @@ impl Host {
         self.packets.remove(packet);
     }
 
+    /// The driver posts what it has, and rings for it.
+    pub(super) fn ring_rx(&mut self, now: Ps, queue: u16) {
+        let q = &mut self.queues[queue as usize];
+        let descriptors = q.post();
+        if descriptors > 0 {
+            q.rung += descriptors;
+            let at = now + self.rx.latency();
+            self.events.push(at, Event::ReceiveDoorbell { queue, descriptors });
+        }
+    }
+
     /// The driver's doorbell for receive descriptors is at the NIC.
     pub(super) fn receive_doorbell(&mut self, now: Ps, queue: u16, descriptors: u32) {
-        self.queues[queue as usize].rung -= descriptors;
+        let q = &mut self.queues[queue as usize];
+        q.rung -= descriptors;
+        q.counts.rx.leave(now, descriptors.into());
+        q.counts.unfetched.enter(now, descriptors.into());
         self.fetch_descriptors(queue as usize);
         self.receive(now);
     }

@@ -1,7 +1,7 @@
 //! What the software on a core does: the poll-mode driver around the applications.
 
+use super::Host;
 use super::timeline::Point;
-use super::{Event, Host};
 use crate::apps::{App, Packet, Verdict};
 use crate::core::op::{Dep, Mark, Op, Ops};
 use crate::iommu::Mapping;
@@ -178,19 +178,9 @@ impl Host {
                 }
             }
             Mark::Ring => {
-                let queue = packet as usize;
-                let q = &mut self.queues[queue];
-                let posted = q.post();
-                q.counts.rx.leave(now, posted.into());
-                q.counts.unfetched.enter(now, posted.into());
-                if posted > 0 {
-                    q.rung += posted;
-                    let at = now + self.rx.latency();
-                    let doorbell =
-                        Event::ReceiveDoorbell { queue: queue as u16, descriptors: posted };
-                    self.events.push(at, doorbell);
-                }
-                self.ring_tx(now, queue as u16);
+                let queue = packet as u16;
+                self.ring_rx(now, queue);
+                self.ring_tx(now, queue);
             }
         }
     }

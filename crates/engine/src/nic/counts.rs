@@ -24,9 +24,9 @@ impl Fetches {
 pub(crate) struct Counts {
     /// Packets that came for it.
     pub(crate) offered: u64,
-    /// Receive descriptors that hold a packet or wait to be posted again.
+    /// Receive descriptors that hold a packet or wait until the NIC knows that they are posted again.
     pub(crate) rx: Occupancy,
-    /// Posted receive descriptors that the NIC has not read.
+    /// Those that it knows of and has not read.
     pub(crate) unfetched: Occupancy,
     pub(crate) rx_fetches: Fetches,
     /// Time that visible packets have waited for the core to begin them.

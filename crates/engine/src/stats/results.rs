@@ -372,12 +372,12 @@ pub struct QueueResults {
     pub offered: u64,
     /// Packets that took a receive descriptor.
     pub received: u64,
-    /// Time integral of the receive descriptors that hold a packet or wait to be posted again,
-    /// descriptor × ps.
+    /// Time integral of the receive descriptors that hold a packet or wait until the NIC knows that
+    /// they are posted again, descriptor × ps.
     pub rx_busy_ps: u64,
     /// Time that visible packets waited for the core, packet × ps.
     pub rx_waited_ps: u64,
-    /// Time integral of the posted receive descriptors that the NIC has not read, descriptor × ps.
+    /// Time integral of those that it knows of and has not read, descriptor × ps.
     pub rx_unfetched_ps: u64,
     /// Reads of receive descriptors.
     pub rx_fetches: u64,
