@@ -1,18 +1,27 @@
 //! A queue of bounded length in a ring of memory.
+//!
+//! The ring has room for no more entries than there have ever been at once, which mostly are far fewer
+//! than the bound: its memory is gone through in turn, and what is small stays in the host's caches.
 
 /// The queue. Positions count up without end; an entry keeps its position.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<T> {
+    /// A power of two of them.
     entries: Vec<T>,
+    capacity: usize,
     head: u64,
     tail: u64,
 }
+
+/// Entries that a ring has room for at first.
+const ROOM: usize = 16;
 
 impl<T: Copy> Ring<T> {
     /// An empty queue for at most `capacity` entries, rounded up to a power of two. `unused` fills
     /// the memory.
     pub(super) fn new(capacity: usize, unused: T) -> Ring<T> {
-        Ring { entries: vec![unused; capacity.next_power_of_two()], head: 0, tail: 0 }
+        let capacity = capacity.next_power_of_two();
+        Ring { entries: vec![unused; capacity.min(ROOM)], capacity, head: 0, tail: 0 }
     }
 
     /// The entry at a position.
@@ -52,7 +61,7 @@ impl<T: Copy> Ring<T> {
 
     #[inline]
     pub(super) fn is_full(&self) -> bool {
-        self.len() == self.entries.len()
+        self.len() == self.capacity
     }
 
     #[inline]
@@ -70,10 +79,19 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub(super) fn push_back(&mut self, entry: T) -> u64 {
         debug_assert!(!self.is_full());
+        if self.len() == self.entries.len() {
+            self.grow();
+        }
         let position = self.tail;
         *self.at_mut(position) = entry;
         self.tail += 1;
         position
+    }
+
+    /// Doubles the room. Every entry goes to the place of its position in the larger ring.
+    #[cold]
+    fn grow(&mut self) {
+        self.entries.extend_from_within(..);
     }
 
     /// The entries, first to last.
@@ -104,5 +122,23 @@ mod tests {
             ring.push_back(n);
         }
         assert!(ring.is_full() && ring.front() == Some(&0));
+    }
+
+    #[test]
+    fn a_ring_that_grows_keeps_its_entries_where_they_are() {
+        let capacity = 8 * ROOM as u64;
+        let mut ring = Ring::new(capacity as usize, 0);
+        // The first entries lie anywhere in the ring when it grows.
+        for n in 0..5 {
+            ring.push_back(n);
+            ring.pop_front();
+        }
+        for n in 5..5 + capacity {
+            assert!(!ring.is_full());
+            assert_eq!(ring.push_back(n), n);
+            assert!(ring.iter().copied().eq(5..n + 1));
+        }
+        assert!(ring.is_full());
+        assert_eq!(ring.entries.len() as u64, capacity);
     }
 }
