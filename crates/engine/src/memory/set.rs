@@ -16,7 +16,8 @@ pub(super) struct WholeLines;
 #[repr(align(16))]
 pub(super) struct Packed;
 
-/// A set of at most `W` ways, a multiple of four. `R` is the same, but at least a vector of 16 bytes.
+/// A set of at most `W` ways, a multiple of four. `R` is the same, but at least a vector of 16 bytes; or
+/// none, for a policy that remembers nothing of a set.
 /// `A` is a type of the alignment that lets a set touch the fewest lines of the host.
 #[derive(Clone, Debug)]
 #[repr(C)]

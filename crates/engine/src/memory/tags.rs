@@ -15,6 +15,8 @@ enum Sets {
     UpTo12(Vec<Set<12, 16, Packed>>),
     UpTo20(Vec<Set<20, 20, WholeLines>>),
     UpTo32(Vec<Set<32, 32, Packed>>),
+    /// Of a policy that remembers nothing of a set: each is one line of the host's memory.
+    Random12(Vec<Set<12, 0, WholeLines>>),
 }
 
 /// Does the same with the sets, whatever their size.
@@ -24,6 +26,7 @@ macro_rules! each_size {
             Sets::UpTo12($sets) => $do,
             Sets::UpTo20($sets) => $do,
             Sets::UpTo32($sets) => $do,
+            Sets::Random12($sets) => $do,
         }
     };
 }
@@ -62,6 +65,9 @@ impl<I: Indexing> Tags<I> {
         let n = sets as usize;
         assert!(sets < 1 << 27, "{name}: expected fewer than 2^27 sets; got {sets}");
         let sets = match ways {
+            0..=12 if matches!(order, Order::Random(_)) => {
+                Sets::Random12(vec![Set::new(&order); n])
+            }
             0..=12 => Sets::UpTo12(vec![Set::new(&order); n]),
             13..=20 => Sets::UpTo20(vec![Set::new(&order); n]),
             21..=32 => Sets::UpTo32(vec![Set::new(&order); n]),

@@ -13,6 +13,8 @@ use random::Random;
 
 /// The replacement policy of one cache. What it remembers of a set lies with the set, a byte a way.
 ///
+/// No byte a way (`R` of zero) is for random replacement alone.
+///
 /// Contract: `touch` is called on every hit, `fill` when a line enters a way. `victim` chooses among
 /// the ways of `mask` (never empty, all valid) and may age the set; it does not remove anything.
 #[derive(Clone, Debug)]
@@ -48,6 +50,9 @@ impl Order {
 
     #[inline]
     pub(crate) fn touch<const R: usize>(&self, set: &mut [u8; R], way: u32) {
+        if R == 0 {
+            return;
+        }
         if let Order::Lru { .. } = self {
             lru::use_way(set, way);
         } else if !matches!(self, Order::Random(_)) {
@@ -57,6 +62,9 @@ impl Order {
 
     #[inline]
     pub(crate) fn fill<const R: usize>(&self, set: &mut [u8; R], way: u32) {
+        if R == 0 {
+            return;
+        }
         if let Order::Lru { .. } = self {
             lru::use_way(set, way);
         } else if !matches!(self, Order::Random(_)) {
@@ -79,7 +87,9 @@ impl Order {
 
     #[inline]
     pub(crate) fn victim<const R: usize>(&mut self, set: &mut [u8; R], mask: u32) -> u32 {
-        if let Order::Lru { ways } = self {
+        if R > 0
+            && let Order::Lru { ways } = self
+        {
             lru::oldest(set, *ways, mask)
         } else {
             self.other_victim(set, mask)
