@@ -10,9 +10,9 @@ use std::collections::BinaryHeap;
 use crate::time::Ps;
 
 /// log2 of a bucket's width in picoseconds.
-const BUCKET_SHIFT: u32 = 9;
-/// Buckets of the wheel, a power of two: with 512 ps a bucket the horizon is 2.1 us.
-const BUCKETS: u64 = 4096;
+const BUCKET_SHIFT: u32 = 8;
+/// Buckets of the wheel, a power of two: with 256 ps a bucket the horizon is 2.1 us.
+const BUCKETS: u64 = 8192;
 const WORDS: usize = (BUCKETS / 64) as usize;
 const NONE: u32 = u32::MAX;
 
@@ -69,8 +69,9 @@ impl<E: Copy> Events<E> {
         self.now
     }
 
-    /// Schedules `event` at `at`, or now if `at` has passed.
-    #[inline]
+    /// Schedules `event` at `at`, or now if `at` has passed. Not inlined: there are many callers, and their
+    /// code is larger than the host's instruction cache.
+    #[inline(never)]
     pub fn push(&mut self, at: Ps, event: E) {
         let at = at.max(self.now);
         let node = if self.free == NONE {
@@ -105,12 +106,8 @@ impl<E: Copy> Events<E> {
     /// Takes the first event, if it is due at or before `until`.
     #[inline]
     pub fn pop(&mut self, until: Ps) -> Option<(Ps, E)> {
-        let mut bucket = self.base;
-        let mut slot = (bucket % BUCKETS) as usize;
-        if self.heads[slot] == NONE {
-            bucket = self.next_bucket()?;
-            slot = (bucket % BUCKETS) as usize;
-        }
+        let bucket = self.next_bucket()?;
+        let slot = (bucket % BUCKETS) as usize;
         let head = self.heads[slot];
         let node = &mut self.nodes[head as usize];
         if node.at > until {
@@ -120,15 +117,13 @@ impl<E: Copy> Events<E> {
         let next = std::mem::replace(&mut node.next, self.free);
         self.free = head;
         self.heads[slot] = next;
-        if next == NONE {
-            self.occupied[slot / 64] &= !(1 << (slot % 64));
-        }
+        // Without a branch, as the search for the bucket above: the host's processor cannot foretell
+        // whether an event is the last of its bucket.
+        self.occupied[slot / 64] &= !(u64::from(next == NONE) << (slot % 64));
         self.now = at;
-        if bucket != self.base {
-            self.base = bucket;
-            if self.far_from - bucket < BUCKETS {
-                self.take_near();
-            }
+        self.base = bucket;
+        if self.far_from - bucket < BUCKETS {
+            self.take_near();
         }
         Some((at, event))
     }
@@ -148,22 +143,19 @@ impl<E: Copy> Events<E> {
     #[inline]
     fn insert(&mut self, node: u32, at: Ps) {
         let slot = ((at.0 >> BUCKET_SHIFT) % BUCKETS) as usize;
+        self.occupied[slot / 64] |= 1 << (slot % 64);
         let mut here = self.heads[slot];
-        if here == NONE {
-            self.occupied[slot / 64] |= 1 << (slot % 64);
-        } else if self.nodes[here as usize].at <= at {
-            let mut before = here;
+        let mut before = NONE;
+        while here != NONE && self.nodes[here as usize].at <= at {
+            before = here;
             here = self.nodes[here as usize].next;
-            while here != NONE && self.nodes[here as usize].at <= at {
-                before = here;
-                here = self.nodes[here as usize].next;
-            }
-            self.nodes[before as usize].next = node;
-            self.nodes[node as usize].next = here;
-            return;
         }
         self.nodes[node as usize].next = here;
-        self.heads[slot] = node;
+        if before == NONE {
+            self.heads[slot] = node;
+        } else {
+            self.nodes[before as usize].next = node;
+        }
     }
 
     /// The first occupied bucket at or after the base, as an absolute bucket number.

@@ -108,14 +108,14 @@ impl Host {
             }
             let at = self.rx.send(now, u64::from(lines) * LINE_BYTES);
             let (line, ends) = (first + sent, sent + lines == all);
-            self.events.push(at, Event::BenchWrite { line, lines: lines as u8, ends });
+            self.events.push(at, Event::BenchWrite { line, lines: lines as u16, ends });
             sent += lines;
         }
         sent
     }
 
     /// A write reaches the memory system.
-    pub(super) fn bench_write(&mut self, now: Ps, first: Line, lines: u8, ends: bool) {
+    pub(super) fn bench_write(&mut self, now: Ps, first: Line, lines: u16, ends: bool) {
         self.io_write(now, first..first + u32::from(lines), LineKind::Bench);
         if let Some(bench) = &mut self.bench {
             bench.done += u64::from(ends);

@@ -71,8 +71,10 @@ enum Event {
     Complete { queue: u16, packets: u32 },
     /// The completion of transmitted packets reaches the memory system.
     TransmitComplete { core: u16, line: Line },
-    /// Lines of a write of the DMA benchmark, its last or not, reach the memory system.
-    BenchWrite { line: Line, lines: u8, ends: bool },
+    /// Lines of a write of the DMA benchmark, its last or not, reach the memory system. (Not of eight bits:
+    /// `ends` would then lie in the half of the 16 bits in which all other events have one number, and each
+    /// event would be taken apart into bytes.)
+    BenchWrite { line: Line, lines: u16, ends: bool },
     /// The device of the DMA benchmark can start a transaction.
     BenchStart,
     /// The doorbell for so many receive descriptors of a queue is at the NIC.
@@ -134,7 +136,8 @@ impl Event {
     /// Line and TLP credits of DMA writes that it holds, or brings back.
     fn write_credits(&self) -> (u64, u64) {
         match *self {
-            Event::Write { lines, .. } | Event::BenchWrite { lines, .. } => (lines.into(), 1),
+            Event::Write { lines, .. } => (lines.into(), 1),
+            Event::BenchWrite { lines, .. } => (lines.into(), 1),
             Event::Complete { .. } => (1, 1),
             Event::Credits { lines, tlps } => (lines.into(), tlps.into()),
             _ => (0, 0),
@@ -322,7 +325,7 @@ impl Host {
     /// Schedules what the memory system has asked for.
     #[inline]
     fn schedule_memory(&mut self) {
-        for (mut at, due) in self.memory.backend.due.drain(..) {
+        for &(mut at, due) in &self.memory.backend.due {
             let event = match due {
                 Due::Channel(channel) => Event::Channel { channel },
                 Due::Arrival(transaction) => Event::Line { transaction },
@@ -336,6 +339,7 @@ impl Host {
             };
             self.events.push(at, event);
         }
+        self.memory.backend.due.clear();
     }
 
     #[inline]

@@ -127,7 +127,7 @@ impl Ingress {
         }
         self.waiting[c].wake = Ps::MAX;
         let mut wake = self.dram.advance(c, now, &mut self.done);
-        for done in self.done.drain(..) {
+        for done in &self.done {
             if done.write {
                 self.writes_done += 1;
                 self.queued -= 1;
@@ -135,6 +135,7 @@ impl Ingress {
                 read(done.at, done.tag as u16, due);
             }
         }
+        self.done.clear();
         let waiting = &mut self.waiting[c];
         while let Some(&(line, transaction)) = waiting.reads.front()
             && self.dram.can_accept(c, false)
