@@ -36,7 +36,7 @@ fn all(host: &Host) -> Vec<Balance> {
     let waiting = host.queues.iter().map(|q| q.tx_backlog.len() as u64).sum::<u64>();
     let sent = host.queues.iter().map(|q| q.sent.len() as u64).sum::<u64>();
     let (write_lines, write_tlps) = writes_in_flight(host);
-    let [(read_lines, found_lines), (requests, found_requests)] = host.tx.credits();
+    let [(read_lines, found_lines), (requests, found_requests)] = host.reads.credits();
     let memory = host.memory.balance();
     let mut balances = vec![
         balance("packets", m.in_path_begin + m.offered, ended + m.in_path),
@@ -150,9 +150,9 @@ mod tests {
         assert!(fault.contains("write line credits"), "{fault}");
         let fault = caught(|host| host.rx.free_tlp_credits += 1);
         assert!(fault.contains("write TLP credits"), "{fault}");
-        let fault = caught(|host| host.tx.free_line_credits += 1);
+        let fault = caught(|host| host.reads.free_line_credits += 1);
         assert!(fault.contains("read line credits"), "{fault}");
-        let fault = caught(|host| host.tx.free_requests -= 1);
+        let fault = caught(|host| host.reads.free_requests -= 1);
         assert!(fault.contains("read requests"), "{fault}");
     }
 

@@ -8,6 +8,7 @@ use super::dma_bench::BenchDevice;
 use super::mapping::RunTimeMapping;
 use super::meters::Meters;
 use super::packets::Packets;
+use super::reads::Reads;
 use super::rx::Receiver;
 use super::tx::Transmitter;
 use super::{Event, Host, HostCore, MAX_SKEW};
@@ -213,6 +214,7 @@ impl Host {
         let mut host = Host {
             events: Events::default(),
             rx: Receiver::new(machine),
+            reads: Reads::new(machine),
             tx: Transmitter::new(machine),
             meters: Meters::new(),
             scenario: Arc::new(scenario.clone()),

@@ -15,6 +15,7 @@ mod domains;
 mod mapping;
 mod meters;
 mod packets;
+mod reads;
 mod results;
 mod rx;
 mod series;
@@ -53,6 +54,7 @@ use dma_bench::BenchDevice;
 use mapping::RunTimeMapping;
 use meters::Meters;
 use packets::Packets;
+use reads::Reads;
 use rx::Receiver;
 use timeline::Recorder;
 use tx::Transmitter;
@@ -185,6 +187,7 @@ pub struct Host {
     rss: Option<Rss>,
     closed_loop: Option<ClosedLoop>,
     rx: Receiver,
+    reads: Reads,
     tx: Transmitter,
     /// Events that wait until the LLC takes requests again.
     held_back: VecDeque<Event>,

@@ -1,8 +1,8 @@
 //! DMA on its way through the IOMMU.
 
 use super::domains::DomainCounters;
+use super::reads::For;
 use super::timeline::Point;
-use super::tx::For;
 use super::{Event, Host};
 use crate::iommu::{Mapping, Order, Touched, one_range};
 use crate::nic::ring::Ring;
@@ -62,7 +62,7 @@ impl Host {
     /// Lines for which a read holds credits; nothing for other events.
     fn lines_of_read(&self, event: &Event) -> u64 {
         match *event {
-            Event::Read { read } => self.tx.reads.get(read).credits.into(),
+            Event::Read { read } => self.reads.under_way.get(read).credits.into(),
             _ => 0,
         }
     }
@@ -75,7 +75,7 @@ impl Host {
             let (lines, wrapped) = ring.next_lines(count);
             [(Descriptor, lines), (Descriptor, wrapped)]
         };
-        match self.tx.reads.get(read).purpose {
+        match self.reads.under_way.get(read).purpose {
             // One fetch a queue is under way, so the ring stands where this one will read.
             For::Descriptors { queue, count } => {
                 descriptors(&self.queues[queue as usize].rx_ring_nic, count)
@@ -156,7 +156,7 @@ impl Host {
                 recording.pass_all(written, &[(Point::CompletionTranslated, now)]);
             }
             Event::Read { read } => {
-                if let For::Transmit { packet, .. } = self.tx.reads.get(read).purpose {
+                if let For::Transmit { packet, .. } = self.reads.under_way.get(read).purpose {
                     recording.pass(packet, &[(Point::ReadTranslated, now)]);
                 }
             }

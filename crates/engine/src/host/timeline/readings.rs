@@ -103,7 +103,7 @@ impl Host {
             What::Sram => self.rx.sram_used as f64,
             What::WriteCredits => f64::from(self.rx.credits_used()),
             What::PostedCredits => f64::from(self.rx.tlp_credits_used()),
-            What::ReadCredits => f64::from(self.tx.credits_used()),
+            What::ReadCredits => f64::from(self.reads.credits_used()),
             What::Iommu => self.iommu.as_ref().map_or(0, |i| i.waiting().count()) as f64,
             What::HeldBack => self.held_back.len() as f64,
             What::SwitchQueue => network().switch_bytes(now) as f64,
