@@ -61,7 +61,8 @@ def _domains(scenario: dict[str, Any], results: Results) -> set[str]:
         needed |= {"io-credits", "read-credits"}
         on_pcie = {"pcie", "posted-credits", "read-tags"}
         needed |= on_pcie if machine.get("pcie") else {"nic-port"}
-        if machine.get("iommu"):
+        # One that is off translates nothing, and the engine builds none.
+        if (machine.get("iommu") or {"mode": "off"})["mode"] != "off":
             needed.add("iommu")
     return needed
 

@@ -238,6 +238,14 @@ def test_a_saved_replay_runs_again_from_any_folder_and_with_its_own_capture_only
             again()
 
 
+def test_a_run_with_the_iommu_off_is_loaded_again(tmp_path: Path) -> None:
+    short = {"run.warmup": "10 us", "run.duration": "10 us", "run.sample": "10 us"}
+    for mode in ("off", "loose"):
+        run = nic2core.run("explain-iommu", short | {"machine.iommu.mode": mode})
+        assert nic2core.Result.load(run.save(tmp_path)) == run
+        assert ("iommu" in {d.domain for d in run.data.domains}) == (mode == "loose")
+
+
 def test_a_capture_is_hashed_once_for_all_points(
     small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
