@@ -13,11 +13,11 @@ from rich.text import Text
 
 from nic2core import words
 from nic2core.differences import differences
+from nic2core.doubts import doubts
 from nic2core.engine import Watch
 from nic2core.headline import headline, side_by_side
 from nic2core.percentiles import percentile
 from nic2core.sweep import Progress as SweepProgress
-from nic2core.warmup import doubt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,16 +86,19 @@ def show_result(result: Result) -> None:
     console.print(Text(f"{result.label}: {words.verdict(result)}", style="bold"))
     if result.peak is not None:
         console.print(words.peak(result.peak))
-    _warn(console, result)
+    warn([result])
     tables = [_main(result), _path(result), _latency(result), _memory(result)]
     drawn = [table for table in tables if table.row_count]
     console.print(Padding(Group(*drawn), (1, 0, 0, 0)))
 
 
-def _warn(console: Console, result: Result, name: str = "") -> None:
-    """Say what makes the numbers doubtful."""
-    if warning := doubt(result):
-        console.print(Text(f"{name}{warning}", style="yellow"))
+def warn(results: Sequence[Result]) -> None:
+    """Say on stderr what makes the numbers doubtful, of several runs with their names."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    for result in results:
+        name = f"{result.label}: " if len(results) > 1 else ""
+        for doubt in doubts(result):
+            console.print(Text(f"{name}{doubt}", style="yellow"))
 
 
 def _table(title: str, *columns: str) -> Table:
@@ -181,8 +184,7 @@ def show_comparison(results: Sequence[Result]) -> None:
         if first + beside < len(results):
             table.add_row()
         console.print(table)
-    for result in results:
-        _warn(console, result, f"{result.label}: ")
+    warn(results)
     for other in results[1:]:
         console.print(Text(f"\n{other.label} against {results[0].label}", style="bold"))
         for sentence in differences(results[0], other):

@@ -1,4 +1,4 @@
-"""What makes the numbers of a run doubtful: a short warm-up, or that no packet arrived."""
+"""Whether the warm-up of a run was long enough to fill the caches."""
 
 from __future__ import annotations
 
@@ -26,24 +26,6 @@ SETTLE = 0.5
 
 WORD_BYTES = 8
 """Of an access of X-Mem."""
-
-
-def doubt(result: Record) -> str:
-    """A warning where one is due; else nothing."""
-    return _no_arrival(result) or short_warmup(result)
-
-
-def _no_arrival(result: Record) -> str:
-    """A warning if packets were to come and none came."""
-    comes_ns = result.data.packets.next_arrival_ns
-    if comes_ns is None:
-        return ""
-    end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
-    return (
-        f"Warning: no packet arrived in the {time(result.data.measured_ns)} that were measured, "
-        f"which end at {time(end_ns)}; the next comes at {time(comes_ns)}. Set run.duration so "
-        "that it is measured."
-    )
 
 
 def short_warmup(result: Record) -> str:

@@ -42,7 +42,7 @@ def test_a_short_warm_up_is_warned_of(ddio: Result, capsys: pytest.CaptureFixtur
     for before, warned in ((73_728, False), (73_000, True)):
         run = with_warmup(ddio, completed_before=before)
         terminal.show_result(run)
-        said = " ".join(capsys.readouterr().out.split())
+        said = " ".join(capsys.readouterr().err.split())
         assert ("73000 packets completed in it" in said) == warned
         assert ("until about 73728 have" in said) == warned
         assert ("Set run.warmup to 5.1 ms or more" in said) == warned
@@ -58,8 +58,20 @@ def test_a_run_in_which_no_packet_arrives_is_warned_of(
         "Warning: no packet arrived in the 5.00 ms that were measured, which end at 10.0 ms; the "
         "next comes at 11.0 ms. Set run.duration so that it is measured."
     )
-    assert warning in " ".join(capsys.readouterr().out.split())
+    assert warning in " ".join(capsys.readouterr().err.split())
     assert warning in report_html([run])
+
+
+def test_reads_of_swept_data_are_told_as_the_applications_bug(
+    ddio: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for reads, times in ((0, None), (1, "1 time."), (1_200, "1,200 times.")):
+        run = replace(ddio, data=ddio.data.model_copy(update={"reads_after_sweep": reads}))
+        terminal.show_result(run)
+        said = " ".join(capsys.readouterr().err.split())
+        for shown in (said, report_html([run]), run._repr_html_()):
+            assert ("an application has a bug" in shown) == (times is not None)
+            assert times is None or f"relinquished data and read it afterwards, {times}" in shown
 
 
 def test_the_warm_up_of_a_peak_is_judged_by_what_it_completed(calm: Result) -> None:

@@ -13,11 +13,11 @@ from plotly.offline import get_plotlyjs
 from nic2core import palette, plots, words
 from nic2core._core import UserError
 from nic2core.differences import differences, summary
+from nic2core.doubts import doubts
 from nic2core.headline import headline, side_by_side
 from nic2core.report.limits import limits_of
 from nic2core.report.path import HEIGHT, WIDTH, picture
 from nic2core.timeline import VIEWER
-from nic2core.warmup import doubt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ def report_html(results: Sequence[Record]) -> str:
         headline=headline(results[0]),
         side_by_side=side_by_side(results),
         summary=summary(*results) if len(results) == 2 else "",
-        warnings=[(r, doubt(r)) for r in results if doubt(r)],
+        warnings=[(r, warning) for r in results for warning in doubts(r)],
         scenarios=[json.dumps(r.scenario, indent=2) for r in results],
     )
 
@@ -94,7 +94,7 @@ def notebook_html(result: Record) -> str:
         picture=svg(result, "notebook"),
         words=words,
         headline=headline(result),
-        warning=doubt(result),
+        warnings=doubts(result),
     )
 
 
