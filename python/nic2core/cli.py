@@ -139,6 +139,7 @@ def compare(
         done.report(out / "report.html")
     if json_:
         _print_json([r.to_json() for r in done])
+        terminal.warn(done.results)
     else:
         terminal.show_comparison(done.results)
     if out is not None and len(done):
@@ -275,6 +276,7 @@ def _one(
         result.report(out / "report.html")
     if json_:
         _print_json(result.to_json())
+        terminal.warn([result])
     else:
         terminal.show_result(result)
     if out is not None:

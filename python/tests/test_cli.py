@@ -51,6 +51,18 @@ def test_json_is_all_that_stdout_gets(
     assert printed["settings"] == {"run.seed": "3"}
 
 
+def test_warnings_come_on_stderr_beside_json(
+    command: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = ["--set", "run.warmup=1 us", "--set", "run.duration=20 us", "--json"]
+    for arguments in (["run"], ["compare", "--vary", "run.seed=1,2"]):
+        assert command(*arguments[:1], "explain-iommu", *arguments[1:], *short) == 0
+        said = capsys.readouterr()
+        json.loads(said.out)
+        runs = "seed=2: " if arguments[0] == "compare" else ""
+        assert f"{runs}Warning: the warm-up of 1.00 µs is short" in said.err
+
+
 @pytest.mark.usefixtures("fake_engine")
 def test_compare_writes_every_run_and_one_report(
     command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
