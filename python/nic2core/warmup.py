@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 WARM_TURNS = 3
 """Turns of the receive rings that a warm-up should have, by rule of thumb: the first touches each
 buffer, the second meets what the first left in the caches, and one more for what follows of that.
-Of rings larger than the LLC as much as fills it so often: it remembers no more. Of the data of a
-memory benchmark as many: of random accesses, three to a line leave 5 % of the lines out. One that
-goes through its data in order needs a single turn.
+Of large rings, until the cores have asked for as much as fills the LLC so often: it remembers no
+more. What the NIC writes turns over the I/O ways alone, so that a header which a core has read may
+lie in the other ways for a whole turn. Of the data of a memory benchmark as many: of random
+accesses, three to a line leave 5 % of the lines out. One that goes through its data in order needs
+a single turn.
 """
 
 SETTLE = 0.5
@@ -39,13 +41,15 @@ def _of_packets(result: Record) -> str:
     """A warning if the warm-up turned the receive rings too few times."""
     queues, packets = result.scenario["queues"], result.data.packets
     cores = len(result.data.queues)
-    if min(packets.completed_mpps, packets.completed_gbps) == 0 or cores == 0:
+    if packets.completed_mpps == 0 or cores == 0:
         return ""
     # Of a pool that is a ring every buffer takes its turn; of a stack those that the rings hold.
     in_turn = queues.get("pool_buffers") if queues.get("pool") == "ring" else None
-    bytes_each = packets.completed_gbps / 8 / packets.completed_mpps * 1e3
-    filling = size_bytes(result.scenario["machine"]["llc"]["size"]) / bytes_each
-    wanted = WARM_TURNS * min(cores * int(in_turn or queues["rx_descriptors"]), ceil(filling))
+    turn = cores * int(in_turn or queues["rx_descriptors"])
+    requests = result.data.core_time.llc_hits + result.data.core_time.llc_misses
+    asked = LINE_BYTES * requests / packets.completed
+    llc = size_bytes(result.scenario["machine"]["llc"]["size"])
+    wanted = WARM_TURNS * (min(turn, ceil(llc / asked)) if asked > 0 else turn)
     before = packets.completed_before
     if before >= wanted:
         return ""
