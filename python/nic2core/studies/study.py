@@ -47,6 +47,7 @@ class Selection:
     figure: str | None = None
     """A number such as `5`, or one panel such as `5a`."""
     claim: str | None = None
+    """Its id, or as the validation page names it: without the paper before it."""
 
     @property
     def is_whole(self) -> bool:
@@ -56,7 +57,7 @@ class Selection:
     def has_claim(self, claim: Claim) -> bool:
         """Whether a claim is part of it."""
         if self.claim is not None:
-            return claim.id == self.claim
+            return self.claim in (claim.id, claim.id.removeprefix(f"{claim.paper}/"))
         return self.figure in (None, claim.figure, number_of(claim.figure))
 
     def has_figure(self, figure: Figure) -> bool:

@@ -79,6 +79,9 @@ def test_a_figure_needs_its_own_points_only() -> None:
 
 def test_a_claim_needs_its_own_points_only() -> None:
     task = prepare(load_study("sweeper"), Selection(claim="sweeper/fig6/2way-peak"))
+    # As the validation page has it.
+    again = prepare(load_study("sweeper"), Selection(claim="fig6/2way-peak"))
+    assert again.claims == task.claims
     assert list(task.points) == [fig6.TWO_WAYS]
     assert not task.figures
 
