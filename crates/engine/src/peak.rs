@@ -65,11 +65,13 @@ pub enum PeakError {
     },
     /// Even the lowest rate fails.
     #[error(
-        "slo = {given} cannot be met: at {mpps:.3} Mpps, the lowest rate tried, {found}; expected \
+        "{key} = {given} cannot be met: at {mpps:.3} Mpps, the lowest rate tried, {found}; expected \
          {allowed}"
     )]
     Unreachable {
-        /// The objective.
+        /// What of the objective fails; the whole, if completions only fall behind.
+        key: &'static str,
+        /// The value given.
         given: String,
         /// The lowest rate.
         mpps: f64,
@@ -324,20 +326,31 @@ impl Search<'_, '_> {
     fn unreachable(&self, failed: &Outcome, rate: Rate, countable: bool) -> PeakError {
         let slo = &self.scenario.slo;
         let p = &failed.probe;
-        let found = match failed.failed_by {
-            Some("drops") => format!("{:.3} % of packets are dropped", 100.0 * p.drop_share),
-            Some("p99") => format!(
-                "the 99th percentile is {:.0} ns, {:.0} mean service times",
-                p.p99_ns,
-                p.p99_ns / p.p99_limit_ns * f64::from(slo.p99_service_times)
+        let (p99, drops) = (slo.p99_service_times, format!("\"{}\"", slo.drops));
+        let (key, given, found) = match failed.failed_by {
+            Some("drops") => (
+                "slo.drops",
+                drops,
+                format!("{:.3} % of packets are dropped", 100.0 * p.drop_share),
             ),
-            _ => "completions fall behind arrivals".into(),
+            Some("p99") => (
+                "slo.p99_service_times",
+                p99.to_string(),
+                format!(
+                    "the 99th percentile is {:.0} ns, {:.0} mean service times",
+                    p.p99_ns,
+                    p.p99_ns / p.p99_limit_ns * f64::from(p99)
+                ),
+            ),
+            _ => (
+                "slo",
+                format!("{{ p99_service_times = {p99}, drops = {drops} }}"),
+                "completions fall behind arrivals".into(),
+            ),
         };
         PeakError::Unreachable {
-            given: format!(
-                "{{ p99_service_times = {}, drops = \"{}\" }}",
-                slo.p99_service_times, slo.drops
-            ),
+            key,
+            given,
             mpps: rate.0 as f64 / 1e6,
             found,
             allowed: if countable {

@@ -46,10 +46,10 @@ pub(crate) fn peak_error(error: PeakError, origins: &Origins) -> PyErr {
             let problem = "has no peak".into();
             user_error(origins.refuse(key, given, problem, allowed.into()).into())
         }
-        PeakError::Unreachable { given, mpps, found, allowed } => {
+        PeakError::Unreachable { key, given, mpps, found, allowed } => {
             let problem =
                 format!("cannot be met: at {mpps:.3} Mpps, the lowest rate tried, {found}");
-            user_error(origins.refuse("slo", given, problem, allowed.into()).into())
+            user_error(origins.refuse(key, given, problem, allowed.into()).into())
         }
         PeakError::TooShort { given, allowed } => {
             let problem = "is too short to tell a peak".into();

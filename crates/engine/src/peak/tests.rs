@@ -99,6 +99,7 @@ fn a_probe_too_short_to_tell_is_refused() {
 #[test]
 fn an_objective_that_no_machine_keeps_is_unreachable_at_the_lowest_rate_that_tells() {
     let error = peak(&[("/slo", json!({ "p99_service_times": 1 }))]).unwrap_err();
-    let PeakError::Unreachable { mpps, .. } = error else { panic!("{error}") };
+    let PeakError::Unreachable { key, mpps, .. } = error else { panic!("{error}") };
+    assert_eq!(key, "slo.p99_service_times");
     assert!((1.0..1.25).contains(&mpps), "{mpps}");
 }
