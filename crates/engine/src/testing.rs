@@ -10,16 +10,17 @@ use crate::host::Host;
 use crate::stats::results::Results;
 use crate::time::Ps;
 
-/// All values of an enum of names that a user chooses from, as its schema lists them: each that has a
-/// description by itself, the others together.
+/// All values of an enum that a user chooses from, as its schema lists them: names, each that has a
+/// description by itself and the others together, or tables by their `kind`, with the defaults of the rest.
 pub(crate) fn every<T: JsonSchema + DeserializeOwned>() -> Vec<T> {
     let schema = schema_for!(T).to_value();
     let forms = schema["oneOf"].as_array().map_or(std::slice::from_ref(&schema), Vec::as_slice);
-    let names = forms.iter().flat_map(|form| match &form["enum"] {
-        Value::Array(several) => several.clone(),
+    let values = forms.iter().flat_map(|form| match (&form["enum"], &form["properties"]["kind"]) {
+        (Value::Array(several), _) => several.clone(),
+        (_, Value::Object(kind)) => vec![json!({ "kind": kind["const"] })],
         _ => vec![form["const"].clone()],
     });
-    names.map(|name| serde_json::from_value(name).expect("a name that the schema lists")).collect()
+    values.map(|v| serde_json::from_value(v).expect("a value that the schema lists")).collect()
 }
 
 /// A machine of two cores, small enough that everything overflows; no real one.

@@ -222,7 +222,8 @@ mod tests {
 
     use super::*;
     use crate::stats::results::Results;
-    use crate::testing::{closed_loop_json, forwarder, measure, pcie_json, run};
+    use crate::testing::{closed_loop_json, every, forwarder, measure, pcie_json, run};
+    use crate::transport::config::ControlConfig;
 
     /// Two threads that read from five machines, whose stack costs 500 ns a packet.
     fn reader(set: &[(&str, Value)]) -> Scenario {
@@ -336,13 +337,13 @@ mod tests {
     #[test]
     fn one_seed_gives_one_result_and_a_clone_goes_on_as_the_original() {
         let as_json = |host: &Host| serde_json::to_value(host.results().unwrap()).unwrap();
-        for control in [json!({ "kind": "swift" }), json!({ "kind": "dctcp" })] {
+        for control in every::<ControlConfig>() {
             let mut scenario = lossy();
             let Some(crate::wire::config::TrafficConfig::ClosedLoop(c)) = &mut scenario.traffic
             else {
                 panic!("it is closed-loop")
             };
-            c.control = serde_json::from_value(control).unwrap();
+            c.control = control;
             let first = as_json(&run(&scenario));
             assert_eq!(first, as_json(&run(&scenario)));
             let mut host = Host::new(&scenario, None).unwrap();

@@ -7,7 +7,10 @@
 //! its NIC and its cores do, and schedules what it asks for.
 //!
 //! To add a congestion control: write its file, which implements [`Control`], and add its line to
-//! `controls!`.
+//! `controls!`; in `config.rs` its parameters, with their defaults, become a variant of [`ControlConfig`],
+//! and `ClosedLoopConfig::check` says which values they may have. The tests take the controls from there. A
+//! parameter that may decide nothing is told in `config/without_effect.rs`. In Python the explanation takes
+//! `max_cwnd` for the largest window, and the plots draw `endpoint_target`, where a control has them.
 
 pub mod config;
 

@@ -236,10 +236,12 @@ impl Network {
 mod tests {
     use super::*;
     use crate::events::Events;
+    use crate::testing::every;
+    use crate::transport::config::{ControlConfig, DctcpConfig, SwiftConfig};
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn config(control: &str, senders: u32, open_reads: u32) -> ClosedLoopConfig {
+    fn config(control: &ControlConfig, senders: u32, open_reads: u32) -> ClosedLoopConfig {
         serde_json::from_value(json!({
             "senders": senders, "read": "16 KiB", "open_reads": open_reads, "payload": "4 KiB",
             "headers": "332 B", "acknowledgement": "64 B",
@@ -247,7 +249,7 @@ mod tests {
                 "delay": "5 us", "sender_link": "100 Gbps", "buffer": "256 KiB",
                 "ecn_threshold": "64 KiB"
             },
-            "control": { "kind": control }
+            "control": control
         }))
         .expect("a configuration")
     }
@@ -295,14 +297,14 @@ mod tests {
         /// a read comes through, and no connection stands still once losses have ended.
         #[test]
         fn nothing_is_lost_for_good(
-            dctcp in any::<bool>(),
+            control in prop::sample::select(every::<ControlConfig>()),
             senders in 1u32..20,
             open_reads in 1u32..8,
             service_ns in 100u64..3000,
             room in 1u64..200,
             lossy in 2u64..1000,
         ) {
-            let config = config(if dctcp { "dctcp" } else { "swift" }, senders, open_reads);
+            let config = config(&control, senders, open_reads);
             let network =
                 run(&config, Ps::from_ns(service_ns), room, lossy, Ps::from_us(1_500_000));
             let (begun, accounted) = network.begun();
@@ -317,7 +319,7 @@ mod tests {
     #[test]
     fn swift_keeps_the_delay_of_a_slow_server_at_its_target_without_loss() {
         // 40 connections on a server that does half of the link's rate.
-        let config = config("swift", 20, 4);
+        let config = config(&ControlConfig::Swift(SwiftConfig::default()), 20, 4);
         let service = Ps::from_ns(712);
         let network = run(&config, service, 10_000, u64::MAX, Ps::from_us(20_000));
         let c = &network.counts;
@@ -330,7 +332,7 @@ mod tests {
 
     #[test]
     fn dctcp_keeps_the_queue_of_the_switch_near_the_threshold() {
-        let config = config("dctcp", 4, 4);
+        let config = config(&ControlConfig::Dctcp(DctcpConfig::default()), 4, 4);
         let network = run(&config, Ps::from_ns(1), 10_000, u64::MAX, Ps::from_us(20_000));
         let c = &network.counts;
         assert!(c.marked > 0);

@@ -1,5 +1,11 @@
 //! Which line of a set makes room: one small file a policy, behind a closed enum so that the choice
 //! is a predictable branch and not a call through a table.
+//!
+//! To add a policy: write its file, give it a variant of [`Order`] and an arm in each of its functions (a
+//! policy beside LRU in those that are outlined), and a name that users choose in
+//! [`Replacement`](crate::memory::config::Replacement); what it asks of the number of ways is checked in
+//! `check_cache` there. No macro makes the arms: what the policies remember of a set differs, and LRU has
+//! the short path. The oracle of the caches takes the policies from the schema.
 
 mod lru;
 mod random;
