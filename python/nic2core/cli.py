@@ -212,7 +212,9 @@ def reproduce(
     ],
     json_: Json = False,
     jobs: Jobs = 1,
-    claim: Annotated[str | None, typer.Option(metavar="ID", help="Only this claim, e.g. fig6/2way-peak.")] = None,
+    claim: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only this claim, e.g. fig6/2way-peak.")
+    ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write figures.")] = Path("out"),
     docs: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Also write the validation pages there.")

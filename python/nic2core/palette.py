@@ -20,14 +20,15 @@ CAUSES = {
     "other-evct": "#dba03a",
     "mbuf-rd": "#a6305f",
     "prefetch-rd": "#75bd92",
+    "iommu-walk-rd": "#893f0b",
 }
 """Receive traffic is blue and its leak red, transmit violet, the application green and gold.
 
-The last two keep 0.1 in OKLab from every other, also as seen without red or green cones.
+The last three keep 0.1 in OKLab from every other, also as seen without red or green cones.
 """
 
 OTHER_CAUSE = "#8b909b"
-"""Descriptors, evicted metadata, and what else is small."""
+"""Descriptors, evicted metadata, and what else is small: drawn as one."""
 
 AS_PACKETS = {"nic-bench-rd": "nic-tx-rd", "nic-bench-wr": "nic-rx-wr", "bench-evct": "rx-evct"}
 """Data of the DMA benchmark takes the place of packets, and their colours."""
@@ -48,5 +49,5 @@ def run(number: int) -> str:
 
 
 def cause(name: str) -> str:
-    """The colour of a cause of memory traffic."""
+    """The colour of a cause of memory traffic: its own, or that of all others."""
     return CAUSES.get(AS_PACKETS.get(name, name), OTHER_CAUSE)

@@ -14,12 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nic2core.record import Record
-    from nic2core.results_model import Distribution, Series
+    from nic2core.results_model import CauseTraffic, Distribution, Series
 
 GRID = "rgba(128, 136, 150, 0.25)"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 BAR_GAP = 0.5
 """Share of a bar's place that stays free, for its name."""
+
+OTHER_CAUSES = "descriptors and other small causes"
+"""Of memory traffic: those without a colour of their own."""
+
+UNITS = {"us": "µs"}
+"""Units of the time series as people write them."""
 
 PANEL_TITLES = {
     "completed": "completed (dotted: offered)",
@@ -105,20 +111,25 @@ def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.
     if unit not in {"per_request", "gbytes_per_s"}:
         raise ValueError(f"unit is `per_request` or `gbytes_per_s`, not `{unit}`")
     traffic = [{c.cause: c for c in r.data.memory.causes} for r in results]
-    order = list(dict.fromkeys([*palette.CAUSES, *(c for t in traffic for c in t)]))
+    known = dict.fromkeys([*palette.CAUSES, *(c for t in traffic for c in t)])
+    order = [c for c in known if any(c in t and t[c].lines > 0 for t in traffic)]
+    # Those that are small have one colour, and are one bar.
+    small = [c for c in order if palette.cause(c) == palette.OTHER_CAUSE]
+    bars = [[c] for c in order if c not in small] + ([small] if small else [])
     figure = go.Figure()
-    for cause in order:
-        rows = [t.get(cause) for t in traffic]
-        if not any(row is not None and row.lines > 0 for row in rows):
-            continue
+    for causes in bars:
+        rows = [[t[c] for c in causes if c in t] for t in traffic]
+        several = len(causes) > 1
+        name = OTHER_CAUSES if several else words.CAUSES.get(causes[0], causes[0])
+        title = name if several else words.cause(causes[0])
         figure.add_bar(
-            name=words.CAUSES.get(cause, cause),
+            name=name,
             y=[r.label for r in results],
-            x=[None if row is None else getattr(row, unit) for row in rows],
+            x=[sum(getattr(row, unit) or 0.0 for row in of) if of else None for of in rows],
             orientation="h",
-            marker_color=palette.cause(cause),
-            customdata=[_cause_text(row) for row in rows],
-            hovertemplate=f"<b>{words.cause(cause)}</b>, %{{y}}<br>%{{customdata}}<extra></extra>",
+            marker_color=palette.cause(causes[0]),
+            customdata=[_causes_text(of, named=several) for of in rows],
+            hovertemplate=f"<b>{title}</b>, %{{y}}<br>%{{customdata}}<extra></extra>",
         )
     figure.update_layout(barmode="stack")
     names = {"per_request": "cache lines per completed request", "gbytes_per_s": "GB/s"}
@@ -185,7 +196,7 @@ def time_series(results: Sequence[Record]) -> go.Figure:
                     type="line", x0=0, x1=1, xref="x domain", y0=bound, y1=bound, yref=f"y{row}",
                     line={"color": palette.run(number), "width": 1.2, "dash": "dot"},
                 )  # fmt: skip
-        unit = next(c[panel].unit for c in columns if panel in c)
+        unit = _unit(next(c[panel] for c in columns if panel in c))
         title = f"{PANEL_TITLES.get(panel, panel)}, {unit}"
         _add_panel(figure, row, len(panels), title, bounds, zero=panel not in SAWTEETH)
     rows = max(1, len(panels))
@@ -238,8 +249,12 @@ def _series_line(result: Record, series: Series, number: int, *, several: bool) 
             "width": 1.6,
             "dash": "dot" if series.name == "offered" else "solid",
         },
-        hovertemplate=f"{series.name}{run}: <b>%{{y:,.4~r}}</b> {series.unit}<extra></extra>",
+        hovertemplate=f"{series.name}{run}: <b>%{{y:,.4~r}}</b> {_unit(series)}<extra></extra>",
     )
+
+
+def _unit(series: Series) -> str:
+    return UNITS.get(series.unit, series.unit)
 
 
 def _bound(result: Record, panel: str) -> float | None:
@@ -261,15 +276,20 @@ def _percentile_text(spread: Distribution) -> str:
     return "<br>".join(f"p{p:g} {words.time(ns)}" for p, ns in spread.percentiles_ns)
 
 
-def _cause_text(row: object) -> str:
-    from nic2core.results_model import CauseTraffic
-
-    if not isinstance(row, CauseTraffic):
+def _causes_text(rows: Sequence[CauseTraffic], *, named: bool) -> str:
+    """The numbers of a bar: of a single cause, or of several, a line with its name for each."""
+    if not rows:
         return "none"
+    if named:
+        return "<br>".join(f"{words.cause(row.cause)}: {', '.join(_numbers(row))}" for row in rows)
+    return "<br>".join(_numbers(rows[0]))
+
+
+def _numbers(row: CauseTraffic) -> list[str]:
     rate = f"{words.three(row.gbytes_per_s)} GB/s"
     if row.per_request is None:
-        return rate
-    return f"{words.three(row.per_request)} lines per request<br>{rate}"
+        return [rate]
+    return [f"{words.three(row.per_request)} lines per request", rate]
 
 
 def _share_at(spread: Distribution, ns: float) -> float:

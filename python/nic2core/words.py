@@ -261,7 +261,7 @@ def _arithmetic(result: Record) -> str:
     full = next(u for u in model.used if u.name == model.full)
     per, (_, what) = what_for(full), work(result.data)
     pool = model.pools.get(full.name)
-    usable = full.credits if pool is None else round(pool.credits)
+    usable = usable_credits(result, full)
     if usable < full.credits:
         per = f"usable {per}"
     if full.core is not None:
@@ -278,6 +278,12 @@ def _arithmetic(result: Record) -> str:
         f"{text} allowed by the {stage(full.name)}; waiting for the {stage(model.cause)} takes "
         f"{waits} of that time"
     )
+
+
+def usable_credits(result: Record, use: Use) -> int:
+    """The credits of a domain that can be in use at once: of lines, those of whole TLPs."""
+    pool = result.model.pools.get(use.name)
+    return use.credits if pool is None else round(pool.credits)
 
 
 def allowed(result: Record, use: Use) -> str:

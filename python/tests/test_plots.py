@@ -54,7 +54,7 @@ def test_runs_with_and_without_congestion_control_can_be_compared(
 ) -> None:
     figure = plots.time_series([ddio, closed_loop])
     titles = [a.text for a in figure.layout.annotations]
-    assert "host delay, mean (dotted: the control's target), us" in titles
+    assert "host delay, mean (dotted: the control's target), µs" in titles
     # The capacity of the NIC's buffer and the target, both of the run that has these series.
     assert len(figure.layout.shapes) == 2
 
@@ -83,6 +83,23 @@ def test_without_packets_only_what_moves_has_a_panel(ddio: Result) -> None:
     assert "dropped by the NIC, Mpps" in titles()
     value["results"]["packets"]["offered"] = 0
     assert titles() == ["memory reads, GB/s", "memory writes, GB/s"]
+
+
+def test_causes_of_one_colour_are_one_bar(ddio: Result) -> None:
+    value = ddio.to_json()
+    causes = value["results"]["memory"]["causes"]
+    small = ("nic-descriptor-rd", "descriptor-evct", "mbuf-evct")
+    assert causes.pop()["cause"] == "nic-descriptor-wr"
+    for cause in small:
+        causes.append({**causes[0], "cause": cause, "lines": 10, "per_request": 0.5})
+    figure = plots.memory_by_cause([Result.from_json(value)])
+    colours = [bar.marker.color for bar in figure.data]
+    assert len(set(colours)) == len(colours)
+    other = figure.data[-1]
+    assert (other.name, other.x[0]) == ("descriptors and other small causes", 1.5)
+    (text,) = other.customdata
+    assert text.count("0.500 lines per request") == 3
+    assert all(cause in text for cause in small)
 
 
 def test_the_large_causes_have_colours_of_their_own() -> None:

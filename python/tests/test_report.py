@@ -194,6 +194,9 @@ def test_the_path_with_pcie_and_iommu_is_seen_whole(
     }).length"""
     gauges = opened.page.locator("g.gauge[data-stage]")
     expect(gauges).to_have_count(len(picture(run).gauges))
+    told = opened.page.locator('#limits tr[data-domain="io-credits"] td.told')
+    told.hover()
+    expect(opened.page.locator("#tip")).to_contain_text("are usable: a PCIe write takes")
     assert gauges.evaluate_all(beyond) == 0
     # What marks the stage lies on none of its words.
     badge = opened.page.locator(".badge rect").bounding_box()
@@ -230,7 +233,7 @@ def test_a_sawtooth_the_filling_buffer_and_the_drops_can_be_seen(
         "completed (dotted: offered), Mpps",
         "goodput of closed-loop senders, Gbps",
         "congestion window, mean of all connections, packets",
-        "host delay, mean (dotted: the control's target), us",
+        "host delay, mean (dotted: the control's target), µs",
         "NIC input buffer (dotted: its capacity), KiB",
         "dropped by the NIC, Mpps",
     ]

@@ -9,6 +9,7 @@ from nic2core import words
 from nic2core.explain.use import work
 
 if TYPE_CHECKING:
+    from nic2core.explain.use import Use
     from nic2core.record import Record
 
 
@@ -21,6 +22,8 @@ class Row:
     badge: str
     """`limits` on the domain that limits the run, `next` on the one that would be next."""
     in_use: str
+    tip: str
+    """Why not all of the credits count; empty where they do."""
     load: float
     """Share of its credits in use, 0 to 1."""
     severity: str
@@ -47,6 +50,7 @@ def limits_of(result: Record) -> list[Row]:
                 name=words.stage(use.name),
                 badge=words.mark(result) if use.name == result.model.cause else "",
                 in_use=f"{words.three(use.occupancy)} of {use.credits:,} {words.what_for(use)}",
+                tip=_usable(result, use),
                 load=use.load,
                 # The I/O ways are always full: that is no alarm.
                 severity="low" if use.name == "io-ways" else words.severity(use.load).name,
@@ -61,3 +65,13 @@ def limits_of(result: Record) -> list[Row]:
             )
         )
     return rows
+
+
+def _usable(result: Record, use: Use) -> str:
+    usable = words.usable_credits(result, use)
+    if usable >= use.credits:
+        return ""
+    return (
+        f"{usable} of the {use.credits} are usable: a PCIe write takes the credits of all its "
+        "lines at once, and the rest are too few for another one."
+    )
