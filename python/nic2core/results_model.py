@@ -328,6 +328,9 @@ class IommuResults(Plain):
     """Invalidations that cores have waited for; absent where nothing is unmapped at run time."""
     invalidation_wait_ns: float | None = None
     """How long each of them took, mean, waiting for others included."""
+    mapping_ps: int | None = None
+    """Time of cores to map and unmap buffers, without waits for invalidations, core x ps; absent
+    where nothing is unmapped at run time."""
     walkers_busy: float
     """Mean number of walks under way."""
 
@@ -348,8 +351,8 @@ class Domain(Plain):
 
     domain: str
     """`wire`, `nic-sram`, `descriptors`, `pcie`, `posted-credits`, `read-tags`, `iommu`,
-    `io-credits`, `read-credits`, `io-ways`, `home-trackers`, `read-queue`, `write-queue`, `dram`,
-    `socket-link`, `miss-registers`, `cores`, `tx-descriptors`, `tx-fetches`.
+    `invalidations`, `io-credits`, `read-credits`, `io-ways`, `home-trackers`, `read-queue`,
+    `write-queue`, `dram`, `socket-link`, `miss-registers`, `cores`, `tx-descriptors`, `tx-fetches`.
     """
     unit: str
     """What one credit is for: `frame`, `B`, `descriptor`, `TLP`, `line`, ..."""
@@ -414,7 +417,7 @@ class CoreTime(Plain):
     """What the time of cores went into."""
 
     busy_ps: int
-    """Time with a packet or work of their own, core x ps."""
+    """Time with a packet, with mapping and unmapping, or with work of their own, core x ps."""
     busiest_ps: int
     """That of the busiest core, ps: queues differ in what RSS gives them."""
     dispatch_ps: int

@@ -62,8 +62,9 @@ def _domains(scenario: dict[str, Any], results: Results) -> set[str]:
         on_pcie = {"pcie", "posted-credits", "read-tags"}
         needed |= on_pcie if machine.get("pcie") else {"nic-port"}
         # One that is off translates nothing, and the engine builds none.
-        if (machine.get("iommu") or {"mode": "off"})["mode"] != "off":
-            needed.add("iommu")
+        mode = (machine.get("iommu") or {"mode": "off"})["mode"]
+        needed |= set() if mode == "off" else {"iommu"}
+        needed |= {"invalidations"} if mode in {"strict", "deferred"} else set()
     return needed
 
 

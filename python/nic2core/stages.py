@@ -49,6 +49,7 @@ def _stage(data: Results, use: Use) -> Stage:
         "wire": f"busy {100 * load:.0f} % of the time",
         "nic-sram": f"{of / 1024:.1f} of {use.credits / 1024:.0f} KiB in use",
         "pcie": "in the busier direction",
+        "invalidations": f"busy {100 * load:.0f} % of the time",
         "nic-port": f"busy {100 * load:.0f} % of the time",
         "dram": f"{carried:.1f} of {limit:.1f} GB/s",
     }

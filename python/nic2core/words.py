@@ -21,6 +21,7 @@ STAGES = {
     "posted-credits": "PCIe posted credits",
     "read-tags": "PCIe read tags",
     "iommu": "IOMMU",
+    "invalidations": "IOMMU invalidation queue",
     "io-credits": "I/O write credits",
     "read-credits": "I/O read credits",
     "io-ways": "LLC I/O ways",

@@ -132,6 +132,13 @@ SHORT = {"run.warmup": "1 ms", "run.duration": "1 ms", "run.sample": "100 us"}
 TINY = {"traffic.sizes": {"kind": "fixed", "size": "64 B"}, "traffic.rate": "120 Mpps"}
 
 
+def mapping(mode: str, cores: int) -> dict[str, Any]:
+    """Buffers in pages of 4 KiB that are mapped and unmapped at run time, by so many cores."""
+    times = {"run.warmup": "10 ms", "run.duration": "5 ms"}
+    pages = {"machine.iommu.mode": mode, "machine.iommu.pages.payload": "4 KiB"}
+    return times | pages | {"tenants.0.cores.count": cores}
+
+
 @pytest.mark.parametrize(
     ("scenario", "sets", "limits", "changes"),
     [
@@ -154,6 +161,11 @@ TINY = {"traffic.sizes": {"kind": "fixed", "size": "64 B"}, "traffic.rate": "120
         ),
         # The cores write beside a benchmark of the NIC, whose work is not theirs.
         ("host-network-writes", {"run.warmup": "1 ms"}, "pcie", {"pcie"}),
+        # Cores wait for invalidations: many for one another's, few beside their own work.
+        ("host-congestion", mapping("strict", 14), "invalidations", {"invalidations"}),
+        ("host-congestion", mapping("strict", 4), "cores", {"invalidations", "cores"}),
+        # Mapping is work that loose mode has not.
+        ("host-congestion", mapping("deferred", 4), "cores", {"invalidations", "cores"}),
     ],
 )
 def test_scenarios_that_were_not_made_for_it_keep_the_rule(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.quantity import times
 from nic2core.explain.queues import OF_QUEUES, by_queue, more
-from nic2core.explain.use import serves
+from nic2core.explain.use import serves, work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -146,8 +146,28 @@ def _cores(factor: float) -> Callable[[Model], Model]:
     return apply
 
 
-def _without_iommu(model: Model) -> Model:
-    return model.with_others("iommu", float("inf")).without_waits("iommu")
+def _without_iommu(data: Results) -> Callable[[Model], Model]:
+    """Nothing is translated, and so nothing mapped at run time either."""
+    loose = _loose(data)
+    return lambda model: loose(model.with_others("iommu", inf).without_waits("iommu"))
+
+
+def _loose(data: Results) -> Callable[[Model], Model]:
+    """No buffer is mapped and unmapped: cores neither wait for invalidations nor do that work."""
+    mapping_ps = (data.iommu.mapping_ps or 0) if data.iommu is not None else 0
+
+    def apply(model: Model) -> Model:
+        if "invalidations" not in model.others:
+            return model
+        model = model.with_others("invalidations", inf).without_waits("invalidations")
+        if "cores" not in model.pools:
+            return model
+        cores = model.pools["cores"]
+        mapping_ns = mapping_ps / (work(data)[0] * data.measured_ns)
+        left = 1 - min(1.0, mapping_ns / cores.spent_ns["cores"])
+        return model.with_pool("cores", cores.spends("cores", left))
+
+    return apply
 
 
 def _wider(link: str) -> Callable[[Model], Model]:
@@ -187,7 +207,10 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         sets = {"machine.noc.port_width": width}
         yield Change("nic-port", f"{width} a cycle", sets, _wider("nic-port"))
     if machine.get("iommu") is not None:
-        yield Change("iommu", "no misses (no IOMMU)", {"machine.iommu": None}, _without_iommu)
+        apply = _without_iommu(data)
+        yield Change("iommu", "no misses (no IOMMU)", {"machine.iommu": None}, apply)
+        sets = {"machine.iommu.mode": "loose"}
+        yield Change("invalidations", "no invalidations (mode loose)", sets, _loose(data))
     for domain, key in (("io-credits", "write_credits"), ("read-credits", "read_credits")):
         sets = {f"machine.nic.{key}": 2 * nic[key]}
         yield Change(domain, f"{2 * nic[key]} of them", sets, _credits(domain, 2))

@@ -28,6 +28,8 @@ class Waits:
     """Before the LLC, for a home tracker."""
     room_ns: float
     """Before the LLC, for room in the write queues."""
+    invalidations_ns: float
+    """Of the IOMMU's invalidations, for their turn and until they are done: the sum of all."""
 
 
 def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -> Waits:
@@ -40,6 +42,7 @@ def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -
         for name in ("home-trackers", "write-queue")
     )
     read_ns = data.dram.read_latency.mean_ns
+    queue = domains.get("invalidations")
     return Waits(
         llc_ns=cycle
         * (
@@ -51,6 +54,7 @@ def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -
         queued_ns=read_ns - min(read_ns, data.dram.unloaded_ns or read_ns),
         tracker_ns=tracker_ns,
         room_ns=room_ns,
+        invalidations_ns=queue.holds_cores_ps / 1e3 if queue is not None else 0.0,
     )
 
 
@@ -60,7 +64,11 @@ def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
     rate, _ = work(data)
     per_work = 1e3 / (rate * data.measured_ns * 1e3)
     busy = time.busy_ps * per_work
-    stalled = busy - min(busy, time.dispatch_ps * per_work)
+    # To map and unmap is work of their own, as dispatching is.
+    mapping_ps = (data.iommu.mapping_ps or 0) if data.iommu is not None else 0
+    stalled = busy - min(busy, (time.dispatch_ps + mapping_ps) * per_work)
+    invalidations = min(stalled, waits.invalidations_ns * 1e3 * per_work)
+    stalled -= invalidations
     # Waiting is shared out by the latencies of what is waited for.
     requests = time.llc_hits + time.llc_misses
     every = requests * (waits.llc_ns + waits.tracker_ns + waits.room_ns)
@@ -68,12 +76,18 @@ def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
     spent = _waited(data, waits, stalled / every if every > 0 else 0.0)
     full = domains["miss-registers"].starved_ps / 1e3 / data.measured_ns
     spent["miss-registers"] = (stalled - sum(spent.values())) * full
+    if "invalidations" in domains:
+        spent["invalidations"] = invalidations
     return Pool(domains["cores"].credits, 1.0, {"cores": busy - sum(spent.values()), **spent})
 
 
 def registers(data: Results, registers: Use, domains: dict[str, Domain], waits: Waits) -> Pool:
     """Miss registers are held while their lines wait; the rest is the way."""
-    spent = _waited(data, waits, 1 / domains["miss-registers"].uses)
+    uses = domains["miss-registers"].uses
+    spent = _waited(data, waits, 1 / uses)
+    # A core looks whether its invalidation is done by a load, which holds a register.
+    if "invalidations" in domains:
+        spent["invalidations"] = waits.invalidations_ns / uses
     spent["miss-registers"] = max(0.0, registers.latency_ns - sum(spent.values()))
     return Pool(registers.credits, registers.uses_per_work, spent)
 

@@ -86,7 +86,7 @@ impl Host {
         self.cores.iter().filter(move |c| c.tenant.is_some() && (c.queue.is_some() || !serving))
     }
 
-    /// Time in which a core had a packet, or work of its own if it serves none.
+    /// Time in which a core had a packet or the mapping of one, or work of its own if it serves none.
     fn busy(&self, core: &HostCore) -> Ps {
         match core.queue {
             None => self.span(),
@@ -207,6 +207,7 @@ impl Host {
                 ..domain("iommu", "walker", config.walkers.into(), busy, walks)
             });
         }
+        domains.extend(self.invalidations());
         let (writes, reads) = (self.rx.credits().into(), machine.nic.read_credits.into());
         domains.push(self.pool("io-credits", "line", writes, &c.write_lines));
         domains.push(self.pool("read-credits", "line", reads, &c.read_lines));
@@ -221,6 +222,14 @@ impl Host {
             domains.push(domain("io-ways", "line", lines, busy, counts.io_write_misses));
         }
         domains
+    }
+
+    /// The IOMMU's invalidation queue, which does one after the other, if buffers are unmapped at run time.
+    fn invalidations(&self) -> Option<Domain> {
+        let mapping = self.run_time_mapping.as_ref()?;
+        let (busy, uses) = (mapping.busy(self.meters.now).0, mapping.invalidations);
+        let all = domain("invalidations", "invalidation", 1, busy, uses);
+        Some(Domain { holds_cores_ps: mapping.waited as u64, ..all })
     }
 
     /// The trackers of the reads under way, if they are a limit.

@@ -33,6 +33,10 @@ pub(super) struct RunTimeMapping {
     done: Ps,
     /// What whole nanoseconds have cut off of the times of cores; the next of them has it.
     rest: Ps,
+    /// Time that the IOMMU has been given invalidations for and cores have taken to map and unmap, both
+    /// since measuring began; of the former what was under way then counts too.
+    given: Ps,
+    pub(super) taken: Ps,
     /// Invalidations since measuring began, and the sum of the times that cores have waited for them.
     pub(super) invalidations: u64,
     pub(super) waited: u128,
@@ -54,24 +58,30 @@ impl RunTimeMapping {
             status: space.reserve(1),
             done: Ps::ZERO,
             rest: Ps::ZERO,
+            given: Ps::ZERO,
+            taken: Ps::ZERO,
             invalidations: 0,
             waited: 0,
         })
     }
 
-    /// A core maps a buffer. Its entry is written by [`Self::unmap`], in the same line.
-    pub(super) fn map(&mut self, ops: &mut Ops) {
-        self.take(self.costs.map.ps(), ops);
+    /// A core maps a buffer; returns the time that it takes. Its entry is written by [`Self::unmap`], in
+    /// the same line.
+    pub(super) fn map(&mut self, ops: &mut Ops) -> Ps {
+        self.take(self.costs.map.ps(), ops)
     }
 
     /// A core takes this time.
-    fn take(&mut self, time: Ps, ops: &mut Ops) {
+    fn take(&mut self, time: Ps, ops: &mut Ops) -> Ps {
+        self.taken += time;
         let Ps(all) = self.rest + time;
         self.rest = Ps(all % 1_000);
         ops.push(Op::Delay { ns: (all / 1_000) as u32 });
+        time
     }
 
-    /// A core unmaps a buffer: it clears the entry, and waits for the invalidation if one is due.
+    /// A core unmaps a buffer: it clears the entry, and waits for the invalidation if one is due. Returns
+    /// the time that it takes without that wait.
     pub(super) fn unmap(
         &mut self,
         now: Ps,
@@ -79,8 +89,8 @@ impl RunTimeMapping {
         (mapping, lines): (Mapping, Range<Line>),
         iommu: &mut Iommu<Event>,
         ops: &mut Ops,
-    ) {
-        self.take(self.costs.unmap.ps(), ops);
+    ) -> Ps {
+        let time = self.take(self.costs.unmap.ps(), ops);
         ops.store(iommu.leaf_entry(mapping, lines.start), LineKind::App, Dep::Free);
         iommu.unmap(mapping, lines, self.strict);
         if !self.strict {
@@ -91,17 +101,25 @@ impl RunTimeMapping {
             gathered.buffers += 1;
             let old = now.saturating_sub(gathered.since) >= self.costs.flush_interval.ps();
             if gathered.buffers < self.costs.flush_after && !old {
-                return;
+                return time;
             }
             *gathered = Gathered::default();
             iommu.flush();
         }
         ops.load(self.status, LineKind::Descriptor, Dep::Chain);
+        time
+    }
+
+    /// Time in which the IOMMU has invalidated since measuring began. It never rests while there is
+    /// something to do, so what it has not done yet is all that lies ahead.
+    pub(super) fn busy(&self, now: Ps) -> Ps {
+        self.given - self.done.saturating_sub(now)
     }
 
     /// Starts the measured time.
-    pub(super) fn reset_counts(&mut self) {
+    pub(super) fn reset_counts(&mut self, now: Ps) {
         (self.invalidations, self.waited) = (0, 0);
+        (self.given, self.taken) = (self.done.saturating_sub(now), Ps::ZERO);
     }
 }
 
@@ -114,11 +132,18 @@ impl Host {
     }
 
     /// A core asks for an invalidation; when it is done.
-    pub(super) fn invalidated(&mut self, now: Ps) -> Ps {
+    pub(super) fn invalidated(&mut self, now: Ps, core: u16) -> Ps {
         let mapping = self.run_time_mapping.as_mut().expect("only then does a core ask");
-        mapping.done = mapping.done.max(now) + mapping.costs.invalidation.ps();
+        let time = mapping.costs.invalidation.ps();
+        mapping.done = mapping.done.max(now) + time;
+        mapping.given += time;
         mapping.invalidations += 1;
-        mapping.waited += u128::from((mapping.done - now).0);
+        let wait = mapping.done - now;
+        mapping.waited += u128::from(wait.0);
+        let c = &mut self.cores[core as usize];
+        if c.in_service == 0 {
+            c.busy += wait;
+        }
         mapping.done
     }
 }
@@ -161,7 +186,9 @@ mod tests {
         let mut space = AddressSpace::default();
         let mut mapping = RunTimeMapping::new(&machine, &mut space).expect("strict mode maps");
         let mut ops = Ops::new(false);
-        (0..10).for_each(|_| mapping.map(&mut ops));
+        (0..10).for_each(|_| {
+            mapping.map(&mut ops);
+        });
         let ns = ops.iter().map(|op| match op {
             Op::Delay { ns } => ns,
             other => panic!("mapping takes time; got {other:?}"),
@@ -194,6 +221,31 @@ mod tests {
         assert!(two < 0.51 && two > 0.45 && one < two, "{one:.3} and {two:.3} Mpps");
         let deferred = rate("deferred", 2);
         assert!(deferred > 2.0 * two, "{deferred:.3} and {two:.3} Mpps");
+    }
+
+    #[test]
+    fn the_queue_and_the_cores_that_wait_for_it_are_busy() {
+        let slow = json!({ "invalidation": "1 us" });
+        let (r, iommu) = forwarding("strict", 2, &slow);
+        let of = |name: &str| r.domains.iter().find(|d| d.domain == name).expect("a domain");
+        let (queue, span) = (of("invalidations"), r.measured_ns * 1e3);
+        let asked = iommu.invalidations.expect("it unmaps");
+        assert_eq!(queue.uses, asked);
+        // What was under way at either end is there in part.
+        let busy = queue.busy_ps as f64;
+        assert!(busy > 0.9 * span && busy <= span, "{busy} of {span}");
+        assert!(queue.busy_ps.abs_diff(1_000_000 * asked) <= 2_000_000, "{queue:?}, {asked}");
+        // Each waits for the other's invalidation and its own, and for nothing else for long.
+        let cores = of("cores").busy_ps as f64 / 2.0;
+        assert!(cores > 0.97 * span && cores <= span, "{cores} of {span}");
+        // Loose mode has neither.
+        let (loose, iommu) = forwarding("loose", 2, &slow);
+        assert!(loose.domains.iter().all(|d| d.domain != "invalidations"));
+        assert_eq!((iommu.invalidations, iommu.mapping_ps), (None, None));
+        // Two buffers a packet are mapped and unmapped.
+        let mapping = r.iommu.and_then(|i| i.mapping_ps).expect("it maps") as f64 / 1e3;
+        let each = 2.0 * (235.0 + 301.0) * r.packets.completed as f64;
+        assert!((mapping / each - 1.0).abs() < 0.02, "{mapping} and {each} ns");
     }
 
     #[test]

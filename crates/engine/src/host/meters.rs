@@ -125,7 +125,7 @@ impl Host {
             iommu.reset_counts(now);
         }
         if let Some(mapping) = &mut self.run_time_mapping {
-            mapping.reset_counts();
+            mapping.reset_counts(now);
         }
         if let Some(bench) = &mut self.bench {
             bench.reset_counts();

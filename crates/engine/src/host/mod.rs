@@ -349,7 +349,7 @@ impl Host {
     fn request(&mut self, now: Ps, core: u16, register: u16) {
         let (line, kind, exclusive) = self.cores[core as usize].core.miss(register);
         if self.asks_for_invalidation(line) {
-            let at = self.invalidated(now);
+            let at = self.invalidated(now, core);
             self.deliver(now, core, register, at);
             return;
         }

@@ -193,6 +193,7 @@ impl Host {
             invalidation_wait_ns: mapping
                 .filter(|m| m.invalidations > 0)
                 .map(|m| m.waited as f64 / 1e3 / m.invalidations as f64),
+            mapping_ps: mapping.map(|m| m.taken.0),
             walkers_busy: iommu.walkers.busy_time(self.meters.now) as f64 / 1e3 / span_ns,
         }
     }

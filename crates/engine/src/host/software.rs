@@ -40,9 +40,9 @@ impl Host {
     fn receive_burst(&mut self, core: u16, tenant: usize, rank: u32, queue: usize) -> bool {
         let config = &self.scenario.queues;
         let q = &mut self.queues[queue];
-        let c = &mut self.cores[core as usize].core;
-        let taken = self.recording.is_some().then(|| c.now());
-        let ops = &mut c.ops;
+        let c = &mut self.cores[core as usize];
+        let taken = self.recording.is_some().then(|| c.core.now());
+        let ops = &mut c.core.ops;
         // What is sent is acknowledgements with closed-loop traffic.
         let closed_loop = self.closed_loop.is_some();
         let sent_from = if closed_loop { Mapping::Acknowledgement } else { Mapping::Payload };
@@ -50,7 +50,7 @@ impl Host {
         let mut mapper = self.run_time_mapping.as_mut().zip(self.iommu.as_mut());
         if let Some((mapper, iommu)) = &mut mapper {
             for data in q.reaped_data() {
-                mapper.unmap(now, core, (sent_from, data), iommu, ops);
+                c.busy += mapper.unmap(now, core, (sent_from, data), iommu, ops);
             }
         }
         let sent = q.reap(now);
@@ -61,7 +61,7 @@ impl Host {
         while q.tx_room() > 0
             && let Some(handle) = q.tx_backlog.pop_front()
         {
-            mapper.iter_mut().for_each(|(mapper, _)| mapper.map(ops));
+            mapper.iter_mut().for_each(|(mapper, _)| c.busy += mapper.map(ops));
             post(now, q, config, handle, ops);
         }
         let wanted = (q.visible.len() as u32).min(config.burst);
@@ -108,7 +108,9 @@ impl Host {
             if p.to_send {
                 q.use_tx_buffer();
                 if q.tx_room() > 0 {
-                    mapper.iter_mut().for_each(|(mapper, _)| mapper.map(ops));
+                    if let Some((mapper, _)) = &mut mapper {
+                        mapper.map(ops);
+                    }
                     post(now, q, config, handle, ops);
                 } else {
                     q.tx_backlog.push_back(handle);
@@ -122,7 +124,7 @@ impl Host {
             ops.store(line, LineKind::Descriptor, Dep::Free);
         }
         if let Some((mapper, _)) = &mut mapper {
-            (0..burst).for_each(|_| mapper.map(ops));
+            (0..burst).for_each(|_| c.busy += mapper.map(ops));
         }
         if burst > 0 || sent > 0 {
             ops.push(Op::Mark { mark: Mark::Ring, packet: queue as u32 });

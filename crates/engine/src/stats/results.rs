@@ -308,6 +308,10 @@ pub struct IommuResults {
     /// How long each of them took, mean, waiting for others included, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalidation_wait_ns: Option<f64>,
+    /// Time of cores to map and unmap buffers, without waits for invalidations, core × ps; absent where
+    /// nothing is unmapped at run time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping_ps: Option<u64>,
     /// Mean number of walks under way.
     pub walkers_busy: f64,
 }
@@ -341,8 +345,8 @@ pub struct DmaResults {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Domain {
     /// `wire`, `nic-sram`, `descriptors`, `pcie` or `nic-port`, `posted-credits`, `read-tags`, `iommu`,
-    /// `io-credits`, `read-credits`, `io-ways`, `home-trackers`, `read-queue`, `write-queue`, `dram`,
-    /// `socket-link`, `miss-registers`, `cores`, `tx-descriptors`, `tx-fetches`.
+    /// `invalidations`, `io-credits`, `read-credits`, `io-ways`, `home-trackers`, `read-queue`,
+    /// `write-queue`, `dram`, `socket-link`, `miss-registers`, `cores`, `tx-descriptors`, `tx-fetches`.
     pub domain: String,
     /// What one credit is for: `frame`, `B`, `descriptor`, `TLP`, `line`, ...
     pub unit: String,
@@ -406,7 +410,7 @@ pub struct QueueResults {
 /// What the time of cores went into.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreTime {
-    /// Time with a packet or work of their own, core × ps.
+    /// Time with a packet, with mapping and unmapping, or with work of their own, core × ps.
     pub busy_ps: u64,
     /// That of the busiest core, ps: queues differ in what RSS gives them.
     pub busiest_ps: u64,
