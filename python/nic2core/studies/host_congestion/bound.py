@@ -2,14 +2,14 @@
 
 `C` is the credits of the I/O controller for lines on their way to memory, as many as whole write
 transactions can hold; `size` is the payload of a line. `Tbase` is how long a line holds its credit
-with the IOMMU off at the same throughput, `M` the IOTLB misses per packet, and `Tmiss` the time
-that a line waits for translations for each of them. So what is tested where credits limit is that
-all of them are in use, that nothing but translations makes a DMA longer, and Little's law.
+with the IOMMU off where all credits are in use too: behind a link that brings more than PCIe can
+carry. `M` is the IOTLB misses per packet, and `Tmiss` the time that a line waits for translations
+for each of them. So what is tested where credits limit is that all of them are in use, that nothing
+but translations makes a DMA longer, and Little's law.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nic2core.studies.evaluate import Evaluator, every
@@ -17,7 +17,7 @@ from nic2core.studies.host_congestion.judge import CLOSE, VISIBLE, throughput, w
 from nic2core.studies.point import base_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from nic2core.studies.claim import Simulated
     from nic2core.studies.evaluate import At
@@ -34,36 +34,26 @@ def usable(lines: int) -> int:
     return lines // of_a_write * of_a_write
 
 
-def base_ns(gbps: float, off: Sequence[Reading]) -> float:
-    """How long a line holds its credit at a throughput, between the points with the IOMMU off."""
-    known = sorted((throughput(r), r.write_latency_ns) for r in off)
-    for (less, short), (more, long) in pairwise(known):
-        if less <= gbps < more:
-            return short + (long - short) * (gbps - less) / (more - less)
-    return known[0][1] if gbps < known[0][0] else known[-1][1]
-
-
-def closed_form_gbps(reading: Reading, off: Sequence[Reading]) -> float:
-    """Throughput by the closed form, Gbps of payload."""
+def closed_form_gbps(reading: Reading, base: Reading) -> float:
+    """Throughput by the closed form, Gbps of payload; `base` is the run of `Tbase`."""
     payload_bits = 8 * LINE_BYTES * reading.goodput_gbps / reading.written_gbps
     miss_ns = reading.write_wait_ns / reading.misses_per_packet
-    latency_ns = base_ns(throughput(reading), off) + reading.misses_per_packet * miss_ns
+    latency_ns = base.write_latency_ns + reading.misses_per_packet * miss_ns
     return usable(reading.write_credits) * payload_bits / latency_ns
 
 
-def closed_form(cases: Mapping[Point, Point], off: Sequence[Point] = ()) -> Evaluator:
+def closed_form(cases: Mapping[Point, tuple[Point, Point]]) -> Evaluator:
     """Throughput over that of the closed form, at the points where PCIe credits limit.
 
-    The points with the IOMMU on come with the same without. Credits limit where the throughput is
-    visibly lower. `off` are more points without, for Tbase; if none are given, it is that of the
-    same.
+    The points with the IOMMU on come with the same without, and that of `Tbase`. Credits limit
+    where the throughput is visibly lower.
     """
-    points = list(dict.fromkeys([*cases, *cases.values(), *off]))
+    points = list(dict.fromkeys([*cases, *(p for both in cases.values() for p in both)]))
 
     def evaluate(at: At) -> Simulated | None:
         found = [
-            throughput(at(on)) / closed_form_gbps(at(on), [at(p) for p in off or [same]])
-            for on, same in cases.items()
+            throughput(at(on)) / closed_form_gbps(at(on), at(base))
+            for on, (same, base) in cases.items()
             if throughput(at(on)) < VISIBLE * throughput(at(same))
         ]
         return every(found, within(1 - CLOSE, 1 + CLOSE)) if found else None
