@@ -152,6 +152,21 @@ mod tests {
         })
     }
 
+    #[test]
+    fn a_read_request_waits_for_one_write_and_takes_its_time_from_the_others() {
+        let mut link = link(3, 16, "256 B");
+        let one = link.write(Ps::ZERO, 256) - link.latency();
+        let twenty = (1..20).map(|_| link.write(Ps::ZERO, 256)).last().unwrap() - link.latency();
+        let first = link.request(Ps::ZERO, 1) - link.latency();
+        let second = link.request(Ps::ZERO, 1) - link.latency();
+        // 24 of the 280 bytes of a write.
+        let request = Ps(one.0 * 24 / 280);
+        assert!(first.0.abs_diff((one + request).0) <= 2, "{first:?}");
+        assert!(second.0.abs_diff((first + request).0) <= 2, "{second:?}");
+        let next = link.write(Ps::ZERO, 256) - link.latency();
+        assert!(next.0.abs_diff((twenty + request + request + one).0) <= 4, "{next:?}");
+    }
+
     const N: u64 = 10_000;
 
     fn gbps(bytes: u64, time: Ps) -> f64 {

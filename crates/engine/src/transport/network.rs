@@ -309,6 +309,9 @@ mod tests {
                 run(&config, Ps::from_ns(service_ns), room, lossy, Ps::from_us(1_500_000));
             let (begun, accounted) = network.begun();
             prop_assert_eq!(begun, accounted);
+            // No timer goes off after its deadline, which an acknowledgement may have brought forward.
+            let late = |c: &Connection| c.deadline().is_some_and(|at| c.timed.is_none_or(|t| t > at));
+            prop_assert!(!network.connections.iter().any(late));
             let c = &network.counts;
             prop_assert!(c.delivered + c.duplicates >= c.acknowledged);
             prop_assert!(c.delivered <= begun);
