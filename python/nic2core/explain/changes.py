@@ -128,13 +128,6 @@ def _trackers(factor: float) -> Callable[[Model], Model]:
     return apply
 
 
-def _registers(factor: float) -> Callable[[Model], Model]:
-    def apply(model: Model) -> Model:
-        return _more("miss-registers", factor)(model)
-
-    return apply
-
-
 def _cores(factor: float) -> Callable[[Model], Model]:
     """More cores bring their miss registers and queues with them."""
 
@@ -234,7 +227,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     if superqueue is not None:
         # Behind them the L2 keeps the same room for its prefetches.
         sets["machine.l2.superqueue"] = superqueue + registers // 2
-    yield Change("miss-registers", f"{registers} per core", sets, _registers(2))
+    yield Change("miss-registers", f"{registers} per core", sets, _more("miss-registers", 2))
     yield from _more_cores(data, scenario)
     yield from _send_queues(data, scenario)
 
