@@ -403,6 +403,8 @@ class Pcie(Model):
     """Largest read request of one TLP."""
     latency: Duration
     """One way through link, root port and I/O controller."""
+    credit_return: Duration
+    """From when a line that is written is visible until the device can use its credit again."""
     posted_credits: UInt32
     """Posted-header credits of the root port: write TLPs not yet taken by the memory system."""
     non_posted_credits: UInt32

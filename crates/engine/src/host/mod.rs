@@ -335,7 +335,7 @@ impl Host {
                 Due::RemoteRead(transaction) => Event::RemoteRead { transaction },
                 Due::RemoteWrite(line, credit) => Event::RemoteWrite { line, credit },
                 Due::Written => {
-                    at += self.rx.write_latency;
+                    at += self.rx.credit_latency();
                     Event::Credits { lines: 1, tlps: 0 }
                 }
                 Due::RemoteData(transaction) => Event::RemoteData { transaction },

@@ -36,6 +36,8 @@ pub(super) struct Receiver {
     /// The way of a NIC without a link.
     pub(super) port: Port,
     pub(super) write_latency: Ps,
+    /// From then until the NIC has the credits of what is written.
+    credit_return: Ps,
     descriptor_batch: u32,
     pub(super) completions_per_write: u32,
     /// Queues whose gathered completions are to be written now.
@@ -60,6 +62,7 @@ impl Receiver {
             line_rate: machine.nic.link.map(LineRate::new),
             port: Port::new(machine.core.frequency, &machine.noc),
             write_latency: machine.core.frequency.clock().at(machine.llc.latency_cycles.into()),
+            credit_return: pcie.map_or(Ps::ZERO, |p| p.credit_return.ps()),
             descriptor_batch: machine.nic.descriptor_batch,
             completions_per_write: machine.nic.completions_per_write,
             due: VecDeque::new(),
@@ -88,6 +91,11 @@ impl Receiver {
     /// Latency of a message from the NIC to the memory system that carries no data.
     pub(super) fn latency(&self) -> Ps {
         self.link.as_ref().map_or(self.port.latency(), Link::latency)
+    }
+
+    /// From when a write reaches the memory system until the NIC has its credits again, if it waits for nothing.
+    pub(super) fn credit_latency(&self) -> Ps {
+        self.write_latency + self.credit_return
     }
 
     /// A write of so many bytes, at most the maximum payload, leaves the NIC: when it reaches the
@@ -378,7 +386,7 @@ impl Host {
         let done = lines.filter(|&line| self.memory.io_write(now, line, kind, true)).count();
         self.meters.domains.late.enter(now, (all - done) as u64);
         let credits = Event::Credits { lines: done as u16, tlps: 1 };
-        self.events.push(now + self.rx.write_latency, credits);
+        self.events.push(now + self.rx.credit_latency(), credits);
     }
 
     pub(super) fn credits(&mut self, now: Ps, lines: u16, tlps: u8) {

@@ -20,6 +20,8 @@ pub struct Pcie {
     pub max_read_request: Size,
     /// One way through link, root port and I/O controller.
     pub latency: Duration,
+    /// From when a line that is written is visible until the device can use its credit again.
+    pub credit_return: Duration,
     /// Posted-header credits of the root port: write TLPs not yet taken by the memory system.
     pub posted_credits: u32,
     /// Read requests that wait for their data: non-posted credits and the NIC's tags, whichever are fewer.
