@@ -179,7 +179,12 @@ impl Found<'_> {
     fn pcie(&mut self) {
         let machine = &self.scenario.machine;
         self.add(!self.dma(), "machine", &["pcie"], NO_DMA);
-        self.add(self.bench_reads, "machine.pcie", &["posted_credits"], ONLY_READS);
+        self.add(
+            self.bench_reads,
+            "machine.pcie",
+            &["credit_return", "posted_credits"],
+            ONLY_READS,
+        );
         let of_reads = ["max_read_request", "non_posted_credits"];
         self.add(self.bench_writes, "machine.pcie", &of_reads, ONLY_WRITES);
         let translated = machine.iommu.as_ref().is_some_and(|iommu| iommu.mode != Mode::Off);

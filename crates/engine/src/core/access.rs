@@ -55,7 +55,7 @@ impl Core {
         let issue = if chained { self.slot.max(self.chain.ready) } else { self.slot };
         let found = match std::mem::replace(&mut self.blocked, Blocked::No) {
             Blocked::Register(_) => Found::Nowhere,
-            _ => memory.access(self.id as usize, line, store),
+            _ => memory.access(self.id as usize, line, kind, store),
         };
         let latency = match found {
             Found::L1 => self.latencies.l1,
@@ -66,10 +66,10 @@ impl Core {
                 }
                 match self.misses.register_for(line) {
                     Ok((register, free_at)) => {
-                        memory.count(kind, found);
                         // A register that frees later delays the access, not the dispatch of what
                         // follows it.
-                        self.dispatch_miss(access, register, issue.max(free_at), ask);
+                        let asked = self.dispatch_miss(access, register, issue.max(free_at), ask);
+                        memory.count_miss(kind, asked);
                         return true;
                     }
                     Err(refusal) => {
@@ -81,7 +81,7 @@ impl Core {
                 }
             }
         };
-        memory.count(kind, found);
+        memory.count_hit(kind, found);
         self.hit = found == Found::L1;
         self.accesses += 1;
         self.access_slots += latency;
@@ -139,6 +139,7 @@ impl Core {
         true
     }
 
+    /// Dispatches an access that waits in a miss register. Returns whether its line is asked for now.
     #[inline]
     fn dispatch_miss(
         &mut self,
@@ -146,14 +147,16 @@ impl Core {
         register: u16,
         issue: u64,
         ask: &mut impl FnMut(Ps, Ask),
-    ) {
+    ) -> bool {
         let queue = if store { &mut self.stores } else { &mut self.window };
         let waiter = Waiter { entry: queue.push(self.dispatched, PENDING, None), store, issue };
-        self.wait_for(register, line, kind, dep == Dep::Chain && !store, waiter, ask);
+        let asked = self.wait_for(register, line, kind, dep == Dep::Chain && !store, waiter, ask);
         self.dispatch(1);
+        asked
     }
 
-    /// Makes `waiter` wait for the line in `register`, which is requested if it is not yet.
+    /// Makes `waiter` wait for the line in `register`, which is requested if it is not yet. Returns whether
+    /// it was not.
     #[inline]
     pub(super) fn wait_for(
         &mut self,
@@ -163,13 +166,15 @@ impl Core {
         chain: bool,
         waiter: Waiter,
         ask: &mut impl FnMut(Ps, Ask),
-    ) {
+    ) -> bool {
         if chain {
             self.chain.ready = PENDING;
         }
-        if self.misses.wait(register, line, kind, chain, waiter) {
+        let asked = self.misses.wait(register, line, kind, chain, waiter);
+        if asked {
             let at = self.slots.at(waiter.issue + self.latencies.to_llc);
             ask(at, Ask::Request(register));
         }
+        asked
     }
 }

@@ -25,7 +25,7 @@ impl Core {
         let found = if std::mem::take(&mut self.chain.missed) {
             Found::Nowhere
         } else {
-            memory.access(self.id as usize, d.line, d.store)
+            memory.access(self.id as usize, d.line, d.kind, d.store)
         };
         let latency = match found {
             Found::L1 => self.latencies.l1,
@@ -38,7 +38,6 @@ impl Core {
                         return false;
                     }
                 };
-                memory.count(d.kind, found);
                 self.chain.remove_first();
                 let issue = issue.max(free_at);
                 let entry = if d.store {
@@ -49,11 +48,12 @@ impl Core {
                     d.entry
                 };
                 let waiter = Waiter { issue, entry, store: d.store };
-                self.wait_for(register, d.line, d.kind, d.link, waiter, ask);
+                let asked = self.wait_for(register, d.line, d.kind, d.link, waiter, ask);
+                memory.count_miss(d.kind, asked);
                 return true;
             }
         };
-        memory.count(d.kind, found);
+        memory.count_hit(d.kind, found);
         self.chain.remove_first();
         self.accesses += 1;
         self.access_slots += latency;

@@ -93,7 +93,7 @@ mod tests {
 
     fn busy_host() -> Host {
         // Overload, so that packets are everywhere on the path.
-        run(&forwarder(&[("/machine/pcie", pcie_json()), ("/traffic/rate", "40 Mpps".into())]))
+        run(&forwarder(&[("/machine/pcie", pcie_json()), ("/traffic/rate", "45 Mpps".into())]))
     }
 
     /// What the run would report after `fault`.
@@ -152,7 +152,7 @@ mod tests {
         assert!(fault.contains("write TLP credits"), "{fault}");
         let fault = caught(|host| host.reads.free_line_credits += 1);
         assert!(fault.contains("read line credits"), "{fault}");
-        let fault = caught(|host| host.reads.free_requests -= 1);
+        let fault = caught(|host| host.reads.free_requests += 1);
         assert!(fault.contains("read requests"), "{fault}");
     }
 

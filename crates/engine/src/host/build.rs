@@ -261,7 +261,7 @@ impl Host {
         if self.bench.is_some() {
             self.start_bench();
         }
-        self.events.push(self.scenario.run.sample.ps(), Event::Sample);
+        self.schedule_sample(Ps::ZERO);
     }
 }
 

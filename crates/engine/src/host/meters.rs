@@ -113,6 +113,7 @@ impl Host {
             domains,
             ..fresh
         };
+        self.schedule_sample(now);
         self.memory.reset_counts(now);
         for q in &mut self.queues {
             q.counts.reset(now);

@@ -317,10 +317,7 @@ impl Host {
                 }
             }
             Event::ReadDone { read } => self.read_done(now, read),
-            Event::Sample => {
-                self.sample();
-                self.events.push(now + self.scenario.run.sample.ps(), Event::Sample);
-            }
+            Event::Sample => self.sample(now),
             Event::Counters => self.read_counters(now),
         }
     }

@@ -217,10 +217,10 @@ impl Host {
             return;
         }
         self.meters.domains.reading.leave(r.ready, r.credits.into());
-        let latency = self.rx.latency();
+        // On the chip the NIC is where the I/O controller is.
         let mut at = match &mut self.rx.link {
             Some(link) => link.completion(r.ready, r.bytes),
-            None => r.ready + latency,
+            None => r.ready,
         };
         if let (Some(recording), For::Transmit { packet, .. }) = (&mut self.recording, r.purpose) {
             recording.pass(packet, &[(Point::ReadReady, r.ready), (Point::AtNic, at)]);
@@ -238,7 +238,7 @@ impl Host {
                 u64::from(lines) * LINE_BYTES * 8
             };
             let here = at;
-            at = line.passes(here, bits);
+            at = line.sends(here, bits);
             self.meters.domains.sending.enter(here, lines.into());
             self.meters.domains.sending.leave(at, lines.into());
         }

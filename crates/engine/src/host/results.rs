@@ -7,6 +7,7 @@ use super::{Event, Host, balance};
 use crate::apps::AnyApp;
 use crate::config::machine::Machine;
 use crate::iommu::{Iommu, Lookups, Mapping, Order};
+use crate::memory::dram::Rows;
 use crate::memory::line::{LINE_BYTES, LineKind, gbytes_per_s};
 use crate::memory::traffic::Traffic;
 use crate::stats::results::{
@@ -202,30 +203,27 @@ impl Host {
         let now = self.meters.now;
         let dram = &self.memory.backend.ingress.dram;
         let stats: Vec<_> = (0..dram.channels()).map(|c| dram.stats(c, now)).collect();
-        let (row_hits, row_misses, row_conflicts) = (
-            stats.iter().map(|s| s.row_hits).sum(),
-            stats.iter().map(|s| s.row_misses).sum(),
-            stats.iter().map(|s| s.row_conflicts).sum(),
-        );
+        let read_rows = stats.iter().map(|s| s.read_rows).fold(Rows::default(), Rows::and);
+        let rows = stats.iter().map(|s| s.write_rows).fold(read_rows, Rows::and);
         DramResults {
             read_latency: self.memory.backend.reads.latency.distribution(),
-            unloaded_ns: self.unloaded_read_ns([row_hits, row_misses, row_conflicts]),
-            row_hits,
-            row_misses,
-            row_conflicts,
+            unloaded_ns: self.unloaded_read_ns(read_rows),
+            row_hits: rows.hits,
+            row_misses: rows.misses,
+            row_conflicts: rows.conflicts,
             bus_busy: stats.iter().map(|s| s.data_bus_busy.0 as f64 / self.span_ps()).collect(),
         }
     }
 
     /// A read of an open row takes column access and burst, of a closed bank the opening besides, and
     /// of a bank with another row the closing as well.
-    fn unloaded_read_ns(&self, [hits, misses, conflicts]: [u64; 3]) -> Option<f64> {
+    fn unloaded_read_ns(&self, rows: Rows) -> Option<f64> {
         let dram = &self.scenario.machine.dram;
         let t = dram.resolved_timings();
-        let all = hits + misses + conflicts;
+        let all = rows.all();
         let clocks = all * u64::from(t.cl + t.bl)
-            + (misses + conflicts) * u64::from(t.rcd)
-            + conflicts * u64::from(t.rp);
+            + (rows.misses + rows.conflicts) * u64::from(t.rcd)
+            + rows.conflicts * u64::from(t.rp);
         (all > 0).then(|| dram.standard.clock().at(clocks).as_ns_f64() / all as f64)
     }
 
@@ -233,7 +231,7 @@ impl Host {
         let c = &self.memory.counts;
         let levels = [
             ("l1d", &c.l1_accesses, &c.l1_misses),
-            ("l2", &c.l1_misses, &c.l2_misses),
+            ("l2", &c.l2_accesses, &c.l2_misses),
             ("llc", &c.l2_misses, &c.llc_misses),
         ];
         let mut rows = Vec::new();

@@ -240,7 +240,7 @@ impl Host {
                 Some(sent) => sent,
                 None => {
                     let queue = self.packets.get(packet).queue as usize;
-                    if self.queues[queue].posted() == 0 {
+                    if self.queues[queue].posted() == self.queues[queue].rung {
                         self.drop_without_descriptor(now, packet);
                         continue;
                     }
@@ -251,6 +251,9 @@ impl Host {
                             recording.first(packet, now);
                         }
                         self.fetch_descriptors(queue);
+                        if self.gathered_are_due() {
+                            self.write_completions(now);
+                        }
                         return;
                     }
                     let buffer = self.queues[queue].use_descriptor();

@@ -1,7 +1,7 @@
 //! The time series: quantities of the host at equal distances.
 
-use super::Host;
 use super::closed_loop::ClosedLoop;
+use super::{Event, Host};
 use crate::memory::line::{LineKind, gbytes_per_s};
 use crate::memory::traffic::{Agent, Traffic};
 use crate::stats::results::{Series, TimeSeries};
@@ -34,6 +34,8 @@ struct Totals {
 #[derive(Clone, Debug)]
 pub(super) struct Samples {
     start: Ps,
+    /// When the next is to be taken.
+    due: Ps,
     last: Totals,
     columns: [Vec<f64>; SERIES.len()],
 }
@@ -41,7 +43,7 @@ pub(super) struct Samples {
 impl Samples {
     /// None so far; counting begins at `start`.
     pub(super) fn from(start: Ps) -> Samples {
-        Samples { start, last: Totals::default(), columns: Default::default() }
+        Samples { start, due: start, last: Totals::default(), columns: Default::default() }
     }
 }
 
@@ -60,8 +62,17 @@ impl Host {
         }
     }
 
-    /// Takes a sample.
-    pub(super) fn sample(&mut self) {
+    /// The next sample is taken an interval after `now`.
+    pub(super) fn schedule_sample(&mut self, now: Ps) {
+        self.meters.series.due = now + self.scenario.run.sample.ps();
+        self.events.push(self.meters.series.due, Event::Sample);
+    }
+
+    /// Takes a sample, unless it was to be the next before measuring began anew.
+    pub(super) fn sample(&mut self, now: Ps) {
+        if now != self.meters.series.due {
+            return;
+        }
         let total = self.totals();
         let waiting: usize = self.queues.iter().map(|q| q.visible.len()).sum();
         let samples = &mut self.meters.series;
@@ -84,8 +95,9 @@ impl Host {
             column.push(value);
         }
         if let Some(closed_loop) = &mut self.closed_loop {
-            closed_loop.sample(self.events.now(), interval);
+            closed_loop.sample(now, interval);
         }
+        self.schedule_sample(now);
     }
 
     /// The samples taken, those of closed-loop traffic included.
@@ -112,6 +124,21 @@ impl Host {
 mod tests {
     use crate::memory::line::LINE_BYTES;
     use crate::testing::{forwarder, results};
+
+    #[test]
+    fn samples_begin_where_measuring_does() {
+        // The warm-up ends between two multiples of the interval.
+        let r = results(&forwarder(&[
+            ("/traffic/kind", "constant".into()),
+            ("/run/warmup", "70 us".into()),
+        ]));
+        assert_eq!(r.series.start_ns, 70_000.0);
+        let offered = r.series.columns.into_iter().find(|c| c.name == "offered");
+        let offered = offered.expect("a column").values;
+        assert_eq!(offered.len(), 4, "200 us, sampled every 50");
+        let even = offered.iter().all(|rate| (rate / offered[1] - 1.0).abs() < 0.02);
+        assert!(even, "{offered:?}");
+    }
 
     /// Overload, so that every column has something in it.
     #[test]

@@ -122,7 +122,7 @@ fn dma_writes_that_wait_for_their_channel_keep_their_credits() {
         run(&forwarder(&[
             ("/placement/policy", "dma".into()),
             ("/machine/dram/write_queue", write_queue.into()),
-            ("/traffic/rate", "38 Mpps".into()),
+            ("/traffic/rate", "39 Mpps".into()),
         ]))
     };
     let (long, mut short) = (of(64), of(4));

@@ -293,8 +293,8 @@ mod tests {
             let bound = packets * 2048.0 * 8.0 / (cached + wait);
             let got = r.transport.expect("closed loop").goodput_gbps;
             assert!((got / bound - 1.0).abs() < 0.08, "{threads}: {got:.2} Gbps, bound {bound:.2}");
-            // Misses take up to half of the time.
-            assert!(wait > 0.3 * cached, "{wait:.0} of {cached:.0} ns");
+            // Misses take up to a third of the time.
+            assert!(wait > 0.2 * cached, "{wait:.0} of {cached:.0} ns");
         }
     }
 
@@ -343,7 +343,7 @@ mod tests {
             )
         };
         let (alone, _) = miss_ns(1, 16);
-        let (miss, gbps) = miss_ns(4, 1);
+        let (miss, gbps) = miss_ns(8, 1);
         assert!((miss / alone - 1.0).abs() < 0.05, "{miss:.0} ns, alone {alone:.0}");
         assert!((gbps * alone / 512.0 - 1.0).abs() < 0.05, "{gbps:.2} Gbit/s");
     }
@@ -352,8 +352,8 @@ mod tests {
     /// Interconnect Congestion", HotNets 2022, section 3.1).
     #[test]
     fn credits_and_latency_give_the_rate() {
-        // 88 bytes at 113.7 Gbit/s, 200 ns to the memory system, 30 cycles at 2 GHz in the LLC.
-        let base_ns = 88.0 * 8.0 / 113.7 + 200.0 + 15.0;
+        // 88 bytes at 113.7 Gbit/s, 200 ns to the memory system, 30 cycles at 2 GHz in the LLC, 100 ns back.
+        let base_ns = 88.0 * 8.0 / 113.7 + 200.0 + 15.0 + 100.0;
         let (many, one) = (4096, 1);
         for (credits, pages, missed) in
             [(1, one, 0.0), (4, one, 0.0), (1, 32, 0.5), (1, many, 1.0), (4, many, 1.0)]

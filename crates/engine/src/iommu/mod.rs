@@ -76,10 +76,13 @@ impl<T: Copy> Iommu<T> {
         touched: Touched,
         passes: bool,
     ) -> bool {
-        let arrival = Arrival { transaction, touched, passes, at: now };
+        let [writes, _] = &self.queues;
+        let writes_before = if order == Order::NonPosted { writes.arrived() } else { 0 };
+        let arrival = Arrival { transaction, touched, passes, at: now, writes_before };
         let Some(arrival) = self.queues[order as usize].make_room(arrival) else { return false };
         let found = self.look_up_all(now, order, &arrival.touched);
-        !self.queues[order as usize].enter(now, arrival, found, true)
+        let at_once = writes_before <= self.queues[Order::Posted as usize].gone();
+        !self.queues[order as usize].enter(now, arrival, found, at_once)
     }
 
     /// Looks up the pages of a transaction that enters the queue.
@@ -135,7 +138,8 @@ impl<T: Copy> Iommu<T> {
 
     /// The next transaction that has waited and may go on.
     pub(crate) fn next_ready(&mut self, now: Ps) -> Option<T> {
-        let ready = |order: Order| Some((order, self.queues[order as usize].ready()?));
+        let gone = self.queues[Order::Posted as usize].gone();
+        let ready = |order: Order| Some((order, self.queues[order as usize].ready(gone)?));
         let (order, place) = [Order::Posted, Order::NonPosted].into_iter().find_map(ready)?;
         let transaction = self.queues[order as usize].leave(now, place);
         // It has made room for another.

@@ -39,6 +39,9 @@ pub(super) struct Arrival<T> {
     /// Whether it may leave before those in front of it.
     pub(super) passes: bool,
     pub(super) at: Ps,
+    /// For a read: how many writes had arrived before it. It leaves after all of them: what is not posted
+    /// passes nothing that is (PCI Express Base Specification, section 2.4.1, entry B2).
+    pub(super) writes_before: u64,
 }
 
 /// What the lookups of a transaction have found.
@@ -58,6 +61,7 @@ struct Waiting<T> {
     arrived: Ps,
     found: Found,
     passes: bool,
+    writes_before: u64,
     /// Whether it has left, from behind others.
     left: bool,
 }
@@ -148,7 +152,7 @@ impl<T: Copy> Queue<T> {
         found: Found,
         at_once: bool,
     ) -> bool {
-        let Arrival { transaction, touched, passes, at: arrived } = arrival;
+        let Arrival { transaction, touched, passes, at: arrived, writes_before } = arrival;
         let lines = touched.iter().map(|(_, lines)| lines.end - lines.start).sum();
         let first = self.waiting.is_empty();
         let free = first || (passes && found.after.is_none());
@@ -162,7 +166,15 @@ impl<T: Copy> Queue<T> {
             self.first += 1;
         } else {
             // One that leaves from behind others keeps its number until they have left.
-            self.waiting.push_back(Waiting { transaction, lines, arrived, found, passes, left });
+            self.waiting.push_back(Waiting {
+                transaction,
+                lines,
+                arrived,
+                found,
+                passes,
+                writes_before,
+                left,
+            });
         }
         !left
     }
@@ -172,16 +184,26 @@ impl<T: Copy> Queue<T> {
         self.waiting[(number - self.first) as usize].found.missing -= 1;
     }
 
+    /// How many have arrived.
+    pub(super) fn arrived(&self) -> u64 {
+        self.next_number() + self.behind.len() as u64
+    }
+
+    /// How many have left with all that arrived before them.
+    pub(super) fn gone(&self) -> u64 {
+        self.first
+    }
+
     /// Whether the transaction of this number has left.
     fn has_left(&self, number: u64) -> bool {
         let place = number.checked_sub(self.first);
         place.is_none_or(|at| self.waiting.get(at as usize).is_some_and(|w| w.left))
     }
 
-    /// The place of the next that may leave.
-    pub(super) fn ready(&self) -> Option<usize> {
+    /// The place of the next that may leave when so many writes are gone.
+    pub(super) fn ready(&self, writes_gone: u64) -> Option<usize> {
         let front = self.waiting.front()?;
-        if front.found.missing == 0 {
+        if front.found.missing == 0 && front.writes_before <= writes_gone {
             return Some(0);
         }
         let may_leave = |w: &Waiting<T>| {
@@ -220,7 +242,7 @@ mod tests {
     /// A transaction of four lines at `at` enters, and waits for so many walks; whether it waits.
     fn enter(queue: &mut Queue<char>, at: u64, name: char, passes: bool, missing: u32) -> bool {
         let touched = one_range(Mapping::Payload, 0..4);
-        let arrival = Arrival { transaction: name, touched, passes, at: Ps(at) };
+        let arrival = Arrival { transaction: name, touched, passes, at: Ps(at), writes_before: 0 };
         let arrival = queue.make_room(arrival).expect("there is room");
         queue.enter(Ps(at), arrival, Found { missing, after: None }, true)
     }
@@ -236,13 +258,14 @@ mod tests {
         assert!(queue.has_left(1) && !queue.has_left(0) && !queue.has_left(2));
         // Two are in the queue; a third waits before it.
         let touched = one_range(Mapping::Payload, 0..4);
-        let late = Arrival { transaction: 'd', touched, passes: false, at: Ps(4000) };
+        let late =
+            Arrival { transaction: 'd', touched, passes: false, at: Ps(4000), writes_before: 0 };
         assert!(queue.make_room(late).is_none());
         assert!(queue.waiting().eq(&['a', 'c', 'd']));
-        assert_eq!(queue.ready(), None);
+        assert_eq!(queue.ready(0), None);
         queue.translated(0);
-        assert_eq!((queue.ready(), queue.leave(Ps(5000), 0)), (Some(0), 'a'));
-        assert_eq!((queue.ready(), queue.leave(Ps(5000), 0)), (Some(0), 'c'));
+        assert_eq!((queue.ready(0), queue.leave(Ps(5000), 0)), (Some(0), 'a'));
+        assert_eq!((queue.ready(0), queue.leave(Ps(5000), 0)), (Some(0), 'c'));
         assert_eq!(queue.next_behind().map(|d| d.transaction), Some('d'));
         assert_eq!(queue.next_number(), 3);
         // 4, 0 and 2 ns, with four lines each.

@@ -92,14 +92,30 @@ fn walks_beyond_the_walkers_wait() {
 }
 
 #[test]
-fn a_hit_behind_a_miss_waits_in_its_own_order_only() {
+fn a_hit_waits_behind_the_misses_of_its_order_and_a_read_behind_writes() {
+    let after_a_miss = |missing: Order| {
+        let mut b = Bench::new(&config(8));
+        b.arrive(Ps::ZERO, Order::Posted, 0, 0, 1);
+        b.run_until(Ps::from_ns(1_000));
+        b.arrive(Ps::from_ns(1_000), missing, 1, 1, 1);
+        b.arrive(Ps::from_ns(1_010), missing, 2, 0, 1);
+        let other = if missing == Order::Posted { Order::NonPosted } else { Order::Posted };
+        b.arrive(Ps::from_ns(1_020), other, 3, 0, 1);
+        b.finish().split_off(1)
+    };
+    assert_eq!(after_a_miss(Order::Posted), [(1_110, 1), (1_110, 2), (1_110, 3)]);
+    assert_eq!(after_a_miss(Order::NonPosted), [(1_020, 3), (1_110, 1), (1_110, 2)]);
+}
+
+#[test]
+fn a_read_does_not_wait_for_later_writes() {
     let mut b = Bench::new(&config(8));
     b.arrive(Ps::ZERO, Order::Posted, 0, 0, 1);
     b.run_until(Ps::from_ns(1_000));
     b.arrive(Ps::from_ns(1_000), Order::Posted, 1, 1, 1);
-    b.arrive(Ps::from_ns(1_010), Order::Posted, 2, 0, 1);
-    b.arrive(Ps::from_ns(1_020), Order::NonPosted, 3, 0, 1);
-    assert_eq!(b.finish()[1..], [(1_020, 3), (1_110, 1), (1_110, 2)]);
+    b.arrive(Ps::from_ns(1_010), Order::NonPosted, 2, 0, 1);
+    b.arrive(Ps::from_ns(1_090), Order::Posted, 3, 2, 1);
+    assert_eq!(b.finish()[1..], [(1_110, 1), (1_110, 2), (1_200, 3)]);
 }
 
 #[test]

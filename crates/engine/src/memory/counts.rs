@@ -5,15 +5,16 @@ use super::line::LineKind;
 /// Counts by kind of line.
 pub(crate) type ByKind = [u64; LineKind::COUNT];
 
-/// What the hierarchy counts. Hits are accesses less misses; the misses of a level are the accesses
-/// of the next.
+/// What the hierarchy counts. Hits are accesses less misses; the L2's misses are the accesses of the LLC.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
     /// Loads and stores of cores.
     pub(crate) l1_accesses: ByKind,
     /// Those that the L1d did not hold with the right asked for.
     pub(crate) l1_misses: ByKind,
-    /// Those that the L2 did not either.
+    /// Those that were not of a line under way to their core already, and so looked the L2 up.
+    pub(crate) l2_accesses: ByKind,
+    /// Those that the L2 did not hold either.
     pub(crate) l2_misses: ByKind,
     /// Those that no cache on the chip served.
     pub(crate) llc_misses: ByKind,

@@ -74,19 +74,21 @@ impl Memory {
 
     /// A load or store in the private caches of a core.
     #[inline]
-    pub(crate) fn access(&mut self, core: usize, line: Line, store: bool) -> Found {
+    pub(crate) fn access(&mut self, core: usize, line: Line, kind: LineKind, store: bool) -> Found {
         let found = self.caches.private_access(core, line, store);
         if found != Found::L1 && core < self.prefetchers.len() {
-            self.observe_lookup(core, line);
+            self.observe_lookup(core, line, kind);
         }
         found
     }
 
-    /// The L2 prefetcher of a core sees a lookup of the L2. Outlined, so that machines without need no
-    /// registers for it.
+    /// The L2 prefetcher of a core sees a lookup of the L2, but for lines that are kept aside: they lie in
+    /// no cache, and memory has old data. Outlined, so that machines without need no registers for it.
     #[inline(never)]
-    fn observe_lookup(&mut self, core: usize, line: Line) {
-        self.prefetchers[core].lookup(line);
+    fn observe_lookup(&mut self, core: usize, line: Line, kind: LineKind) {
+        if !self.policy.keeps_aside(kind) {
+            self.prefetchers[core].lookup(line, kind);
+        }
     }
 
     /// Performs and counts the loads that `items` are, up to the first that is none or misses the
@@ -116,17 +118,24 @@ impl Memory {
         !self.prefetchers.is_empty()
     }
 
-    /// Counts an access that the core has issued. One that found no miss register free is tried
-    /// again, and is counted when it goes.
+    /// Counts an access that a private cache has served.
     #[inline]
-    pub(crate) fn count(&mut self, kind: LineKind, found: Found) {
+    pub(crate) fn count_hit(&mut self, kind: LineKind, found: Found) {
         self.counts.l1_accesses[kind as usize] += 1;
         if found != Found::L1 {
             self.counts.l1_misses[kind as usize] += 1;
-            if found != Found::L2 {
-                self.counts.l2_misses[kind as usize] += 1;
-            }
+            self.counts.l2_accesses[kind as usize] += 1;
         }
+    }
+
+    /// Counts an access that waits in a miss register, whether `asked` for or joined to one that was. One
+    /// that found no register free is tried again, and is counted when it goes.
+    #[inline]
+    pub(crate) fn count_miss(&mut self, kind: LineKind, asked: bool) {
+        self.counts.l1_accesses[kind as usize] += 1;
+        self.counts.l1_misses[kind as usize] += 1;
+        self.counts.l2_accesses[kind as usize] += u64::from(asked);
+        self.counts.l2_misses[kind as usize] += u64::from(asked);
     }
 
     /// The request of a core's miss register reaches the LLC. Returns when its data is back at the
@@ -183,8 +192,8 @@ impl Memory {
     /// in a private cache is left alone.
     #[inline(never)]
     fn prefetch(&mut self, now: Ps, core: u16, requested: Line, kind: LineKind) {
-        self.prefetchers[core as usize].request(requested);
-        while let Some(line) = self.prefetchers[core as usize].next() {
+        self.prefetchers[core as usize].request(requested, kind);
+        while let Some((line, kind)) = self.prefetchers[core as usize].next() {
             self.prefetch_line(now, core, line, kind);
         }
     }

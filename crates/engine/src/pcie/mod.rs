@@ -52,7 +52,8 @@ pub(crate) struct Link {
     max_read_request: u64,
     up: Direction,
     down: Direction,
-    /// When the last read request has left the NIC.
+    /// What the last write takes on the link, and when the last read request has left the NIC.
+    write: Ps,
     requested: Ps,
 }
 
@@ -74,6 +75,7 @@ impl Link {
             max_read_request: config.max_read_request.0,
             up: Direction::default(),
             down: Direction::default(),
+            write: Ps::ZERO,
             requested: Ps::ZERO,
         }
     }
@@ -94,6 +96,7 @@ impl Link {
     pub(crate) fn write(&mut self, now: Ps, bytes: u64) -> Ps {
         debug_assert!(bytes <= self.max_payload);
         let wire = bytes + WRITE_OVERHEAD;
+        self.write = Ps(wire * self.fs_per_byte / 1_000);
         Self::send(self.fs_per_byte, &mut self.up, now, wire) + self.latency
     }
 
@@ -108,8 +111,7 @@ impl Link {
     /// reads: a request is sent after the write that is being sent, not after those that wait.
     pub(crate) fn request(&mut self, now: Ps, requests: u32) -> Ps {
         let wire = REQUEST_BYTES * u64::from(requests);
-        let write = Ps((self.max_payload + WRITE_OVERHEAD) * self.fs_per_byte / 1_000);
-        let turn = self.up.free_at.min(now + write).max(self.requested).max(now);
+        let turn = self.up.free_at.min(now + self.write).max(self.requested).max(now);
         Self::send(self.fs_per_byte, &mut self.up, now, wire);
         self.requested = turn + Ps(wire * self.fs_per_byte / 1_000);
         self.requested + self.latency
@@ -146,6 +148,7 @@ mod tests {
             max_payload: max_payload.parse().unwrap(),
             max_read_request: "512 B".parse().unwrap(),
             latency: "200 ns".parse().unwrap(),
+            credit_return: "100 ns".parse().unwrap(),
             posted_credits: 64,
             non_posted_credits: 64,
             relaxed_ordering: false,

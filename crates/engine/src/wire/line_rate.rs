@@ -20,22 +20,29 @@ impl LineRate {
         LineRate { rate, free_at: Ps::ZERO, rest: 0 }
     }
 
-    /// A frame of `bytes` is ready to be sent at `ready`: when it has arrived. Without a queue before
-    /// the link that is `ready`: the times of traffic are those of arrivals.
-    pub(crate) fn arrives(&mut self, ready: Ps, bytes: u32) -> Ps {
-        self.passes(ready, wire_bits(bytes))
+    /// A frame of `bytes` whose last bit would arrive at `due` if it had the link for itself: when that
+    /// arrives.
+    pub(crate) fn arrives(&mut self, due: Ps, bytes: u32) -> Ps {
+        let free_at = self.send(wire_bits(bytes));
+        if due >= free_at {
+            (self.free_at, self.rest) = (due, 0);
+        }
+        self.free_at
     }
 
-    /// The same for a part of a frame.
-    pub(crate) fn passes(&mut self, ready: Ps, bits: u64) -> Ps {
+    /// A part of a frame, of so many bits, is ready to be sent at `ready`: when its last bit is on the link.
+    pub(crate) fn sends(&mut self, ready: Ps, bits: u64) -> Ps {
+        if ready > self.free_at {
+            (self.free_at, self.rest) = (ready, 0);
+        }
+        self.send(bits)
+    }
+
+    /// So many bits follow what has been sent.
+    fn send(&mut self, bits: u64) -> Ps {
         let rate = u128::from(self.rate.0);
         let time = u128::from(bits) * PS_PER_S + self.rest;
-        let earliest = self.free_at + Ps((time / rate) as u64);
-        if ready >= earliest {
-            (self.free_at, self.rest) = (ready, 0);
-        } else {
-            (self.free_at, self.rest) = (earliest, time % rate);
-        }
+        (self.free_at, self.rest) = (self.free_at + Ps((time / rate) as u64), time % rate);
         self.free_at
     }
 }
@@ -53,6 +60,13 @@ mod tests {
         }
         // 10 000 frames of 1538 bytes with preamble, FCS and gap: 123.04 Mbit at 25 Gbit/s.
         assert_eq!(last, Ps(4_921_600_000));
+    }
+
+    #[test]
+    fn what_is_sent_takes_its_time_on_an_idle_link_too() {
+        let mut link = LineRate::new("10 Gbps".parse().unwrap());
+        assert_eq!(link.sends(Ps::from_ns(100), 5120), Ps::from_ns(612));
+        assert_eq!(link.sends(Ps::from_ns(600), 5120), Ps::from_ns(1124));
     }
 
     #[test]

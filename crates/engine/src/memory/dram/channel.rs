@@ -26,7 +26,7 @@ use super::lanes::BankSet;
 use super::mapping::Place;
 use super::refresh::Calendar;
 use super::requests::{Request, Requests};
-use super::stats::ChannelStats;
+use super::stats::{ChannelStats, Rows};
 use super::trace::{Kind, Trace};
 use super::{Done, NEVER, READ, WRITE};
 use crate::time::{Clock, Ps};
@@ -93,9 +93,8 @@ struct Counts {
     served: [u64; 2],
     forwarded_reads: u64,
     coalesced_writes: u64,
-    hits: u64,
-    misses: u64,
-    conflicts: u64,
+    /// What accesses found in their banks, by direction.
+    rows: [Rows; 2],
     refreshes: u64,
     drains: u64,
     /// Departures from each queue add their clock and arrivals subtract theirs (modulo 2^64): with
@@ -240,9 +239,8 @@ impl<const W: usize> Channel<W> {
             writes: c.served[WRITE],
             forwarded_reads: c.forwarded_reads,
             coalesced_writes: c.coalesced_writes,
-            row_hits: c.hits,
-            row_misses: c.misses,
-            row_conflicts: c.conflicts,
+            read_rows: c.rows[READ],
+            write_rows: c.rows[WRITE],
             data_bus_busy: self.clock.at(bursts * self.burst_clocks),
             refreshes: c.refreshes,
             read_queue_time: waited(READ),

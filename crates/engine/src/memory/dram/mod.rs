@@ -24,7 +24,7 @@ use mapping::AddressMap;
 pub use config::{DramConfig, Refresh, RowPolicy};
 pub use mapping::{Field, Mapping, MappingError};
 pub use parts::{Density, DeviceWidth};
-pub use stats::ChannelStats;
+pub use stats::{ChannelStats, Rows};
 pub use timing::{Standard, TimingOverrides, Timings};
 
 use crate::check::{Violation, ensure};

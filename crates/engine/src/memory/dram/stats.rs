@@ -2,6 +2,33 @@
 
 use crate::time::Ps;
 
+/// What accesses found in their banks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Accesses that found their row open.
+    pub hits: u64,
+    /// Accesses that found their bank closed.
+    pub misses: u64,
+    /// Accesses that found another row open in their bank.
+    pub conflicts: u64,
+}
+
+impl Rows {
+    /// Both together.
+    pub(crate) fn and(self, other: Rows) -> Rows {
+        Rows {
+            hits: self.hits + other.hits,
+            misses: self.misses + other.misses,
+            conflicts: self.conflicts + other.conflicts,
+        }
+    }
+
+    /// All accesses.
+    pub(crate) fn all(self) -> u64 {
+        self.hits + self.misses + self.conflicts
+    }
+}
+
 /// Counters of one channel since the last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChannelStats {
@@ -13,12 +40,10 @@ pub struct ChannelStats {
     pub forwarded_reads: u64,
     /// Writes absorbed by a waiting write to the same line.
     pub coalesced_writes: u64,
-    /// Accesses that found their row open.
-    pub row_hits: u64,
-    /// Accesses that found their bank closed.
-    pub row_misses: u64,
-    /// Accesses that found another row open in their bank.
-    pub row_conflicts: u64,
+    /// What reads found in their banks.
+    pub read_rows: Rows,
+    /// What writes found.
+    pub write_rows: Rows,
     /// Time the data bus carried bursts.
     pub data_bus_busy: Ps,
     /// Rank refreshes.

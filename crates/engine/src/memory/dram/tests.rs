@@ -110,7 +110,7 @@ fn a_row_hit_takes_tcl_and_the_burst() {
     let (dram, done) = run(&config(), &[(0, 0, false), (1000, 1, false)]);
     assert_eq!(clocks(&dram, READ), [23, 1001]);
     assert_eq!(done[1].at, Ps((1001 + 26) * 625));
-    assert_eq!(dram.stats(0, done[1].at).row_hits, 1);
+    assert_eq!(dram.stats(0, done[1].at).read_rows.hits, 1);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn row_policies_close_rows() {
     assert_eq!(clocks(&after_two, Kind::Precharge)[0], 1001, "a conflict");
     let timeout = with(RowPolicy::Timeout(200), &two);
     assert_eq!(clocks(&timeout, Kind::Precharge)[0], 23 + 200);
-    assert_eq!(timeout.stats(0, Ps(2_000_000)).row_conflicts, 0);
+    assert_eq!(timeout.stats(0, Ps(2_000_000)).read_rows.conflicts, 0);
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn counters_add_up_and_start_afresh() {
     let end = done.iter().map(|d| d.at).max().unwrap();
     let s = dram.stats(0, end);
     assert_eq!(s.reads + s.writes + s.forwarded_reads + s.coalesced_writes, 200);
-    assert_eq!(s.row_hits + s.row_misses + s.row_conflicts, s.reads + s.writes);
+    assert_eq!((s.read_rows.all(), s.write_rows.all()), (s.reads, s.writes));
     assert_eq!(s.data_bus_busy, Ps((s.reads + s.writes) * 4 * 625));
     assert!(s.read_queue_time > Ps::ZERO && s.read_queue_time < Ps(end.0 * 32));
     dram.reset_stats(end);

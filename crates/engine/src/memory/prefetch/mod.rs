@@ -8,7 +8,7 @@ mod streamer;
 
 use self::stream::Streams;
 use self::streamer::Streamer;
-use super::line::{LINE_BYTES, Line};
+use super::line::{LINE_BYTES, Line, LineKind};
 use crate::memory::config::{Hierarchy, Prefetch};
 
 /// Lines of a 4 KiB page.
@@ -41,8 +41,9 @@ enum Pattern {
 #[derive(Clone, Debug)]
 pub(crate) struct Prefetcher {
     pattern: Pattern,
-    /// Lines to fetch, the next one last. They go with the core's next request of the LLC.
-    wanted: Vec<Line>,
+    /// Lines to fetch, of the kind of what was asked for, the next one last. They go with the core's next
+    /// request of the LLC.
+    wanted: Vec<(Line, LineKind)>,
     /// Prefetches on their way from memory, and how many of them there may be.
     in_flight: u32,
     most: u32,
@@ -64,28 +65,31 @@ impl Prefetcher {
 
     /// The L2 is looked up for a line, which it may hold.
     #[inline]
-    pub(crate) fn lookup(&mut self, line: Line) {
+    pub(crate) fn lookup(&mut self, line: Line, kind: LineKind) {
         if let Pattern::Streamer(streamer) = &mut self.pattern {
-            streamer.lookup(line, &mut self.wanted);
+            streamer.lookup(line, kind, &mut self.wanted);
         }
     }
 
     /// The core has requested a line of the LLC.
     #[inline]
-    pub(crate) fn request(&mut self, line: Line) {
+    pub(crate) fn request(&mut self, line: Line, kind: LineKind) {
         let room = self.most - self.in_flight;
         match &mut self.pattern {
             Pattern::NextLine if room > 0 && line + 1 < end_of_page(line) => {
-                self.wanted.push(line + 1);
+                self.wanted.push((line + 1, kind));
             }
-            Pattern::Stream(streams) => self.wanted.extend(streams.request(line, room).rev()),
+            Pattern::Stream(streams) => {
+                let lines = streams.request(line, room).rev();
+                self.wanted.extend(lines.map(|line| (line, kind)));
+            }
             Pattern::NextLine | Pattern::Streamer(_) => {}
         }
     }
 
     /// The next line to fetch.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<Line> {
+    pub(crate) fn next(&mut self) -> Option<(Line, LineKind)> {
         self.wanted.pop()
     }
 
@@ -127,9 +131,9 @@ mod tests {
 
     /// What a prefetcher fetches when its core misses the L2, in order.
     fn miss(p: &mut Prefetcher, line: Line) -> Vec<Line> {
-        p.lookup(line);
-        p.request(line);
-        std::iter::from_fn(|| p.next()).collect()
+        p.lookup(line, LineKind::App);
+        p.request(line, LineKind::App);
+        std::iter::from_fn(|| p.next()).map(|(line, _)| line).collect()
     }
 
     #[test]
@@ -159,8 +163,8 @@ mod tests {
             [(Prefetch::NextLine, 1), (Prefetch::Stream, 0), (Prefetch::Streamer, 2)]
         {
             let mut p = one(kind);
-            p.lookup(3);
-            p.lookup(4);
+            p.lookup(3, LineKind::App);
+            p.lookup(4, LineKind::App);
             assert_eq!(miss(&mut p, 10 * PAGE).len(), fetched, "{kind:?}");
         }
     }

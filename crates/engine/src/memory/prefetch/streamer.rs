@@ -5,7 +5,7 @@
 //! higher line than the one before. Descending streams are not modelled.
 
 use super::{AHEAD, PAGE, STREAMS, end_of_page};
-use crate::memory::line::Line;
+use crate::memory::line::{Line, LineKind};
 
 const PER_LOOKUP: u32 = 2;
 
@@ -36,7 +36,12 @@ impl Streamer {
     }
 
     /// The L2 is looked up for a line, which adds to the lines `wanted`.
-    pub(super) fn lookup(&mut self, line: Line, wanted: &mut Vec<Line>) {
+    pub(super) fn lookup(
+        &mut self,
+        line: Line,
+        kind: LineKind,
+        wanted: &mut Vec<(Line, LineKind)>,
+    ) {
         self.lookups += 1;
         let page = line / PAGE;
         let Some(s) = self.streams.iter_mut().find(|s| s.page == page) else {
@@ -53,7 +58,7 @@ impl Streamer {
         let first = s.furthest.max(line) + 1;
         let end = end_of_page(line).min(line + AHEAD + 1).min(first + PER_LOOKUP);
         for next in first..end {
-            wanted.push(next);
+            wanted.push((next, kind));
             s.furthest = next;
         }
     }
@@ -66,8 +71,9 @@ mod tests {
     fn after(lookups: &[Line]) -> Vec<Line> {
         let (mut s, mut wanted) = (Streamer::new(), Vec::new());
         for &line in lookups {
-            s.lookup(line, &mut wanted);
+            s.lookup(line, LineKind::App, &mut wanted);
         }
+        let mut wanted: Vec<Line> = wanted.into_iter().map(|(line, _)| line).collect();
         wanted.sort_unstable();
         wanted
     }
@@ -87,8 +93,8 @@ mod tests {
         let (mut s, mut wanted) = (Streamer::new(), Vec::new());
         let mut most_ahead = 0;
         for line in 0..PAGE {
-            s.lookup(line, &mut wanted);
-            for next in wanted.drain(..) {
+            s.lookup(line, LineKind::App, &mut wanted);
+            for (next, _) in wanted.drain(..) {
                 assert!(next < PAGE);
                 most_ahead = most_ahead.max(next - line);
             }

@@ -9,7 +9,7 @@ impl<const W: usize> Channel<W> {
     #[inline(always)]
     pub(super) fn precharge_for(&mut self, slot: u16, bank: u16, now: u64) {
         let request = self.requests.get_mut(slot);
-        self.counts.conflicts += u64::from(!request.conflict);
+        self.counts.rows[usize::from(request.write)].conflicts += u64::from(!request.conflict);
         request.conflict = true;
         self.device.precharge(bank, now);
         self.trace.record(now, Kind::Precharge, bank, CLOSED);
@@ -25,7 +25,7 @@ impl<const W: usize> Channel<W> {
     #[inline(always)]
     pub(super) fn open(&mut self, slot: u16, bank: u16, now: u64) {
         let &Request { row, conflict, write, .. } = self.requests.get(slot);
-        self.counts.misses += u64::from(!conflict);
+        self.counts.rows[usize::from(write)].misses += u64::from(!conflict);
         self.requests.open(slot, bank, write);
         self.device.activate(bank, row, now);
         self.trace.record(now, Kind::Activate, bank, row);
@@ -50,25 +50,24 @@ impl<const W: usize> Channel<W> {
     /// Serves a waiting request whose row is open.
     #[inline]
     pub(super) fn access_waiting(&mut self, slot: u16, bank: u16, now: u64) {
-        self.counts.hits += u64::from(!self.requests.get(slot).conflict);
+        let &Request { conflict, write, .. } = self.requests.get(slot);
+        self.counts.rows[usize::from(write)].hits += u64::from(!conflict);
         let held = self.requests.opened(bank) != NONE;
-        let write = self.access(slot, bank, held, now);
+        self.access(slot, bank, held, now);
         self.requests.finish_waiting(slot, bank, write);
         self.review(bank);
         self.left_queue(bank, write, now);
     }
 
-    /// Reads or writes the open row of a bank, which may be held for another request. Says whether
-    /// it was a write.
+    /// Reads or writes the open row of a bank, which may be held for another request.
     #[inline(always)]
-    fn access(&mut self, slot: u16, bank: u16, held: bool, now: u64) -> bool {
+    fn access(&mut self, slot: u16, bank: u16, held: bool, now: u64) {
         let &Request { row, tag, write, .. } = self.requests.get(slot);
         let end = self.device.column(bank, write, now);
         let close = self.closes_rows && self.apply_policy(bank, held, now);
         self.trace.record(now, Kind::column(write, close), bank, row);
         self.counts.served[usize::from(write)] += 1;
         self.finish(tag, write, end);
-        write
     }
 
     /// A request for `bank` has left its queue.
