@@ -25,8 +25,12 @@ def writes(
 
     cycle = 1 / gigahertz(machine["core"]["frequency"])
     pcie = machine.get("pcie")
-    # What a write takes that waits for nothing: the way to the memory system and the LLC.
-    way = nanoseconds(pcie["latency"]) if pcie else machine["noc"]["latency_cycles"] * cycle
+    # What a write takes that waits for nothing: the way to the memory system, the LLC, and back.
+    way = (
+        nanoseconds(pcie["latency"]) + nanoseconds(pcie["credit_return"])
+        if pcie
+        else machine["noc"]["latency_cycles"] * cycle
+    )
     way += machine["llc"]["latency_cycles"] * cycle
     # A line keeps its credit until its channel has room for it; its TLP has gone by then.
     late = wait("dram") if pool.name == "io-credits" else 0.0

@@ -37,3 +37,21 @@ impl Counts {
         Counts { llc_by_core: vec![(0, 0); cores], ..Counts::default() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{results, xmem};
+
+    #[test]
+    fn what_joins_a_miss_register_looks_no_other_cache_up() {
+        // Eight of 8 bytes a line, of more lines than the caches hold.
+        let r = results(&xmem("sequential", "4 MiB", &[]));
+        let of = |level: &str| r.caches.iter().find(|c| c.level == level).expect("a level");
+        let [l1d, l2, llc] = ["l1d", "l2", "llc"].map(of);
+        assert!(l1d.misses > 2 * llc.misses, "several wait for each line: {l1d:?}");
+        assert_eq!((l2.hits, llc.hits), (0, 0));
+        assert!(l2.misses.abs_diff(llc.misses) < 20 && llc.misses > 1000, "{l2:?} {llc:?}");
+        let lines = r.tenants[0].llc_misses;
+        assert!(llc.misses.abs_diff(lines) < 20, "{llc:?}, {lines} by the tenant");
+    }
+}

@@ -2,10 +2,9 @@
 
 `C` is the credits of the I/O controller for lines on their way to memory, as many as whole write
 transactions can hold; `size` is the payload of a line. `Tbase` is how long a line holds its credit
-with the IOMMU off where all credits are in use too: behind a link that brings more than PCIe can
-carry. `M` is the IOTLB misses per packet, and `Tmiss` the time that a line waits for translations
-for each of them. So what is tested where credits limit is that all of them are in use, that nothing
-but translations makes a DMA longer, and Little's law.
+in the same scenario with the IOMMU off. `M` is the IOTLB misses per packet, and `Tmiss` the time that a line waits for translations
+for each of them. So what is tested where credits limit is that all of them are in use, that
+nothing but translations makes a DMA longer, and Little's law.
 """
 
 from __future__ import annotations
@@ -42,19 +41,19 @@ def closed_form_gbps(reading: Reading, base: Reading) -> float:
     return usable(reading.write_credits) * payload_bits / latency_ns
 
 
-def closed_form(cases: Mapping[Point, tuple[Point, Point]]) -> Evaluator:
+def closed_form(cases: Mapping[Point, Point]) -> Evaluator:
     """Throughput over that of the closed form, at the points where PCIe credits limit.
 
-    The points with the IOMMU on come with the same without, and that of `Tbase`. Credits limit
-    where the throughput is visibly lower.
+    The points with the IOMMU on come with the same without. Credits limit where the throughput is
+    visibly lower.
     """
-    points = list(dict.fromkeys([*cases, *(p for both in cases.values() for p in both)]))
+    points = list(dict.fromkeys([*cases, *cases.values()]))
 
     def evaluate(at: At) -> Simulated | None:
         found = [
-            throughput(at(on)) / closed_form_gbps(at(on), at(base))
-            for on, (same, base) in cases.items()
-            if throughput(at(on)) < VISIBLE * throughput(at(same))
+            throughput(at(on)) / closed_form_gbps(at(on), at(off))
+            for on, off in cases.items()
+            if throughput(at(on)) < VISIBLE * throughput(at(off))
         ]
         return every(found, within(1 - CLOSE, 1 + CLOSE)) if found else None
 

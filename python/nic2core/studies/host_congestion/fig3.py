@@ -34,7 +34,6 @@ from nic2core.studies.host_congestion.points import (
     BASE_THREADS,
     DCTCP,
     THREADS,
-    backlogged,
     dma_writes,
     receiver,
 )
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
     from nic2core.studies.reading import Reading
 
 OFF = {n: receiver("off", threads=n) for n in THREADS}
-BACKLOGGED = backlogged()
 ON = {n: receiver("on", threads=n) for n in THREADS}
 BASE = ON[BASE_THREADS]
 CPU_LIMITS = (2, 4, 6)
@@ -66,7 +64,7 @@ HALF_TARGET = receiver(
 )
 UNDER_DCTCP = receiver("on", variant="DCTCP", control=DCTCP)
 GOODPUT = dma_writes()
-POINTS = [*OFF.values(), *ON.values(), BACKLOGGED, *FLOWS, HALF_TARGET, UNDER_DCTCP, GOODPUT]
+POINTS = [*OFF.values(), *ON.values(), *FLOWS, HALF_TARGET, UNDER_DCTCP, GOODPUT]
 
 
 def at_threads(points: dict[int, Point], counts: tuple[int, ...]) -> list[Point]:
@@ -128,7 +126,7 @@ def draw(at: At) -> list[Panel]:
         Line(
             "C size / (Tbase + M Tmiss)",
             [float(n) for n in PCIE_LIMITS],
-            [closed_form_gbps(at(ON[n]), at(BACKLOGGED)) for n in PCIE_LIMITS],
+            [closed_form_gbps(at(ON[n]), at(OFF[n])) for n in PCIE_LIMITS],
             palette.BLACK,
             dashed=True,
         ),
@@ -166,7 +164,7 @@ CLAIMS = {
     "fig3/at-most-six-misses": each(_ON, misses, lambda m: m <= 6),
     "fig3/miss-latency": each(_LIMITED, lambda r: r.miss_latency_ns, within(200, 1000)),
     "fig3/flows-minimal": Evaluator([BASE, *FLOWS], flows_minimal),
-    "fig3/closed-form": closed_form({ON[n]: (OFF[n], BACKLOGGED) for n in PCIE_LIMITS}),
+    "fig3/closed-form": closed_form({ON[n]: OFF[n] for n in PCIE_LIMITS}),
     "fig3/host-delay-idle": each(
         at_threads(OFF, PCIE_LIMITS), delay_short_percent, lambda share: share >= 95
     ),

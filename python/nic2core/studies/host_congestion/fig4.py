@@ -8,7 +8,7 @@ from nic2core.studies.claim import Simulated
 from nic2core.studies.evaluate import Evaluator, every, span
 from nic2core.studies.host_congestion import look
 from nic2core.studies.host_congestion.bound import closed_form
-from nic2core.studies.host_congestion.fig3 import BACKLOGGED, FROM_8, OFF, ON, PCIE_LIMITS
+from nic2core.studies.host_congestion.fig3 import FROM_8, OFF, ON, PCIE_LIMITS
 from nic2core.studies.host_congestion.judge import (
     LINK_GBPS,
     REACTS_GBPS,
@@ -43,7 +43,7 @@ UNMAPPED = [
     for mode in ("strict", "deferred")
 ]
 """Buffers unmapped at run time: in pages of 4 KiB, as Linux maps them one by one."""
-POINTS = [*OFF.values(), *ON.values(), BACKLOGGED, *SMALL.values(), *UNMAPPED]
+POINTS = [*OFF.values(), *ON.values(), *SMALL.values(), *UNMAPPED]
 
 
 def threads_below_81(at: At) -> Simulated | None:
@@ -117,6 +117,6 @@ CLAIMS = {
         _LIMITED, lambda at: span(at(p).misses_per_packet_of("payload") for p in _LIMITED)
     ),
     "fig4/less-throughput": ratios(((SMALL[n], ON[n]) for n in FROM_8), throughput, below(1)),
-    "fig4/closed-form": closed_form({SMALL[n]: (OFF[n], BACKLOGGED) for n in THREADS}),
+    "fig4/closed-form": closed_form({SMALL[n]: OFF[n] for n in THREADS}),
     "fig4/fewer-drops": Evaluator([*ON.values(), *_SMALL], fewer_drops),
 }

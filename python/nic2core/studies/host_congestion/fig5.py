@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nic2core.studies.evaluate import Evaluator, and_also, every, steps
 from nic2core.studies.host_congestion import look
 from nic2core.studies.host_congestion.bound import closed_form
-from nic2core.studies.host_congestion.fig3 import BACKLOGGED, OFF
+from nic2core.studies.host_congestion.fig3 import OFF
 from nic2core.studies.host_congestion.judge import (
     RESOLUTION,
     VISIBLE,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 ON = {mib: receiver("on", region_mib=mib) for mib in REGIONS_MIB}
 BASE, LARGE = ON[BASE_REGION_MIB], ON[16]
-POINTS = [*ON.values(), *OFF.values(), BACKLOGGED]
+POINTS = [*ON.values(), *OFF.values()]
 
 
 def throughput_falls(at: At) -> Simulated:
@@ -61,6 +61,6 @@ CLAIMS = {
     "fig5/host-delay-rises": ratios([(LARGE, BASE)], host_delay_p99_us, above(1)),
     "fig5/misses-rise": ratios(_STEPS, misses, above(1 + RESOLUTION)),
     "fig5/throughput-falls": Evaluator(list(ON.values()), throughput_falls),
-    "fig5/closed-form": closed_form(dict.fromkeys(ON.values(), (OFF[BASE_THREADS], BACKLOGGED))),
+    "fig5/closed-form": closed_form(dict.fromkeys(ON.values(), OFF[BASE_THREADS])),
     "fig5/drops-fall-at-16mb": ratios([(LARGE, BASE)], drops, below(1)),
 }

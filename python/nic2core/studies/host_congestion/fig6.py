@@ -25,7 +25,7 @@ from nic2core.studies.host_congestion.judge import (
     ratios,
     throughput,
 )
-from nic2core.studies.host_congestion.points import STREAM_CORES, backlogged, receiver, stream_alone
+from nic2core.studies.host_congestion.points import STREAM_CORES, receiver, stream_alone
 from nic2core.studies.study import Figure
 
 if TYPE_CHECKING:
@@ -35,11 +35,10 @@ if TYPE_CHECKING:
     from nic2core.studies.point import Point
 
 OFF = {n: receiver("off", stream_cores=n) for n in STREAM_CORES}
-BACKLOGGED = {n: backlogged(stream_cores=n) for n in STREAM_CORES}
 ON = {n: receiver("on", stream_cores=n) for n in STREAM_CORES}
 MOST = STREAM_CORES[-1]
 ALONE = stream_alone()
-POINTS = [*OFF.values(), *ON.values(), *BACKLOGGED.values(), ALONE]
+POINTS = [*OFF.values(), *ON.values(), ALONE]
 SATURATED = 0.9
 """The memory bus is close to saturation above this share of the most it carries."""
 PROPORTIONAL = 0.9
@@ -165,7 +164,7 @@ CLAIMS = {
     "fig6/on-delay-above-target": Evaluator([ON[n] for n in (0, 8, MOST)], delay_above_target),
     "fig6/on-drops-fall": ratios([(ON[MOST], ON[0])], drops, below(1)),
     "fig6/cpus-get-more": Evaluator([p[n] for p in (OFF, ON) for n in (0, MOST)], cpus_get_more),
-    "fig6/closed-form": closed_form({ON[n]: (OFF[n], BACKLOGGED[n]) for n in STREAM_CORES}),
+    "fig6/closed-form": closed_form({ON[n]: OFF[n] for n in STREAM_CORES}),
     "fig6/hundreds-of-microseconds": each(
         [OFF[MOST], ON[MOST]], lambda r: r.host_delay_us(99.9), lambda us: us >= 200
     ),

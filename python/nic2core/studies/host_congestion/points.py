@@ -71,12 +71,6 @@ def receiver(
     return point("run", scenario, ", ".join([*parts, variant] if variant else parts))
 
 
-def backlogged(*, stream_cores: int = 0) -> Point:
-    """No IOMMU, and a network that is faster than PCIe: the NIC always has something to write."""
-    faster = {"machine": {"nic": {"link": "200 Gbps"}}}
-    return receiver("off", stream_cores=stream_cores, variant="link of 200 Gbps", changes=faster)
-
-
 def region(mib: int, queues: dict[str, Any]) -> dict[str, Any]:
     """The keys of `queues` for so much receive memory; a ring has no more places than buffers."""
     buffers = mib * 2**20 // int(queues["buffer_size"].removesuffix(" B"))

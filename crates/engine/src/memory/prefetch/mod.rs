@@ -115,7 +115,8 @@ impl Prefetcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::forwarder;
+    use crate::stats::results::Results;
+    use crate::testing::{forwarder, results};
 
     /// Of a core that may have 20 prefetches on their way.
     fn one(kind: Prefetch) -> Prefetcher {
@@ -134,6 +135,37 @@ mod tests {
         p.lookup(line, LineKind::App);
         p.request(line, LineKind::App);
         std::iter::from_fn(|| p.next()).map(|(line, _)| line).collect()
+    }
+
+    /// Copying packets on two cores with streamers.
+    fn copying(policy: &str) -> Results {
+        results(&forwarder(&[
+            ("/machine/l2/prefetch", "streamer".into()),
+            ("/machine/l2/superqueue", 30.into()),
+            ("/tenants/0/app/transmit", "copy".into()),
+            ("/queues/metadata", "0 B".into()),
+            ("/placement/policy", policy.into()),
+        ]))
+    }
+
+    #[test]
+    fn what_lies_outside_of_the_hierarchy_is_not_prefetched() {
+        let hits = |policy: &str| {
+            let caches = copying(policy).caches;
+            caches.iter().find(|c| c.level == "l2" && c.kind == "rx").expect("lookups").hits
+        };
+        assert!(hits("ddio") > 1_000);
+        assert_eq!(hits("ideal-ddio"), 0);
+    }
+
+    #[test]
+    fn what_is_prefetched_is_of_the_kind_that_was_asked_for() {
+        let r = copying("dma");
+        let lines = |cause: &str| r.memory.causes.iter().find(|c| c.cause == cause).unwrap().lines;
+        assert!(lines("prefetch-rd") > 1_000);
+        // Of packets that DMA has put into memory, and that are only read, nothing is written back.
+        assert!(lines("tx-evct") > 1_000);
+        assert_eq!(lines("rx-evct"), 0);
     }
 
     #[test]
