@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core import _core, engine
 from nic2core._core import UserError
 from nic2core.capture import capture_digest
+from nic2core.doubts import doubts
 from nic2core.engine import Watch
 from nic2core.labels import describe
 from nic2core.models import Scenario
@@ -159,11 +160,20 @@ def _set(value: Any, key: str, new: Any) -> None:
         for part in way:
             value = value[int(part)] if isinstance(value, list) else value[part]
         if isinstance(value, list):
-            value[int(last)] = new
+            value[int(last)] = _laid_over(value[int(last)], new)
         else:
-            value[last] = new
+            value[last] = _laid_over(value.get(last), new)
     except (KeyError, IndexError, ValueError, TypeError):
         raise UserError(f"`{key}` is not a key of this scenario.") from None
+
+
+def _laid_over(old: Any, new: Any) -> Any:
+    """A table keeps what the new one does not name; one of another `kind` replaces it."""
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        return new
+    if "kind" in old and new.get("kind", old["kind"]) != old["kind"]:
+        return new
+    return old | {key: _laid_over(old.get(key), value) for key, value in new.items()}
 
 
 def run(
@@ -176,7 +186,7 @@ def run(
     """Simulate a scenario. The same scenario and seed give the same bits, on any machine."""
     prepared = prepare(source, overrides)
     warn_of_keys_without_effect([prepared])
-    return run_prepared(prepared, label, watch or Watch())
+    return _warned(run_prepared(prepared, label, watch or Watch()))
 
 
 def record(
@@ -193,7 +203,7 @@ def record(
     data, timeline = engine.record(
         prepared.text, recording or Recording(), watch or Watch(), prepared.origins
     )
-    return _result(prepared, data, label), timeline
+    return _warned(_result(prepared, data, label)), timeline
 
 
 def find_peak(
@@ -209,7 +219,18 @@ def find_peak(
     """
     prepared = prepare(source, overrides)
     warn_of_keys_without_effect([prepared], peak=True)
-    return peak_prepared(prepared, label, watch or Watch())
+    return _warned(peak_prepared(prepared, label, watch or Watch()))
+
+
+class DoubtfulNumbers(UserWarning):
+    """The numbers of a run mean less than they seem to; `doubts(result)` lists why."""
+
+
+def _warned(result: Result) -> Result:
+    """The same result, with its warnings given."""
+    for doubt in doubts(result):
+        warnings.warn(doubt.removeprefix("Warning: "), DoubtfulNumbers, stacklevel=3)
+    return result
 
 
 def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:

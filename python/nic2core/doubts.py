@@ -11,11 +11,15 @@ from nic2core.words import time
 if TYPE_CHECKING:
     from nic2core.record import Record
 
+FULL = 0.998
+"""Share of the time for which a link is busy that counts as full."""
+
 
 def doubts(result: Record) -> list[str]:
     """The warnings that are due."""
     numbers = _no_arrival(result) or short_warmup(result)
-    return [warning for warning in (numbers, _premature_reads(result)) if warning]
+    found = (numbers, _full_link(result), _premature_reads(result))
+    return [warning for warning in found if warning]
 
 
 def _no_arrival(result: Record) -> str:
@@ -28,6 +32,28 @@ def _no_arrival(result: Record) -> str:
         f"Warning: no packet arrived in the {time(result.data.measured_ns)} that were measured, "
         f"which end at {time(end_ns)}; the next comes at {time(comes_ns)}. Set run.duration so "
         "that it is measured."
+    )
+
+
+def _full_link(result: Record) -> str:
+    """A warning if open-loop traffic leaves the link no time in which a queue could drain."""
+    data, link = result.data, result.scenario["machine"]["nic"].get("link")
+    if link is None or data.transport is not None or data.demand_mpps is None:
+        return ""
+    wire = next((d for d in data.domains if d.domain == "wire"), None)
+    if wire is None or wire.busy_ps < FULL * 1e3 * data.measured_ns:
+        return ""
+    offered = data.packets.offered_mpps
+    beyond = (
+        f"the traffic wants {data.demand_mpps:.3g} Mpps, and a link of {link} brings "
+        f"{offered:.3g}: the rest waits at the senders and is counted nowhere"
+        if data.demand_mpps > 1.01 * offered
+        else f"the link of {link} is full"
+    )
+    return (
+        f"Warning: {beyond}. A queue that has once formed never drains then, so latencies are "
+        "those of the first microseconds. For latencies set traffic.rate to 99 % of the link at "
+        "most."
     )
 
 

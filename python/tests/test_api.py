@@ -17,7 +17,7 @@ import pytest
 
 import nic2core
 from nic2core import UserError, api
-from nic2core.api import WithoutEffect
+from nic2core.api import DoubtfulNumbers, WithoutEffect, prepare
 from nic2core.engine import Stopped, Watch
 from nic2core.explain.check import check
 
@@ -59,6 +59,25 @@ def test_overrides_take_dots_or_underscores() -> None:
     assert a == b
     assert a.placement.io_ways == 5
     assert a.run.duration == "1 ms"
+
+
+def test_a_table_keeps_what_is_not_named_whatever_the_scenario_came_from() -> None:
+    sets = {"traffic.control": {"kind": "swift"}, "run": {"seed": 2}}
+    of_file = prepare("host-congestion", sets).scenario
+    assert prepare(nic2core.load("host-congestion"), sets).scenario == of_file
+    assert of_file["traffic"]["control"]["max_cwnd"] == 4
+    other = {"traffic.control": {"kind": "dctcp"}}
+    of_file = prepare("host-congestion", other).scenario
+    assert prepare(nic2core.load("host-congestion"), other).scenario == of_file
+
+
+def test_a_full_link_brings_a_warning() -> None:
+    short = {"run.warmup": "0.1 ms", "run.duration": "0.1 ms"}
+    with pytest.warns(DoubtfulNumbers, match="wants .* brings"):
+        nic2core.run("explain-link", {**short, "traffic.rate": "5 Mpps"})
+    with warnings.catch_warnings(record=True) as others:
+        nic2core.run("explain-link", {**short, "traffic.rate": "2 Mpps"})
+    assert not any("link" in str(warning.message) for warning in others)
 
 
 def test_a_table_is_set_whole() -> None:
