@@ -58,7 +58,7 @@ pub(crate) fn machine() -> Machine {
 pub(crate) fn pcie_json() -> Value {
     json!({
         "generation": 3, "lanes": 16, "max_payload": "256 B", "max_read_request": "512 B",
-        "latency": "200 ns", "posted_credits": 16, "non_posted_credits": 8
+        "latency": "200 ns", "credit_return": "100 ns", "posted_credits": 16, "non_posted_credits": 8
     })
 }
 

@@ -146,6 +146,7 @@ mod tests {
             max_payload: max_payload.parse().unwrap(),
             max_read_request: "512 B".parse().unwrap(),
             latency: "200 ns".parse().unwrap(),
+            credit_return: "100 ns".parse().unwrap(),
             posted_credits: 64,
             non_posted_credits: 64,
             relaxed_ordering: false,
