@@ -141,6 +141,19 @@ def test_a_core_that_posts_and_rings_for_each_packet_is_named_when_it_is_full() 
     assert said.predicted > 0.3
 
 
+def test_a_window_larger_than_the_open_reads_offers_no_more() -> None:
+    one = {"machine.iommu.mode": "off", "tenants.0.cores.count": 1, "traffic.senders": 1}
+    times = {"run.warmup": "1 ms", "run.duration": "2 ms"}
+    result = api.run("host-congestion", one | times | {"traffic.control.max_cwnd": 1000.0})
+    # The four packets of 4 KiB of a read of 16 KiB, in twice 5 us and some 3 us of the host.
+    assert result.model.demand == pytest.approx(4 / 13.2, rel=0.05)
+    assert not result.limited
+    assert "offered load" in words.limit(result)
+    # Another thread has a connection of its own.
+    said = {h.change.domain: h for h in check(result, jobs=2)}["cores"]
+    assert said.predicted == pytest.approx(said.measured, rel=0.2)
+
+
 SHORT = {"run.warmup": "1 ms", "run.duration": "1 ms", "run.sample": "100 us"}
 TINY = {"traffic.sizes": {"kind": "fixed", "size": "64 B"}, "traffic.rate": "120 Mpps"}
 
