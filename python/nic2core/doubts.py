@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 from nic2core.explain.quantity import nanoseconds
 from nic2core.warmup import short_warmup
-from nic2core.words import time
+from nic2core.words import behind_p99, time
 
 if TYPE_CHECKING:
     from nic2core.record import Record
+
+ENOUGH_PACKETS = 10_000
+"""Of a peak's run: a hundred of them lie above the 99th percentile."""
 
 
 def doubts(result: Record) -> list[str]:
     """The warnings that are due."""
     numbers = _no_arrival(result) or short_warmup(result)
-    return [warning for warning in (numbers, _premature_reads(result)) if warning]
+    found = (numbers, _few_packets(result), _premature_reads(result))
+    return [warning for warning in found if warning]
 
 
 def _no_arrival(result: Record) -> str:
@@ -28,6 +33,22 @@ def _no_arrival(result: Record) -> str:
         f"Warning: no packet arrived in the {time(result.data.measured_ns)} that were measured, "
         f"which end at {time(end_ns)}; the next comes at {time(comes_ns)}. Set run.duration so "
         "that it is measured."
+    )
+
+
+def _few_packets(result: Record) -> str:
+    """A warning if the 99th percentile of a peak rests on few packets."""
+    if result.peak is None:
+        return ""
+    packets = behind_p99(result.peak)
+    if packets >= ENOUGH_PACKETS:
+        return ""
+    enough_ns = result.data.measured_ns * ENOUGH_PACKETS / packets
+    return (
+        f"Warning: the peak's 99th percentile is of {packets:,} packets, of which only "
+        f"{packets // 100} are above it: another seed may move it, and the peak, by more than the "
+        f"search's 2 %. Set run.duration to {ceil(enough_ns / 1e5) / 10:g} ms or more, for "
+        f"{ENOUGH_PACKETS:,}."
     )
 
 
