@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 from nic2core.explain.quantity import nanoseconds
 from nic2core.warmup import short_warmup
-from nic2core.words import time
+from nic2core.words import behind_p99, time
 
 if TYPE_CHECKING:
     from nic2core.record import Record
@@ -14,11 +15,14 @@ if TYPE_CHECKING:
 FULL = 0.998
 """Share of the time for which a link is busy that counts as full."""
 
+ENOUGH_PACKETS = 10_000
+"""Of a peak's run: a hundred of them lie above the 99th percentile."""
+
 
 def doubts(result: Record) -> list[str]:
     """The warnings that are due."""
     numbers = _no_arrival(result) or short_warmup(result)
-    found = (numbers, _full_link(result), _premature_reads(result))
+    found = (numbers, _few_packets(result), _full_link(result), _premature_reads(result))
     return [warning for warning in found if warning]
 
 
@@ -38,7 +42,8 @@ def _no_arrival(result: Record) -> str:
 def _full_link(result: Record) -> str:
     """A warning if open-loop traffic leaves the link no time in which a queue could drain."""
     data, link = result.data, result.scenario["machine"]["nic"].get("link")
-    if link is None or data.transport is not None or data.demand_mpps is None:
+    open_loop = data.transport is None and data.demand_mpps is not None
+    if link is None or not open_loop or result.peak is not None:
         return ""
     wire = next((d for d in data.domains if d.domain == "wire"), None)
     if wire is None or wire.busy_ps < FULL * 1e3 * data.measured_ns:
@@ -54,6 +59,21 @@ def _full_link(result: Record) -> str:
         f"Warning: {beyond}. A queue that has once formed never drains then, so latencies are "
         "those of the first microseconds. For latencies set traffic.rate to 99 % of the link at "
         "most."
+
+
+def _few_packets(result: Record) -> str:
+    """A warning if the 99th percentile of a peak rests on few packets."""
+    if result.peak is None:
+        return ""
+    packets = behind_p99(result.peak)
+    if packets >= ENOUGH_PACKETS:
+        return ""
+    enough_ns = result.data.measured_ns * ENOUGH_PACKETS / packets
+    return (
+        f"Warning: the peak's 99th percentile is of {packets:,} packets, of which only "
+        f"{packets // 100} are above it: another seed may move it, and the peak, by more than the "
+        f"search's 2 %. Set run.duration to {ceil(enough_ns / 1e5) / 10:g} ms or more, for "
+        f"{ENOUGH_PACKETS:,}."
     )
 
 

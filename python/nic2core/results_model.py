@@ -417,7 +417,7 @@ class CoreTime(Plain):
     """What the time of cores went into."""
 
     busy_ps: int
-    """Time with a packet, with mapping and unmapping, or with work of their own, core x ps."""
+    """Time in which they did not wait for the next packet, or with work of their own, core x ps."""
     busiest_ps: int
     """That of the busiest core, ps: queues differ in what RSS gives them."""
     dispatch_ps: int

@@ -308,13 +308,18 @@ def what_for(use: Use) -> str:
 
 
 def peak(found: Peak) -> str:
-    """How sure a peak is."""
+    """How sure a peak is: of its p99, by how many packets."""
     fails = found.fails_at_mpps
     above = "holds up to the line rate" if fails is None else f"holds, {three(fails)} Mpps does not"
     return (
         f"Peak: {three(found.peak_mpps)} Mpps {above} ({failed(found)[1]}); "
-        f"{len(found.probes)} rates tried."
+        f"{len(found.probes)} rates tried; the p99 is of {behind_p99(found):,} packets."
     )
+
+
+def behind_p99(found: Peak) -> int:
+    """The packets that the 99th percentile of a peak's run is of."""
+    return next(s.distribution.count for s in found.results.latency if s.stage == "total")
 
 
 def sentence(text: str) -> str:

@@ -128,6 +128,32 @@ def test_one_queue_that_is_short_of_descriptors_is_named(limits: str, sets: dict
     assert not enough.limited
 
 
+def test_a_core_that_posts_and_rings_for_each_packet_is_named_when_it_is_full() -> None:
+    one = {"tenants.0.cores.count": 1, "tenants.0.app": {"kind": "l2fwd"}, "queues.burst": 1}
+    link = {"machine.nic.link": "200 Gbps", "machine.pcie.generation": 5}
+    times = {"run.warmup": "200 us", "run.duration": "400 us", "run.sample": "100 us"}
+    traffic = {"traffic.sizes.size": "64 B", "traffic.rate": "60 Mpps"}
+    result = api.run("explain-cpu", one | link | times | traffic)
+    assert (result.model.cause, result.limited) == ("cores", True)
+    assert result.model.use("cores").load == pytest.approx(1.0, abs=0.01)
+    said = {h.change.domain: h for h in check(result, jobs=2)}["cores"]
+    assert said.predicted == pytest.approx(said.measured, rel=0.2)
+    assert said.predicted > 0.3
+
+
+def test_a_window_larger_than_the_open_reads_offers_no_more() -> None:
+    one = {"machine.iommu.mode": "off", "tenants.0.cores.count": 1, "traffic.senders": 1}
+    times = {"run.warmup": "1 ms", "run.duration": "2 ms"}
+    result = api.run("host-congestion", one | times | {"traffic.control.max_cwnd": 1000.0})
+    # The four packets of 4 KiB of a read of 16 KiB, in twice 5 us and some 3 us of the host.
+    assert result.model.demand == pytest.approx(4 / 13.2, rel=0.05)
+    assert not result.limited
+    assert "offered load" in words.limit(result)
+    # Another thread has a connection of its own.
+    said = {h.change.domain: h for h in check(result, jobs=2)}["cores"]
+    assert said.predicted == pytest.approx(said.measured, rel=0.2)
+
+
 SHORT = {"run.warmup": "1 ms", "run.duration": "1 ms", "run.sample": "100 us"}
 TINY = {"traffic.sizes": {"kind": "fixed", "size": "64 B"}, "traffic.rate": "120 Mpps"}
 

@@ -91,6 +91,30 @@ def test_the_warm_up_of_a_peak_is_judged_by_what_it_completed(calm: Result) -> N
     assert "Set run.warmup to 3.6 ms or more" in short_warmup(none)
 
 
+def test_a_peak_whose_p99_rests_on_few_packets_is_warned_of(
+    calm: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for count, warned in ((10_000, False), (2_500, True)):
+        latency = [
+            s.model_copy(
+                update={"distribution": s.distribution.model_copy(update={"count": count})}
+            )
+            for s in calm.data.latency
+        ]
+        data = calm.data.model_copy(update={"latency": latency})
+        peak = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=data)
+        terminal.show_result(replace(calm, data=data, peak=peak))
+        shown = capsys.readouterr()
+        said = " ".join(shown.err.split())
+        assert f"the p99 is of {count:,} packets" in " ".join(shown.out.split())
+        assert ("is of 2,500 packets, of which only 25 are above it" in said) == warned
+        # Four times the 5 ms.
+        assert ("Set run.duration to 20 ms or more" in said) == warned
+        # A run at a rate that was set is no search.
+        terminal.show_result(replace(calm, data=data))
+        assert "99th percentile is of" not in capsys.readouterr().err
+
+
 def test_a_large_ring_turns_until_the_cores_have_filled_the_llc(ddio: Result) -> None:
     cold = with_warmup(ddio, completed_before=0)
 

@@ -75,7 +75,10 @@ def test_a_peak_with_room_everywhere_names_what_fails_above_it(
 
 def test_a_peak_at_the_line_rate_names_no_rate_that_fails(calm: Result) -> None:
     found = Peak(peak_mpps=11.9, failed_by="link", probes=[], results=calm.data)
-    says = "Peak: 11.9 Mpps holds up to the line rate (the network link is full); 0 rates tried."
+    says = (
+        "Peak: 11.9 Mpps holds up to the line rate (the network link is full); 0 rates tried; "
+        "the p99 is of 240,000 packets."
+    )
     assert words.peak(found) == says
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core.explain import cores, dma
 from nic2core.explain.model import Memory, Model, Pool
-from nic2core.explain.quantity import nanoseconds
+from nic2core.explain.quantity import nanoseconds, size_bytes
 from nic2core.explain.use import ONLY_INFORMS, Use, serves, uses, work
 
 if TYPE_CHECKING:
@@ -103,12 +103,14 @@ def _demand(data: Results, scenario: dict[str, Any]) -> float:
         return 1e3 / pace if pace > 0 else inf
     if traffic is None or data.transport is None:
         return inf
-    # Closed loop: all windows open, and a round trip without queues.
+    # Closed loop: all windows open, as far as reads are, and a round trip without queues.
     threads = len(data.queues)
     packets = data.transport.mean_window
     limit = traffic["control"].get("max_cwnd")
     if limit is not None:
         packets = max(packets, float(limit))
+    per_read = size_bytes(traffic["read"]) / size_bytes(traffic["payload"])
+    packets = min(packets, float(traffic.get("open_reads", 1)) * per_read)
     trip = 2 * nanoseconds(traffic["network"]["delay"])
     trip += data.transport.host_delay.cdf[0][0] if data.transport.host_delay.cdf else 0.0
     senders: int = traffic["senders"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, inf
 from typing import TYPE_CHECKING, Any
 
@@ -128,10 +128,11 @@ def _trackers(factor: float) -> Callable[[Model], Model]:
     return apply
 
 
-def _cores(factor: float) -> Callable[[Model], Model]:
-    """More cores bring their miss registers and queues with them."""
+def _cores(factor: float, load: float) -> Callable[[Model], Model]:
+    """More cores bring their miss registers and queues with them, and so many times the load."""
 
     def apply(model: Model) -> Model:
+        model = replace(model, demand=load * model.demand)
         for domain in {"cores", "miss-registers", *OF_QUEUES} & model.allows.keys():
             model = _more(domain, factor)(model)
         return _crowd(model, factor, model.memory.own_misses)
@@ -275,4 +276,6 @@ def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         if machine["llc"].get("slices") is None:
             # Else there would be more of them, too.
             sets["machine.llc.slices"] = machine["core"]["count"]
-    yield Change("cores", f"{after} cores", sets, _cores(after / before))
+    # Each thread of closed-loop traffic has connections and reads of its own.
+    load = after / before if data.transport is not None else 1.0
+    yield Change("cores", f"{after} cores", sets, _cores(after / before, load))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,7 +135,12 @@ class Reading:
     def host_delay_percent_within(self, us: float) -> float:
         """Share of acknowledgements that tell a host delay of at most this, percent."""
         cdf = self._run["transport"]["host_delay"]["cdf"]
-        return float(100 * max((share for ns, share in cdf if ns <= 1e3 * us), default=0.0))
+        # Its points may lie a percent apart.
+        above = bisect_right(cdf, 1e3 * us, key=lambda point: point[0])
+        if above in (0, len(cdf)):
+            return 100.0 if above else 0.0
+        (low, least), (high, most) = cdf[above - 1 : above + 1]
+        return float(100 * (least + (most - least) * (1e3 * us - low) / (high - low)))
 
     def stage_us(self, stage: str, percent: float) -> float:
         """A percentile of the time that packets spend in a stage of the path, us."""

@@ -10,6 +10,7 @@ from nic2core.studies import PAPERS, load_study
 from nic2core.studies.claim import Simulated, load_claims
 from nic2core.studies.evaluate import At, Evaluator, every, largest, span, steps
 from nic2core.studies.point import Point, plan
+from nic2core.studies.reading import Reading
 from nic2core.studies.sweeper import STUDY, fig1, fig5, fig10
 
 
@@ -114,3 +115,12 @@ def test_helpers() -> None:
     assert Evaluator([], lambda _: None)({}) is None
     nothing = Evaluator([], lambda _: Simulated(1 / 0.0, 1.0))
     assert nothing({}) is None
+
+
+@pytest.mark.parametrize(
+    ("us", "percent"), [(1, 0.0), (2, 50.0), (3, 60.0), (4, 70.0), (7, 88.75), (9, 100.0)]
+)
+def test_a_share_between_two_points_of_a_curve_is_interpolated(us: float, percent: float) -> None:
+    cdf = [[2e3, 0.5], [4e3, 0.7], [8e3, 0.95], [8.5e3, 1.0]]
+    reading = Reading({"transport": {"host_delay": {"cdf": cdf}}})
+    assert reading.host_delay_percent_within(us) == pytest.approx(percent)

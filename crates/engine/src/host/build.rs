@@ -175,6 +175,7 @@ impl Host {
                 scheduled: false,
                 in_service: 0,
                 since: Ps::ZERO,
+                until: Ps::ZERO,
                 busy: Ps::ZERO,
             })
             .collect();

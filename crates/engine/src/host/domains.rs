@@ -86,14 +86,15 @@ impl Host {
         self.cores.iter().filter(move |c| c.tenant.is_some() && (c.queue.is_some() || !serving))
     }
 
-    /// Time in which a core had a packet or the mapping of one, or work of its own if it serves none.
+    /// Time in which a core did not wait for the next packet: it had one, or posted descriptors, looked for
+    /// what was sent, mapped buffers. One that serves none always has work of its own.
     fn busy(&self, core: &HostCore) -> Ps {
+        let now = self.meters.now;
         match core.queue {
             None => self.span(),
-            Some(_) if core.in_service > 0 => {
-                core.busy + self.meters.now.saturating_sub(core.since)
-            }
-            Some(_) => core.busy,
+            Some(_) if core.is_busy() => (core.busy + now).saturating_sub(core.since),
+            // What lies ahead has been counted already.
+            Some(_) => (core.busy + now).saturating_sub(core.until.max(now)),
         }
     }
 

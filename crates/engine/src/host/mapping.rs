@@ -65,23 +65,20 @@ impl RunTimeMapping {
         })
     }
 
-    /// A core maps a buffer; returns the time that it takes. Its entry is written by [`Self::unmap`], in
-    /// the same line.
-    pub(super) fn map(&mut self, ops: &mut Ops) -> Ps {
-        self.take(self.costs.map.ps(), ops)
+    /// A core maps a buffer. Its entry is written by [`Self::unmap`], in the same line.
+    pub(super) fn map(&mut self, ops: &mut Ops) {
+        self.take(self.costs.map.ps(), ops);
     }
 
     /// A core takes this time.
-    fn take(&mut self, time: Ps, ops: &mut Ops) -> Ps {
+    fn take(&mut self, time: Ps, ops: &mut Ops) {
         self.taken += time;
         let Ps(all) = self.rest + time;
         self.rest = Ps(all % 1_000);
         ops.push(Op::Delay { ns: (all / 1_000) as u32 });
-        time
     }
 
-    /// A core unmaps a buffer: it clears the entry, and waits for the invalidation if one is due. Returns
-    /// the time that it takes without that wait.
+    /// A core unmaps a buffer: it clears the entry, and waits for the invalidation if one is due.
     pub(super) fn unmap(
         &mut self,
         now: Ps,
@@ -89,8 +86,8 @@ impl RunTimeMapping {
         (mapping, lines): (Mapping, Range<Line>),
         iommu: &mut Iommu<Event>,
         ops: &mut Ops,
-    ) -> Ps {
-        let time = self.take(self.costs.unmap.ps(), ops);
+    ) {
+        self.take(self.costs.unmap.ps(), ops);
         ops.store(iommu.leaf_entry(mapping, lines.start), LineKind::App, Dep::Free);
         iommu.unmap(mapping, lines, self.strict);
         if !self.strict {
@@ -101,13 +98,12 @@ impl RunTimeMapping {
             gathered.buffers += 1;
             let old = now.saturating_sub(gathered.since) >= self.costs.flush_interval.ps();
             if gathered.buffers < self.costs.flush_after && !old {
-                return time;
+                return;
             }
             *gathered = Gathered::default();
             iommu.flush();
         }
         ops.load(self.status, LineKind::Descriptor, Dep::Chain);
-        time
     }
 
     /// Time in which the IOMMU has invalidated since measuring began. It never rests while there is
@@ -138,13 +134,13 @@ impl Host {
         mapping.done = mapping.done.max(now) + time;
         mapping.given += time;
         mapping.invalidations += 1;
-        let wait = mapping.done - now;
-        mapping.waited += u128::from(wait.0);
+        mapping.waited += u128::from((mapping.done - now).0);
+        let done = mapping.done;
+        // The core waits for it, though its last operation may have begun.
         let c = &mut self.cores[core as usize];
-        if c.in_service == 0 {
-            c.busy += wait;
-        }
-        mapping.done
+        c.busy_from(now);
+        c.busy_until(done);
+        done
     }
 }
 

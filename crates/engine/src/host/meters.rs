@@ -133,7 +133,7 @@ impl Host {
         }
         for c in &mut self.cores {
             c.core.reset_counts();
-            (c.busy, c.since) = (Ps::ZERO, now);
+            (c.busy, c.since) = (Ps::ZERO, c.since.max(now));
         }
         for app in &mut self.apps {
             app.reset_counters();

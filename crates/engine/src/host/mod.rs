@@ -163,9 +163,33 @@ struct HostCore {
     scheduled: bool,
     /// Packets begun and not ended.
     in_service: u32,
-    /// Since when it has been serving, and for how long it had been before.
+    /// Since when it has been busy, if it is, until when it certainly is, and for how long it had been
+    /// before `since`, or until `until` if it is not: this may lie ahead, as a core runs ahead.
     since: Ps,
+    until: Ps,
     busy: Ps,
+}
+
+impl HostCore {
+    /// Whether it does not wait for the next packet: it serves one, or works on the rings around it.
+    fn is_busy(&self) -> bool {
+        !self.idle || self.in_service > 0
+    }
+
+    /// It is about to begin something.
+    fn busy_from(&mut self, at: Ps) {
+        if !self.is_busy() {
+            self.since = at.max(self.until);
+        }
+    }
+
+    /// It has ended something.
+    fn busy_until(&mut self, at: Ps) {
+        self.until = self.until.max(at);
+        if !self.is_busy() {
+            self.busy += self.until.saturating_sub(self.since);
+        }
+    }
 }
 
 /// One simulated server. A clone is a snapshot: it continues exactly as the original would.
@@ -418,7 +442,9 @@ impl Host {
                 }
                 Stop::Finished => {
                     if !self.next_work(core) {
-                        self.cores[core as usize].idle = true;
+                        let c = &mut self.cores[core as usize];
+                        c.idle = true;
+                        c.busy_until(c.core.now());
                         return;
                     }
                 }
@@ -433,8 +459,9 @@ impl Host {
         if !c.idle {
             return;
         }
-        c.idle = false;
         c.core.wake_at(now);
+        c.busy_from(c.core.now());
+        c.idle = false;
         if !c.scheduled {
             c.scheduled = true;
             let at = c.core.now();

@@ -50,7 +50,7 @@ impl Host {
         let mut mapper = self.run_time_mapping.as_mut().zip(self.iommu.as_mut());
         if let Some((mapper, iommu)) = &mut mapper {
             for data in q.reaped_data() {
-                c.busy += mapper.unmap(now, core, (sent_from, data), iommu, ops);
+                mapper.unmap(now, core, (sent_from, data), iommu, ops);
             }
         }
         let sent = q.reap(now);
@@ -61,7 +61,7 @@ impl Host {
         while q.tx_room() > 0
             && let Some(handle) = q.tx_backlog.pop_front()
         {
-            mapper.iter_mut().for_each(|(mapper, _)| c.busy += mapper.map(ops));
+            mapper.iter_mut().for_each(|(mapper, _)| mapper.map(ops));
             post(now, q, config, handle, ops);
         }
         let wanted = (q.visible.len() as u32).min(config.burst);
@@ -124,7 +124,7 @@ impl Host {
             ops.store(line, LineKind::Descriptor, Dep::Free);
         }
         if let Some((mapper, _)) = &mut mapper {
-            (0..burst).for_each(|_| c.busy += mapper.map(ops));
+            (0..burst).for_each(|_| mapper.map(ops));
         }
         if burst > 0 || sent > 0 {
             ops.push(Op::Mark { mark: Mark::Ring, packet: queue as u32 });
@@ -137,9 +137,7 @@ impl Host {
         match mark {
             Mark::Begin => {
                 let c = &mut self.cores[core as usize];
-                if c.in_service == 0 {
-                    c.since = now;
-                }
+                c.busy_from(now);
                 c.in_service += 1;
                 let p = self.packets.at(packet);
                 p.begun = now;
@@ -161,9 +159,7 @@ impl Host {
             Mark::End => {
                 let c = &mut self.cores[core as usize];
                 c.in_service -= 1;
-                if c.in_service == 0 {
-                    c.busy += now - c.since;
-                }
+                c.busy_until(now);
                 let p = self.packets.at(packet);
                 p.ended = true;
                 if p.unsent == 0 {

@@ -322,6 +322,27 @@ fn a_backlog_keeps_the_cores_busy_behind_a_slow_link() {
     assert!((25.0..=50.0).contains(&waiting), "{waiting} packets a queue");
 }
 
+/// Descriptors that are posted, completions that are read and doorbells are a core's work, too: whether
+/// they come once for a packet or once for 32 of them, a core with more packets than it can take never waits.
+#[test]
+fn a_core_that_drops_packets_is_busy_whatever_its_burst() {
+    for burst in [1, 32] {
+        let busy = |rate: &str| {
+            let r = results(&forwarder(&[
+                ("/tenants/0/cores/count", json!(1)),
+                ("/queues/burst", json!(burst)),
+                ("/traffic/rate", json!(rate)),
+            ]));
+            (r.core_time.busy_ps as f64 / 1e3 / r.measured_ns, r.packets.dropped_no_descriptor)
+        };
+        let (full, dropped) = busy("40 Mpps");
+        assert!(dropped > 0 && full > 0.999 && full <= 1.0, "burst {burst}: {full}");
+        // A packet each microsecond takes a small part of it.
+        let (little, dropped) = busy("1 Mpps");
+        assert!(dropped == 0 && (0.01..0.2).contains(&little), "burst {burst}: {little}");
+    }
+}
+
 #[test]
 fn a_run_in_which_nothing_arrives_says_when_the_next_packet_comes() {
     let bursts = |off: &str| {

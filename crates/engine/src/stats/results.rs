@@ -410,7 +410,7 @@ pub struct QueueResults {
 /// What the time of cores went into.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreTime {
-    /// Time with a packet, with mapping and unmapping, or with work of their own, core × ps.
+    /// Time in which they did not wait for the next packet, or with work of their own, core × ps.
     pub busy_ps: u64,
     /// That of the busiest core, ps: queues differ in what RSS gives them.
     pub busiest_ps: u64,

@@ -55,6 +55,8 @@ pub(super) struct Connection {
     /// Packets in flight, in the order of their sending.
     flight: VecDeque<Sent>,
     next_order: u64,
+    /// Transmissions before this one were in flight when the window was full, or before.
+    full_before: u64,
     last_sent: Option<Ps>,
     /// Round-trip time and its variation, smoothed (RFC 6298); nothing before the first.
     rtt: Option<(Ps, Ps)>,
@@ -75,6 +77,7 @@ impl Connection {
             lost: VecDeque::new(),
             flight: VecDeque::new(),
             next_order: 0,
+            full_before: 0,
             last_sent: None,
             rtt: None,
             backoff: 0,
@@ -127,6 +130,9 @@ impl Connection {
         self.next_order += 1;
         self.last_sent = Some(now);
         self.flight.push_back(Sent { number, order, at: now, passed: 0 });
+        if self.flight.len() as u64 >= window {
+            self.full_before = self.next_order;
+        }
         Next::Send { number, order, again }
     }
 
@@ -139,7 +145,8 @@ impl Connection {
         waits.map(|i| self.lost.remove(i));
         self.measure(feedback.rtt);
         self.backoff = 0;
-        let feedback = Feedback { next_order: self.next_order, ..*feedback };
+        let window_full = feedback.order < self.full_before;
+        let feedback = Feedback { next_order: self.next_order, window_full, ..*feedback };
         self.control.on_ack(now, &feedback);
         // One after the other: losing a packet does not change what has passed the rest.
         let mut lost = 0;
@@ -191,13 +198,21 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::config::{ControlConfig, SwiftConfig};
+    use crate::transport::config::{ControlConfig, DctcpConfig, SwiftConfig};
 
     fn connection(cwnd: f64) -> Connection {
         let config = SwiftConfig { initial_cwnd: cwnd, ..SwiftConfig::default() };
         let control = AnyControl::new(&ControlConfig::Swift(config));
         let mut connection = Connection::new(control, &RecoveryConfig::default());
         connection.ask(100);
+        connection
+    }
+
+    fn dctcp(packets: u64) -> Connection {
+        let config = DctcpConfig { initial_cwnd: 4.0, max_cwnd: 1000.0, ..DctcpConfig::default() };
+        let control = AnyControl::new(&ControlConfig::Dctcp(config));
+        let mut connection = Connection::new(control, &RecoveryConfig::default());
+        connection.ask(packets);
         connection
     }
 
@@ -211,7 +226,14 @@ mod tests {
 
     fn ack(connection: &mut Connection, now: Ps, number: u64, order: u64) -> Acked {
         let rtt = Ps::from_us(10);
-        let feedback = Feedback { rtt, endpoint: Ps::ZERO, marked: false, order, next_order: 0 };
+        let feedback = Feedback {
+            rtt,
+            endpoint: Ps::ZERO,
+            marked: false,
+            order,
+            next_order: 0,
+            window_full: false,
+        };
         connection.on_ack(now, number, &feedback)
     }
 
@@ -227,6 +249,29 @@ mod tests {
         // The late acknowledgement of the first transmission is the packet's own; the copy's is not.
         assert!(ack(&mut c, now, 0, 0).first);
         assert!(!ack(&mut c, now, 0, 8).first);
+    }
+
+    #[test]
+    fn a_window_of_dctcp_that_is_not_used_does_not_grow() {
+        // Reads of four packets, one after the other: the window doubles once, and then is never full.
+        let mut c = dctcp(0);
+        for read in 0..20 {
+            c.ask(4 * (read + 1));
+            let now = Ps::from_us(10 * read);
+            let packets: Vec<u64> = sent(&mut c, now).iter().map(|&(number, _)| number).collect();
+            assert_eq!(packets.len(), 4);
+            packets.iter().for_each(|&n| assert!(ack(&mut c, now, n, n).first));
+        }
+        assert_eq!(c.window(), 8 * ONE);
+        // With enough to send all of a full window's acknowledgements open it, also the last.
+        let mut c = dctcp(1000);
+        for window in [4, 8, 16, 32] {
+            let now = Ps::from_us(window);
+            assert_eq!(c.window(), window * ONE);
+            let first = c.begun();
+            assert_eq!(sent(&mut c, now).len() as u64, window);
+            (first..first + window).for_each(|n| assert!(ack(&mut c, now, n, n).first));
+        }
     }
 
     #[test]
@@ -254,6 +299,7 @@ mod tests {
             marked: false,
             order: 0,
             next_order: 0,
+            window_full: false,
         };
         c.on_ack(now, 0, &feedback);
         let window = c.window() as f64 / ONE as f64;

@@ -2,7 +2,9 @@
 //!
 //! The sender estimates the fraction of marked packets once a window of data, equation (1), and cuts
 //! its window by half of that estimate if any packet of the window was marked, equation (2). Slow
-//! start, additive increase and the reaction to loss are TCP's (RFC 5681).
+//! start, additive increase and the reaction to loss are TCP's (RFC 5681). As in Linux
+//! (`tcp_is_cwnd_limited`) a window that is not full does not grow: nothing has tried whether the network
+//! takes that much.
 
 use super::config::DctcpConfig;
 use super::fixed::{self, ONE};
@@ -25,6 +27,8 @@ pub(crate) struct Dctcp {
     window_end: u64,
     /// Losses of transmissions before this one have been answered.
     recovered: u64,
+    /// Nothing has been acknowledged since the last timeout.
+    timed_out: bool,
 }
 
 impl Dctcp {
@@ -49,10 +53,12 @@ impl Control for Dctcp {
             marked: 0,
             window_end: 0,
             recovered: 0,
+            timed_out: false,
         }
     }
 
     fn on_ack(&mut self, _now: Ps, feedback: &Feedback) {
+        self.timed_out = false;
         self.acked += 1;
         self.marked += u64::from(feedback.marked);
         if feedback.order >= self.window_end {
@@ -66,8 +72,10 @@ impl Control for Dctcp {
             }
             (self.acked, self.marked, self.window_end) = (0, 0, feedback.next_order);
         }
-        let slow_start = self.cwnd < self.slow_start_until;
-        self.set(self.cwnd + if slow_start { ONE } else { fixed::div(ONE, self.cwnd) });
+        if feedback.window_full {
+            let slow_start = self.cwnd < self.slow_start_until;
+            self.set(self.cwnd + if slow_start { ONE } else { fixed::div(ONE, self.cwnd) });
+        }
     }
 
     fn on_fast_recovery(&mut self, _now: Ps, loss: Loss) {
@@ -78,8 +86,11 @@ impl Control for Dctcp {
     }
 
     fn on_timeout(&mut self, _now: Ps) {
-        self.slow_start_until = (self.cwnd / 2).max(2 * ONE);
-        self.cwnd = ONE;
+        // RFC 5681, section 3.1: what is lost again lowers the threshold no further.
+        if !self.timed_out {
+            self.slow_start_until = (self.cwnd / 2).max(2 * ONE);
+        }
+        (self.cwnd, self.timed_out) = (ONE, true);
     }
 
     fn window(&self) -> u64 {
@@ -126,6 +137,7 @@ mod tests {
                     let next_order = order + windows.get(w + 1).map_or(1, |next| next.0);
                     dctcp.on_ack(Ps::ZERO, &Feedback {
                         rtt: Ps(1), endpoint: Ps(0), marked: i < marked, order, next_order,
+                        window_full: true,
                     });
                     order += 1;
                     let close = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b.abs().max(1e-3);
@@ -148,5 +160,31 @@ mod tests {
         assert_eq!(dctcp.window(), 4 * ONE);
         dctcp.on_timeout(Ps::ZERO);
         assert_eq!(dctcp.window(), ONE);
+    }
+
+    #[test]
+    fn a_second_timeout_in_a_row_does_not_lower_the_threshold_again() {
+        let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
+        let mut dctcp = Dctcp::new(&config);
+        let ack = |order| Feedback {
+            rtt: Ps(1),
+            endpoint: Ps(0),
+            marked: false,
+            order,
+            next_order: order + 1,
+            window_full: true,
+        };
+        let after_timeouts = |dctcp: &mut Dctcp, times: u32| {
+            (0..times).for_each(|_| dctcp.on_timeout(Ps::ZERO));
+            // Slow start goes up to the threshold, one packet for each acknowledgement.
+            (0..40).find(|&order| {
+                let before = dctcp.window();
+                dctcp.on_ack(Ps::ZERO, &ack(order));
+                dctcp.window() < before + ONE
+            })
+        };
+        assert_eq!(after_timeouts(&mut dctcp, 3), Some(7));
+        // Acknowledgements came between: the next lowers it to half of the window, of eight packets and a bit.
+        assert_eq!(after_timeouts(&mut dctcp, 1), Some(4));
     }
 }

@@ -44,6 +44,9 @@ pub(crate) struct Feedback {
     pub(crate) order: u64,
     /// Place that its next transmission will have.
     pub(crate) next_order: u64,
+    /// The window was full of the packets sent with it or after it: it bounded what was sent, not the lack
+    /// of something to send.
+    pub(crate) window_full: bool,
 }
 
 /// What became of a packet that was not acknowledged.

@@ -126,8 +126,14 @@ impl Network {
     pub(crate) fn at_sender(&mut self, now: Ps, datagram: u32) {
         let d = self.datagrams.remove(datagram);
         let rtt = now - d.sent;
-        let feedback =
-            Feedback { rtt, endpoint: d.endpoint, marked: d.marked, order: d.order, next_order: 0 };
+        let feedback = Feedback {
+            rtt,
+            endpoint: d.endpoint,
+            marked: d.marked,
+            order: d.order,
+            next_order: 0,
+            window_full: false,
+        };
         let connection = &mut self.connections[d.connection as usize];
         connection.ask(d.asked);
         let acked = connection.on_ack(now, d.number, &feedback);

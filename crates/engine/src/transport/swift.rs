@@ -294,6 +294,7 @@ mod tests {
                         endpoint.ack(now, endpoint_ns as f64 / 1e3, target);
                         swift.on_ack(now, &Feedback {
                             rtt, endpoint: endpoint_ps, marked: false, order: 0, next_order: 0,
+                            window_full: false,
                         });
                     }
                     Step::FastRecovery => {
