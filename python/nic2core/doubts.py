@@ -42,23 +42,24 @@ def _no_arrival(result: Record) -> str:
 def _full_link(result: Record) -> str:
     """A warning if open-loop traffic leaves the link no time in which a queue could drain."""
     data, link = result.data, result.scenario["machine"]["nic"].get("link")
-    open_loop = data.transport is None and data.demand_mpps is not None
-    if link is None or not open_loop or result.peak is not None:
+    demand = data.demand_mpps
+    if link is None or demand is None or data.transport is not None or result.peak is not None:
         return ""
     wire = next((d for d in data.domains if d.domain == "wire"), None)
     if wire is None or wire.busy_ps < FULL * 1e3 * data.measured_ns:
         return ""
     offered = data.packets.offered_mpps
     beyond = (
-        f"the traffic wants {data.demand_mpps:.3g} Mpps, and a link of {link} brings "
+        f"the traffic wants {demand:.3g} Mpps, and a link of {link} brings "
         f"{offered:.3g}: the rest waits at the senders and is counted nowhere"
-        if data.demand_mpps > 1.01 * offered
+        if demand > 1.01 * offered
         else f"the link of {link} is full"
     )
     return (
         f"Warning: {beyond}. A queue that has once formed never drains then, so latencies are "
         "those of the first microseconds. For latencies set traffic.rate to 99 % of the link at "
         "most."
+    )
 
 
 def _few_packets(result: Record) -> str:
