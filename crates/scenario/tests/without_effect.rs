@@ -79,6 +79,7 @@ const PCIE: &[&str] = &[
     "machine.pcie.max_payload=256 B",
     "machine.pcie.max_read_request=512 B",
     "machine.pcie.latency=200 ns",
+    "machine.pcie.credit_return=100 ns",
     "machine.pcie.posted_credits=64",
     "machine.pcie.non_posted_credits=64",
 ];
@@ -151,6 +152,7 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
     ("host-congestion", &[], "machine.nic.rss", ".indirection_entries=1"),
     ("explain-link", ONE_CORE, "machine.nic.rss", ".indirection_entries=1"),
     (XMEM, PCIE, "machine.pcie", ".lanes=1"),
+    ("pcie-bench", READS, "machine.pcie.credit_return", "=1 us"),
     ("pcie-bench", READS, "machine.pcie.posted_credits", "=1"),
     ("pcie-bench", WRITES, "machine.pcie.max_read_request", "=128 B"),
     ("pcie-bench", WRITES, "machine.pcie.non_posted_credits", "=1"),
