@@ -213,7 +213,7 @@ def test_a_key_without_effect_is_warned_of_unless_another_run_feels_it(small: Sc
     ):
         nic2core.run(dma, {**short, "slo.drops": "1 %"})
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", WithoutEffect)
         nic2core.run(dma, short)
         policies = ["dma", "ddio"]
         nic2core.sweep(small, {"placement.policy": policies, "placement.io_ways": [2, 4]})
