@@ -60,7 +60,7 @@ impl App for L2fwd {
         self.counters.packets += 1;
         ops.load(packet.rx, LineKind::Rx, Dep::Chain);
         ops.compute(self.packet_instructions);
-        ops.store(packet.rx, LineKind::Rx, Dep::Free);
+        ops.store(packet.rx, LineKind::Rx, Dep::After);
         Verdict::Forward
     }
 }
@@ -80,7 +80,7 @@ mod tests {
         let expected = [
             Op::Load { line: 7, kind: LineKind::Rx, dep: Dep::Chain },
             Op::Compute { instructions: 20 },
-            Op::Store { line: 7, kind: LineKind::Rx, dep: Dep::Free },
+            Op::Store { line: 7, kind: LineKind::Rx, dep: Dep::After },
         ];
         assert_eq!(ops, expected);
         assert_eq!(app.counters(), PacketCounters { packets: 1 });

@@ -49,10 +49,10 @@ impl Core {
             return false;
         }
         let chained = dep != Dep::Free;
-        if chained && !self.chain.is_known() {
+        if chained && !self.chains.now().is_known() {
             return self.defer(access);
         }
-        let issue = if chained { self.slot.max(self.chain.ready) } else { self.slot };
+        let issue = if chained { self.slot.max(self.chains.now().ready) } else { self.slot };
         let found = match std::mem::replace(&mut self.blocked, Blocked::No) {
             Blocked::Register(_) => Found::Nowhere,
             _ => memory.access(self.id as usize, line, kind, store),
@@ -93,7 +93,8 @@ impl Core {
             }
         } else {
             if dep == Dep::Chain {
-                self.chain.ready = ready;
+                let chain = self.chains.current();
+                self.chains.at(chain).ready = ready;
             }
             // A hit that waited for nothing completes within the pipeline.
             if (chained || found == Found::L2) && !self.window.is_full() {
@@ -126,7 +127,7 @@ impl Core {
         if self.window.is_full() {
             return false;
         }
-        self.chain.defer(Deferred {
+        let access = Deferred {
             line,
             kind,
             store,
@@ -134,7 +135,8 @@ impl Core {
             slot: self.slot,
             entry: self.window.push(self.dispatched, PENDING, None),
             store_entry: if store { self.stores.push(self.dispatched, PENDING, None) } else { 0 },
-        });
+        };
+        self.chains.defer(access);
         self.dispatch(1);
         true
     }
@@ -150,27 +152,30 @@ impl Core {
     ) -> bool {
         let queue = if store { &mut self.stores } else { &mut self.window };
         let waiter = Waiter { entry: queue.push(self.dispatched, PENDING, None), store, issue };
-        let asked = self.wait_for(register, line, kind, dep == Dep::Chain && !store, waiter, ask);
+        let chain = (dep == Dep::Chain && !store).then_some(self.chains.current());
+        let asked = self.wait_for(register, line, kind, chain, waiter, ask);
         self.dispatch(1);
         asked
     }
 
     /// Makes `waiter` wait for the line in `register`, which is requested if it is not yet. Returns whether
-    /// it was not.
+    /// it was not. The access is the next link of `chain`, if that is given.
     #[inline]
     pub(super) fn wait_for(
         &mut self,
         register: u16,
         line: Line,
         kind: LineKind,
-        chain: bool,
+        chain: Option<usize>,
         waiter: Waiter,
         ask: &mut impl FnMut(Ps, Ask),
     ) -> bool {
-        if chain {
-            self.chain.ready = PENDING;
+        let mut link = 0;
+        if let Some(chain) = chain {
+            self.chains.at(chain).ready = PENDING;
+            link = 1 << chain;
         }
-        let asked = self.misses.wait(register, line, kind, chain, waiter);
+        let asked = self.misses.wait(register, line, kind, link, waiter);
         if asked {
             let at = self.slots.at(waiter.issue + self.latencies.to_llc);
             ask(at, Ask::Request(register));

@@ -1,4 +1,8 @@
-//! The dependence chain of a core: accesses whose address a load has not brought yet.
+//! The dependence chains of a core: accesses whose address a load has not brought yet.
+//!
+//! Each packet has a chain of its own, since the addresses that it leads to depend on nothing of the
+//! packet before: descriptor, header, table, entry. As many packets' chains run side by side as the
+//! reorder window holds packets, up to [`CHAINS`].
 
 use std::ops::Range;
 
@@ -8,6 +12,13 @@ use super::ring::Ring;
 use crate::memory::line::{Line, LineKind};
 use crate::memory::private::Found;
 use crate::memory::system::Memory;
+
+/// Chains that may be under way at once, a bit of a [`ChainSet`] each. A window of 352 instructions
+/// holds eight packets of 44, fewer than any of our applications spends on one.
+const CHAINS: usize = 8;
+
+/// Some of the chains.
+pub(super) type ChainSet = u8;
 
 /// An access whose address is not known yet.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +36,7 @@ pub(super) struct Deferred {
     pub(super) store_entry: u64,
 }
 
-/// The last link of the chain, and what waits for it.
+/// The last link of a chain, and what waits for it.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     /// Slot in which the last link has its data, or [`PENDING`].
@@ -37,37 +48,10 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// A chain for as many accesses as the reorder window has entries.
-    pub(super) fn new(window: usize) -> Chain {
-        let unused = Deferred {
-            line: 0,
-            kind: LineKind::App,
-            store: false,
-            link: false,
-            slot: 0,
-            entry: 0,
-            store_entry: 0,
-        };
-        Chain { ready: 0, deferred: Ring::new(window, unused), missed: false }
-    }
-
     /// Whether the address of the next access is known, if it comes from the last link.
     #[inline]
     pub(super) fn is_known(&self) -> bool {
         self.ready != PENDING && self.deferred.is_empty()
-    }
-
-    /// The addresses of a new packet depend on nothing of the one before.
-    pub(super) fn begin(&mut self) {
-        if self.is_known() {
-            self.ready = 0;
-        }
-    }
-
-    /// Adds an access.
-    #[inline]
-    pub(super) fn defer(&mut self, access: Deferred) {
-        self.deferred.push_back(access);
     }
 
     /// Whether the address of an access that waits has become known.
@@ -87,11 +71,115 @@ impl Chain {
     pub(super) fn remove_first(&mut self) {
         self.deferred.pop_front();
     }
+}
+
+/// The chains of a core.
+#[derive(Clone, Debug)]
+pub(super) struct Chains {
+    chains: Vec<Chain>,
+    /// The chain of the packet whose operations are dispatched.
+    current: usize,
+    /// Those in which accesses wait.
+    waiting: ChainSet,
+}
+
+impl Chains {
+    /// Chains for as many accesses as the reorder window has entries.
+    pub(super) fn new(window: usize) -> Chains {
+        let unused = Deferred {
+            line: 0,
+            kind: LineKind::App,
+            store: false,
+            link: false,
+            slot: 0,
+            entry: 0,
+            store_entry: 0,
+        };
+        let chain = Chain { ready: 0, deferred: Ring::new(window, unused), missed: false };
+        Chains { chains: vec![chain; CHAINS], current: 0, waiting: 0 }
+    }
+
+    /// The chain of the next packet: the one that was begun longest ago.
+    fn next(&self) -> usize {
+        (self.current + 1) % CHAINS
+    }
+
+    /// Whether there is a chain for another packet.
+    pub(super) fn can_begin(&self) -> bool {
+        self.chains[self.next()].is_known()
+    }
+
+    /// A new packet begins.
+    pub(super) fn begin(&mut self) {
+        self.current = self.next();
+        self.chains[self.current].ready = 0;
+    }
+
+    /// Number of the chain of the packet whose operations are dispatched.
+    #[inline]
+    pub(super) fn current(&self) -> usize {
+        self.current
+    }
+
+    /// The chain of that packet.
+    #[inline]
+    pub(super) fn now(&self) -> &Chain {
+        &self.chains[self.current]
+    }
+
+    #[inline]
+    pub(super) fn at(&mut self, number: usize) -> &mut Chain {
+        &mut self.chains[number]
+    }
+
+    /// The last links of these chains have their data in slot `ready`.
+    #[inline]
+    pub(super) fn arrive(&mut self, chains: ChainSet, ready: u64) {
+        for number in numbers(chains) {
+            self.chains[number].ready = ready;
+        }
+    }
+
+    /// Adds an access to the chain of the packet whose operations are dispatched.
+    #[inline]
+    pub(super) fn defer(&mut self, access: Deferred) {
+        self.chains[self.current].deferred.push_back(access);
+        self.waiting |= 1 << self.current;
+    }
+
+    /// The chains in which accesses wait, that which was begun first at the front.
+    #[inline]
+    pub(super) fn waiting(&self) -> impl Iterator<Item = usize> + use<> {
+        let first = self.next();
+        let waiting = self.waiting.rotate_right(first as u32);
+        numbers(waiting).map(move |n| (first + n) % CHAINS)
+    }
+
+    /// What waited in a chain has been issued as far as it can.
+    #[inline]
+    pub(super) fn issued(&mut self, number: usize) {
+        if self.chains[number].deferred.is_empty() {
+            self.waiting &= !(1 << number);
+        }
+    }
 
     /// Whether a store to one of these lines waits.
     pub(super) fn stores_to(&self, lines: &Range<Line>) -> bool {
-        self.deferred.iter().any(|d| d.store && lines.contains(&d.line))
+        numbers(self.waiting)
+            .any(|n| self.chains[n].deferred.iter().any(|d| d.store && lines.contains(&d.line)))
     }
+}
+
+/// The numbers of the chains in a set.
+#[inline]
+fn numbers(mut set: ChainSet) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = set.trailing_zeros() as usize;
+        (set != 0).then(|| {
+            set &= set - 1;
+            first
+        })
+    })
 }
 
 /// Whether a line that was `found` and got no miss register comes into no private cache before it

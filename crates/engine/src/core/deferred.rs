@@ -9,20 +9,29 @@ use crate::memory::system::Memory;
 use crate::time::Ps;
 
 impl Core {
-    /// Issues the accesses whose address has become known, oldest first.
+    /// Issues the accesses whose address has become known, those of the oldest packet first.
     #[inline]
     pub(super) fn issue_deferred(&mut self, memory: &mut Memory, ask: &mut impl FnMut(Ps, Ask)) {
-        while self.chain.has_known() && self.issue_first(memory, ask) {}
+        for chain in self.chains.waiting() {
+            while self.chains.at(chain).has_known() && self.issue_first(chain, memory, ask) {}
+            self.chains.issued(chain);
+        }
     }
 
-    /// Issues the first deferred access. Returns false if it has to wait. Not inlined: mostly there
+    /// Issues the first deferred access of a chain. Returns false if it has to wait. Not inlined: mostly there
     /// is one at a time, for which nothing is to be prepared in front of a loop.
     #[inline(never)]
-    fn issue_first(&mut self, memory: &mut Memory, ask: &mut impl FnMut(Ps, Ask)) -> bool {
-        let d = self.chain.first();
-        let issue = d.slot.max(self.chain.ready);
+    fn issue_first(
+        &mut self,
+        number: usize,
+        memory: &mut Memory,
+        ask: &mut impl FnMut(Ps, Ask),
+    ) -> bool {
+        let chain = self.chains.at(number);
+        let d = chain.first();
+        let issue = d.slot.max(chain.ready);
         // The caches need not be searched again: nothing has come into them since.
-        let found = if std::mem::take(&mut self.chain.missed) {
+        let found = if std::mem::take(&mut chain.missed) {
             Found::Nowhere
         } else {
             memory.access(self.id as usize, d.line, d.kind, d.store)
@@ -34,11 +43,11 @@ impl Core {
                 let (register, free_at) = match self.misses.register_for(d.line) {
                     Ok(register) => register,
                     Err(refusal) => {
-                        self.chain.missed = stays_away(memory, found, refusal);
+                        self.chains.at(number).missed = stays_away(memory, found, refusal);
                         return false;
                     }
                 };
-                self.chain.remove_first();
+                self.chains.at(number).remove_first();
                 let issue = issue.max(free_at);
                 let entry = if d.store {
                     // The store can retire; its line is the store buffer's business.
@@ -48,13 +57,14 @@ impl Core {
                     d.entry
                 };
                 let waiter = Waiter { issue, entry, store: d.store };
-                let asked = self.wait_for(register, d.line, d.kind, d.link, waiter, ask);
+                let asked =
+                    self.wait_for(register, d.line, d.kind, d.link.then_some(number), waiter, ask);
                 memory.count_miss(d.kind, asked);
                 return true;
             }
         };
         memory.count_hit(d.kind, found);
-        self.chain.remove_first();
+        self.chains.at(number).remove_first();
         self.accesses += 1;
         self.access_slots += latency;
         if d.store {
@@ -63,7 +73,7 @@ impl Core {
         } else {
             self.window.complete(d.entry, issue + latency);
             if d.link {
-                self.chain.ready = issue + latency;
+                self.chains.at(number).ready = issue + latency;
             }
         }
         true

@@ -56,10 +56,14 @@ impl Core {
     }
 
     fn mark(&mut self, mark: Mark, packet: u32, ask: &mut impl FnMut(Ps, Ask)) -> bool {
-        if mark == Mark::Begin {
-            self.chain.begin();
+        let begins = mark == Mark::Begin;
+        if (begins && !self.chains.can_begin()) || !self.retire(Ask::Mark(mark, packet), ask) {
+            return false;
         }
-        self.retire(Ask::Mark(mark, packet), ask)
+        if begins {
+            self.chains.begin();
+        }
+        true
     }
 
     /// Puts what the program reaches next into the reorder window. Returns false if that is full.
@@ -97,7 +101,7 @@ impl Core {
         lines: Range<Line>,
         ask: &mut impl FnMut(Ps, Ask),
     ) -> bool {
-        if self.misses.stores_to(&lines) || self.chain.stores_to(&lines) {
+        if self.misses.stores_to(&lines) || self.chains.stores_to(&lines) {
             return false;
         }
         self.window.leave_until(self.slot);

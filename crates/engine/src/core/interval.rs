@@ -10,7 +10,7 @@
 //! Time inside a core is counted in dispatch slots: a cycle has `dispatch_width` of them.
 
 use super::ask::Ask;
-use super::chain::Chain;
+use super::chain::Chains;
 use super::config::Core as Config;
 use super::in_order::{InOrder, PENDING};
 use super::misses::Misses;
@@ -86,7 +86,7 @@ pub(crate) struct Core {
     pub(super) blocked: Blocked,
     /// The last access hit the L1d: the next ones may, too.
     pub(super) hit: bool,
-    pub(super) chain: Chain,
+    pub(super) chains: Chains,
     pub(super) window: InOrder,
     pub(super) stores: InOrder,
     pub(super) misses: Misses,
@@ -119,7 +119,7 @@ impl Core {
             compute_left: 0,
             blocked: Blocked::No,
             hit: false,
-            chain: Chain::new(window),
+            chains: Chains::new(window),
             window: InOrder::new(window),
             stores: InOrder::new(c.store_buffer as usize),
             misses: Misses::new(c.l1_miss_registers),
@@ -256,9 +256,7 @@ impl Core {
         if arrived.again {
             ask(self.slots.at(ready + self.latencies.to_llc), Ask::Request(register));
         }
-        if arrived.chain {
-            self.chain.ready = ready;
-        }
+        self.chains.arrive(arrived.chains, ready);
         self.issue_deferred(memory, ask);
         self.stores.settle(|_, _| {});
         self.settle(ask);

@@ -1,5 +1,6 @@
 //! The miss registers (line-fill buffers) of a core, and the accesses that wait for their lines.
 
+use super::chain::ChainSet;
 use super::ring::Ring;
 use crate::memory::line::{Line, LineKind};
 use crate::memory::ways::{EMPTY, matching};
@@ -29,8 +30,8 @@ struct Register {
     exclusive: bool,
     /// A store came after a request that was not: ask again when the line is here.
     upgrade: bool,
-    /// The last link of the dependence chain waits for it.
-    chain: bool,
+    /// The dependence chains whose last link waits for it.
+    chains: ChainSet,
     waiting: u8,
     /// Slot in which it is free for the next miss, when it is not busy.
     free_at: u64,
@@ -49,8 +50,8 @@ pub(super) enum Refusal {
 /// What the arrival of a line has brought about, besides the accesses that it completes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
-    /// The last link of the dependence chain has its data.
-    pub(super) chain: bool,
+    /// The dependence chains whose last link has its data.
+    pub(super) chains: ChainSet,
     /// Stores still wait for the right to write: the register asks again.
     pub(super) again: bool,
 }
@@ -79,7 +80,7 @@ impl Misses {
             kind: LineKind::App,
             exclusive: false,
             upgrade: false,
-            chain: false,
+            chains: 0,
             waiting: 0,
             free_at: 0,
             waiters: [Waiter { issue: 0, entry: 0, store: false }; WAITERS],
@@ -150,7 +151,7 @@ impl Misses {
         register: u16,
         line: Line,
         kind: LineKind,
-        chain: bool,
+        chain: ChainSet,
         waiter: Waiter,
     ) -> bool {
         let number = usize::from(register);
@@ -158,10 +159,10 @@ impl Misses {
         let new = r.waiting == 0;
         if new {
             (r.line, r.kind, r.exclusive) = (line, kind, waiter.store);
-            (r.upgrade, r.chain) = (false, chain);
+            (r.upgrade, r.chains) = (false, chain);
             self.lines[number / LANES][number % LANES] = line;
         } else {
-            r.chain |= chain;
+            r.chains |= chain;
             r.upgrade |= waiter.store && !r.exclusive;
         }
         r.waiters[usize::from(r.waiting)] = waiter;
@@ -185,7 +186,7 @@ impl Misses {
     ) -> Arrived {
         let number = usize::from(register);
         let r = &mut self.registers[number];
-        let arrived = Arrived { chain: r.chain, again: r.upgrade && !r.exclusive };
+        let arrived = Arrived { chains: r.chains, again: r.upgrade && !r.exclusive };
         let waiting = usize::from(std::mem::take(&mut r.waiting));
         if arrived.again {
             // Stores that joined a request for reading need the right to write: ask once more.
@@ -198,7 +199,7 @@ impl Misses {
                     complete(&waiter);
                 }
             }
-            (r.exclusive, r.upgrade, r.chain) = (true, false, false);
+            (r.exclusive, r.upgrade, r.chains) = (true, false, 0);
         } else {
             r.waiters[..waiting].iter().for_each(complete);
             r.free_at = ready;
@@ -275,7 +276,7 @@ mod tests {
         let mut m = Misses::new(2);
         for entry in 0..WAITERS as u64 {
             let (register, _) = m.register_for(7).expect("there is room");
-            let new = m.wait(register, 7, LineKind::App, false, waiter(entry, false));
+            let new = m.wait(register, 7, LineKind::App, 0, waiter(entry, false));
             assert_eq!((register, new), (0, entry == 0));
         }
         assert_eq!(m.register_for(7), Err(Refusal::TooManyWaiters));
@@ -288,7 +289,7 @@ mod tests {
         let mut m = Misses::new(3);
         for line in 0..3 {
             let (register, _) = m.register_for(line).expect("one is free");
-            m.wait(register, line, LineKind::App, false, waiter(0, false));
+            m.wait(register, line, LineKind::App, 0, waiter(0, false));
         }
         assert_eq!(m.register_for(9), Err(Refusal::AllBusy));
         assert!(m.all_busy(9) && !m.all_busy(2));
@@ -297,23 +298,23 @@ mod tests {
         }
         for wanted in [(1, 70), (2, 80), (0, 90)] {
             assert_eq!(m.register_for(9), Ok(wanted));
-            m.wait(wanted.0, 10 + u32::from(wanted.0), LineKind::App, false, waiter(0, false));
+            m.wait(wanted.0, 10 + u32::from(wanted.0), LineKind::App, 0, waiter(0, false));
         }
     }
 
     #[test]
     fn a_store_behind_a_load_asks_for_the_right_to_write() {
         let mut m = Misses::new(1);
-        assert!(m.wait(0, 7, LineKind::App, true, waiter(1, false)));
-        assert!(!m.wait(0, 7, LineKind::App, false, waiter(2, true)));
+        assert!(m.wait(0, 7, LineKind::App, 0b10, waiter(1, false)));
+        assert!(!m.wait(0, 7, LineKind::App, 0, waiter(2, true)));
         assert_eq!(m.request(0), (7, LineKind::App, false));
         assert!(m.stores_to(&(7..8)) && !m.stores_to(&(8..9)));
         let (entries, arrived) = completed(&mut m, 0, 50);
-        assert!(arrived.again && arrived.chain);
+        assert!(arrived.again && arrived.chains == 0b10);
         assert_eq!(entries, [1]);
         assert_eq!(m.request(0), (7, LineKind::App, true));
         let (entries, arrived) = completed(&mut m, 0, 90);
-        assert!(!arrived.again && !arrived.chain);
+        assert!(!arrived.again && arrived.chains == 0);
         assert_eq!(entries, [2]);
         assert!(!m.stores_to(&(7..8)));
         // One register, which is all there are, busy from slot 10 to 90.

@@ -2,7 +2,7 @@
 
 use super::ask::Ask;
 use super::interval::{Core, Stop};
-use super::op::{Dep, Op, Ops};
+use super::op::{Dep, Mark, Op, Ops};
 use crate::config::machine::Machine;
 use crate::memory::dram::Dram;
 use crate::memory::line::{Line, LineKind};
@@ -142,6 +142,40 @@ fn accesses_after_a_chain_wait_for_it_and_not_for_each_other() {
     within(cycles, 2 * MISS_CYCLES, 10);
 }
 
+/// What `packets` take that each follow a chain of three misses and do nothing else, and the most
+/// misses at once.
+fn packets_of_three_misses(packets: u32, instructions: u32) -> (u64, usize) {
+    let mut b = Bench::new(|_| ());
+    let cycles = b.cycles(|ops| {
+        for packet in 0..packets {
+            ops.push(Op::Mark { mark: Mark::Begin, packet });
+            loads(ops, 100 * packet..100 * packet + 3, Dep::Chain);
+            ops.compute(instructions - 3);
+        }
+    });
+    (cycles, b.most)
+}
+
+#[test]
+fn the_chains_of_packets_in_the_reorder_window_run_side_by_side() {
+    assert_eq!(packets_of_three_misses(1, 60).1, 1);
+    // A window of 224 holds the loads of four packets of 60 instructions.
+    let (cycles, most) = packets_of_three_misses(4, 60);
+    assert_eq!(most, 4);
+    within(cycles, 3 * MISS_CYCLES, 224 / 4 + 10);
+    // The fifth comes in when the first goes.
+    assert_eq!(packets_of_three_misses(5, 60).1, 4);
+    within(packets_of_three_misses(8, 60).0, 6 * MISS_CYCLES, 2 * 224 / 4 + 10);
+}
+
+#[test]
+fn packets_beyond_the_chains_wait_for_the_oldest() {
+    // 16 packets of 10 instructions fit the window; eight chains run at once, on ten registers.
+    let (cycles, most) = packets_of_three_misses(16, 10);
+    assert_eq!(most, 8);
+    within(cycles, 6 * MISS_CYCLES, 50);
+}
+
 #[test]
 fn the_reorder_window_bounds_misses_in_flight() {
     // One load in 56 instructions: a window of 224 holds four of them, one of 112 two.
@@ -200,6 +234,7 @@ fn how_far_it_runs_at_a_time_changes_nothing() {
                 18 => ops.load(200 + n, LineKind::App, Dep::Chain),
                 19 => ops.load(n % 16, LineKind::App, Dep::After),
                 30 => ops.store(n % 8, LineKind::App, Dep::Free),
+                33 => ops.push(Op::Mark { mark: Mark::Begin, packet: n }),
                 35 => ops.compute(90),
                 _ => ops.load(n % 16, LineKind::App, Dep::Free),
             }
@@ -211,7 +246,7 @@ fn how_far_it_runs_at_a_time_changes_nothing() {
         (b.cycles(program), b.core.accesses, b.core.access_ps(), b.memory.counts.l1_accesses)
     };
     let all_at_once = run(None);
-    assert_eq!(all_at_once.1, 3000 - 3000 / 40);
+    assert_eq!(all_at_once.1, 3000 - 2 * 3000 / 40);
     for ps in [0, 500, 2600] {
         assert_eq!(run(Some(Ps(ps))), all_at_once, "in steps of {ps} ps");
     }

@@ -181,9 +181,10 @@ mod tests {
         let r = contended(&[("/machine/llc/home_trackers", 4.into())]);
         let (trackers, queue) =
             (of(&r, "home-trackers").expect("there are four"), of(&r, "write-queue").unwrap());
-        // Every read of memory held one of them. DMA reads are not held back, and may exceed them.
+        // Every read of memory held one of them, up to those on their way when measuring began and ended.
+        // DMA reads are not held back, and may exceed them.
         let read = r.domains.iter().find(|d| d.domain == "read-queue").unwrap().uses;
-        assert!(trackers.uses.abs_diff(read) <= 16, "{} of {read} reads", trackers.uses);
+        assert!(trackers.uses.abs_diff(read) <= 32, "{} of {read} reads", trackers.uses);
         let used = trackers.busy_ps as f64 / 1e3 / r.measured_ns;
         assert!((3.5..4.2).contains(&used), "{used} of 4");
         let stopped = trackers.starved_ps as f64 / 1e3 / r.measured_ns;

@@ -139,8 +139,10 @@ impl Caches {
             Served::Llc
         };
         if exclusive {
+            // What is in an inclusive LLC may be stale.
+            let forwards = self.writable_in(line, others);
             self.take_exclusive(core, home, kind, known, llc);
-            return on_chip;
+            return if forwards { Served::Forward } else { on_chip };
         }
         if sharers & me != 0 {
             return on_chip;
@@ -279,6 +281,12 @@ impl Caches {
         }
         #[cfg(test)]
         self.shadowed(|shadow| shadow.store(line));
+    }
+
+    /// Whether one of these cores may have changed a line, so that its cache has to supply the data.
+    #[inline]
+    pub(super) fn writable_in(&self, line: Line, cores: u32) -> bool {
+        bits(cores).any(|c| self.cores[c].state(line).is_some_and(State::writable))
     }
 
     /// Other cores lose the right to write; dirty data goes to the LLC. Returns whether a core's

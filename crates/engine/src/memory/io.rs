@@ -1,19 +1,28 @@
 //! What the NIC does to the cache hierarchy: DMA reads, and the effects DMA writes share.
 
-use super::caches::Caches;
+use super::caches::{Caches, Served};
+use super::config::Inclusion;
 use super::directory::Entry;
 use super::line::Line;
 
 impl Caches {
-    /// A DMA read of one line: whether a cache serves it. A read that misses allocates nothing.
+    /// Who serves a DMA read of one line: never [`Served::Wait`]. It changes nobody's copy, and a read
+    /// that misses allocates nothing.
     #[inline]
-    pub(crate) fn io_read(&mut self, line: Line) -> bool {
+    pub(crate) fn io_read(&mut self, line: Line) -> Served {
         let home = self.home(line);
-        if self.llc.lookup(home).is_some() {
-            return true;
+        let in_llc = self.llc.lookup(home).is_some();
+        if in_llc && self.inclusion == Inclusion::NonInclusive {
+            // No core can have changed it since.
+            return Served::Llc;
         }
-        let known = self.directory.find(home).map(|known| known.1.entry());
-        matches!(known, Some(Entry::Held(_)))
+        match self.directory.find(home).map(|known| known.1.entry()) {
+            Some(Entry::Held(sharers)) if !in_llc || self.writable_in(line, sharers) => {
+                Served::Forward
+            }
+            _ if in_llc => Served::Llc,
+            _ => Served::Memory,
+        }
     }
 
     /// Removes every copy of a line; dirty data is lost.

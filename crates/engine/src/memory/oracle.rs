@@ -100,12 +100,21 @@ impl Trial {
             let copy = self.copies.get(&(core, line)).copied();
             prop_assert_eq!(copy, Some(newest), "core {} hits an old copy of {}", core, line);
         }
-        if matches!(found, Found::NotWritable | Found::Nowhere)
-            && self.caches.request(core, line, LineKind::App, store, 0) == Served::Memory
-        {
-            prop_assert!(!self.dirty(line), "memory is read for {}, which is dirty", line);
-            prop_assert_eq!(self.shadow().in_memory(line), newest, "memory's {} is old", line);
-            self.caches.arrive(core, line, LineKind::App, store, 0);
+        if matches!(found, Found::NotWritable | Found::Nowhere) {
+            let others = (0..CORES).filter(|&c| c != core);
+            let changed = self.writable_in(line, others);
+            let served = self.caches.request(core, line, LineKind::App, store, 0);
+            prop_assert!(
+                !changed || served == Served::Forward,
+                "{:?}: a core has {}",
+                served,
+                line
+            );
+            if served == Served::Memory {
+                prop_assert!(!self.dirty(line), "memory is read for {}, which is dirty", line);
+                prop_assert_eq!(self.shadow().in_memory(line), newest, "memory's {} is old", line);
+                self.caches.arrive(core, line, LineKind::App, store, 0);
+            }
         }
         let value = self.newest(line);
         self.copies.insert((core, line), value);
@@ -125,6 +134,11 @@ impl Trial {
             self.copies.insert((core, line), value);
         }
         Ok(())
+    }
+
+    /// Whether one of these cores may have data of the line that is nowhere else.
+    fn writable_in(&self, line: Line, mut cores: impl Iterator<Item = usize>) -> bool {
+        cores.any(|c| self.caches.cores[c].state(line).is_some_and(|s| s.writable()))
     }
 
     /// Whether a cache would have to write the line to memory.
@@ -155,7 +169,10 @@ impl Trial {
             }
             Step::DmaRead { line } => {
                 let newest = self.newest(line);
-                if !self.caches.io_read(line) {
+                let changed = self.writable_in(line, 0..CORES);
+                let served = self.caches.io_read(line);
+                prop_assert!(!changed || served == Served::Forward, "{:?} of {}", served, line);
+                if served == Served::Memory {
                     prop_assert_eq!(
                         self.shadow().in_memory(line),
                         newest,

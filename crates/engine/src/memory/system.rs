@@ -242,6 +242,19 @@ impl Memory {
         self.backend.late_writes() == late
     }
 
+    /// When the data of a read of the I/O controller is there, unless memory has to serve it.
+    #[inline]
+    fn io_read_on_chip(&mut self, now: Ps, line: Line, kind: LineKind) -> Option<Ps> {
+        if self.policy.keeps_aside(kind) {
+            return Some(now + self.latencies.llc);
+        }
+        match self.caches.io_read(line) {
+            Served::Llc => Some(now + self.latencies.llc),
+            Served::Forward => Some(now + self.latencies.llc + self.latencies.forward),
+            Served::Memory | Served::Wait(_) => None,
+        }
+    }
+
     /// A DMA read of a line. Returns when its data is at the I/O controller, or nothing if memory
     /// serves it.
     #[inline]
@@ -252,9 +265,9 @@ impl Memory {
         kind: LineKind,
         operation: u32,
     ) -> Option<Ps> {
-        if self.policy.keeps_aside(kind) || self.caches.io_read(line) {
+        if let Some(ready) = self.io_read_on_chip(now, line, kind) {
             self.counts.io_read_hits += 1;
-            return Some(now + self.latencies.llc);
+            return Some(ready);
         }
         self.counts.io_read_misses += 1;
         self.swept.read(line);
@@ -267,8 +280,8 @@ impl Memory {
     /// A page walk reads a line of the page table. Returns when it is at the IOMMU, or nothing if
     /// memory serves it. As any read of the I/O controller it allocates nothing.
     pub(crate) fn walk_read(&mut self, now: Ps, line: Line, walker: u16) -> Option<Ps> {
-        if self.caches.io_read(line) {
-            return Some(now + self.latencies.llc);
+        if let Some(ready) = self.io_read_on_chip(now, line, LineKind::App) {
+            return Some(ready);
         }
         self.count_traffic(line, Cause::new(Agent::Walk, LineKind::App));
         self.backend.reads.next();

@@ -210,7 +210,7 @@ impl Kvs {
             if let Some(line) = stored.passed {
                 ops.load(shard.log + line, LineKind::App, Dep::After);
             }
-            ops.store(shard.bucket(key), LineKind::App, Dep::Free);
+            ops.store(shard.bucket(key), LineKind::App, Dep::After);
             ops.store(shard.head, LineKind::App, Dep::Free);
             Dep::Free
         } else {

@@ -170,7 +170,7 @@ impl App for L3fwd {
                 Verdict::Reply { bytes: packet.bytes }
             }
             Transmit::ZeroCopy => {
-                ops.store(packet.rx, LineKind::Rx, Dep::Free);
+                ops.store(packet.rx, LineKind::Rx, Dep::After);
                 Verdict::Forward
             }
         }
