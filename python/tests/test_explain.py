@@ -79,7 +79,7 @@ def test_trackers_that_stream_takes_limit_dma() -> None:
     assert model.use("home-trackers").load > 0.95
     helps = {h.change.domain: h for h in check(result, jobs=2)}
     assert (helps["home-trackers"].measured or 0.0) > 0.2
-    wrong = {"miss-registers", "io-ways", "dram"}
+    wrong = {"miss-registers", "io-ways", "dram", "io-credits"}
     for name in helps.keys() - wrong:
         said = helps[name]
         assert said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05), name
@@ -95,16 +95,23 @@ def test_trackers_that_stream_takes_limit_dma() -> None:
 
 
 UNEVEN = {"traffic.flows": 4, "traffic.sizes.size": "64 B", "tenants.0.app.packet_instructions": 50,
-          "queues.burst": 1, "run.warmup": "200 us", "run.duration": "400 us"}  # fmt: skip
+          "run.warmup": "200 us", "run.duration": "400 us"}  # fmt: skip
 """Of four flows RSS makes one queue two, two others one each, and the last none."""
+
+# A full queue whose driver posts single descriptors makes the NIC wait for a fetch with every packet,
+# or drop it: a state of its own, that any change ends. So these post in batches, as drivers do.
+POSTS = {"queues.burst": 1, "queues.post_batch": 32}
 
 
 @pytest.mark.parametrize(
     ("limits", "sets"),
     [
-        ("descriptors", {"traffic.rate": "24 Mpps", "queues.rx_descriptors": 10}),
-        ("tx-descriptors", {"traffic.rate": "16 Mpps", "queues.tx_descriptors": 4}),
-        ("tx-fetches", {"traffic.rate": "16 Mpps", "machine.nic.tx_descriptor_batch": 2}),
+        ("descriptors", {"traffic.rate": "24 Mpps", "queues.rx_descriptors": 8, "queues.burst": 1}),
+        ("tx-descriptors", POSTS | {"traffic.rate": "20 Mpps", "queues.tx_descriptors": 4}),
+        (
+            "tx-fetches",
+            POSTS | {"traffic.rate": "15.5 Mpps", "machine.nic.tx_descriptor_batch": 2},
+        ),
     ],
 )
 def test_one_queue_that_is_short_of_descriptors_is_named(limits: str, sets: dict[str, Any]) -> None:
@@ -114,7 +121,7 @@ def test_one_queue_that_is_short_of_descriptors_is_named(limits: str, sets: dict
     domain = next(d for d in result.data.domains if d.domain == limits)
     queues = sorted(by_queue(result.data, domain), key=lambda q: q.packets)
     span_ps = result.data.measured_ns * 1e3
-    assert [q.full / span_ps > 0.9 for q in queues] == [False, False, False, True]
+    assert [q.full / span_ps > 0.98 for q in queues] == [False, False, False, True]
     assert f"of core {queues[-1].core}'s queue" in words.verdict(result)
     assert model.rate == pytest.approx(result.mpps, rel=0.05)
     helps = {h.change.domain: h for h in check(result, jobs=2)}

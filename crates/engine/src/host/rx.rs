@@ -240,7 +240,7 @@ impl Host {
                 Some(sent) => sent,
                 None => {
                     let queue = self.packets.get(packet).queue as usize;
-                    if self.queues[queue].posted() == 0 {
+                    if self.queues[queue].posted() == self.queues[queue].rung {
                         self.drop_without_descriptor(now, packet);
                         continue;
                     }
@@ -428,6 +428,26 @@ mod tests {
     fn mean_ns(results: &Results, stage: &str) -> f64 {
         let latency = results.latency.iter().find(|l| l.stage == stage);
         latency.expect("packets passed it").distribution.mean_ns
+    }
+
+    #[test]
+    fn descriptors_whose_doorbell_is_under_way_are_not_there_yet() {
+        // Core 0 takes 1.5 us a packet and is short of descriptors; the other one is fast.
+        let tenant = |name: &str, first: u32, instructions: u32| {
+            json!({
+                "name": name, "cores": { "first": first, "count": 1 },
+                "app": { "kind": "l2fwd", "packet_instructions": instructions }
+            })
+        };
+        let r = results(&forwarder(&[
+            ("/machine/pcie", pcie_json()),
+            ("/traffic/rate", json!("3 Mpps")),
+            ("/queues/burst", json!(1)),
+            ("/tenants", json!([tenant("slow", 0, 12_000), tenant("fast", 1, 10)])),
+        ]));
+        assert!(r.packets.dropped_no_descriptor > 100, "{:?}", r.packets);
+        // All that the NIC waits for is the fetch of those that are.
+        assert!(mean_ns(&r, "nic") < 60.0, "{} ns", mean_ns(&r, "nic"));
     }
 
     #[test]

@@ -125,7 +125,7 @@ fn dma_writes_that_wait_for_their_channel_keep_their_credits() {
             ("/traffic/rate", "39 Mpps".into()),
         ]))
     };
-    let (long, mut short) = (of(64), of(4));
+    let (long, mut short) = (of(64), of(2));
     assert!(short.mean_credits() > 1.2 * long.mean_credits(), "{}", short.mean_credits());
     assert!(short.memory.backend.late_writes() > 0);
     short.results().expect("every balance holds");
