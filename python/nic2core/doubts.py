@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 FULL = 0.998
 """Share of the time for which a link is busy that counts as full."""
 
+WIRE_OVERHEAD = 24
+"""Bytes of preamble, FCS and gap of a frame."""
+
 ENOUGH_PACKETS = 10_000
 """Of a peak's run: a hundred of them lie above the 99th percentile."""
 
@@ -22,7 +25,13 @@ ENOUGH_PACKETS = 10_000
 def doubts(result: Record) -> list[str]:
     """The warnings that are due."""
     numbers = _no_arrival(result) or short_warmup(result)
-    found = (numbers, _few_packets(result), _full_link(result), _premature_reads(result))
+    found = (
+        numbers,
+        _few_packets(result),
+        _full_link(result),
+        _other_sizes(result),
+        _premature_reads(result),
+    )
     return [warning for warning in found if warning]
 
 
@@ -59,6 +68,22 @@ def _full_link(result: Record) -> str:
         f"Warning: {beyond}. A queue that has once formed never drains then, so latencies are "
         "those of the first microseconds. For latencies set traffic.rate to 99 % of the link at "
         "most."
+    )
+
+
+def _other_sizes(result: Record) -> str:
+    """A warning if a capture is to fill so much of a link and its packets come in other sizes."""
+    traffic, packets = result.scenario["traffic"], result.data.packets
+    rate = (traffic or {}).get("rate")
+    drawn = any(t["app"].get("requests") == "drawn" for t in result.scenario["tenants"])
+    if rate is None or traffic["kind"] != "replay" or not drawn or packets.completed == 0:
+        return ""
+    wire_bits = 8 * (packets.completed_gbps / 8 / packets.completed_mpps * 1e3 + WIRE_OVERHEAD)
+    carried = packets.offered_mpps * wire_bits / 1e3
+    return (
+        f"Warning: the capture's times are stretched so that its own packets would be {rate}, and "
+        f"the packets come in the sizes of drawn requests, {carried:.3g} Gbps (app.requests = "
+        '"drawn"). Set tenants.N.app.requests to "from-size" for the sizes of the capture.'
     )
 
 

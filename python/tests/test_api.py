@@ -80,6 +80,12 @@ def test_a_full_link_brings_a_warning() -> None:
     assert not any("link" in str(warning.message) for warning in others)
 
 
+def test_a_replay_whose_packets_come_in_other_sizes_brings_a_warning() -> None:
+    drawn = {"tenants.0.app.requests": "drawn", "run.warmup": "10 us", "run.duration": "100 us"}
+    with pytest.warns(DoubtfulNumbers, match=r"would be 100 Gbps.* drawn requests, 1\d\d Gbps"):
+        api.run("demo", drawn)
+
+
 def test_a_table_is_set_whole() -> None:
     scenario = nic2core.load(DEMO, {"tenants.0.app": {"kind": "l3fwd", "rules": 16}})
     assert scenario.tenants[0].app.kind == "l3fwd"
