@@ -183,6 +183,15 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "a multiple of 64 B up to 4 KiB",
     ),
     (
+        &[
+            "dma_bench={direction='read', size='4 KiB', window='1 MiB'}",
+            "machine.pcie.non_posted_credits=7",
+            "machine.pcie.max_read_request=512 B",
+        ],
+        "dma_bench.size",
+        "at most 3584 B, machine.pcie.non_posted_credits requests",
+    ),
+    (
         &["dma_bench={direction='write', size='256 B', window='64 B'}"],
         "dma_bench.window",
         "256 B to 64 GiB",

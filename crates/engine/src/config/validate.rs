@@ -32,7 +32,9 @@ pub fn violations(scenario: &Scenario) -> Vec<Violation> {
                 "a table",
                 "nothing beside traffic: the device does one or the other",
             );
-            check.below("dma_bench", |check| bench.check(&machine.nic, check));
+            check.below("dma_bench", |check| {
+                bench.check(&machine.nic, machine.pcie.as_ref(), check);
+            });
         }
         check_tenants(check, scenario);
         check_services(check, scenario);

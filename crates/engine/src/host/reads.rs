@@ -101,7 +101,6 @@ impl Host {
     pub(super) fn read_bench(&mut self, at: Ps, first: Line, lines: u32) -> bool {
         let bytes = u64::from(lines) * LINE_BYTES;
         let requests = self.rx.link.as_ref().map_or(1, |l| l.requests(bytes));
-        let requests = requests.min(self.reads.max_requests);
         let free = self.can_read(lines, requests);
         if free {
             self.start_read(at, For::Bench { first, lines }, lines, requests);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::config::Nic;
 use crate::check::Check;
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
+use crate::pcie::config::Pcie;
 use crate::rng::Stream;
 use crate::units::{Duration, Size};
 
@@ -34,18 +35,27 @@ pub struct DmaBench {
 }
 
 impl DmaBench {
-    /// Notes which values cannot be simulated with the credits of `nic`.
-    pub(crate) fn check(&self, nic: &Nic, check: &mut Check) {
+    /// Notes which values cannot be simulated with the credits of `nic` and of the link.
+    pub(crate) fn check(&self, nic: &Nic, pcie: Option<&Pcie>, check: &mut Check) {
         let DmaBench { direction, size, window, interval, overhead, .. } = self;
         let page = Size(4096);
         if !(Size(LINE_BYTES)..=page).contains(size) || !size.0.is_multiple_of(LINE_BYTES) {
             check.refuse("size", size, format!("a multiple of {LINE_BYTES} B up to {page}"));
             return;
         }
-        let most = Size(u64::from(nic.read_credits) * LINE_BYTES);
-        if *direction == Direction::Read && *size > most {
-            let allowed = format!("at most {most}, the lines of machine.nic.read_credits");
-            check.refuse("size", size, allowed);
+        if *direction == Direction::Read {
+            let lines = Size(u64::from(nic.read_credits) * LINE_BYTES);
+            let requests =
+                pcie.map(|p| Size(u64::from(p.non_posted_credits) * p.max_read_request.0));
+            let limits = [
+                (Some(lines), "the lines of machine.nic.read_credits"),
+                (requests, "machine.pcie.non_posted_credits requests of max_read_request"),
+            ];
+            for (most, of) in limits {
+                if let Some(most) = most.filter(|most| size > most) {
+                    check.refuse("size", size, format!("at most {most}, {of}"));
+                }
+            }
         }
         check.within("window", *window, *size..=Size(64 << 30));
         let longest = Duration(1_000_000_000);
