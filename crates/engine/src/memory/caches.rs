@@ -29,8 +29,10 @@ pub(crate) struct Writeback {
 pub(crate) enum Served {
     /// The LLC, or the directory alone for the right to write.
     Llc,
-    /// Another core's cache.
+    /// Another core's cache, which keeps the line.
     Forward,
+    /// A core that may have changed the line, which hands it over or loses the right to write it.
+    Owner,
     /// Memory: the line is on its way under the caller's transaction.
     Memory,
     /// An earlier transaction already brings the line: ask again when it has arrived.
@@ -140,9 +142,9 @@ impl Caches {
         };
         if exclusive {
             // What is in an inclusive LLC may be stale.
-            let forwards = self.writable_in(line, others);
+            let owned = self.writable_in(line, others);
             self.take_exclusive(core, home, kind, known, llc);
-            return if forwards { Served::Forward } else { on_chip };
+            return if owned { Served::Owner } else { on_chip };
         }
         if sharers & me != 0 {
             return on_chip;
@@ -167,7 +169,7 @@ impl Caches {
             None => granted(kind, false, false),
         };
         self.fill(core, home, known, state);
-        if snooped { Served::Forward } else { on_chip }
+        if snooped { Served::Owner } else { on_chip }
     }
 
     /// Whether the LLC keeps a line that a core reads.

@@ -6,7 +6,7 @@ use super::directory::Entry;
 use super::line::Line;
 
 impl Caches {
-    /// Who serves a DMA read of one line: never [`Served::Wait`]. It changes nobody's copy, and a read
+    /// Who serves a DMA read of one line: the LLC, another core or memory. It changes nobody's copy, and a read
     /// that misses allocates nothing.
     #[inline]
     pub(crate) fn io_read(&mut self, line: Line) -> Served {

@@ -7,6 +7,7 @@ mod counts;
 mod directory;
 pub mod dram;
 mod due;
+mod hand_overs;
 mod index;
 mod ingress;
 mod io;

@@ -104,12 +104,7 @@ impl Trial {
             let others = (0..CORES).filter(|&c| c != core);
             let changed = self.writable_in(line, others);
             let served = self.caches.request(core, line, LineKind::App, store, 0);
-            prop_assert!(
-                !changed || served == Served::Forward,
-                "{:?}: a core has {}",
-                served,
-                line
-            );
+            prop_assert_eq!(changed, served == Served::Owner, "{:?} of {}", served, line);
             if served == Served::Memory {
                 prop_assert!(!self.dirty(line), "memory is read for {}, which is dirty", line);
                 prop_assert_eq!(self.shadow().in_memory(line), newest, "memory's {} is old", line);

@@ -5,6 +5,7 @@ use super::caches::{Caches, Served};
 use super::config::Hierarchy;
 use super::counts::{ByKind, Counts};
 use super::dram::Dram;
+use super::hand_overs::HandOvers;
 use super::line::{Line, LineKind, node_of};
 use super::placement::Written;
 use super::placement::config::Policy;
@@ -36,6 +37,7 @@ pub(crate) struct Memory {
     prefetchers: Vec<Prefetcher>,
     pub(crate) backend: Backend,
     latencies: Latencies,
+    hand_overs: HandOvers,
     pub(crate) swept: Swept,
     pub(crate) counts: Counts,
     /// By node.
@@ -66,6 +68,8 @@ impl Memory {
             prefetchers: Prefetcher::for_cores(parts),
             backend: Backend::new(parts, dram, latencies.llc + parts.llc.memory_latency.ps()),
             latencies,
+            // The next snoop is on its way to the new owner when that gets the line.
+            hand_overs: HandOvers::new(latencies.llc + latencies.forward - cycles(noc)),
             swept: Swept::new(lines),
             counts: Counts::new(cores),
             traffic: Default::default(),
@@ -159,6 +163,10 @@ impl Memory {
         let answer = match served {
             Served::Llc => Some(now + self.latencies.llc),
             Served::Forward => Some(now + self.latencies.llc + self.latencies.forward),
+            Served::Owner => {
+                let turn = self.hand_overs.turn(now, line);
+                Some(turn + self.latencies.llc + self.latencies.forward)
+            }
             Served::Wait(other) => {
                 if self.backend.reads.wait(other, requester, core) {
                     self.prefetchers[core as usize].arrived();
@@ -251,7 +259,7 @@ impl Memory {
         match self.caches.io_read(line) {
             Served::Llc => Some(now + self.latencies.llc),
             Served::Forward => Some(now + self.latencies.llc + self.latencies.forward),
-            Served::Memory | Served::Wait(_) => None,
+            Served::Memory | Served::Wait(_) | Served::Owner => None,
         }
     }
 

@@ -1,0 +1,73 @@
+//! Lines that pass from core to core: their home takes one hand-over of a line at a time.
+
+use super::line::Line;
+use crate::time::Ps;
+
+/// Lines whose last hand-over is known. A line that is not, because another took its place, is as if
+/// its last were long over: as many as this rarely change hands within the time of one.
+const LINES: usize = 1024;
+
+/// When the last hand-over of a line is over.
+#[derive(Clone, Debug)]
+pub(super) struct HandOvers {
+    last: Vec<(Line, Ps)>,
+    /// What one takes of the home's time with the line: until a snoop would find it where it goes.
+    takes: Ps,
+}
+
+impl HandOvers {
+    pub(super) fn new(takes: Ps) -> HandOvers {
+        HandOvers { last: vec![(Line::MAX, Ps::ZERO); LINES], takes }
+    }
+
+    /// A request at `now` wants the line of another core: when its turn is.
+    #[inline]
+    pub(super) fn turn(&mut self, now: Ps, line: Line) -> Ps {
+        let last = &mut self.last[line as usize % LINES];
+        let turn = if last.0 == line { now.max(last.1) } else { now };
+        *last = (line, turn + self.takes);
+        turn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::dram::Dram;
+    use crate::memory::line::LineKind;
+    use crate::memory::placement::config::Policy;
+    use crate::memory::system::Memory;
+    use crate::testing::machine;
+
+    #[test]
+    fn hand_overs_of_a_line_follow_each_other_and_those_of_two_do_not() {
+        let mut h = HandOvers::new(Ps(20));
+        let turns = [(100, 7), (101, 7), (102, 8), (130, 7), (200, 7)];
+        let turns = turns.map(|(now, line)| h.turn(Ps(now), line).0);
+        assert_eq!(turns, [100, 120, 102, 140, 200]);
+    }
+
+    /// When cores that want a line at the same time get it, after core 0 has had it to write.
+    fn served(exclusive: bool) -> Vec<Ps> {
+        let machine = machine();
+        let dram = Dram::new(&machine.dram).expect("the DRAM of the tests is one");
+        let ways = vec![u32::MAX; machine.core.count as usize];
+        let mut memory = Memory::new(&machine.hierarchy(), Policy::Ddio, dram, ways, 0b11, 1 << 20);
+        memory.fill_at_once(7, LineKind::App, true);
+        let request = |core| memory.request(Ps(0), 7, LineKind::App, core, 0, exclusive);
+        [1, 0, 1].map(request).into_iter().map(|at| at.expect("it is on the chip")).collect()
+    }
+
+    #[test]
+    fn a_line_that_cores_write_in_turn_passes_once_in_a_snoop() {
+        let machine = machine();
+        let cycles = |n: u32| machine.core.frequency.clock().at(u64::from(n));
+        let (noc, llc, l2) =
+            (machine.noc.latency_cycles, machine.llc.latency_cycles, machine.l2.latency_cycles);
+        let first = cycles(llc + noc + 2 * noc + l2);
+        let each = first - cycles(noc);
+        assert_eq!(served(true), [first, first + each, first + each + each]);
+        // The first reader takes the right to write it; all find it in the LLC then.
+        assert_eq!(served(false), [first, cycles(llc + noc), cycles(llc + noc)]);
+    }
+}
