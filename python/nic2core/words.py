@@ -38,6 +38,9 @@ STAGES = {
 }
 """The stages of the path, for people."""
 
+ONE_CORE = "one core"
+"""What drops packets where one is full and others have room."""
+
 FULL_CORE = 0.95
 """Share of time for which a core is busy that has no room for more: packets come in bunches."""
 
@@ -162,14 +165,14 @@ def limiter(result: Record) -> str:
     if idle(result):
         return "drops" if packets.offered > 0 else "nothing"
     if packets.drop_share > 0:
-        return "one core" if _core_is_full(result) else "bursts" if _bursty(result) else "drops"
+        return ONE_CORE if _core_is_full(result) else "bursts" if _bursty(result) else "drops"
     return FAILED["rate"][0] if result.behind else "the offered load"
 
 
 def limit(result: Record) -> str:
     """The same for a table, and the stage that is next."""
     name = limiter(result).removeprefix("the ").removeprefix("a ")
-    if result.limited or idle(result):
+    if result.limited or idle(result) or name == ONE_CORE:
         return name
     return f"{name} ({stage(result.model.cause)} next)"
 
@@ -261,6 +264,12 @@ def _arithmetic(result: Record) -> str:
     model = result.model
     full = next(u for u in model.used if u.name == model.full)
     per, (_, what) = what_for(full), work(result.data)
+    if full.name == "cores" and _core_is_full(result):
+        busiest, mean = (percent(s) for s in _core_shares(result))
+        return (
+            f"the fullest of {full.credits} is busy {busiest} of the time and the mean {mean}; as "
+            f"RSS deals the flows they do {three(model.allows[full.name])} M {what}/s"
+        )
     pool = model.pools.get(full.name)
     usable = usable_credits(result, full)
     if usable < full.credits:
@@ -284,7 +293,8 @@ def _arithmetic(result: Record) -> str:
 def usable_credits(result: Record, use: Use) -> int:
     """The credits of a domain that can be in use at once: of lines, those of whole TLPs."""
     pool = result.model.pools.get(use.name)
-    return use.credits if pool is None else round(pool.credits)
+    # Of cores, a pool has as many as the fullest has the work of.
+    return use.credits if pool is None or use.name == "cores" else round(pool.credits)
 
 
 def allowed(result: Record, use: Use) -> str:

@@ -98,8 +98,8 @@ UNEVEN = {"traffic.flows": 4, "traffic.sizes.size": "64 B", "tenants.0.app.packe
           "run.warmup": "200 us", "run.duration": "400 us"}  # fmt: skip
 """Of four flows RSS makes one queue two, two others one each, and the last none."""
 
-# A full queue whose driver posts single descriptors makes the NIC wait for a fetch with every packet,
-# or drop it: a state of its own, that any change ends. So these post in batches, as drivers do.
+# A full queue whose driver posts single descriptors makes the NIC drop a packet, or wait for a fetch
+# with each: a state of its own, that any change ends. So these post in batches, as drivers do.
 POSTS = {"queues.burst": 1, "queues.post_batch": 32}
 
 
@@ -147,6 +147,42 @@ def test_a_core_that_posts_and_rings_for_each_packet_is_named_when_it_is_full() 
     said = {h.change.domain: h for h in check(result, jobs=2)}["cores"]
     assert said.predicted == pytest.approx(said.measured, rel=0.2)
     assert said.predicted > 0.3
+
+
+def test_flows_that_rss_deals_unevenly_limit_by_the_fullest_core() -> None:
+    times = {"run.warmup": "200 us", "run.duration": "400 us"}
+    result = api.run("explain-cpu", times | {"traffic.flows": 5, "traffic.rate": "4 Mpps"})
+    assert (result.model.cause, result.limited) == ("cores", True)
+    assert result.model.rate == pytest.approx(result.mpps, rel=0.02)
+    said = words.verdict(result)
+    assert "the fullest of 4 is busy 100 % of the time and the mean 75.0 %; as RSS deals" in said
+    # Dealt evenly the same cores do more, as many times as the fullest has more than the mean.
+    even = api.run("explain-cpu", times | {"traffic.rate": "4 Mpps"})
+    assert even.mpps / result.mpps == pytest.approx(4 / 3, rel=0.02)
+    assert "4 cores / (" in words.verdict(even)
+
+
+ANSWERS = {
+    "tenants.0.app": {"kind": "kvs", "keys": 1000, "item": "1 KiB", "gets": "100 %"},
+    "queues.tx_descriptors": 64,
+    "run.warmup": "600 us",
+    "run.duration": "400 us",
+}
+"""Requests of 62 bytes, and answers of 1 KiB."""
+
+
+def test_a_link_that_is_full_of_answers_is_named() -> None:
+    result = api.run(
+        "explain-cpu", ANSWERS | {"traffic.rate": "8 Mpps", "machine.nic.link": "50 Gbps"}
+    )
+    assert (result.model.cause, result.limited) == ("wire", True)
+    assert result.model.rate == pytest.approx(50e3 / (8 * 1048), rel=0.01)
+    assert result.model.rate == pytest.approx(result.mpps, rel=0.05)
+    helps = {h.change.domain: h for h in check(result, jobs=2)}
+    for name, said in helps.items():
+        assert said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05), name
+    assert max(helps, key=lambda name: helps[name].predicted) == "wire"
+    assert helps["wire"].predicted > 0.2
 
 
 def test_a_window_larger_than_the_open_reads_offers_no_more() -> None:

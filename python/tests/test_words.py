@@ -94,7 +94,7 @@ def test_one_full_core_beside_idle_ones_is_told(calm: Result) -> None:
     )
     packets = calm.data.packets.model_copy(update={"drop_share": 0.15})
     run = replace(calm, data=calm.data.model_copy(update={"core_time": time, "packets": packets}))
-    assert words.limit(run) == "one core (memory bus next)"
+    assert words.limit(run) == "one core"
     assert (
         "dropped while one core is full (99.0 % busy; the mean of all is 25.0 %)"
     ) in words.verdict(run)

@@ -51,8 +51,9 @@ pub(super) struct DomainCounters {
     pub(super) reading: Occupancy,
     /// Those whose data is at the NIC and not yet on the wire.
     pub(super) sending: Occupancy,
-    /// Bits on the network link, all overheads included.
+    /// Bits that have come over the network link and that have gone, all overheads included.
     pub(super) link_bits: u64,
+    pub(super) sent_bits: u64,
 }
 
 impl DomainCounters {
@@ -69,7 +70,7 @@ impl DomainCounters {
         self.sending.reset(now);
         self.held_back.reset(now);
         self.late.reset(now);
-        self.link_bits = 0;
+        (self.link_bits, self.sent_bits) = (0, 0);
     }
 
     /// A frame has come in over the network link.
@@ -139,11 +140,14 @@ impl Host {
         let c = &self.meters.domains;
         let mut domains = Vec::new();
         if let Some(rate) = self.scenario.machine.nic.link {
-            // A frame takes its bits at the line rate, preamble, check sequence and gap included.
-            let busy = u128::from(c.link_bits) * PS_PER_S / u128::from(rate.0);
+            // The busier direction. A frame takes its bits at the line rate, preamble, check sequence
+            // and gap included.
+            let (bits, frames) =
+                (c.link_bits, self.meters.offered).max((c.sent_bits, self.meters.transmitted));
+            let busy = u128::from(bits) * PS_PER_S / u128::from(rate.0);
             domains.push(Domain {
                 holds_reads_ps: c.sending.time(self.meters.now),
-                ..domain("wire", "frame", 1, busy as u64, self.meters.offered)
+                ..domain("wire", "frame", 1, busy as u64, frames)
             });
         }
         domains.push(self.pool("nic-sram", "B", self.rx.sram_bytes(), &c.sram));

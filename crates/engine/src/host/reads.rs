@@ -238,6 +238,7 @@ impl Host {
             };
             let here = at;
             at = line.sends(here, bits);
+            self.meters.domains.sent_bits += bits;
             self.meters.domains.sending.enter(here, lines.into());
             self.meters.domains.sending.leave(at, lines.into());
         }
