@@ -98,7 +98,7 @@ UNEVEN = {"traffic.flows": 4, "traffic.sizes.size": "64 B", "tenants.0.app.packe
           "run.warmup": "200 us", "run.duration": "400 us"}  # fmt: skip
 """Of four flows RSS makes one queue two, two others one each, and the last none."""
 
-# A full queue whose driver posts single descriptors makes the NIC drop a packet, or wait for a fetch
+# A full queue whose driver posts single descriptors makes the NIC drop packets, or wait for a fetch
 # with each: a state of its own, that any change ends. So these post in batches, as drivers do.
 POSTS = {"queues.burst": 1, "queues.post_batch": 32}
 
