@@ -60,6 +60,9 @@ def _packets(result: Record) -> Iterator[Number]:
     packets, transport = result.data.packets, result.data.transport
     if transport is not None:
         yield _number("goodput", transport.goodput_gbps, "Gbit/s")
+        again = transport.sent_again / transport.sent if transport.sent else 0.0
+        yield Number("sent again", words.percent(again).removesuffix(" %"), "%")
+        yield Number("window", three(transport.mean_window), "packets")
     yield _number("completed", packets.completed_mpps, "Mpps")
     yield Number("network", three(packets.completed_gbps), "Gbit/s")
     yield Number("offered", three(packets.offered_mpps), "Mpps")

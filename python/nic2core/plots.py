@@ -13,6 +13,8 @@ from nic2core.explain.quantity import nanoseconds, size_bytes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
+
     from nic2core.record import Record
     from nic2core.results_model import CauseTraffic, Distribution, Series
 
@@ -76,6 +78,24 @@ def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.F
     figure.update_layout(barmode="stack", barnorm="percent" if shares else "")
     figure.update_xaxes(title=f"share of the {whole}, %" if shares else f"{whole}, µs")
     return _style(figure, height=190 + 60 * len(results), bars=True)
+
+
+def over(table: pl.DataFrame, keys: Sequence[str], column: str) -> go.Figure:
+    """A column of a sweep over its first key: a line for each combination of the other keys."""
+    first, rest = keys[0], list(keys[1:])
+    figure = go.Figure()
+    groups = table.group_by(rest, maintain_order=True) if rest else [((), table)]
+    for number, (values, rows) in enumerate(groups):
+        figure.add_scatter(
+            name=", ".join(f"{k} = {v}" for k, v in zip(rest, values, strict=True)),
+            x=rows[first].to_list(),
+            y=rows[column].to_list(),
+            mode="lines+markers",
+            line={"color": palette.run(number), "width": 2.5},
+        )
+    figure.update_xaxes(title=first)
+    figure.update_yaxes(title=column, rangemode="tozero")
+    return _style(figure, legend=bool(rest))
 
 
 def latency_cdf(results: Sequence[Record]) -> go.Figure:

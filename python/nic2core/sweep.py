@@ -24,6 +24,8 @@ from nic2core.words import limit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    import plotly.graph_objects as go
+
     from nic2core.results import Result
 
 LOOK_S = 0.1
@@ -53,6 +55,18 @@ class Sweep:
         """One row per point: what was changed and what came out."""
         return pl.DataFrame([row(r) for r in self.results])
 
+    def plot(self, column: str = "rate_mps") -> go.Figure:
+        """A column of the table over the first key that was varied, a line per value of others."""
+        from nic2core import plots
+
+        keys = list(self.results[0].settings) if self.results else []
+        if column not in self.table.columns or not keys:
+            raise UserError(
+                f"plot: there is no column {column!r} in this sweep; expected one of "
+                f"{', '.join(self.table.columns)}."
+            )
+        return plots.over(self.table, keys, column)
+
     def report(self, path: str | Path) -> Path:
         """Write the comparison as one HTML file."""
         from nic2core.report import write_report
@@ -79,11 +93,13 @@ class Sweep:
 
     def __repr__(self) -> str:
         """The table, for people at a prompt."""
-        return f"Sweep of {len(self)} runs, {self.planned} planned\n{self.table}"
+        with pl.Config(tbl_cols=-1):
+            return f"Sweep of {len(self)} runs, {self.planned} planned\n{self.table}"
 
     def _repr_html_(self) -> str:
         """The table, for a notebook."""
-        return self.table._repr_html_()
+        with pl.Config(tbl_cols=-1):
+            return self.table._repr_html_()
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)
@@ -108,6 +124,9 @@ def row(result: Result) -> dict[str, Any]:
         **result.settings,
         "rate_mps": rate,
         "of": what,
+        "offered_mpps": data.packets.offered_mpps,
+        "gbps": data.packets.completed_gbps,
+        "goodput_gbps": None if data.transport is None else data.transport.goodput_gbps,
         "drop_share": data.packets.drop_share,
         "p99_ns": result.p99_ns,
         "memory_gbytes_per_s": data.memory.bandwidth_gbytes_per_s,

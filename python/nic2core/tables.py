@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from nic2core.stages import stages
+from nic2core.words import DELAYS
 
 if TYPE_CHECKING:
-    from nic2core.results_model import Results
+    from nic2core.results_model import Distribution, Results
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,15 +24,7 @@ class Tables:
     def latency(self) -> pl.DataFrame:
         """One row per stage of the path: count, mean and percentiles."""
         return pl.DataFrame(
-            [
-                {
-                    "stage": s.stage,
-                    "count": s.distribution.count,
-                    "mean_ns": s.distribution.mean_ns,
-                    **{f"p{p:g}_ns": v for p, v in s.distribution.percentiles_ns},
-                }
-                for s in self.data.latency
-            ]
+            [{"stage": s.stage, **_spread(s.distribution)} for s in self.data.latency]
         )
 
     @property
@@ -85,6 +78,23 @@ class Tables:
         return pl.DataFrame(rows, schema=schema)
 
     @property
+    def transport(self) -> pl.DataFrame:
+        """One row per delay that closed-loop senders see; none without such senders."""
+        transport = self.data.transport
+        if transport is None:
+            return pl.DataFrame()
+        delays = {name: getattr(transport, name) for name in DELAYS}
+        return pl.DataFrame([{"delay": n, **_spread(d)} for n, d in delays.items()])
+
+    @property
+    def senders(self) -> pl.DataFrame:
+        """One row with what closed-loop senders did; none without them."""
+        transport = self.data.transport
+        return pl.DataFrame(
+            [] if transport is None else [transport.model_dump(exclude=set(DELAYS))]
+        )
+
+    @property
     def series(self) -> pl.DataFrame:
         """One row per sampling interval; `time_ns` is the begin of the interval."""
         series = self.data.series
@@ -108,5 +118,13 @@ class Tables:
             "stages": self.stages,
             "tenants": self.tenants,
             "dma": self.dma,
+            "transport": self.transport,
+            "senders": self.senders,
             "series": self.series,
         }
+
+
+def _spread(distribution: Distribution) -> dict[str, float]:
+    """A distribution as columns."""
+    percentiles = {f"p{p:g}_ns": v for p, v in distribution.percentiles_ns}
+    return {"count": distribution.count, "mean_ns": distribution.mean_ns, **percentiles}

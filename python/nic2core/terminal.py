@@ -20,9 +20,10 @@ from nic2core.percentiles import percentile
 from nic2core.sweep import Progress as SweepProgress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nic2core.results import Result
+    from nic2core.results_model import Distribution
 
 RUN_WIDTH = 12
 """Cells of a terminal that a run of a comparison has at least: the widest words are ten."""
@@ -87,7 +88,7 @@ def show_result(result: Result) -> None:
     if result.peak is not None:
         console.print(words.peak(result.peak))
     warn([result])
-    tables = [_main(result), _path(result), _latency(result), _memory(result)]
+    tables = [_main(result), _path(result), _latency(result), _senders(result), _memory(result)]
     drawn = [table for table in tables if table.row_count]
     console.print(Padding(Group(*drawn), (1, 0, 0, 0)))
 
@@ -133,12 +134,26 @@ def _path(result: Result) -> Table:
 
 
 def _latency(result: Result) -> Table:
-    table = _table("Latency by stage", "stage", "mean", "p50", "p99", "p99.9", "")
-    whole = max((s.distribution.mean_ns for s in result.data.latency), default=0.0) or 1.0
-    for stage in result.data.latency:
-        spread = stage.distribution
+    spreads = {words.LATENCIES.get(s.stage, s.stage): s.distribution for s in result.data.latency}
+    return _delays("Latency by stage", "stage", spreads)
+
+
+def _senders(result: Result) -> Table:
+    transport = result.data.transport
+    spreads = {
+        name: getattr(transport, delay)
+        for delay, name in words.DELAYS.items()
+        if transport is not None
+    }
+    return _delays("What closed-loop senders see", "delay", spreads)
+
+
+def _delays(title: str, of: str, spreads: Mapping[str, Distribution]) -> Table:
+    table = _table(title, of, "mean", "p50", "p99", "p99.9", "")
+    whole = max((s.mean_ns for s in spreads.values()), default=0.0) or 1.0
+    for name, spread in spreads.items():
         table.add_row(
-            words.LATENCIES.get(stage.stage, stage.stage),
+            name,
             words.time(spread.mean_ns),
             *(words.time(percentile(spread, p)) for p in (50.0, 99.0, 99.9)),
             bar(spread.mean_ns / whole),

@@ -57,6 +57,14 @@ LATENCIES = {
 }
 """The stages of a packet's latency, for people; `total` ends with the request, before transmit."""
 
+DELAYS = {
+    "rtt": "round trip",
+    "fabric_delay": "outside the server",
+    "host_delay": "in the server",
+    "read_latency": "a whole read",
+}
+"""What closed-loop senders see, for people."""
+
 CAUSES = {
     "nic-rx-wr": "NIC writes received packets",
     "nic-tx-rd": "NIC reads packets to send",

@@ -4,6 +4,7 @@ import signal
 import threading
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 from nic2core import UserError, engine, sweep
@@ -84,6 +85,19 @@ def test_the_table_has_a_row_per_point(fake_engine: list[int]) -> None:
     assert table["run.seed"].to_list() == [1, 2]
     assert set(table.columns) > {"rate_mps", "of", "p99_ns", "memory_gbytes_per_s", "limited_by"}
     assert fake_engine == [1, 2]
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_others() -> None:
+    done = sweep("any.toml", {"run.seed": [1, 2], "placement.io_ways": [2, 4]})
+    figure = done.plot("memory_gbytes_per_s")
+    assert [line.name for line in figure.data] == ["placement.io_ways = 2", "placement.io_ways = 4"]
+    assert list(figure.data[0].x) == [1, 2]
+    shown = done.table.filter(pl.col("placement.io_ways") == 4)["memory_gbytes_per_s"]
+    assert list(figure.data[1].y) == shown.to_list()
+    assert "…" not in repr(done), "all columns are shown"
+    with pytest.raises(UserError, match="no column 'speed' in this sweep; expected one of case"):
+        done.plot("speed")
 
 
 @pytest.mark.parametrize("values", [3, "2, 4", []])

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
-from nic2core import Result
+from nic2core import Result, api
+from nic2core.percentiles import percentile
+from nic2core.terminal import show_result
 
 
 def test_hit_ratio_is_hits_by_accesses(ddio: Result) -> None:
@@ -40,3 +44,21 @@ def test_a_run_without_packets_has_tables(packetless: Result) -> None:
     assert tables["latency"].is_empty()
     assert tables["series"].is_empty()
     assert not tables["memory"].is_empty()
+
+
+def test_closed_loop_senders_have_a_row_per_delay(
+    ddio: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ddio.tables.transport.is_empty()
+    assert ddio.tables.senders.is_empty()
+    with warnings.catch_warnings(action="ignore"):
+        result = api.run("host-congestion", {"run.warmup": "0.2 ms", "run.duration": "0.1 ms"})
+    delays, senders = result.tables.transport, result.tables.senders
+    assert delays["delay"].to_list() == ["rtt", "fabric_delay", "host_delay", "read_latency"]
+    assert result.data.transport is not None
+    assert delays["p99_ns"][0] == percentile(result.data.transport.rtt, 99)
+    assert senders["sent"].to_list() == [result.data.transport.sent]
+    show_result(result)
+    shown = capsys.readouterr().out
+    for text in ("What closed-loop senders see", "round trip", "sent again"):
+        assert text in shown
