@@ -32,9 +32,11 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
             _ => bad(),
         });
     }
+    // As people write them, too: a micro sign or a Greek letter, and Gbit/s.
+    let known = unit.replace(['\u{b5}', '\u{3bc}'], "u").replace("bit/s", "bps");
     let scale = units
         .iter()
-        .find(|u| u.0 == unit)
+        .find(|u| u.0 == known)
         .ok_or_else(|| match unit {
             "" => format!("\"{text}\" has no unit; expected {}", allowed()),
             _ => format!("\"{text}\" has the unit \"{unit}\"; expected {}", allowed()),
@@ -226,6 +228,18 @@ mod tests {
                 _ => assert_eq!(text.parse::<Frequency>().unwrap().to_string(), text),
             }
         }
+    }
+
+    #[test]
+    fn units_are_read_as_people_write_them() {
+        for text in ["4 us", "4 \u{b5}s", "4 \u{3bc}s"] {
+            assert_eq!(text.parse::<Duration>(), Ok(Duration(4_000_000)), "{text}");
+        }
+        for text in ["100 Gbps", "100 Gbit/s", "100000 Mbit/s"] {
+            assert_eq!(text.parse::<BitRate>(), Ok(BitRate(100_000_000_000)), "{text}");
+        }
+        let e = "4 m/s".parse::<BitRate>().unwrap_err();
+        assert!(e.contains("the unit \"m/s\""), "{e}");
     }
 
     #[test]

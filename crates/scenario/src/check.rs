@@ -56,7 +56,11 @@ impl<'s> Checker<'s> {
             (Value::Integer(i), types) if types.contains(&"integer") => {
                 let (low, high) = range(schema);
                 if *i < low || *i > high {
-                    self.wrong(node, key, "is out of range", format!("{low} to {high}"));
+                    // What an integer can hold is no range that a user is to choose from.
+                    let held = *i < low && high >= i128::from(u32::MAX);
+                    let allowed =
+                        if held { format!("at least {low}") } else { format!("{low} to {high}") };
+                    self.wrong(node, key, "is out of range", allowed);
                 }
             }
             (Value::Integer(_) | Value::Float(_), types) if types.contains(&"number") => {}
@@ -403,7 +407,7 @@ mod tests {
         }
         assert_eq!(
             errors("count = -1"),
-            ["f, line 1: count = -1 is out of range; allowed: 0 to 4294967295."]
+            ["f, line 1: count = -1 is out of range; allowed: at least 0."]
         );
         assert_eq!(
             errors("count = 1.5"),

@@ -189,6 +189,10 @@ impl Queues {
             }
         }
         let ring = self.rx_descriptors;
+        if !(1..=MAX_DESCRIPTORS).contains(&ring) {
+            // What relates to an impossible ring would only repeat its fault.
+            return;
+        }
         if let Some(buffers) = self.pool_buffers
             && buffers < ring
         {
@@ -197,8 +201,8 @@ impl Queues {
             check.refuse("pool_buffers", buffers, allowed);
         }
         let what = " (queues.rx_descriptors)";
-        check.within_what("burst", self.burst, 1..=ring.max(1), what);
-        check.within_what("post_batch", self.post_batch, 1..=ring.max(1), what);
+        check.within_what("burst", self.burst, 1..=ring, what);
+        check.within_what("post_batch", self.post_batch, 1..=ring, what);
         let what = " (the smaller of queues.rx_descriptors and queues.tx_descriptors): unreported packets hold both";
         let both = 1..=ring.min(self.tx_descriptors).max(1);
         check.within_what("tx_completion_batch", self.tx_completion_batch, both, what);
