@@ -65,6 +65,23 @@ def load(path: str | Path, overrides: Mapping[str, Any] | None = None, **more: A
 def prepare(source: Source, changes: Mapping[str, Any] | None = None) -> Prepared:
     """Read and check what shall run, with some keys changed."""
     overrides = _as_json(dict(changes or {}))
+    try:
+        return _prepare(source, overrides)
+    except UserError as error:
+        hints = [_of_kind(key, value) for key, value in overrides.items() if key.endswith(".kind")]
+        if not hints:
+            raise
+        raise UserError("\n".join([str(error), *hints])) from None
+
+
+def _of_kind(key: str, kind: object) -> str:
+    """What is to be done about a table of which only the kind was set."""
+    table = key.removesuffix(".kind")
+    whole = f"{{ kind = {json.dumps(kind)}, ... }}"
+    return f"{key}: a table of another kind has other keys. Set it whole: {table} = {whole}."
+
+
+def _prepare(source: Source, overrides: dict[str, Any]) -> Prepared:
     if isinstance(source, str | Path):
         sets = [f"{key}={toml_value(value)}" for key, value in overrides.items()]
         path = find(source)

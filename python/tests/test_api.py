@@ -71,6 +71,12 @@ def test_a_table_keeps_what_is_not_named_whatever_the_scenario_came_from() -> No
     assert prepare(nic2core.load("host-congestion"), other).scenario == of_file
 
 
+def test_a_kind_that_is_set_alone_is_refused_with_what_to_do() -> None:
+    with pytest.raises(UserError, match=r"Set it whole: traffic.control = \{ kind = \"dctcp\", "):
+        prepare("host-congestion", {"traffic.control.kind": "dctcp"})
+    prepare("host-congestion", {"traffic.control": {"kind": "dctcp"}})
+
+
 def test_a_full_link_brings_a_warning() -> None:
     short = {"run.warmup": "0.1 ms", "run.duration": "0.1 ms"}
     with pytest.warns(DoubtfulNumbers, match="wants .* brings"):
