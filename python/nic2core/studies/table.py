@@ -75,7 +75,9 @@ _STYLES = {"yes": "green", "no": "bold red", "absent": "bold red", "blind": "dim
 def claims_table(judged: Sequence[Judged], tolerance: Tolerance) -> Table:
     """Claim | published | simulated | error | holds."""
     table = Table(title_justify="left", show_lines=False)
-    table.add_column("claim", overflow="fold")
+    # An id that is broken cannot be copied.
+    longest = max((len(j.claim.id) for j in judged), default=0)
+    table.add_column("claim", overflow="fold", min_width=longest)
     for heading in ("published", "simulated", "error", "holds"):
         table.add_column(heading)
     for j in judged:

@@ -1,4 +1,7 @@
+from io import StringIO
+
 import pytest
+from rich.console import Console
 
 from nic2core.studies import PAPERS, load_study
 from nic2core.studies.claim import (
@@ -9,6 +12,7 @@ from nic2core.studies.claim import (
     load_claims,
     parse_claims,
 )
+from nic2core.studies.table import claims_table
 
 RELATIVE = Tolerance(15, "relative")
 POINTS = Tolerance(12, "points")
@@ -118,3 +122,15 @@ def claim_text(ident: str = "p/fig1a/x", kind: str = "value", published: str = "
 def test_an_ambiguous_claim_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         parse_claims("p", HEAD + text)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_ids_can_be_copied_from_a_narrow_terminal(paper: str) -> None:
+    file = load_claims(paper)
+    judged = [
+        judge(claim, Simulated(12.3, 45.6, holds=True), file.tolerance) for claim in file.claims
+    ]
+    console = Console(width=80, record=True, file=StringIO())
+    console.print(claims_table(judged, file.tolerance))
+    shown = console.export_text()
+    assert [claim.id for claim in file.claims if claim.id not in shown] == []
