@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from nic2core.results_model import Distribution
 from nic2core.stages import stages
-from nic2core.words import DELAYS
 
 if TYPE_CHECKING:
-    from nic2core.results_model import Distribution, Results
+    from nic2core.results_model import Results, TransportResults
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,16 +83,15 @@ class Tables:
         transport = self.data.transport
         if transport is None:
             return pl.DataFrame()
-        delays = {name: getattr(transport, name) for name in DELAYS}
-        return pl.DataFrame([{"delay": n, **_spread(d)} for n, d in delays.items()])
+        return pl.DataFrame([{"delay": n, **_spread(d)} for n, d in _delays(transport).items()])
 
     @property
     def senders(self) -> pl.DataFrame:
         """One row with what closed-loop senders did; none without them."""
         transport = self.data.transport
-        return pl.DataFrame(
-            [] if transport is None else [transport.model_dump(exclude=set(DELAYS))]
-        )
+        if transport is None:
+            return pl.DataFrame()
+        return pl.DataFrame([transport.model_dump(exclude=set(_delays(transport)))])
 
     @property
     def series(self) -> pl.DataFrame:
@@ -122,6 +121,11 @@ class Tables:
             "senders": self.senders,
             "series": self.series,
         }
+
+
+def _delays(transport: TransportResults) -> dict[str, Distribution]:
+    """The distributions among what closed-loop senders measured."""
+    return {name: value for name, value in transport if isinstance(value, Distribution)}
 
 
 def _spread(distribution: Distribution) -> dict[str, float]:

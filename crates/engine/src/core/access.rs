@@ -1,7 +1,7 @@
 //! Loads and stores: how they are dispatched, and what they wait for.
 
 use super::ask::Ask;
-use super::chain::{Deferred, stays_away};
+use super::chain::Deferred;
 use super::in_order::PENDING;
 use super::interval::{Blocked, Core};
 use super::misses::Waiter;
@@ -73,7 +73,7 @@ impl Core {
                         return true;
                     }
                     Err(refusal) => {
-                        if stays_away(memory, found, refusal) {
+                        if refusal.stays_away(memory, found) {
                             self.blocked = Blocked::Register(line);
                         }
                         return false;

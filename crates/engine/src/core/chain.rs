@@ -7,11 +7,8 @@
 use std::ops::Range;
 
 use super::in_order::PENDING;
-use super::misses::Refusal;
 use super::ring::Ring;
 use crate::memory::line::{Line, LineKind};
-use crate::memory::private::Found;
-use crate::memory::system::Memory;
 
 /// Chains that may be under way at once, a bit of a [`ChainSet`] each. A window of 352 instructions
 /// holds eight packets of 44, fewer than any of our applications spends on one.
@@ -180,11 +177,4 @@ fn numbers(mut set: ChainSet) -> impl Iterator<Item = usize> {
             first
         })
     })
-}
-
-/// Whether a line that was `found` and got no miss register comes into no private cache before it
-/// does.
-#[inline]
-pub(super) fn stays_away(memory: &Memory, found: Found, refusal: Refusal) -> bool {
-    found == Found::Nowhere && refusal == Refusal::AllBusy && !memory.prefetches()
 }

@@ -1,7 +1,6 @@
 //! Accesses that waited for their address: how they are issued once the chain has brought it.
 
 use super::ask::Ask;
-use super::chain::stays_away;
 use super::interval::Core;
 use super::misses::Waiter;
 use crate::memory::private::Found;
@@ -43,7 +42,7 @@ impl Core {
                 let (register, free_at) = match self.misses.register_for(d.line) {
                     Ok(register) => register,
                     Err(refusal) => {
-                        self.chains.at(number).missed = stays_away(memory, found, refusal);
+                        self.chains.at(number).missed = refusal.stays_away(memory, found);
                         return false;
                     }
                 };

@@ -3,6 +3,8 @@
 use super::chain::ChainSet;
 use super::ring::Ring;
 use crate::memory::line::{Line, LineKind};
+use crate::memory::private::Found;
+use crate::memory::system::Memory;
 use crate::memory::ways::{EMPTY, matching};
 
 /// An access that waits for a line.
@@ -45,6 +47,15 @@ pub(super) enum Refusal {
     TooManyWaiters,
     /// All registers are busy with other lines.
     AllBusy,
+}
+
+impl Refusal {
+    /// Whether a line that was `found` and got this comes into no private cache before it gets a
+    /// register.
+    #[inline]
+    pub(super) fn stays_away(self, memory: &Memory, found: Found) -> bool {
+        found == Found::Nowhere && self == Refusal::AllBusy && !memory.prefetches()
+    }
 }
 
 /// What the arrival of a line has brought about, besides the accesses that it completes.
