@@ -81,3 +81,13 @@ def test_a_wire_without_a_limit_shows_what_arrives(ddio: Result) -> None:
 def test_only_what_holds_packets_back_is_called_the_limit(ddio: Result, calm: Result) -> None:
     assert {g.stage: g.badge for g in picture(ddio).gauges if g.badge} == {"dram": "LIMITS"}
     assert {g.stage: g.badge for g in picture(calm).gauges if g.badge} == {"dram": "NEXT"}
+
+
+def test_what_limits_on_the_way_out_is_drawn() -> None:
+    short = {"run.warmup": "100 us", "run.duration": "100 us", "traffic.rate": "20 Mpps"}
+    few = {"tenants.0.app.packet_instructions": 50, "queues.tx_descriptors": 2}
+    result = api.run("explain-cpu", short | few | {"traffic.sizes.size": "64 B"})
+    drawn = {g.badge: g.stage for g in picture(result).gauges}
+    assert drawn["LIMITS"] == result.model.cause == "tx-descriptors"
+    arrows = [link.points for link in picture(result).links if link.kind == "net"]
+    assert sum(end[0] < begin[0] for begin, end in arrows) == 2

@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 1272, 452
 """Extent of the drawing, in its own units."""
 
+SENDS = {
+    "tx-descriptors": "TX descriptors",
+    "tx-fetches": "TX descriptor reads",
+    "read-tags": "read tags",
+    "read-credits": "read credits",
+}
+"""Stages of the way out. There is room for one: that which limits, else the first that there is."""
+
 LETTER = 6.2
 """Mean width of a letter of the small text, in the drawing's units."""
 
@@ -150,9 +158,12 @@ def picture(result: Record) -> Picture:
     crossed = [name for name in titles if name in stages]
     # Four stages have no room for their details in a frame as high as the NIC's.
     io_y, io_h = (16, 388) if len(crossed) > 3 else (76, 292)
+    sending = [name for name in SENDS if name in stages]
+    sending.sort(key=lambda name: name != result.limiting_stage.stage)
+    nic_y, nic_h, third = (16, 388, 120) if sending else (76, 292, 130)
     frames = [
         Frame("Wire", 8, 76, 136, 292),
-        Frame("NIC", 176, 76, 164, 292),
+        Frame("NIC", 176, nic_y, 164, nic_h),
         Frame("PCIe and I/O" if "pcie" in stages else "I/O controller", 372, io_y, 200, io_h),
         Frame("Processor", 604, 16, 416, 388),
         Frame("Memory", 1144, 76, 120, 292),
@@ -161,9 +172,9 @@ def picture(result: Record) -> Picture:
     llc_x = 750 if "io-ways" in stages else 616
     llc_end = 876 if "home-trackers" in stages else 1008
     places: dict[str, tuple[str, float, float, float, float]] = {
-        "wire": ("arrivals", 18, 106, 116, 252),
-        "nic-sram": ("input SRAM", 188, 106, 140, 122),
-        "descriptors": ("descriptors", 188, 236, 140, 122),
+        "wire": ("link", 18, 106, 116, 252),
+        "nic-sram": ("input SRAM", 188, nic_y + 30, 140, third - 8),
+        "descriptors": ("RX descriptors", 188, nic_y + 30 + third, 140, third - 8),
         "cores": ("cores", 616, 46, 230, 122),
         "miss-registers": ("miss registers", 854, 46, 154, 122),
         "io-ways": ("LLC: I/O ways", 616, 268, 126, 126),
@@ -174,6 +185,8 @@ def picture(result: Record) -> Picture:
     for row, name in enumerate(crossed):
         step = (io_h - 32) / len(crossed)
         places[name] = (titles[name], 384, io_y + 30 + row * step, 176, step - 8)
+    for name in sending[:1]:
+        places[name] = (SENDS[name], 188, nic_y + 30 + 2 * third, 140, third - 8)
     gauges = []
     for stage in result.stages:
         if stage.stage in places:
@@ -182,7 +195,7 @@ def picture(result: Record) -> Picture:
             if stage.stage != result.limiting_stage.stage:
                 badge = ""
             gauges.append(Gauge(stage.stage, title, stage.load, stage.detail, badge, *box))
-    links = [*_packets(result), *_memory(result, io_y + io_h + 2)]
+    links = [*_packets(result, nic_y + nic_h + 2), *_memory(result, io_y + io_h + 2)]
     bars = [*_hits(result), *_channels(result)]
     captions = [] if "wire" in stages else [_arrivals(result)]
     return Picture(frames, gauges, links, bars, captions, _describe(result))
@@ -199,8 +212,8 @@ def _arrivals(result: Record) -> Caption:
     )
 
 
-def _packets(result: Record) -> Iterator[Link]:
-    """Packets from the wire to the cores, and those that are lost."""
+def _packets(result: Record, nic_end: float) -> Iterator[Link]:
+    """Packets from the wire to the cores and back; those that are lost leave the NIC below."""
     packets = result.data.packets
     if packets.offered == 0:
         return
@@ -211,7 +224,10 @@ def _packets(result: Record) -> Iterator[Link]:
     yield Link("net", ((679, 196), (679, 179)), 5, "", 0, 0)
     if packets.drop_share > 0:
         label = f"{words.percent(packets.drop_share)} dropped"
-        yield Link("drop", ((258, 370), (258, 398)), 5, label, 258, 426)
+        yield Link("drop", ((258, nic_end), (258, nic_end + 20)), 5, label, 258, nic_end + 40)
+    if packets.transmitted > 0:
+        yield Link("net", ((364, 346), (342, 346)), 5, "", 0, 0)
+        yield Link("net", ((168, 346), (146, 346)), 5, "", 0, 0)
 
 
 def _memory(result: Record, io_end: float) -> Iterator[Link]:
