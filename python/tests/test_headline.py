@@ -63,7 +63,9 @@ def test_memory_benchmarks_show_what_they_moved() -> None:
         result.tables.tenants["stream_gbytes_per_s_by_core"].to_list()[0]
         == stream.stream_gbytes_per_s_by_core
     )
-    assert "36 registers / (0.8" in words.verdict(result)
+    # Both are always in use, and so allow the same.
+    said = words.verdict(result)
+    assert "36 registers / (0.8" in said or "3 cores / (1.00 per access" in said
     assert shown["STREAM (a)"] in report_html([result])
 
 

@@ -78,9 +78,11 @@ def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
     spent["miss-registers"] = (stalled - sum(spent.values())) * full
     if "invalidations" in domains:
         spent["invalidations"] = invalidations
-    # The busiest core is full first: what the flows give to the others counts in its measure.
-    even = time.busy_ps / time.busiest_ps if time.busiest_ps > 0 else domains["cores"].credits
-    return Pool(even, 1.0, {"cores": busy - sum(spent.values()), **spent})
+    there_are: float = domains["cores"].credits
+    if data.queues and time.busiest_ps > 0:
+        # The busiest core is full first: what the flows give to the others counts in its measure.
+        there_are = time.busy_ps / time.busiest_ps
+    return Pool(there_are, 1.0, {"cores": busy - sum(spent.values()), **spent})
 
 
 def registers(data: Results, registers: Use, domains: dict[str, Domain], waits: Waits) -> Pool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -73,17 +74,20 @@ _STYLES = {"yes": "green", "no": "bold red", "absent": "bold red", "blind": "dim
 
 
 def claims_table(judged: Sequence[Judged], tolerance: Tolerance) -> Table:
-    """Claim | published | simulated | error | holds."""
-    table = Table(title_justify="left", show_lines=False)
-    # An id that is broken cannot be copied.
-    longest = max((len(j.claim.id) for j in judged), default=0)
-    table.add_column("claim", overflow="fold", min_width=longest)
+    """Claim | published | simulated | error | holds.
+
+    An id that is broken cannot be copied; without its paper, as `--claim` takes it too, and without
+    lines between the columns all have room in a terminal of 80.
+    """
+    ids = [j.claim.id.removeprefix(f"{j.claim.paper}/") for j in judged]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column("claim", width=max(map(len, ids), default=0))
     for heading in ("published", "simulated", "error", "holds"):
         table.add_column(heading)
-    for j in judged:
+    for claim_id, j in zip(ids, judged, strict=True):
         word = verdict(j)
         table.add_row(
-            f"{j.claim.id}\n[dim]{j.claim.statement}[/dim]",
+            f"{claim_id}\n[dim]{j.claim.statement}[/dim]",
             published_text(j),
             simulated_text(j),
             error_text(j, tolerance),
