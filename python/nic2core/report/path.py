@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 1272, 452
 
 SENDS = {
     "tx-descriptors": "TX descriptors",
-    "tx-fetches": "TX descriptor reads",
+    "tx-fetches": "TX reads",
     "read-tags": "read tags",
     "read-credits": "read credits",
 }
