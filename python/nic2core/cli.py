@@ -184,13 +184,21 @@ def report(
     results: Annotated[
         list[Path], typer.Argument(metavar="RESULT...", help="Directories that --out wrote.")
     ],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The HTML file to write.")] = Path(
-        "report.html"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The HTML file to write; by default report.html in the directory of the result, "
+            "where --out of the other commands has it. Of several results it is written to the "
+            "current directory.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Write one HTML file that shows one run, or compares several."""
     from nic2core.report import write_report
 
+    out = out or _report_of(results)
     _writable_file(out)
     found = [(path, r) for path in results for r in load_results(path)]
     labels = [r.label for _, r in found]
@@ -283,6 +291,14 @@ def _one(
         terminal.show_result(result)
     if out is not None:
         _note_files(out)
+
+
+def _report_of(results: list[Path]) -> Path:
+    """Where the report of these results is written: several have no directory in common."""
+    first, *others = results
+    if others:
+        return Path("report.html")
+    return (first if first.is_dir() else first.parent) / "report.html"
 
 
 def _note_files(out: Path) -> None:

@@ -110,6 +110,23 @@ def test_a_list_of_runs_that_is_none_is_told_before_a_run(
 
 
 @pytest.mark.usefixtures("fake_engine")
+def test_the_report_of_one_result_lies_in_its_directory(
+    command: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command("compare", "any.toml", "--vary", "run.seed=1,2", "--out", "cmp") == 0
+    assert command("report", "cmp/01") == 0
+    assert Path("cmp/01/report.html").exists()
+    Path("cmp/01/report.html").unlink()
+    assert command("report", "cmp/01/result.json") == 0
+    assert Path("cmp/01/report.html").exists()
+    Path("cmp/report.html").unlink()
+    assert command("report", "cmp") == 0
+    assert Path("cmp/report.html").exists()
+    assert not Path("report.html").exists()
+
+
+@pytest.mark.usefixtures("fake_engine")
 def test_a_report_tells_runs_of_one_label_apart(
     command: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
