@@ -171,17 +171,43 @@ def _inline(value: Any) -> str:
 
 
 def _set(value: Any, key: str, new: Any) -> None:
-    """Change one key; dots stand between its parts, list items are named by number."""
+    """Change one key; dots stand between its parts, list items are named by number.
+
+    Tables that are not there are made on the way, as with `--set`: what is no key the checker
+    refuses, which knows what there is.
+    """
     *way, last = key.split(".")
-    try:
-        for part in way:
-            value = value[int(part)] if isinstance(value, list) else value[part]
-        if isinstance(value, list):
-            value[int(last)] = _laid_over(value[int(last)], new)
-        else:
-            value[last] = _laid_over(value.get(last), new)
-    except (KeyError, IndexError, ValueError, TypeError):
-        raise UserError(f"`{key}` is not a key of this scenario.") from None
+    walked: list[str] = []
+    for part in way:
+        at = _place(value, part, walked, key)
+        value = value[at] if isinstance(value, list) else value.setdefault(at, {})
+        walked.append(part)
+    at = _place(value, last, walked, key)
+    old = value[at] if isinstance(value, list) else value.get(at)
+    value[at] = _laid_over(old, new)
+
+
+def _place(value: Any, part: str, walked: list[str], key: str) -> Any:
+    """Where a part of a key leads in a table or a list."""
+    if isinstance(value, dict):
+        return part
+    where = ".".join(walked)
+    if not isinstance(value, list):
+        raise UserError(
+            f"{key} goes into {where}, which is {toml_value(value)} and no table; allowed: to set "
+            f"{where} itself."
+        )
+    numbers = [str(number) for number in range(len(value))]
+    if part not in numbers:
+        tables = {n: item for n, item in enumerate(value) if isinstance(item, dict)}
+        names = {item["name"]: n for n, item in tables.items() if "name" in item}
+        rest = key.removeprefix(f"{where}.{part}")
+        meant = f"; did you mean {where}.{names[part]}{rest}?" if part in names else "."
+        raise UserError(
+            f'{key} has no element "{part}" in {where} to go to; allowed: {", ".join(numbers)}'
+            f"{meant}"
+        )
+    return int(part)
 
 
 def _laid_over(old: Any, new: Any) -> Any:

@@ -3,9 +3,12 @@
 Generated from `schema/scenario.schema.json` by `python -m tools.codegen`: do not edit.
 """
 
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from nic2core._core import UserError
+from nic2core.meant import did_you_mean
 
 
 class Model(BaseModel):
@@ -22,12 +25,24 @@ class Model(BaseModel):
         validate_by_name=True,
     )
 
+    # To a type checker it would say that every key can be assigned.
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            known = type(self).model_fields
+            if name not in known:
+                raise UserError(
+                    f"{type(self).__name__} has no key `{name}`; allowed: {', '.join(known)}"
+                    f"{did_you_mean(name, known)}"
+                )
+            super().__setattr__(name, value)
+
 
 UInt32: TypeAlias = Annotated[int, Field(ge=0, le=4294967295)]
 
 
 Frequency: TypeAlias = Annotated[
-    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(Hz|kHz|MHz|GHz)$", examples=["3.2 GHz"])
+    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(?:(Hz|kHz|MHz|GHz))$", examples=["3.2 GHz"])
 ]
 """Text such as "3.2 GHz"; units Hz, kHz, MHz, GHz."""
 
@@ -50,7 +65,7 @@ class Core(Model):
 
 
 Size: TypeAlias = Annotated[
-    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(B|KiB|MiB|GiB)$", examples=["36 MiB"])
+    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(?:(B|KiB|MiB|GiB))$", examples=["36 MiB"])
 ]
 """Text such as "36 MiB"; units B, KiB, MiB, GiB."""
 
@@ -127,7 +142,7 @@ equally likely for every line.
 
 
 Duration: TypeAlias = Annotated[
-    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(ps|ns|us|ms|s)$", examples=["5 ms"])
+    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(?:µs|μs|(ps|ns|us|ms|s))$", examples=["5 ms"])
 ]
 """Text such as "5 ms"; units ps, ns, us, ms, s."""
 
@@ -327,7 +342,11 @@ class Dram(Model):
 
 
 BitRate: TypeAlias = Annotated[
-    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(bps|kbps|Mbps|Gbps)$", examples=["100 Gbps"])
+    str,
+    Field(
+        pattern=r"^[0-9_]+(\.[0-9]+)? *(?:bit/s|kbit/s|Mbit/s|Gbit/s|(bps|kbps|Mbps|Gbps))$",
+        examples=["100 Gbps"],
+    ),
 ]
 """Text such as "100 Gbps"; units bps, kbps, Mbps, Gbps."""
 
@@ -555,7 +574,7 @@ class Machine(Model):
 
 
 Rate: TypeAlias = Annotated[
-    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(pps|kpps|Mpps)$", examples=["26 Mpps"])
+    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(?:(pps|kpps|Mpps))$", examples=["26 Mpps"])
 ]
 """Text such as "26 Mpps"; units pps, kpps, Mpps."""
 
@@ -899,7 +918,9 @@ One for each core, all alike.
 """
 
 
-Share: TypeAlias = Annotated[str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(%)$", examples=["95 %"])]
+Share: TypeAlias = Annotated[
+    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(?:(%))$", examples=["95 %"])
+]
 """Text such as "95 %"; units %."""
 
 

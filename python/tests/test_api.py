@@ -152,6 +152,36 @@ def test_an_unknown_key_is_refused_for_files_and_scenarios(
             nic2core.run(source, {key: value})
 
 
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("placment.sweeper", r"allowed: machine, .*; did you mean placement\?"),
+        ("placement.sweepr", r"did you mean sweeper\?"),
+        ("run.seed.x", "goes into run.seed, which is 1 and no table; allowed: to set run.seed"),
+        ("tenants.kvs.cores.count", r'no element "kvs" in tenants.*mean tenants.0.cores.count\?'),
+    ],
+)
+def test_what_was_meant_is_told_for_files_and_scenarios(
+    small: Scenario, key: str, told: str
+) -> None:
+    for source in (small, DEMO):
+        with pytest.raises(UserError, match=told):
+            nic2core.run(source, {key: 2})
+
+
+def test_units_may_be_written_as_people_do(small: Scenario) -> None:
+    changed = small.model_copy(deep=True)
+    changed.run.duration = "4 \u00b5s"
+    overrides = {"run.warmup": "4 \u03bcs", "machine.nic.link": "25000 Mbit/s"}
+    for source in (changed, small):
+        prepared = api.prepare(source, overrides).scenario
+        assert (prepared["run"]["warmup"], prepared["machine"]["nic"]["link"]) == (
+            "4 us",
+            "25 Gbps",
+        )
+    assert api.prepare(changed).scenario["run"]["duration"] == "4 us"
+
+
 @pytest.mark.parametrize("value", [nan, inf])
 def test_what_is_no_finite_number_is_refused_with_its_key(small: Scenario, value: float) -> None:
     name = json.dumps(value)

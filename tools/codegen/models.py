@@ -21,9 +21,12 @@ HEADER = '''"""The scenario as typed models, with completion and checks in an ed
 Generated from `schema/scenario.schema.json` by `python -m tools.codegen`: do not edit.
 """
 
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from nic2core._core import UserError
+from nic2core.meant import did_you_mean
 
 
 class Model(BaseModel):
@@ -39,6 +42,18 @@ class Model(BaseModel):
         use_attribute_docstrings=True,
         validate_by_name=True,
     )
+
+    # To a type checker it would say that every key can be assigned.
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            known = type(self).model_fields
+            if name not in known:
+                raise UserError(
+                    f"{type(self).__name__} has no key `{name}`; allowed: {', '.join(known)}"
+                    f"{did_you_mean(name, known)}"
+                )
+            super().__setattr__(name, value)
 '''
 
 # The range of an integer by its format in the schema.

@@ -27,7 +27,8 @@ as a whole, and a table of another `kind` replaces the one below.
 A value is TOML, or else text without quotes.
 
 **A quantity** is text with a number and a unit, such as `"36 MiB"`; the number may have a decimal
-fraction. Sizes count in powers of two, rates in powers of ten.
+fraction. Sizes count in powers of two, rates in powers of ten. `µs` is read as `us`, and `Gbit/s`,
+`Mbit/s`, `kbit/s` and `bit/s` as `Gbps` and so on.
 
 **A capture** that is named in a scenario is found relative to that file; one named by `--set` is
 relative to the working directory.

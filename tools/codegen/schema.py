@@ -30,8 +30,8 @@ def plain_type(schema: Json) -> str | None:
 
 
 def units_of(definition: Json) -> list[str] | None:
-    """The units of a quantity, from its pattern."""
-    found = re.search(r"\(([^()]*)\)\$$", definition.get("pattern", ""))
+    """The units of a quantity, from its pattern, without their other spellings."""
+    found = re.search(r"\(([^()]*)\)\)\$$", definition.get("pattern", ""))
     return found[1].split("|") if found else None
 
 

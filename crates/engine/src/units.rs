@@ -15,6 +15,17 @@ use crate::time::{Clock, Ps};
 /// A unit name and how many base units it holds.
 type Unit = (&'static str, u64);
 
+/// Other spellings of units, as people write them: the micro sign, the Greek letter that looks the
+/// same, and data rates as SI writes them.
+const SPELLINGS: [(&str, &str); 6] = [
+    ("\u{b5}s", "us"),
+    ("\u{3bc}s", "us"),
+    ("bit/s", "bps"),
+    ("kbit/s", "kbps"),
+    ("Mbit/s", "Mbps"),
+    ("Gbit/s", "Gbps"),
+];
+
 /// Parses `"<number> <unit>"` into base units.
 fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
     let allowed = || {
@@ -32,11 +43,10 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
             _ => bad(),
         });
     }
-    // As people write them, too: a micro sign or a Greek letter, and Gbit/s.
-    let known = unit.replace(['\u{b5}', '\u{3bc}'], "u").replace("bit/s", "bps");
+    let canonical = SPELLINGS.iter().find(|s| s.0 == unit).map_or(unit, |s| s.1);
     let scale = units
         .iter()
-        .find(|u| u.0 == known)
+        .find(|u| u.0 == canonical)
         .ok_or_else(|| match unit {
             "" => format!("\"{text}\" has no unit; expected {}", allowed()),
             _ => format!("\"{text}\" has the unit \"{unit}\"; expected {}", allowed()),
@@ -130,10 +140,13 @@ macro_rules! quantity {
                 stringify!($name).into()
             }
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let named = |name| Self::UNITS.iter().any(|u| u.0 == name);
+                let spelled = SPELLINGS.iter().filter(|s| named(s.1));
+                let spelled: String = spelled.map(|s| format!("{}|", s.0)).collect();
                 let units: Vec<&str> = Self::UNITS.iter().map(|u| u.0).collect();
                 json_schema!({
                     "type": "string",
-                    "pattern": format!("^[0-9_]+(\\.[0-9]+)? *({})$", units.join("|")),
+                    "pattern": format!("^[0-9_]+(\\.[0-9]+)? *(?:{spelled}({}))$", units.join("|")),
                     "examples": [$example],
                 })
             }
@@ -214,6 +227,22 @@ mod tests {
         assert_eq!("0.1 ns".parse(), Ok(Duration(100)));
         assert_eq!("0.1 %".parse(), Ok(Share(100)));
         assert_eq!("100Gbps".parse(), Ok(BitRate(100_000_000_000)));
+    }
+
+    #[test]
+    fn other_spellings_are_read_and_printed_as_one() {
+        for micro in ["4 \u{b5}s", "4 \u{3bc}s", "4us"] {
+            assert_eq!(micro.parse::<Duration>().unwrap().to_string(), "4 us");
+        }
+        for (text, printed) in [
+            ("2.5 Gbit/s", "2500 Mbps"),
+            ("10 Mbit/s", "10 Mbps"),
+            ("1 kbit/s", "1 kbps"),
+            ("7 bit/s", "7 bps"),
+        ] {
+            assert_eq!(text.parse::<BitRate>().unwrap().to_string(), printed);
+        }
+        assert!("1 Gbit/s".parse::<Rate>().is_err(), "of another quantity");
     }
 
     #[test]

@@ -9,21 +9,30 @@ use serde_json::Value as Json;
 use crate::error::UserError;
 use crate::tree::{Node, Value, join};
 
+/// What the schema does not allow.
+#[derive(Default)]
+pub(crate) struct Wrong {
+    /// Everything, to be told.
+    pub(crate) errors: Vec<UserError>,
+    /// Of it the integers that their types cannot hold: the key, and the nearest that can be held.
+    pub(crate) beyond: Vec<(String, i128)>,
+}
+
 /// Everything in `root` that the schema does not allow.
-pub(crate) fn check(schema: &Json, root: &Node) -> Vec<UserError> {
-    let mut checker = Checker { defs: &schema["$defs"], errors: Vec::new() };
+pub(crate) fn check(schema: &Json, root: &Node) -> Wrong {
+    let mut checker = Checker { defs: &schema["$defs"], found: Wrong::default() };
     checker.node(schema, root, "");
-    checker.errors
+    checker.found
 }
 
 struct Checker<'s> {
     defs: &'s Json,
-    errors: Vec<UserError>,
+    found: Wrong,
 }
 
 impl<'s> Checker<'s> {
     fn wrong(&mut self, node: &Node, key: &str, problem: &str, allowed: impl Into<String>) {
-        self.errors.push(UserError {
+        self.found.errors.push(UserError {
             place: node.place.clone(),
             key: (!key.is_empty()).then(|| key.to_owned()),
             given: node.value.to_string(),
@@ -56,11 +65,8 @@ impl<'s> Checker<'s> {
             (Value::Integer(i), types) if types.contains(&"integer") => {
                 let (low, high) = range(schema);
                 if *i < low || *i > high {
-                    // What an integer can hold is no range that a user is to choose from.
-                    let held = *i < low && high >= i128::from(u32::MAX);
-                    let allowed =
-                        if held { format!("at least {low}") } else { format!("{low} to {high}") };
-                    self.wrong(node, key, "is out of range", allowed);
+                    self.found.beyond.push((key.to_owned(), *i.clamp(&low, &high)));
+                    self.wrong(node, key, "is out of range", format!("{low} to {high}"));
                 }
             }
             (Value::Integer(_) | Value::Float(_), types) if types.contains(&"number") => {}
@@ -163,7 +169,7 @@ impl<'s> Checker<'s> {
     }
 
     fn missing(&mut self, table: &Node, key: &str, allowed: String) {
-        self.errors.push(UserError {
+        self.found.errors.push(UserError {
             place: table.place.clone(),
             key: Some(key.to_owned()),
             given: "nothing".into(),
@@ -362,7 +368,7 @@ mod tests {
     fn errors(toml: &str) -> Vec<String> {
         let schema = schemars::schema_for!(Top).to_value();
         let root = Node::from_toml(&"f".into(), toml).unwrap();
-        check(&schema, &root).iter().map(ToString::to_string).collect()
+        check(&schema, &root).errors.iter().map(ToString::to_string).collect()
     }
 
     #[track_caller]

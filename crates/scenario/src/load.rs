@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use nic2core_engine::config::{Scenario, validate};
+use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::capture::locate;
-use crate::check::{check, nearest};
+use crate::check::{Wrong, check, nearest};
 use crate::error::{Origins, Place, UserError, UserErrors};
 use crate::files::Files;
 use crate::set;
@@ -86,8 +87,8 @@ pub fn from_json(files: &impl Files, text: &str, origins: &Origins) -> Result<Lo
 
 fn finish(files: &impl Files, root: &Node) -> Result<Loaded, UserErrors> {
     let wrong = check(&SCHEMA, root);
-    if !wrong.is_empty() {
-        return Err(UserErrors(wrong));
+    if !wrong.errors.is_empty() {
+        return Err(UserErrors(with_ranges(wrong, root)));
     }
     let origins = root.origins();
     let mut scenario: Scenario = serde_path_to_error::deserialize(root.to_json()).map_err(|e| {
@@ -106,6 +107,27 @@ fn finish(files: &impl Files, root: &Node) -> Result<Loaded, UserErrors> {
     } else {
         Err(origins.explain(&violations, |key| root.written(key)))
     }
+}
+
+/// The errors, those of integers that their types cannot hold with what can be simulated: mostly it
+/// is less than the type holds, and the engine says so of the nearest value.
+fn with_ranges(wrong: Wrong, root: &Node) -> Vec<UserError> {
+    let mut near = root.clone();
+    for (key, value) in wrong.beyond {
+        if let Some(node) = near.at_mut(&key) {
+            node.value = Value::Integer(value);
+        }
+    }
+    let mut errors = wrong.errors;
+    // Where more is wrong than that, there is no scenario to ask of.
+    let Ok(scenario) = Scenario::deserialize(near.to_json()) else { return errors };
+    let violations = validate::violations(&scenario);
+    for error in &mut errors {
+        if let Some(v) = violations.iter().find(|v| error.key.as_ref() == Some(&v.key)) {
+            error.allowed.clone_from(&v.allowed);
+        }
+    }
+    errors
 }
 
 /// Replaces `machine.base` by the machine it names, with the rest of `machine` laid over it.

@@ -153,6 +153,15 @@ impl Node {
         (!whole).then(|| below.value.to_string())
     }
 
+    /// What lies below at a key.
+    pub(crate) fn at_mut(&mut self, key: &str) -> Option<&mut Node> {
+        key.split('.').try_fold(self, |node, name| match &mut node.value {
+            Value::Table(table) => table.get_mut(name),
+            Value::Array(array) => array.get_mut(name.parse::<usize>().ok()?),
+            _ => None,
+        })
+    }
+
     /// Where every key below was given.
     pub(crate) fn origins(&self) -> Origins {
         fn collect(node: &Node, key: &str, origins: &mut BTreeMap<String, Place>) {

@@ -302,3 +302,29 @@ fn each_rule_blames_its_key_and_says_what_is_allowed() {
         assert!(error.allowed.contains(allowed), "{sets:?}: {error}");
     }
 }
+
+#[test]
+fn what_no_type_holds_is_told_the_range_of_the_rule_and_alone() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kvs.toml");
+    let pool = "queues.pool_buffers=2048".to_owned();
+    for (set, allowed) in [
+        ("placement.io_ways=-1", "1 to 6, the ways of the LLC (machine.llc.ways)"),
+        ("queues.rx_descriptors=-1", "1 to 65535"),
+        ("queues.rx_descriptors=0", "1 to 65535"),
+        ("queues.rx_descriptors=65536", "1 to 65535"),
+        ("queues.rx_descriptors=5000000000", "1 to 65535"),
+        ("queues.tx_descriptors=0", "1 to 65535"),
+        ("tenants.0.cores.count=-1", "at least 1"),
+    ] {
+        for sets in [vec![set.to_owned()], vec![set.to_owned(), pool.clone()]] {
+            let errors = load(&Disk, &path, &sets, &[]).expect_err(set);
+            assert_eq!(errors.0.len(), 1, "{errors}");
+            assert_eq!(errors.0[0].allowed, allowed, "{errors}");
+        }
+    }
+    // With another mistake beside it the type's range is all that is known.
+    let sets = ["placement.io_ways=-1", "placement.x=1"].map(str::to_owned);
+    let errors = load(&Disk, &path, &sets, &[]).expect_err("two mistakes");
+    assert_eq!(errors.0.len(), 2, "{errors}");
+    assert_eq!(errors.0[0].allowed, "0 to 4294967295");
+}

@@ -173,7 +173,7 @@ impl Queues {
     pub(crate) fn check(&self, check: &mut Check) {
         let ring = 1..=MAX_DESCRIPTORS;
         check.within("rx_descriptors", self.rx_descriptors, ring.clone());
-        check.within("tx_descriptors", self.tx_descriptors, ring);
+        check.within("tx_descriptors", self.tx_descriptors, ring.clone());
         check.within("tx_backlog", self.tx_backlog, 0..=MAX_DESCRIPTORS);
         check.within("buffer_size", self.buffer_size, Size(LINE_BYTES)..=MAX_BUFFER);
         for (key, size) in [
@@ -187,6 +187,10 @@ impl Queues {
                 );
                 check.refuse(key, size, allowed);
             }
+        }
+        if ![self.rx_descriptors, self.tx_descriptors].iter().all(|size| ring.contains(size)) {
+            // What relates to an impossible ring would only repeat its fault.
+            return;
         }
         let ring = self.rx_descriptors;
         if !(1..=MAX_DESCRIPTORS).contains(&ring) {
@@ -204,7 +208,7 @@ impl Queues {
         check.within_what("burst", self.burst, 1..=ring, what);
         check.within_what("post_batch", self.post_batch, 1..=ring, what);
         let what = " (the smaller of queues.rx_descriptors and queues.tx_descriptors): unreported packets hold both";
-        let both = 1..=ring.min(self.tx_descriptors).max(1);
+        let both = 1..=ring.min(self.tx_descriptors);
         check.within_what("tx_completion_batch", self.tx_completion_batch, both, what);
     }
 }
