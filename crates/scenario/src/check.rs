@@ -413,7 +413,7 @@ mod tests {
         }
         assert_eq!(
             errors("count = -1"),
-            ["f, line 1: count = -1 is out of range; allowed: at least 0."]
+            ["f, line 1: count = -1 is out of range; allowed: 0 to 4294967295."]
         );
         assert_eq!(
             errors("count = 1.5"),

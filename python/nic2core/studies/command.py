@@ -11,9 +11,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as ProgressBar
 
 from nic2core._core import UserError
+from nic2core.meant import did_you_mean
 from nic2core.studies import PAPERS, load_study
 from nic2core.studies.engine import NativeEngine
-from nic2core.studies.reproduce import Reproduction, did_you_mean, prepare, reproduce
+from nic2core.studies.reproduce import Reproduction, prepare, reproduce
 from nic2core.studies.runner import Interrupted
 from nic2core.studies.study import Selection
 from nic2core.studies.table import claims_table, score

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from nic2core._core import UserError
+from nic2core.meant import did_you_mean
 from nic2core.studies import draw_html, draw_png, validation
 from nic2core.studies.claim import Claim, ClaimFile, Judged, Simulated, judge, load_claims
 from nic2core.studies.evaluate import At
@@ -17,7 +17,6 @@ from nic2core.studies.runner import Outcome, Progress, Runner
 from nic2core.studies.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from nic2core.studies.engine import Engine
@@ -68,12 +67,6 @@ def prepare(study: Study, selection: Selection) -> Task:
     needed = [p for c in claims for p in study.evaluators[c.id].points]
     needed += [p for f in figures for p in f.points]
     return Task(study, claim_file, selection, claims, figures, tuple(plan(needed)))
-
-
-def did_you_mean(asked: str, known: Sequence[str]) -> str:
-    """The end of a sentence: the known name that was probably meant, if any is like it."""
-    near = get_close_matches(asked, known, n=1)
-    return f"; did you mean {near[0]}?" if near else "."
 
 
 def reproduce(

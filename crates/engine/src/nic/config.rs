@@ -193,10 +193,6 @@ impl Queues {
             return;
         }
         let ring = self.rx_descriptors;
-        if !(1..=MAX_DESCRIPTORS).contains(&ring) {
-            // What relates to an impossible ring would only repeat its fault.
-            return;
-        }
         if let Some(buffers) = self.pool_buffers
             && buffers < ring
         {
