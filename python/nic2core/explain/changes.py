@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MAX_LANES = 16
 """The widest PCIe link there is: beyond it, the next generation."""
 
+EVEN = 0.8
+"""Mean of the cores' time over that of the busiest, up to which it is the flows that are few."""
+
 NETWORK_CAUSES = ("rx", "tx", "descriptor", "mbuf", "page-clean")
 """Parts of the names of the causes that are network data, of which ideal DDIO leaves none."""
 
@@ -278,4 +281,8 @@ def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
             sets["machine.llc.slices"] = machine["core"]["count"]
     # Each thread of closed-loop traffic has connections and reads of its own.
     load = after / before if data.transport is not None else 1.0
-    yield Change("cores", f"{after} cores", sets, _cores(after / before, load))
+    # Flows that fill one core fill it among more cores, too.
+    time = data.core_time
+    uneven = time.busy_ps <= EVEN * before * time.busiest_ps
+    factor = 1.0 if uneven else after / before
+    yield Change("cores", f"{after} cores", sets, _cores(factor, load))
