@@ -395,6 +395,8 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", api.WithoutEffect)
+            # Said beside the numbers, where there are several runs with their names.
+            warnings.simplefilter("ignore", api.DoubtfulNumbers)
             warnings.showwarning = _show_warning
             app()
     except UserError as error:

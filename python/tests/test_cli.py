@@ -51,6 +51,7 @@ def test_json_is_all_that_stdout_gets(
     assert printed["settings"] == {"run.seed": "3"}
 
 
+@pytest.mark.filterwarnings("always::nic2core.api.DoubtfulNumbers")
 def test_warnings_come_on_stderr_beside_json(
     command: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -61,6 +62,7 @@ def test_warnings_come_on_stderr_beside_json(
         json.loads(said.out)
         runs = "seed=2: " if arguments[0] == "compare" else ""
         assert f"{runs}Warning: the warm-up of 1.00 µs is short" in said.err
+        assert said.err.count("is short") == 1 + (arguments[0] == "compare")
 
 
 @pytest.mark.usefixtures("fake_engine")
