@@ -166,13 +166,10 @@ class Llc(Model):
     """How an address finds its set."""
     slices: UInt32 | None = None
     """Slices, for `sliced`; the number of cores unless given."""
-    writeback_buffers: UInt32
-    """Dirty lines that may wait for room in a memory channel's write queue before the LLC stops
-    taking requests, per channel.
-    """
-    home_trackers: UInt32 | None = None
-    """Reads of memory that the home agents can have under way, for cores, prefetchers and devices
-    together; while there are so many, the LLC takes no requests. Absent: no limit.
+    home_trackers: UInt32
+    """Transactions that the home agents can have under way: reads of memory, for cores, prefetchers
+    and devices together, and write-backs that wait for room in the write queue of their channel.
+    While there are so many, the LLC takes no requests.
     """
     memory_latency: Duration = "0 ps"
     """Time that a line read from memory takes between memory controller and LLC, beside the latency

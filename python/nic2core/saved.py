@@ -52,7 +52,7 @@ class Saved(Plain):
 def _domains(scenario: dict[str, Any], results: Results) -> set[str]:
     """The domains without which a run of this scenario cannot be explained: `host/domains.rs`."""
     machine = scenario["machine"]
-    needed = {"read-queue", "write-queue", "dram"}
+    needed = {"home-trackers", "read-queue", "write-queue", "dram"}
     if scenario["tenants"]:
         needed |= {"miss-registers", "cores"}
     if results.queues:

@@ -29,8 +29,7 @@ def stages(data: Results) -> list[Stage]:
     llc = _llc(data)
     if llc is not None:
         # Before its trackers and the memory behind it.
-        behind = ("home-trackers", "read-queue")
-        place = next(n for n, s in enumerate(found) if s.stage in behind)
+        place = next(n for n, s in enumerate(found) if s.stage == "home-trackers")
         found.insert(place, llc)
     return found
 

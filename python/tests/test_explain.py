@@ -277,7 +277,7 @@ def test_what_waits_for_a_tracker_moves_to_the_memory() -> None:
     spent = {"home-trackers": 60.0, "dram": 50.0, "cores": 100.0}
     use = Use("home-trackers", "read", 20, 20.0, 100.0, 1.0, 1.0, 1.0, 100.0, 1.0)
     # Ten lines wait for twenty trackers; a read takes 100 ns, of which it waits 50.
-    memory = Memory(50.0, 50.0, 0.0, 0.0, 0.0, under_way=20.0, held_back=10.0)
+    memory = Memory(50.0, 50.0, 0.0, 0.0, 0.0, under_way=20.0, held_back=10.0, own_trackers=0.5)
     pools = {"cores": Pool(1, 1, spent)}
 
     def after(room: float, factor: float) -> dict[str, float]:
@@ -302,8 +302,15 @@ def test_a_link_with_room_is_not_what_credits_wait_for(
     spent = {"iommu": walks_ns, "dram": 0.0, "io-credits": 213.0, "pcie": 219.0}
     link = Use("pcie", "direction", 1, link_load, 10.0, 1.0, 1.0, 0.0, 10.0, 3.0)
     pools = {"io-credits": Pool(88, 71, spent)}
-    memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
     assert Model(10.0, {}, pools, memory, [link]).cause == named
+
+
+@pytest.mark.parametrize(("own", "named"), [(0.6, "home-trackers"), (0.4, "dram")])
+def test_trackers_that_a_busy_memory_holds_are_not_what_limits(own: float, named: str) -> None:
+    pools = {"io-credits": Pool(92, 16, {"home-trackers": 200.0, "dram": 0.0, "io-credits": 300.0})}
+    memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, own_trackers=own)
+    assert Model(100.0, {}, pools, memory, []).cause == named
 
 
 def test_the_time_that_is_shown_is_the_one_by_which_a_domain_allows(

@@ -39,19 +39,6 @@ def test_no_detail_is_cut(ddio: Result) -> None:
             assert 72 + 15 * (len(gauge.lines) - 1) < gauge.h, gauge.stage
 
 
-def test_trackers_take_their_place_from_the_llc(ddio: Result) -> None:
-    value = ddio.to_json()
-    domains = value["results"]["domains"]
-    place = next(n for n, d in enumerate(domains) if d["domain"] == "read-queue")
-    domains.insert(place, domains[place] | {"domain": "home-trackers", "unit": "read"})
-    drawn = {g.stage: g for g in picture(type(ddio).from_json(value)).gauges}
-    llc, trackers = drawn["llc"], drawn["home-trackers"]
-    assert llc.x + llc.w < trackers.x < trackers.x + trackers.w <= 1008
-    # What is not there takes none.
-    before = {g.stage: g for g in picture(ddio).gauges}
-    assert before["llc"].w > llc.w
-
-
 def test_all_memory_traffic_is_drawn_once(ddio: Result) -> None:
     drawn = [link for link in picture(ddio).links if link.tip]
     shown = sum(float(link.label.split(" ", 1)[0]) for link in drawn)

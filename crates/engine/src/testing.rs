@@ -35,7 +35,7 @@ pub(crate) fn machine_json() -> Value {
         "l2": { "size": "16 KiB", "ways": 4, "latency_cycles": 14 },
         "llc": {
             "size": "96 KiB", "ways": 12, "latency_cycles": 30, "inclusion": "non-inclusive",
-            "writeback_buffers": 32
+            "home_trackers": 64
         },
         "noc": { "latency_cycles": 8 },
         "dram": {

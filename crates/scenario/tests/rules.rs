@@ -68,7 +68,6 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["machine.pcie.max_read_request=8 KiB"], "machine.pcie.max_read_request", "4 KiB"),
     (&["machine.pcie.posted_credits=0"], "machine.pcie.posted_credits", "at least 1"),
     (&["machine.pcie.non_posted_credits=0"], "machine.pcie.non_posted_credits", "at least 1"),
-    (&["machine.llc.writeback_buffers=0"], "machine.llc.writeback_buffers", "at least 1"),
     (&["machine.dram.channels=0"], "machine.dram.channels", "1 to 64"),
     (&["machine.dram.ranks=16", "machine.dram.banks_per_group=16"], "machine.dram.ranks", "banks"),
     (

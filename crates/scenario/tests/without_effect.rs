@@ -111,7 +111,6 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
     ("pcie-bench", READS, "machine.llc.inclusion", "=non-inclusive"),
     ("pcie-bench", READS, "machine.llc.index", "=modulo"),
     ("pcie-bench", READS, "machine.llc.slices", "=5"),
-    ("pcie-bench", READS, "machine.llc.writeback_buffers", "=1"),
     ("explain-link", &["machine.llc.inclusion=inclusive"], "machine.llc.io_lines", "=stay"),
     ("explain-link", REMOTE, "machine.llc.io_lines", "=stay"),
     ("explain-link", &["machine.llc.index=hashed"], "machine.llc.slices", "=4"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core.explain import cores, dma
 from nic2core.explain.model import Memory, Model, Pool
-from nic2core.explain.quantity import nanoseconds, size_bytes
+from nic2core.explain.quantity import gigahertz, nanoseconds, size_bytes
 from nic2core.explain.use import ONLY_INFORMS, Use, serves, uses, work
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def model(data: Results, scenario: dict[str, Any]) -> Model:
     # The bus, or the read queues: random rows keep these full long before it.
     full = max(by_name[name].load for name in ("dram", "read-queue"))
     others["dram"] = rate / max(full, 1e-9) if rate > 0 else inf
-    return Model(_demand(data, scenario), others, pools, _memory(data, domains), used)
+    return Model(_demand(data, scenario), others, pools, _memory(data, scenario, domains), used)
 
 
 def _pools(
@@ -73,23 +73,27 @@ def _crosses_sockets(data: Results, scenario: dict[str, Any], what: str) -> bool
     return "remote" in memory
 
 
-def _memory(data: Results, domains: dict[str, Domain]) -> Memory:
-    reads, writes = domains["read-queue"], domains["write-queue"]
+def _memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -> Memory:
+    reads = domains["read-queue"]
     read_ns = data.dram.read_latency.mean_ns
     unloaded = min(read_ns, data.dram.unloaded_ns or read_ns)
-    before = [writes, domains["home-trackers"]] if "home-trackers" in domains else [writes]
-    own = domains["dram"].holds_writes_ps + sum(d.holds_writes_ps for d in before)
-    held = own + sum(d.holds_cores_ps for d in before)
+    trackers, machine = domains["home-trackers"], scenario["machine"]
+    # A line has arrived when it is back at its requester.
+    back_ns = nanoseconds(machine["llc"].get("memory_latency", "0 ns"))
+    back_cycles = machine["llc"]["latency_cycles"] + machine["noc"]["latency_cycles"]
+    back_ns += back_cycles / gigahertz(machine["core"]["frequency"])
+    own = domains["dram"].holds_writes_ps + trackers.holds_writes_ps
+    held = own + trackers.holds_cores_ps
     under_way_ps = reads.uses * read_ns * 1e3
-    trackers = domains.get("home-trackers")
     return Memory(
         unloaded_ns=unloaded,
         waits_ns=read_ns - unloaded,
         own_writes=own / held if held else 0.0,
         own_reads=min(1.0, reads.holds_reads_ps / under_way_ps) if under_way_ps else 0.0,
         own_misses=min(1.0, data.core_time.llc_misses / reads.uses) if reads.uses else 0.0,
-        under_way=(trackers.busy_ps if trackers else under_way_ps) / 1e3 / data.measured_ns,
-        held_back=trackers.holds_cores_ps / 1e3 / data.measured_ns if trackers else 0.0,
+        under_way=trackers.busy_ps / 1e3 / data.measured_ns,
+        held_back=trackers.holds_cores_ps / 1e3 / data.measured_ns,
+        own_trackers=min(1.0, trackers.uses * (unloaded + back_ns) * 1e3 / (trackers.busy_ps or 1)),
     )
 
 

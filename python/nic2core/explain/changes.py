@@ -217,10 +217,9 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         {"placement.policy": "ideal-ddio"},
         _memory(1 / max(1e-6, 1 - _network_share(data))),
     )
-    trackers = machine["llc"].get("home_trackers")
-    if trackers is not None:
-        sets = {"machine.llc.home_trackers": 2 * trackers}
-        yield Change("home-trackers", f"{2 * trackers} of them", sets, _trackers(2))
+    trackers = 2 * machine["llc"]["home_trackers"]
+    sets = {"machine.llc.home_trackers": trackers}
+    yield Change("home-trackers", f"{trackers} of them", sets, _trackers(2))
     channels = machine["dram"]["channels"]
     yield Change(
         "dram", f"{2 * channels} channels", {"machine.dram.channels": 2 * channels}, _memory(2)

@@ -26,8 +26,6 @@ class Waits:
     """That of it which is for others."""
     tracker_ns: float
     """Before the LLC, for a home tracker."""
-    room_ns: float
-    """Before the LLC, for room in the write queues."""
     invalidations_ns: float
     """Of the IOMMU's invalidations, for their turn and until they are done: the sum of all."""
 
@@ -37,10 +35,7 @@ def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -
     machine = scenario["machine"]
     cycle = 1 / gigahertz(machine["core"]["frequency"])
     requests = sum(t.llc_hits + t.llc_misses for t in data.tenants)
-    tracker_ns, room_ns = (
-        domains[name].holds_cores_ps / 1e3 / requests if requests and name in domains else 0.0
-        for name in ("home-trackers", "write-queue")
-    )
+    waited_ps = domains["home-trackers"].holds_cores_ps
     read_ns = data.dram.read_latency.mean_ns
     queue = domains.get("invalidations")
     return Waits(
@@ -52,8 +47,7 @@ def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -
         ),
         read_ns=nanoseconds(machine["llc"].get("memory_latency", "0 ns")) + read_ns,
         queued_ns=read_ns - min(read_ns, data.dram.unloaded_ns or read_ns),
-        tracker_ns=tracker_ns,
-        room_ns=room_ns,
+        tracker_ns=waited_ps / 1e3 / requests if requests else 0.0,
         invalidations_ns=queue.holds_cores_ps / 1e3 if queue is not None else 0.0,
     )
 
@@ -71,7 +65,7 @@ def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
     stalled -= invalidations
     # Waiting is shared out by the latencies of what is waited for.
     requests = time.llc_hits + time.llc_misses
-    every = requests * (waits.llc_ns + waits.tracker_ns + waits.room_ns)
+    every = requests * (waits.llc_ns + waits.tracker_ns)
     every += time.llc_misses * waits.read_ns
     spent = _waited(data, waits, stalled / every if every > 0 else 0.0)
     full = domains["miss-registers"].starved_ps / 1e3 / data.measured_ns
@@ -102,5 +96,5 @@ def _waited(data: Results, waits: Waits, share: float) -> dict[str, float]:
     requests = time.llc_hits + time.llc_misses
     return {
         "home-trackers": share * requests * waits.tracker_ns,
-        "dram": share * (time.llc_misses * waits.queued_ns + requests * waits.room_ns),
+        "dram": share * time.llc_misses * waits.queued_ns,
     }

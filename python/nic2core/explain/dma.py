@@ -40,7 +40,7 @@ def writes(
     behind = remote and link is not None and link.load > by_name["dram"].load
     full = "socket-link" if behind else "dram"
     spent = {"iommu": wait("iommu"), "home-trackers": wait("home-trackers")}
-    spent[full] = wait("write-queue") + late
+    spent[full] = late
     rest = max(0.0, pool.latency_ns - sum(spent.values()))
     spent[pool.name] = min(way, rest)
     spent["pcie" if pcie else "nic-port"] = rest - spent[pool.name]

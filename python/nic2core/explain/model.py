@@ -64,9 +64,11 @@ class Memory:
     own_misses: float
     """Share of the misses of the cores that do the work."""
     under_way: float
-    """Mean of the lines under way from memory."""
+    """Mean of the lines on their way from and to memory: the home trackers in use."""
     held_back: float
     """Mean of the requests of cores that wait for a home tracker."""
+    own_trackers: float
+    """Share of a home tracker's time that a read takes which waits for no other."""
 
     def held(self, factor: float) -> float:
         """How many times as long a read takes if the channels carried so many times as much.
@@ -139,17 +141,24 @@ class Model:
         pool = self.pools.get(self.tightest)
         if pool is None:
             return self.tightest
-        named = pool.spent_ns
+        named = self._of_memory(pool.spent_ns)
         if self.tightest != "cores":
             least = NOTICED * sum(pool.spent_ns.values())
             named = {
                 name: ns
-                for name, ns in pool.spent_ns.items()
+                for name, ns in named.items()
                 if name != self.tightest
                 and ns > least
                 and (name not in LINKS or self.use(name).load >= FULL)
             }
         return max(named, key=lambda name: named[name], default=self.tightest)
+
+    def _of_memory(self, spent_ns: dict[str, float]) -> dict[str, float]:
+        """Where time is spent; what waits for trackers that a busy memory holds waits for that."""
+        waits_ns = spent_ns.get("home-trackers", 0.0)
+        own_ns = waits_ns * self.memory.own_trackers
+        dram_ns = spent_ns.get("dram", 0.0) + waits_ns - own_ns
+        return {**spent_ns, "home-trackers": own_ns, "dram": dram_ns}
 
     def with_others(self, name: str, factor: float) -> Model:
         """A domain that allows so many times its rate."""

@@ -170,7 +170,6 @@ def picture(result: Record) -> Picture:
     ]
     # Without I/O ways (plain DMA) the LLC takes their place too.
     llc_x = 750 if "io-ways" in stages else 616
-    llc_end = 876 if "home-trackers" in stages else 1008
     places: dict[str, tuple[str, float, float, float, float]] = {
         "wire": ("link", 18, 106, 116, 252),
         "nic-sram": ("input SRAM", 188, nic_y + 30, 140, third - 8),
@@ -178,7 +177,7 @@ def picture(result: Record) -> Picture:
         "cores": ("cores", 616, 46, 230, 122),
         "miss-registers": ("miss registers", 854, 46, 154, 122),
         "io-ways": ("LLC: I/O ways", 616, 268, 126, 126),
-        "llc": ("LLC", llc_x, 268, llc_end - llc_x, 126),
+        "llc": ("LLC", llc_x, 268, 876 - llc_x, 126),
         "home-trackers": ("home trackers", 884, 268, 124, 126),
         "dram": ("DRAM", 1154, 106, 100, 142),
     }

@@ -136,8 +136,6 @@ impl Found<'_> {
         let drains =
             ["write_queue", "drain_high_percent", "drain_low_percent", "reads_between_drains"];
         self.add(nothing_written, "machine.dram", &drains, "nothing is written to memory");
-        let because = "nothing is written to memory";
-        self.add(nothing_written, "machine.llc", &["writeback_buffers"], because);
         let cold = nothing_written && self.scenario.dma_bench.as_ref().is_some_and(|b| !b.warm);
         let keys = ["size", "ways", "replacement", "inclusion", "index", "slices"];
         self.add(cold, "machine.llc", &keys, "nothing comes into the LLC (dma_bench.warm)");

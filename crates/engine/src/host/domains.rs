@@ -7,7 +7,6 @@ use crate::apps::AnyApp;
 use crate::frame::wire_bits;
 use crate::memory::dram::ChannelStats;
 use crate::memory::line::{LINE_BYTES, LineKind};
-use crate::memory::system::Stop;
 use crate::nic::counts::Counts;
 use crate::stats::occupancy::{Occupancy, Starvation};
 use crate::stats::results::{CoreTime, Domain};
@@ -123,7 +122,7 @@ impl Host {
         if !self.queues.is_empty() || self.bench.is_some() {
             domains.extend(self.dma_domains());
         }
-        domains.extend(self.home_trackers());
+        domains.push(self.home_trackers());
         domains.extend(self.memory_domains());
         domains.extend(self.core_domains());
         domains.extend(self.transmit_domains());
@@ -237,22 +236,16 @@ impl Host {
         Some(Domain { holds_cores_ps: mapping.waited as u64, ..all })
     }
 
-    /// The trackers of the reads under way, if they are a limit.
-    fn home_trackers(&self) -> Option<Domain> {
-        let (now, used) = (self.meters.now, &self.memory.backend.reads.used);
-        let trackers = self.scenario.machine.llc.home_trackers?;
-        let all = domain("home-trackers", "read", trackers.into(), used.time(now), used.uses);
-        Some(self.holding_back(Stop::Trackers, all))
-    }
-
-    /// A domain with what it holds back before the LLC.
-    fn holding_back(&self, stop: Stop, domain: Domain) -> Domain {
-        let (now, held) = (self.meters.now, self.meters.domains.held_back.by(stop));
+    /// The home trackers, with what waits for one before the LLC.
+    fn home_trackers(&self) -> Domain {
+        let (now, used) = (self.meters.now, &self.memory.backend.trackers.used);
+        let held = &self.meters.domains.held_back;
+        let trackers = self.scenario.machine.llc.home_trackers.into();
         Domain {
             starved_ps: held.time.time(now).0,
             holds_writes_ps: held.writes.time(now),
             holds_cores_ps: held.cores.time(now),
-            ..domain
+            ..domain("home-trackers", "transaction", trackers, used.time(now), used.uses)
         }
     }
 
@@ -289,10 +282,7 @@ impl Host {
                 holds_reads_ps: c.reading.time(now),
                 ..domain("read-queue", "slot", read_slots, read_time, reads)
             },
-            self.holding_back(
-                Stop::Writes,
-                domain("write-queue", "slot", write_slots, write_time, writes),
-            ),
+            domain("write-queue", "slot", write_slots, write_time, writes),
             Domain {
                 holds_writes_ps: c.late.time(now),
                 ..domain("dram", "channel", channels, sum(|s| s.data_bus_busy.0), reads + writes)

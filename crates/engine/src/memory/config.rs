@@ -76,13 +76,10 @@ pub struct Llc {
     /// Slices, for [`SetIndex::Sliced`]; the number of cores unless given.
     #[serde(default)]
     pub slices: Option<u32>,
-    /// Dirty lines that may wait for room in a memory channel's write queue before the LLC stops
-    /// taking requests, per channel.
-    pub writeback_buffers: u32,
-    /// Reads of memory that the home agents can have under way, for cores, prefetchers and devices
-    /// together; while there are so many, the LLC takes no requests. Absent: no limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub home_trackers: Option<u32>,
+    /// Transactions that the home agents can have under way: reads of memory, for cores, prefetchers and
+    /// devices together, and write-backs that wait for room in the write queue of their channel. While
+    /// there are so many, the LLC takes no requests.
+    pub home_trackers: u32,
     /// Time that a line read from memory takes between memory controller and LLC, beside the latency
     /// of both.
     #[serde(default)]
@@ -256,10 +253,7 @@ impl Llc {
         if let Some(slices) = self.slices {
             check.at_least_one("slices", slices);
         }
-        check.at_least_one("writeback_buffers", self.writeback_buffers);
-        if let Some(trackers) = self.home_trackers {
-            check.within("home_trackers", trackers, 1..=MAX_TRACKERS);
-        }
+        check.within("home_trackers", self.home_trackers, 1..=MAX_TRACKERS);
         check.within("memory_latency", self.memory_latency, Duration(0)..=Duration(1_000_000));
         check_cache(check, self.size, self.ways, self.replacement, slices.max(1));
     }

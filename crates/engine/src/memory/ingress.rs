@@ -32,10 +32,6 @@ const WRITE: u32 = u32::MAX;
 pub(crate) struct Ingress {
     pub(crate) dram: Dram,
     waiting: Vec<Waiting>,
-    /// Write-backs that may wait for each channel.
-    buffers: usize,
-    /// Channels for which that many wait.
-    full: u32,
     /// Writes in the channels' queues, and those done since measuring began.
     queued: u64,
     pub(super) writes_done: u64,
@@ -43,24 +39,15 @@ pub(crate) struct Ingress {
 }
 
 impl Ingress {
-    /// `buffers` write-backs may wait for each channel.
-    pub(super) fn new(dram: Dram, buffers: usize) -> Ingress {
+    pub(super) fn new(dram: Dram) -> Ingress {
         let empty = Waiting { reads: VecDeque::new(), writes: VecDeque::new(), wake: Ps::MAX };
         Ingress {
             waiting: vec![empty; dram.channels()],
             dram,
-            buffers,
-            full: 0,
             queued: 0,
             writes_done: 0,
             done: Vec::new(),
         }
-    }
-
-    /// Whether no channel has all of its buffers taken.
-    #[inline]
-    pub(super) fn has_buffers(&self) -> bool {
-        self.full == 0
     }
 
     /// Puts a read into its channel's queue, or behind those that wait for room in it.
@@ -95,9 +82,6 @@ impl Ingress {
             true
         } else {
             waiting.writes.push_back(Write { line, credit });
-            if waiting.writes.len() == self.buffers {
-                self.full += 1;
-            }
             false
         }
     }
@@ -112,18 +96,18 @@ impl Ingress {
     }
 
     /// The wake-up of a channel: its controller acts, and `read` is told of the transactions that have
-    /// their data, and when. A wake-up that a sooner one has replaced is ignored. Returns how many
-    /// writes with a credit have entered the queue.
+    /// their data, and when. A wake-up that a sooner one has replaced is ignored. Returns how many of
+    /// the writes that waited have entered the queue, and how many of them with a credit.
     pub(super) fn wake(
         &mut self,
         now: Ps,
         channel: u16,
         due: &mut Vec<(Ps, Due)>,
         mut read: impl FnMut(Ps, u16, &mut Vec<(Ps, Due)>),
-    ) -> u32 {
+    ) -> (u32, u32) {
         let c = channel as usize;
         if self.waiting[c].wake != now {
-            return 0;
+            return (0, 0);
         }
         self.waiting[c].wake = Ps::MAX;
         let mut wake = self.dram.advance(c, now, &mut self.done);
@@ -143,23 +127,21 @@ impl Ingress {
             waiting.reads.pop_front();
             wake = wake.min(self.dram.push(now, c, line, false, u32::from(transaction)));
         }
-        let mut written = 0;
+        let (mut entered, mut written) = (0, 0);
         while let Some(&Write { line, credit }) = waiting.writes.front()
             && self.dram.can_accept(c, true)
         {
-            if waiting.writes.len() == self.buffers {
-                self.full -= 1;
-            }
             waiting.writes.pop_front();
             wake = wake.min(self.dram.push(now, c, line, true, WRITE));
             self.queued += 1;
+            entered += 1;
             written += u32::from(credit);
         }
         for _ in 0..written {
             due.push((now, Due::Written));
         }
         self.schedule(c, wake, due);
-        written
+        (entered, written)
     }
 
     /// Writes that wait for room or are in the queues.

@@ -27,6 +27,7 @@ mod state;
 mod sweep;
 pub(crate) mod system;
 mod tags;
+mod trackers;
 pub(crate) mod traffic;
 mod victims;
 pub(crate) mod ways;

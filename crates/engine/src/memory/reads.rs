@@ -1,8 +1,7 @@
-//! Reads of memory under way: what each brings, who waits for it, and how many there may be.
+//! Reads of memory under way: what each brings, and who waits for it.
 
 use super::line::{Line, LineKind};
 use crate::stats::histogram::Latency;
-use crate::stats::occupancy::Occupancy;
 use crate::time::Ps;
 
 /// Who waits for a line.
@@ -37,44 +36,21 @@ struct Transaction {
 }
 
 /// The table of transactions. A transaction is its place there, used again once it has ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Reads {
     transactions: Vec<Transaction>,
     free: Vec<u16>,
-    /// Home trackers: reads that may be under way before the LLC stops taking requests.
-    trackers: u64,
-    /// Those in use: reads under way.
-    pub(crate) used: Occupancy,
     /// Requests that waited for a line that has arrived: the host must make them anew.
     pub(crate) again: Vec<Requester>,
     /// From sending to the last beat of the data on the bus.
     pub(crate) latency: Latency,
-    /// Reads under way when measuring began, and those that have ended since.
-    in_flight_begin: u64,
+    under_way: u64,
+    /// Those when measuring began, and the reads that have ended since.
+    under_way_begin: u64,
     ended: u64,
 }
 
 impl Reads {
-    /// A table with so many home trackers; without a number, they are no limit.
-    pub(super) fn new(trackers: Option<u32>) -> Reads {
-        Reads {
-            transactions: Vec::new(),
-            free: Vec::new(),
-            trackers: trackers.map_or(u64::MAX, u64::from),
-            used: Occupancy::default(),
-            again: Vec::new(),
-            latency: Latency::default(),
-            in_flight_begin: 0,
-            ended: 0,
-        }
-    }
-
-    /// Whether a home tracker is free.
-    #[inline]
-    pub(super) fn may_begin(&self) -> bool {
-        self.used.inside() < self.trackers
-    }
-
     /// The transaction that the next [`Self::begin`] will have.
     #[inline]
     pub(super) fn next(&mut self) -> u16 {
@@ -103,7 +79,7 @@ impl Reads {
     #[inline]
     pub(super) fn begin(&mut self, read: Read) -> u16 {
         let transaction = self.free.pop().expect("a transaction was offered");
-        self.used.enter(read.sent, 1);
+        self.under_way += 1;
         self.transactions[usize::from(transaction)].read = read;
         transaction
     }
@@ -142,27 +118,26 @@ impl Reads {
 
     /// A transaction ends: its line has arrived, and the requests that waited for it are due again.
     #[inline]
-    pub(super) fn end(&mut self, now: Ps, transaction: u16) -> Read {
+    pub(super) fn end(&mut self, transaction: u16) -> Read {
         let t = &mut self.transactions[usize::from(transaction)];
         if !t.waiting.is_empty() {
             self.again.append(&mut t.waiting);
         }
         let read = t.read;
         self.free.push(transaction);
-        self.used.leave(now, 1);
+        self.under_way -= 1;
         self.ended += 1;
         read
     }
 
     /// Both sides of the balance since the measured time began, in which `begun` reads were sent.
     pub(super) fn balance(&self, begun: u64) -> (u64, u64) {
-        (self.in_flight_begin + begun, self.ended + self.used.inside())
+        (self.under_way_begin + begun, self.ended + self.under_way)
     }
 
     /// Starts the measured time.
-    pub(super) fn reset_counts(&mut self, now: Ps) {
-        self.used.reset(now);
-        (self.in_flight_begin, self.ended) = (self.used.inside(), 0);
+    pub(super) fn reset_counts(&mut self) {
+        (self.under_way_begin, self.ended) = (self.under_way, 0);
         self.latency.reset();
     }
 }
@@ -183,46 +158,42 @@ mod tests {
     }
 
     #[test]
-    fn trackers_bound_the_reads_and_come_back() {
-        let mut reads = Reads::new(Some(2));
+    fn a_place_is_used_again_with_nothing_left_of_what_was_there() {
+        let mut reads = Reads::default();
         let first = begin(&mut reads, 1, core(0));
-        assert!(reads.may_begin());
         begin(&mut reads, 2, core(1));
-        assert!(!reads.may_begin());
-        assert_eq!(reads.end(Ps(100), first).line, 1);
-        assert!(reads.may_begin());
-        // The place is used again, with nothing left of what was there.
+        assert_eq!(reads.end(first).line, 1);
         assert_eq!(begin(&mut reads, 3, core(2)), first);
         assert_eq!(reads.balance(3), (3, 3));
-        reads.reset_counts(Ps(100));
-        let read = reads.end(Ps(100), first);
+        reads.reset_counts();
+        let read = reads.end(first);
         assert_eq!((read.line, read.requester), (3, core(2)));
         assert_eq!(reads.balance(0), (2, 2));
     }
 
     #[test]
     fn those_who_wait_ask_again_in_their_order() {
-        let mut reads = Reads::new(None);
+        let mut reads = Reads::default();
         let read = begin(&mut reads, 1, core(0));
         assert!(!reads.wait(read, core(1), 1) && !reads.wait(read, core(2), 2));
-        assert_eq!(reads.end(Ps(100), read).requester, core(0));
+        assert_eq!(reads.end(read).requester, core(0));
         assert_eq!(reads.again, [core(1), core(2)]);
         reads.again.clear();
         begin(&mut reads, 2, core(0));
-        reads.end(Ps(100), read);
+        reads.end(read);
         assert!(reads.again.is_empty());
     }
 
     #[test]
     fn a_core_takes_over_its_own_prefetch_if_it_can_use_it() {
-        let mut reads = Reads::new(None);
+        let mut reads = Reads::default();
         let read = begin(&mut reads, 1, Requester::Prefetch { core: 0 });
         assert!(!reads.wait(read, core(1), 1), "another core's");
         assert!(reads.wait(read, core(0), 0));
-        assert_eq!(reads.end(Ps(100), read).requester, core(0));
+        assert_eq!(reads.end(read).requester, core(0));
         let stale = begin(&mut reads, 2, Requester::Prefetch { core: 0 });
         reads.make_stale(stale);
         assert!(!reads.wait(stale, core(0), 0));
-        assert!(reads.end(Ps(100), stale).stale);
+        assert!(reads.end(stale).stale);
     }
 }

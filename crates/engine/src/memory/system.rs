@@ -15,7 +15,6 @@ use super::sweep::Swept;
 use super::traffic::{Agent, Cause, Traffic};
 use crate::time::Ps;
 
-pub(crate) use super::backend::Stop;
 pub(crate) use super::due::Due;
 pub(crate) use super::reads::Requester;
 
@@ -346,7 +345,7 @@ impl Memory {
     /// for it are in `backend.reads.again`.
     #[inline]
     pub(crate) fn arrive(&mut self, now: Ps, transaction: u16) -> Requester {
-        let read = self.backend.reads.end(now, transaction);
+        let read = self.backend.end(now, transaction);
         let (line, kind, requester) = (read.line, read.kind, read.requester);
         if let Requester::Prefetch { core } = requester {
             self.prefetchers[core as usize].arrived();

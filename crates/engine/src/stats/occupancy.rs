@@ -36,13 +36,6 @@ impl Occupancy {
         self.inside
     }
 
-    /// All credits in use are from now on those of `other`.
-    pub(crate) fn pass_to(&mut self, now: Ps, other: &mut Occupancy) {
-        let n = self.inside;
-        self.leave(now, n);
-        other.enter(now, n);
-    }
-
     /// Time integral of the credits in use, credit × ps.
     pub(crate) fn time(&self, now: Ps) -> u64 {
         self.time.wrapping_add(now.0.wrapping_mul(self.inside))
@@ -83,14 +76,6 @@ impl Starvation {
         if self.since != Ps::MAX {
             self.total += now - self.since;
             self.since = Ps::MAX;
-        }
-    }
-
-    /// What waits, if something does, waits for a credit of `other` from now on.
-    pub(crate) fn pass_to(&mut self, now: Ps, other: &mut Starvation) {
-        if self.since != Ps::MAX {
-            self.end(now);
-            other.begin(now);
         }
     }
 
@@ -150,23 +135,6 @@ mod tests {
             prop_assert_eq!(o.time(Ps(end)), wanted);
             prop_assert_eq!(o.uses, uses);
         }
-    }
-
-    #[test]
-    fn what_is_passed_on_counts_where_it_is() {
-        let [mut one, mut other] = [Starvation::default(); 2];
-        other.pass_to(Ps(5), &mut one);
-        one.begin(Ps(10));
-        one.pass_to(Ps(20), &mut other);
-        other.end(Ps(50));
-        assert_eq!((one.time(Ps(100)), other.time(Ps(100))), (Ps(10), Ps(30)));
-
-        let [mut one, mut other] = [Occupancy::default(); 2];
-        one.enter(Ps(10), 3);
-        other.enter(Ps(15), 1);
-        one.pass_to(Ps(20), &mut other);
-        other.leave(Ps(50), 4);
-        assert_eq!((one.time(Ps(100)), other.time(Ps(100))), (3 * 10, 35 + 3 * 30));
     }
 
     #[test]

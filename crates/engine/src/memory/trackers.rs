@@ -1,0 +1,41 @@
+//! Home trackers: what the home agents can have under way to memory.
+
+use crate::stats::occupancy::Occupancy;
+use crate::time::Ps;
+
+/// A pool of trackers. A read holds one until its line has arrived, a write-back until the write queue of
+/// its channel has it: the home agent tracks every transaction from its arrival until it is completed (Intel
+/// 329468, "Xeon E5 and E7 v2 Uncore Performance Monitoring", 2.4.3.1).
+#[derive(Clone, Debug)]
+pub(crate) struct Trackers {
+    there_are: u64,
+    pub(crate) used: Occupancy,
+}
+
+impl Trackers {
+    pub(super) fn new(there_are: u32) -> Trackers {
+        Trackers { there_are: there_are.into(), used: Occupancy::default() }
+    }
+
+    /// Whether one is free. DMA reads and page walks take one all the same, and write-backs of what is
+    /// already under way: so there may be more in use than there are.
+    #[inline]
+    pub(super) fn free(&self) -> bool {
+        self.used.inside() < self.there_are
+    }
+
+    #[inline]
+    pub(super) fn take(&mut self, now: Ps) {
+        self.used.enter(now, 1);
+    }
+
+    #[inline]
+    pub(super) fn give_back(&mut self, now: Ps, n: u64) {
+        self.used.leave(now, n);
+    }
+
+    /// Starts the measured time.
+    pub(super) fn reset_counts(&mut self, now: Ps) {
+        self.used.reset(now);
+    }
+}
