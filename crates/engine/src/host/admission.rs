@@ -133,6 +133,10 @@ mod tests {
         let trackers = of(&full, "home-trackers");
         assert!(trackers.uses > read + read / 10, "{} beside {read} reads", trackers.uses);
         assert!(trackers.starved_ps > of(&roomy, "home-trackers").starved_ps);
+        // While one waits the queue is full.
+        let waits = |r: &Results| of(r, "write-queue").starved_ps as f64 / 1e3 / r.measured_ns;
+        let (seldom, often) = (waits(&roomy), waits(&full));
+        assert!(seldom < 0.1 && (0.1..=1.0).contains(&often), "{seldom} and {often} of the time");
         assert!(trackers.holds_writes_ps > 0 && trackers.holds_cores_ps > 0);
     }
 }

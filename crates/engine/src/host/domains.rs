@@ -267,9 +267,11 @@ impl Host {
 
     /// Queues and channels of a node.
     fn node(&self, node: usize) -> [Domain; 3] {
-        let (now, dram) = (self.meters.now, &self.memory.backend.ingress.dram);
+        let (now, ingress) = (self.meters.now, &self.memory.backend.ingress);
+        let dram = &ingress.dram;
         let channels = node * dram.per_node()..(node + 1) * dram.per_node();
-        let stats: Vec<_> = channels.map(|c| dram.stats(c, now)).collect();
+        let stats: Vec<_> = channels.clone().map(|c| dram.stats(c, now)).collect();
+        let full: u64 = channels.map(|c| ingress.full_time(c, now).0).sum();
         let sum = |of: fn(&ChannelStats) -> u64| stats.iter().map(of).sum::<u64>();
         let (reads, writes) = (sum(|s| s.reads), sum(|s| s.writes));
         let (config, channels) = (&self.scenario.machine.dram, stats.len() as u64);
@@ -282,7 +284,11 @@ impl Host {
                 holds_reads_ps: c.reading.time(now),
                 ..domain("read-queue", "slot", read_slots, read_time, reads)
             },
-            domain("write-queue", "slot", write_slots, write_time, writes),
+            Domain {
+                // The mean over channels.
+                starved_ps: full / channels,
+                ..domain("write-queue", "slot", write_slots, write_time, writes)
+            },
             Domain {
                 holds_writes_ps: c.late.time(now),
                 ..domain("dram", "channel", channels, sum(|s| s.data_bus_busy.0), reads + writes)

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::dram::{Done, Dram};
 use super::due::Due;
 use super::line::Line;
+use crate::stats::occupancy::Starvation;
 use crate::time::Ps;
 
 /// A line on its way to a channel's write queue.
@@ -20,6 +21,8 @@ struct Write {
 struct Waiting {
     reads: VecDeque<(Line, u16)>,
     writes: VecDeque<Write>,
+    /// A write waits: the write queue is full.
+    full: Starvation,
     /// The wake-up that is scheduled for the channel, or [`Ps::MAX`].
     wake: Ps,
 }
@@ -40,7 +43,12 @@ pub(crate) struct Ingress {
 
 impl Ingress {
     pub(super) fn new(dram: Dram) -> Ingress {
-        let empty = Waiting { reads: VecDeque::new(), writes: VecDeque::new(), wake: Ps::MAX };
+        let empty = Waiting {
+            reads: VecDeque::new(),
+            writes: VecDeque::new(),
+            full: Starvation::default(),
+            wake: Ps::MAX,
+        };
         Ingress {
             waiting: vec![empty; dram.channels()],
             dram,
@@ -82,6 +90,7 @@ impl Ingress {
             true
         } else {
             waiting.writes.push_back(Write { line, credit });
+            waiting.full.begin(now);
             false
         }
     }
@@ -137,6 +146,9 @@ impl Ingress {
             entered += 1;
             written += u32::from(credit);
         }
+        if entered > 0 && waiting.writes.is_empty() {
+            waiting.full.end(now);
+        }
         for _ in 0..written {
             due.push((now, Due::Written));
         }
@@ -150,8 +162,16 @@ impl Ingress {
         waiting as u64 + self.queued
     }
 
+    /// Time for which writes have waited for room in a channel's queue.
+    pub(crate) fn full_time(&self, channel: usize, now: Ps) -> Ps {
+        self.waiting[channel].full.time(now)
+    }
+
     /// Starts the measured time.
     pub(super) fn reset_counts(&mut self, now: Ps) {
+        for waiting in &mut self.waiting {
+            waiting.full.reset(now);
+        }
         self.writes_done = 0;
         self.dram.reset_stats(now);
     }
