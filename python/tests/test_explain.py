@@ -238,6 +238,8 @@ def mapping(mode: str, cores: int) -> dict[str, Any]:
             "pcie",
             {"pcie"},
         ),
+        # Or that of others, in whose way they are: DMA writes wait for room in the write queues.
+        ("host-network-writes", {"run.warmup": "8 ms"}, "dram", {"pcie"}),
         # Cores wait for invalidations: many for one another's, few beside their own work.
         ("host-congestion", mapping("strict", 14), "invalidations", {"invalidations"}),
         ("host-congestion", mapping("strict", 4), "cores", {"invalidations", "cores"}),

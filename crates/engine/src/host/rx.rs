@@ -393,12 +393,9 @@ impl Host {
     }
 
     pub(super) fn credits(&mut self, now: Ps, lines: u16, tlps: u8) {
-        let DomainCounters { write_lines, write_tlps, late, .. } = &mut self.meters.domains;
+        let DomainCounters { write_lines, write_tlps, .. } = &mut self.meters.domains;
         write_lines.used.leave(now, lines.into());
         write_tlps.used.leave(now, tlps.into());
-        if tlps == 0 {
-            late.leave(now, lines.into());
-        }
         self.rx.free_line_credits += u32::from(lines);
         self.rx.free_tlp_credits += u32::from(tlps);
         self.receive(now);
