@@ -13,9 +13,9 @@ from nic2core import _core, engine
 from nic2core._core import UserError
 from nic2core.capture import capture_digest
 from nic2core.doubts import doubts
-from nic2core.engine import Watch
 from nic2core.labels import describe
 from nic2core.models import Scenario
+from nic2core.progress import of_run
 from nic2core.results import Result
 from nic2core.timeline import Recording, Timeline
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
+    from nic2core.engine import Watch
     from nic2core.results_model import Results
 
 Source = str | Path | Scenario
@@ -226,10 +227,15 @@ def run(
     label: str | None = None,
     watch: Watch | None = None,
 ) -> Result:
-    """Simulate a scenario. The same scenario and seed give the same bits, on any machine."""
+    """Simulate a scenario. The same scenario and seed give the same bits, on any machine.
+
+    Without a `watch` of your own, a bar shows progress on a terminal.
+    """
     prepared = prepare(source, overrides)
     warn_of_keys_without_effect([prepared])
-    return _warned(run_prepared(prepared, label, watch or Watch()))
+    with of_run(watch, "simulating") as followed:
+        result = run_prepared(prepared, label, followed)
+    return _warned(result)
 
 
 def record(
@@ -243,9 +249,10 @@ def record(
     """Simulate a scenario like `run`, and follow single packets of it on their way."""
     prepared = prepare(source, overrides)
     warn_of_keys_without_effect([prepared])
-    data, timeline = engine.record(
-        prepared.text, recording or Recording(), watch or Watch(), prepared.origins
-    )
+    with of_run(watch, "simulating") as followed:
+        data, timeline = engine.record(
+            prepared.text, recording or Recording(), followed, prepared.origins
+        )
     return _warned(_result(prepared, data, label)), timeline
 
 
@@ -262,7 +269,9 @@ def find_peak(
     """
     prepared = prepare(source, overrides)
     warn_of_keys_without_effect([prepared], peak=True)
-    return _warned(peak_prepared(prepared, label, watch or Watch()))
+    with of_run(watch, "searching for the peak") as followed:
+        result = peak_prepared(prepared, label, followed)
+    return _warned(result)
 
 
 class DoubtfulNumbers(UserWarning):

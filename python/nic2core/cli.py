@@ -24,8 +24,6 @@ from nic2core.timeline import VIEWER, Recording
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nic2core.engine import Watch
-
     Simulate = Callable[..., Result]
 
 EXIT_BUG, EXIT_USER, EXIT_STOPPED = 1, 2, 130
@@ -84,7 +82,7 @@ def run(
     if timeline is not None:
         _writable_file(timeline)
         simulate = partial(_record, timeline, Recording(every, packets))
-    _one(simulate, "simulating", scenario, _overrides(sets, seed), json_, out)
+    _one(simulate, scenario, _overrides(sets, seed), json_, out)
     if timeline is not None:
         _note(f"Timeline: {timeline.resolve()}; open it at {VIEWER}")
 
@@ -98,7 +96,7 @@ def peak(
     out: Out = None,
 ) -> None:
     """Search for the highest rate that keeps the scenario's objective (latency and drops)."""
-    _one(api.find_peak, "searching for the peak", scenario, _overrides(sets, seed), json_, out)
+    _one(api.find_peak, scenario, _overrides(sets, seed), json_, out)
 
 
 @app.command()
@@ -125,15 +123,7 @@ def compare(
         _writable_dir(out)
     varied = _pairs(vary, "--vary", "placement.io_ways=2,4,6")
     values = {key: split_values(text) for key, text in varied.items()}
-    with terminal.sweep_progress() as progress:
-        done = sweep(
-            scenario,
-            values,
-            jobs=jobs,
-            overrides=_overrides(sets, seed),
-            peak=peaks,
-            progress=progress,
-        )
+    done = sweep(scenario, values, jobs=jobs, overrides=_overrides(sets, seed), peak=peaks)
     if out is not None and len(done):
         done.save(out)
         done.report(out / "report.html")
@@ -168,8 +158,7 @@ def explain(
     loaded = Result.load(result)
     helps = loaded.helps
     if check:
-        with terminal.sweep_progress() as progress:
-            helps = run_changes(loaded, jobs, progress)
+        helps = run_changes(loaded, jobs)
     if json_:
         _print_json(show.to_json(loaded, helps))
     else:
@@ -256,17 +245,14 @@ def _root(
     del version
 
 
-def _record(
-    file: Path, recording: Recording, scenario: str, overrides: dict[str, Any], *, watch: Watch
-) -> Result:
-    result, found = api.record(scenario, overrides, recording, watch=watch)
+def _record(file: Path, recording: Recording, scenario: str, overrides: dict[str, Any]) -> Result:
+    result, found = api.record(scenario, overrides, recording)
     found.write(file)
     return result
 
 
 def _one(
     simulate: Simulate,
-    doing: str,
     scenario: str,
     overrides: dict[str, Any],
     json_: bool,
@@ -275,8 +261,7 @@ def _one(
     if out is not None:
         _writable_dir(out)
     try:
-        with terminal.run_progress(doing) as watch:
-            result = simulate(scenario, overrides, watch=watch)
+        result = simulate(scenario, overrides)
     except KeyboardInterrupt:
         _note("Stopped before the run was finished: there is nothing to show.")
         raise typer.Exit(EXIT_STOPPED) from None

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -18,11 +17,12 @@ from nic2core._core import UserError, __version__
 from nic2core.engine import Stopped, Watch
 from nic2core.explain.use import work
 from nic2core.labels import name_cases
+from nic2core.progress import Progress, of_sweep
 from nic2core.record import COMPARISON_FILE
 from nic2core.words import limit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     import plotly.graph_objects as go
 
@@ -140,18 +140,6 @@ def cases(vary: Mapping[str, Sequence[Any]]) -> list[Settings]:
     return [dict(zip(vary, point, strict=True)) for point in itertools.product(*vary.values())]
 
 
-@dataclass
-class Progress:
-    """What a sweep tells while it runs, point by point."""
-
-    planned: Callable[[list[str]], None] = lambda _names: None
-    """Called once with the name of every point."""
-    told: Callable[[int, float], None] = lambda _point, _share: None
-    """Called with a point's number and the share of it that is done."""
-    stop: Event = field(default_factory=Event)
-    """Set it to stop; finished points are kept."""
-
-
 def sweep(
     source: api.Source,
     vary: Mapping[str, Sequence[Any]],
@@ -165,7 +153,7 @@ def sweep(
 
     The results come in the order of the values and are bit-identical for any number of jobs. With
     `peak`, each point is the search of its highest rate. Ctrl-C stops the sweep and returns the
-    points that are finished.
+    points that are finished. Without a `progress` of your own, bars show it on a terminal.
     """
     if not vary:
         raise UserError(
@@ -208,25 +196,24 @@ def run_all(
     """
     if jobs < 1:
         raise UserError(f"jobs = {jobs} runs nothing; expected 1 or more.")
-    progress = progress or Progress()
-    progress.planned(list(names))
     simulate = api.peak_prepared if peak else api.run_prepared
-
     refused: dict[str, str] = {}
 
-    def one(point: int) -> Result | None:
-        watch = Watch(lambda share: progress.told(point, share), progress.stop)
-        watch.tell(0.0)
-        try:
-            return simulate(prepared[point], names[point], watch)
-        except UserError as error:
-            if not skip_refused:
-                raise
-            refused[names[point]] = str(error)
-            watch.tell(1.0)
-            return None
+    with of_sweep(progress) as follow, ThreadPoolExecutor(max_workers=jobs) as pool:
+        follow.planned(list(names))
 
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        def one(point: int) -> Result | None:
+            watch = Watch(lambda share: follow.told(point, share), follow.stop)
+            watch.tell(0.0)
+            try:
+                return simulate(prepared[point], names[point], watch)
+            except UserError as error:
+                if not skip_refused:
+                    raise
+                refused[names[point]] = str(error)
+                watch.tell(1.0)
+                return None
+
         points = [pool.submit(one, point) for point in range(len(prepared))]
         try:
             # In turns: Polars' handler of Ctrl-C restarts a wait without end instead of waking it.
@@ -239,7 +226,7 @@ def run_all(
             pass
         finally:
             # Whatever ended the waiting, no point goes on; after the last one this stops nothing.
-            progress.stop.set()
+            follow.stop.set()
     results = [p.result() for p in points if not _stopped(p)]
     return Sweep([r for r in results if r is not None], len(prepared), refused)
 

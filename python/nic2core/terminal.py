@@ -1,26 +1,22 @@
-"""What the command shows in a terminal: progress on stderr, results as tables with small bars."""
+"""What the command shows in a terminal: results as tables with small bars."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.padding import Padding
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from nic2core import words
 from nic2core.differences import differences
 from nic2core.doubts import doubts
-from nic2core.engine import Watch
 from nic2core.headline import headline, side_by_side
 from nic2core.percentiles import percentile
-from nic2core.sweep import Progress as SweepProgress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from nic2core.results import Result
     from nic2core.results_model import Distribution
@@ -29,49 +25,6 @@ RUN_WIDTH = 12
 """Cells of a terminal that a run of a comparison has at least: the widest words are ten."""
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
-
-
-def _progress() -> Progress:
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-
-
-@contextmanager
-def run_progress(what: str) -> Iterator[Watch]:
-    """A progress bar for one run."""
-    with _progress() as bars:
-        task = bars.add_task(what, total=1.0)
-        yield Watch(lambda share: bars.update(task, completed=share))
-
-
-@contextmanager
-def sweep_progress() -> Iterator[SweepProgress]:
-    """A progress bar for the whole sweep and one for each of its runs."""
-    with _progress() as bars:
-        tasks: list[TaskID] = []
-        shares: list[float] = []
-        whole = bars.add_task("all runs", total=1.0)
-
-        def planned(names: list[str]) -> None:
-            tasks.extend(bars.add_task(name, total=1.0, start=False) for name in names)
-            shares.extend(0.0 for _ in names)
-
-        def told(point: int, share: float) -> None:
-            if shares[point] == 0.0:
-                bars.start_task(tasks[point])
-            shares[point] = share
-            bars.update(tasks[point], completed=share)
-            bars.update(whole, completed=sum(shares) / len(shares))
-
-        yield SweepProgress(planned, told)
 
 
 def bar(share: float, width: int = 16) -> str:

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from nic2core import UserError, engine, sweep
-from nic2core.sweep import Progress, cases
+from nic2core.progress import Progress
+from nic2core.sweep import cases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +56,18 @@ def test_ctrl_c_keeps_the_finished_points(
     assert fake_engine == [1, 2]
     assert not done.complete
     assert done.planned == 4
+
+
+@pytest.mark.usefixtures("fake_engine")
+@pytest.mark.parametrize("progress", [None, Progress()])
+def test_a_terminal_shows_bars_unless_progress_is_followed_otherwise(
+    progress: Progress | None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    sweep("any.toml", {"run.seed": [1, 2]}, progress=progress)
+    assert ("all runs" in capsys.readouterr().err) == (progress is None)
 
 
 def test_a_mistake_in_the_last_point_is_told_before_the_first_runs(fake_engine: list[int]) -> None:

@@ -9,14 +9,14 @@ from nic2core import api
 from nic2core._core import UserError
 from nic2core.explain.use import work
 from nic2core.models import Scenario
-from nic2core.sweep import Progress, run_all
+from nic2core.sweep import run_all
 
 if TYPE_CHECKING:
     from nic2core.explain.help import Help
     from nic2core.results import Result
 
 
-def check(result: Result, jobs: int = 1, progress: Progress | None = None) -> list[Help]:
+def check(result: Result, jobs: int = 1) -> list[Help]:
     """Run every change, `jobs` at a time; one that the engine refuses says why.
 
     Ctrl-C ends it: what is not run has no measured value.
@@ -39,9 +39,7 @@ def check(result: Result, jobs: int = 1, progress: Progress | None = None) -> li
             prepared[help_.change.domain] = api.prepare(scenario, help_.change.overrides)
         except UserError as error:
             refused[help_.change.domain] = str(error)
-    done = run_all(
-        list(prepared.values()), list(prepared), jobs=jobs, progress=progress, skip_refused=True
-    )
+    done = run_all(list(prepared.values()), list(prepared), jobs=jobs, skip_refused=True)
     refused = {d: r.removeprefix("scenario: ") for d, r in (refused | done.refused).items()}
     measured = {r.label: work(r.data)[0] / base - 1 for r in done}
     return [
