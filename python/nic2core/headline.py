@@ -67,12 +67,17 @@ def _packets(result: Record) -> Iterator[Number]:
     yield Number("network", three(packets.completed_gbps), "Gbit/s")
     yield Number("offered", three(packets.offered_mpps), "Mpps")
     yield Number("dropped", words.percent(packets.drop_share).removesuffix(" %"), "%")
+    if packets.drop_share > 0:
+        yield Number("no room in", words.no_room_in(packets), "")
     spread = result.total_latency
     if spread is None:
         yield from (Number(f"{p} latency", NOTHING, "µs") for p in ("p50", "p99"))
         return
     yield Number("p50 latency", three(percentile(spread, 50.0) / 1e3), "µs")
     yield _number("p99 latency", percentile(spread, 99.0) / 1e3, "µs")
+    objective_ns = None if result.peak is None else words.objective_ns(result.peak)
+    if objective_ns is not None:
+        yield Number("p99 objective", three(objective_ns / 1e3), "µs")
 
 
 def _dma(result: Record) -> Iterator[Number]:

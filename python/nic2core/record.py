@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import sqrt
+from math import inf, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +53,7 @@ class Record:
     @cached_property
     def tables(self) -> Tables:
         """The numbers as Polars tables."""
-        return Tables(self.data)
+        return Tables(self.data, self.stages)
 
     @property
     def mpps(self) -> float:
@@ -78,7 +78,7 @@ class Record:
     @cached_property
     def stages(self) -> list[Stage]:
         """The load of every stage of the path, in path order."""
-        return stages(self.data)
+        return stages(self.data, self.model.used)
 
     @property
     def limiting_stage(self) -> Stage:
@@ -87,8 +87,12 @@ class Record:
 
     @cached_property
     def helps(self) -> list[Help]:
-        """By how much a change of each domain would help, by the model."""
-        return helps(self.model, explain.changes(self.data, self.scenario))
+        """By how much a change of each domain would help, by the model.
+
+        A peak has no load that is offered: more would come if more were carried.
+        """
+        model = self.model if self.peak is None else replace(self.model, demand=inf)
+        return helps(model, explain.changes(self.data, self.scenario))
 
     @property
     def limited(self) -> bool:

@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nic2core.explain.use import Use, uses
+from nic2core.explain.use import brought
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nic2core.explain.use import Use
     from nic2core.results_model import Results
+
+
+UNEVEN = 1.1
+"""The fullest core's load over the mean, from which on both are told."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +30,9 @@ class Stage:
     """What that load is made of, for people."""
 
 
-def stages(data: Results) -> list[Stage]:
-    """Every stage of a run, in path order."""
-    found = [_stage(data, use) for use in uses(data)]
+def stages(data: Results, used: Sequence[Use]) -> list[Stage]:
+    """Every stage of a run whose domains were used so, in path order."""
+    found = [_stage(data, use) for use in used]
     llc = _llc(data)
     if llc is not None:
         # Before its trackers and the memory behind it.
@@ -52,8 +59,13 @@ def _stage(data: Results, use: Use) -> Stage:
         "nic-port": f"busy {100 * load:.0f} % of the time",
         "dram": f"{carried:.1f} of {limit:.1f} GB/s",
     }
+    if use.name == "tx-fetches":
+        what = f"{brought(data, use.core):.1f} descriptors each, by core {use.core}'s queue"
+        return Stage(use.name, load, what)
     where = "" if use.core is None else f" of core {use.core}'s queue"
     plain = f"{of:.1f} of {use.credits} {use.unit}s{where} in use"
+    if use.name == "cores" and load > UNEVEN * of / use.credits:
+        plain = f"{of:.1f} of {use.credits} busy, the fullest {100 * load:.0f} %"
     return Stage(use.name, load, details.get(use.name, plain))
 
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from nic2core.results_model import Distribution
-from nic2core.stages import stages
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nic2core.results_model import Results, TransportResults
+    from nic2core.stages import Stage
 
 
 @dataclass(frozen=True, repr=False)
@@ -19,6 +21,7 @@ class Tables:
     """Views of one run's numbers; every unit is in the column's name."""
 
     data: Results
+    of_path: Sequence[Stage]
 
     @property
     def latency(self) -> pl.DataFrame:
@@ -54,7 +57,24 @@ class Tables:
     @property
     def stages(self) -> pl.DataFrame:
         """One row per stage of the path with its load, 0 to 1."""
-        return pl.DataFrame([asdict(s) for s in stages(self.data)])
+        return pl.DataFrame([asdict(s) for s in self.of_path])
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """One row per core that serves packets: what came, and the mean of descriptors in use."""
+        span_ps = self.data.measured_ns * 1e3
+        rows = [
+            {
+                "core": q.core,
+                "offered": q.offered,
+                "received": q.received,
+                "sent": q.sent,
+                "rx_descriptors_in_use": q.rx_busy_ps / span_ps,
+                "tx_descriptors_in_use": q.tx_busy_ps / span_ps,
+            }
+            for q in self.data.queues
+        ]
+        return pl.DataFrame(rows)
 
     @property
     def tenants(self) -> pl.DataFrame:
@@ -115,6 +135,7 @@ class Tables:
             "memory": self.memory,
             "caches": self.caches,
             "stages": self.stages,
+            "queues": self.queues,
             "tenants": self.tenants,
             "dma": self.dma,
             "transport": self.transport,

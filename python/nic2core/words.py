@@ -10,7 +10,7 @@ from nic2core.explain.use import one, work
 if TYPE_CHECKING:
     from nic2core.explain.use import Use
     from nic2core.record import Record
-    from nic2core.results_model import Peak
+    from nic2core.results_model import Packets, Peak
 
 STAGES = {
     "wire": "wire",
@@ -333,6 +333,21 @@ def peak(found: Peak) -> str:
         f"Peak: {three(found.peak_mpps)} Mpps {above} ({failed(found)[1]}); "
         f"{len(found.probes)} rates tried; the p99 is of {behind_p99(found):,} packets."
     )
+
+
+def objective_ns(found: Peak) -> float | None:
+    """What the p99 at a peak was held against, ns."""
+    at_peak = (p.p99_limit_ns for p in found.probes if p.completed_mpps == found.peak_mpps)
+    return next(at_peak, None)
+
+
+def no_room_in(packets: Packets) -> str:
+    """For want of what packets are dropped, in short: the NIC's SRAM, or the rings."""
+    rings = packets.dropped_no_descriptor / (packets.dropped_sram + packets.dropped_no_descriptor)
+    names = {"NIC SRAM": 1 - rings, "receive rings": rings}
+    if 0 < rings < 1:
+        return ", ".join(f"{percent(share)} {name}" for name, share in names.items())
+    return max(names, key=lambda name: names[name])
 
 
 def behind_p99(found: Peak) -> int:

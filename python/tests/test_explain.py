@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import Result, UserError, api, cli, words
+from nic2core import Result, api, cli, words
 from nic2core.explain import show
 from nic2core.explain.changes import _trackers
 from nic2core.explain.check import check
 from nic2core.explain.model import Memory, Model, Pool
 from nic2core.explain.quantity import times
-from nic2core.explain.queues import Queue, by_queue, more
+from nic2core.explain.queues import Queue, by_queue, fullest, more
 from nic2core.explain.use import Use, work
 from nic2core.models import Scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from nic2core.explain.help import Help
 
 SCENARIOS = {"explain-link": "wire", "explain-cpu": "cores", "explain-iommu": "iommu",
              "explain-memory": "dram"}  # fmt: skip
@@ -262,6 +264,13 @@ def test_scenarios_that_were_not_made_for_it_keep_the_rule(
             assert 1 + said.predicted == pytest.approx(run, rel=0.2), said.change
 
 
+def test_of_queues_that_wait_for_their_cores_the_fullest_is_shown() -> None:
+    def queue(core: int, busy_ps: int) -> Queue:
+        return Queue(core, 4, 10, busy_ps, 0, 10, 10)
+
+    assert fullest([queue(0, 0), queue(1, 900), queue(2, 100)]).core == 1
+
+
 def test_more_credits_help_the_queues_that_are_short() -> None:
     def queue(packets: int, wanted: float, busy_ps: int) -> Queue:
         return Queue(0, 4, packets, busy_ps, busy_ps, packets, wanted)
@@ -277,7 +286,7 @@ def test_more_credits_help_the_queues_that_are_short() -> None:
 
 def test_what_waits_for_a_tracker_moves_to_the_memory() -> None:
     spent = {"home-trackers": 60.0, "dram": 50.0, "cores": 100.0}
-    use = Use("home-trackers", "read", 20, 20.0, 100.0, 1.0, 1.0, 1.0, 100.0, 1.0)
+    use = Use("home-trackers", "read", 20, 20.0, 100.0, 1.0, 1.0, 1.0, 100.0, 1.0, 1.0)
     # Ten lines wait for twenty trackers; a read takes 100 ns, of which it waits 50.
     memory = Memory(50.0, 50.0, 0.0, 0.0, 0.0, under_way=20.0, held_back=10.0, own_trackers=0.5)
     pools = {"cores": Pool(1, 1, spent)}
@@ -302,7 +311,7 @@ def test_a_link_with_room_is_not_what_credits_wait_for(
     link_load: float, walks_ns: float, named: str
 ) -> None:
     spent = {"iommu": walks_ns, "dram": 0.0, "io-credits": 213.0, "pcie": 219.0}
-    link = Use("pcie", "direction", 1, link_load, 10.0, 1.0, 1.0, 0.0, 10.0, 3.0)
+    link = Use("pcie", "direction", 1, link_load, 10.0, 1.0, 1.0, 0.0, 10.0, 3.0, link_load)
     pools = {"io-credits": Pool(88, 71, spent)}
     memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
     assert Model(10.0, {}, pools, memory, [link]).cause == named
@@ -429,12 +438,35 @@ def test_a_run_without_work_is_explained_as_far_as_it_goes(
     assert "cores" in capsys.readouterr().out
 
 
-def test_the_peak_of_a_search_cannot_be_checked(ddio: Result) -> None:
-    from nic2core.results_model import Peak
+def test_more_cores_raise_a_peak_that_cores_set_as_much_as_is_said() -> None:
+    found = api.find_peak("explain-cpu", {"run.warmup": "500 us", "run.duration": "1 ms"})
+    assert not found.limited
+    cores = next(h for h in found.helps if h.change.domain == "cores")
+    vars(found)["helps"] = [cores]
+    (checked,) = check(found)
+    assert checked.measured is not None
+    assert checked.measured > 0.1
+    assert checked.error == pytest.approx(0, abs=0.2)
+    assert (checked.drop_share, found.data.packets.drop_share) == (0, 0)
+    assert checked.p99_ns is not None
 
-    peak = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=ddio.data)
-    with pytest.raises(UserError, match="no rate of its own"):
-        check(replace(ddio, peak=peak))
+
+def test_what_to_do_next_is_said_where_nothing_limits(
+    calm: Result, ddio: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def shown(result: Result, helps: list[Help]) -> str:
+        show.show(result, helps)
+        return " ".join(capsys.readouterr().out.split())
+
+    assert "nic2core peak" in shown(calm, calm.helps)
+    assert ddio.data.packets.drop_share > 0
+    said = shown(ddio, ddio.helps)
+    assert "--check runs each" in said
+    assert "nic2core peak" not in said
+    run = [replace(h, measured=0.1, drop_share=0.25, p99_ns=12300.0) for h in ddio.helps]
+    said = shown(ddio, run)
+    assert "25.0 % 12.3 µs" in said
+    assert "As it is" in said
 
 
 def test_a_change_that_cannot_be_run_says_why_and_the_others_are_run(
@@ -454,7 +486,7 @@ def test_a_change_that_cannot_be_run_says_why_and_the_others_are_run(
     monkeypatch.setenv("COLUMNS", "160")
     show.show(result, list(helps.values()))
     shown = capsys.readouterr().out
-    assert len([line for line in shown.splitlines() if line.endswith("not possible")]) == 2
+    assert len([line for line in shown.splitlines() if "not possible" in line]) == 2
     assert "twice the descriptors: queues.rx_descriptors = 80000 cannot be simulated" in shown
     changes = show.to_json(result, list(helps.values()))["changes"]
     assert {c["domain"]: c["not_possible"] for c in changes if c["not_possible"]} == refused

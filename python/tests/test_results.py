@@ -67,7 +67,11 @@ def test_what_is_not_a_result_is_the_users_error(
     [
         (["scenario"], {}, "scenario: machine = nothing is given, but the key is required"),
         (["scenario", "run", "seed"], -1, "scenario: run.seed = -1 is out of range"),
-        (["results", "domains"], [], "results.domains: cores, descriptors, dram, io-credits, "),
+        (
+            ["results", "domains"],
+            [],
+            "results.domains: cores, descriptors, dram, home-trackers, io-credits, ",
+        ),
         (["results", "domains", 0, "credits"], -1, "results.domains.0.credits: input should be"),
         (["results", "domains", 0, "uses"], -1, "results.domains.0.uses: negative"),
         (["results", "measured_ns"], 0, "results.measured_ns: input should be greater than 0"),

@@ -33,6 +33,15 @@ def test_memory_rows_add_up_to_the_traffic(ddio: Result) -> None:
     )
 
 
+def test_queues_tell_the_mean_of_their_descriptors_in_use(ddio: Result) -> None:
+    queue = ddio.tables.queues.row(0, named=True)
+    asked = ddio.data.queues[0]
+    assert (queue["core"], queue["received"]) == (asked.core, asked.received)
+    in_use = asked.rx_busy_ps / 1e3 / ddio.data.measured_ns
+    assert queue["rx_descriptors_in_use"] == pytest.approx(in_use)
+    assert ddio.tables.queues.height == len(ddio.data.queues)
+
+
 def test_latency_has_a_column_per_percentile(ddio: Result) -> None:
     table = ddio.tables.latency
     assert table.columns[:3] == ["stage", "count", "mean_ns"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def model(data: Results, scenario: dict[str, Any]) -> Model:
     """The model of a run of this scenario."""
-    used = uses(data)
+    used = uses(data, scenario)
     by_name = {u.name: u for u in used}
     domains = {d.domain: d for d in data.domains}
     rate, what = work(data)

@@ -19,15 +19,11 @@ if TYPE_CHECKING:
 def check(result: Result, jobs: int = 1) -> list[Help]:
     """Run every change, `jobs` at a time; one that the engine refuses says why.
 
-    Ctrl-C ends it: what is not run has no measured value.
+    Of a peak, the peak with each change is searched. Ctrl-C ends it: what is not run has no
+    measured value.
     """
-    if result.peak is not None:
-        raise UserError(
-            "The peak of a search has no rate of its own that a change could be run at; make a "
-            "result with `nic2core run` at that rate."
-        )
     said = result.helps
-    base, _ = work(result.data)
+    base = _rate(result)
     if base <= 0:
         return said
     scenario = Scenario.model_validate(result.scenario)
@@ -39,10 +35,30 @@ def check(result: Result, jobs: int = 1) -> list[Help]:
             prepared[help_.change.domain] = api.prepare(scenario, help_.change.overrides)
         except UserError as error:
             refused[help_.change.domain] = str(error)
-    done = run_all(list(prepared.values()), list(prepared), jobs=jobs, skip_refused=True)
+    done = run_all(
+        list(prepared.values()),
+        list(prepared),
+        jobs=jobs,
+        peak=result.peak is not None,
+        skip_refused=True,
+    )
     refused = {d: r.removeprefix("scenario: ") for d, r in (refused | done.refused).items()}
-    measured = {r.label: work(r.data)[0] / base - 1 for r in done}
-    return [
-        replace(h, measured=measured.get(h.change.domain), refused=refused.get(h.change.domain))
-        for h in said
-    ]
+    runs = {r.label: r for r in done}
+    return [_checked(h, base, runs.get(h.change.domain), refused) for h in said]
+
+
+def _rate(result: Result) -> float:
+    """What a run does, or the peak of a search, millions a second."""
+    return work(result.data)[0] if result.peak is None else result.peak.peak_mpps
+
+
+def _checked(help_: Help, base: float, run: Result | None, refused: dict[str, str]) -> Help:
+    if run is None:
+        return replace(help_, refused=refused.get(help_.change.domain))
+    packets = run.data.packets
+    return replace(
+        help_,
+        measured=_rate(run) / base - 1,
+        drop_share=packets.drop_share if packets.offered else None,
+        p99_ns=run.p99_ns,
+    )

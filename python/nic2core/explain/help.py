@@ -21,7 +21,11 @@ class Help:
     predicted: float
     """Rate with the change / rate without - 1, by the model."""
     measured: float | None = None
-    """The same of two runs; nothing before the change is run."""
+    """The same of two runs, or of two peaks; nothing before the change is run."""
+    drop_share: float | None = None
+    """Share of the packets that are dropped with the change, if it is run and there are packets."""
+    p99_ns: float | None = None
+    """99th percentile of the latency with the change, ns, where there is one."""
     refused: str | None = None
     """Why the change cannot be run, if it was tried and cannot."""
 

@@ -89,8 +89,8 @@ def _each(time_ps: int, count: int) -> int:
 
 
 def fullest(queues: list[Queue]) -> Queue:
-    """The one that limits, if one does."""
-    return max(queues, key=lambda q: q.full)
+    """The one that limits, if one does: of those whose credits wait for others, the fullest."""
+    return max(queues, key=lambda q: (q.full, q.busy_ps))
 
 
 def more(queues: list[Queue], factor: float, span_ps: float) -> float:

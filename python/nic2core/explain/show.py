@@ -41,11 +41,36 @@ def show(result: Result, helps: Sequence[Help]) -> None:
         "domain allows.",
         style="dim",
     )
+    for hint in _hints(result, helps):
+        console.print(hint)
     for refused in (h for h in helps if h.refused is not None):
         console.print(
             f"Not possible: {words.stage(refused.change.domain)}, {refused.change.what}: "
             f"{refused.refused}",
             style="dim",
+        )
+
+
+def _hints(result: Result, helps: Sequence[Help]) -> Iterator[str]:
+    """What to do next where no change helps the throughput, and what it helps besides."""
+    dropped = result.data.packets.drop_share
+    if any(h.drop_share is not None for h in helps) and result.p99_ns is not None:
+        yield (
+            f"As it is, {words.percent(dropped)} of the packets are dropped, and the p99 of the "
+            f"latency is {words.time(result.p99_ns)}."
+        )
+    elif dropped > 0:
+        yield "A change may save drops and latency besides: --check runs each, and shows both."
+    if (
+        result.peak is None
+        and not result.limited
+        and not dropped
+        and result.data.demand_mpps is not None
+    ):
+        yield (
+            "At this load no stage limits, so no change can raise the throughput. `nic2core peak "
+            "SCENARIO --out DIR` searches the highest rate, and `nic2core explain DIR` then says "
+            "what raises that."
         )
 
 
@@ -114,8 +139,11 @@ def _domain_cells(result: Result, use: Use, *, wide: bool) -> list[Text | str]:
 
 def _change_heads(helps: Sequence[Help]) -> list[Head]:
     heads: list[Head] = [("change", "left"), ("helps by", "right")]
-    checked = any(h.measured is not None or h.refused is not None for h in helps)
-    return [*heads, ("re-run", "right")] if checked else heads
+    if any(h.measured is not None or h.refused is not None for h in helps):
+        heads.append(("re-run", "right"))
+    if any(h.drop_share is not None for h in helps):
+        heads += [("dropped", "right"), ("p99", "right")]
+    return heads
 
 
 def _change_cells(help_: Help | None) -> list[str]:
@@ -126,6 +154,9 @@ def _change_cells(help_: Help | None) -> list[str]:
         cells.append("not possible")
     elif help_.measured is not None:
         cells.append(words.gain(help_.measured))
+        if help_.drop_share is not None:
+            p99 = words.NOTHING if help_.p99_ns is None else words.time(help_.p99_ns)
+            cells += [words.percent(help_.drop_share), p99]
     return cells
 
 
@@ -170,6 +201,8 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
                 "set": h.change.overrides,
                 "helps_by": finite(h.predicted),
                 "rerun": h.measured,
+                "rerun_drop_share": h.drop_share,
+                "rerun_p99_ns": h.p99_ns,
                 "not_possible": h.refused,
             }
             for h in helps

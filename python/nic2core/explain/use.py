@@ -41,13 +41,10 @@ class Use:
     """That without waits for others, where these are known."""
     allows_mps: float
     """Work that all credits would carry if each were held for `own_ns`, millions a second."""
+    load: float
+    """How full it is, 0 to 1: of cores the fullest, of reads of descriptors by what they bring."""
     core: int | None = None
     """The core whose queue this is: the fullest, of a domain of which each has its own credits."""
-
-    @property
-    def load(self) -> float:
-        """Share of the credits in use."""
-        return min(1.0, self.occupancy / self.credits) if self.credits else 0.0
 
 
 def work(data: Results) -> tuple[float, str]:
@@ -75,12 +72,18 @@ def one(what: str) -> str:
     return "access" if what == "accesses" else what.removesuffix("s")
 
 
-def uses(data: Results) -> list[Use]:
-    """Every domain of a run, in path order."""
-    return [_use(data, d) for d in data.domains]
+def uses(data: Results, scenario: dict[str, Any]) -> list[Use]:
+    """Every domain of a run of this scenario, in path order."""
+    return [_use(data, scenario, d) for d in data.domains]
 
 
-def _use(data: Results, d: Domain) -> Use:
+def brought(data: Results, core: int | None) -> float:
+    """Descriptors that a send queue's reads bring, mean."""
+    queue = next(q for q in data.queues if q.core == core)
+    return queue.sent / (queue.tx_fetches or 1)
+
+
+def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
     rate, _ = work(data)
     span = data.measured_ns
     there_are, taken, core = d.credits, d.uses, None
@@ -93,6 +96,12 @@ def _use(data: Results, d: Domain) -> Use:
     latency, own = (ps / 1e3 / taken if taken else 0.0 for ps in (busy_ps, own_ps))
     per_us = taken / span * 1e3
     per_work = per_us / rate if rate > 0 else 0.0
+    occupancy = busy_ps / 1e3 / span
+    load = occupancy / there_are if there_are else 0.0
+    if d.domain == "cores" and data.queues:
+        load = data.core_time.busiest_ps / 1e3 / span
+    if d.domain == "tx-fetches":
+        load *= brought(data, core) / scenario["machine"]["nic"]["tx_descriptor_batch"]
     if d.domain == "wire":
         # It carries what is offered, dropped or not.
         per_work = 1.0
@@ -100,13 +109,14 @@ def _use(data: Results, d: Domain) -> Use:
         name=d.domain,
         unit=d.unit,
         credits=there_are,
-        occupancy=busy_ps / 1e3 / span,
+        occupancy=occupancy,
         latency_ns=latency,
         uses_per_us=per_us,
         uses_per_work=per_work,
         starved=d.starved_ps / 1e3 / span,
         own_ns=own,
         allows_mps=there_are / (own * per_work) * 1e3 if own * per_work > 0 else inf,
+        load=min(1.0, load),
         core=core,
     )
 
