@@ -63,7 +63,11 @@ class Record:
     @property
     def p99_ns(self) -> float | None:
         """The 99th percentile of the latency from arrival to the end of the request, ns."""
-        return None if self.total_latency is None else percentile(self.total_latency, 99.0)
+        return self.latency_ns(99.0)
+
+    def latency_ns(self, percent: float) -> float | None:
+        """A percentile of the latency from arrival to the end of the request, ns."""
+        return None if self.total_latency is None else percentile(self.total_latency, percent)
 
     @property
     def total_latency(self) -> Distribution | None:

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from nic2core import api
+from nic2core import api, rows
 from nic2core._core import UserError, __version__
 from nic2core.engine import Stopped, Watch
-from nic2core.explain.use import work
 from nic2core.labels import name_cases
 from nic2core.progress import Progress, of_sweep
 from nic2core.record import COMPARISON_FILE
-from nic2core.words import limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,13 +51,13 @@ class Sweep:
     @property
     def table(self) -> pl.DataFrame:
         """One row per point: what was changed and what came out."""
-        return pl.DataFrame([row(r) for r in self.results])
+        return rows.table(self.results)
 
     def plot(self, column: str = "rate_mps") -> go.Figure:
         """A column of the table over the first key that was varied, a line per value of others."""
         from nic2core import plots
 
-        keys = list(self.results[0].settings) if self.results else []
+        keys = rows.varied(self.results)
         if column not in self.table.columns or not keys:
             raise UserError(
                 f"plot: there is no column {column!r} in this sweep; expected one of "
@@ -109,30 +107,6 @@ class Sweep:
 
     def __len__(self) -> int:
         return len(self.results)
-
-
-def row(result: Result) -> dict[str, Any]:
-    """The main numbers of a run with the settings that made it.
-
-    `rate_mps` counts what the run is for, `of`: packets, transactions of the DMA benchmark or
-    accesses of memory benchmarks, millions a second.
-    """
-    data = result.data
-    rate, what = work(data)
-    return {
-        "case": result.label,
-        **result.settings,
-        "rate_mps": rate,
-        "of": what,
-        "offered_mpps": data.packets.offered_mpps,
-        "gbps": data.packets.completed_gbps,
-        "goodput_gbps": None if data.transport is None else data.transport.goodput_gbps,
-        "drop_share": data.packets.drop_share,
-        "p99_ns": result.p99_ns,
-        "memory_gbytes_per_s": data.memory.bandwidth_gbytes_per_s,
-        "amat_ns": data.amat_ns,
-        "limited_by": limit(result),
-    }
 
 
 def cases(vary: Mapping[str, Sequence[Any]]) -> list[Settings]:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from nic2core import Result, palette, plots
+from nic2core import Result, palette, plots, rows
 
 
 def test_latency_bars_are_the_means_in_microseconds(ddio: Result, sweeper: Result) -> None:
@@ -108,3 +110,37 @@ def test_the_large_causes_have_colours_of_their_own() -> None:
     assert {"mbuf-rd", "prefetch-rd"} <= set(palette.CAUSES)
     # Beside page walks, which a DMA benchmark has too.
     assert palette.cause("nic-bench-rd") != palette.cause("iommu-walk-rd")
+
+
+def rates(result: Result, values: list[str]) -> list[Result]:
+    """The same result at so many rates under two policies."""
+    return [
+        replace(result, label=f"{rate} {policy}",
+                settings={"placement.policy": policy, "traffic.rate": rate, "run.seed": 3})
+        for rate in values
+        for policy in ("dma", "ddio")
+    ]  # fmt: skip
+
+
+def test_quantities_of_one_unit_stand_where_their_numbers_are(ddio: Result) -> None:
+    runs = rates(ddio, ["5 Gbps", "10Gbps", "40.5 Gbps"])
+    keys = ["traffic.rate", "placement.policy"]
+    assert sorted(rows.varied(runs)) == sorted(keys)
+    figure = plots.over(rows.table(runs), keys, "p99_ns")
+    assert [list(line.x) for line in figure.data] == [[5.0, 10.0, 40.5]] * 2
+    assert figure.layout.xaxis.title.text == "traffic.rate, Gbps"
+
+
+@pytest.mark.parametrize(
+    ("values", "least"),
+    [
+        ([1, 2.5, 3], 3),
+        (["1 us", "2 us", "3 us"], 3),
+        (["1 us", "2 ms", "3 us"], 0),
+        ([1, 2, 2], 2),
+        (["dma", "ddio", "ideal-ddio"], 0),
+        ([True, False, True], 0),
+    ],
+)
+def test_a_curve_needs_numbers_of_one_unit(values: list[object], least: int) -> None:
+    assert [n for n in (1, 2, 3) if plots.is_curve(values, n)] == list(range(1, least + 1))

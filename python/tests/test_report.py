@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -318,6 +319,23 @@ def test_a_run_without_packets_has_a_report(
     # GB/s at once, as there are no requests, and no chart of a latency that there is not.
     assert opened.drawn("#chart-memory .trace.bars path")
     expect(opened.page.locator("#panel-latency, #panel-tail, .link.net")).to_have_count(0)
+    assert opened.faults == []
+
+
+def test_many_runs_begin_with_a_curve_and_are_folded(
+    browser: Browser, ddio: Result, tmp_path: Path
+) -> None:
+    runs = [replace(ddio, label=f"{n} ways", settings={"io_ways": n}) for n in (2, 4, 6, 8)]
+    write_report(runs, tmp_path / "report.html")
+    opened = Opened(browser, tmp_path / "report.html")
+    expect(opened.page.get_by_role("heading", name="Over io_ways")).to_be_visible()
+    assert opened.drawn("#chart-curve .scatterlayer path.js-line")
+    opened.page.locator("#panel-curve button", has_text="p99").click()
+    expect(opened.page.locator("#chart-curve .ytitle")).to_have_text("p99 of the latency, ns")
+    shown = opened.page.locator(".limits table, .path svg").filter(visible=True)
+    expect(shown).to_have_count(0)
+    opened.page.get_by_text("Every domain").first.click()
+    expect(shown).to_have_count(1)
     assert opened.faults == []
 
 

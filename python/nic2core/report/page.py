@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from nic2core import palette, plots, words
+from nic2core import palette, plots, rows, words
 from nic2core._core import UserError
 from nic2core.differences import differences, summary
 from nic2core.doubts import doubts
@@ -64,8 +64,9 @@ def write_report(results: Sequence[Record], path: Path) -> Path:
 def report_html(results: Sequence[Record]) -> str:
     """The page as text."""
     results = _told_apart(results)
-    panels = _panels(results)
-    figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in panels}
+    panels, curve = _panels(results), _curves(results)
+    drawn = panels if curve is None else [curve, *panels]
+    figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in drawn}
     return TEMPLATES.get_template(
         "report.html.j2"
     ).render(
@@ -73,6 +74,8 @@ def report_html(results: Sequence[Record]) -> str:
         results=list(results),
         pictures=[svg(r, f"path{n}") for n, r in enumerate(results)],
         panels=panels,
+        curve=curve,
+        folded=len(results) > UNFOLDED,
         figures=_script_json(figures),
         plotly=Markup(get_plotlyjs()),  # noqa: S704 - plotly's own script, from the package
         words=words,
@@ -103,6 +106,39 @@ def svg(result: Record, ident: str) -> Markup:
     template = TEMPLATES.get_template("path.svg.j2")
     text = template.render(picture=picture(result), width=WIDTH, height=HEIGHT, id=ident)
     return Markup(text)  # noqa: S704 - rendered with autoescape just above
+
+
+UNFOLDED = 3
+"""Runs of which each has its path and the table of what limits it unfolded."""
+
+CURVES = {
+    "rate_mps": "rate, M/s",
+    "goodput_gbps": "goodput, Gbit/s",
+    "p99_ns": "p99 of the latency, ns",
+    "drop_share": "share of packets dropped",
+    "memory_gbytes_per_s": "memory traffic, GB/s",
+}
+"""What a comparison shows over the key that was varied: columns of its table."""
+
+CURVE = 3
+"""Values of a key from which on they are a curve."""
+
+
+def _curves(results: Sequence[Record]) -> Panel | None:
+    """The main numbers over the first key that was varied in numbers."""
+    found = rows.table(results)
+    keys = rows.varied(results)
+    key = next((k for k in keys if plots.is_curve(found[k].to_list(), CURVE)), None)
+    if key is None:
+        return None
+    keys.sort(key=lambda k: k != key)
+    text = "A line for each value of the other keys." if len(keys) > 1 else ""
+    views = [
+        (title.split(",")[0], plots.over(found, keys, column, title))
+        for column, title in CURVES.items()
+        if found[column].null_count() < len(results)
+    ]
+    return Panel("curve", f"Over {key}", text, views, wide=True)
 
 
 def _panels(results: Sequence[Record]) -> list[Panel]:
