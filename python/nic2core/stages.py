@@ -52,20 +52,20 @@ def _stage(data: Results, use: Use) -> Stage:
         return Stage(use.name, load, f"{100 * load:.1f} % of what is written leaks")
     carried, limit = data.memory.bandwidth_gbytes_per_s, data.memory.bus_limit_gbytes_per_s
     details = {
-        "wire": f"busy {100 * load:.0f} % of the time",
-        "nic-sram": f"{of / 1024:.1f} of {use.credits / 1024:.0f} KiB in use",
+        "wire": "of the time",
+        "nic-sram": f"{of / 1024:.1f} of {use.credits / 1024:.0f} KiB",
         "pcie": "in the busier direction",
-        "invalidations": f"busy {100 * load:.0f} % of the time",
-        "nic-port": f"busy {100 * load:.0f} % of the time",
+        "invalidations": "of the time",
+        "nic-port": "of the time",
         "dram": f"{carried:.1f} of {limit:.1f} GB/s",
     }
     if use.name == "tx-fetches":
-        what = f"{brought(data, use.core):.1f} descriptors each, by core {use.core}'s queue"
-        return Stage(use.name, load, what)
-    where = "" if use.core is None else f" of core {use.core}'s queue"
-    plain = f"{of:.1f} of {use.credits} {use.unit}s{where} in use"
+        return Stage(use.name, load, f"{brought(data, use.core):.1f} descriptors each")
+    plain = f"{of:.1f} of {use.credits} {use.unit}s"
+    if use.core is not None:
+        plain = f"{of:.1f} of {use.credits}, core {use.core}"
     if use.name == "cores" and load > UNEVEN * of / use.credits:
-        plain = f"{of:.1f} of {use.credits} busy, the fullest {100 * load:.0f} %"
+        plain = f"{of:.1f} of {use.credits}, the fullest {100 * load:.0f} %"
     return Stage(use.name, load, details.get(use.name, plain))
 
 

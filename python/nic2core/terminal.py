@@ -76,10 +76,10 @@ def _path(result: Result) -> Table:
     for stage in result.stages:
         mark = words.mark(result) if stage.stage == result.limiting_stage.stage else ""
         table.add_row(
-            words.stage(stage.stage),
+            f"{words.stage(stage.stage)}{f' ◀ {mark}' if mark else ''}",
             f"{100 * stage.load:.0f} %",
-            Text(bar(stage.load), style=words.severity(stage.load).terminal),
-            f"{stage.detail}{f'  ◀ {mark}' if mark else ''}",
+            Text(bar(stage.load, 10), style=words.severity(stage.load).terminal),
+            stage.detail,
             style="bold" if mark else "",
         )
     table.add_row()

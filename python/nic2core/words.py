@@ -342,12 +342,10 @@ def objective_ns(found: Peak) -> float | None:
 
 
 def no_room_in(packets: Packets) -> str:
-    """For want of what packets are dropped, in short: the NIC's SRAM, or the rings."""
-    rings = packets.dropped_no_descriptor / (packets.dropped_sram + packets.dropped_no_descriptor)
-    names = {"NIC SRAM": 1 - rings, "receive rings": rings}
-    if 0 < rings < 1:
-        return ", ".join(f"{percent(share)} {name}" for name, share in names.items())
-    return max(names, key=lambda name: names[name])
+    """For want of what packets are dropped, in short, the most first: NIC SRAM, receive rings."""
+    places = {"SRAM": packets.dropped_sram, "rings": packets.dropped_no_descriptor}
+    short = [name for name, dropped in places.items() if dropped]
+    return ", ".join(sorted(short, key=lambda name: -places[name]))
 
 
 def behind_p99(found: Peak) -> int:

@@ -35,6 +35,14 @@ def test_few_drops_are_not_none() -> None:
     assert words.percent(0.139) == "13.9 %"
 
 
+@pytest.mark.parametrize(
+    ("sram", "rings", "says"), [(3, 0, "SRAM"), (0, 2, "rings"), (1, 2, "rings, SRAM")]
+)
+def test_where_packets_find_no_room_is_told(ddio: Result, sram: int, rings: int, says: str) -> None:
+    dropped = {"dropped_sram": sram, "dropped_no_descriptor": rings}
+    assert words.no_room_in(ddio.data.packets.model_copy(update=dropped)) == says
+
+
 def test_the_verdict_names_the_limiting_stage(ddio: Result, sweeper: Result) -> None:
     assert words.verdict(ddio).startswith(
         "the memory bus limits this run: 256 slots / (17.8 per packet"
