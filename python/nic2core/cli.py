@@ -123,7 +123,14 @@ def compare(
         _writable_dir(out)
     varied = _pairs(vary, "--vary", "placement.io_ways=2,4,6")
     values = {key: split_values(text) for key, text in varied.items()}
-    done = sweep(scenario, values, jobs=jobs, overrides=_overrides(sets, seed), peak=peaks)
+    try:
+        done = sweep(scenario, values, jobs=jobs, overrides=_overrides(sets, seed), peak=peaks)
+    except UserError as error:
+        # Of a key, what sets it says `--set`.
+        text = str(error)
+        for key in varied:
+            text = text.replace(f"--set {key}=", f"--vary {key}=")
+        raise UserError(text) from None
     if out is not None and len(done):
         done.save(out)
         done.report(out / "report.html")

@@ -175,6 +175,14 @@ def test_a_mistake_is_one_paragraph_and_exit_code_2(
     assert "\n\n" not in said.err
 
 
+def test_a_mistake_in_what_is_varied_names_the_option_that_was_given(
+    command: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    vary = ("--vary", "placement.io_ways=2,20")
+    assert command("compare", "explain-cpu", *vary, "--set", "run.seed=3") == cli.EXIT_USER
+    assert "nic2core: --vary placement.io_ways=20: " in capsys.readouterr().err
+
+
 @pytest.fixture
 def no_engine(fake_engine: list[int]) -> Iterator[None]:
     """Nothing is simulated during the test."""
