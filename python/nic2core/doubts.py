@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from math import ceil
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from nic2core.explain.quantity import nanoseconds
 from nic2core.warmup import short_warmup
-from nic2core.words import behind_p99, time
+from nic2core.words import behind_p99, three, time
 
 if TYPE_CHECKING:
     from nic2core.record import Record
@@ -22,11 +23,20 @@ ENOUGH_PACKETS = 10_000
 """Of a peak's run: a hundred of them lie above the 99th percentile."""
 
 
+SAMPLES = 30
+"""Of a time series, from which on its thirds are means worth comparing."""
+
+UNSETTLED = 0.25
+"""Difference between the first and the last third of a run, of the larger, that is no chance."""
+
+
 def doubts(result: Record) -> list[str]:
     """The warnings that are due."""
     numbers = _no_arrival(result) or short_warmup(result)
     found = (
         numbers,
+        _unsettled(result),
+        _unmarked(result),
         _few_packets(result),
         _full_link(result),
         _other_sizes(result),
@@ -84,6 +94,36 @@ def _other_sizes(result: Record) -> str:
         f"Warning: the capture's times are stretched so that its own packets would be {rate}, and "
         f"the packets come in the sizes of drawn requests, {carried:.3g} Gbps (app.requests = "
         '"drawn"). Set tenants.N.app.requests to "from-size" for the sizes of the capture.'
+    )
+
+
+def _unsettled(result: Record) -> str:
+    """A warning if the goodput of closed-loop senders was still rising or falling."""
+    column = next((c for c in result.data.series.columns if c.name == "goodput"), None)
+    if column is None or len(column.values) < SAMPLES:
+        return ""
+    third = len(column.values) // 3
+    first, last = fmean(column.values[:third]), fmean(column.values[-third:])
+    if abs(last - first) <= UNSETTLED * max(first, last):
+        return ""
+    end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
+    return (
+        f"Warning: the goodput went from {three(first)} to {three(last)} {column.unit} while it "
+        "was measured: the senders' windows had not settled, and all numbers are means of that. "
+        f"Set run.warmup to {ceil(end_ns / 1e5) / 10:g} ms or more."
+    )
+
+
+def _unmarked(result: Record) -> str:
+    """A warning if DCTCP hears of no queue: it then answers to losses alone."""
+    traffic = result.scenario.get("traffic") or {}
+    if traffic.get("control", {}).get("kind") != "dctcp":
+        return ""
+    if traffic["network"].get("ecn_threshold") is not None:
+        return ""
+    return (
+        "Warning: the switch marks nothing, so DCTCP hears of losses alone. Set "
+        "traffic.network.ecn_threshold."
     )
 
 

@@ -62,10 +62,16 @@ def _packets(result: Record) -> Iterator[Number]:
         yield _number("goodput", transport.goodput_gbps, "Gbit/s")
         again = transport.sent_again / transport.sent if transport.sent else 0.0
         yield Number("sent again", words.percent(again).removesuffix(" %"), "%")
+        if transport.duplicates > 0:
+            needless = transport.duplicates / transport.sent
+            yield Number("sent again needlessly", words.percent(needless).removesuffix(" %"), "%")
         yield Number("window", three(transport.mean_window), "packets")
     yield _number("completed", packets.completed_mpps, "Mpps")
     yield Number("network", three(packets.completed_gbps), "Gbit/s")
     yield Number("offered", three(packets.offered_mpps), "Mpps")
+    if transport is not None and transport.dropped_switch > 0:
+        share = transport.dropped_switch / transport.sent
+        yield Number("dropped by the switch", words.percent(share).removesuffix(" %"), "%")
     yield Number("dropped", words.percent(packets.drop_share).removesuffix(" %"), "%")
     if packets.drop_share > 0:
         yield Number("no room in", words.no_room_in(packets), "")

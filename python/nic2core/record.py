@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, sqrt
+from math import inf, nan, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from nic2core import explain
 from nic2core._core import UserError, __version__
 from nic2core.capture import capture_digest, capture_file
 from nic2core.explain.help import Help, helps
+from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import work
 from nic2core.percentiles import percentile
 from nic2core.saved import Saved, mismatch
@@ -93,10 +94,23 @@ class Record:
     def helps(self) -> list[Help]:
         """By how much a change of each domain would help, by the model.
 
-        A peak has no load that is offered: more would come if more were carried.
+        A peak has no load that is offered: more would come if more were carried. What senders whose
+        control holds them back would make of a change is not known.
         """
-        model = self.model if self.peak is None else replace(self.model, demand=inf)
-        return helps(model, explain.changes(self.data, self.scenario))
+        changes = explain.changes(self.data, self.scenario)
+        if self.held_back:
+            return [Help(change, nan) for change in changes]
+        return helps(self.model if self.peak is None else replace(self.model, demand=inf), changes)
+
+    @property
+    def held_back(self) -> bool:
+        """Whether closed-loop senders send clearly less than the path allows, and could send more.
+
+        Then their control decides the rate, and of the path no more is known than that it has room.
+        """
+        rate, _ = work(self.data)
+        least = (1 - NOTICED) * self.model.rate
+        return self.data.transport is not None and self.model.limited and rate < least
 
     @property
     def limited(self) -> bool:
@@ -107,6 +121,8 @@ class Record:
         """
         data = self.data
         rate, _ = work(data)
+        if self.held_back:
+            return False
         if data.demand_mpps is not None:
             expected = data.demand_mpps * data.measured_ns / 1e3
             by_chance = max(0.02 * expected, 3 * sqrt(expected))

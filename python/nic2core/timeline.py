@@ -209,7 +209,8 @@ def _way(packet: PacketWay, row: int) -> Iterator[Event]:
             "ts": _us(begin), "dur": (end // 1000 - begin // 1000) / 1000, **more,
         }  # fmt: skip
 
-    yield span(f"packet {packet.number}", "packet", packet.slices, args=whole)
+    # Closed-loop senders number the packets of each connection.
+    yield span(f"flow {packet.flow}, packet {packet.number}", "packet", packet.slices, args=whole)
     # What takes less than the trace resolves would look like an instant.
     slices = [s for s in packet.slices if s.begin_ps // 1000 < s.end_ps // 1000]
     for stage, steps in groupby(slices, lambda s: s.stage):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING
 
 from nic2core.explain.use import one, work
@@ -139,7 +140,9 @@ def percent(share: float) -> str:
 
 
 def gain(share: float) -> str:
-    """By how much something helps: in whole percent, as little more is known of it."""
+    """By how much something helps: in whole percent, as little more is known of it, if that."""
+    if isnan(share):
+        return "?"
     value = round(100 * share)
     return "0 %" if value == 0 else f"{value:+d} %"
 
@@ -168,6 +171,8 @@ def limiter(result: Record) -> str:
     packets = result.data.packets
     if result.limited:
         return f"the {stage(result.model.cause)}"
+    if result.held_back and not idle(result):
+        return "the congestion control"
     if result.peak is not None:
         return failed(result.peak)[0]
     if idle(result):
@@ -201,6 +206,7 @@ def verdict(result: Record) -> str:
     packets = result.data.packets
     share = percent(packets.drop_share)
     dropped = f" {share} of the packets are dropped." if packets.drop_share > 0 else ""
+    dropped += _dropped_outside(result)
     name = stage(result.model.cause)
     if result.limited:
         verb = "limit" if name.endswith("s") and not name.endswith("bus") else "limits"
@@ -211,6 +217,9 @@ def verdict(result: Record) -> str:
         if packets.next_arrival_ns is not None:
             return f"no packet arrives; the next comes at {time(packets.next_arrival_ns)}."
         return "the run does no work."
+    nearest = f"the nearest stage, the {name}, is at {_share_of_limit(result)} of what it allows"
+    if result.held_back:
+        return f"{_control(result)}; {nearest}.{dropped}"
     if result.peak is not None:
         short, full = failed(result.peak)
         why = f"{short} sets this peak: at a higher rate {full}"
@@ -231,8 +240,30 @@ def verdict(result: Record) -> str:
         why = FAILED["rate"][1]
     else:
         why = "the offered load is the limit of this run"
-    nearest = f"the nearest stage, the {name}, is at {_share_of_limit(result)} of what it allows"
     return f"{why}; {nearest}."
+
+
+def _dropped_outside(result: Record) -> str:
+    """What of the closed-loop senders' packets never came to the server."""
+    transport = result.data.transport
+    if transport is None or transport.dropped_switch == 0:
+        return ""
+    return f" {percent(transport.dropped_switch / transport.sent)} are dropped by the switch."
+
+
+def _control(result: Record) -> str:
+    """What is known of a congestion control that holds its senders back."""
+    transport = result.data.transport
+    assert transport is not None  # noqa: S101 - only such senders are held back
+    target = result.scenario["traffic"]["control"].get("endpoint_target")
+    host = f"packets are {time(transport.host_delay.mean_ns)} in the server"
+    if target is not None:
+        host += f", its target there is {target}"
+    again = f", {percent(transport.sent_again / transport.sent)} are sent again"
+    return (
+        "the senders' congestion control holds the load back: its windows are "
+        f"{three(transport.mean_window)} packets, {host}{again if transport.sent_again else ''}"
+    )
 
 
 def _core_shares(result: Record) -> tuple[float, float]:
@@ -291,7 +322,7 @@ def _arithmetic(result: Record) -> str:
     )
     if pool is None or model.cause == full.name:
         return text
-    waits = time(pool.spent_ns[model.cause])
+    waits = time(model.waits(pool)[model.cause])
     return (
         f"{text} allowed by the {stage(full.name)}; waiting for the {stage(model.cause)} takes "
         f"{waits} of that time"

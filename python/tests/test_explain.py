@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from decimal import Decimal
-from math import inf
+from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -410,6 +410,31 @@ def test_json_says_the_same(ddio: Result, tmp_path: Path,
     assert helps["dram"] > 0
     assert helps["nic-sram"] == 0
     assert all(c["rerun"] is None for c in said["changes"])
+
+
+@pytest.fixture(scope="module")
+def held_back() -> Result:
+    """Senders whose control wants less delay than the server has at any load."""
+    return api.run("host-congestion", {
+        "tenants.0.cores.count": 16, "traffic.control.endpoint_target": "10 us",
+        "run.warmup": "10 ms", "run.duration": "4 ms",
+    })  # fmt: skip
+
+
+def test_of_senders_that_their_control_holds_back_no_gain_is_said(
+    held_back: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rate, _ = work(held_back.data)
+    assert rate < 0.9 * held_back.model.rate
+    assert (held_back.held_back, held_back.limited) == (True, False)
+    assert words.limit(held_back) == "congestion control (IOMMU next)"
+    assert "its target there is 10 us" in words.verdict(held_back)
+    assert held_back.helps
+    assert all(isnan(h.predicted) for h in held_back.helps)
+    show.show(held_back, held_back.helps)
+    assert "What a change helps is not known here" in capsys.readouterr().out
+    said = show.to_json(held_back, held_back.helps)
+    assert {c["helps_by"] for c in said["changes"]} == {None}
 
 
 def test_what_is_not_a_result_is_told(

@@ -172,7 +172,9 @@ def test_the_summary_says_more_or_less(ddio: Result, sweeper: Result) -> None:
 
 
 def test_numbers_that_only_one_run_has_shift_no_others(ddio: Result) -> None:
-    transport = SimpleNamespace(goodput_gbps=77.8, sent=100, sent_again=2, mean_window=0.5)
+    transport = SimpleNamespace(
+        goodput_gbps=77.8, sent=100, sent_again=2, duplicates=0, dropped_switch=0, mean_window=0.5
+    )
     closed = replace(ddio, data=ddio.data.model_copy(update={"transport": transport}))
     for runs, goodput in (([ddio, closed], ["-", "77.8"]), ([closed, ddio], ["77.8", "-"])):
         rows = {number.name: values for number, values in side_by_side(runs)}

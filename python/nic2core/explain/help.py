@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ class Help:
 
     change: Change
     predicted: float
-    """Rate with the change / rate without - 1, by the model."""
+    """Rate with the change / rate without - 1, by the model; NaN where that says nothing of it."""
     measured: float | None = None
     """The same of two runs, or of two peaks; nothing before the change is run."""
     drop_share: float | None = None
@@ -32,7 +32,7 @@ class Help:
     @property
     def error(self) -> float | None:
         """Rate with the change that is predicted / that is measured - 1."""
-        if self.measured is None or self.measured <= -1:
+        if self.measured is None or self.measured <= -1 or isnan(self.predicted):
             return None
         return (1 + self.predicted) / (1 + self.measured) - 1
 

@@ -141,7 +141,7 @@ class Model:
         pool = self.pools.get(self.tightest)
         if pool is None:
             return self.tightest
-        named = self._of_memory(pool.spent_ns)
+        named = self.waits(pool)
         if self.tightest != "cores":
             least = NOTICED * sum(pool.spent_ns.values())
             named = {
@@ -153,8 +153,9 @@ class Model:
             }
         return max(named, key=lambda name: named[name], default=self.tightest)
 
-    def _of_memory(self, spent_ns: dict[str, float]) -> dict[str, float]:
+    def waits(self, pool: Pool) -> dict[str, float]:
         """Where time is spent; what waits for trackers that a busy memory holds waits for that."""
+        spent_ns = pool.spent_ns
         waits_ns = spent_ns.get("home-trackers", 0.0)
         own_ns = waits_ns * self.memory.own_trackers
         dram_ns = spent_ns.get("dram", 0.0) + waits_ns - own_ns

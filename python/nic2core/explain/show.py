@@ -61,6 +61,11 @@ def _hints(result: Result, helps: Sequence[Help]) -> Iterator[str]:
         )
     elif dropped > 0:
         yield "A change may save drops and latency besides: --check runs each, and shows both."
+    if result.held_back:
+        yield (
+            "What a change helps is not known here: the senders' control decides what they make of "
+            "it. --check runs each."
+        )
     if (
         result.peak is None
         and not result.limited

@@ -170,7 +170,8 @@ impl IommuConfig {
         // Far more than any real one; a lookup passes over the ways of a set.
         let IotlbConfig { entries, ways, .. } = self.iotlb;
         check.within("iotlb.entries", entries, 1..=65_536);
-        if ways == 0 || ways > entries.min(1024) || !entries.is_multiple_of(ways) {
+        let fits = ways > 0 && ways <= entries.min(1024) && entries.is_multiple_of(ways);
+        if entries > 0 && !fits {
             let allowed = format!(
                 "a divisor of machine.iommu.iotlb.entries ({entries}), at most 1024, for sets of \
                  equal size"

@@ -236,14 +236,21 @@ impl ClosedLoopConfig {
     }
 }
 
+/// Windows between the least and the largest, which has to be above that.
+fn check_windows(check: &mut Check, min: f64, max: f64, initial: f64) {
+    check.within("max_cwnd", max, min..=MAX_CWND);
+    if min <= max {
+        check.within("initial_cwnd", initial, min..=max);
+    }
+}
+
 impl SwiftConfig {
     fn check(&self, check: &mut Check) {
         check.within("additive_increase", self.additive_increase, 1e-6..=1000.0);
         check.within("beta", self.beta, 0.0..=1.0);
         check.within("max_mdf", self.max_mdf, 0.0..=0.999);
         check.within("min_cwnd", self.min_cwnd, MIN_CWND..=MAX_CWND);
-        check.within("max_cwnd", self.max_cwnd, self.min_cwnd..=MAX_CWND);
-        check.within("initial_cwnd", self.initial_cwnd, self.min_cwnd..=self.max_cwnd);
+        check_windows(check, self.min_cwnd, self.max_cwnd, self.initial_cwnd);
         check.within("reset_after_timeouts", self.reset_after_timeouts, 1..=u32::MAX);
         check.within("hops", self.hops, 0..=255);
         check.within("flow_min_cwnd", self.flow_min_cwnd, MIN_CWND..=MAX_CWND);
@@ -253,10 +260,11 @@ impl SwiftConfig {
             ("fabric_target", self.fabric_target),
             ("hop_target", self.hop_target),
             ("flow_range", self.flow_range),
-            ("endpoint_target", self.endpoint_target),
         ] {
             check.within(key, delay, Duration(0)..=MAX_DELAY);
         }
+        // Every delay is above a target of nothing.
+        check.within("endpoint_target", self.endpoint_target, Duration(1)..=MAX_DELAY);
     }
 }
 
@@ -265,8 +273,7 @@ impl DctcpConfig {
         check.within("gain", self.gain, 1e-6..=1.0);
         // Below one packet DCTCP, which does not pace, would still send one a round trip.
         check.within("min_cwnd", self.min_cwnd, 1.0..=MAX_CWND);
-        check.within("max_cwnd", self.max_cwnd, self.min_cwnd..=MAX_CWND);
-        check.within("initial_cwnd", self.initial_cwnd, self.min_cwnd..=self.max_cwnd);
+        check_windows(check, self.min_cwnd, self.max_cwnd, self.initial_cwnd);
     }
 }
 
@@ -308,6 +315,12 @@ mod tests {
             ("/control", json!({"kind": "swift", "max_mdf": 1.0}), "control.max_mdf"),
             ("/control", json!({"kind": "swift", "min_cwnd": 0.0}), "control.min_cwnd"),
             ("/control", json!({"kind": "swift", "flow_max_cwnd": 0.1}), "control.flow_max_cwnd"),
+            ("/control", json!({"kind": "swift", "max_cwnd": 0.0001}), "control.max_cwnd"),
+            (
+                "/control",
+                json!({"kind": "swift", "endpoint_target": "0 us"}),
+                "control.endpoint_target",
+            ),
             ("/control", json!({"kind": "dctcp", "gain": 0.0}), "control.gain"),
         ] {
             let error = wrong(config(pointer, value.clone())).expect_err(pointer);

@@ -1,0 +1,59 @@
+"""What closed-loop senders may make of the numbers of a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nic2core import Result, api, words
+from nic2core.doubts import doubts
+from nic2core.headline import headline
+
+
+@pytest.fixture(scope="module")
+def crowded() -> Result:
+    """DCTCP behind a switch with little room, from the first packet on."""
+    return api.run("host-congestion", {
+        "machine.iommu.mode": "off", "traffic.control": {"kind": "dctcp"},
+        "traffic.network.buffer": "256 KiB", "run.warmup": "3 ms", "run.duration": "2 ms",
+    })  # fmt: skip
+
+
+def test_what_the_switch_drops_is_told(crowded: Result) -> None:
+    transport = crowded.data.transport
+    assert transport is not None
+    assert (transport.dropped_switch > 1000, transport.dropped_server) == (True, 0)
+    share = words.percent(transport.dropped_switch / transport.sent)
+    shown = {n.name: f"{n.value} {n.unit}" for n in headline(crowded)}
+    assert shown["dropped by the switch"] == share
+    assert shown["dropped"] == "0 %"
+    assert f"{share} are dropped by the switch" in words.verdict(crowded)
+
+
+def test_dctcp_without_marks_is_told(crowded: Result) -> None:
+    assert not any("marks nothing" in doubt for doubt in doubts(crowded))
+    traffic: dict[str, Any] = crowded.scenario["traffic"]
+    network = {**traffic["network"], "ecn_threshold": None}
+    scenario = {**crowded.scenario, "traffic": {**traffic, "network": network}}
+    assert any("marks nothing" in doubt for doubt in doubts(replace(crowded, scenario=scenario)))
+
+
+@pytest.mark.parametrize(
+    ("values", "warned"),
+    [([5.0] * 20 + [25.0] * 20, 1), ([25.0] * 20 + [5.0] * 20, 1),
+     ([20.0] * 20 + [25.0] * 20, 0), ([5.0, 25.0], 0)],
+)  # fmt: skip
+def test_windows_that_have_not_settled_are_told(
+    crowded: Result, values: list[float], warned: int
+) -> None:
+    columns = [
+        c.model_copy(update={"values": values}) if c.name == "goodput" else c
+        for c in crowded.data.series.columns
+    ]
+    series = crowded.data.series.model_copy(update={"columns": columns})
+    changed = replace(crowded, data=crowded.data.model_copy(update={"series": series}))
+    told = [doubt for doubt in doubts(changed) if "had not settled" in doubt]
+    assert len(told) == warned
+    assert all("run.warmup to 5 ms" in doubt for doubt in told)
