@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from nic2core.explain.use import work
 from nic2core.headline import headline
-from nic2core.words import CAUSES, limit, limiter, percent, three
+from nic2core.verdict import limit, limiter
+from nic2core.words import CAUSES, percent, three
 
 if TYPE_CHECKING:
     from nic2core.record import Record

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nic2core import words
 from nic2core.explain.use import serves, work
 from nic2core.percentiles import percentile
+from nic2core.verdict import limit
 from nic2core.words import NOTHING, three
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def headline(result: Record) -> list[Number]:
         numbers.append(Number("memory lines", three(sum(per_request)), "per request"))
     if result.data.amat_ns is not None:
         numbers.append(Number("AMAT", three(result.data.amat_ns), "ns"))
-    return [*numbers, Number("limited by", words.limit(result), "")]
+    return [*numbers, Number("limited by", limit(result), "")]
 
 
 def side_by_side(results: Sequence[Record]) -> list[tuple[Number, list[str]]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from nic2core.explain.use import work
-from nic2core.words import limit
+from nic2core.verdict import limit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

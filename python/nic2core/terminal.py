@@ -14,6 +14,7 @@ from nic2core.differences import differences
 from nic2core.doubts import doubts
 from nic2core.headline import headline, side_by_side
 from nic2core.percentiles import percentile
+from nic2core.verdict import mark, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +38,7 @@ def bar(share: float, width: int = 16) -> str:
 def show_result(result: Result) -> None:
     """Draw one run."""
     console = Console(highlight=False)
-    console.print(Text(f"{result.label}: {words.verdict(result)}", style="bold"))
+    console.print(Text(f"{result.label}: {verdict(result)}", style="bold"))
     if result.peak is not None:
         console.print(words.peak(result.peak))
     warn([result])
@@ -74,13 +75,13 @@ def _main(result: Result) -> Table:
 def _path(result: Result) -> Table:
     table = _table("Load of each stage of the path", "stage", "load", "", "")
     for stage in result.stages:
-        mark = words.mark(result) if stage.stage == result.limiting_stage.stage else ""
+        named = mark(result) if stage.stage == result.limiting_stage.stage else ""
         table.add_row(
-            f"{words.stage(stage.stage)}{f' ◀ {mark}' if mark else ''}",
+            f"{words.stage(stage.stage)}{f' ◀ {named}' if named else ''}",
             f"{100 * stage.load:.0f} %",
             Text(bar(stage.load, 10), style=words.severity(stage.load).terminal),
             stage.detail,
-            style="bold" if mark else "",
+            style="bold" if named else "",
         )
     table.add_row()
     return table

@@ -10,6 +10,7 @@ import pytest
 from nic2core import Result, api, words
 from nic2core.doubts import doubts
 from nic2core.headline import headline
+from nic2core.verdict import verdict
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def test_what_the_switch_drops_is_told(crowded: Result) -> None:
     shown = {n.name: f"{n.value} {n.unit}" for n in headline(crowded)}
     assert shown["dropped by the switch"] == share
     assert shown["dropped"] == "0 %"
-    assert f"{share} are dropped by the switch" in words.verdict(crowded)
+    assert f"{share} are dropped by the switch" in verdict(crowded)
 
 
 def test_dctcp_without_marks_is_told(crowded: Result) -> None:

@@ -19,6 +19,7 @@ from nic2core.explain.quantity import times
 from nic2core.explain.queues import Queue, by_queue, fullest, more
 from nic2core.explain.use import Use, work
 from nic2core.models import Scenario
+from nic2core.verdict import limit, verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,7 +125,7 @@ def test_one_queue_that_is_short_of_descriptors_is_named(limits: str, sets: dict
     queues = sorted(by_queue(result.data, domain), key=lambda q: q.packets)
     span_ps = result.data.measured_ns * 1e3
     assert [q.full / span_ps > 0.98 for q in queues] == [False, False, False, True]
-    assert f"of core {queues[-1].core}'s queue" in words.verdict(result)
+    assert f"of core {queues[-1].core}'s queue" in verdict(result)
     assert model.rate == pytest.approx(result.mpps, rel=0.05)
     helps = {h.change.domain: h for h in check(result, jobs=2)}
     # Another core gives each queue other flows.
@@ -156,14 +157,14 @@ def test_flows_that_rss_deals_unevenly_limit_by_the_fullest_core() -> None:
     result = api.run("explain-cpu", times | {"traffic.flows": 5, "traffic.rate": "4 Mpps"})
     assert (result.model.cause, result.limited) == ("cores", True)
     assert result.model.rate == pytest.approx(result.mpps, rel=0.02)
-    said = words.verdict(result)
+    said = verdict(result)
     assert "the fullest of 4 is busy 100 % of the time and the mean 75.0 %; as RSS deals" in said
     # More cores give the flows of the fullest no other place.
     assert next(h.predicted for h in result.helps if h.change.domain == "cores") == 0.0
     # Dealt evenly the same cores do more, as many times as the fullest has more than the mean.
     even = api.run("explain-cpu", times | {"traffic.rate": "4 Mpps"})
     assert even.mpps / result.mpps == pytest.approx(4 / 3, rel=0.02)
-    assert "4 cores / (" in words.verdict(even)
+    assert "4 cores / (" in verdict(even)
 
 
 ANSWERS = {
@@ -196,7 +197,7 @@ def test_a_window_larger_than_the_open_reads_offers_no_more() -> None:
     # The four packets of 4 KiB of a read of 16 KiB, in twice 5 us and some 3 us of the host.
     assert result.model.demand == pytest.approx(4 / 13.2, rel=0.05)
     assert not result.limited
-    assert "offered load" in words.limit(result)
+    assert "offered load" in limit(result)
     # Another thread has a connection of its own.
     said = {h.change.domain: h for h in check(result, jobs=2)}["cores"]
     assert said.predicted == pytest.approx(said.measured, rel=0.2)
@@ -427,8 +428,8 @@ def test_of_senders_that_their_control_holds_back_no_gain_is_said(
     rate, _ = work(held_back.data)
     assert rate < 0.9 * held_back.model.rate
     assert (held_back.held_back, held_back.limited) == (True, False)
-    assert words.limit(held_back) == "congestion control (IOMMU next)"
-    assert "its target there is 10 us" in words.verdict(held_back)
+    assert limit(held_back) == "congestion control (IOMMU next)"
+    assert "its target there is 10 us" in verdict(held_back)
     assert held_back.helps
     assert all(isnan(h.predicted) for h in held_back.helps)
     show.show(held_back, held_back.helps)

@@ -12,6 +12,7 @@ from nic2core.headline import headline, side_by_side
 from nic2core.models import Scenario
 from nic2core.report.page import report_html
 from nic2core.sweep import sweep
+from nic2core.verdict import verdict
 
 if TYPE_CHECKING:
     from nic2core import Result
@@ -64,7 +65,7 @@ def test_memory_benchmarks_show_what_they_moved() -> None:
         == stream.stream_gbytes_per_s_by_core
     )
     # Both are always in use, and so allow the same.
-    said = words.verdict(result)
+    said = verdict(result)
     assert "36 registers / (0.8" in said or "3 cores / (1.00 per access" in said
     assert shown["STREAM (a)"] in report_html([result])
 

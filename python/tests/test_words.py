@@ -8,7 +8,6 @@ import pytest
 from nic2core import Result, words
 from nic2core.differences import differences, summary
 from nic2core.headline import side_by_side
-from nic2core.results_model import Peak
 
 
 @pytest.mark.parametrize(
@@ -41,117 +40,6 @@ def test_few_drops_are_not_none() -> None:
 def test_where_packets_find_no_room_is_told(ddio: Result, sram: int, rings: int, says: str) -> None:
     dropped = {"dropped_sram": sram, "dropped_no_descriptor": rings}
     assert words.no_room_in(ddio.data.packets.model_copy(update=dropped)) == says
-
-
-def test_the_verdict_names_the_limiting_stage(ddio: Result, sweeper: Result) -> None:
-    assert words.verdict(ddio).startswith(
-        "the memory bus limits this run: 256 slots / (17.8 per packet"
-    )
-    assert words.verdict(sweeper).startswith(
-        "the cores limit this run: 24 cores / (1.00 per packet"
-    )
-
-
-def test_a_run_at_ease_is_not_called_limited(ddio: Result, calm: Result) -> None:
-    verdict = words.verdict(calm)
-    assert verdict.startswith(
-        "the offered load is the limit of this run; the nearest stage, the memory bus, is at 35.0 %"
-    )
-    assert "limited by: memory bus → offered load (memory bus next)" in differences(ddio, calm)
-    assert summary(calm, calm).endswith("; the limit of both is the offered load.")
-    assert summary(ddio, ddio).endswith("; the limit of both is the memory bus.")
-
-
-@pytest.mark.parametrize(
-    ("failed_by", "short", "says"),
-    [
-        ("p99", "p99 objective", "the 99th percentile of latency exceeds the objective"),
-        ("drops", "drop objective", "more packets are dropped than the objective allows"),
-        ("rate", "growing backlog", "completions fall behind arrivals"),
-        ("link", "link rate", "the network link is full"),
-    ],
-)
-def test_a_peak_with_room_everywhere_names_what_fails_above_it(
-    calm: Result, failed_by: str, short: str, says: str
-) -> None:
-    found = Peak(peak_mpps=1, fails_at_mpps=2, failed_by=failed_by, probes=[], results=calm.data)
-    run = replace(calm, peak=found)
-    assert f"{short} sets this peak: at a higher rate {says}; the nearest" in words.verdict(run)
-    assert words.limit(run) == f"{short} (memory bus next)"
-    assert f"Mpps does not ({says})" in words.peak(found)
-
-
-def test_a_peak_at_the_line_rate_names_no_rate_that_fails(calm: Result) -> None:
-    found = Peak(peak_mpps=11.9, failed_by="link", probes=[], results=calm.data)
-    says = (
-        "Peak: 11.9 Mpps holds up to the line rate (the network link is full); 0 rates tried; "
-        "the p99 is of 240,000 packets."
-    )
-    assert words.peak(found) == says
-
-
-def with_packets(result: Result, **change: float) -> Result:
-    packets = result.data.packets.model_copy(update=change)
-    return replace(result, data=result.data.model_copy(update={"packets": packets}))
-
-
-def test_one_full_core_beside_idle_ones_is_told(calm: Result) -> None:
-    span_ps = int(calm.data.measured_ns * 1e3)
-    time = calm.data.core_time.model_copy(
-        update={"busiest_ps": int(0.99 * span_ps), "busy_ps": 6 * span_ps}
-    )
-    packets = calm.data.packets.model_copy(update={"drop_share": 0.15})
-    run = replace(calm, data=calm.data.model_copy(update={"core_time": time, "packets": packets}))
-    assert words.limit(run) == "one core"
-    assert (
-        "dropped while one core is full (99.0 % busy; the mean of all is 25.0 %)"
-    ) in words.verdict(run)
-
-
-def test_drops_and_a_backlog_are_not_laid_on_a_stage_with_room(calm: Result) -> None:
-    late = with_packets(calm, completed=int(0.9 * calm.data.packets.offered))
-    assert words.verdict(late).startswith(
-        "completions fall behind arrivals; the nearest stage, the"
-    )
-    assert words.limit(late) == "growing backlog (memory bus next)"
-    for change, why in (({"dropped_sram": 9}, "the NIC input SRAM has no room"),
-                        ({"dropped_no_descriptor": 9}, "no receive descriptor is free"),
-                        ):  # fmt: skip
-        none = {"dropped_sram": 0, "dropped_no_descriptor": 0}
-        lossy = with_packets(calm, drop_share=0.001, **none | change)
-        assert words.verdict(lossy).startswith(
-            f"0.100 % of the packets are dropped in bursts, when {why}; the nearest stage,"
-        )
-        assert words.limit(lossy) == "bursts (memory bus next)"
-
-
-def test_even_arrivals_are_not_called_bursts(calm: Result) -> None:
-    lossy = with_packets(calm, drop_share=0.001, dropped_sram=9, dropped_no_descriptor=0)
-    for kind, bursts in (("constant", False), ("poisson", True), ("bursts", True),
-                         ("replay", True), ("closed-loop", True)):  # fmt: skip
-        run = replace(lossy, scenario=calm.scenario | {"traffic": {"kind": kind}})
-        assert ("dropped in bursts, when the NIC" in words.verdict(run)) == bursts
-        assert words.limit(run).startswith("bursts" if bursts else "drops")
-        unexplained = "the NIC input SRAM has no room, which nothing that is counted explains: they"
-        assert (unexplained in words.verdict(run)) != bursts
-
-
-def test_a_run_in_which_no_packet_arrives_says_when_the_next_comes(packetless: Result) -> None:
-    packets = packetless.data.packets.model_copy(update={"next_arrival_ns": 11e6})
-    work = {"packets": packets, "tenants": [
-        t.model_copy(update={"progress_mps": 0.0}) for t in packetless.data.tenants
-    ]}  # fmt: skip
-    run = replace(packetless, data=packetless.data.model_copy(update=work))
-    assert words.verdict(run) == "no packet arrives; the next comes at 11.0 ms."
-
-
-def test_a_run_that_completes_nothing_names_no_stage(calm: Result) -> None:
-    packets = {"completed": 0, "completed_mpps": 0.0, "drop_share": 1.0, "dropped_sram": 122_000}
-    none = with_packets(calm, **packets)
-    assert words.verdict(none) == (
-        "no packet completes: 100 % are dropped because the NIC input SRAM has no room."
-    )
-    assert (words.limit(none), words.mark(none)) == ("drops", "")
 
 
 def test_differences_are_named_with_their_size(ddio: Result, sweeper: Result) -> None:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from nic2core import words
 from nic2core.explain.use import one, work
+from nic2core.verdict import mark, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ BAR = 10
 def show(result: Result, helps: Sequence[Help]) -> None:
     """Draw the explanation of a run; `helps` may have been checked."""
     console = Console(highlight=False)
-    console.print(Text(words.sentence(words.verdict(result)), style="bold"))
+    console.print(Text(words.sentence(verdict(result)), style="bold"))
     whole = _whole(result, helps)
     # The width that it wants: asked about the terminal's own, Rich would shrink it to that.
     wanted = console.measure(whole, options=console.options.update(max_width=999)).maximum
@@ -130,8 +131,8 @@ def _domain_heads(result: Result, *, wide: bool) -> list[Head]:
 
 def _domain_cells(result: Result, use: Use, *, wide: bool) -> list[Text | str]:
     name = words.stage(use.name)
-    if use.name == result.model.cause and words.mark(result):
-        name += f" ◀ {words.mark(result)}"
+    if use.name == result.model.cause and mark(result):
+        name += f" ◀ {mark(result)}"
     of = f"{use.credits:,} {words.what_for(use)}"
     cells: list[Text | str] = [name, words.three(use.occupancy), of, words.held(use)]
     if wide:
@@ -181,7 +182,7 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
         "limited": result.limited,
         "limits": model.cause,
         "full": model.full,
-        "verdict": words.verdict(result),
+        "verdict": verdict(result),
         "domains": [
             {
                 "domain": u.name,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import words
 from nic2core.explain.use import work
+from nic2core.verdict import mark
 
 if TYPE_CHECKING:
     from nic2core.explain.use import Use
@@ -48,7 +49,7 @@ def limits_of(result: Record) -> list[Row]:
             Row(
                 domain=use.name,
                 name=words.stage(use.name),
-                badge=words.mark(result) if use.name == result.model.cause else "",
+                badge=mark(result) if use.name == result.model.cause else "",
                 in_use=f"{words.three(use.occupancy)} of {use.credits:,} {words.what_for(use)}",
                 tip=_usable(result, use),
                 load=use.load,

@@ -18,6 +18,7 @@ from nic2core.headline import headline, side_by_side
 from nic2core.report.limits import limits_of
 from nic2core.report.path import HEIGHT, WIDTH, picture
 from nic2core.timeline import VIEWER
+from nic2core.verdict import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +80,7 @@ def report_html(results: Sequence[Record]) -> str:
         figures=_script_json(figures),
         plotly=Markup(get_plotlyjs()),  # noqa: S704 - plotly's own script, from the package
         words=words,
+        verdict=verdict,
         palette=palette,
         limits=[limits_of(r) for r in results],
         differences=[(r, differences(results[0], r)) for r in results[1:]],
@@ -96,6 +98,7 @@ def notebook_html(result: Record) -> str:
         result=result,
         picture=svg(result, "notebook"),
         words=words,
+        verdict=verdict,
         headline=headline(result),
         warnings=doubts(result),
     )

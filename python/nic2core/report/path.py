@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core import words
+from nic2core.verdict import mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -190,7 +191,7 @@ def picture(result: Record) -> Picture:
     for stage in result.stages:
         if stage.stage in places:
             title, *box = places[stage.stage]
-            badge = words.mark(result).upper()
+            badge = mark(result).upper()
             if stage.stage != result.limiting_stage.stage:
                 badge = ""
             gauges.append(Gauge(stage.stage, title, stage.load, stage.detail, badge, *box))

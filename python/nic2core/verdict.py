@@ -1,0 +1,180 @@
+"""What limits a run, in words: a stage, or what else does where none is full."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nic2core.explain.use import one, work
+from nic2core.words import FAILED, failed, percent, stage, three, time, usable_credits, what_for
+
+if TYPE_CHECKING:
+    from nic2core.record import Record
+
+ONE_CORE = "one core"
+"""What drops packets where one is full and others have room."""
+
+FULL_CORE = 0.95
+"""Share of time for which a core is busy that has no room for more: packets come in bunches."""
+
+
+def limiter(result: Record) -> str:
+    """What sets the rate of a run: a stage, or what else does where none is full."""
+    packets = result.data.packets
+    if result.limited:
+        return f"the {stage(result.model.cause)}"
+    if result.held_back and not idle(result):
+        return "the congestion control"
+    if result.peak is not None:
+        return failed(result.peak)[0]
+    if idle(result):
+        return "drops" if packets.offered > 0 else "nothing"
+    if packets.drop_share > 0:
+        return ONE_CORE if _core_is_full(result) else "bursts" if _bursty(result) else "drops"
+    return FAILED["rate"][0] if result.behind else "the offered load"
+
+
+def limit(result: Record) -> str:
+    """The same for a table, and the stage that is next."""
+    name = limiter(result).removeprefix("the ").removeprefix("a ")
+    if result.limited or idle(result) or name == ONE_CORE:
+        return name
+    return f"{name} ({stage(result.model.cause)} next)"
+
+
+def mark(result: Record) -> str:
+    """What is said of the stage that the model names: that it limits, or would be next."""
+    return "limits" if result.limited else "" if idle(result) else "next"
+
+
+def idle(result: Record) -> bool:
+    """Whether the run has done no work, of which a model could be made."""
+    rate, _ = work(result.data)
+    return rate <= 0
+
+
+def verdict(result: Record) -> str:
+    """What limits this run, in one sentence, and what more there is to say."""
+    packets = result.data.packets
+    share = percent(packets.drop_share)
+    dropped = f" {share} of the packets are dropped." if packets.drop_share > 0 else ""
+    dropped += _dropped_outside(result)
+    name = stage(result.model.cause)
+    if result.limited:
+        verb = "limit" if name.endswith("s") and not name.endswith("bus") else "limits"
+        return f"the {name} {verb} this run: {_arithmetic(result)}.{dropped}"
+    if idle(result):
+        if dropped:
+            return f"no packet completes: {share} are dropped because {_no_room(result)}."
+        if packets.next_arrival_ns is not None:
+            return f"no packet arrives; the next comes at {time(packets.next_arrival_ns)}."
+        return "the run does no work."
+    nearest = f"the nearest stage, the {name}, is at {_share_of_limit(result)} of what it allows"
+    if result.held_back:
+        return f"{_control(result)}; {nearest}.{dropped}"
+    if result.peak is not None:
+        short, full = failed(result.peak)
+        why = f"{short} sets this peak: at a higher rate {full}"
+    elif dropped and _core_is_full(result):
+        busiest, mean = (percent(s) for s in _core_shares(result))
+        why = (
+            f"{share} of the packets are dropped while one core is full ({busiest} busy; the mean "
+            f"of all is {mean})"
+        )
+    elif dropped and _bursty(result):
+        why = f"{share} of the packets are dropped in bursts, when {_no_room(result)}"
+    elif dropped:
+        why = (
+            f"{share} of the packets are dropped because {_no_room(result)}, which nothing that is "
+            "counted explains: they come evenly, and every stage has room"
+        )
+    elif result.behind:
+        why = FAILED["rate"][1]
+    else:
+        why = "the offered load is the limit of this run"
+    return f"{why}; {nearest}."
+
+
+def _dropped_outside(result: Record) -> str:
+    """What of the closed-loop senders' packets never came to the server."""
+    transport = result.data.transport
+    if transport is None or transport.dropped_switch == 0:
+        return ""
+    return f" {percent(transport.dropped_switch / transport.sent)} are dropped by the switch."
+
+
+def _control(result: Record) -> str:
+    """What is known of a congestion control that holds its senders back."""
+    transport = result.data.transport
+    assert transport is not None  # noqa: S101 - only such senders are held back
+    target = result.scenario["traffic"]["control"].get("endpoint_target")
+    host = f"packets are {time(transport.host_delay.mean_ns)} in the server"
+    if target is not None:
+        host += f", its target there is {target}"
+    again = f", {percent(transport.sent_again / transport.sent)} are sent again"
+    return (
+        "the senders' congestion control holds the load back: its windows are "
+        f"{three(transport.mean_window)} packets, {host}{again if transport.sent_again else ''}"
+    )
+
+
+def _core_shares(result: Record) -> tuple[float, float]:
+    """The share of time for which the busiest core is busy, and the mean of all."""
+    time, span_ps = result.data.core_time, result.data.measured_ns * 1e3
+    cores = next((d.credits for d in result.data.domains if d.domain == "cores"), 1)
+    return time.busiest_ps / span_ps, time.busy_ps / span_ps / cores
+
+
+def _core_is_full(result: Record) -> bool:
+    """Whether one core is, while others have room."""
+    busiest, mean = _core_shares(result)
+    return busiest >= FULL_CORE > mean
+
+
+def _bursty(result: Record) -> bool:
+    """Whether packets may come in bunches: `constant` and `backlog` keep them even."""
+    return (result.scenario.get("traffic") or {}).get("kind") not in {"constant", "backlog"}
+
+
+def _no_room(result: Record) -> str:
+    """For want of what packets are dropped."""
+    packets = result.data.packets
+    if packets.dropped_sram >= packets.dropped_no_descriptor:
+        return "the NIC input SRAM has no room"
+    return "no receive descriptor is free"
+
+
+def _share_of_limit(result: Record) -> str:
+    rate, _ = work(result.data)
+    allowed = result.model.allows[result.model.tightest]
+    return percent(rate / allowed if allowed > 0 else 0.0)
+
+
+def _arithmetic(result: Record) -> str:
+    """Little's law with the numbers of the domain that is full, and what it waits for."""
+    model = result.model
+    full = next(u for u in model.used if u.name == model.full)
+    per, (_, what) = what_for(full), work(result.data)
+    if full.name == "cores" and _core_is_full(result):
+        busiest, mean = (percent(s) for s in _core_shares(result))
+        return (
+            f"the fullest of {full.credits} is busy {busiest} of the time and the mean {mean}; as "
+            f"RSS deals the flows they do {three(model.allows[full.name])} M {what}/s"
+        )
+    pool = model.pools.get(full.name)
+    usable = usable_credits(result, full)
+    if usable < full.credits:
+        per = f"usable {per}"
+    if full.core is not None:
+        per = f"{per} of core {full.core}'s queue"
+    allows = three(model.allows.get(full.name, full.allows_mps))
+    text = (
+        f"{usable} {per} / ({three(full.uses_per_work)} per {one(what)} x "
+        f"{time(full.own_ns)}) = {allows} M {what}/s"
+    )
+    if pool is None or model.cause == full.name:
+        return text
+    waits = time(model.waits(pool)[model.cause])
+    return (
+        f"{text} allowed by the {stage(full.name)}; waiting for the {stage(model.cause)} takes "
+        f"{waits} of that time"
+    )
