@@ -50,14 +50,13 @@ def _stage(data: Results, use: Use) -> Stage:
         evicted = next((c.lines for c in data.memory.causes if c.cause == "rx-evct"), 0)
         load = min(1.0, evicted / written) if written else 0.0
         return Stage(use.name, load, f"{100 * load:.1f} % of what is written leaks")
-    carried, limit = data.memory.bandwidth_gbytes_per_s, data.memory.bus_limit_gbytes_per_s
     details = {
         "wire": "of the time",
         "nic-sram": f"{of / 1024:.1f} of {use.credits / 1024:.0f} KiB",
         "pcie": "in the busier direction",
         "invalidations": "of the time",
         "nic-port": "of the time",
-        "dram": f"{carried:.1f} of {limit:.1f} GB/s",
+        "dram": _bus(data),
     }
     if use.name == "tx-fetches":
         return Stage(use.name, load, f"{brought(data, use.core):.1f} descriptors each")
@@ -67,6 +66,17 @@ def _stage(data: Results, use: Use) -> Stage:
     if use.name == "cores" and load > UNEVEN * of / use.credits:
         plain = f"{of:.1f} of {use.credits}, the fullest {100 * load:.0f} %"
     return Stage(use.name, load, details.get(use.name, plain))
+
+
+def _bus(data: Results) -> str:
+    """What the memory bus carries; of two nodes that of the fuller one, as its load is."""
+    memory, where = data.memory, ""
+    if memory.nodes:
+        node = max(memory.nodes, key=lambda node: node.bandwidth_gbytes_per_s)
+        carried, limit, where = node.bandwidth_gbytes_per_s, node.bus_limit_gbytes_per_s, node.node
+    else:
+        carried, limit = memory.bandwidth_gbytes_per_s, memory.bus_limit_gbytes_per_s
+    return f"{carried:.1f} of {limit:.1f} GB/s{f', {where}' if where else ''}"
 
 
 def _llc(data: Results) -> Stage | None:

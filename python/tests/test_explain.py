@@ -559,6 +559,11 @@ def test_the_link_between_the_sockets_limits_what_crosses_it_and_nothing_else() 
     beside = across("local", "remote", "0.5 Mpps")
     assert beside.model.use("socket-link").load > 0.9
     assert not beside.limited
+    # Of two nodes the fuller one is shown.
+    bus = next(s for s in beside.stages if s.stage == "dram")
+    carried = float(bus.detail.split()[0])
+    assert bus.detail.endswith("GB/s, remote")
+    assert bus.load == pytest.approx(carried / float(bus.detail.split()[2]), rel=0.02)
     alone = across("local", "remote", None)
     assert alone.model.allows["socket-link"] == pytest.approx(alone.model.rate, rel=0.1)
     # What STREAM has read and written, in lines.

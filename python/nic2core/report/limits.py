@@ -34,7 +34,6 @@ class Row:
     """The rate of the run / the rate that the domain allows; absent where it allows none."""
     change: str
     helps: str
-    gain: float
 
 
 def limits_of(result: Record) -> list[Row]:
@@ -62,7 +61,6 @@ def limits_of(result: Record) -> list[Row]:
                 else min(1.0, rate / result.model.allows.get(use.name, use.allows_mps)),
                 change="" if help_ is None else help_.change.what,
                 helps="" if help_ is None else words.gain(help_.predicted),
-                gain=0.0 if help_ is None else help_.predicted,
             )
         )
     return rows
