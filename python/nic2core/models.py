@@ -1151,6 +1151,8 @@ class Slo(Model):
     """The 99th percentile of latency is at most this many mean service times (Sweeper paper,
     appendix: 100).
     """
+    p99: Duration | None = None
+    """The 99th percentile of latency is at most this; in place of `p99_service_times`."""
     drops: Share = "0 %"
     """At most this share of packets is dropped."""
 

@@ -281,7 +281,7 @@ impl Search<'_, '_> {
         self.advance(&mut host, self.measured)?;
         let results = host.results().map_err(PeakError::Balance)?;
         let slo = &self.scenario.slo;
-        let limit_ns = host.service_mean_ns() * f64::from(slo.p99_service_times);
+        let limit_ns = slo.p99_limit_ns(host.service_mean_ns());
         let p99_ns = host.total_p99_ns();
         let p = &results.packets;
         let behind = p.in_flight_end.saturating_sub(p.in_flight_begin);
@@ -326,25 +326,32 @@ impl Search<'_, '_> {
     fn unreachable(&self, failed: &Outcome, rate: Rate, countable: bool) -> PeakError {
         let slo = &self.scenario.slo;
         let p = &failed.probe;
-        let (p99, drops) = (slo.p99_service_times, format!("\"{}\"", slo.drops));
-        let (key, given, found) = match failed.failed_by {
-            Some("drops") => (
+        let (times, drops) = (slo.p99_service_times, format!("\"{}\"", slo.drops));
+        let p99 = slo.p99.map(|limit| format!("\"{limit}\""));
+        let (key, given, found) = match (failed.failed_by, p99) {
+            (Some("drops"), _) => (
                 "slo.drops",
                 drops,
                 format!("{:.3} % of packets are dropped", 100.0 * p.drop_share),
             ),
-            Some("p99") => (
+            (Some("p99"), Some(p99)) => {
+                ("slo.p99", p99, format!("the 99th percentile is {:.0} ns", p.p99_ns))
+            }
+            (Some("p99"), None) => (
                 "slo.p99_service_times",
-                p99.to_string(),
+                times.to_string(),
                 format!(
                     "the 99th percentile is {:.0} ns, {:.0} mean service times",
                     p.p99_ns,
-                    p.p99_ns / p.p99_limit_ns * f64::from(p99)
+                    p.p99_ns / p.p99_limit_ns * f64::from(times)
                 ),
             ),
-            _ => (
+            (_, p99) => (
                 "slo",
-                format!("{{ p99_service_times = {p99}, drops = {drops} }}"),
+                match p99 {
+                    Some(p99) => format!("{{ p99 = {p99}, drops = {drops} }}"),
+                    None => format!("{{ p99_service_times = {times}, drops = {drops} }}"),
+                },
                 "completions fall behind arrivals".into(),
             ),
         };

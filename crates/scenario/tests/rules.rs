@@ -286,6 +286,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["run.warmup=1001 s"], "run.warmup", "0 ps to 1000 s"),
     (&["run.sample=0 ps"], "run.sample", "at least 5 ns"),
     (&["slo.p99_service_times=0"], "slo.p99_service_times", "at least 1"),
+    (&["slo.p99=0 us"], "slo.p99", "1 ps to 1000 s"),
     (&["slo.drops=101 %"], "slo.drops", "0 % to 100 %"),
 ];
 

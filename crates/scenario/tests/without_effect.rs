@@ -204,6 +204,7 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
     ("explain-link", &[], "tenants.0.app.copy_instructions_per_line", "=999"),
     ("explain-link", ONE_CORE, "tenants.0.app.tables", "=per-core"),
     ("explain-link", L2FWD, "tenants.0.memory", "=remote"),
+    ("explain-link", &["slo.p99=5 us"], "slo.p99_service_times", "=7"),
 ];
 
 /// Keys of which there is no scenario in which nothing reads them: what lies below is meant too. A limit
@@ -308,7 +309,8 @@ const ALWAYS: &[&str] = &[
     "tenants.N.app.writes",
     "run",
     // Of a peak search: what has no search says so itself.
-    "slo",
+    "slo.p99",
+    "slo.drops",
 ];
 
 /// All keys of the schema below a place, with N for the elements of arrays.

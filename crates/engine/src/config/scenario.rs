@@ -118,13 +118,16 @@ pub struct Slo {
     /// The 99th percentile of latency is at most this many mean service times (Sweeper paper,
     /// appendix: 100).
     pub p99_service_times: u32,
+    /// The 99th percentile of latency is at most this; in place of `p99_service_times`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99: Option<Duration>,
     /// At most this share of packets is dropped.
     pub drops: Share,
 }
 
 impl Default for Slo {
     fn default() -> Slo {
-        Slo { p99_service_times: 100, drops: Share(0) }
+        Slo { p99_service_times: 100, p99: None, drops: Share(0) }
     }
 }
 
@@ -149,9 +152,20 @@ impl Run {
 }
 
 impl Slo {
+    /// What the 99th percentile is held against if a service takes so long on average, ns.
+    pub(crate) fn p99_limit_ns(&self, service_mean_ns: f64) -> f64 {
+        match self.p99 {
+            Some(p99) => p99.ps().as_ns_f64(),
+            None => service_mean_ns * f64::from(self.p99_service_times),
+        }
+    }
+
     /// Notes which values cannot be kept.
     pub(super) fn check(&self, check: &mut Check) {
         check.at_least_one("p99_service_times", self.p99_service_times);
+        if let Some(p99) = self.p99 {
+            check.within("p99", p99, Duration(1)..=MAX_SIMULATED);
+        }
         check.within("drops", self.drops, Share(0)..=Share::WHOLE);
     }
 }

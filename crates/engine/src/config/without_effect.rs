@@ -49,6 +49,8 @@ pub fn without_effect(scenario: &Scenario) -> Vec<WithoutEffect> {
     found.traffic();
     found.bench_and_placement();
     found.tenants();
+    let because = "slo.p99 is the objective";
+    found.add(scenario.slo.p99.is_some(), "slo", &["p99_service_times"], because);
     found.keys
 }
 

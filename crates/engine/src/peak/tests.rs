@@ -102,4 +102,15 @@ fn an_objective_that_no_machine_keeps_is_unreachable_at_the_lowest_rate_that_tel
     let PeakError::Unreachable { key, mpps, .. } = error else { panic!("{error}") };
     assert_eq!(key, "slo.p99_service_times");
     assert!((1.0..1.25).contains(&mpps), "{mpps}");
+    let error = peak(&[("/slo", json!({ "p99": "1 ns" }))]).unwrap_err();
+    assert!(error.to_string().starts_with("slo.p99 = \"1 ns\" cannot be met"), "{error}");
+}
+
+#[test]
+fn a_time_as_objective_takes_the_place_of_service_times() {
+    let set = json!({ "p99_service_times": 1, "p99": "3 us" });
+    let found = peak(&[("/slo", set)]).expect("it is kept");
+    assert!(found.probes.iter().all(|probe| probe.p99_limit_ns == 3000.0));
+    let at_peak = |p: &&Probe| p.completed_mpps == found.peak_mpps;
+    assert!(found.probes.iter().find(at_peak).is_some_and(|p| p.p99_ns <= 3000.0));
 }
