@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from nic2core import words
 from nic2core.results_model import Distribution
 
 if TYPE_CHECKING:
@@ -56,8 +57,13 @@ class Tables:
 
     @property
     def stages(self) -> pl.DataFrame:
-        """One row per stage of the path with its load, 0 to 1."""
-        return pl.DataFrame([asdict(s) for s in self.of_path])
+        """One row per stage of the path with its load, 0 to 1; `name` is that of reports."""
+        return pl.DataFrame(
+            [
+                {"stage": s.stage, "name": words.stage(s.stage), "load": s.load, "detail": s.detail}
+                for s in self.of_path
+            ]
+        )
 
     @property
     def queues(self) -> pl.DataFrame:
