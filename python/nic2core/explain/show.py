@@ -62,7 +62,7 @@ def _hints(result: Result, helps: Sequence[Help]) -> Iterator[str]:
         )
     elif dropped > 0:
         yield "A change may save drops and latency besides: --check runs each, and shows both."
-    if result.held_back:
+    if result.held_back and all(h.measured is None for h in helps):
         yield (
             "What a change helps is not known here: the senders' control decides what they make of "
             "it. --check runs each."
