@@ -82,7 +82,7 @@ def test_trackers_that_stream_takes_limit_dma() -> None:
     assert model.use("home-trackers").load > 0.95
     helps = {h.change.domain: h for h in check(result, jobs=2)}
     assert (helps["home-trackers"].measured or 0.0) > 0.2
-    wrong = {"miss-registers", "io-ways", "dram", "io-credits"}
+    wrong = {"miss-registers", "io-ways", "dram", "pcie"}
     for name in helps.keys() - wrong:
         said = helps[name]
         assert said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05), name
@@ -124,7 +124,9 @@ def test_one_queue_that_is_short_of_descriptors_is_named(limits: str, sets: dict
     domain = next(d for d in result.data.domains if d.domain == limits)
     queues = sorted(by_queue(result.data, domain), key=lambda q: q.packets)
     span_ps = result.data.measured_ns * 1e3
-    assert [q.full / span_ps > 0.98 for q in queues] == [False, False, False, True]
+    full = [q.full / span_ps for q in queues]
+    assert full[-1] == max(full) > 0.95
+    assert full[0] == 0.0
     assert f"of core {queues[-1].core}'s queue" in verdict(result)
     assert model.rate == pytest.approx(result.mpps, rel=0.05)
     helps = {h.change.domain: h for h in check(result, jobs=2)}
@@ -349,10 +351,15 @@ def test_the_time_that_is_shown_is_the_one_by_which_a_domain_allows(
 
 def test_no_credit_is_held_without_a_cause(explained: tuple[str, Result]) -> None:
     _, result = explained
+    domains = {d.domain: d for d in result.data.domains}
     for name, pool in result.model.pools.items():
         assert all(ns >= 0 for ns in pool.spent_ns.values()), name
         if name != "cores":
             held = result.model.use(name).own_ns
+            if name in ("posted-credits", "io-credits"):
+                # What waits for the link could hold them.
+                lines = domains["io-credits"].uses
+                held += domains["pcie"].holds_writes_ps / 1e3 / lines
             assert sum(pool.spent_ns.values()) == pytest.approx(held), name
 
 

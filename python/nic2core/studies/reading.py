@@ -192,6 +192,11 @@ class Reading:
         return float(self._run["io"]["write_latency_ns"])
 
     @property
+    def write_link_wait_ns(self) -> float:
+        """Mean time that such a line, with credits for it, waits before for the link, ns."""
+        return float(self._domain("pcie")["holds_writes_ps"] / 1e3 / self._credits_taken)
+
+    @property
     def write_credits(self) -> int:
         """Credits for lines that the NIC writes."""
         return int(self._run["io"]["write_credits"])

@@ -26,10 +26,10 @@ impl Host {
         !self.rx.due.is_empty()
     }
 
-    /// Writes the completions that are due; false if credits do not allow all of them.
+    /// Writes the completions that are due; false if link or credits do not allow all of them.
     pub(super) fn write_completions(&mut self, now: Ps) -> bool {
         while let Some(&queue) = self.rx.due.front() {
-            if !self.take_credits(now, 1) {
+            if !self.can_write(now, 1) {
                 return false;
             }
             self.rx.due.pop_front();

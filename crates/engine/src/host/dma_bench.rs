@@ -43,6 +43,11 @@ impl BenchDevice {
         }
     }
 
+    /// Lines of a transaction.
+    pub(super) fn lines(&self) -> u32 {
+        self.lines
+    }
+
     /// Starts the measured time.
     pub(super) fn reset_counts(&mut self) {
         (self.done, self.read_time) = (0, 0);
@@ -99,11 +104,11 @@ impl Host {
         }
     }
 
-    /// Sends lines of a write while there are credits; returns how many are sent now.
+    /// Sends lines of a write while link and credits allow it; returns how many are sent now.
     fn send_bench(&mut self, now: Ps, first: Line, mut sent: u32, all: u32) -> u32 {
         while sent < all {
             let lines = self.rx.burst_lines.min(all - sent);
-            if !self.take_credits(now, lines) {
+            if !self.can_write(now, lines) {
                 break;
             }
             let at = self.rx.send(now, u64::from(lines) * LINE_BYTES);

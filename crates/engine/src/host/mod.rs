@@ -87,6 +87,8 @@ enum Event {
     WalkRead { walker: u16 },
     /// The LLC has served that read.
     WalkData { walker: u16 },
+    /// The link to the processor can take a write that has waited for it.
+    LinkFree,
     /// So many line credits and TLP credits for DMA writes come back.
     Credits { lines: u16, tlps: u8 },
     /// The completion of a packet can be seen by the core.
@@ -328,6 +330,7 @@ impl Host {
             }
             Event::WalkRead { walker } => self.walk_read(now, walker),
             Event::WalkData { walker } => self.walk_data(now, walker),
+            Event::LinkFree => self.link_free(now),
             Event::Credits { lines, tlps } => self.credits(now, lines, tlps),
             Event::Visible { packet } => self.visible(now, packet),
             Event::Mark { core, mark, packet } => self.mark(now, core, mark, packet),

@@ -358,8 +358,8 @@ pub struct Domain {
     pub uses: u64,
     /// Time in which something waited for a credit while none was free, ps.
     pub starved_ps: u64,
-    /// Time integral of the lines of DMA writes that wait in this domain and hold their credits,
-    /// line × ps.
+    /// Time integral of the lines of DMA writes that wait in this domain and hold their credits, line × ps;
+    /// those that wait for `pcie` have not taken them yet, but could.
     pub holds_writes_ps: u64,
     /// The same of the lines of DMA reads.
     pub holds_reads_ps: u64,

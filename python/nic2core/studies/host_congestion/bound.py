@@ -2,9 +2,10 @@
 
 `C` is the credits of the I/O controller for lines on their way to memory, as many as whole write
 transactions can hold; `size` is the payload of a line. `Tbase` is how long a line holds its credit
-in the same scenario with the IOMMU off. `M` is the IOTLB misses per packet, and `Tmiss` the time
-that a line waits for translations for each of them. So what is tested where credits limit is that
-all of them are in use, that nothing but translations makes a DMA longer, and Little's law.
+in the same scenario with the IOMMU off, and before that waits for the link though there are credits
+for it: the form has no other term for the link. `M` is the IOTLB misses per packet, and `Tmiss` the
+time that a line waits for translations for each of them. So what is tested where credits limit is that
+all of them are in use or could be, that nothing but translations makes a DMA longer, and Little's law.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def closed_form_gbps(reading: Reading, base: Reading) -> float:
     """Throughput by the closed form, Gbps of payload; `base` is the run of `Tbase`."""
     payload_bits = 8 * LINE_BYTES * reading.goodput_gbps / reading.written_gbps
     miss_ns = reading.write_wait_ns / reading.misses_per_packet
-    latency_ns = base.write_latency_ns + reading.misses_per_packet * miss_ns
+    base_ns = base.write_link_wait_ns + base.write_latency_ns
+    latency_ns = base_ns + reading.misses_per_packet * miss_ns
     return usable(reading.write_credits) * payload_bits / latency_ns
 
 
