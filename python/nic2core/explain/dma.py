@@ -43,7 +43,7 @@ def writes(
     spent[full] = late
     rest = max(0.0, pool.latency_ns - sum(spent.values()))
     spent[pool.name] = min(way, rest)
-    # What waits for PCIe has not taken its credits yet. It could, so that they are no limit meanwhile.
+    # What waits for PCIe has not taken its credits yet. It could: they are no limit meanwhile.
     spent["pcie" if pcie else "nic-port"] = rest - spent[pool.name] + wait("pcie")
     usable = pool.credits
     if pcie and pool.name == "io-credits":

@@ -172,6 +172,7 @@ def results(scenario: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
         },
         "domains": [
             {"domain": "io-credits", "uses": round(lines)},
+            {"domain": "pcie", "holds_writes_ps": 0},
             {"domain": "iommu", "holds_writes_ps": 1e3 * r.wait_ns * round(lines)},
         ],
         "iommu": iommu,

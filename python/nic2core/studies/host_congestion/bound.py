@@ -2,10 +2,11 @@
 
 `C` is the credits of the I/O controller for lines on their way to memory, as many as whole write
 transactions can hold; `size` is the payload of a line. `Tbase` is how long a line holds its credit
-in the same scenario with the IOMMU off, and before that waits for the link though there are credits
-for it: the form has no other term for the link. `M` is the IOTLB misses per packet, and `Tmiss` the
-time that a line waits for translations for each of them. So what is tested where credits limit is that
-all of them are in use or could be, that nothing but translations makes a DMA longer, and Little's law.
+in the same scenario with the IOMMU off, and before that waits for the link though there are
+credits for it: the form has no other term for the link. `M` is the IOTLB misses per packet, and
+`Tmiss` the time that a line waits for translations for each of them. So what is tested where
+credits limit is that all of them are in use or could be, that nothing but translations makes a DMA
+longer, and Little's law.
 """
 
 from __future__ import annotations
