@@ -173,11 +173,15 @@ def allowed(result: Record, use: Use) -> str:
 
 
 def held(use: Use) -> str:
-    """How long a domain holds a credit: of it, what its rate follows from, if that is not all."""
+    """How long a domain holds a credit: what its rate follows from, if that is less or more."""
     if use.uses_per_us <= 0:
         return NOTHING
     own, whole = time(use.own_ns), time(use.latency_ns)
-    return whole if own == whole else f"{own} of {whole}"
+    if own == whole:
+        return whole
+    if use.own_ns > use.latency_ns:
+        return f"{whole} + {time(use.own_ns - use.latency_ns)}"
+    return f"{own} of {whole}"
 
 
 def what_for(use: Use) -> str:

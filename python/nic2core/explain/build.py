@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core.explain import cores, dma
 from nic2core.explain.model import Memory, Model, Pool
 from nic2core.explain.quantity import gigahertz, nanoseconds, size_bytes
-from nic2core.explain.use import ONLY_INFORMS, Use, serves, uses, work
+from nic2core.explain.use import ONLY_INFORMS, WRITE_CREDITS, Use, serves, uses, work
 
 if TYPE_CHECKING:
     from nic2core.results_model import Domain, Results
@@ -46,7 +46,7 @@ def _pools(
     rate, what = work(data)
     pools: dict[str, Pool] = {}
     used = {name for name, use in by_name.items() if use.uses_per_us > 0}
-    for name in ("posted-credits", "io-credits"):
+    for name in WRITE_CREDITS:
         if name in used:
             pools[name] = dma.writes(scenario, by_name, domains, name)
     for name in ("read-tags", "read-credits"):

@@ -41,10 +41,9 @@ def writes(
     full = "socket-link" if behind else "dram"
     spent = {"iommu": wait("iommu"), "home-trackers": wait("home-trackers")}
     spent[full] = late
-    rest = max(0.0, pool.latency_ns - sum(spent.values()))
+    rest = max(0.0, pool.own_ns - sum(spent.values()))
     spent[pool.name] = min(way, rest)
-    # What waits for PCIe has not taken its credits yet. It could: they are no limit meanwhile.
-    spent["pcie" if pcie else "nic-port"] = rest - spent[pool.name] + wait("pcie")
+    spent["pcie" if pcie else "nic-port"] = rest - spent[pool.name]
     usable = pool.credits
     if pcie and pool.name == "io-credits":
         # A TLP takes the credits of all its lines at once: those beyond a multiple stay unused.

@@ -36,8 +36,9 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     rate, what = work(result.data)
     console.print(
         f"The run does {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
-        "held); of `2 µs of 9 µs` only 2 µs count: the rest is a wait for others. I/O write "
-        "credits count in whole TLPs, descriptors in the fullest queue. The marked domain is where "
+        "held); of `2 µs of 9 µs` only 2 µs count: the rest is a wait for others. `2 µs + 1 µs` "
+        "counts whole: what waits 1 µs for PCIe could hold one. I/O write credits count in whole "
+        "TLPs, descriptors in the fullest queue. The marked domain is where "
         "the credits that allow least spend most of their wait. A change helps up to what the next "
         "domain allows.",
         style="dim",

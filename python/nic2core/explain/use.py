@@ -20,6 +20,10 @@ whoever asks first and limit those who wait for one, of memory the fullest part 
 and the link between the sockets may be that of others."""
 
 
+WRITE_CREDITS = ("posted-credits", "io-credits")
+"""Domains of which each DMA write holds credits: of TLPs and of lines."""
+
+
 @dataclass(frozen=True)
 class Use:
     """One domain, in the terms of Little's law: rate = credits in use / latency."""
@@ -38,7 +42,8 @@ class Use:
     starved: float
     """Share of time in which something waited and none was free, 0 to 1."""
     own_ns: float
-    """That without waits for others, where these are known."""
+    """That without waits for others, where these are known. Of credits of DMA writes it is more:
+    what waits for PCIe could hold them, and would if the link were faster."""
     allows_mps: float
     """Work that all credits would carry if each were held for `own_ns`, millions a second."""
     load: float
@@ -127,8 +132,13 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
 def _own_ps(data: Results, d: Domain) -> float:
     """The time for which credits are held without the waits for a later domain that is full.
 
-    A packet in the SRAM waits for the first of its write credits: more room would wait longer.
+    A packet in the SRAM waits for the first of its write credits: more room would wait longer. A
+    line that is to be written waits for PCIe before it holds its credits.
     """
+    if d.domain in WRITE_CREDITS:
+        by_name = {other.domain: other for other in data.domains}
+        waits_ps = by_name["pcie"].holds_writes_ps if "pcie" in by_name else 0
+        return d.busy_ps + waits_ps * d.uses / (by_name["io-credits"].uses or 1)
     if d.domain != "nic-sram":
         return d.busy_ps
     nic = next((s.distribution.mean_ns for s in data.latency if s.stage == "nic"), 0.0)
