@@ -37,6 +37,7 @@ def headline(result: Record) -> list[Number]:
     numbers.append(_number("memory traffic", memory.bandwidth_gbytes_per_s, "GB/s"))
     if per_request:
         numbers.append(Number("memory lines", three(sum(per_request)), "per request"))
+    numbers += _dma_writes(result)
     if result.data.amat_ns is not None:
         numbers.append(Number("AMAT", three(result.data.amat_ns), "ns"))
     return [*numbers, Number("limited by", limit(result), "")]
@@ -96,6 +97,15 @@ def _dma(result: Record) -> Iterator[Number]:
     yield Number("transactions", three(work(result.data)[0]), "M/s")
     if dma.latency_ns is not None:
         yield _number("DMA read latency", dma.latency_ns, "ns")
+
+
+def _dma_writes(result: Record) -> Iterator[Number]:
+    """How many lines that the NIC writes a cache holds, where they go to the LLC."""
+    io = result.data.io
+    if io is None or io.write_hits is None or io.write_misses is None:
+        return
+    share = io.write_hits / (io.write_hits + io.write_misses)
+    yield Number("DMA writes that hit", words.percent(share).removesuffix(" %"), "%")
 
 
 def _benchmarks(result: Record) -> Iterator[Number]:

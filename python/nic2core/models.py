@@ -335,7 +335,9 @@ class Dram(Model):
     mapping: str = "row-bank-bankgroup-rank-column-channel"
     """Order of the address fields, most significant first."""
     timings: TimingOverrides = Field(default_factory=TimingOverrides)
-    """Single timings, in clocks, that differ from the standard's."""
+    """Single timings, in clocks, that differ from the standard's. Those of a machine file are
+    dropped where a scenario or an override changes its `standard`.
+    """
 
 
 BitRate: TypeAlias = Annotated[

@@ -56,6 +56,21 @@ class Tables:
         )
 
     @property
+    def io(self) -> pl.DataFrame:
+        """One row each for the lines that the NIC writes to the LLC and those that it reads.
+
+        Empty where it does neither; writes that go to memory, as under DMA, are neither hit nor miss.
+        """
+        io, rows = self.data.io, []
+        if io is not None and io.write_hits is not None:
+            rows.append({"access": "write", "hits": io.write_hits, "misses": io.write_misses})
+        if io is not None and io.read_hits + io.read_misses > 0:
+            rows.append({"access": "read", "hits": io.read_hits, "misses": io.read_misses})
+        schema = {"access": pl.String, "hits": pl.UInt64, "misses": pl.UInt64}
+        hits, accesses = pl.col("hits"), pl.col("hits") + pl.col("misses")
+        return pl.DataFrame(rows, schema=schema).with_columns((hits / accesses).alias("hit_ratio"))
+
+    @property
     def stages(self) -> pl.DataFrame:
         """One row per stage of the path with its load, 0 to 1; `name` is that of reports."""
         return pl.DataFrame(
@@ -140,6 +155,7 @@ class Tables:
             "latency": self.latency,
             "memory": self.memory,
             "caches": self.caches,
+            "io": self.io,
             "stages": self.stages,
             "queues": self.queues,
             "tenants": self.tenants,

@@ -63,7 +63,10 @@ pub fn load(
         set.apply(&mut root)?;
     }
     merge_machine(files, path, machine_folders, &mut root)?;
-    for set in sets {
+    // Another standard drops the timings that are there, not those set beside it.
+    let (standards, sets): (Vec<_>, Vec<_>) =
+        sets.into_iter().partition(|set| set.key.ends_with(".standard"));
+    for set in standards.into_iter().chain(sets) {
         set.apply(&mut root)?;
     }
     finish(files, &root)
@@ -308,6 +311,21 @@ mod tests {
             let told = format!("{key} = {written} cannot be simulated; allowed: {allowed}");
             assert!(e.contains(&told), "{e}");
         }
+    }
+
+    #[test]
+    fn another_standard_has_other_timings() {
+        let slow = BOX.replacen("[dram]\n", "[dram]\ntimings = { rfc = 600 }\n", 1);
+        let rfc = |scenario: &str, sets: &[&str]| {
+            let dram = load_text(scenario, &slow, sets).unwrap().scenario.machine.dram;
+            (dram.timings.rfc, dram.timings.faw)
+        };
+        let same = "machine.dram.standard=DDR4-3200AA";
+        let (other, own) = ("machine.dram.standard=DDR4-2933", "machine.dram.timings.faw=40");
+        assert_eq!(rfc(KVS, &[same, own]), (Some(600), Some(40)));
+        assert_eq!(rfc(KVS, &[own, other]), (None, Some(40)));
+        let over = format!("{KVS}\n[machine.dram]\nstandard = \"DDR4-2933\"\n");
+        assert_eq!(rfc(&over, &[]), (None, None));
     }
 
     #[test]

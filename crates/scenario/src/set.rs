@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{Place, UserError, UserErrors};
-use crate::tree::{Node, Value, join};
+use crate::tree::{Node, Value, forget_timings, join};
 
 /// A parsed `--set`.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,6 +89,11 @@ impl Set {
                 })
             };
             let place = &value.place;
+            if let Value::Table(table) = &mut node.value
+                && segment == "standard"
+            {
+                forget_timings(table, &value.value);
+            }
             node = match &mut node.value {
                 Value::Table(table) => table.entry(segment.to_owned()).or_insert_with(|| Node {
                     place: place.clone(),

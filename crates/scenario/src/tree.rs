@@ -41,6 +41,13 @@ fn shortened(line: &str) -> String {
     }
 }
 
+/// Before a memory becomes one of another `standard`: drops its timings, which are in the old one's clocks.
+pub(crate) fn forget_timings(memory: &mut BTreeMap<String, Node>, standard: &Value) {
+    if memory.get("standard").is_some_and(|was| was.value != *standard) {
+        memory.remove("timings");
+    }
+}
+
 impl Node {
     /// The tree of a TOML file.
     pub(crate) fn from_toml(name: &Arc<str>, text: &str) -> Result<Node, UserErrors> {
@@ -116,11 +123,15 @@ impl Node {
     }
 
     /// Lays `over` on top: tables key by key, everything else as a whole. A table stays where it
-    /// was first given. A table of another `kind` has other keys: it replaces the one below.
+    /// was first given. A table of another `kind` has other keys: it replaces the one below. A memory
+    /// of another `standard` has other `timings`: those below are in clocks of theirs.
     pub(crate) fn merge(&mut self, over: Node) {
-        let kind_changes = self.kind().zip(over.kind()).is_some_and(|(below, over)| below != over);
+        let kind_changes = self.of("kind").zip(over.of("kind")).is_some_and(|(a, b)| a != b);
         match (&mut self.value, over.value) {
             (Value::Table(table), Value::Table(over)) if !kind_changes => {
+                if let Some(standard) = over.get("standard") {
+                    forget_timings(table, &standard.value);
+                }
                 for (key, node) in over {
                     match table.get_mut(&key) {
                         Some(below) => below.merge(node),
@@ -137,9 +148,9 @@ impl Node {
         }
     }
 
-    fn kind(&self) -> Option<&Value> {
+    fn of(&self, key: &str) -> Option<&Value> {
         let Value::Table(table) = &self.value else { return None };
-        table.get("kind").map(|node| &node.value)
+        table.get(key).map(|node| &node.value)
     }
 
     /// The value of a key as it was written; nothing for a table, an array or a default.

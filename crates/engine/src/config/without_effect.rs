@@ -14,7 +14,7 @@ use crate::apps::l3fwd::config::Transmit;
 use crate::iommu::config::{IommuConfig, Mode, PageSize};
 use crate::memory::config::{Inclusion, Prefetch, SetIndex};
 use crate::memory::dram::Refresh;
-use crate::memory::line::MemoryNode;
+use crate::memory::line::{LineKind, MemoryNode};
 use crate::memory::placement::config::Policy;
 use crate::nic::dma_bench::Direction;
 use crate::transport::config::ControlConfig;
@@ -83,13 +83,10 @@ impl Found<'_> {
 
     /// Whether the NIC may write something into the LLC.
     fn writes_to_llc(&self) -> bool {
+        let policy = self.scenario.placement.policy;
         let remote = self.scenario.queues.memory == MemoryNode::Remote;
-        let packets = match self.scenario.placement.policy {
-            Policy::Dma => return false,
-            Policy::Ddio => self.queues > 0 && !remote,
-            Policy::IdealDdio => self.queues > 0,
-        };
-        packets || self.bench_writes
+        let packets = self.queues > 0 && (!remote || policy.keeps_aside(LineKind::Rx));
+        policy != Policy::Dma && (packets || self.bench_writes)
     }
 
     /// `machine.core` to `machine.noc`.

@@ -229,7 +229,7 @@ impl Host {
             let lines = machine.llc.size.0 / LINE_BYTES * ways / u64::from(machine.llc.ways);
             // A warm cache is full.
             let busy = lines * self.span().0;
-            domains.push(domain("io-ways", "line", lines, busy, counts.io_write_misses));
+            domains.push(domain("io-ways", "line", lines, busy, counts.io_fills));
         }
         domains
     }

@@ -24,6 +24,8 @@ pub(crate) struct Counts {
     pub(crate) io_write_hits: u64,
     /// DMA writes that did not.
     pub(crate) io_write_misses: u64,
+    /// DMA writes that took a line of the I/O ways: the misses, and the hits in a core's cache alone.
+    pub(crate) io_fills: u64,
     /// DMA reads served by a cache.
     pub(crate) io_read_hits: u64,
     /// DMA reads served by memory.

@@ -237,7 +237,14 @@ impl Memory {
         self.swept.written(line);
         match self.policy_for(line, kind).write(&mut self.caches, line, kind) {
             Written::Hit => self.counts.io_write_hits += 1,
-            Written::Miss => self.counts.io_write_misses += 1,
+            Written::Moved => {
+                self.counts.io_write_hits += 1;
+                self.counts.io_fills += 1;
+            }
+            Written::Miss => {
+                self.counts.io_write_misses += 1;
+                self.counts.io_fills += 1;
+            }
             Written::Memory | Written::Aside => {}
         }
         self.make_stale();

@@ -91,7 +91,8 @@ pub struct DramConfig {
     #[serde(default)]
     #[schemars(with = "String")]
     pub mapping: Mapping,
-    /// Single timings, in clocks, that differ from the standard's.
+    /// Single timings, in clocks, that differ from the standard's. Those of a machine file are dropped where
+    /// a scenario or an override changes its `standard`.
     #[serde(default)]
     pub timings: TimingOverrides,
 }

@@ -1,7 +1,7 @@
 //! DDIO: update in place where the LLC holds the line in any way, else allocate in the I/O ways
 //! without reading memory (Sweeper paper, section II-A; `IIO_LLC_WAYS` in the reference facts).
 //!
-//! A line that only private caches hold moves to the I/O ways, and counts as a hit: the slice's
+//! A line that only private caches hold moves to the I/O ways, and counts as a hit there: the slice's
 //! lookup covers its tags and its snoop filter, and no memory is involved. The public ddio-bench data
 //! agree: with all 11 ways 100 % of the writes hit, though the core has modified the first line of
 //! every packet, and so holds it alone.
@@ -28,6 +28,6 @@ impl Place for Ddio {
         if let Some(victim) = caches.llc.insert(home, state, caches.io_ways) {
             caches.evict(home, victim);
         }
-        if private { Written::Hit } else { Written::Miss }
+        if private { Written::Moved } else { Written::Miss }
     }
 }

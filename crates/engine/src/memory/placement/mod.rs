@@ -14,9 +14,11 @@ use super::line::{Line, LineKind};
 /// Where a DMA write of one line ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
-    /// In the LLC; a cache held the line.
+    /// Where the LLC held the line.
     Hit,
-    /// In the LLC; no cache held the line.
+    /// In the I/O ways; a core's cache held the line, and the LLC did not.
+    Moved,
+    /// In the I/O ways; no cache held the line.
     Miss,
     /// On its way to memory.
     Memory,
@@ -29,7 +31,13 @@ pub(crate) enum Written {
 /// Contract: `write` is called when a whole line of DMA data reaches the memory system. It makes
 /// every older copy invisible, leaves the new data in exactly one place, and leaves lines that have
 /// to go to memory in `caches.writebacks`. `keeps_aside` says whether a core's access to a line of
-/// this kind is served outside the hierarchy, at the latency of the LLC.
+/// this kind is served outside the hierarchy, at the latency of the LLC. For the tests, which remember
+/// what each copy holds, it calls `caches.shadowed(|shadow| shadow.store(line))` once, with older copies
+/// gone and nothing evicted yet; a policy that calls another one leaves that to it.
+///
+/// What a policy sees: the caches with the states of their lines, the kind of the line, and `io_ways`. It
+/// sees no queue, ring or time, and has neither state nor keys of its own. Nor does a line tell whether a
+/// core has read it: with `llc.io_lines = "stay"` it remains dirty and the NIC's.
 pub(crate) trait Place {
     fn write(caches: &mut Caches, line: Line, kind: LineKind) -> Written;
 
