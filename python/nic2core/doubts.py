@@ -29,6 +29,12 @@ SAMPLES = 30
 UNSETTLED = 0.25
 """Difference between the first and the last third of a run, of the larger, that is no chance."""
 
+FILLING = 0.02
+"""Share of the packets offered by which those in the server may grow while it is measured."""
+
+KEPT = 0.8
+"""Share of the depth of a backlog that is there in the mean where it is kept."""
+
 
 def doubts(result: Record) -> list[str]:
     """The warnings that are due."""
@@ -36,6 +42,8 @@ def doubts(result: Record) -> list[str]:
     found = (
         numbers,
         _unsettled(result),
+        _filling(result),
+        _short_backlog(result),
         _unmarked(result),
         _few_packets(result),
         _full_link(result),
@@ -111,6 +119,38 @@ def _unsettled(result: Record) -> str:
         f"Warning: the goodput went from {three(first)} to {three(last)} {column.unit} while it "
         "was measured: the senders' windows had not settled, and all numbers are means of that. "
         f"Set run.warmup to {ceil(end_ns / 1e5) / 10:g} ms or more."
+    )
+
+
+def _filling(result: Record) -> str:
+    """A warning if ever more packets were in the server: its rings were filling."""
+    packets = result.data.packets
+    begin, end = packets.in_flight_begin, packets.in_flight_end
+    if result.data.transport is not None or end - begin <= FILLING * packets.offered:
+        return ""
+    full_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
+    room = int(result.scenario["queues"]["rx_descriptors"]) * len(result.data.queues) - end
+    full_ns += max(0.0, room) / (end - begin) * result.data.measured_ns
+    return (
+        f"Warning: the packets in the server grew from {begin:,} to {end:,} of {packets.offered:,} "
+        "that came: its rings were filling, and drops and latencies were not yet those of full "
+        f"ones. Set run.warmup to {ceil(full_ns / 1e5) / 10:g} ms or more."
+    )
+
+
+def _short_backlog(result: Record) -> str:
+    """A warning if a backlog is not as deep as it should be: the NIC does not bring enough."""
+    traffic, spread = result.scenario.get("traffic") or {}, result.total_latency
+    if traffic.get("kind") != "backlog" or spread is None:
+        return ""
+    wanted = int(traffic["depth"]) * len(result.data.queues)
+    # Little's law.
+    there_are = result.data.packets.completed_mpps * spread.mean_ns / 1e3
+    if there_are >= KEPT * wanted:
+        return ""
+    return (
+        f"Warning: {three(there_are)} packets are waiting or in service in the mean, and the "
+        f"backlog is to be {wanted:,}: the NIC brings no more. Latencies are of what is there."
     )
 
 

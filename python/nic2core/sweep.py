@@ -54,7 +54,7 @@ class Sweep:
         return rows.table(self.results)
 
     def plot(self, column: str = "rate_mps") -> go.Figure:
-        """A column of the table over the first key that was varied, a line per value of others."""
+        """A column of the table over the first key with numbers; a line per value of the others."""
         from nic2core import plots
 
         keys = rows.varied(self.results)
@@ -63,6 +63,7 @@ class Sweep:
                 f"plot: there is no column {column!r} in this sweep; expected one of "
                 f"{', '.join(self.table.columns)}."
             )
+        keys.sort(key=lambda key: not plots.is_curve(self.table[key].to_list(), least=2))
         return plots.over(self.table, keys, column)
 
     def report(self, path: str | Path) -> Path:

@@ -59,7 +59,7 @@ class Tables:
     def io(self) -> pl.DataFrame:
         """One row each for the lines that the NIC writes to the LLC and those that it reads.
 
-        Empty where it does neither; writes that go to memory, as under DMA, are neither hit nor miss.
+        Writes that go to memory, as under DMA, are neither hit nor miss.
         """
         io, rows = self.data.io, []
         if io is not None and io.write_hits is not None:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 ONE_CORE = "one core"
 """What drops packets where one is full and others have room."""
 
+UNEVEN = 0.005
+"""Share by which the mean core may have less to do than the fullest, and the two be told as one."""
+
 FULL_CORE = 0.95
 """Share of time for which a core is busy that has no room for more: packets come in bunches."""
 
@@ -164,11 +167,14 @@ def _arithmetic(result: Record) -> str:
     usable = usable_credits(result, full)
     if usable < full.credits:
         per = f"usable {per}"
+    there_are = f"{usable} {per}"
     if full.core is not None:
-        per = f"{per} of core {full.core}'s queue"
+        there_are = f"{there_are} of core {full.core}'s queue"
+    if full.name == "cores" and pool is not None and pool.credits < (1 - UNEVEN) * full.credits:
+        there_are = f"{three(pool.credits)} of {there_are}, as the fullest is full first,"
     allows = three(model.allows.get(full.name, full.allows_mps))
     text = (
-        f"{usable} {per} / ({three(full.uses_per_work)} per {one(what)} x "
+        f"{there_are} / ({three(full.uses_per_work)} per {one(what)} x "
         f"{time(full.own_ns)}) = {allows} M {what}/s"
     )
     if pool is None or model.cause == full.name:

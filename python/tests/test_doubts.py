@@ -1,4 +1,4 @@
-"""What closed-loop senders may make of the numbers of a run."""
+"""What makes the numbers of a run doubtful."""
 
 from __future__ import annotations
 
@@ -58,3 +58,29 @@ def test_windows_that_have_not_settled_are_told(
     told = [doubt for doubt in doubts(changed) if "had not settled" in doubt]
     assert len(told) == warned
     assert all("run.warmup to 5 ms" in doubt for doubt in told)
+
+
+SHORT = {"run.warmup": "100 us", "run.duration": "100 us", "run.sample": "10 us"}
+
+
+def test_rings_that_still_fill_are_told() -> None:
+    few = {"tenants.0.cores.count": 2, "tenants.0.app.keys": 10_000, "tenants.0.app.buckets": 4096}
+    few |= SHORT | {"tenants.0.app.log": "16 MiB", "tenants.0.app.request_instructions": 4000}
+    full = api.run("sweeper-kvs", few | {"traffic.rate": "14 Mpps"})
+    told = [doubt for doubt in doubts(full) if "its rings were filling" in doubt]
+    assert len(told) == 1
+    # What comes and is not completed, until two rings of 1024 are full.
+    packets = full.data.packets
+    assert packets.in_flight_end > packets.in_flight_begin + 100
+    grows = (packets.in_flight_end - packets.in_flight_begin) / 0.1
+    full_ms = 0.2 + (2048 - packets.in_flight_end) / grows
+    said = float(told[0].split("run.warmup to ")[1].split(" ms")[0])
+    assert full_ms <= said <= full_ms + 0.1
+    calm = api.run("sweeper-kvs", few | {"traffic.rate": "1 Mpps"})
+    assert not any("rings were filling" in doubt for doubt in doubts(calm))
+
+
+def test_a_backlog_that_the_nic_does_not_keep_is_told() -> None:
+    for policy, told in (("ideal-ddio", True), ("ddio", False)):
+        run = api.run("sweeper-l3fwd", SHORT | {"placement.policy": policy, "traffic.depth": 50})
+        assert any("the backlog is to be 1,200" in doubt for doubt in doubts(run)) == told, policy

@@ -111,6 +111,11 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
     assert "…" not in repr(done), "all columns are shown"
     with pytest.raises(UserError, match="no column 'speed' in this sweep; expected one of case"):
         done.plot("speed")
+    # Names are no axis, whatever the order of the keys.
+    keys = {"placement.policy": ["ddio", "dma"], "run.seed": [1, 2]}
+    named = sweep("any.toml", keys).plot("memory_gbytes_per_s")
+    assert [line.name for line in named.data] == ["placement.policy = ddio", "placement.policy = dma"]
+    assert list(named.data[0].x) == [1, 2]
 
 
 @pytest.mark.parametrize("values", [3, "2, 4", []])

@@ -5,6 +5,7 @@ import warnings
 import pytest
 
 from nic2core import Result, api
+from nic2core.headline import headline
 from nic2core.percentiles import percentile
 from nic2core.terminal import show_result
 
@@ -18,6 +19,21 @@ def test_a_cache_that_nobody_used_has_no_hit_ratio(ddio: Result) -> None:
     value = ddio.to_json()
     value["results"]["caches"] = [{"level": "l2", "kind": "rx", "hits": 0, "misses": 0}]
     assert Result.from_json(value).tables.caches["hit_ratio"].to_list() == [None]
+
+
+def test_dma_writes_that_hit_are_in_a_table_and_among_the_main_numbers(ddio: Result) -> None:
+    io = ddio.data.io
+    assert io is not None
+    assert io.write_hits is not None
+    assert io.write_misses is not None
+    share = io.write_hits / (io.write_hits + io.write_misses)
+    write, read = ddio.tables.io.rows(named=True)
+    assert write["access"] == "write"
+    assert write["hit_ratio"] == pytest.approx(share)
+    assert read["access"] == "read"
+    assert read["hit_ratio"] == pytest.approx(io.read_hits / (io.read_hits + io.read_misses))
+    shown = next(n for n in headline(ddio) if n.name == "DMA writes that hit")
+    assert float(shown.value) == pytest.approx(100 * share, rel=0.01)
 
 
 def test_the_series_begins_where_measuring_began(ddio: Result) -> None:

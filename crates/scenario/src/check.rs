@@ -80,7 +80,12 @@ impl<'s> Checker<'s> {
             (_, types) => {
                 let names = types.iter().filter(|&&t| t != "null").map(|t| type_name(t));
                 let names: Vec<&str> = names.collect();
-                self.wrong(node, key, "has the wrong type", names.join(" or "));
+                let mut allowed = names.join(" or ");
+                if let Some(keys) = schema["properties"].as_object() {
+                    let keys: Vec<String> = keys.keys().map(|k| join(key, k)).collect();
+                    allowed = format!("{allowed} of {}", keys.join(", "));
+                }
+                self.wrong(node, key, "has the wrong type", allowed);
             }
         }
     }

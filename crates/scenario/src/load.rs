@@ -314,6 +314,15 @@ mod tests {
     }
 
     #[test]
+    fn a_value_in_place_of_a_table_is_told_its_keys() {
+        assert_eq!(
+            load_text(KVS, BOX, &["placement=ddio"]).unwrap_err(),
+            "--set placement=ddio: placement = \"ddio\" has the wrong type; allowed: a table of \
+             placement.policy, placement.io_ways, placement.sweeper."
+        );
+    }
+
+    #[test]
     fn another_standard_has_other_timings() {
         let slow = BOX.replacen("[dram]\n", "[dram]\ntimings = { rfc = 600 }\n", 1);
         let rfc = |scenario: &str, sets: &[&str]| {
