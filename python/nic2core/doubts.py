@@ -30,7 +30,8 @@ UNSETTLED = 0.25
 """Difference between the first and the last third of a run, of the larger, that is no chance."""
 
 FILLING = 0.02
-"""Share of the packets offered by which those in the server may grow while it is measured."""
+"""Share of the packets offered by which those in the server may grow while it is measured, and more
+than come and go by bursts."""
 
 KEPT = 0.8
 """Share of the depth of a backlog that is there in the mean where it is kept."""
@@ -126,7 +127,9 @@ def _filling(result: Record) -> str:
     """A warning if ever more packets were in the server: its rings were filling."""
     packets = result.data.packets
     begin, end = packets.in_flight_begin, packets.in_flight_end
-    if result.data.transport is not None or end - begin <= FILLING * packets.offered:
+    bursts = int(result.scenario["queues"]["burst"]) * len(result.data.queues)
+    few = max(FILLING * packets.offered, bursts)
+    if result.data.transport is not None or end - begin <= few:
         return ""
     full_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
     room = int(result.scenario["queues"]["rx_descriptors"]) * len(result.data.queues) - end

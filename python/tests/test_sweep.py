@@ -114,7 +114,10 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
     # Names are no axis, whatever the order of the keys.
     keys = {"placement.policy": ["ddio", "dma"], "run.seed": [1, 2]}
     named = sweep("any.toml", keys).plot("memory_gbytes_per_s")
-    assert [line.name for line in named.data] == ["placement.policy = ddio", "placement.policy = dma"]
+    assert [line.name for line in named.data] == [
+        "placement.policy = ddio",
+        "placement.policy = dma",
+    ]
     assert list(named.data[0].x) == [1, 2]
 
 

@@ -421,6 +421,16 @@ mod tests {
         assert!((0.5..1.0).contains(&waiting), "{waiting} of {credits:?}");
     }
     #[test]
+    fn what_only_a_core_held_takes_a_line_of_the_io_ways_too() {
+        let r = results(&forwarder(&[("/traffic/rate", json!("4 Mpps"))]));
+        let io = r.io.as_ref().expect("packets are written");
+        let (hits, misses) = (io.write_hits.unwrap(), io.write_misses.unwrap());
+        // The core rewrites each packet's first line, and so holds it alone.
+        let moved = of(&r, "io-ways").uses - misses;
+        assert!(moved > r.packets.completed / 2 && moved <= hits, "{moved} of {hits}");
+    }
+
+    #[test]
     fn the_uses_of_the_cores_are_the_work_that_the_run_does() {
         let packets = results(&forwarder(&[]));
         assert_eq!(of(&packets, "cores").uses, packets.packets.completed);
