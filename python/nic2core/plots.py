@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 import polars as pl
 
-from nic2core import palette, words
+from nic2core import palette, rows, words
 from nic2core.explain.quantity import nanoseconds, size_bytes
 
 if TYPE_CHECKING:
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
 
     from nic2core.record import Record
     from nic2core.results_model import CauseTraffic, Distribution, Series
-
-QUANTITY = re.compile(r"([0-9.]+) ?([A-Za-z]+)")
-"""A number with its unit."""
 
 GRID = "rgba(128, 136, 150, 0.25)"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
@@ -86,37 +82,22 @@ def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.F
 def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "") -> go.Figure:
     """A column of a sweep over its first key: a line for each combination of the other keys."""
     first, rest = keys[0], list(keys[1:])
-    unit, places = _quantities(table[first].to_list())
+    unit, places = rows.quantities(table[first].to_list())
     # A column of its own: lines are of the rows of one group.
     table = table.with_columns(pl.Series("place", places, strict=False))
     figure = go.Figure()
     groups = table.group_by(rest, maintain_order=True) if rest else [((), table)]
-    for number, (values, rows) in enumerate(groups):
+    for number, (values, line) in enumerate(groups):
         figure.add_scatter(
             name=", ".join(f"{k} = {v}" for k, v in zip(rest, values, strict=True)),
-            x=rows["place"].to_list(),
-            y=rows[column].to_list(),
+            x=line["place"].to_list(),
+            y=line[column].to_list(),
             mode="lines+markers",
             line={"color": palette.run(number), "width": 2.5},
         )
     figure.update_xaxes(title=f"{first}, {unit}" if unit else first)
     figure.update_yaxes(title=title or column, rangemode="tozero")
     return _style(figure, legend=bool(rest))
-
-
-def is_curve(values: Sequence[Any], least: int) -> bool:
-    """Whether these are numbers, or quantities of one unit, and `least` different ones of them."""
-    _, places = _quantities(values)
-    return len(set(places)) >= least and all(type(p) in {int, float} for p in places)
-
-
-def _quantities(values: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-    """Values such as "10 Gbps" as numbers and their unit, if that is one for all."""
-    parts = [QUANTITY.fullmatch(v) if isinstance(v, str) else None for v in values]
-    units = {p[2] if p else None for p in parts}
-    if len(units) != 1 or None in units:
-        return "", values
-    return str(units.pop()), [float(p[1]) for p in parts if p]
 
 
 def latency_cdf(results: Sequence[Record]) -> go.Figure:

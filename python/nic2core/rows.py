@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nic2core.record import Record
+
+
+QUANTITY = re.compile(r"([0-9.]+) ?([A-Za-z]+)")
+"""A number with its unit."""
 
 
 def row(result: Record) -> dict[str, Any]:
@@ -54,3 +59,38 @@ def varied(results: Sequence[Record]) -> list[str]:
         if all(key in r.settings for r in results)
         and any(r.settings[key] != keys[key] for r in results)
     ]
+
+
+def is_curve(values: Sequence[Any], least: int) -> bool:
+    """Whether these are numbers, or quantities of one unit, and `least` different ones of them."""
+    _, places = quantities(values)
+    return len(set(places)) >= least and all(type(p) in {int, float} for p in places)
+
+
+def quantities(values: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+    """Values such as "10 Gbps" as numbers and their unit, if that is one for all."""
+    parts = [QUANTITY.fullmatch(v) if isinstance(v, str) else None for v in values]
+    units = {p[2] if p else None for p in parts}
+    if len(units) != 1 or None in units:
+        return "", values
+    return str(units.pop()), [float(p[1]) for p in parts if p]
+
+
+def pairs(results: Sequence[Record]) -> list[tuple[Record, Record]]:
+    """Which run is compared with which: the first with all others, or of several keys by one.
+
+    That is the first key that is no number, else the first: the others are the same in each pair.
+    """
+    keys = varied(results)
+    if len(keys) < 2:
+        return [(results[0], other) for other in results[1:]]
+    names = (k for k in keys if not is_curve([r.settings[k] for r in results], 2))
+    compared = next(names, keys[0])
+    first: dict[tuple[str, ...], Record] = {}
+    found = []
+    for result in results:
+        rest = tuple(str(result.settings[k]) for k in keys if k != compared)
+        base = first.setdefault(rest, result)
+        if base is not result:
+            found.append((base, result))
+    return found

@@ -63,7 +63,7 @@ class Sweep:
                 f"plot: there is no column {column!r} in this sweep; expected one of "
                 f"{', '.join(self.table.columns)}."
             )
-        keys.sort(key=lambda key: not plots.is_curve(self.table[key].to_list(), least=2))
+        keys.sort(key=lambda key: not rows.is_curve(self.table[key].to_list(), least=2))
         return plots.over(self.table, keys, column)
 
     def report(self, path: str | Path) -> Path:

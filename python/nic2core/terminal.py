@@ -14,6 +14,7 @@ from nic2core.differences import differences
 from nic2core.doubts import doubts
 from nic2core.headline import headline, side_by_side
 from nic2core.percentiles import percentile
+from nic2core.rows import pairs
 from nic2core.verdict import mark, verdict
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def show_comparison(results: Sequence[Result]) -> None:
             table.add_row()
         console.print(table)
     warn(results)
-    for other in results[1:]:
-        console.print(Text(f"\n{other.label} against {results[0].label}", style="bold"))
-        for sentence in differences(results[0], other):
+    for base, other in pairs(results):
+        console.print(Text(f"\n{other.label} against {base.label}", style="bold"))
+        for sentence in differences(base, other):
             console.print(f"  {sentence}", markup=False)

@@ -143,4 +143,4 @@ def test_quantities_of_one_unit_stand_where_their_numbers_are(ddio: Result) -> N
     ],
 )
 def test_a_curve_needs_numbers_of_one_unit(values: list[object], least: int) -> None:
-    assert [n for n in (1, 2, 3) if plots.is_curve(values, n)] == list(range(1, least + 1))
+    assert [n for n in (1, 2, 3) if rows.is_curve(values, n)] == list(range(1, least + 1))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from nic2core import UserError, engine, sweep
+from nic2core import UserError, engine, rows, sweep
 from nic2core.progress import Progress
 from nic2core.sweep import cases
 
@@ -119,6 +119,21 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
         "placement.policy = dma",
     ]
     assert list(named.data[0].x) == [1, 2]
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_of_several_keys_runs_are_compared_that_differ_in_one() -> None:
+    seeds, policies = {"run.seed": [1, 2]}, {"placement.policy": ["ddio", "dma", "ideal-ddio"]}
+    done = sweep("any.toml", seeds | policies)
+    told = [[tuple(r.settings.values()) for r in pair] for pair in rows.pairs(done.results)]
+    assert told == [
+        [(1, "ddio"), (1, "dma")],
+        [(1, "ddio"), (1, "ideal-ddio")],
+        [(2, "ddio"), (2, "dma")],
+        [(2, "ddio"), (2, "ideal-ddio")],
+    ]
+    one = sweep("any.toml", policies).results
+    assert rows.pairs(one) == [(one[0], one[1]), (one[0], one[2])]
 
 
 @pytest.mark.parametrize("values", [3, "2, 4", []])

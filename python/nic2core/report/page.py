@@ -68,9 +68,7 @@ def report_html(results: Sequence[Record]) -> str:
     panels, curve = _panels(results), _curves(results)
     drawn = panels if curve is None else [curve, *panels]
     figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in drawn}
-    return TEMPLATES.get_template(
-        "report.html.j2"
-    ).render(
+    return TEMPLATES.get_template("report.html.j2").render(
         title=_title(results),
         results=list(results),
         pictures=[svg(r, f"path{n}") for n, r in enumerate(results)],
@@ -83,7 +81,7 @@ def report_html(results: Sequence[Record]) -> str:
         verdict=verdict,
         palette=palette,
         limits=[limits_of(r) for r in results],
-        differences=[(r, differences(results[0], r)) for r in results[1:]],
+        differences=[(b, r, differences(b, r)) for b, r in rows.pairs(results)],
         headline=headline(results[0]),
         side_by_side=side_by_side(results),
         summary=summary(*results) if len(results) == 2 else "",
@@ -131,7 +129,7 @@ def _curves(results: Sequence[Record]) -> Panel | None:
     """The main numbers over the first key that was varied in numbers."""
     found = rows.table(results)
     keys = rows.varied(results)
-    key = next((k for k in keys if plots.is_curve(found[k].to_list(), CURVE)), None)
+    key = next((k for k in keys if rows.is_curve(found[k].to_list(), CURVE)), None)
     if key is None:
         return None
     keys.sort(key=lambda k: k != key)
