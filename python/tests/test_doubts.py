@@ -64,8 +64,11 @@ SHORT = {"run.warmup": "100 us", "run.duration": "100 us", "run.sample": "10 us"
 
 
 def test_rings_that_still_fill_are_told() -> None:
-    few = {"tenants.0.cores.count": 2, "tenants.0.app.keys": 10_000, "tenants.0.app.buckets": 4096}
-    few |= SHORT | {"tenants.0.app.log": "16 MiB", "tenants.0.app.request_instructions": 4000}
+    few: dict[str, Any] = {
+        **SHORT, "tenants.0.cores.count": 2, "tenants.0.app.keys": 10_000,
+        "tenants.0.app.buckets": 4096, "tenants.0.app.log": "16 MiB",
+        "tenants.0.app.request_instructions": 4000,
+    }  # fmt: skip
     full = api.run("sweeper-kvs", few | {"traffic.rate": "14 Mpps"})
     told = [doubt for doubt in doubts(full) if "its rings were filling" in doubt]
     assert len(told) == 1

@@ -112,8 +112,8 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
     with pytest.raises(UserError, match="no column 'speed' in this sweep; expected one of case"):
         done.plot("speed")
     # Names are no axis, whatever the order of the keys.
-    keys = {"placement.policy": ["ddio", "dma"], "run.seed": [1, 2]}
-    named = sweep("any.toml", keys).plot("memory_gbytes_per_s")
+    both = sweep("any.toml", {"placement.policy": ["ddio", "dma"], "run.seed": [1, 2]})
+    named = both.plot("memory_gbytes_per_s")
     assert [line.name for line in named.data] == [
         "placement.policy = ddio",
         "placement.policy = dma",
@@ -123,8 +123,8 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
 
 @pytest.mark.usefixtures("fake_engine")
 def test_of_several_keys_runs_are_compared_that_differ_in_one() -> None:
-    seeds, policies = {"run.seed": [1, 2]}, {"placement.policy": ["ddio", "dma", "ideal-ddio"]}
-    done = sweep("any.toml", seeds | policies)
+    policies = {"placement.policy": ["ddio", "dma", "ideal-ddio"]}
+    done = sweep("any.toml", {"run.seed": [1, 2], **policies})
     told = [[tuple(r.settings.values()) for r in pair] for pair in rows.pairs(done.results)]
     assert told == [
         [(1, "ddio"), (1, "dma")],
