@@ -164,7 +164,7 @@ def _arithmetic(result: Record) -> str:
             f"RSS deals the flows they do {three(model.allows[full.name])} M {what}/s"
         )
     pool = model.pools.get(full.name)
-    usable = usable_credits(result, full)
+    usable = usable_credits(model, full)
     if usable < full.credits:
         per = f"usable {per}"
     there_are = f"{usable} {per}"

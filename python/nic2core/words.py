@@ -7,8 +7,8 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nic2core.explain.model import Model
     from nic2core.explain.use import Use
-    from nic2core.record import Record
     from nic2core.results_model import Packets, Peak
 
 STAGES = {
@@ -158,16 +158,16 @@ def stage(name: str) -> str:
     return STAGES.get(name, name)
 
 
-def usable_credits(result: Record, use: Use) -> int:
+def usable_credits(model: Model, use: Use) -> int:
     """The credits of a domain that can be in use at once: of lines, those of whole TLPs."""
-    pool = result.model.pools.get(use.name)
+    pool = model.pools.get(use.name)
     # Of cores, a pool has as many as the fullest has the work of.
     return use.credits if pool is None or use.name == "cores" else round(pool.credits)
 
 
-def allowed(result: Record, use: Use) -> str:
+def allowed(model: Model, use: Use) -> str:
     """The rate that a domain allows, where it allows one that is worth a number."""
-    rate = result.model.allows.get(use.name, use.allows_mps)
+    rate = model.allows.get(use.name, use.allows_mps)
     # The I/O ways are always full: they evict, and stop nothing.
     return three(rate) if rate < 1e4 and use.name != "io-ways" else NOTHING
 

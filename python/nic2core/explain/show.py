@@ -141,7 +141,7 @@ def _domain_cells(result: Result, use: Use, *, wide: bool) -> list[Text | str]:
         bar = ("█" * full + "▌" * rest).ljust(BAR)
         cells.insert(3, Text(bar, style=words.severity(use.load).terminal))
         cells.append(words.three(use.uses_per_work))
-    return [*cells, words.allowed(result, use)]
+    return [*cells, words.allowed(result.model, use)]
 
 
 def _change_heads(helps: Sequence[Help]) -> list[Head]:

@@ -43,7 +43,7 @@ def limits_of(result: Record) -> list[Row]:
     rows = []
     for use in result.model.used:
         help_ = helps.get(use.name)
-        allows = words.allowed(result, use)
+        allows = words.allowed(result.model, use)
         rows.append(
             Row(
                 domain=use.name,
@@ -67,7 +67,7 @@ def limits_of(result: Record) -> list[Row]:
 
 
 def _usable(result: Record, use: Use) -> str:
-    usable = words.usable_credits(result, use)
+    usable = words.usable_credits(result.model, use)
     if usable >= use.credits:
         return ""
     return (
