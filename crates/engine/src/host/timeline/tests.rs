@@ -93,7 +93,7 @@ fn slices_have_no_gaps_and_add_up_to_the_histograms() {
     for step in [
         "behind others in SRAM",
         "receive descriptor",
-        "write credits",
+        "link and write credits",
         "PCIe, data",
         "IOMMU, data",
         "PCIe, completion",

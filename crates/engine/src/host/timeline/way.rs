@@ -61,7 +61,7 @@ pub(super) const POINTS: usize = Point::Transmitted as usize + 1;
 const STEPS: [(&str, &str); POINTS - 1] = [
     ("nic", "behind others in SRAM"),
     ("nic", "receive descriptor"),
-    ("dma", "write credits"),
+    ("dma", "link and write credits"),
     ("dma", "PCIe, data"),
     ("dma", "IOMMU, data"),
     ("dma", "LLC admission"),
