@@ -125,7 +125,8 @@ def test_one_queue_that_is_short_of_descriptors_is_named(limits: str, sets: dict
     queues = sorted(by_queue(result.data, domain), key=lambda q: q.packets)
     span_ps = result.data.measured_ns * 1e3
     full = [q.full / span_ps for q in queues]
-    assert full[-1] == max(full) > 0.95
+    # A ring that is polled packet by packet has a descriptor again now and then.
+    assert full[-1] == max(full) > (0.95 if limits == "descriptors" else 0.98)
     assert full[0] == 0.0
     assert f"of core {queues[-1].core}'s queue" in verdict(result)
     assert model.rate == pytest.approx(result.mpps, rel=0.05)

@@ -416,10 +416,15 @@ mod tests {
         ]));
         let (iommu, credits) = (of(&r, "iommu"), of(&r, "posted-credits"));
         assert!(used(&r, "iommu") > 0.95 && used(&r, "posted-credits") > 14.0);
+        // A write is on the link, or waits for credits or for a descriptor.
+        let short = |name| of(&r, name).starved_ps as f64 / 1e3 / r.measured_ns;
+        let known = used(&r, "pcie") + short("posted-credits") + short("descriptors");
+        assert!((0.98..1.02).contains(&known), "{known}");
         assert!(iommu.starved_ps as f64 > 0.9e3 * r.measured_ns, "{iommu:?}");
         let waiting = iommu.holds_writes_ps as f64 / of(&r, "io-credits").busy_ps as f64;
         assert!((0.5..1.0).contains(&waiting), "{waiting} of {credits:?}");
     }
+
     #[test]
     fn what_only_a_core_held_takes_a_line_of_the_io_ways_too() {
         let r = results(&forwarder(&[("/traffic/rate", json!("4 Mpps"))]));
