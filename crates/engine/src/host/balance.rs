@@ -54,8 +54,8 @@ fn all(host: &Host) -> Vec<Balance> {
             rings + packets(|p| p.in_ring),
         ),
         balance("transmit descriptors", sending + waiting, packets(|p| p.to_send) + sent),
-        balance("DMA write line credits", u64::from(host.rx.credits_used()), write_lines),
-        balance("DMA write TLP credits", u64::from(host.rx.tlp_credits_used()), write_tlps),
+        balance("DMA write line credits", u64::from(host.writes.credits_used()), write_lines),
+        balance("DMA write TLP credits", u64::from(host.writes.tlp_credits_used()), write_tlps),
         balance("DMA read line credits", read_lines, found_lines),
         balance("DMA read requests", requests, found_requests),
         balance("memory reads", memory.reads_sent, memory.reads_done),
@@ -146,9 +146,9 @@ mod tests {
 
     #[test]
     fn a_leaked_credit_of_each_kind_is_caught() {
-        let fault = caught(|host| host.rx.free_line_credits += 1);
+        let fault = caught(|host| host.writes.free_line_credits += 1);
         assert!(fault.contains("write line credits"), "{fault}");
-        let fault = caught(|host| host.rx.free_tlp_credits += 1);
+        let fault = caught(|host| host.writes.free_tlp_credits += 1);
         assert!(fault.contains("write TLP credits"), "{fault}");
         let fault = caught(|host| host.reads.free_line_credits += 1);
         assert!(fault.contains("read line credits"), "{fault}");

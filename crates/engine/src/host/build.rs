@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use super::closed_loop::ClosedLoop;
 use super::dma_bench::BenchDevice;
+use super::interconnect::Interconnect;
 use super::mapping::RunTimeMapping;
 use super::meters::Meters;
 use super::packets::Packets;
 use super::reads::Reads;
 use super::rx::Receiver;
 use super::tx::Transmitter;
+use super::writes::Writes;
 use super::{Event, Host, HostCore, MAX_SKEW};
 use crate::apps::{AnyApp, App};
 use crate::config::Scenario;
@@ -215,6 +217,8 @@ impl Host {
         let mut host = Host {
             events: Events::default(),
             rx: Receiver::new(machine),
+            interconnect: Interconnect::new(machine),
+            writes: Writes::new(machine),
             reads: Reads::new(machine),
             tx: Transmitter::new(machine),
             meters: Meters::new(),

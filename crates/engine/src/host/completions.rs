@@ -34,7 +34,7 @@ impl Host {
             }
             self.rx.due.pop_front();
             let packets = std::mem::take(&mut self.queues[queue as usize].gathered);
-            let at = self.rx.send(now, LINE_BYTES);
+            let at = self.interconnect.write(now, LINE_BYTES);
             if let Some(recording) = &mut self.recording {
                 let queue = &self.queues[queue as usize];
                 let written = queue.uncompleted.iter().rev().take(packets as usize);
@@ -49,7 +49,7 @@ impl Host {
     /// The completions of some packets of a queue, which are one write, reach the memory system
     /// behind all their data.
     pub(super) fn complete_packets(&mut self, now: Ps, queue: u16, packets: u32) {
-        let done = now + self.rx.write_latency;
+        let done = now + self.writes.latency;
         let entries = &mut self.queues[queue as usize].completions_nic;
         let line = entries.advance();
         for _ in 1..packets {

@@ -107,11 +107,11 @@ impl Host {
     /// Sends lines of a write while link and credits allow it; returns how many are sent now.
     fn send_bench(&mut self, now: Ps, first: Line, mut sent: u32, all: u32) -> u32 {
         while sent < all {
-            let lines = self.rx.burst_lines.min(all - sent);
+            let lines = self.writes.burst_lines.min(all - sent);
             if !self.can_write(now, lines) {
                 break;
             }
-            let at = self.rx.send(now, u64::from(lines) * LINE_BYTES);
+            let at = self.interconnect.write(now, u64::from(lines) * LINE_BYTES);
             let (line, ends) = (first + sent, sent + lines == all);
             self.events.push(at, Event::BenchWrite { line, lines: lines as u16, ends });
             sent += lines;

@@ -2,6 +2,7 @@
 //! long something waited for one. `nic2core explain` reasons over these (docs/models/explain.md).
 
 use super::admission::HeldBack;
+use super::interconnect::Interconnect;
 use super::{Host, HostCore};
 use crate::apps::AnyApp;
 use crate::frame::wire_bits;
@@ -152,7 +153,7 @@ impl Host {
                 ..domain("wire", "frame", 1, busy as u64, frames)
             });
         }
-        domains.push(self.pool("nic-sram", "B", self.rx.sram_bytes(), &c.sram));
+        domains.push(self.pool("nic-sram", "B", self.rx.sram_bytes, &c.sram));
         let now = self.meters.now;
         let sum = |of: fn(&Counts, Ps) -> u64| self.queues.iter().map(|q| of(&q.counts, now)).sum();
         let descriptors = u64::from(self.scenario.queues.rx_descriptors) * self.queues.len() as u64;
@@ -192,20 +193,23 @@ impl Host {
     fn dma_domains(&self) -> Vec<Domain> {
         let (machine, now, c) = (&self.scenario.machine, self.meters.now, &self.meters.domains);
         let mut domains = Vec::new();
-        if let (Some(link), Some(pcie)) = (&self.rx.link, &machine.pcie) {
-            let (up, down) = link.busy();
-            let tlps = c.write_tlps.used.uses + c.read_requests.used.uses;
-            // The direction that carries more.
-            domains.push(Domain {
-                holds_writes_ps: c.waiting_for_link.time(now),
-                ..domain("pcie", "direction", 1, up.0.max(down.0), tlps)
-            });
-            let (posted, tags) = (pcie.posted_credits.into(), pcie.non_posted_credits.into());
-            domains.push(self.pool("posted-credits", "TLP", posted, &c.write_tlps));
-            domains.push(self.pool("read-tags", "request", tags, &c.read_requests));
-        } else {
-            let (busy, messages) = self.rx.port.used();
-            domains.push(domain("nic-port", "direction", 1, busy.0, messages));
+        match &self.interconnect {
+            Interconnect::Pcie(link) => {
+                let (up, down) = link.busy();
+                let tlps = c.write_tlps.used.uses + c.read_requests.used.uses;
+                // The direction that carries more.
+                domains.push(Domain {
+                    holds_writes_ps: c.waiting_for_link.time(now),
+                    ..domain("pcie", "direction", 1, up.0.max(down.0), tlps)
+                });
+                let (posted, tags) = (self.writes.tlp_credits(), self.reads.max_requests);
+                domains.push(self.pool("posted-credits", "TLP", posted.into(), &c.write_tlps));
+                domains.push(self.pool("read-tags", "request", tags.into(), &c.read_requests));
+            }
+            Interconnect::OnChip(port) => {
+                let (busy, messages) = port.used();
+                domains.push(domain("nic-port", "direction", 1, busy.0, messages));
+            }
         }
         if let (Some(iommu), Some(config)) = (&self.iommu, &machine.iommu) {
             let walkers = &iommu.walkers;
@@ -218,7 +222,7 @@ impl Host {
             });
         }
         domains.extend(self.invalidations());
-        let (writes, reads) = (self.rx.credits().into(), machine.nic.read_credits.into());
+        let (writes, reads) = (self.writes.credits().into(), machine.nic.read_credits.into());
         domains.push(self.pool("io-credits", "line", writes, &c.write_lines));
         domains.push(self.pool("read-credits", "line", reads, &c.read_lines));
         let counts = &self.memory.counts;

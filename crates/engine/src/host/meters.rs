@@ -118,10 +118,7 @@ impl Host {
         for q in &mut self.queues {
             q.counts.reset(now);
         }
-        if let Some(link) = &mut self.rx.link {
-            link.reset_counts();
-        }
-        self.rx.port.reset_counts();
+        self.interconnect.reset_counts();
         if let Some(iommu) = &mut self.iommu {
             iommu.reset_counts(now);
         }

@@ -6,12 +6,14 @@
 //! much late.
 
 mod admission;
+mod arrivals;
 mod balance;
 mod build;
 mod closed_loop;
 mod completions;
 mod dma_bench;
 mod domains;
+mod interconnect;
 mod mapping;
 mod meters;
 mod packets;
@@ -27,6 +29,7 @@ mod tests;
 mod timeline;
 mod translate;
 mod tx;
+mod writes;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -51,6 +54,7 @@ use crate::wire::{Arrival, Source};
 pub use build::BuildError;
 use closed_loop::ClosedLoop;
 use dma_bench::BenchDevice;
+use interconnect::Interconnect;
 use mapping::RunTimeMapping;
 use meters::Meters;
 use packets::Packets;
@@ -58,6 +62,7 @@ use reads::Reads;
 use rx::Receiver;
 use timeline::Recorder;
 use tx::Transmitter;
+use writes::Writes;
 
 /// How far a core may run ahead of the rest of the machine.
 pub const MAX_SKEW: Ps = Ps::from_ns(50);
@@ -213,6 +218,8 @@ pub struct Host {
     rss: Option<Rss>,
     closed_loop: Option<ClosedLoop>,
     rx: Receiver,
+    interconnect: Interconnect,
+    writes: Writes,
     reads: Reads,
     tx: Transmitter,
     /// Events that wait until the LLC takes requests again.
@@ -360,7 +367,7 @@ impl Host {
                 Due::RemoteWrite(line, credit) => Event::RemoteWrite { line, credit },
                 Due::Written => {
                     self.meters.domains.late.leave(at, 1);
-                    at += self.rx.credit_latency();
+                    at += self.writes.credit_latency();
                     Event::Credits { lines: 1, tlps: 0 }
                 }
                 Due::RemoteData(transaction) => Event::RemoteData { transaction },

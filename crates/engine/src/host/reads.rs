@@ -100,7 +100,7 @@ impl Host {
     /// Starts a read of the DMA benchmark; false if credits do not allow it.
     pub(super) fn read_bench(&mut self, at: Ps, first: Line, lines: u32) -> bool {
         let bytes = u64::from(lines) * LINE_BYTES;
-        let requests = self.rx.link.as_ref().map_or(1, |l| l.requests(bytes));
+        let requests = self.interconnect.requests(bytes);
         let free = self.can_read(lines, requests);
         if free {
             self.start_read(at, For::Bench { first, lines }, lines, requests);
@@ -138,8 +138,7 @@ impl Host {
         let started = at;
         let read = Read { purpose, started, missing: 0, ready: at, credits, requests, bytes: 0 };
         let read = self.reads.under_way.add(read);
-        let latency = self.rx.latency();
-        let at = self.rx.link.as_mut().map_or(at + latency, |link| link.request(at, requests));
+        let at = self.interconnect.request(at, requests);
         self.events.push(at, Event::Read { read });
         if let (Some(recording), For::Transmit { packet, from: 0, .. }) =
             (&mut self.recording, purpose)
@@ -216,11 +215,7 @@ impl Host {
             return;
         }
         self.meters.domains.reading.leave(r.ready, r.credits.into());
-        // On the chip the NIC is where the I/O controller is.
-        let mut at = match &mut self.rx.link {
-            Some(link) => link.completion(r.ready, r.bytes),
-            None => r.ready,
-        };
+        let mut at = self.interconnect.completion(r.ready, r.bytes);
         if let (Some(recording), For::Transmit { packet, .. }) = (&mut self.recording, r.purpose) {
             recording.pass(packet, &[(Point::ReadReady, r.ready), (Point::AtNic, at)]);
         }

@@ -74,7 +74,7 @@ impl Host {
         let packets = take(&mut q.tx_unrung);
         if packets > 0 {
             q.tx_rung += packets;
-            let at = now + self.rx.latency();
+            let at = now + self.interconnect.latency();
             self.events.push(at, Event::TransmitDoorbell { queue, packets });
         }
     }

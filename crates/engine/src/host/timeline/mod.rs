@@ -232,7 +232,7 @@ impl Host {
                     bytes: f.bytes,
                     queue: f.queue,
                     dropped: f.dropped.map(str::to_owned),
-                    slices: f.way.slices(self.rx.link.is_none()),
+                    slices: f.way.slices(self.interconnect.link().is_none()),
                 })
                 .collect(),
             unfinished: u64::from(recorder.open),

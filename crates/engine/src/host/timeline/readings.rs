@@ -74,7 +74,7 @@ impl Host {
     /// The counters of this host, not read yet.
     pub(super) fn no_readings(&self) -> Readings {
         let mut all = vec![What::Sram, What::WriteCredits, What::ReadCredits, What::HeldBack];
-        if self.rx.link.is_some() {
+        if self.interconnect.link().is_some() {
             all.push(What::PostedCredits);
         }
         if self.iommu.is_some() {
@@ -101,8 +101,8 @@ impl Host {
         let network = || &self.closed_loop.as_ref().expect("the counter is of one").network;
         match what {
             What::Sram => self.rx.sram_used as f64,
-            What::WriteCredits => f64::from(self.rx.credits_used()),
-            What::PostedCredits => f64::from(self.rx.tlp_credits_used()),
+            What::WriteCredits => f64::from(self.writes.credits_used()),
+            What::PostedCredits => f64::from(self.writes.tlp_credits_used()),
             What::ReadCredits => f64::from(self.reads.credits_used()),
             What::Iommu => self.iommu.as_ref().map_or(0, |i| i.waiting().count()) as f64,
             What::HeldBack => self.held_back.len() as f64,

@@ -1,0 +1,130 @@
+//! From the wire into the NIC's SRAM.
+
+use super::packets::Packet;
+use super::{Event, Host};
+use crate::apps::App;
+use crate::memory::line::lines_in;
+use crate::time::Ps;
+use crate::wire::{Arrival, Source};
+
+impl Host {
+    pub(super) fn schedule_arrival(&mut self) {
+        if let Some(Source::Timed(arrivals)) = &mut self.source {
+            let mut arrival = arrivals.next();
+            arrival.bytes = self.frame_bytes(&arrival, self.queue_of(&arrival));
+            if let Some(line) = &mut self.rx.line_rate {
+                arrival.at = line.arrives(arrival.at, arrival.bytes);
+            }
+            self.next_arrival = Some(arrival);
+            self.events.push(arrival.at, Event::Arrival);
+        }
+    }
+
+    /// The queue of a packet of the traffic.
+    fn queue_of(&self, arrival: &Arrival) -> u16 {
+        self.rss.as_ref().expect("traffic has its queues").queue(arrival.flow) as u16
+    }
+
+    /// Bytes of the next packet, which goes to `queue`: its client's choice where the application has
+    /// one, else the traffic's.
+    fn frame_bytes(&self, arrival: &Arrival, queue: u16) -> u32 {
+        let core = self.queues[queue as usize].core as usize;
+        let app = &self.apps[self.cores[core].tenant.expect("a queue's core has a tenant")];
+        app.request_bytes(self.rx.next_seq).unwrap_or(arrival.bytes)
+    }
+
+    pub(super) fn arrival(&mut self, now: Ps) {
+        let arrival = self.next_arrival.take().expect("an arrival was scheduled");
+        let queue = self.queue_of(&arrival);
+        self.accept(now, arrival, queue);
+        self.schedule_arrival();
+    }
+
+    /// Keeps the backlog of a queue at its depth. The generator watches the receive queue, from which a
+    /// core takes a burst at a time, and never has more than two of them on their way through the NIC:
+    /// what is missing beyond those follows when they have become visible. (More would wait in the NIC,
+    /// which is not where the backlog is meant to be.)
+    pub(super) fn top_up(&mut self, queue: usize) {
+        let Some(Source::Backlog { depth, .. }) = self.source else { return };
+        let on_their_way = 2 * self.scenario.queues.burst;
+        let q = &self.queues[queue];
+        let in_nic = q.backlog.saturating_sub(q.visible.len() as u32 + q.taken);
+        for _ in 0..depth.saturating_sub(q.backlog).min(on_their_way.saturating_sub(in_nic)) {
+            let mut arrival = self.draw_for(queue);
+            self.queues[queue].backlog += 1;
+            arrival.bytes = self.frame_bytes(&arrival, queue as u16);
+            self.accept(self.events.now(), arrival, queue as u16);
+        }
+    }
+
+    /// A packet of a queue's backlog, of its flows if it has any.
+    fn draw_for(&mut self, queue: usize) -> Arrival {
+        let Some(Source::Backlog { draw, .. }) = &mut self.source else {
+            panic!("only a backlog is drawn for a queue")
+        };
+        let flows = self.rss.as_ref().expect("traffic has its queues").flows_of(queue as u32);
+        let now = self.events.now();
+        if flows.is_empty() { draw.draw(now) } else { draw.draw_among(now, flows) }
+    }
+
+    /// A packet is at the NIC.
+    fn accept(&mut self, now: Ps, arrival: Arrival, queue: u16) {
+        let seq = self.rx.next_seq;
+        self.rx.next_seq += 1;
+        match self.admit(now, arrival, queue, seq) {
+            Some(_) => self.receive(now),
+            None => self.lose_backlog(queue),
+        }
+    }
+
+    /// Takes a packet into the SRAM; nothing if it is dropped because it finds no room.
+    pub(super) fn admit(&mut self, now: Ps, arrival: Arrival, queue: u16, seq: u64) -> Option<u32> {
+        let bytes = arrival.bytes;
+        self.meters.offered += 1;
+        self.queues[queue as usize].counts.offered += 1;
+        self.meters.domains.frame(bytes);
+        let sram = &mut self.meters.domains.sram;
+        if self.rx.sram_used + u64::from(bytes) > self.rx.sram_bytes {
+            self.meters.dropped_sram += 1;
+            sram.starved.begin(now);
+            if let Some(recording) = &mut self.recording {
+                recording.not_admitted(now, seq, arrival.flow, queue);
+            }
+            return None;
+        }
+        self.rx.sram_used += u64::from(bytes);
+        sram.used.enter(now, bytes.into());
+        let packet = self.packets.add(Packet {
+            seq,
+            bytes,
+            flow: arrival.flow,
+            queue,
+            buffer: None,
+            in_ring: false,
+            tx: None,
+            zero_copy: false,
+            arrived: now,
+            dma_start: now,
+            visible: now,
+            begun: now,
+            posted: now,
+            ended: false,
+            to_send: false,
+            in_sram: true,
+            unsent: 0,
+        });
+        if let Some(recording) = &mut self.recording {
+            recording.arrived(packet, self.packets.get(packet));
+        }
+        self.meters.in_path += 1;
+        self.rx.fifo.push_back(packet);
+        self.rx.unsent_lines += u64::from(lines_in(bytes.into()));
+        Some(packet)
+    }
+
+    /// A packet of a backlog is dropped: another may come in its place.
+    pub(super) fn lose_backlog(&mut self, queue: u16) {
+        let q = &mut self.queues[queue as usize];
+        q.backlog = q.backlog.saturating_sub(1);
+    }
+}

@@ -1,0 +1,77 @@
+//! What lies between the NIC and the memory system.
+
+use crate::config::machine::Machine;
+use crate::nic::port::Port;
+use crate::pcie::Link;
+use crate::time::Ps;
+
+#[derive(Clone, Debug)]
+pub(super) enum Interconnect {
+    Pcie(Link),
+    /// The NIC is on the chip.
+    OnChip(Port),
+}
+
+impl Interconnect {
+    pub(super) fn new(machine: &Machine) -> Interconnect {
+        match &machine.pcie {
+            Some(pcie) => Interconnect::Pcie(Link::new(pcie)),
+            None => Interconnect::OnChip(Port::new(machine.core.frequency, &machine.noc)),
+        }
+    }
+
+    pub(super) fn link(&self) -> Option<&Link> {
+        match self {
+            Interconnect::Pcie(link) => Some(link),
+            Interconnect::OnChip(_) => None,
+        }
+    }
+
+    /// Latency of a message from the NIC to the memory system that carries no data.
+    pub(super) fn latency(&self) -> Ps {
+        match self {
+            Interconnect::Pcie(link) => link.latency(),
+            Interconnect::OnChip(port) => port.latency(),
+        }
+    }
+
+    /// A write of so many bytes, at most the maximum payload, leaves the NIC: when it reaches the
+    /// memory system.
+    pub(super) fn write(&mut self, now: Ps, bytes: u64) -> Ps {
+        match self {
+            Interconnect::Pcie(link) => link.write(now, bytes),
+            Interconnect::OnChip(port) => port.send(now, bytes),
+        }
+    }
+
+    /// Read requests that reading `bytes` in a row takes.
+    pub(super) fn requests(&self, bytes: u64) -> u32 {
+        self.link().map_or(1, |link| link.requests(bytes))
+    }
+
+    /// So many read requests leave the NIC: when the last is at the memory system.
+    pub(super) fn request(&mut self, now: Ps, requests: u32) -> Ps {
+        match self {
+            Interconnect::Pcie(link) => link.request(now, requests),
+            Interconnect::OnChip(port) => now + port.latency(),
+        }
+    }
+
+    /// Data of `bytes` in a row that is at the I/O controller goes to the NIC: when the last of it is
+    /// there.
+    pub(super) fn completion(&mut self, now: Ps, bytes: u64) -> Ps {
+        match self {
+            Interconnect::Pcie(link) => link.completion(now, bytes),
+            // On the chip the NIC is where the I/O controller is.
+            Interconnect::OnChip(_) => now,
+        }
+    }
+
+    /// Starts the measured time.
+    pub(super) fn reset_counts(&mut self) {
+        match self {
+            Interconnect::Pcie(link) => link.reset_counts(),
+            Interconnect::OnChip(port) => port.reset_counts(),
+        }
+    }
+}

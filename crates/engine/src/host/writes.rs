@@ -1,0 +1,224 @@
+//! DMA writes of the NIC: their credits, and their way to memory and back.
+
+use std::ops::Range;
+
+use super::domains::DomainCounters;
+use super::{Event, Host};
+use crate::config::machine::Machine;
+use crate::memory::line::{Line, LineKind, lines_in};
+use crate::time::Ps;
+
+/// The write engine.
+#[derive(Clone, Debug)]
+pub(super) struct Writes {
+    line_credits: u32,
+    pub(super) free_line_credits: u32,
+    tlp_credits: u32,
+    pub(super) free_tlp_credits: u32,
+    /// Lines of a packet that are written together.
+    pub(super) burst_lines: u32,
+    /// Writes wait until the link is free, which is scheduled.
+    wait_for_link: bool,
+    /// From when a write reaches the memory system until it is there.
+    pub(super) latency: Ps,
+    /// From then until the NIC has the credits of what is written.
+    credit_return: Ps,
+}
+
+impl Writes {
+    pub(super) fn new(machine: &Machine) -> Writes {
+        let pcie = machine.pcie.as_ref();
+        let tlp_credits = pcie.map_or(u32::MAX, |p| p.posted_credits);
+        Writes {
+            line_credits: machine.nic.write_credits,
+            free_line_credits: machine.nic.write_credits,
+            tlp_credits,
+            free_tlp_credits: tlp_credits,
+            burst_lines: machine.burst_lines(),
+            wait_for_link: false,
+            latency: machine.core.frequency.clock().at(machine.llc.latency_cycles.into()),
+            credit_return: pcie.map_or(Ps::ZERO, |p| p.credit_return.ps()),
+        }
+    }
+
+    /// Line credits in use.
+    pub(super) fn credits_used(&self) -> u32 {
+        self.line_credits - self.free_line_credits
+    }
+
+    pub(super) fn credits(&self) -> u32 {
+        self.line_credits
+    }
+
+    pub(super) fn tlp_credits(&self) -> u32 {
+        self.tlp_credits
+    }
+
+    /// TLP credits in use.
+    pub(super) fn tlp_credits_used(&self) -> u32 {
+        self.tlp_credits - self.free_tlp_credits
+    }
+
+    /// From when a write reaches the memory system until the NIC has its credits again, if it waits for nothing.
+    pub(super) fn credit_latency(&self) -> Ps {
+        self.latency + self.credit_return
+    }
+}
+
+impl Host {
+    /// Whether a write of so many lines can leave the NIC now, for which it then has taken the credits.
+    ///
+    /// They are taken by what goes on the link, not by what waits for it ("credits consumed" of a transmitter:
+    /// PCI Express Base Specification 5.0, 2.6.1.2).
+    pub(super) fn can_write(&mut self, now: Ps, lines: u32) -> bool {
+        self.link_is_free(now) && self.take_credits(now, lines)
+    }
+
+    /// Whether the link has sent what it was given. If not, writes go on when it has; read requests go
+    /// between them.
+    fn link_is_free(&mut self, now: Ps) -> bool {
+        let Some(link) = self.interconnect.link() else { return true };
+        let at = link.free_at();
+        let free = at <= now;
+        if !free && !self.writes.wait_for_link {
+            self.writes.wait_for_link = true;
+            self.events.push(at, Event::LinkFree);
+        }
+        let lines = if free { 0 } else { self.lines_with_credits() };
+        let waiting = &mut self.meters.domains.waiting_for_link;
+        let before = waiting.inside();
+        waiting.enter(now, lines);
+        waiting.leave(now, before);
+        free
+    }
+
+    /// Lines that wait to be written and for which there are credits.
+    fn lines_with_credits(&self) -> u64 {
+        let (unsent, next) = match (&self.bench, self.rx.fifo.front()) {
+            (Some(bench), _) => (u64::MAX, bench.lines()),
+            (None, Some(&packet)) => {
+                (self.rx.unsent_lines, lines_in(self.packets.get(packet).bytes.into()))
+            }
+            // A completion.
+            (None, None) => (1, 1),
+        };
+        let a_tlp = next.min(self.writes.burst_lines);
+        let tlps = (self.writes.free_line_credits / a_tlp).min(self.writes.free_tlp_credits);
+        unsent.min(u64::from(tlps * a_tlp))
+    }
+
+    /// The link has sent what it had been given when a write last waited for it.
+    pub(super) fn link_free(&mut self, now: Ps) {
+        self.writes.wait_for_link = false;
+        self.go_on_writing(now);
+    }
+
+    /// What waits for link or credits is written as far as they allow it.
+    fn go_on_writing(&mut self, now: Ps) {
+        self.receive(now);
+        if self.bench.is_some() {
+            self.bench_start(now);
+        }
+    }
+
+    fn take_credits(&mut self, now: Ps, lines: u32) -> bool {
+        let DomainCounters { write_lines, write_tlps, .. } = &mut self.meters.domains;
+        let (no_line, no_tlp) =
+            (self.writes.free_line_credits < lines, self.writes.free_tlp_credits == 0);
+        if no_line || no_tlp {
+            if no_line {
+                write_lines.starved.begin(now);
+            }
+            if no_tlp {
+                write_tlps.starved.begin(now);
+            }
+            return false;
+        }
+        write_lines.used.enter(now, lines.into());
+        write_lines.starved.end(now);
+        write_tlps.used.enter(now, 1);
+        write_tlps.starved.end(now);
+        self.writes.free_line_credits -= lines;
+        self.writes.free_tlp_credits -= 1;
+        true
+    }
+
+    /// A DMA write of some lines reaches the memory system. The credits of lines that are in a cache
+    /// or in the queue of their channel return at once; those of the others when that has them.
+    pub(super) fn io_write(&mut self, now: Ps, lines: Range<Line>, kind: LineKind) {
+        let all = lines.len();
+        self.meters.io_lines += all as u64;
+        let done = lines.filter(|&line| self.memory.io_write(now, line, kind, true)).count();
+        self.meters.domains.late.enter(now, (all - done) as u64);
+        let credits = Event::Credits { lines: done as u16, tlps: 1 };
+        self.events.push(now + self.writes.credit_latency(), credits);
+    }
+
+    pub(super) fn credits(&mut self, now: Ps, lines: u16, tlps: u8) {
+        let DomainCounters { write_lines, write_tlps, .. } = &mut self.meters.domains;
+        write_lines.used.leave(now, lines.into());
+        write_tlps.used.leave(now, tlps.into());
+        self.writes.free_line_credits += u32::from(lines);
+        self.writes.free_tlp_credits += u32::from(tlps);
+        self.go_on_writing(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::stats::results::{Domain, Results};
+    use crate::testing::{forwarder, pcie_json, results};
+
+    fn of<'a>(results: &'a Results, name: &str) -> &'a Domain {
+        results.domains.iter().find(|d| d.domain == name).expect("a domain of the run")
+    }
+
+    #[test]
+    fn what_waits_for_a_busy_link_holds_no_credits() {
+        let with = |credits: u32| {
+            let bench = json!({ "direction": "write", "size": "256 B", "window": "4 KiB" });
+            results(&forwarder(&[
+                ("/machine/pcie", pcie_json()),
+                ("/machine/pcie/posted_credits", json!(64)),
+                ("/machine/nic/write_credits", json!(credits)),
+                ("/traffic", Value::Null),
+                ("/tenants", json!([])),
+                ("/dma_bench", bench),
+            ]))
+        };
+        for credits in [128, 256] {
+            let r = with(credits);
+            let io = r.io.as_ref().expect("it writes");
+            // 280 bytes at 113.7 Gbit/s, 200 ns to the memory system, 30 cycles at 2 GHz in the LLC, 100 ns back.
+            let held_ns = 280.0 * 8.0 / 113.7 + 200.0 + 15.0 + 100.0;
+            let latency = io.write_latency_ns.expect("it writes");
+            assert!((latency / held_ns - 1.0).abs() < 0.01, "{latency} ns, by hand {held_ns}");
+            // Little's law: 256 bytes every 19.7 ns.
+            let used = held_ns * 4.0 / (280.0 * 8.0 / 113.7);
+            assert!((io.write_credits_used / used - 1.0).abs() < 0.02, "{}", io.write_credits_used);
+            assert_eq!(of(&r, "io-credits").starved_ps, 0);
+            // All others could be taken.
+            let waiting = of(&r, "pcie").holds_writes_ps as f64 / 1e3 / r.measured_ns;
+            let free = f64::from(credits) - io.write_credits_used;
+            assert!((waiting / free - 1.0).abs() < 0.03, "{waiting} of {free}");
+        }
+    }
+
+    #[test]
+    fn read_requests_go_between_the_writes_that_wait_for_the_link() {
+        let read_ns = |rate: &str| {
+            let r = results(&forwarder(&[
+                ("/machine/pcie", pcie_json()),
+                ("/machine/nic/write_credits", json!(1024)),
+                ("/traffic/rate", json!(rate)),
+            ]));
+            let tags = of(&r, "read-tags");
+            (tags.busy_ps as f64 / 1e3 / tags.uses as f64, of(&r, "pcie").holds_writes_ps)
+        };
+        let ((idle, _), (busy, waiting)) = (read_ns("0.2 Mpps"), read_ns("40 Mpps"));
+        assert!(waiting > 0);
+        assert!(busy < idle + 60.0, "{busy:.0} and {idle:.0} ns");
+    }
+}
