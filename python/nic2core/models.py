@@ -59,7 +59,7 @@ class Core(Model):
     reorder_window: UInt32
     """Instructions in flight: reorder-buffer entries."""
     l1_miss_registers: UInt32
-    """Line-fill buffers: L1d misses in flight."""
+    """Line-fill buffers: lines in flight from beyond the L2."""
     store_buffer: UInt32
     """Stores retired or waiting for their line."""
 

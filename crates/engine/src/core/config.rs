@@ -18,7 +18,7 @@ pub struct Core {
     pub dispatch_width: u32,
     /// Instructions in flight: reorder-buffer entries.
     pub reorder_window: u32,
-    /// Line-fill buffers: L1d misses in flight.
+    /// Line-fill buffers: lines in flight from beyond the L2.
     pub l1_miss_registers: u32,
     /// Stores retired or waiting for their line.
     pub store_buffer: u32,

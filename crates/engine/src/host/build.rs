@@ -28,7 +28,7 @@ use crate::memory::system::Memory;
 use crate::nic::buffers::Region;
 use crate::nic::config::Start;
 use crate::nic::queue::Queue;
-use crate::nic::rss::Rss;
+use crate::nic::rss::{MAX_ENTRIES, Rss};
 use crate::rng::Stream;
 use crate::time::Ps;
 use crate::units::Size;
@@ -146,7 +146,10 @@ fn arrivals(
     let rss = Rss::new(&scenario.machine.nic.rss, queues, &flows).map_err(|e| BuildError {
         key: "machine.nic.rss.indirection_entries".into(),
         given: e.given.to_string(),
-        allowed: format!("a power of two of at least {}", e.queues),
+        allowed: format!(
+            "a power of two from {} (an entry for each queue) to {MAX_ENTRIES}",
+            e.queues.next_power_of_two()
+        ),
     })?;
     Ok((Some(source), Some(rss)))
 }

@@ -16,7 +16,7 @@ pub(crate) struct Counts {
     pub(crate) l2_accesses: ByKind,
     /// Those that the L2 did not hold either.
     pub(crate) l2_misses: ByKind,
-    /// Those that no cache on the chip served.
+    /// Those that no cache on the chip served, of lines among them that a prefetch was bringing.
     pub(crate) llc_misses: ByKind,
     /// Per core: requests to the LLC, and those that no cache served.
     pub(crate) llc_by_core: Vec<(u64, u64)>,
@@ -55,5 +55,17 @@ mod tests {
         assert!(l2.misses.abs_diff(llc.misses) < 20 && llc.misses > 1000, "{l2:?} {llc:?}");
         let lines = r.tenants[0].llc_misses;
         assert!(llc.misses.abs_diff(lines) < 20, "{llc:?}, {lines} by the tenant");
+    }
+
+    #[test]
+    fn what_a_prefetch_is_bringing_from_memory_is_no_hit() {
+        let next_line = ("/machine/l2/prefetch", "next-line".into());
+        let r = results(&xmem("sequential", "4 MiB", &[next_line]));
+        let causes = r.memory.causes.iter();
+        let prefetched: u64 = causes.filter(|c| c.cause == "prefetch-rd").map(|c| c.lines).sum();
+        assert!(prefetched > 1000, "{:?}", r.memory.causes);
+        // A core that only loads finds the next line on its way.
+        let tenant = &r.tenants[0];
+        assert!(tenant.llc_hits * 50 < tenant.llc_misses, "{tenant:?}");
     }
 }

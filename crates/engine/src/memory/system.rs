@@ -141,6 +141,12 @@ impl Memory {
         self.counts.l2_misses[kind as usize] += u64::from(asked);
     }
 
+    /// Counts a request to the LLC that memory serves.
+    fn count_llc_miss(&mut self, core: u16, kind: LineKind) {
+        self.counts.llc_by_core[core as usize].1 += 1;
+        self.counts.llc_misses[kind as usize] += 1;
+    }
+
     /// The request of a core's miss register reaches the LLC. Returns when its data is back at the
     /// core, or nothing if that is not known yet: an arrival will tell.
     pub(crate) fn request(
@@ -168,6 +174,8 @@ impl Memory {
             }
             Served::Wait(other) => {
                 if self.backend.reads.wait(other, requester, core) {
+                    // What its prefetcher has asked memory for, memory serves.
+                    self.count_llc_miss(core, kind);
                     self.prefetchers[core as usize].arrived();
                 } else {
                     // It is counted when it asks again.
@@ -176,8 +184,7 @@ impl Memory {
                 None
             }
             Served::Memory => {
-                self.counts.llc_by_core[core as usize].1 += 1;
-                self.counts.llc_misses[kind as usize] += 1;
+                self.count_llc_miss(core, kind);
                 if exclusive {
                     self.swept.written(line);
                 } else {

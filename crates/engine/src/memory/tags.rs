@@ -217,6 +217,21 @@ mod tests {
         assert!(t.lookup(t.home(0)).is_some() && t.lookup(t.home(1)).is_some());
     }
 
+    /// SRRIP takes what is new to be used again later than what was hit; where nothing is, it is first in,
+    /// first out.
+    #[test]
+    fn a_turn_over_more_lines_than_fit_hits_nothing() {
+        for policy in [Replacement::Lru, Replacement::Srrip] {
+            for lines in [17, 20, 24] {
+                let mut t = Tags::new(LowBits::new(1), 1, 16, policy, "test");
+                for line in (0..lines).cycle().take(1000) {
+                    assert!(t.lookup(t.home(line)).is_none(), "{policy:?}, {line} of {lines}");
+                    t.insert(t.home(line), state(), 0xffff);
+                }
+            }
+        }
+    }
+
     proptest! {
         /// LRU under way masks against the plainest model: a list of (line, way, age) per set.
         #[test]

@@ -30,7 +30,7 @@ pub struct RssConfig {
 
 /// The largest table: the queue number of a card has 16 bits (DPDK `rte_eth_rss_reta_entry64`), so
 /// more entries could not tell more queues apart.
-const MAX_ENTRIES: u32 = 1 << 16;
+pub(crate) const MAX_ENTRIES: u32 = 1 << 16;
 
 impl Default for RssConfig {
     fn default() -> Self {

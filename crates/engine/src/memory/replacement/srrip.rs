@@ -9,7 +9,8 @@ pub(super) const LONG: u8 = 2;
 /// The prediction for a line that was hit.
 pub(super) const NEAR: u8 = 0;
 
-/// The first way predicted distant; all candidates age until there is one.
+/// The last way predicted distant; all candidates age until there is one. The last, because that is where
+/// a set begins to be filled: of lines that nothing hits, the one that came first then leaves first.
 #[inline]
 pub(super) fn victim(predictions: &mut [u8], mask: u32) -> u32 {
     let oldest = ways(mask).map(|w| predictions[w as usize]).max().unwrap_or(DISTANT);
@@ -18,7 +19,7 @@ pub(super) fn victim(predictions: &mut [u8], mask: u32) -> u32 {
     for way in ways(mask) {
         let v = &mut predictions[way as usize];
         *v += age;
-        if *v == DISTANT && victim.is_none() {
+        if *v == DISTANT {
             victim = Some(way);
         }
     }
@@ -32,10 +33,10 @@ mod tests {
     #[test]
     fn lines_hit_again_outlive_lines_seen_once() {
         let mut p = [LONG; 4];
-        p[0] = NEAR;
-        assert_eq!(victim(&mut p, 0b1111), 1);
-        p[1] = LONG;
+        p[3] = NEAR;
         assert_eq!(victim(&mut p, 0b1111), 2);
+        p[2] = LONG;
+        assert_eq!(victim(&mut p, 0b1111), 1);
         assert_eq!(victim(&mut p, 0b0001), 0);
     }
 }
