@@ -18,6 +18,7 @@ from nic2core.models import Scenario
 from nic2core.progress import of_run
 from nic2core.results import Result
 from nic2core.timeline import Recording, Timeline
+from nic2core.toml_text import toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -154,21 +155,6 @@ def _as_json(value: dict[str, Any]) -> dict[str, Any]:
 
     plain: dict[str, Any] = json.loads(json.dumps(value, default=known), parse_constant=str)
     return plain
-
-
-def toml_value(value: Any) -> str:
-    """A Python value as `--set` takes it: text as it is, a mapping as an inline table."""
-    return value if isinstance(value, str) else _inline(value)
-
-
-def _inline(value: Any) -> str:
-    if isinstance(value, dict):
-        pairs = (f"{json.dumps(key)} = {_inline(of)}" for key, of in value.items())
-        return "{ " + ", ".join(pairs) + " }"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_inline, value))}]"
-    # Numbers, booleans and quoted text are the same in JSON.
-    return json.dumps(value)
 
 
 def _set(value: Any, key: str, new: Any) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nic2core.toml_text import toml_value
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -35,7 +37,9 @@ def name_cases(
     short = {k: end if ends.count(end) == 1 else k for k, end in zip(keys, ends, strict=True)}
     names = [describe(scenario) for scenario in scenarios]
     other = [
-        ", ".join(f"{short[k]}={v}" for k, v in s.items() if not k.startswith("placement."))
+        ", ".join(
+            f"{short[k]}={toml_value(v)}" for k, v in s.items() if not k.startswith("placement.")
+        )
         for s in settings
     ]
     if len(set(names)) == 1 and any(other):

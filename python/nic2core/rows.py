@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from nic2core.explain.use import work
+from nic2core.toml_text import toml_value
 from nic2core.verdict import limit
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def row(result: Record) -> dict[str, Any]:
     rate, what = work(data)
     return {
         "case": result.label,
-        **result.settings,
+        **{key: _cell(value) for key, value in result.settings.items()},
         "rate_mps": rate,
         "of": what,
         "offered_mpps": data.packets.offered_mpps,
@@ -43,6 +44,11 @@ def row(result: Record) -> dict[str, Any]:
         "amat_ns": data.amat_ns,
         "limited_by": limit(result),
     }
+
+
+def _cell(value: Any) -> Any:
+    """A table as text: one column cannot hold tables of different keys."""
+    return toml_value(value) if isinstance(value, dict | list) else value
 
 
 def table(results: Sequence[Record]) -> pl.DataFrame:
@@ -64,7 +70,7 @@ def varied(results: Sequence[Record]) -> list[str]:
 def is_curve(values: Sequence[Any], least: int) -> bool:
     """Whether these are numbers, or quantities of one unit, and `least` different ones of them."""
     _, places = quantities(values)
-    return len(set(places)) >= least and all(type(p) in {int, float} for p in places)
+    return all(type(p) in {int, float} for p in places) and len(set(places)) >= least
 
 
 def quantities(values: Sequence[Any]) -> tuple[str, Sequence[Any]]:

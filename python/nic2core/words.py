@@ -195,7 +195,8 @@ def peak(found: Peak) -> str:
     above = "holds up to the line rate" if fails is None else f"holds, {three(fails)} Mpps does not"
     return (
         f"Peak: {three(found.peak_mpps)} Mpps {above} ({failed(found)[1]}); "
-        f"{len(found.probes)} rates tried; the p99 is of {behind_p99(found):,} packets."
+        f"{len(found.probes)} rates tried; the p99 is of {behind_p99(found):,} packets, and how "
+        "far it is chance other seeds show (compare --peak --vary run.seed=1,2,3)."
     )
 
 

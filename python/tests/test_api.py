@@ -20,6 +20,7 @@ from nic2core import UserError, api
 from nic2core.api import DoubtfulNumbers, WithoutEffect, prepare
 from nic2core.engine import Stopped, Watch
 from nic2core.explain.check import check
+from nic2core.toml_text import toml_value
 
 if TYPE_CHECKING:
     from nic2core import Result, Scenario
@@ -359,11 +360,12 @@ def test_no_scenario_is_said_to_be_shipped_that_is_the_users_own(
         (4, "4"),
         ("5 ms", "5 ms"),
         ([1, 2], "[1, 2]"),
-        ({"kind": "mix", "of": [{"weight": 1}]}, '{ "kind" = "mix", "of" = [{ "weight" = 1 }] }'),
+        ({"a b": 1}, '{ "a b" = 1 }'),
+        ({"kind": "mix", "of": [{"weight": 1}]}, '{ kind = "mix", of = [{ weight = 1 }] }'),
     ],
 )
 def test_values_are_written_as_toml(value: object, text: str) -> None:
-    assert api.toml_value(value) == text
+    assert toml_value(value) == text
 
 
 def test_a_peak_says_between_which_rates_it_lies(small: Scenario) -> None:

@@ -155,6 +155,17 @@ def test_a_core_that_posts_and_rings_for_each_packet_is_named_when_it_is_full() 
     assert said.predicted > 0.3
 
 
+def test_no_credits_allow_less_than_the_run_does() -> None:
+    # A full PCIe link, before which writes wait that hold nothing; completions take the four of 92
+    # credits for lines that are too few for a TLP.
+    link = {"machine.nic.link": "200 Gbps", "traffic.rate": "14 Mpps"}
+    app = {"tenants.0.app": {"kind": "l2fwd"}, "traffic.sizes.size": "1024 B"}
+    result = api.run("explain-cpu", link | app | {"run.warmup": "2 ms", "run.duration": "500 us"})
+    assert result.model.use("pcie").load > 0.999
+    assert result.model.cause == "pcie"
+    assert min(result.model.allows.values()) == pytest.approx(result.mpps, rel=0.001)
+
+
 def test_flows_that_rss_deals_unevenly_limit_by_the_fullest_core() -> None:
     times = {"run.warmup": "200 us", "run.duration": "400 us"}
     result = api.run("explain-cpu", times | {"traffic.flows": 5, "traffic.rate": "4 Mpps"})

@@ -122,6 +122,17 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
 
 
 @pytest.mark.usefixtures("fake_engine")
+def test_tables_are_varied_like_names() -> None:
+    controls = [{"kind": "swift", "beta": 0.4}, {"kind": "dctcp"}]
+    done = sweep("any.toml", {"traffic.control": controls, "run.seed": [1, 2]})
+    swift, dctcp = '{ kind = "swift", beta = 0.4 }', '{ kind = "dctcp" }'
+    assert done.table["traffic.control"].to_list() == [swift, swift, dctcp, dctcp]
+    assert done[0].label == f"control={swift}, seed=1"
+    names = [line.name for line in done.plot("rate_mps").data]
+    assert names == [f"traffic.control = {swift}", f"traffic.control = {dctcp}"]
+
+
+@pytest.mark.usefixtures("fake_engine")
 def test_of_several_keys_runs_are_compared_that_differ_in_one() -> None:
     policies = {"placement.policy": ["ddio", "dma", "ideal-ddio"]}
     done = sweep("any.toml", {"run.seed": [1, 2], **policies})

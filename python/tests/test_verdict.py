@@ -47,7 +47,8 @@ def test_a_peak_at_the_line_rate_names_no_rate_that_fails(calm: Result) -> None:
     found = Peak(peak_mpps=11.9, failed_by="link", probes=[], results=calm.data)
     says = (
         "Peak: 11.9 Mpps holds up to the line rate (the network link is full); 0 rates tried; "
-        "the p99 is of 240,000 packets."
+        "the p99 is of 240,000 packets, and how far it is chance other seeds show "
+        "(compare --peak --vary run.seed=1,2,3)."
     )
     assert words.peak(found) == says
 

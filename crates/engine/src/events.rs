@@ -106,7 +106,7 @@ impl<E: Copy> Events<E> {
     /// Takes the first event, if it is due at or before `until`.
     #[inline]
     pub fn pop(&mut self, until: Ps) -> Option<(Ps, E)> {
-        let bucket = self.next_bucket()?;
+        let bucket = self.next_bucket(until)?;
         let slot = (bucket % BUCKETS) as usize;
         let head = self.heads[slot];
         let node = &mut self.nodes[head as usize];
@@ -158,20 +158,21 @@ impl<E: Copy> Events<E> {
         }
     }
 
-    /// The first occupied bucket at or after the base, as an absolute bucket number.
+    /// The first occupied bucket at or after the base, as an absolute bucket number; nothing if the wheel
+    /// is empty until `until`.
     #[inline]
-    fn next_bucket(&mut self) -> Option<u64> {
+    fn next_bucket(&mut self, until: Ps) -> Option<u64> {
         let start = (self.base % BUCKETS) as usize;
         let ahead = self.occupied[start / 64] >> (start % 64);
         if ahead != 0 {
             return Some(self.base + u64::from(ahead.trailing_zeros()));
         }
-        self.next_bucket_beyond()
+        self.next_bucket_beyond(until)
     }
 
     /// The first occupied bucket beyond the word that the base lies in.
     #[inline(never)]
-    fn next_bucket_beyond(&mut self) -> Option<u64> {
+    fn next_bucket_beyond(&mut self, until: Ps) -> Option<u64> {
         let start = self.base % BUCKETS;
         let words = (1..=WORDS).map(|i| (start as usize / 64 + i) % WORDS);
         for word in words {
@@ -181,12 +182,13 @@ impl<E: Copy> Events<E> {
                 return Some(self.base + (slot + BUCKETS - start) % BUCKETS);
             }
         }
-        self.turn_to_far()
+        self.turn_to_far(until)
     }
 
-    /// Turns an empty wheel to the first far event and returns its bucket.
-    fn turn_to_far(&mut self) -> Option<u64> {
-        let Reverse(first) = self.far.peek()?;
+    /// Turns an empty wheel to the first far event, if that is due, and returns its bucket. Not before: what
+    /// is scheduled next may come earlier.
+    fn turn_to_far(&mut self, until: Ps) -> Option<u64> {
+        let Reverse(first) = self.far.peek().filter(|Reverse(first)| first.at <= until)?;
         self.base = first.at.0 >> BUCKET_SHIFT;
         self.take_near();
         Some(self.base)
@@ -242,6 +244,18 @@ mod tests {
         q.push(Ps(500), ());
         assert_eq!(q.pop(Ps(499)), None);
         assert_eq!(q.pop(Ps(500)), Some((Ps(500), ())));
+    }
+
+    #[test]
+    fn what_is_scheduled_after_a_look_at_a_far_event_may_come_before_it() {
+        let mut q = Events::default();
+        let far = Ps(BUCKETS << (BUCKET_SHIFT + 2));
+        q.push(far, "far");
+        assert_eq!(q.pop(Ps(100)), None);
+        q.push(Ps(200), "near");
+        q.push(Ps(far.0 / 2), "between");
+        let order: Vec<&str> = std::iter::from_fn(|| q.pop(Ps::MAX)).map(|(_, e)| e).collect();
+        assert_eq!(order, ["near", "between", "far"]);
     }
 
     #[test]

@@ -44,10 +44,12 @@ def writes(
     rest = max(0.0, pool.own_ns - sum(spent.values()))
     spent[pool.name] = min(way, rest)
     spent["pcie" if pcie else "nic-port"] = rest - spent[pool.name]
-    usable = pool.credits
+    usable = float(pool.credits)
     if pcie and pool.name == "io-credits":
-        # A TLP takes the credits of all its lines at once: those beyond a multiple stay unused.
+        # A TLP takes the credits of all its lines at once: those beyond a multiple are of use to
+        # completions alone. What was in use, or could have been, is usable.
         usable -= usable % min(usable, _lines(pcie["max_payload"], pool.uses_per_work))
+        usable = max(usable, pool.own_ns * pool.uses_per_us / 1e3)
     return Pool(usable, pool.uses_per_work, spent)
 
 

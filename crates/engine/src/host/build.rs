@@ -269,7 +269,6 @@ impl Host {
         if self.bench.is_some() {
             self.start_bench();
         }
-        self.schedule_sample(Ps::ZERO);
     }
 }
 
