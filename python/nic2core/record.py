@@ -108,9 +108,14 @@ class Record:
 
         Then their control decides the rate, and of the path no more is known than that it has room.
         """
+        transport = self.data.transport
+        if transport is None:
+            return False
         rate, _ = work(self.data)
-        least = (1 - NOTICED) * self.model.rate
-        return self.data.transport is not None and self.model.limited and rate < least
+        # A window that is nearly open may be as large as what is asked for.
+        window = explain.largest_window(self.data, self.scenario["traffic"])
+        closed = transport.mean_window < window / 2
+        return rate < (1 - NOTICED) * self.model.rate and (self.model.limited or closed)
 
     @property
     def limited(self) -> bool:

@@ -60,6 +60,8 @@ def _stage(data: Results, use: Use) -> Stage:
     }
     if use.name == "tx-fetches":
         return Stage(use.name, load, f"{brought(data, use.core):.1f} descriptors each")
+    if use.name == "rx-fetches":
+        return Stage(use.name, load, f"awaited {100 * use.starved:.0f} % of the time")
     plain = f"{of:.1f} of {use.credits} {use.unit}s"
     if use.core is not None:
         plain = f"{of:.1f} of {use.credits}, core {use.core}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nic2core.explain.quantity import nanoseconds
 from nic2core.explain.use import one, work
 from nic2core.words import FAILED, failed, percent, stage, three, time, usable_credits, what_for
 
@@ -109,14 +110,21 @@ def _control(result: Record) -> str:
     """What is known of a congestion control that holds its senders back."""
     transport = result.data.transport
     assert transport is not None  # noqa: S101 - only such senders are held back
-    target = result.scenario["traffic"]["control"].get("endpoint_target")
-    host = f"packets are {time(transport.host_delay.mean_ns)} in the server"
+    control = result.scenario["traffic"]["control"]
+    delays = f"packets are {time(transport.host_delay.mean_ns)} in the server"
+    target = control.get("endpoint_target")
     if target is not None:
-        host += f", its target there is {target}"
+        delays += f", its target there is {target}"
+    target = control.get("fabric_target")
+    if target is not None and transport.fabric_delay.mean_ns > nanoseconds(target):
+        outside = time(transport.fabric_delay.mean_ns)
+        delays += (
+            f", and {outside} outside, where its target is {target} and what it scales that by"
+        )
     again = f", {percent(transport.sent_again / transport.sent)} are sent again"
     return (
         "the senders' congestion control holds the load back: its windows are "
-        f"{three(transport.mean_window)} packets, {host}{again if transport.sent_again else ''}"
+        f"{three(transport.mean_window)} packets, {delays}{again if transport.sent_again else ''}"
     )
 
 
@@ -163,6 +171,12 @@ def _arithmetic(result: Record) -> str:
             f"the fullest of {full.credits} is busy {busiest} of the time and the mean {mean}; as "
             f"RSS deals the flows they do {three(model.allows[full.name])} M {what}/s"
         )
+    allowed = model.allows.get(full.name, full.allows_mps)
+    if full.name == "rx-fetches" and allowed < 0.98 * full.allows_mps:
+        return (
+            f"the NIC's next packet waits for one {percent(full.starved)} of the time, and all "
+            f"behind it, also those of other queues: {three(allowed)} M {what}/s"
+        )
     pool = model.pools.get(full.name)
     usable = usable_credits(model, full)
     if usable < full.credits:
@@ -172,10 +186,9 @@ def _arithmetic(result: Record) -> str:
         there_are = f"{there_are} of core {full.core}'s queue"
     if full.name == "cores" and pool is not None and pool.credits < (1 - UNEVEN) * full.credits:
         there_are = f"{three(pool.credits)} of {there_are}, as the fullest is full first,"
-    allows = three(model.allows.get(full.name, full.allows_mps))
     text = (
         f"{there_are} / ({three(full.uses_per_work)} per {one(what)} x "
-        f"{time(full.own_ns)}) = {allows} M {what}/s"
+        f"{time(full.own_ns)}) = {three(allowed)} M {what}/s"
     )
     if pool is None or model.cause == full.name:
         return text

@@ -15,6 +15,7 @@ STAGES = {
     "wire": "wire",
     "nic-sram": "NIC input SRAM",
     "descriptors": "receive descriptors",
+    "rx-fetches": "RX descriptor reads",
     "pcie": "PCIe link",
     "nic-port": "NIC port",
     "posted-credits": "PCIe posted credits",
@@ -33,7 +34,7 @@ STAGES = {
     "miss-registers": "miss registers",
     "cores": "cores",
     "tx-descriptors": "transmit descriptors",
-    "tx-fetches": "reads of transmit descriptors",
+    "tx-fetches": "TX descriptor reads",
 }
 """The stages of the path, for people."""
 

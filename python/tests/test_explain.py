@@ -217,6 +217,44 @@ def test_a_window_larger_than_the_open_reads_offers_no_more() -> None:
     assert said.predicted == pytest.approx(said.measured, rel=0.2)
 
 
+def test_a_target_below_the_delay_of_the_network_holds_the_senders_back() -> None:
+    far = {"traffic.network.delay": "50 us", "traffic.senders": 1, "traffic.open_reads": 8}
+    one = {"machine.iommu.mode": "off", "tenants.0.cores.count": 1}
+    result = api.run("host-congestion", far | one | {"run.warmup": "2 ms", "run.duration": "2 ms"})
+    assert limit(result).startswith("congestion control")
+    assert "µs outside, where its target is 20 us" in verdict(result)
+    assert not result.limited
+
+
+def reading(cores: int, batch: int) -> Result:
+    """Forwarding by a NIC that reads so few receive descriptors at a time."""
+    sets = {"tenants.0.app": {"kind": "l2fwd"}, "tenants.0.cores.count": cores}
+    nic = {"machine.nic.descriptor_batch": batch, "traffic.sizes.size": "1024 B"}
+    times = {"run.warmup": "1 ms", "run.duration": "500 us"}
+    return api.run("explain-cpu", sets | nic | times | {"traffic.rate": "11 Mpps"})
+
+
+def test_a_queue_whose_descriptors_are_read_too_slowly_is_named() -> None:
+    result = reading(cores=1, batch=2)
+    assert (result.model.cause, result.limited) == ("rx-fetches", True)
+    assert result.model.rate == pytest.approx(result.mpps, rel=0.02)
+    assert "1 read / (0.500 per packet x" in verdict(result)
+    helps = {h.change.domain: h for h in check(result, jobs=2)}
+    assert (helps["rx-fetches"].measured or 0.0) > 0.9
+    assert (helps["cores"].measured or 0.0) > 0.4
+    for name, said in helps.items():
+        assert said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05), name
+
+
+def test_packets_wait_behind_one_whose_descriptor_is_read() -> None:
+    # No queue's reads are always under way, but the NIC waits for those of one or the other.
+    result = reading(cores=4, batch=1)
+    assert (result.model.cause, result.limited) == ("rx-fetches", True)
+    assert result.model.rate == pytest.approx(result.mpps, rel=0.02)
+    assert "and all behind it, also those of other queues" in verdict(result)
+    assert next(s for s in result.stages if s.stage == "rx-fetches").load > 0.98
+
+
 SHORT = {"run.warmup": "1 ms", "run.duration": "1 ms", "run.sample": "100 us"}
 TINY = {"traffic.sizes": {"kind": "fixed", "size": "64 B"}, "traffic.rate": "120 Mpps"}
 

@@ -1,8 +1,18 @@
 """What limits a run, and by how much a change of each domain would help."""
 
-from nic2core.explain.build import model
+from nic2core.explain.build import largest_window, model
 from nic2core.explain.changes import Change, changes
 from nic2core.explain.model import LOAD, Model
 from nic2core.explain.use import Use, uses, work
 
-__all__ = ["LOAD", "Change", "Model", "Use", "changes", "model", "uses", "work"]
+__all__ = [
+    "LOAD",
+    "Change",
+    "Model",
+    "Use",
+    "changes",
+    "largest_window",
+    "model",
+    "uses",
+    "work",
+]

@@ -30,6 +30,8 @@ def model(data: Results, scenario: dict[str, Any]) -> Model:
         others["socket-link"] = rate / max(by_name["socket-link"].load, 1e-9)
     if "iommu" in others and rate > 0:
         others["iommu"] = rate / max(dma.iommu_load(scenario, by_name, domains), 1e-9)
+    if "rx-fetches" in others and rate > 0:
+        others["rx-fetches"] = rate / max(by_name["rx-fetches"].load, 1e-9)
     # The bus, or the read queues: random rows keep these full long before it.
     full = max(by_name[name].load for name in ("dram", "read-queue"))
     others["dram"] = rate / max(full, 1e-9) if rate > 0 else inf
@@ -107,15 +109,21 @@ def _demand(data: Results, scenario: dict[str, Any]) -> float:
         return 1e3 / pace if pace > 0 else inf
     if traffic is None or data.transport is None:
         return inf
-    # Closed loop: all windows open, as far as reads are, and a round trip without queues.
+    # Closed loop: all windows open, and a round trip without queues.
     threads = len(data.queues)
-    packets = data.transport.mean_window
-    limit = traffic["control"].get("max_cwnd")
-    if limit is not None:
-        packets = max(packets, float(limit))
-    per_read = size_bytes(traffic["read"]) / size_bytes(traffic["payload"])
-    packets = min(packets, float(traffic.get("open_reads", 1)) * per_read)
+    packets = largest_window(data, traffic)
     trip = 2 * nanoseconds(traffic["network"]["delay"])
     trip += data.transport.host_delay.cdf[0][0] if data.transport.host_delay.cdf else 0.0
     senders: int = traffic["senders"]
     return threads * senders * packets / trip * 1e3
+
+
+def largest_window(data: Results, traffic: dict[str, Any]) -> float:
+    """Packets that a connection of closed-loop senders may have in flight, as far as it is asked.
+
+    A control without a largest window may open it at least as far as it did.
+    """
+    window = data.transport.mean_window if data.transport is not None else 0.0
+    window = max(window, float(traffic["control"].get("max_cwnd") or window))
+    per_read = size_bytes(traffic["read"]) / size_bytes(traffic["payload"])
+    return min(window, float(traffic.get("open_reads", 1)) * per_read)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import ceil, inf
+from math import ceil, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.quantity import times
@@ -138,6 +138,10 @@ def _cores(factor: float, load: float) -> Callable[[Model], Model]:
         model = replace(model, demand=load * model.demand)
         for domain in {"cores", "miss-registers", *OF_QUEUES} & model.allows.keys():
             model = _more(domain, factor)(model)
+        if "rx-fetches" in model.others:
+            # The NIC takes packets in their order: by chance one comes for a queue that still reads
+            # when some sqrt(queues) others have come (as birthdays fall on the same day).
+            model = model.with_others("rx-fetches", sqrt(factor))
         return _crowd(model, factor, model.memory.own_misses)
 
     return apply
@@ -186,6 +190,9 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         sets["queues.pool_buffers"] = queues["pool_buffers"] + queues["rx_descriptors"]
     apply = _more_by_queue(data, "descriptors", 2)
     yield Change("descriptors", "twice the descriptors", sets, apply)
+    batch = 2 * nic["descriptor_batch"]
+    sets = {"machine.nic.descriptor_batch": batch}
+    yield Change("rx-fetches", f"{batch} descriptors each", sets, _more("rx-fetches", 2))
     if pcie is not None:
         if pcie["lanes"] < MAX_LANES:
             sets = {"machine.pcie.lanes": 2 * pcie["lanes"]}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.queues import by_queue, fullest
+from nic2core.explain.queues import NOTICED, by_queue, fullest
 
 if TYPE_CHECKING:
     from nic2core.results_model import Domain, Results, TenantResults
@@ -88,6 +88,32 @@ def brought(data: Results, core: int | None) -> float:
     return queue.sent / (queue.tx_fetches or 1)
 
 
+def descriptor_reads(data: Results, scenario: dict[str, Any]) -> float:
+    """How full the reads of receive descriptors are.
+
+    Of a queue there is one at a time, which could bring a whole batch: one that brought less found
+    no more posted. And the NIC takes packets in their order: while the first waits for such a read,
+    those of other queues do, too. What is left then is the time in which it writes, or waits for
+    credits. Where reads wait for tags, these do, and the tags are to be named.
+    """
+    by_name = {d.domain: d for d in data.domains}
+    reads = by_name["rx-fetches"]
+    span_ps = data.measured_ns * 1e3
+    batch: int = scenario["machine"]["nic"]["descriptor_batch"]
+    full = min(1.0, sum(q.received for q in data.queues) / (batch * (reads.uses or 1)))
+    queues = (
+        q.rx_fetching_ps * min(1.0, q.received / (batch * (q.rx_fetches or 1))) for q in data.queues
+    )
+    load = max(queues, default=0.0)
+    link_ps = (data.io.link_up_ps or 0) if data.io is not None else 0
+    credits_ps = max(by_name[n].starved_ps for n in WRITE_CREDITS if n in by_name)
+    all_ps = reads.starved_ps + link_ps + credits_ps
+    tags_ps = by_name["read-tags"].starved_ps if "read-tags" in by_name else 0
+    if reads.starved_ps > NOTICED * all_ps and tags_ps < NOTICED * span_ps:
+        load = max(load, full * all_ps)
+    return min(1.0, load / span_ps)
+
+
 def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
     rate, _ = work(data)
     span = data.measured_ns
@@ -110,6 +136,8 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
         load = data.core_time.busiest_ps / 1e3 / span
     if d.domain == "tx-fetches":
         load *= brought(data, core) / scenario["machine"]["nic"]["tx_descriptor_batch"]
+    if d.domain == "rx-fetches":
+        load = descriptor_reads(data, scenario)
     if d.domain == "wire":
         # It carries what is offered, dropped or not.
         per_work = 1.0

@@ -26,6 +26,9 @@ SENDS = {
 }
 """Stages of the way out. There is room for one: that which limits, else the first that there is."""
 
+RINGS = ("descriptors", "RX descriptors")
+"""The supply of receive descriptors, unless it is the reading of them that limits."""
+
 LETTER = 6.2
 """Mean width of a letter of the small text, in the drawing's units."""
 
@@ -174,7 +177,6 @@ def picture(result: Record) -> Picture:
     places: dict[str, tuple[str, float, float, float, float]] = {
         "wire": ("link", 18, 106, 116, 252),
         "nic-sram": ("input SRAM", 188, nic_y + 30, 140, third - 8),
-        "descriptors": ("RX descriptors", 188, nic_y + 30 + third, 140, third - 8),
         "cores": ("cores", 616, 46, 230, 122),
         "miss-registers": ("miss registers", 854, 46, 154, 122),
         "io-ways": ("LLC: I/O ways", 616, 268, 126, 126),
@@ -182,6 +184,9 @@ def picture(result: Record) -> Picture:
         "home-trackers": ("home trackers", 884, 268, 124, 126),
         "dram": ("DRAM", 1154, 106, 100, 142),
     }
+    limits = result.limiting_stage.stage
+    supply = ("rx-fetches", "RX reads") if limits == "rx-fetches" else RINGS
+    places[supply[0]] = (supply[1], 188, nic_y + 30 + third, 140, third - 8)
     for row, name in enumerate(crossed):
         step = (io_h - 32) / len(crossed)
         places[name] = (titles[name], 384, io_y + 30 + row * step, 176, step - 8)

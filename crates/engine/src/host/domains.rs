@@ -34,6 +34,8 @@ pub(super) struct DomainCounters {
     pub(super) sram: Pool,
     /// Packets that wait for a receive descriptor, or were dropped for want of one.
     pub(super) no_descriptor: Starvation,
+    /// The first packet waits for a read of descriptors.
+    pub(super) unread_descriptor: Starvation,
     /// Lines and TLPs of DMA writes.
     pub(super) write_lines: Pool,
     pub(super) write_tlps: Pool,
@@ -62,6 +64,7 @@ impl DomainCounters {
     pub(super) fn reset(&mut self, now: Ps) {
         self.sram.reset(now);
         self.no_descriptor.reset(now);
+        self.unread_descriptor.reset(now);
         self.write_lines.reset(now);
         self.write_tlps.reset(now);
         self.waiting_for_link.reset(now);
@@ -161,6 +164,11 @@ impl Host {
         domains.push(Domain {
             starved_ps: c.no_descriptor.time(now).0,
             ..domain("descriptors", "descriptor", descriptors, busy, uses)
+        });
+        let (reading, reads) = (sum(|c, _| c.rx_fetches.time.0), sum(|c, _| c.rx_fetches.count));
+        domains.push(Domain {
+            starved_ps: c.unread_descriptor.time(now).0,
+            ..domain("rx-fetches", "read", self.queues.len() as u64, reading, reads)
         });
         domains
     }

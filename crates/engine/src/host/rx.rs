@@ -17,12 +17,14 @@ pub(super) struct Receiver {
     /// Packets in SRAM, in order.
     pub(super) fifo: VecDeque<u32>,
     /// Lines of the first packet that are already under way; `None` before it has a descriptor.
-    sent_lines: Option<u32>,
+    pub(super) sent_lines: Option<u32>,
     /// Lines of all of them that are not under way.
     pub(super) unsent_lines: u64,
     /// The line rate of the network link, if it is a limit.
     pub(super) line_rate: Option<LineRate>,
     descriptor_batch: u32,
+    /// Descriptors of all queues that the NIC has read and not used.
+    pub(super) fetched: u32,
     pub(super) completions_per_write: u32,
     /// Queues whose gathered completions are to be written now.
     pub(super) due: VecDeque<u16>,
@@ -39,6 +41,7 @@ impl Receiver {
             unsent_lines: 0,
             line_rate: machine.nic.link.map(LineRate::new),
             descriptor_batch: machine.nic.descriptor_batch,
+            fetched: 0,
             completions_per_write: machine.nic.completions_per_write,
             due: VecDeque::new(),
             next_seq: 0,
@@ -67,6 +70,7 @@ impl Host {
                     if self.queues[queue].fetched == 0 {
                         // The head of the line waits for its descriptor.
                         self.meters.domains.no_descriptor.begin(now);
+                        self.meters.domains.unread_descriptor.begin(now);
                         if let Some(recording) = &mut self.recording {
                             recording.first(packet, now);
                         }
@@ -77,8 +81,10 @@ impl Host {
                         return;
                     }
                     let buffer = self.queues[queue].use_descriptor();
+                    self.rx.fetched -= 1;
                     self.queues[queue].counts.rx.enter(now, 1);
                     self.meters.domains.no_descriptor.end(now);
+                    self.meters.domains.unread_descriptor.end(now);
                     let p = self.packets.at(packet);
                     (p.buffer, p.in_ring, p.dma_start) = (Some(buffer), true, now);
                     self.fetch_descriptors(queue);

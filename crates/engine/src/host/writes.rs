@@ -97,7 +97,11 @@ impl Host {
         let (unsent, next) = match (&self.bench, self.rx.fifo.front()) {
             (Some(bench), _) => (u64::MAX, bench.lines()),
             (None, Some(&packet)) => {
-                (self.rx.unsent_lines, lines_in(self.packets.get(packet).bytes.into()))
+                let lines = lines_in(self.packets.get(packet).bytes.into());
+                let rest = self.rx.sent_lines.map_or(0, |sent| lines - sent);
+                // What comes behind it waits for descriptors first; it is taken to be as long.
+                let follow = u64::from(lines) * u64::from(self.rx.fetched);
+                (self.rx.unsent_lines.min(u64::from(rest) + follow), lines)
             }
             // A completion.
             (None, None) => (1, 1),

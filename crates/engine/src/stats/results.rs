@@ -344,7 +344,7 @@ pub struct DmaResults {
 /// integers; means, latencies and rates are derived from them (docs/models/explain.md).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Domain {
-    /// `wire`, `nic-sram`, `descriptors`, `pcie` or `nic-port`, `posted-credits`, `read-tags`, `iommu`,
+    /// `wire`, `nic-sram`, `descriptors`, `rx-fetches`, `pcie` or `nic-port`, `posted-credits`, `read-tags`, `iommu`,
     /// `invalidations`, `io-credits`, `read-credits`, `io-ways`, `home-trackers`, `read-queue`,
     /// `write-queue`, `dram`, `socket-link`, `miss-registers`, `cores`, `tx-descriptors`, `tx-fetches`.
     pub domain: String,
