@@ -120,8 +120,8 @@ class TransportResults(Plain):
     """Data packets dropped because the switch's buffer was full."""
     dropped_server: int
     """Data packets dropped by the server's NIC."""
-    drop_share: float
-    """Dropped share of the data packets sent, 0 to 1."""
+    lost_share: float
+    """Share of the data packets sent that switch or server dropped, 0 to 1."""
     marked: int
     """Data packets that the switch marked (ECN)."""
     fast_recoveries: int
@@ -135,7 +135,10 @@ class TransportResults(Plain):
     reads: int
     """Reads completed."""
     mean_window: float
-    """Mean congestion window of the connections at the end, packets."""
+    """Mean congestion window of the connections over the measured time, packets."""
+    fairness: float
+    """Jain's index of what the connections delivered: 1 if all the same, one over their number if
+    one had all."""
     rtt: Distribution
     """From a packet's sending to its acknowledgement's arrival."""
     fabric_delay: Distribution
@@ -144,6 +147,29 @@ class TransportResults(Plain):
     """The part of it in the server: arrival at the NIC to the hand-over of the acknowledgement."""
     read_latency: Distribution
     """From the issue of a read to its last packet."""
+    connections: list[ConnectionResults]
+    """One for each connection, by queue and then by sender."""
+
+
+class ConnectionResults(Plain):
+    """A connection of closed-loop traffic, within the measured time."""
+
+    queue: int
+    """The server's queue, from 0."""
+    sender: int
+    """The machine that sends, from 0."""
+    sent: int
+    """Data packets sent, those sent again included."""
+    sent_again: int
+    """Data packets sent again."""
+    timeouts: int
+    """Timeouts."""
+    delivered: int
+    """Data packets that reached their application, for the first time."""
+    mean_window: float
+    """Mean congestion window, packets."""
+    mean_rtt_ns: float | None
+    """Mean of the round trips of the acknowledgements that came, ns; absent if none did."""
 
 
 class Distribution(Plain):

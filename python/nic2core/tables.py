@@ -132,7 +132,15 @@ class Tables:
         transport = self.data.transport
         if transport is None:
             return pl.DataFrame()
-        return pl.DataFrame([transport.model_dump(exclude=set(_delays(transport)))])
+        apart = {*_delays(transport), "connections"}
+        return pl.DataFrame([transport.model_dump(exclude=apart)])
+
+    @property
+    def connections(self) -> pl.DataFrame:
+        """One row per connection of closed-loop senders; none without them."""
+        transport = self.data.transport
+        rows = [] if transport is None else [c.model_dump() for c in transport.connections]
+        return pl.DataFrame(rows, infer_schema_length=None)
 
     @property
     def series(self) -> pl.DataFrame:
@@ -162,6 +170,7 @@ class Tables:
             "dma": self.dma,
             "transport": self.transport,
             "senders": self.senders,
+            "connections": self.connections,
             "series": self.series,
         }
 

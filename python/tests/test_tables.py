@@ -83,6 +83,11 @@ def test_closed_loop_senders_have_a_row_per_delay(
     assert result.data.transport is not None
     assert delays["p99_ns"][0] == percentile(result.data.transport.rtt, 99)
     assert senders["sent"].to_list() == [result.data.transport.sent]
+    assert ddio.tables.connections.is_empty()
+    connections = result.tables.connections
+    assert connections["sent"].sum() == result.data.transport.sent
+    assert len(connections) == 12 * 40
+    assert connections["mean_rtt_ns"].null_count() < len(connections)
     show_result(result)
     shown = capsys.readouterr().out
     for text in ("What closed-loop senders see", "round trip", "sent again"):

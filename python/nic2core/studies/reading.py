@@ -121,7 +121,7 @@ class Reading:
     @property
     def transport_drop_percent(self) -> float:
         """Dropped packets in those that closed-loop senders sent, percent."""
-        return float(100 * self._run["transport"]["drop_share"])
+        return float(100 * self._run["transport"]["lost_share"])
 
     @property
     def received_gbps(self) -> float:

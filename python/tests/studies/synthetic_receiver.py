@@ -151,7 +151,7 @@ def results(scenario: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
         "packets": {"completed_gbps": 1.08 * r.goodput},
         "transport": {
             "goodput_gbps": r.goodput,
-            "drop_share": r.drop_share,
+            "lost_share": r.drop_share,
             "host_delay": distribution(r.delay_ns),
         },
         "latency": [

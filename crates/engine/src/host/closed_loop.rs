@@ -4,7 +4,7 @@
 use super::packets::Packet;
 use super::{Event, Host};
 use crate::config::Scenario;
-use crate::stats::results::{Balance, Series, TransportResults};
+use crate::stats::results::{Balance, ConnectionResults, Series, TransportResults};
 use crate::time::Ps;
 use crate::transport::{Network, Step};
 use crate::units::BitRate;
@@ -77,7 +77,7 @@ impl ClosedLoop {
         let values = [
             since(0) * self.payload_bits as f64 / ns,
             since(1) / ns * 1e3,
-            self.network.mean_window(),
+            self.network.window(),
             mean_us(3),
             mean_us(4),
             self.network.switch_bytes(now) as f64 / 1024.0,
@@ -89,8 +89,8 @@ impl ClosedLoop {
     }
 
     /// Counting begins.
-    pub(super) fn reset(&mut self) {
-        self.network.reset_counts();
+    pub(super) fn reset(&mut self, now: Ps) {
+        self.network.reset_counts(now);
         (self.last, self.series) = ([0; 5], Default::default());
     }
 
@@ -104,8 +104,11 @@ impl ClosedLoop {
     }
 
     /// What was measured in a span.
-    pub(super) fn results(&self, span_ns: f64) -> TransportResults {
+    pub(super) fn results(&self, now: Ps, span_ns: f64) -> TransportResults {
         let c = &self.network.counts;
+        let connections = self.network.by_connection(now);
+        let windows = connections.iter().map(|c| c.mean_window);
+        let mean_window = windows.sum::<f64>() / connections.len() as f64;
         let dropped = c.dropped_switch + c.dropped_server;
         TransportResults {
             goodput_gbps: (c.delivered * self.payload_bits) as f64 / span_ns,
@@ -114,18 +117,20 @@ impl ClosedLoop {
             acknowledged: c.acknowledged,
             dropped_switch: c.dropped_switch,
             dropped_server: c.dropped_server,
-            drop_share: if c.sent == 0 { 0.0 } else { dropped as f64 / c.sent as f64 },
+            lost_share: if c.sent == 0 { 0.0 } else { dropped as f64 / c.sent as f64 },
             marked: c.marked,
             fast_recoveries: c.fast_recoveries,
             timeouts: c.timeouts,
             delivered: c.delivered,
             duplicates: c.duplicates,
             reads: c.read.count(),
-            mean_window: self.network.mean_window(),
+            mean_window,
+            fairness: jain(connections.iter().map(|c| c.delivered)),
             rtt: c.rtt.distribution(),
             fabric_delay: c.fabric.distribution(),
             host_delay: c.endpoint.distribution(),
             read_latency: c.read.distribution(),
+            connections,
         }
     }
 
@@ -145,6 +150,13 @@ impl ClosedLoop {
             balance("packets of reads", begun, accounted),
         ]
     }
+}
+
+/// Jain's index of fairness: (sum of x)^2 / (n * sum of x^2); 1 if there is nothing to share.
+fn jain(values: impl Iterator<Item = u64> + Clone) -> f64 {
+    let (n, sum) = (values.clone().count() as f64, values.clone().sum::<u64>() as f64);
+    let squares: f64 = values.map(|x| (x as f64).powi(2)).sum();
+    if squares > 0.0 { sum.powi(2) / (n * squares) } else { 1.0 }
 }
 
 impl Host {
@@ -304,6 +316,31 @@ mod tests {
         let columns: Vec<&str> = results.series.columns.iter().map(|c| c.name.as_str()).collect();
         assert_eq!(columns[8..], SERIES.map(|(name, _)| name));
         assert_eq!(results.reads_after_sweep, 0);
+    }
+
+    #[test]
+    fn connections_add_up_to_what_all_did() {
+        let (_, t) = transport(&lossy());
+        assert_eq!(t.connections.len(), 10);
+        let last = t.connections.last().unwrap();
+        assert_eq!((last.queue, last.sender), (1, 4));
+        let sum = |of: fn(&ConnectionResults) -> u64| t.connections.iter().map(of).sum::<u64>();
+        let sums =
+            [sum(|c| c.sent), sum(|c| c.sent_again), sum(|c| c.timeouts), sum(|c| c.delivered)];
+        assert_eq!(sums, [t.sent, t.sent_again, t.timeouts, t.delivered]);
+        assert!(t.sent_again > 0);
+        assert!((0.99..=1.0).contains(&t.fairness), "{}", t.fairness);
+        assert_eq!(jain([5, 0, 0, 0].into_iter()), 0.25);
+        assert_eq!(jain([3, 3, 3].into_iter()), 1.0);
+        assert_eq!(jain([0, 0].into_iter()), 1.0);
+        // A window that nothing moves.
+        let fixed = json!({ "kind": "dctcp", "initial_cwnd": 2, "max_cwnd": 2 });
+        let (_, t) = transport(&reader(&[("/traffic/control", fixed)]));
+        assert_eq!((t.marked, t.sent_again), (0, 0));
+        assert!(t.connections.iter().all(|c| (c.mean_window - 2.0).abs() < 1e-9));
+        let trips = t.connections.iter().filter_map(|c| c.mean_rtt_ns);
+        let mean = trips.sum::<f64>() / t.connections.len() as f64;
+        assert!((mean / t.rtt.mean_ns - 1.0).abs() < 0.05, "{mean} and {}", t.rtt.mean_ns);
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl Host {
             app.reset_counters();
         }
         if let Some(closed_loop) = &mut self.closed_loop {
-            closed_loop.reset();
+            closed_loop.reset(now);
         }
     }
 }

@@ -57,7 +57,7 @@ impl Host {
             seed: self.scenario.run.seed,
             measured_ns: span_ns,
             packets: self.packet_results(span_ns),
-            transport: self.closed_loop.as_ref().map(|c| c.results(span_ns)),
+            transport: self.closed_loop.as_ref().map(|c| c.results(self.meters.now, span_ns)),
             latency: STAGES
                 .iter()
                 .zip(&self.meters.stages)

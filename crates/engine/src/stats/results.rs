@@ -113,8 +113,8 @@ pub struct TransportResults {
     pub dropped_switch: u64,
     /// Data packets dropped by the server's NIC.
     pub dropped_server: u64,
-    /// Dropped share of the data packets sent, 0 to 1.
-    pub drop_share: f64,
+    /// Share of the data packets sent that switch or server dropped, 0 to 1.
+    pub lost_share: f64,
     /// Data packets that the switch marked (ECN).
     pub marked: u64,
     /// Data packets found lost because later ones were acknowledged.
@@ -127,8 +127,11 @@ pub struct TransportResults {
     pub duplicates: u64,
     /// Reads completed.
     pub reads: u64,
-    /// Mean congestion window of the connections at the end, packets.
+    /// Mean congestion window of the connections over the measured time, packets.
     pub mean_window: f64,
+    /// Jain's index of what the connections delivered: 1 if all the same, one over their number if one
+    /// had all.
+    pub fairness: f64,
     /// From a packet's sending to its acknowledgement's arrival.
     pub rtt: Distribution,
     /// The part of it outside of the server, as the senders compute it.
@@ -137,6 +140,29 @@ pub struct TransportResults {
     pub host_delay: Distribution,
     /// From the issue of a read to its last packet.
     pub read_latency: Distribution,
+    /// One for each connection, by queue and then by sender.
+    pub connections: Vec<ConnectionResults>,
+}
+
+/// A connection of closed-loop traffic, within the measured time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectionResults {
+    /// The server's queue, from 0.
+    pub queue: u32,
+    /// The machine that sends, from 0.
+    pub sender: u32,
+    /// Data packets sent, those sent again included.
+    pub sent: u64,
+    /// Data packets sent again.
+    pub sent_again: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Data packets that reached their application, for the first time.
+    pub delivered: u64,
+    /// Mean congestion window, packets.
+    pub mean_window: f64,
+    /// Mean of the round trips of the acknowledgements that came, ns; absent if none did.
+    pub mean_rtt_ns: Option<f64>,
 }
 
 /// Distribution of a latency.

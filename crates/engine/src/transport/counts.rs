@@ -1,6 +1,7 @@
 //! What the network counts.
 
 use super::connection::Acked;
+use super::fixed;
 use crate::stats::histogram::Latency;
 use crate::time::Ps;
 
@@ -31,6 +32,39 @@ pub(crate) struct Counts {
     /// Sums of the two delays, for the time series.
     pub(crate) fabric_sum: u64,
     pub(crate) endpoint_sum: u64,
+}
+
+/// What is counted of one connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ConnectionCounts {
+    pub(super) sent: u64,
+    pub(super) sent_again: u64,
+    pub(super) timeouts: u64,
+    pub(super) delivered: u64,
+    pub(super) acknowledged: u64,
+    pub(super) rtt_sum: u64,
+    /// Time integral of the congestion window up to `until`, in parts of a packet x ps.
+    window_time: u128,
+    until: Ps,
+}
+
+impl ConnectionCounts {
+    /// Counting begins.
+    pub(super) fn from(now: Ps) -> ConnectionCounts {
+        ConnectionCounts { until: now, ..ConnectionCounts::default() }
+    }
+
+    /// The congestion window has been `window` up to now.
+    pub(super) fn window_was(&mut self, window: u64, now: Ps) {
+        self.window_time += u128::from(window) * u128::from((now - self.until).0);
+        self.until = now;
+    }
+
+    /// Mean congestion window since counting began at `begin`, packets.
+    pub(super) fn mean_window(&self, begin: Ps) -> f64 {
+        let span = (self.until - begin).0;
+        self.window_time as f64 / fixed::ONE as f64 / span as f64
+    }
 }
 
 impl Counts {

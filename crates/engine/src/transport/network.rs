@@ -2,7 +2,7 @@
 
 use super::config::ClosedLoopConfig;
 use super::connection::{Connection, Next};
-use super::counts::Counts;
+use super::counts::{ConnectionCounts, Counts};
 use super::datagram::{Datagram, Step};
 use super::receiver::Receiver;
 use super::switch::Switch;
@@ -11,6 +11,7 @@ use crate::frame::wire_bits;
 use crate::rng::Stream;
 use crate::serial::Serial;
 use crate::slots::Slots;
+use crate::stats::results::ConnectionResults;
 use crate::time::Ps;
 use crate::units::{BitRate, Size};
 
@@ -29,6 +30,9 @@ pub(crate) struct Network {
     /// Packets whose first acknowledgement has come since the start of the run.
     first_acknowledged: u64,
     pub(crate) counts: Counts,
+    /// Some of them by connection.
+    by_connection: Vec<ConnectionCounts>,
+    counts_begin: Ps,
     /// What is to be scheduled, and the datagram or connection that it happens to.
     pub(crate) due: Vec<(Ps, Step, u32)>,
 }
@@ -65,6 +69,8 @@ impl Network {
             datagrams: Slots::default(),
             first_acknowledged: 0,
             counts: Counts::default(),
+            by_connection: vec![ConnectionCounts::default(); connections as usize],
+            counts_begin: Ps::ZERO,
             due,
         }
     }
@@ -113,6 +119,7 @@ impl Network {
         let receiver = &mut self.receivers[d.connection as usize];
         let received = receiver.receive(now, d.number, |time| counts.read.record(time));
         (d.endpoint, d.asked) = (endpoint, received.asked);
+        self.by_connection[d.connection as usize].delivered += u64::from(received.new);
         counts.delivered += u64::from(received.new);
         counts.duplicates += u64::from(!received.new);
     }
@@ -136,6 +143,10 @@ impl Network {
         };
         let connection = &mut self.connections[d.connection as usize];
         connection.ask(d.asked);
+        let of = &mut self.by_connection[d.connection as usize];
+        of.window_was(connection.window(), now);
+        of.acknowledged += 1;
+        of.rtt_sum += rtt.0;
         let acked = connection.on_ack(now, d.number, &feedback);
         self.first_acknowledged += u64::from(acked.first);
         self.counts.acknowledged(&acked, rtt, d.endpoint);
@@ -156,8 +167,11 @@ impl Network {
         }
         c.timed = None;
         if c.deadline().is_some_and(|at| at <= now) {
-            c.time_out(now);
+            let of = &mut self.by_connection[connection as usize];
+            of.window_was(c.window(), now);
+            of.timeouts += 1;
             self.counts.timeouts += 1;
+            c.time_out(now);
         }
         self.send(now, connection);
     }
@@ -171,6 +185,9 @@ impl Network {
                 Next::Send { number, order, again } => {
                     self.counts.sent += 1;
                     self.counts.sent_again += u64::from(again);
+                    let of = &mut self.by_connection[connection as usize];
+                    of.sent += 1;
+                    of.sent_again += u64::from(again);
                     let datagram = self.datagrams.add(Datagram {
                         connection,
                         number,
@@ -214,8 +231,29 @@ impl Network {
         (sum(Connection::begun), self.first_acknowledged + sum(Connection::unacknowledged))
     }
 
-    /// Mean congestion window, in packets.
-    pub(crate) fn mean_window(&self) -> f64 {
+    /// What each connection has done since counting began.
+    pub(crate) fn by_connection(&self, now: Ps) -> Vec<ConnectionResults> {
+        let each = self.connections.iter().zip(&self.by_connection).enumerate();
+        each.map(|(i, (connection, of))| {
+            let mut of = *of;
+            of.window_was(connection.window(), now);
+            ConnectionResults {
+                queue: i as u32 / self.senders,
+                sender: i as u32 % self.senders,
+                sent: of.sent,
+                sent_again: of.sent_again,
+                timeouts: of.timeouts,
+                delivered: of.delivered,
+                mean_window: of.mean_window(self.counts_begin),
+                mean_rtt_ns: (of.acknowledged > 0)
+                    .then(|| of.rtt_sum as f64 / 1e3 / of.acknowledged as f64),
+            }
+        })
+        .collect()
+    }
+
+    /// Mean of the present congestion windows, in packets.
+    pub(crate) fn window(&self) -> f64 {
         let sum: f64 = self.connections.iter().map(|c| fixed::to_f64(c.window())).sum();
         sum / self.connections.len() as f64
     }
@@ -233,7 +271,9 @@ impl Network {
     }
 
     /// Counting begins.
-    pub(crate) fn reset_counts(&mut self) {
+    pub(crate) fn reset_counts(&mut self, now: Ps) {
+        self.by_connection.fill(ConnectionCounts::from(now));
+        self.counts_begin = now;
         self.counts = Counts { in_flight_begin: self.in_flight(), ..Counts::default() };
     }
 }

@@ -107,7 +107,7 @@ impl Host {
             What::Iommu => self.iommu.as_ref().map_or(0, |i| i.waiting().count()) as f64,
             What::HeldBack => self.held_back.len() as f64,
             What::SwitchQueue => network().switch_bytes(now) as f64,
-            What::Window => network().mean_window(),
+            What::Window => network().window(),
             What::Waiting { queue } => self.queues[queue as usize].visible.len() as f64,
             What::DescriptorsUsed { queue } => f64::from(self.queues[queue as usize].used()),
         }
