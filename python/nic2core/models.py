@@ -783,6 +783,10 @@ class ClosedLoopTraffic(Model):
     """When a packet is sent again."""
     control: Control
     """The congestion control."""
+    watched: UInt32 = 0
+    """Connections whose congestion windows the time series shows one by one: those of the first
+    queue with so many senders.
+    """
 
 
 Traffic: TypeAlias = Annotated[

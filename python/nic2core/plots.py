@@ -45,6 +45,9 @@ PANEL_TITLES = {
 }
 """Panels of the time series, top to bottom; `offered` is drawn with `completed`."""
 
+ONE_WINDOW = "window-"
+"""With the number of its sender: the window of a connection that is watched."""
+
 SAWTEETH = {"window", "host-delay", "nic-sram"}
 """Panels whose axis does not begin at zero: what a control moves them by is small beside them."""
 
@@ -198,14 +201,16 @@ def time_series(results: Sequence[Record]) -> go.Figure:
     # Without packets only what moves is worth a panel; with them none dropped is worth knowing.
     packets = any(r.data.packets.offered for r in results)
     known = list(dict.fromkeys(n for c in columns for n in c if packets or any(c[n].values)))
+    watched = [n for n in known if n.startswith(ONE_WINDOW)]
+    together = {"completed": ["offered"], "window": watched}
     panels = [n for n in PANEL_TITLES if n in known]
-    panels += [n for n in known if n not in PANEL_TITLES and n != "offered"]
+    panels += [n for n in known if n not in {*PANEL_TITLES, "offered", *watched}]
     figure = go.Figure()
     shown: set[str] = set()
     for row, panel in enumerate(panels, start=1):
         bounds = []
         for number, (result, series) in enumerate(zip(results, columns, strict=True)):
-            for column in (panel, *(["offered"] if panel == "completed" else [])):
+            for column in (*together.get(panel, []), panel):
                 if column in series:
                     line = _series_line(result, series[column], number, several=len(results) > 1)
                     line.update(yaxis=f"y{row}", showlegend=result.label not in shown)
@@ -219,7 +224,8 @@ def time_series(results: Sequence[Record]) -> go.Figure:
                     line={"color": palette.run(number), "width": 1.2, "dash": "dot"},
                 )  # fmt: skip
         unit = _unit(next(c[panel] for c in columns if panel in c))
-        title = f"{PANEL_TITLES.get(panel, panel)}, {unit}"
+        thin = " (thin: of single ones)" if watched and panel == "window" else ""
+        title = f"{PANEL_TITLES.get(panel, panel)}{thin}, {unit}"
         _add_panel(figure, row, len(panels), title, bounds, zero=panel not in SAWTEETH)
     rows = max(1, len(panels))
     height = rows * (PANEL_HEIGHT + PANEL_GAP) + 92
@@ -268,7 +274,7 @@ def _series_line(result: Record, series: Series, number: int, *, several: bool) 
         fill="tozeroy" if series.name == "dropped" else "none",
         line={
             "color": palette.run(number),
-            "width": 1.6,
+            "width": 0.6 if series.name.startswith(ONE_WINDOW) else 1.6,
             "dash": "dot" if series.name == "offered" else "solid",
         },
         hovertemplate=f"{series.name}{run}: <b>%{{y:,.4~r}}</b> {_unit(series)}<extra></extra>",

@@ -67,6 +67,8 @@ def closed_loop(ddio: Result) -> Result:
         "goodput": ("Gbps", [75.0 for _ in teeth]),
         "window": ("packets", [1.5 + 0.1 * t for t in teeth]),
         "host-delay": ("us", [85.0 + 4 * t for t in teeth]),
+        "window-0": ("packets", [1.0 + 0.2 * t for t in teeth]),
+        "window-1": ("packets", [1.8 - 0.1 * t for t in teeth]),
     }
     results = value["results"]
     results["series"]["columns"] = [

@@ -78,7 +78,7 @@ fn main() {
             t.sent_again,
             t.dropped_switch,
             t.dropped_server,
-            100.0 * t.drop_share
+            100.0 * t.lost_share
         );
         println!(
             "{} fast recoveries, {} timeouts, mean window {:.3} packets",

@@ -265,6 +265,7 @@ const ALWAYS: &[&str] = &[
     "traffic.acknowledgement",
     "traffic.network",
     "traffic.recovery",
+    "traffic.watched",
     "traffic.control.kind",
     "traffic.control.additive_increase",
     "traffic.control.beta",

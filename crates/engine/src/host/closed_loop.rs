@@ -4,7 +4,7 @@
 use super::packets::Packet;
 use super::{Event, Host};
 use crate::config::Scenario;
-use crate::stats::results::{Balance, ConnectionResults, Series, TransportResults};
+use crate::stats::results::{Balance, Series, TransportResults};
 use crate::time::Ps;
 use crate::transport::{Network, Step};
 use crate::units::BitRate;
@@ -32,6 +32,8 @@ pub(super) struct ClosedLoop {
     /// Counts at the last sample: delivered, sent again, acknowledged, and the sums of delays.
     last: [u64; 5],
     series: [Vec<f64>; SERIES.len()],
+    /// The windows of the connections that are watched, one by one.
+    windows: Vec<Vec<f64>>,
 }
 
 impl ClosedLoop {
@@ -46,6 +48,7 @@ impl ClosedLoop {
             datagrams: Vec::new(),
             last: [0; 5],
             series: Default::default(),
+            windows: vec![Vec::new(); config.watched as usize],
         })
     }
 
@@ -86,21 +89,31 @@ impl ClosedLoop {
         for (column, value) in self.series.iter_mut().zip(values) {
             column.push(value);
         }
+        for (connection, column) in self.windows.iter_mut().enumerate() {
+            column.push(self.network.window_of(connection));
+        }
     }
 
     /// Counting begins.
     pub(super) fn reset(&mut self, now: Ps) {
         self.network.reset_counts(now);
         (self.last, self.series) = ([0; 5], Default::default());
+        self.windows.iter_mut().for_each(Vec::clear);
     }
 
     /// The columns of the time series.
     pub(super) fn series(&self) -> impl Iterator<Item = Series> + '_ {
-        SERIES.iter().zip(&self.series).map(|((name, unit), values)| Series {
+        let of_all = SERIES.iter().zip(&self.series).map(|((name, unit), values)| Series {
             name: (*name).into(),
             unit: (*unit).into(),
             values: values.clone(),
-        })
+        });
+        let watched = self.windows.iter().enumerate().map(|(sender, values)| Series {
+            name: format!("window-{sender}"),
+            unit: "packets".into(),
+            values: values.clone(),
+        });
+        of_all.chain(watched)
     }
 
     /// What was measured in a span.
@@ -233,7 +246,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::stats::results::Results;
+    use crate::stats::results::{ConnectionResults, Results};
     use crate::testing::{closed_loop_json, every, forwarder, measure, pcie_json, run};
     use crate::transport::config::ControlConfig;
 
@@ -334,10 +347,17 @@ mod tests {
         assert_eq!(jain([3, 3, 3].into_iter()), 1.0);
         assert_eq!(jain([0, 0].into_iter()), 1.0);
         // A window that nothing moves.
+        let watched = ("/traffic/watched", json!(3));
         let fixed = json!({ "kind": "dctcp", "initial_cwnd": 2, "max_cwnd": 2 });
-        let (_, t) = transport(&reader(&[("/traffic/control", fixed)]));
+        let (r, t) = transport(&reader(&[("/traffic/control", fixed), watched]));
         assert_eq!((t.marked, t.sent_again), (0, 0));
         assert!(t.connections.iter().all(|c| (c.mean_window - 2.0).abs() < 1e-9));
+        let columns: Vec<_> = r.series.columns.iter().skip(8 + SERIES.len()).collect();
+        assert_eq!(
+            columns.iter().map(|c| &*c.name).collect::<Vec<_>>(),
+            ["window-0", "window-1", "window-2"]
+        );
+        assert!(columns.iter().all(|c| !c.values.is_empty() && c.values.iter().all(|&w| w == 2.0)));
         let trips = t.connections.iter().filter_map(|c| c.mean_rtt_ns);
         let mean = trips.sum::<f64>() / t.connections.len() as f64;
         assert!((mean / t.rtt.mean_ns - 1.0).abs() < 0.05, "{mean} and {}", t.rtt.mean_ns);

@@ -35,6 +35,10 @@ pub struct ClosedLoopConfig {
     pub recovery: RecoveryConfig,
     /// The congestion control.
     pub control: ControlConfig,
+    /// Connections whose congestion windows the time series shows one by one: those of the first queue
+    /// with so many senders.
+    #[serde(default)]
+    pub watched: u32,
 }
 
 /// The network between senders and server: a port of a switch whose rate is that of the server's link
@@ -161,6 +165,9 @@ impl Default for DctcpConfig {
     }
 }
 
+/// More lines than these nobody tells apart in a plot.
+const MAX_WATCHED: u32 = 16;
+
 /// Far more than any testbed has.
 const MAX_SENDERS: u32 = 4096;
 /// A second.
@@ -194,6 +201,7 @@ impl ClosedLoopConfig {
     pub(crate) fn check(&self, check: &mut Check) {
         let (least, most) = (Size(MIN_FRAME_BYTES.into()), Size(MAX_FRAME_BYTES.into()));
         check.within("senders", self.senders, 1..=MAX_SENDERS);
+        check.within("watched", self.watched, 0..=self.senders.min(MAX_WATCHED));
         check.within("payload", self.payload, Size(1)..=most);
         check.within("headers", self.headers, Size(0)..=most);
         check.within("acknowledgement", self.acknowledgement, least..=most);
@@ -231,7 +239,13 @@ impl ClosedLoopConfig {
         } else if self.read.0 > most {
             check.within("read", self.read, self.payload..=Size(most));
         } else {
-            check.within("open_reads", u64::from(self.open_reads), 1..=most / self.read.0);
+            let what = format!(" of {}, for {MAX_OPEN_PACKETS} packets of a connection", self.read);
+            check.within_what(
+                "open_reads",
+                u64::from(self.open_reads),
+                1..=most / self.read.0,
+                &what,
+            );
         }
     }
 }

@@ -226,14 +226,7 @@ mod tests {
 
     fn ack(connection: &mut Connection, now: Ps, number: u64, order: u64) -> Acked {
         let rtt = Ps::from_us(10);
-        let feedback = Feedback {
-            rtt,
-            endpoint: Ps::ZERO,
-            marked: false,
-            order,
-            next_order: 0,
-            window_full: false,
-        };
+        let feedback = Feedback { rtt, order, ..Feedback::default() };
         connection.on_ack(now, number, &feedback)
     }
 
@@ -293,14 +286,7 @@ mod tests {
         assert_eq!(c.next(Ps::from_us(1)), Next::Nothing);
         // A delay far above all targets: the window is halved, to an eighth of a packet.
         let now = Ps::from_us(500);
-        let feedback = Feedback {
-            rtt: now,
-            endpoint: Ps::from_us(250),
-            marked: false,
-            order: 0,
-            next_order: 0,
-            window_full: false,
-        };
+        let feedback = Feedback { rtt: now, endpoint: Ps::from_us(250), ..Feedback::default() };
         c.on_ack(now, 0, &feedback);
         let window = c.window() as f64 / ONE as f64;
         let Next::WaitUntil(at) = c.next(now) else { panic!("it is paced") };

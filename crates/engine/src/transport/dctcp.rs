@@ -135,10 +135,9 @@ mod tests {
                     let step = if cwnd < threshold { 1.0 } else { 1.0 / cwnd };
                     cwnd = (cwnd + step).min(config.max_cwnd);
                     let next_order = order + windows.get(w + 1).map_or(1, |next| next.0);
-                    dctcp.on_ack(Ps::ZERO, &Feedback {
-                        rtt: Ps(1), endpoint: Ps(0), marked: i < marked, order, next_order,
-                        window_full: true,
-                    });
+                    let marked = i < marked;
+                    let ack = Feedback { rtt: Ps(1), marked, order, next_order, window_full: true, ..Feedback::default() };
+                    dctcp.on_ack(Ps::ZERO, &ack);
                     order += 1;
                     let close = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b.abs().max(1e-3);
                     prop_assert!(close(fixed::to_f64(dctcp.alpha), alpha), "alpha {alpha}");
@@ -168,11 +167,10 @@ mod tests {
         let mut dctcp = Dctcp::new(&config);
         let ack = |order| Feedback {
             rtt: Ps(1),
-            endpoint: Ps(0),
-            marked: false,
             order,
             next_order: order + 1,
             window_full: true,
+            ..Feedback::default()
         };
         let after_timeouts = |dctcp: &mut Dctcp, times: u32| {
             (0..times).for_each(|_| dctcp.on_timeout(Ps::ZERO));

@@ -30,8 +30,10 @@ pub(crate) use network::Network;
 use self::config::ControlConfig;
 use crate::time::Ps;
 
-/// What an acknowledgement tells the congestion control.
-#[derive(Clone, Copy, Debug)]
+/// What an acknowledgement tells the congestion control. What the server adds to it, such as a signal of
+/// its host, is put into the [`datagram::Datagram`] by `host/closed_loop.rs`, and taken out in
+/// [`Network::at_sender`].
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Feedback {
     /// From the packet's sending to the acknowledgement's arrival.
     pub(crate) rtt: Ps,
@@ -62,6 +64,8 @@ pub(crate) struct Loss {
 ///
 /// Contract: calls come in the order of time. `window` is in packets of [`fixed::ONE`] and above zero;
 /// a window below one packet means one packet at a time, no sooner than `pacing` after the one before.
+/// A control by rate paces, and its window is what it wants in flight: its rate times the round trip. What
+/// it has to know of the path, such as the bits of a frame, is a parameter of its own.
 /// The connection, not the control, decides what is lost; the control bounds how often it reacts.
 pub(crate) trait Control: Sized {
     /// What a user sets.

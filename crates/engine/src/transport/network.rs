@@ -252,6 +252,11 @@ impl Network {
         .collect()
     }
 
+    /// The present congestion window of a connection, in packets.
+    pub(crate) fn window_of(&self, connection: usize) -> f64 {
+        fixed::to_f64(self.connections[connection].window())
+    }
+
     /// Mean of the present congestion windows, in packets.
     pub(crate) fn window(&self) -> f64 {
         let sum: f64 = self.connections.iter().map(|c| fixed::to_f64(c.window())).sum();

@@ -292,10 +292,8 @@ mod tests {
                         fabric.ack(now, fabric_ns as f64 / 1e3, target);
                         let target = endpoint.target(false);
                         endpoint.ack(now, endpoint_ns as f64 / 1e3, target);
-                        swift.on_ack(now, &Feedback {
-                            rtt, endpoint: endpoint_ps, marked: false, order: 0, next_order: 0,
-                            window_full: false,
-                        });
+                        let delays = Feedback { rtt, endpoint: endpoint_ps, ..Feedback::default() };
+                        swift.on_ack(now, &delays);
                     }
                     Step::FastRecovery => {
                         fabric.loss(now, false);
