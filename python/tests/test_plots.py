@@ -58,7 +58,7 @@ def test_runs_with_and_without_congestion_control_can_be_compared(
     titles = [a.text for a in figure.layout.annotations]
     assert "host delay, mean (dotted: the control's target), µs" in titles
     assert "congestion window, mean of all connections (thin: of single ones), packets" in titles
-    axis = next(line.yaxis for line in figure.data if "window:" in line.hovertemplate)
+    axis = next(line.yaxis for line in figure.data if line.hovertemplate.startswith("window,"))
     together = [line for line in figure.data if line.yaxis == axis]
     assert [line.line.width for line in together] == [0.6, 0.6, 1.6]
     # The capacity of the NIC's buffer and the target, both of the run that has these series.

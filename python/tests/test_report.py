@@ -233,19 +233,21 @@ def test_a_sawtooth_the_filling_buffer_and_the_drops_can_be_seen(
     assert titles == [
         "completed (dotted: offered), Mpps",
         "goodput of closed-loop senders, Gbps",
-        "congestion window, mean of all connections, packets",
+        "congestion window, mean of all connections (thin: of single ones), packets",
         "host delay, mean (dotted: the control's target), µs",
         "NIC input buffer (dotted: its capacity), KiB",
         "dropped by the NIC, Mpps",
     ]
-    # Below each title a panel of the whole width with its lines: offered is beside completed.
+    # Below each title a panel of the whole width with its lines: offered is beside completed, and two
+    # single windows beside the mean of all.
     lines = opened.drawn("#chart-series path.js-line")
-    assert len(lines) == len(titles) + 1
+    assert len(lines) == len(titles) + 3
     assert min(width for width, _ in lines) > 1000
     # Constant ones are flat; the teeth take most of the panel's height.
     for panel in ("y3", "y4", "y5"):
-        ((_, height),) = opened.drawn(f"#chart-series .subplot.x{panel} path.js-line")
-        assert height > 45, panel
+        drawn = opened.drawn(f"#chart-series .subplot.x{panel} path.js-line")
+        assert len(drawn) == (3 if panel == "y3" else 1)
+        assert max(height for _, height in drawn) > 45, panel
     assert len(opened.drawn("#chart-series .subplot.xy6 path.js-fill")) == 1
 
     def top(selector: str) -> float:
