@@ -238,8 +238,8 @@ def test_a_sawtooth_the_filling_buffer_and_the_drops_can_be_seen(
         "NIC input buffer (dotted: its capacity), KiB",
         "dropped by the NIC, Mpps",
     ]
-    # Below each title a panel of the whole width with its lines: offered is beside completed, and two
-    # single windows beside the mean of all.
+    # Below each title a panel of the whole width with its lines: offered is beside completed, and
+    # two single windows beside the mean of all.
     lines = opened.drawn("#chart-series path.js-line")
     assert len(lines) == len(titles) + 3
     assert min(width for width, _ in lines) > 1000
