@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nic2core import words
+from nic2core import senders, words
 from nic2core.explain.use import serves, work
 from nic2core.percentiles import percentile
 from nic2core.verdict import limit
@@ -58,16 +58,29 @@ def _number(name: str, value: float, unit: str) -> Number:
     return Number(name, three(value), unit, value)
 
 
+def _senders(result: Record) -> Iterator[Number]:
+    """What closed-loop senders achieve and see, if there are any."""
+    transport = result.data.transport
+    if transport is None:
+        return
+    yield _number("goodput", transport.goodput_gbps, "Gbit/s")
+    again = words.percent(senders.sent_again(transport))
+    yield Number("sent again", again.removesuffix(" %"), "%")
+    if transport.duplicates > 0:
+        needless = transport.duplicates / transport.sent
+        yield Number("sent again needlessly", words.percent(needless).removesuffix(" %"), "%")
+    yield Number("window", three(transport.mean_window), "packets")
+    for delay, name in (("rtt", "p99 round trip"), ("read_latency", "p99 whole read")):
+        ns = senders.p99_ns(result.data, delay)
+        if ns is None:
+            yield Number(name, NOTHING, "µs")
+        else:
+            yield _number(name, ns / 1e3, "µs")
+
+
 def _packets(result: Record) -> Iterator[Number]:
     packets, transport = result.data.packets, result.data.transport
-    if transport is not None:
-        yield _number("goodput", transport.goodput_gbps, "Gbit/s")
-        again = transport.sent_again / transport.sent if transport.sent else 0.0
-        yield Number("sent again", words.percent(again).removesuffix(" %"), "%")
-        if transport.duplicates > 0:
-            needless = transport.duplicates / transport.sent
-            yield Number("sent again needlessly", words.percent(needless).removesuffix(" %"), "%")
-        yield Number("window", three(transport.mean_window), "packets")
+    yield from _senders(result)
     yield _number("completed", packets.completed_mpps, "Mpps")
     yield Number("network", three(packets.completed_gbps), "Gbit/s")
     yield Number("offered", three(packets.offered_mpps), "Mpps")

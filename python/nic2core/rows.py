@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from nic2core import senders
 from nic2core.explain.use import work
 from nic2core.toml_text import toml_value
 from nic2core.verdict import limit
@@ -25,7 +26,8 @@ def row(result: Record) -> dict[str, Any]:
     """The main numbers of a run with the settings that made it.
 
     `rate_mps` counts what the run is for, `of`: packets, transactions of the DMA benchmark or
-    accesses of memory benchmarks, millions a second.
+    accesses of memory benchmarks, millions a second. `p50_ns` and `p99_ns` are of the server's own
+    latency; the round trip and a whole read are what closed-loop senders see, and null without.
     """
     data = result.data
     rate, what = work(data)
@@ -40,6 +42,8 @@ def row(result: Record) -> dict[str, Any]:
         "drop_share": data.packets.drop_share,
         "p50_ns": result.latency_ns(50.0),
         "p99_ns": result.p99_ns,
+        "p99_rtt_ns": senders.p99_ns(data, "rtt"),
+        "p99_read_ns": senders.p99_ns(data, "read_latency"),
         "memory_gbytes_per_s": data.memory.bandwidth_gbytes_per_s,
         "amat_ns": data.amat_ns,
         "limited_by": limit(result),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from nic2core import words
+from nic2core import senders, words
 from nic2core.differences import differences
 from nic2core.doubts import doubts
 from nic2core.headline import headline, side_by_side
@@ -44,8 +44,9 @@ def show_result(result: Result) -> None:
         console.print(words.peak(result.peak))
     warn([result])
     tables = [_main(result), _path(result), _latency(result), _senders(result), _memory(result)]
-    drawn = [table for table in tables if table.row_count]
-    console.print(Padding(Group(*drawn), (1, 0, 0, 0)))
+    for table in tables:
+        if table.row_count:
+            console.print(Padding(table, (1, 0, 0, 0)))
 
 
 def warn(results: Sequence[Result]) -> None:
@@ -69,7 +70,6 @@ def _main(result: Result) -> Table:
     table.show_header = False
     for number in headline(result):
         table.add_row(number.name, f"{number.value} {number.unit}".rstrip())
-    table.add_row("", "")
     return table
 
 
@@ -84,23 +84,18 @@ def _path(result: Result) -> Table:
             stage.detail,
             style="bold" if named else "",
         )
-    table.add_row()
     return table
 
 
 def _latency(result: Result) -> Table:
-    spreads = {words.LATENCIES.get(s.stage, s.stage): s.distribution for s in result.data.latency}
-    return _delays("Latency by stage", "stage", spreads)
+    return _delays("Latency by stage", "stage", words.latencies(result.data))
 
 
 def _senders(result: Result) -> Table:
-    transport = result.data.transport
-    spreads = {
-        name: getattr(transport, delay)
-        for delay, name in words.DELAYS.items()
-        if transport is not None
-    }
-    return _delays("What closed-loop senders see", "delay", spreads)
+    table = _delays(senders.TITLE, "delay", senders.delays(result.data))
+    if result.data.transport is not None:
+        table.caption, table.caption_justify = Text(senders.done(result.data.transport)), "left"
+    return table
 
 
 def _delays(title: str, of: str, spreads: Mapping[str, Distribution]) -> Table:
@@ -113,8 +108,6 @@ def _delays(title: str, of: str, spreads: Mapping[str, Distribution]) -> Table:
             *(words.time(percentile(spread, p)) for p in (50.0, 99.0, 99.9)),
             bar(spread.mean_ns / whole),
         )
-    if table.row_count:
-        table.add_row()
     return table
 
 

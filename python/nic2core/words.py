@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nic2core.explain.model import Model
     from nic2core.explain.use import Use
-    from nic2core.results_model import Packets, Peak
+    from nic2core.results_model import Distribution, Packets, Peak, Results
 
 STAGES = {
     "wire": "wire",
@@ -51,6 +51,7 @@ LATENCIES = {
 }
 """The stages of a packet's latency, for people; `total` ends with the request, before transmit."""
 
+
 DELAYS = {
     "rtt": "round trip",
     "fabric_delay": "outside the server",
@@ -87,6 +88,11 @@ CAUSES = {
 def cause(name: str) -> str:
     """A cause for people, with the name that tables and the paper use."""
     return f"{CAUSES[name]} ({name})" if name in CAUSES else name
+
+
+def latencies(data: Results) -> dict[str, Distribution]:
+    """The stages of a packet's latency by their names, in path order; none without packets."""
+    return {LATENCIES.get(s.stage, s.stage): s.distribution for s in data.latency}
 
 
 @dataclass(frozen=True)

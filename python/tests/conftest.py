@@ -54,6 +54,13 @@ def calm(ddio: Result) -> Result:
     return Result.from_json(value)
 
 
+def _spread(mean_ns: float, p99_ns: float) -> dict[str, Any]:
+    """A delay of a thousand samples."""
+    ends = {50.0: mean_ns, 90.0: mean_ns, 99.0: p99_ns, 99.9: p99_ns, 100.0: p99_ns}
+    cdf = [(mean_ns, 0.9), (p99_ns, 1.0)]
+    return {"count": 1000, "mean_ns": mean_ns, "percentiles_ns": [*ends.items()], "cdf": cdf}
+
+
 @pytest.fixture
 def closed_loop(ddio: Result) -> Result:
     """A run of Swift senders whose packets overflow the NIC's buffer of 1 MiB again and again."""
@@ -75,6 +82,13 @@ def closed_loop(ddio: Result) -> Result:
         {"name": name, "unit": unit, "values": values} for name, (unit, values) in series.items()
     ]
     results["series"]["interval_ns"] = 50_000.0
+    results["transport"] = {
+        "goodput_gbps": 75.0, "sent": 14_000, "sent_again": 70, "acknowledged": 13_900,
+        "dropped_switch": 0, "dropped_server": 84, "drop_share": 0.006, "marked": 3_500,
+        "fast_recoveries": 60, "timeouts": 1, "delivered": 13_900, "duplicates": 0, "reads": 3_475,
+        "mean_window": 0.52, "rtt": _spread(90e3, 140e3), "fabric_delay": _spread(23e3, 45e3),
+        "host_delay": _spread(67e3, 98e3), "read_latency": _spread(800e3, 2_200e3),
+    }  # fmt: skip
     control = {"kind": "swift", "endpoint_target": "100 us"}
     result = Result.from_json(value)
     traffic = {"kind": "closed-loop", "control": control}

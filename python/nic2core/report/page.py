@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from nic2core import palette, plots, rows, words
+from nic2core import palette, plots, rows, senders, words
 from nic2core._core import UserError
 from nic2core.differences import differences, summary
 from nic2core.doubts import doubts
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
     from nic2core.record import Record
+    from nic2core.results_model import Distribution
 
 SERIES_TEXT = (
     "Drag to zoom all panels, double-click to reset. To see what single packets wait for, run with "
@@ -78,6 +79,7 @@ def report_html(results: Sequence[Record]) -> str:
         figures=_script_json(figures),
         plotly=Markup(get_plotlyjs()),  # noqa: S704 - plotly's own script, from the package
         words=words,
+        senders=senders,
         verdict=verdict,
         palette=palette,
         limits=[limits_of(r) for r in results],
@@ -86,6 +88,7 @@ def report_html(results: Sequence[Record]) -> str:
         side_by_side=side_by_side(results),
         summary=summary(*results) if len(results) == 2 else "",
         warnings=[(r, warning) for r in results for warning in doubts(r)],
+        spreads=[_spreads(r) for r in results],
         scenarios=[json.dumps(r.scenario, indent=2) for r in results],
     )
 
@@ -116,6 +119,8 @@ CURVES = {
     "rate_mps": "rate, M/s",
     "goodput_gbps": "goodput, Gbit/s",
     "p99_ns": "p99 of the latency, ns",
+    "p99_rtt_ns": "p99 of the round trip, ns",
+    "p99_read_ns": "p99 of a whole read, ns",
     "drop_share": "share of packets dropped",
     "memory_gbytes_per_s": "memory traffic, GB/s",
 }
@@ -188,6 +193,12 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
         ),
     ]
     return [p for p in panels if p.views]
+
+
+def _spreads(result: Record) -> dict[str, dict[str, Distribution]]:
+    """The delays of a run as tables: of its packets by stage, and what closed-loop senders see."""
+    tables = {"latency": words.latencies(result.data), senders.TITLE: senders.delays(result.data)}
+    return {title: named for title, named in tables.items() if named}
 
 
 def _told_apart(results: Sequence[Record]) -> list[Record]:

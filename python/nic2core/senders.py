@@ -1,0 +1,53 @@
+"""What closed-loop senders see and do, for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nic2core.percentiles import percentile
+from nic2core.words import DELAYS, percent
+
+if TYPE_CHECKING:
+    from nic2core.results_model import Distribution, Results, TransportResults
+
+TITLE = "What closed-loop senders see"
+"""Above the delays."""
+
+
+def delays(data: Results) -> dict[str, Distribution]:
+    """The delays that they see, by their names; not those of what never ended, as a long read."""
+    if data.transport is None:
+        return {}
+    spreads = {name: getattr(data.transport, delay) for delay, name in DELAYS.items()}
+    return {name: spread for name, spread in spreads.items() if spread.count}
+
+
+def p99_ns(data: Results, delay: str) -> float | None:
+    """The 99th percentile of a delay, by its key in `DELAYS`, ns; absent where there is none."""
+    spread = delays(data).get(DELAYS[delay])
+    return None if spread is None else percentile(spread, 99.0)
+
+
+def done(transport: TransportResults) -> str:
+    """What became of the packets that they sent, and how they recovered, in a sentence."""
+    again, marked = (percent(share) for share in (sent_again(transport), marked_share(transport)))
+    recovered = _count(transport.fast_recoveries, "fast recovery", "fast recoveries")
+    timeouts = _count(transport.timeouts, "timeout", "timeouts")
+    return (
+        f"Of {transport.sent:,} packets sent, {again} were sent again and {marked} marked (ECN); "
+        f"{recovered}, {timeouts}."
+    )
+
+
+def sent_again(transport: TransportResults) -> float:
+    """Share of the packets sent that had been sent before, 0 to 1."""
+    return transport.sent_again / transport.sent if transport.sent else 0.0
+
+
+def marked_share(transport: TransportResults) -> float:
+    """Share of the packets sent that the switch marked, 0 to 1."""
+    return transport.marked / transport.sent if transport.sent else 0.0
+
+
+def _count(number: int, one: str, more: str) -> str:
+    return f"{number:,} {one if number == 1 else more}"

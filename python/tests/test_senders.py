@@ -1,0 +1,110 @@
+"""What closed-loop senders see and do is shown wherever a run is, and nowhere without them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nic2core import rows, senders
+from nic2core.headline import headline, side_by_side
+from nic2core.report.page import report_html
+from nic2core.terminal import show_comparison, show_result
+
+if TYPE_CHECKING:
+    import pytest
+
+    from nic2core import Result
+    from nic2core.results_model import TransportResults
+
+DID = "Of 14,000 packets sent, 0.500 % were sent again and 25.0 % marked (ECN); 60 fast recoveries"
+
+
+def measured(result: Result) -> TransportResults:
+    """What its senders measured."""
+    assert result.data.transport is not None
+    return result.data.transport
+
+
+def changed(result: Result, **transport: object) -> Result:
+    """The run with other numbers of its senders."""
+    update = {"transport": measured(result).model_copy(update=transport)}
+    return replace(result, data=result.data.model_copy(update=update))
+
+
+def readless(result: Result) -> Result:
+    """The run with reads so long that none ended."""
+    whole = measured(result).read_latency
+    none = [(p, 0.0) for p, _ in whole.percentiles_ns]
+    empty = {"count": 0, "mean_ns": 0.0, "percentiles_ns": none, "cdf": []}
+    return changed(result, read_latency=whole.model_copy(update=empty))
+
+
+def test_a_run_in_the_terminal_tells_what_the_senders_did(
+    closed_loop: Result, ddio: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_result(closed_loop)
+    shown = capsys.readouterr().out
+    assert f"{DID}, 1 timeout." in " ".join(shown.split())
+    delay = next(line for line in shown.splitlines() if line.startswith("a whole read"))
+    assert delay.split()[3:9] == ["800", "µs", "800", "µs", "2.20", "ms"]
+    show_result(ddio)
+    assert "closed-loop" not in capsys.readouterr().out
+
+
+def test_the_report_has_their_delays_below_the_latency_by_stage(
+    closed_loop: Result, ddio: Result
+) -> None:
+    _, _, numbers = report_html([closed_loop]).partition('<h2 class="run">Numbers')
+    _, latency, seen = numbers.partition('<th scope="col">latency</th>')
+    assert latency
+    _, title, seen = seen.partition(senders.TITLE)
+    assert title
+    table, _, after = seen.partition("</table>")
+    cells = '<th scope="row">round trip</th><td class="num">90.0 µs</td>'
+    assert cells in table
+    assert table.count('<th scope="row">') == 4
+    assert f"{DID}, 1 timeout." in after
+    assert senders.TITLE not in report_html([ddio])
+    # Of two runs in one report, only that which has senders shows them.
+    both = report_html([ddio, closed_loop])
+    assert both.count(senders.TITLE) == both.count(DID) == 1
+
+
+def test_runs_are_compared_by_the_tails_that_senders_see(
+    closed_loop: Result, ddio: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow = changed(closed_loop, rtt=measured(closed_loop).read_latency)
+    shown = {n.name: (n.unit, values) for n, values in side_by_side([closed_loop, slow])}
+    assert shown["p99 round trip"] == ("µs", ["140", "2,200"])
+    assert shown["p99 whole read"] == ("µs", ["2,200", "2,200"])
+    show_comparison([closed_loop, slow])
+    said = capsys.readouterr().out
+    assert "p99 round trip [µs]" in said
+    assert "p99 round trip: 140 → 2,200 µs (+1471 %)" in said
+    assert not [n for n, _ in side_by_side([ddio, ddio]) if "read" in n.name or "trip" in n.name]
+
+
+def test_a_table_of_runs_has_them_as_columns(closed_loop: Result, ddio: Result) -> None:
+    table = rows.table([closed_loop, readless(closed_loop), ddio])
+    assert table["p99_rtt_ns"].to_list() == [140e3, 140e3, None]
+    assert table["p99_read_ns"].to_list() == [2_200e3, None, None]
+
+
+def test_reads_that_have_not_ended_take_no_time_at_all(
+    closed_loop: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = readless(closed_loop)
+    assert {n.name: n.value for n in headline(run)}["p99 whole read"] == "-"
+    show_result(run)
+    assert "a whole read" not in capsys.readouterr().out
+    assert "a whole read" not in report_html([run])
+
+
+def test_a_curve_of_a_comparison_is_of_the_tails_too(closed_loop: Result, ddio: Result) -> None:
+    def views(result: Result) -> str:
+        runs = [replace(result, label=f"{n}", settings={"senders": n}) for n in (10, 20, 40)]
+        return report_html(runs)
+
+    for tail in ("p99 of the round trip", "p99 of a whole read"):
+        assert f">{tail}</button>" in views(closed_loop)
+        assert f">{tail}</button>" not in views(ddio)
