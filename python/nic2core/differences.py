@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nic2core import senders
 from nic2core.explain.use import work
 from nic2core.headline import headline
 from nic2core.verdict import limit, limiter
@@ -11,6 +12,11 @@ from nic2core.words import CAUSES, percent, three
 
 if TYPE_CHECKING:
     from nic2core.record import Record
+    from nic2core.results_model import Results
+
+
+UNCHANGED = "nothing by as much as a percent"
+"""Said where there are no differences."""
 
 
 def summary(base: Record, other: Record) -> str:
@@ -46,8 +52,8 @@ def differences(base: Record, other: Record) -> list[str]:
         if before.raw is not None and after is not None and after.raw is not None:
             _change(said, before.name, before.raw, after.raw, before.unit)
     drops = base.data.packets.drop_share, other.data.packets.drop_share
-    if percent(drops[0]) != percent(drops[1]):
-        said.append(f"dropped packets: {percent(drops[0])} → {percent(drops[1])}")
+    _share(said, "dropped packets", *drops)
+    _senders(said, base.data, other.data)
     lines, now = (
         {c.cause: c.per_request for c in r.data.memory.causes if c.per_request is not None}
         for r in (base, other)
@@ -63,11 +69,36 @@ def differences(base: Record, other: Record) -> list[str]:
     return said
 
 
+def _senders(said: list[str], base: Results, other: Results) -> None:
+    """How closed-loop senders recover; counts a millisecond, as runs may be of different length."""
+    before, after = base.transport, other.transport
+    if before is None or after is None:
+        return
+    again = senders.sent_again(before), senders.sent_again(after)
+    _share(said, "packets sent again", *again)
+    _share(said, "packets marked (ECN)", senders.marked_share(before), senders.marked_share(after))
+    spans = base.measured_ns / 1e6, other.measured_ns / 1e6
+    recoveries = before.fast_recoveries / spans[0], after.fast_recoveries / spans[1]
+    _change(said, "fast recoveries", *recoveries, "per ms")
+    _change(said, "timeouts", before.timeouts / spans[0], after.timeouts / spans[1], "per ms")
+
+
+def _share(said: list[str], what: str, before: float, after: float) -> None:
+    """Tell a share that shows another figure."""
+    if percent(before) != percent(after) and not _as_before(before, after):
+        said.append(f"{what}: {percent(before)} → {percent(after)}")
+
+
 def _change(said: list[str], what: str, before: float, after: float, unit: str) -> None:
-    """Tell a change that shows in three figures; a share but for a rise from next to nothing."""
-    if three(before) == three(after):
+    """Tell a change by a percent; one from next to nothing needs no share, but has to show."""
+    if three(before) == three(after) or _as_before(before, after):
         return
     share = ""
     if before > 0 and after / before < 20:
         share = f" ({100 * (after / before - 1):+.0f} %)"
     said.append(f"{what}: {three(before)} → {three(after)} {unit}{share}")
+
+
+def _as_before(before: float, after: float) -> bool:
+    """Whether a number changes by no percent, rounded."""
+    return before > 0 and round(100 * (after / before - 1)) == 0

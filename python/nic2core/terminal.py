@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nic2core import senders, words
-from nic2core.differences import differences
+from nic2core.differences import UNCHANGED, differences
 from nic2core.doubts import doubts
 from nic2core.headline import headline, side_by_side
 from nic2core.percentiles import percentile
@@ -150,5 +150,5 @@ def show_comparison(results: Sequence[Result]) -> None:
     warn(results)
     for base, other in pairs(results):
         console.print(Text(f"\n{other.label} against {base.label}", style="bold"))
-        for sentence in differences(base, other):
+        for sentence in differences(base, other) or [UNCHANGED]:
             console.print(f"  {sentence}", markup=False)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nic2core import rows, senders
+from nic2core.differences import differences
 from nic2core.headline import headline, side_by_side
 from nic2core.report.page import report_html
 from nic2core.terminal import show_comparison, show_result
@@ -108,3 +109,18 @@ def test_a_curve_of_a_comparison_is_of_the_tails_too(closed_loop: Result, ddio: 
     for tail in ("p99 of the round trip", "p99 of a whole read"):
         assert f">{tail}</button>" in views(closed_loop)
         assert f">{tail}</button>" not in views(ddio)
+
+
+def test_what_changes_tells_how_senders_recover(closed_loop: Result, ddio: Result) -> None:
+    lossy = changed(closed_loop, sent_again=700, marked=0, fast_recoveries=600, timeouts=60)
+    said = differences(closed_loop, lossy)
+    assert "packets sent again: 0.500 % → 5.00 %" in said
+    assert "packets marked (ECN): 25.0 % → 0 %" in said
+    # In 5 ms.
+    assert "fast recoveries: 12.0 → 120 per ms (+900 %)" in said
+    assert "timeouts: 0.200 → 12.0 per ms" in said
+    # As many in twice the time are half as many.
+    longer = closed_loop.data.model_copy(update={"measured_ns": 10e6})
+    said = differences(closed_loop, replace(closed_loop, data=longer))
+    assert "fast recoveries: 12.0 → 6.00 per ms (-50 %)" in said
+    assert not [s for s in differences(ddio, closed_loop) if "recoveries" in s or "marked" in s]

@@ -171,6 +171,8 @@ def test_a_comparison_names_differences(
     shown = capsys.readouterr().out
     assert "memory lines [per request]" in shown
     assert "limited by: memory bus → cores" in shown
+    terminal.show_comparison([ddio, replace(ddio, label="again")])
+    assert capsys.readouterr().out.endswith("\n  nothing by as much as a percent\n")
 
 
 def test_a_narrow_comparison_keeps_the_values_that_differ(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from nic2core import Result, words
@@ -48,6 +50,35 @@ def test_differences_are_named_with_their_size(ddio: Result, sweeper: Result) ->
 
 def test_a_run_does_not_differ_from_itself(ddio: Result) -> None:
     assert differences(ddio, ddio) == []
+
+
+@pytest.mark.parametrize(
+    ("carried", "said"),
+    [
+        (100.4, []),
+        (99.6, []),
+        (100.6, ["memory traffic: 100 → 101 GB/s (+1 %)"]),
+        (99.4, ["memory traffic: 100 → 99.4 GB/s (-1 %)"]),
+    ],
+)
+def test_what_changes_by_no_percent_is_left_out(
+    ddio: Result, carried: float, said: list[str]
+) -> None:
+    def with_traffic(gbytes_per_s: float) -> Result:
+        memory = ddio.data.memory.model_copy(update={"bandwidth_gbytes_per_s": gbytes_per_s})
+        return replace(ddio, data=ddio.data.model_copy(update={"memory": memory}))
+
+    assert differences(with_traffic(100.0), with_traffic(carried)) == said
+
+
+def test_a_share_of_drops_that_changes_by_no_percent_is_left_out(ddio: Result) -> None:
+    def with_drops(share: float) -> Result:
+        packets = ddio.data.packets.model_copy(update={"drop_share": share})
+        return replace(ddio, data=ddio.data.model_copy(update={"packets": packets}))
+
+    assert differences(with_drops(0.139), with_drops(0.1395)) == []
+    assert differences(with_drops(0.139), with_drops(0.15)) == ["dropped packets: 13.9 % → 15.0 %"]
+    assert differences(with_drops(0.0), with_drops(1e-7)) == ["dropped packets: 0 % → < 0.01 %"]
 
 
 def test_the_summary_says_more_or_less(ddio: Result, sweeper: Result) -> None:

@@ -12,7 +12,7 @@ from plotly.offline import get_plotlyjs
 
 from nic2core import palette, plots, rows, senders, words
 from nic2core._core import UserError
-from nic2core.differences import differences, summary
+from nic2core.differences import UNCHANGED, differences, summary
 from nic2core.doubts import doubts
 from nic2core.headline import headline, side_by_side
 from nic2core.report.limits import limits_of
@@ -84,6 +84,7 @@ def report_html(results: Sequence[Record]) -> str:
         palette=palette,
         limits=[limits_of(r) for r in results],
         differences=[(b, r, differences(b, r)) for b, r in rows.pairs(results)],
+        unchanged=UNCHANGED,
         headline=headline(results[0]),
         side_by_side=side_by_side(results),
         summary=summary(*results) if len(results) == 2 else "",
