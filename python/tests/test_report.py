@@ -346,6 +346,26 @@ def test_runs_of_one_label_are_numbered(browser: Browser, ddio: Result, tmp_path
     assert f"{ddio.label} (1) against {ddio.label} (2)" in opened.page.title()
 
 
+def test_runs_are_told_apart_by_the_keys_that_differ(
+    browser: Browser, ddio: Result, tmp_path: Path
+) -> None:
+    queues = ddio.scenario["queues"]
+    numbers = [key for key, value in queues.items() if type(value) is int]
+    rings, many = {"rx_descriptors": 512}, {key: queues[key] + 1 for key in numbers}
+    many |= {"pool": "another", "start": "another"}
+    shown = {}
+    for name, changed in (("none", {}), ("rings", rings), ("many", many)):
+        other = replace(ddio, scenario=ddio.scenario | {"queues": queues | changed})
+        opened = Opened(browser, write_report([ddio, other], tmp_path / f"{name}.html"))
+        rows = opened.page.locator("tbody.keys tr").all()
+        shown[name] = [row.locator("th, td").all_text_contents() for row in rows]
+        assert opened.faults == []
+    assert shown["none"] == []
+    assert shown["rings"] == [["queues.rx_descriptors", str(queues["rx_descriptors"]), "512"]]
+    assert len(shown["many"]) == 9
+    assert shown["many"][-1] == [f"… and {len(many) - 8} more"]
+
+
 def test_a_report_of_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="at least one result"):
         write_report([], tmp_path / "none.html")

@@ -17,6 +17,7 @@ from nic2core.doubts import doubts
 from nic2core.headline import headline, side_by_side
 from nic2core.report.limits import limits_of
 from nic2core.report.path import HEIGHT, WIDTH, picture
+from nic2core.scenario_keys import SHOWN, differing
 from nic2core.timeline import VIEWER
 from nic2core.verdict import verdict
 
@@ -89,6 +90,8 @@ def report_html(results: Sequence[Record]) -> str:
         side_by_side=side_by_side(results),
         summary=summary(*results) if len(results) == 2 else "",
         warnings=[(r, warning) for r in results for warning in doubts(r)],
+        keys=differing(results),
+        SHOWN=SHOWN,
         spreads=[_spreads(r) for r in results],
         scenarios=[json.dumps(r.scenario, indent=2) for r in results],
     )

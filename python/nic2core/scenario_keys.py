@@ -1,0 +1,82 @@
+"""The keys in which the scenarios of several runs differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nic2core.toml_text import toml_value
+from nic2core.words import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nic2core.record import Record
+
+SHOWN = 8
+"""Keys that are told; scenarios that differ in more are told apart by the rest no better."""
+
+LONGEST = 60
+"""Letters of a value that are shown: a whole table may stand where others have nothing."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A key of which not all scenarios have the same value."""
+
+    key: str
+    values: list[str]
+    """As `--set` takes them, of each scenario; `-` where it has no such key."""
+
+
+def differing(results: Sequence[Record]) -> list[Difference]:
+    """Every key that is not the same in all, those first that were changed for one of the runs.
+
+    Those of the machine come last: another machine has many.
+    """
+    changed = {key for r in results for key in r.settings}
+    found = [
+        Difference(key, [_text(value) for value in values])
+        for key, values in _apart("", [r.scenario for r in results])
+    ]
+
+    def place(of: Difference) -> tuple[bool, bool]:
+        # Of a table that was set whole, the kind: other keys may only follow from it.
+        was_set = bool({of.key, of.key.removesuffix(".kind")} & changed)
+        return not was_set, of.key.startswith("machine.")
+
+    return sorted(found, key=place)
+
+
+def _apart(key: str, values: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Where values differ: within tables, as far as all are tables."""
+    tables = [_table(value) for value in values]
+    of = [table for table in tables if table is not None]
+    if len(of) < len(values):
+        yield key, values
+        return
+    one_kind = len({str(table.get("kind")) for table in of}) == 1
+    for name in dict.fromkeys(name for table in of for name in table):
+        # A table of another kind has other keys, which its kind says: only those of one differ.
+        have = [table.get(name) for table in of if one_kind or name in table]
+        if any(value != have[0] for value in have):
+            yield from _apart(f"{key}.{name}" if key else name, [table.get(name) for table in of])
+
+
+def _table(value: Any) -> Mapping[str, Any] | None:
+    """A table, or a list of tables by their places."""
+    if isinstance(value, list) and value and all(isinstance(of, dict) for of in value):
+        return {str(place): of for place, of in enumerate(value)}
+    return value if isinstance(value, dict) else None
+
+
+def _text(value: Any) -> str:
+    text = NOTHING if value is None else toml_value(_given(value))
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _given(value: Any) -> Any:
+    """A value without the keys that are not set: TOML has no word for them."""
+    if isinstance(value, dict):
+        return {name: _given(of) for name, of in value.items() if of is not None}
+    return [_given(of) for of in value] if isinstance(value, list) else value

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nic2core.scenario_keys import LONGEST, differing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nic2core import Result
+
+    Keys = Callable[..., dict[str, list[str]]]
+
+
+@pytest.fixture
+def keys(ddio: Result) -> Keys:
+    """The keys in which runs of these scenarios differ, with the values."""
+
+    def found(*scenarios: dict[str, Any], changed: str = "") -> dict[str, list[str]]:
+        settings = {changed: "x"} if changed else {}
+        runs = [replace(ddio, scenario=scenario) for scenario in scenarios]
+        runs[-1] = replace(runs[-1], settings=settings)
+        return {d.key: d.values for d in differing(runs)}
+
+    return found
+
+
+def test_keys_are_told_with_their_values_as_they_are_set(ddio: Result, keys: Keys) -> None:
+    one, two, three = (copy.deepcopy(ddio.scenario) for _ in range(3))
+    assert keys(one, two, three) == {}
+    two["queues"]["rx_descriptors"] = 512
+    three["placement"]["sweeper"] = True
+    three["tenants"][0]["cores"]["count"] = 7
+    told = keys(one, two, three)
+    was, cores = one["queues"]["rx_descriptors"], one["tenants"][0]["cores"]["count"]
+    assert told == {
+        "queues.rx_descriptors": [str(was), "512", str(was)],
+        "placement.sweeper": ["false", "false", "true"],
+        "tenants.0.cores.count": [str(cores), str(cores), "7"],
+    }
+
+
+def test_a_machine_does_not_hide_the_rest(keys: Keys) -> None:
+    one = {"machine": {"nic": {"sram": "1 MiB"}, "llc": 1}, "run": {"seed": 1}}
+    two = {"machine": {"nic": {"sram": "2 MiB"}, "llc": 2}, "run": {"seed": 2}}
+    assert list(keys(one, two)) == ["run.seed", "machine.nic.sram", "machine.llc"]
+
+
+def test_what_was_changed_comes_first(keys: Keys) -> None:
+    one = {"machine": {"nic": {"sram": 1}, "llc": 1}, "traffic": {"rate": 1, "kind": "a"}}
+    two = {"machine": {"nic": {"sram": 2}, "llc": 2}, "traffic": {"rate": 2, "kind": "b"}}
+    usual = ["traffic.rate", "traffic.kind", "machine.nic.sram", "machine.llc"]
+    for changed, first in (
+        ("machine.llc", "machine.llc"),
+        ("traffic", "traffic.kind"),
+        ("traffic.kin", "traffic.rate"),
+    ):
+        rest = [key for key in usual if key != first]
+        assert list(keys(one, two, changed=changed)) == [first, *rest]
+
+
+def test_a_table_of_another_kind_is_told_by_its_kind(keys: Keys) -> None:
+    swift = {"kind": "swift", "beta": 0.4, "max_mdf": 0.5, "initial_cwnd": 1.0}
+    dctcp = {"kind": "dctcp", "g": 0.0625, "initial_cwnd": 2.0}
+    assert keys({"control": swift}, {"control": dctcp}) == {
+        "control.kind": ["swift", "dctcp"],
+        "control.initial_cwnd": ["1.0", "2.0"],
+    }
+    # Among those of one kind it is told, whatever others there are.
+    assert keys({"of": swift}, {"of": {**swift, "beta": 0.8}}, {"of": dctcp})["of.beta"] == [
+        "0.4", "0.8", "-",
+    ]  # fmt: skip
+    # Of one kind, a key that one has and the other has not is a difference.
+    assert keys({"control": swift}, {"control": {**swift, "max_cwnd": 4}}) == {
+        "control.max_cwnd": ["-", "4"]
+    }
+
+
+def test_what_only_one_has_is_told_as_a_whole(keys: Keys) -> None:
+    more = [{"name": "a"}, {"name": "b", "cores": {"first": 3, "last": None}}]
+    assert keys({"tenants": more[:1], "iommu": None}, {"tenants": more}) == {
+        "tenants.1": ["-", '{ name = "b", cores = { first = 3 } }']
+    }
+    assert keys({"sizes": [1, 2]}, {"sizes": [1, 3]}) == {"sizes": ["[1, 2]", "[1, 3]"]}
+    ((_, values),) = keys({"of": {str(n): n for n in range(99)}}, {}).items()
+    assert len(values[0]) == LONGEST
+    assert values[0].endswith("…")
