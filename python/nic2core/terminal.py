@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from nic2core import senders, words
+from nic2core import senders, words, wrapping
 from nic2core.differences import UNCHANGED, differences
 from nic2core.doubts import doubts
 from nic2core.headline import headline, side_by_side
@@ -18,13 +18,17 @@ from nic2core.rows import pairs
 from nic2core.verdict import mark, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nic2core.results import Result
     from nic2core.results_model import Distribution
 
-RUN_WIDTH = 12
-"""Cells of a terminal that a run of a comparison has at least: the widest words are ten."""
+SHORTEST, LONGEST = 10, 20
+"""Cells of a terminal that a run of a comparison has at least: as many as its longest word in these
+bounds. A longer one is broken."""
+
+GAP = 2
+"""Cells between two columns."""
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -58,7 +62,7 @@ def warn(results: Sequence[Result]) -> None:
             console.print(Text(f"{name}{doubt}", style="yellow"))
 
 
-def _table(title: str, *columns: str) -> Table:
+def _table(title: str, *columns: str | Text) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number == 0 or not column else "right")
@@ -134,21 +138,36 @@ def show_comparison(results: Sequence[Result]) -> None:
     if not results:
         return
     console = Console(highlight=False)
-    rows = side_by_side(results)
-    names = [Text(f"{n.name} [{n.unit}]" if n.unit else n.name) for n, _ in rows]
-    # Narrower columns would break numbers: what does not fit beside comes below.
-    beside = max(1, (console.width - max(map(len, names))) // RUN_WIDTH)
-    for first in range(0, len(results), beside):
-        table = _table("", "", *(r.label for r in results[first : first + beside]))
-        for column in table.columns:
-            column.overflow = "fold"  # cut off, a head may lose what tells the runs apart
-        for name, (_, values) in zip(names, rows, strict=True):
-            table.add_row(name, *values[first : first + beside])
-        if first + beside < len(results):
-            table.add_row()
+    for table in _side_by_side(results, console.width):
         console.print(table)
     warn(results)
     for base, other in pairs(results):
         console.print(Text(f"\n{other.label} against {base.label}", style="bold"))
         for sentence in differences(base, other) or [UNCHANGED]:
             console.print(f"  {sentence}", markup=False)
+
+
+def _side_by_side(results: Sequence[Result], width: int) -> Iterator[Table]:
+    """Tables with a column for each run; what does not fit beside comes below, in even parts."""
+    rows = side_by_side(results)
+    names = [f"{n.name} [{n.unit}]" if n.unit else n.name for n, _ in rows]
+    named = min(max(map(len, names)), width // 2)
+    shown = [*(r.label for r in results), *(v for _, values in rows for v in values)]
+    widest = max(len(part) for text in shown for part in wrapping.parts(text))
+    cells = min(max(widest, SHORTEST), LONGEST)
+    shares = wrapping.evenly(len(results), max(1, (width - named) // (cells + GAP)))
+    cells = (width - named) // shares[0] - GAP
+    first = 0
+    for share in shares:
+        of = slice(first, first + share)
+        first += share
+        table = _table("", "", *(Text(wrapping.wrap(r.label, cells)) for r in results[of]))
+        table.columns[0].max_width = named
+        for column in table.columns[1:]:
+            # Cut off, a head might lose what tells the runs apart.
+            column.overflow, column.max_width = "fold", cells
+        for name, (_, values) in zip(names, rows, strict=True):
+            table.add_row(Text(name), *values[of])
+        if first < len(results):
+            table.add_row()
+        yield table

@@ -187,6 +187,23 @@ def test_a_narrow_comparison_keeps_the_values_that_differ(
         assert str(size) in table.replace("\n", "")
 
 
+def test_a_head_is_broken_between_its_parts_and_no_run_stands_alone(
+    ddio: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    runs = [replace(ddio, label=f"endpoint_target={n} us") for n in (25, 50, 75, 100, 200)]
+    terminal.show_comparison(runs)
+    table, _, _ = capsys.readouterr().out.partition("\n\n")
+    heads = [line.split() for line in table.splitlines() if line.strip().startswith("endpoint")]
+    assert heads == [["endpoint_target="] * 3, ["endpoint_target="] * 2]
+    values = [line.split() for line in table.splitlines() if line.strip().endswith(" us")]
+    assert values == [["25", "us", "50", "us", "75", "us"], ["100", "us", "200", "us"]]
+    # Names of rows are not broken for it, and what looks like markup is none.
+    assert "memory lines [per request]" in table
+    terminal.show_comparison([replace(ddio, label="DDIO [b]"), ddio])
+    assert "DDIO [b]" in capsys.readouterr().out.partition("against")[0]
+
+
 def test_a_comparison_of_many_runs_breaks_no_number(
     ddio: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
