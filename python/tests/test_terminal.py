@@ -190,7 +190,7 @@ def test_a_narrow_comparison_keeps_the_values_that_differ(
 def test_a_head_is_broken_between_its_parts_and_no_run_stands_alone(
     ddio: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("COLUMNS", "84")
     runs = [replace(ddio, label=f"endpoint_target={n} us") for n in (25, 50, 75, 100, 200)]
     terminal.show_comparison(runs)
     table, _, _ = capsys.readouterr().out.partition("\n\n")

@@ -41,7 +41,7 @@ def test_the_space_at_a_break_takes_no_room() -> None:
 
 @pytest.mark.parametrize(
     ("count", "most", "rows"),
-    [(5, 4, [3, 2]), (7, 3, [3, 2, 2]), (9, 4, [3, 3, 3]), (4, 4, [4]), (1, 8, [1])],
+    [(5, 4, [3, 2]), (5, 2, [2, 2, 1]), (9, 4, [3, 3, 3]), (4, 4, [4]), (1, 8, [1])],
 )
 def test_rows_are_as_few_and_as_even_as_can_be(count: int, most: int, rows: list[int]) -> None:
     assert evenly(count, most) == rows
