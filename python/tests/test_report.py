@@ -180,6 +180,16 @@ def test_a_narrow_screen_scrolls_the_path_not_the_page(
     assert overflow <= 0
 
 
+def test_the_views_of_a_curve_wrap_on_a_narrow_screen(
+    browser: Browser, closed_loop: Result, tmp_path: Path
+) -> None:
+    runs = [replace(closed_loop, label=f"{n}", settings={"senders": n}) for n in (10, 20, 40)]
+    phone = Opened(browser, write_report(runs, tmp_path / "phone.html"), width=390)
+    expect(phone.page.locator("#panel-curve button")).to_have_count(7)
+    overflow = phone.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert overflow <= 0
+
+
 @pytest.mark.parametrize("width", [900, 1400])
 def test_the_path_with_pcie_and_iommu_is_seen_whole(
     browser: Browser, tmp_path: Path, width: int
