@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nic2core.percentiles import percentile
-from nic2core.words import DELAYS, percent
+from nic2core.words import DELAYS, percent, three
 
 if TYPE_CHECKING:
     from nic2core.results_model import Distribution, Results, TransportResults
@@ -35,7 +35,8 @@ def done(transport: TransportResults) -> str:
     timeouts = _count(transport.timeouts, "timeout", "timeouts")
     return (
         f"Of {transport.sent:,} packets sent, {again} were sent again and {marked} marked (ECN); "
-        f"{recovered}, {timeouts}."
+        f"{recovered}, {timeouts}. Jain's fairness over {len(transport.connections):,} connections "
+        f"is {three(transport.fairness)}."
     )
 
 

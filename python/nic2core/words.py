@@ -51,7 +51,6 @@ LATENCIES = {
 }
 """The stages of a packet's latency, for people; `total` ends with the request, before transmit."""
 
-
 DELAYS = {
     "rtt": "round trip",
     "fabric_delay": "outside the server",
