@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from nic2core.headline import headline
 from nic2core.record import Record
 from nic2core.timeline import Recording, Timeline
+from nic2core.verdict import verdict
+from nic2core.words import sentence
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False)
 class Result(Record):
     """One finished run: what was asked (`scenario`) and what was measured (`data`)."""
+
+    @property
+    def verdict(self) -> str:
+        """What limits this run, in a sentence, as the terminal and the report say it."""
+        return sentence(verdict(self))
 
     def plot_latency(self) -> Figure:
         """Mean latency by stage of the path."""

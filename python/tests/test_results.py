@@ -121,6 +121,7 @@ def test_json_has_no_nan(ddio: Result) -> None:
 
 
 def test_the_notebook_shows_verdict_and_path(ddio: Result) -> None:
+    assert ddio.verdict.startswith("The memory bus limits this run: ")
     html = ddio._repr_html_()
     assert "the memory bus limits this run" in html
     assert html.count('class="gauge') == len(picture(ddio).gauges)
