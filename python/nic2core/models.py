@@ -785,7 +785,7 @@ class ClosedLoopTraffic(Model):
     """The congestion control."""
     watched: UInt32 = 0
     """Connections whose congestion windows the time series shows one by one: those of the first
-    queue with so many senders.
+    queue with so many senders, or all of that queue.
     """
 
 

@@ -48,7 +48,7 @@ impl ClosedLoop {
             datagrams: Vec::new(),
             last: [0; 5],
             series: Default::default(),
-            windows: vec![Vec::new(); config.watched as usize],
+            windows: vec![Vec::new(); config.watched.min(config.senders) as usize],
         })
     }
 
@@ -346,8 +346,8 @@ mod tests {
         assert_eq!(jain([5, 0, 0, 0].into_iter()), 0.25);
         assert_eq!(jain([3, 3, 3].into_iter()), 1.0);
         assert_eq!(jain([0, 0].into_iter()), 1.0);
-        // A window that nothing moves.
-        let watched = ("/traffic/watched", json!(3));
+        // A window that nothing moves. There are five senders.
+        let watched = ("/traffic/watched", json!(7));
         let fixed = json!({ "kind": "dctcp", "initial_cwnd": 2, "max_cwnd": 2 });
         let (r, t) = transport(&reader(&[("/traffic/control", fixed), watched]));
         assert_eq!((t.marked, t.sent_again), (0, 0));
@@ -355,7 +355,7 @@ mod tests {
         let columns: Vec<_> = r.series.columns.iter().skip(8 + SERIES.len()).collect();
         assert_eq!(
             columns.iter().map(|c| &*c.name).collect::<Vec<_>>(),
-            ["window-0", "window-1", "window-2"]
+            ["window-0", "window-1", "window-2", "window-3", "window-4"]
         );
         assert!(columns.iter().all(|c| !c.values.is_empty() && c.values.iter().all(|&w| w == 2.0)));
         let trips = t.connections.iter().filter_map(|c| c.mean_rtt_ns);

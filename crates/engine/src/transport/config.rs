@@ -36,7 +36,7 @@ pub struct ClosedLoopConfig {
     /// The congestion control.
     pub control: ControlConfig,
     /// Connections whose congestion windows the time series shows one by one: those of the first queue
-    /// with so many senders.
+    /// with so many senders, or all of that queue.
     #[serde(default)]
     pub watched: u32,
 }
@@ -201,7 +201,7 @@ impl ClosedLoopConfig {
     pub(crate) fn check(&self, check: &mut Check) {
         let (least, most) = (Size(MIN_FRAME_BYTES.into()), Size(MAX_FRAME_BYTES.into()));
         check.within("senders", self.senders, 1..=MAX_SENDERS);
-        check.within("watched", self.watched, 0..=self.senders.min(MAX_WATCHED));
+        check.within("watched", self.watched, 0..=MAX_WATCHED);
         check.within("payload", self.payload, Size(1)..=most);
         check.within("headers", self.headers, Size(0)..=most);
         check.within("acknowledgement", self.acknowledgement, least..=most);
