@@ -17,6 +17,9 @@ ONE_CORE = "one core"
 UNEVEN = 0.005
 """Share by which the mean core may have less to do than the fullest, and the two be told as one."""
 
+SAME = 0.97
+"""Share of the rate that the model says, from which on a run does that rate."""
+
 FULL_CORE = 0.95
 """Share of time for which a core is busy that has no room for more: packets come in bunches."""
 
@@ -65,7 +68,7 @@ def verdict(result: Record) -> str:
     name = stage(result.model.cause)
     if result.limited:
         verb = "limit" if name.endswith("s") and not name.endswith("bus") else "limits"
-        return f"the {name} {verb} this run: {_arithmetic(result)}.{dropped}"
+        return f"the {name} {verb} this run: {_arithmetic(result)}.{_less(result)}{dropped}"
     if idle(result):
         if dropped:
             return f"no packet completes: {share} are dropped because {_no_room(result)}."
@@ -96,6 +99,18 @@ def verdict(result: Record) -> str:
     else:
         why = "the offered load is the limit of this run"
     return f"{why}; {nearest}."
+
+
+def _less(result: Record) -> str:
+    """What the run does, where that is clearly less than what the domain that limits it allows.
+
+    So it is where it limits for some of the time only, as with closed-loop senders, and something
+    else for the rest.
+    """
+    rate, what = work(result.data)
+    if rate > SAME * result.model.rate:
+        return ""
+    return f" The run does {three(rate)} M {what}/s."
 
 
 def _dropped_outside(result: Record) -> str:

@@ -226,6 +226,16 @@ def test_a_target_below_the_delay_of_the_network_holds_the_senders_back() -> Non
     assert not result.limited
 
 
+def test_what_the_run_does_is_said_where_the_limit_allows_clearly_more() -> None:
+    sets = {"tenants.0.cores.count": 16, "traffic.control.endpoint_target": "25 us"}
+    times = {"run.warmup": "10 ms", "run.duration": "5 ms"}
+    result = api.run("host-congestion", sets | times)
+    assert result.limited
+    assert result.mpps < 0.97 * result.model.rate
+    assert f". The run does {words.three(result.mpps)} M packets/s." in verdict(result)
+    assert "The run does" not in verdict(api.run("explain-cpu", SHORT))
+
+
 def reading(cores: int, batch: int) -> Result:
     """Forwarding by a NIC that reads so few receive descriptors at a time."""
     sets = {"tenants.0.app": {"kind": "l2fwd"}, "tenants.0.cores.count": cores}
