@@ -159,7 +159,7 @@ impl<E: Copy> Events<E> {
     }
 
     /// The first occupied bucket at or after the base, as an absolute bucket number; nothing if the wheel
-    /// is empty until `until`.
+    /// is empty and no far event is due at `until`.
     #[inline]
     fn next_bucket(&mut self, until: Ps) -> Option<u64> {
         let start = (self.base % BUCKETS) as usize;

@@ -116,6 +116,7 @@ impl Host {
         if let Some(recording) = &mut self.recording {
             recording.arrived(packet, self.packets.get(packet));
         }
+        self.queues[queue as usize].without_descriptor += 1;
         self.meters.in_path += 1;
         self.rx.fifo.push_back(packet);
         self.rx.unsent_lines += u64::from(lines_in(bytes.into()));

@@ -44,6 +44,11 @@ fn all(host: &Host) -> Vec<Balance> {
         balance("packets to transmit", host.tx.in_flight, packets(|p| p.unsent > 0)),
         balance("NIC SRAM bytes", host.rx.sram_used, in_sram),
         balance(
+            "packets without descriptor",
+            host.queues.iter().map(|q| u64::from(q.without_descriptor)).sum(),
+            packets(|p| p.in_sram && p.buffer.is_none()),
+        ),
+        balance(
             "receive buffers",
             buffers * queues,
             packets(|p| p.buffer.is_some()) + idle_buffers,
@@ -107,7 +112,7 @@ mod tests {
     #[test]
     fn every_balance_has_something_in_it() {
         let results = busy_host().results().unwrap();
-        assert_eq!(results.conservation.len(), 13);
+        assert_eq!(results.conservation.len(), 14);
         for b in &results.conservation {
             assert!(b.entered > 0, "nothing to balance: {}", b.what);
         }
@@ -142,6 +147,8 @@ mod tests {
     fn a_descriptor_posted_twice_is_caught() {
         let fault = caught(|host| host.queues[0].unposted += 1);
         assert!(fault.contains("receive descriptors"), "{fault}");
+        let fault = caught(|host| host.queues[0].without_descriptor += 1);
+        assert!(fault.contains("packets without descriptor"), "{fault}");
     }
 
     #[test]

@@ -253,7 +253,6 @@ impl Host {
             For::Descriptors { queue, count } => {
                 let q = &mut self.queues[queue as usize];
                 q.fetched += count;
-                self.rx.fetched += count;
                 q.counts.unfetched.leave(now, count.into());
                 q.counts.rx_fetches.ended(now - r.started);
                 q.fetching = false;

@@ -9,7 +9,7 @@ use crate::memory::line::{LINE_BYTES, LineKind, lines_in};
 use crate::time::Ps;
 use crate::wire::line_rate::LineRate;
 
-/// The receive engine.
+/// The receive engine; `arrivals.rs` fills its SRAM.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     pub(super) sram_bytes: u64,
@@ -23,8 +23,6 @@ pub(super) struct Receiver {
     /// The line rate of the network link, if it is a limit.
     pub(super) line_rate: Option<LineRate>,
     descriptor_batch: u32,
-    /// Descriptors of all queues that the NIC has read and not used.
-    pub(super) fetched: u32,
     pub(super) completions_per_write: u32,
     /// Queues whose gathered completions are to be written now.
     pub(super) due: VecDeque<u16>,
@@ -41,7 +39,6 @@ impl Receiver {
             unsent_lines: 0,
             line_rate: machine.nic.link.map(LineRate::new),
             descriptor_batch: machine.nic.descriptor_batch,
-            fetched: 0,
             completions_per_write: machine.nic.completions_per_write,
             due: VecDeque::new(),
             next_seq: 0,
@@ -59,74 +56,65 @@ impl Host {
                 }
                 continue;
             };
-            let sent = match self.rx.sent_lines {
-                Some(sent) => sent,
-                None => {
-                    let queue = self.packets.get(packet).queue as usize;
-                    if self.queues[queue].posted() == self.queues[queue].rung {
-                        self.drop_without_descriptor(now, packet);
-                        continue;
-                    }
-                    if self.queues[queue].fetched == 0 {
-                        // The head of the line waits for its descriptor.
-                        self.meters.domains.no_descriptor.begin(now);
-                        self.meters.domains.unread_descriptor.begin(now);
-                        if let Some(recording) = &mut self.recording {
-                            recording.first(packet, now);
-                        }
-                        self.fetch_descriptors(queue);
-                        if self.gathered_are_due() {
-                            self.write_completions(now);
-                        }
-                        return;
-                    }
-                    let buffer = self.queues[queue].use_descriptor();
-                    self.rx.fetched -= 1;
-                    self.queues[queue].counts.rx.enter(now, 1);
-                    self.meters.domains.no_descriptor.end(now);
-                    self.meters.domains.unread_descriptor.end(now);
-                    let p = self.packets.at(packet);
-                    (p.buffer, p.in_ring, p.dma_start) = (Some(buffer), true, now);
-                    self.fetch_descriptors(queue);
-                    0
+            if self.rx.sent_lines.is_none() {
+                let queue = self.packets.get(packet).queue as usize;
+                if self.queues[queue].posted() == self.queues[queue].rung {
+                    self.drop_without_descriptor(now, packet);
+                    continue;
                 }
-            };
-            let p = self.packets.get(packet);
-            let (bytes, queue) = (u64::from(p.bytes), p.queue);
-            let all = lines_in(bytes);
-            self.rx.sent_lines = Some(self.send_lines(now, packet, sent, bytes));
-            if self.rx.sent_lines != Some(all) {
+                if self.queues[queue].fetched == 0 {
+                    // The head of the line waits for its descriptor.
+                    self.meters.domains.no_descriptor.begin(now);
+                    self.meters.domains.unread_descriptor.begin(now);
+                    if let Some(recording) = &mut self.recording {
+                        recording.first(packet, now);
+                    }
+                    self.fetch_descriptors(queue);
+                    if self.gathered_are_due() {
+                        self.write_completions(now);
+                    }
+                    return;
+                }
+                let buffer = self.queues[queue].use_descriptor();
+                self.queues[queue].counts.rx.enter(now, 1);
+                self.meters.domains.no_descriptor.end(now);
+                self.meters.domains.unread_descriptor.end(now);
+                let p = self.packets.at(packet);
+                (p.buffer, p.in_ring, p.dma_start) = (Some(buffer), true, now);
+                self.rx.sent_lines = Some(0);
+                self.fetch_descriptors(queue);
+            }
+            if !self.send_lines(now, packet) {
                 return;
             }
             self.rx.sent_lines = None;
             self.rx.fifo.pop_front();
-            self.gather_completion(queue, packet);
+            self.gather_completion(self.packets.get(packet).queue, packet);
         }
     }
 
-    /// Sends lines of a packet while link and credits allow it; returns how many are sent now.
-    fn send_lines(&mut self, now: Ps, packet: u32, mut sent: u32, bytes: u64) -> u32 {
+    /// Sends lines of the first packet while link and credits allow it; whether all of them are sent now.
+    fn send_lines(&mut self, now: Ps, packet: u32) -> bool {
+        let bytes = u64::from(self.packets.get(packet).bytes);
         let all = lines_in(bytes);
         let mut last = now;
-        while sent < all {
+        while let Some(sent) = self.rx.sent_lines.filter(|&sent| sent < all) {
             let lines = self.writes.burst_lines.min(all - sent);
             if !self.can_write(now, lines) {
-                break;
+                return false;
             }
             let rest = bytes - u64::from(sent) * LINE_BYTES;
             let at = self.interconnect.write(now, rest.min(u64::from(lines) * LINE_BYTES));
             let (first, burst) = (sent as u16, lines as u8);
             self.events.push(at, Event::Write { packet, first, lines: burst });
-            sent += lines;
+            self.rx.sent_lines = Some(sent + lines);
             self.rx.unsent_lines -= u64::from(lines);
             last = at;
         }
-        if sent == all
-            && let Some(recording) = &mut self.recording
-        {
+        if let Some(recording) = &mut self.recording {
             recording.pass(packet, &[(Point::Sent, now), (Point::AtMemory, last)]);
         }
-        sent
+        true
     }
 
     fn drop_without_descriptor(&mut self, now: Ps, packet: u32) {
@@ -139,6 +127,7 @@ impl Host {
         self.meters.dropped_no_descriptor += 1;
         self.meters.domains.no_descriptor.begin(now);
         self.meters.in_path -= 1;
+        self.queues[p.queue as usize].without_descriptor -= 1;
         self.lose_backlog(p.queue);
         self.drop_datagram(packet);
         self.rx.fifo.pop_front();

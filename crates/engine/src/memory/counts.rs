@@ -16,7 +16,8 @@ pub(crate) struct Counts {
     pub(crate) l2_accesses: ByKind,
     /// Those that the L2 did not hold either.
     pub(crate) l2_misses: ByKind,
-    /// Those that no cache on the chip served, of lines among them that a prefetch was bringing.
+    /// Those that no cache on the chip served, also of lines that the core's prefetcher was bringing
+    /// already.
     pub(crate) llc_misses: ByKind,
     /// Per core: requests to the LLC, and those that no cache served.
     pub(crate) llc_by_core: Vec<(u64, u64)>,

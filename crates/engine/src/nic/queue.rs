@@ -36,6 +36,8 @@ pub(crate) struct Queue {
     pub(crate) fetched: u32,
     /// Whether a fetch of descriptors is under way.
     pub(crate) fetching: bool,
+    /// Packets in the NIC's SRAM that have no descriptor yet.
+    pub(crate) without_descriptor: u32,
     pub(crate) pool: Pool,
     /// Descriptors of the ring whose packet the core has taken and that are not posted again.
     pub(crate) unposted: u32,
@@ -143,6 +145,7 @@ impl Queue {
             posted: VecDeque::with_capacity(config.rx_descriptors as usize),
             fetched: 0,
             fetching: false,
+            without_descriptor: 0,
             pool: region.pool(config, rank, stream),
             unposted: config.rx_descriptors,
             visible: VecDeque::new(),
@@ -195,6 +198,7 @@ impl Queue {
     /// The NIC uses the next descriptor.
     pub(crate) fn use_descriptor(&mut self) -> Buffer {
         self.fetched -= 1;
+        self.without_descriptor -= 1;
         self.posted.pop_front().expect("a fetched descriptor is posted")
     }
 
