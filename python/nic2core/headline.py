@@ -67,7 +67,7 @@ def _senders(result: Record) -> Iterator[Number]:
     again = words.percent(senders.sent_again(transport))
     yield Number("sent again", again.removesuffix(" %"), "%")
     if transport.duplicates > 0:
-        needless = transport.duplicates / transport.sent
+        needless = senders.share(transport.duplicates, transport)
         yield Number("sent again needlessly", words.percent(needless).removesuffix(" %"), "%")
     yield Number("window", three(transport.mean_window), "packets")
     for delay, name in (("rtt", "p99 round trip"), ("read_latency", "p99 whole read")):

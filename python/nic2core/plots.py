@@ -213,8 +213,10 @@ def time_series(results: Sequence[Record]) -> go.Figure:
             for column in (*together.get(panel, []), panel):
                 if column in series:
                     line = _series_line(result, series[column], number, several=len(results) > 1)
-                    line.update(yaxis=f"y{row}", showlegend=result.label not in shown)
-                    shown.add(result.label)
+                    # The legend shows the line of a panel's own quantity.
+                    first = column == panel and result.label not in shown
+                    line.update(yaxis=f"y{row}", showlegend=first)
+                    shown |= {result.label} if first else set()
                     figure.add_trace(line)
             bound = _bound(result, panel) if panel in series else None
             if bound is not None:

@@ -376,8 +376,8 @@ class Domain(Plain):
     """How one domain of the path was used: credits, or for a server what it does at a time."""
 
     domain: str
-    """`wire`, `nic-sram`, `descriptors`, `rx-fetches`, `pcie`, `posted-credits`, `read-tags`,
-    `iommu`, `invalidations`, `io-credits`, `read-credits`, `io-ways`, `home-trackers`,
+    """`wire`, `nic-sram`, `descriptors`, `rx-fetches`, `pcie` or `nic-port`, `posted-credits`,
+    `read-tags`, `iommu`, `invalidations`, `io-credits`, `read-credits`, `io-ways`, `home-trackers`,
     `read-queue`, `write-queue`, `dram`, `socket-link`, `miss-registers`, `cores`, `tx-descriptors`,
     `tx-fetches`.
     """

@@ -40,14 +40,19 @@ def done(transport: TransportResults) -> str:
     )
 
 
+def share(packets: int, transport: TransportResults) -> float:
+    """So many packets as a share of those sent, 0 to 1; nothing of none."""
+    return packets / transport.sent if transport.sent else 0.0
+
+
 def sent_again(transport: TransportResults) -> float:
     """Share of the packets sent that had been sent before, 0 to 1."""
-    return transport.sent_again / transport.sent if transport.sent else 0.0
+    return share(transport.sent_again, transport)
 
 
 def marked_share(transport: TransportResults) -> float:
     """Share of the packets sent that the switch marked, 0 to 1."""
-    return transport.marked / transport.sent if transport.sent else 0.0
+    return share(transport.marked, transport)
 
 
 def _count(number: int, one: str, more: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nic2core import senders
 from nic2core.explain.quantity import nanoseconds
 from nic2core.explain.use import one, work
 from nic2core.words import FAILED, failed, percent, stage, three, time, usable_credits, what_for
@@ -118,7 +119,8 @@ def _dropped_outside(result: Record) -> str:
     transport = result.data.transport
     if transport is None or transport.dropped_switch == 0:
         return ""
-    return f" {percent(transport.dropped_switch / transport.sent)} are dropped by the switch."
+    dropped = percent(senders.share(transport.dropped_switch, transport))
+    return f" {dropped} are dropped by the switch."
 
 
 def _control(result: Record) -> str:
@@ -136,10 +138,11 @@ def _control(result: Record) -> str:
         delays += (
             f", and {outside} outside, where its target is {target} and what it scales that by"
         )
-    again = f", {percent(transport.sent_again / transport.sent)} are sent again"
+    if transport.sent_again:
+        delays += f", {percent(senders.sent_again(transport))} are sent again"
     return (
         "the senders' congestion control holds the load back: its windows are "
-        f"{three(transport.mean_window)} packets, {delays}{again if transport.sent_again else ''}"
+        f"{three(transport.mean_window)} packets, {delays}"
     )
 
 

@@ -19,6 +19,7 @@ from nic2core.explain.quantity import times
 from nic2core.explain.queues import Queue, by_queue, fullest, more
 from nic2core.explain.use import Use, work
 from nic2core.models import Scenario
+from nic2core.report.path import picture
 from nic2core.verdict import limit, verdict
 
 if TYPE_CHECKING:
@@ -263,6 +264,10 @@ def test_packets_wait_behind_one_whose_descriptor_is_read() -> None:
     assert result.model.rate == pytest.approx(result.mpps, rel=0.02)
     assert "and all behind it, also those of other queues" in verdict(result)
     assert next(s for s in result.stages if s.stage == "rx-fetches").load > 0.98
+    # They are drawn in place of the rings.
+    drawn = {gauge.title: gauge.badge for gauge in picture(result).gauges}
+    assert drawn["RX reads"] == "LIMITS"
+    assert "RX descriptors" not in drawn
 
 
 SHORT = {"run.warmup": "1 ms", "run.duration": "1 ms", "run.sample": "100 us"}

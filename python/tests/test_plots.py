@@ -47,8 +47,9 @@ def test_each_run_has_its_colour_in_every_panel(ddio: Result, sweeper: Result) -
     for line in figure.data:
         run = 0 if line.legendgroup == ddio.label else 1
         assert line.line.color == palette.run(run)
-    shown = [line.name for line in figure.data if line.showlegend]
-    assert shown == [ddio.label, sweeper.label]
+    legend = [line for line in figure.data if line.showlegend]
+    assert [line.name for line in legend] == [ddio.label, sweeper.label]
+    assert all((line.line.dash, line.line.width) == ("solid", 1.6) for line in legend)
 
 
 def test_runs_with_and_without_congestion_control_can_be_compared(

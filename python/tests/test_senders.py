@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nic2core import rows, senders
+from nic2core import api, rows, senders
 from nic2core.differences import differences
 from nic2core.headline import headline, side_by_side
 from nic2core.report.page import report_html
 from nic2core.terminal import show_comparison, show_result
+from nic2core.verdict import verdict
 
 if TYPE_CHECKING:
     import pytest
@@ -124,3 +126,16 @@ def test_what_changes_tells_how_senders_recover(closed_loop: Result, ddio: Resul
     said = differences(closed_loop, replace(closed_loop, data=longer))
     assert "fast recoveries: 12.0 → 6.00 per ms (-50 %)" in said
     assert not [s for s in differences(ddio, closed_loop) if "recoveries" in s or "marked" in s]
+
+
+def test_senders_that_sent_nothing_meanwhile_can_be_told_of() -> None:
+    far = {"traffic.network.delay": "50 us", "traffic.senders": 1, "traffic.open_reads": 8}
+    one = {"machine.iommu.mode": "off", "tenants.0.cores.count": 1}
+    # Between two packets of a window far below one.
+    times = {"run.warmup": "1488 us", "run.duration": "40 us"}
+    with warnings.catch_warnings(action="ignore"):
+        result = api.run("host-congestion", far | one | times)
+    assert measured(result).sent == 0
+    assert result.held_back
+    assert "the senders' congestion control holds the load back" in verdict(result)
+    assert ("sent again", "0") in [(n.name, n.value) for n in headline(result)]

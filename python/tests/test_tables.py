@@ -87,7 +87,8 @@ def test_closed_loop_senders_have_a_row_per_delay(
     connections = result.tables.connections
     assert connections["sent"].sum() == result.data.transport.sent
     assert len(connections) == 12 * 40
-    assert connections["mean_rtt_ns"].null_count() < len(connections)
+    heard = connections["mean_rtt_ns"].is_not_null()
+    assert 0 < heard.sum() <= result.data.transport.acknowledged
     show_result(result)
     shown = capsys.readouterr().out
     for text in ("What closed-loop senders see", "round trip", "sent again"):

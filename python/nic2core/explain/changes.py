@@ -140,7 +140,8 @@ def _cores(factor: float, load: float) -> Callable[[Model], Model]:
             model = _more(domain, factor)(model)
         if "rx-fetches" in model.others:
             # The NIC takes packets in their order: by chance one comes for a queue that still reads
-            # when some sqrt(queues) others have come (as birthdays fall on the same day).
+            # when some sqrt(queues) others have come (as birthdays fall on the same day). A single
+            # queue that is always reading is the first of such a row.
             model = model.with_others("rx-fetches", sqrt(factor))
         return _crowd(model, factor, model.memory.own_misses)
 

@@ -93,8 +93,8 @@ def descriptor_reads(data: Results, scenario: dict[str, Any]) -> float:
 
     Of a queue there is one at a time, which could bring a whole batch: one that brought less found
     no more posted. And the NIC takes packets in their order: while the first waits for such a read,
-    those of other queues do, too. What is left then is the time in which it writes, or waits for
-    credits. Where reads wait for tags, these do, and the tags are to be named.
+    those of other queues do, too. What is left then is the time in which its link is busy, or in
+    which it waits for credits. Where reads wait for tags, these do, and the tags are to be named.
     """
     by_name = {d.domain: d for d in data.domains}
     reads = by_name["rx-fetches"]

@@ -70,7 +70,9 @@ def report_html(results: Sequence[Record]) -> str:
     panels, curve = _panels(results), _curves(results)
     drawn = panels if curve is None else [curve, *panels]
     figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in drawn}
-    return TEMPLATES.get_template("report.html.j2").render(
+    return TEMPLATES.get_template(
+        "report.html.j2"
+    ).render(
         title=_title(results),
         results=list(results),
         pictures=[svg(r, f"path{n}") for n, r in enumerate(results)],
@@ -90,8 +92,8 @@ def report_html(results: Sequence[Record]) -> str:
         side_by_side=side_by_side(results),
         summary=summary(*results) if len(results) == 2 else "",
         warnings=[(r, warning) for r in results for warning in doubts(r)],
-        keys=differing(results),
-        SHOWN=SHOWN,
+        keys=(keys := differing(results))[:SHOWN],
+        more_keys=len(keys[SHOWN:]),
         spreads=[_spreads(r) for r in results],
         scenarios=[json.dumps(r.scenario, indent=2) for r in results],
     )

@@ -27,7 +27,7 @@ SENDS = {
 """Stages of the way out. There is room for one: that which limits, else the first that there is."""
 
 RINGS = ("descriptors", "RX descriptors")
-"""The supply of receive descriptors, unless it is the reading of them that limits."""
+"""The supply of receive descriptors, unless reading them is what limits, or would be next to."""
 
 LETTER = 6.2
 """Mean width of a letter of the small text, in the drawing's units."""

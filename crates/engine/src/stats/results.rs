@@ -457,7 +457,7 @@ pub struct TenantResults {
     pub progress_mps: f64,
     /// LLC hits of its cores' demand accesses.
     pub llc_hits: u64,
-    /// LLC misses of its cores' demand accesses.
+    /// LLC misses of its cores' demand accesses, also of lines that were being prefetched from memory.
     pub llc_misses: u64,
     /// The application's own counters, by name.
     pub counters: BTreeMap<String, u64>,
