@@ -53,7 +53,7 @@ def _domains(scenario: dict[str, Any], results: Results) -> set[str]:
     """The domains without which a run of this scenario cannot be explained: `host/domains.rs`."""
     machine = scenario["machine"]
     needed = {"home-trackers", "read-queue", "write-queue", "dram"}
-    if scenario["tenants"]:
+    if any(tenant["cores"]["count"] for tenant in scenario["tenants"]):
         needed |= {"miss-registers", "cores"}
     if results.queues:
         needed |= {"nic-sram", "descriptors"}

@@ -153,8 +153,9 @@ class Tables:
         )
 
     def __repr__(self) -> str:
-        """The names and sizes, for people at a prompt."""
-        sizes = (f"{name} ({t.height} x {t.width})" for name, t in self.all().items())
+        """The names and sizes of those with rows, for people at a prompt."""
+        tables = self.all().items()
+        sizes = (f"{name} ({t.height} x {t.width})" for name, t in tables if t.height)
         return f"Tables: {', '.join(sizes)}"
 
     def all(self) -> dict[str, pl.DataFrame]:

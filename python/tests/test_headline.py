@@ -83,6 +83,17 @@ def test_benchmarks_beside_packets_are_shown_too() -> None:
     assert {"completed", "X-Mem (xmem)"} <= shown.keys()
 
 
+def test_a_benchmark_without_cores_is_the_baseline_of_a_comparison() -> None:
+    runs = sweep("explain-trackers", {"tenants.1.cores.count": [0, 8]}, overrides=SHORT)
+    rows = {number.name: shown for number, shown in side_by_side(runs.results)}
+    none, some = rows["STREAM (stream)"]
+    assert (none, float(some) > 10) == ("0", True)
+    # Even where its first core serves packets, they are not its own.
+    beside = api.run("explain-trackers", {"tenants.1.cores": {"first": 0, "count": 0}, **SHORT})
+    assert values(beside) == values(runs[0])
+    assert "0 accesses" not in report_html([beside])
+
+
 def test_a_run_without_packets_has_a_headline(packetless: Result) -> None:
     assert not OF_PACKETS & values(packetless).keys()
 

@@ -269,6 +269,21 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["tenants.0.name=batch"], "tenants.1.name", "a name that no other tenant has"),
     (&["tenants.0.name="], "tenants.0.name", "a name that no other tenant has"),
     (&["tenants.0.cores.count=0"], "tenants.0.cores.count", "at least 1"),
+    (
+        &["tenants.1.app={kind='l2fwd'}", "tenants.1.cores.count=0"],
+        "tenants.1.cores.count",
+        "at least 1",
+    ),
+    (
+        &[
+            "tenants.0.app={kind='xmem'}",
+            "tenants.1.app={kind='xmem'}",
+            "tenants.0.cores.count=0",
+            "tenants.1.cores.count=0",
+        ],
+        "tenants",
+        "at least one core of a tenant",
+    ),
     (&["tenants.0.cores.first=4"], "tenants.0.cores.first", "less than machine.core.count (4)"),
     (&["tenants.1.cores.count=2"], "tenants.1.cores.count", "1 to 1, because first is 3"),
     (&["tenants.1.cores.first=2"], "tenants.1.cores", "server has 3 from core 0"),

@@ -62,6 +62,7 @@ const STRICT: &[&str] = &["machine.iommu.mode=strict", "machine.iommu.pages.payl
 const REMOTE: &[&str] = &["queues.memory=remote"];
 const ONE_RANK: &[&str] = &["machine.dram.ranks=1"];
 const ONE_CORE: &[&str] = &["tenants.0.cores.count=1"];
+const NO_STREAM: &[&str] = &["tenants.1.cores.count=0"];
 const SPIKE: &[&str] = &[
     SMALL[0],
     SMALL[1],
@@ -204,6 +205,10 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
     ("explain-link", &[], "tenants.0.app.copy_instructions_per_line", "=999"),
     ("explain-link", ONE_CORE, "tenants.0.app.tables", "=per-core"),
     ("explain-link", L2FWD, "tenants.0.memory", "=remote"),
+    ("explain-trackers", NO_STREAM, "tenants.1.app", ".array=1 MiB"),
+    ("explain-trackers", NO_STREAM, "tenants.1.cores.first", "=2"),
+    ("explain-trackers", NO_STREAM, "tenants.1.llc_ways", "={ first = 0, count = 1 }"),
+    ("explain-trackers", NO_STREAM, "tenants.1.memory", "=remote"),
     ("explain-link", &["slo.p99=5 us"], "slo.p99_service_times", "=7"),
 ];
 

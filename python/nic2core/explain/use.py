@@ -69,7 +69,8 @@ def _accesses(tenant: TenantResults) -> float:
 
 def serves(data: Results, tenant: dict[str, Any]) -> bool:
     """Whether a tenant of the scenario takes packets: its cores have queues."""
-    return any(q.core == tenant["cores"]["first"] for q in data.queues)
+    cores = tenant["cores"]
+    return cores["count"] > 0 and any(q.core == cores["first"] for q in data.queues)
 
 
 def one(what: str) -> str:

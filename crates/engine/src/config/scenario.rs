@@ -43,7 +43,12 @@ impl Scenario {
     pub fn uses_remote_memory(&self) -> bool {
         let remote = |memory| memory == MemoryNode::Remote;
         self.traffic.is_some() && remote(self.queues.memory)
-            || self.tenants.iter().any(|t| t.app.has_data() && remote(t.memory))
+            || self.tenants.iter().any(|t| t.runs() && t.app.has_data() && remote(t.memory))
+    }
+
+    /// Whether any tenant has a core.
+    pub fn runs_on_cores(&self) -> bool {
+        self.tenants.iter().any(Tenant::runs)
     }
 }
 
@@ -66,13 +71,20 @@ pub struct Tenant {
     pub memory: MemoryNode,
 }
 
+impl Tenant {
+    /// Whether it has a core.
+    pub fn runs(&self) -> bool {
+        self.cores.count > 0
+    }
+}
+
 /// Consecutive cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoreRange {
     /// The first core, from 0.
     pub first: u32,
-    /// How many.
+    /// How many; of a memory benchmark also none, as the baseline of a comparison.
     pub count: u32,
 }
 

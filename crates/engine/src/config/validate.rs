@@ -115,6 +115,8 @@ fn check_tenants(check: &mut Check, scenario: &Scenario) {
     let Scenario { machine, tenants, .. } = scenario;
     if tenants.is_empty() && scenario.dma_bench.is_none() {
         check.refuse("tenants", "[]", "at least one [[tenants]] table, or a dma_bench");
+    } else if !scenario.runs_on_cores() && scenario.dma_bench.is_none() {
+        check.refuse("tenants", "no cores at all", "at least one core of a tenant, or a dma_bench");
     }
     for (i, tenant) in tenants.iter().enumerate() {
         let name_key = format!("tenants.{i}.name");
@@ -131,10 +133,16 @@ fn check_tenants(check: &mut Check, scenario: &Scenario) {
         }
         let key = format!("tenants.{i}.cores");
         let CoreRange { first, count } = tenant.cores;
-        check_range(check, &key, first, count, machine.core.count, "machine.core.count");
+        // A benchmark without cores is the baseline of a comparison.
+        if tenant.runs() || tenant.app.serves_packets() {
+            check_range(check, &key, first, count, machine.core.count, "machine.core.count");
+        }
         let overlaps = |other: &&Tenant| {
             let (a, b) = (tenant.cores, other.cores);
-            end(a.first, a.count) > u64::from(b.first) && end(b.first, b.count) > u64::from(a.first)
+            let both_run = tenant.runs() && other.runs();
+            both_run
+                && end(a.first, a.count) > u64::from(b.first)
+                && end(b.first, b.count) > u64::from(a.first)
         };
         if let Some(other) = tenants[..i].iter().find(overlaps) {
             let CoreRange { first: f, count: n } = other.cores;

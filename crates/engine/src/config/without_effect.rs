@@ -91,11 +91,11 @@ impl Found<'_> {
 
     /// `machine.core` to `machine.noc`.
     fn processor(&mut self) {
-        let Scenario { machine, tenants, .. } = self.scenario;
+        let machine = &self.scenario.machine;
         let keys = ["dispatch_width", "reorder_window", "l1_miss_registers", "store_buffer"];
-        let no_tenant = "no tenant runs on a core";
-        self.add(tenants.is_empty(), "machine.core", &keys, no_tenant);
-        self.add(tenants.is_empty(), "machine", &["l1d", "l2"], no_tenant);
+        let (idle, no_tenant) = (!self.scenario.runs_on_cores(), "no tenant runs on a core");
+        self.add(idle, "machine.core", &keys, no_tenant);
+        self.add(idle, "machine", &["l1d", "l2"], no_tenant);
         let because = "machine.l2.prefetch is \"none\"";
         self.add(machine.l2.prefetch == Prefetch::None, "machine.l2", &["superqueue"], because);
         let llc = &machine.llc;
@@ -118,7 +118,7 @@ impl Found<'_> {
 
     /// `machine.dram` and `machine.numa`.
     fn memory(&mut self) {
-        let Scenario { machine, tenants, .. } = self.scenario;
+        let machine = &self.scenario.machine;
         let dram = &machine.dram;
         let off = dram.refresh == Refresh::Off;
         let because = "machine.dram.refresh is \"off\"";
@@ -131,7 +131,7 @@ impl Found<'_> {
         self.add(all, "machine.dram", &["device_width"], because);
         let other_rank = ["timings.rank_switch", "timings.rd_to_wr_other_rank"];
         self.add(dram.ranks == 1, "machine.dram", &other_rank, "machine.dram.ranks is 1");
-        let nothing_written = tenants.is_empty() && self.bench_reads;
+        let nothing_written = !self.scenario.runs_on_cores() && self.bench_reads;
         let drains =
             ["write_queue", "drain_high_percent", "drain_low_percent", "reads_between_drains"];
         self.add(nothing_written, "machine.dram", &drains, "nothing is written to memory");
@@ -284,6 +284,11 @@ impl Found<'_> {
     /// `tenants.N`.
     fn tenants(&mut self) {
         for (i, tenant) in self.scenario.tenants.iter().enumerate() {
+            if !tenant.runs() {
+                let keys = ["app", "cores.first", "llc_ways", "memory"];
+                self.add(true, &format!("tenants.{i}"), &keys, "the tenant has no cores");
+                continue;
+            }
             let app = format!("tenants.{i}.app");
             let (one, of_one) = (tenant.cores.count == 1, "the tenant has one core");
             match &tenant.app {
