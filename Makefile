@@ -6,7 +6,7 @@ SHELL := /bin/bash
 BIN := .venv/bin
 # What the extension module is built from: a change in any of them rebuilds it.
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock \
-                rust-toolchain.toml pyproject.toml
+                rust-toolchain.toml .cargo/config.toml pyproject.toml scripts/build.sh
 STAMPS := .venv/stamps
 # .cargo/config.toml builds for processors with AVX2; on an older one we build for that.
 ifeq ($(shell uname -m):$(shell grep -cwm1 avx2 /proc/cpuinfo),x86_64:0)

@@ -169,7 +169,7 @@ class Llc(Model):
     home_trackers: UInt32
     """Transactions that the home agents can have under way: reads of memory, for cores, prefetchers
     and devices together, and write-backs that wait for room in the write queue of their channel.
-    While there are so many, the LLC takes no requests.
+    While there are so many, the LLC takes no requests of cores and no DMA writes.
     """
     memory_latency: Duration = "0 ps"
     """Time that a line read from memory takes between memory controller and LLC, beside the latency
@@ -829,7 +829,7 @@ class DmaBench(Model):
 Policy: TypeAlias = Literal["dma", "ddio", "ideal-ddio"]
 """A placement policy for DMA writes of the NIC. `dma`: To memory; cached copies are invalidated.
 `ddio`: To the LLC: updated in place if present anywhere, else allocated in the I/O ways.
-`ideal-ddio`: To an infinite cache of its own: no network data ever takes part in the LLC or in
+`ideal-ddio`: To an infinite cache of its own: no received packet ever takes part in the LLC or in
 memory traffic (Sweeper paper, section III).
 """
 
@@ -1105,7 +1105,7 @@ class CoreRange(Model):
     first: UInt32
     """The first core, from 0."""
     count: UInt32
-    """How many."""
+    """How many; of a memory benchmark also none, as the baseline of a comparison."""
 
 
 class WayRange(Model):
@@ -1147,7 +1147,9 @@ class Run(Model):
     duration: Duration
     """Simulated time that is measured."""
     sample: Duration = "20 us"
-    """Spacing of the time series."""
+    """Spacing of the time series. What is left of `duration` behind the last whole one is in no
+    sample.
+    """
 
 
 class Slo(Model):

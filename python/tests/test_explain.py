@@ -98,6 +98,20 @@ def test_trackers_that_stream_takes_limit_dma() -> None:
     assert plenty.model.cause != "home-trackers"
 
 
+def test_what_the_engine_does_not_simulate_is_not_offered() -> None:
+    short = {"run.warmup": "100 us", "run.duration": "100 us"}
+
+    def offered(overrides: dict[str, Any], scenario: str = "explain-link") -> set[str]:
+        return {h.change.domain for h in api.run(scenario, {**overrides, **short}).helps}
+
+    assert {"pcie", "cores"} <= offered({})
+    assert "pcie" not in offered({"machine.pcie.generation": 5})
+    cores = {"machine.core.count": 32, "tenants.0.cores.count": 32, "machine.llc.index": "hashed"}
+    assert "cores" not in offered(cores)
+    widths = [{"machine.noc.port_width": width} for width in ("512 B", "1024 B")]
+    assert ["nic-port" in offered(width, "sweeper-l3fwd") for width in widths] == [True, False]
+
+
 UNEVEN = {"traffic.flows": 4, "traffic.sizes.size": "64 B", "tenants.0.app.packet_instructions": 50,
           "run.warmup": "200 us", "run.duration": "400 us"}  # fmt: skip
 """Of four flows RSS makes one queue two, two others one each, and the last none."""

@@ -139,64 +139,14 @@ pub fn find_peak(
     };
     let measured = measured(scenario)?;
     let countable = (u128::from(MIN_PACKETS) * PS_PER_S).div_ceil(measured.0.into()) as u64;
-    let mut search = Search { scenario, measured, watch, probes: Vec::new() };
-    let mut next = (rate.0 / 2).max(1);
-    if next < countable {
-        return Err(too_few(scenario, Rate(next)));
-    }
-    let mut host = search.warm(&cold, Rate(next))?;
-    let results = host.results().map_err(PeakError::Balance)?;
-    if link_is_full(&results) {
-        next = (results.packets.offered_mpps * 1e6 * BELOW_LINK_PERCENT / 100.0) as u64;
-        if next < countable {
-            return Err(too_few(scenario, Rate(next.max(1))));
-        }
-        host = search.warm(&cold, Rate(next))?;
-    }
+    let mut search = Search { scenario, measured, countable, watch, probes: Vec::new() };
+    let (host, first) = search.warm_below(&cold, rate)?;
     drop(cold);
-
-    let lowest = countable.max(next / LOWEST_DIVISOR);
-    let mut good: Option<(u64, Outcome)> = None;
-    let mut bad: Option<(u64, Outcome)> = None;
-    loop {
-        let outcome = search.probe(&host, Rate(next))?;
-        let full = link_is_full(&outcome.results);
-        if outcome.failed_by.is_none() {
-            good = Some((next, outcome));
-            if full && bad.is_none() {
-                break;
-            }
-        } else {
-            if full {
-                // What came is what the link carries.
-                let floor = good.as_ref().map_or(1, |(g, _)| g + 1);
-                next = next.min((outcome.probe.offered_mpps * 1e6) as u64).max(floor);
-            }
-            bad = Some((next, outcome));
-        }
-        next = match (&good, &bad) {
-            (Some((g, _)), None) => (g * 5 / 4).max(g + 1),
-            (None, Some((b, failed))) => {
-                let next = b * 4 / 5;
-                if next < lowest {
-                    return Err(search.unreachable(failed, Rate(*b), lowest == countable));
-                }
-                next
-            }
-            (Some((g, _)), Some((b, _))) => {
-                if (b - g) * 100 <= g * RESOLUTION_PERCENT || b - g == 1 {
-                    break;
-                }
-                g.midpoint(*b)
-            }
-            (None, None) => unreachable!("a probe holds or fails"),
-        };
-    }
-    let Some((_, good)) = good else { unreachable!("the search ends with a rate that holds") };
+    let (good, bad) = search.bracket(&host, first)?;
     Ok(Peak {
         peak_mpps: good.probe.completed_mpps,
-        fails_at_mpps: bad.as_ref().map(|(_, bad)| bad.probe.offered_mpps),
-        failed_by: bad.and_then(|(_, bad)| bad.failed_by).unwrap_or("link").into(),
+        fails_at_mpps: bad.as_ref().map(|bad| bad.probe.offered_mpps),
+        failed_by: bad.and_then(|bad| bad.failed_by).unwrap_or("link").into(),
         probes: search.probes,
         results: good.results,
     })
@@ -247,6 +197,8 @@ fn too_few(scenario: &Scenario, rate: Rate) -> PeakError {
 struct Search<'a, 'w> {
     scenario: &'a Scenario,
     measured: Ps,
+    /// The lowest rate at which enough packets come in that time, packets a second.
+    countable: u64,
     watch: &'a mut Watch<'w>,
     probes: Vec<Probe>,
 }
@@ -262,6 +214,73 @@ impl Search<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The server warmed where the search begins, and the rate of that: half of the scenario's, or below what
+    /// the link carries.
+    fn warm_below(&mut self, cold: &Host, rate: Rate) -> Result<(Host, u64), PeakError> {
+        let half = Rate((rate.0 / 2).max(1));
+        if half.0 < self.countable {
+            return Err(too_few(self.scenario, half));
+        }
+        let host = self.warm(cold, half)?;
+        let results = host.results().map_err(PeakError::Balance)?;
+        if !link_is_full(&results) {
+            return Ok((host, half.0));
+        }
+        let below = Rate((results.packets.offered_mpps * 1e6 * BELOW_LINK_PERCENT / 100.0) as u64);
+        if below.0 < self.countable {
+            return Err(too_few(self.scenario, Rate(below.0.max(1))));
+        }
+        Ok((self.warm(cold, below)?, below.0))
+    }
+
+    /// The highest rate found that holds, and the lowest that fails, unless the link is full first.
+    fn bracket(
+        &mut self,
+        warm: &Host,
+        first: u64,
+    ) -> Result<(Outcome, Option<Outcome>), PeakError> {
+        let lowest = self.countable.max(first / LOWEST_DIVISOR);
+        let mut next = first;
+        let mut good: Option<(u64, Outcome)> = None;
+        let mut bad: Option<(u64, Outcome)> = None;
+        loop {
+            let outcome = self.probe(warm, Rate(next))?;
+            let full = link_is_full(&outcome.results);
+            if outcome.failed_by.is_none() {
+                good = Some((next, outcome));
+                if full && bad.is_none() {
+                    break;
+                }
+            } else {
+                if full {
+                    // What came is what the link carries.
+                    let floor = good.as_ref().map_or(1, |(g, _)| g + 1);
+                    next = next.min((outcome.probe.offered_mpps * 1e6) as u64).max(floor);
+                }
+                bad = Some((next, outcome));
+            }
+            next = match (&good, &bad) {
+                (Some((g, _)), None) => (g * 5 / 4).max(g + 1),
+                (None, Some((b, failed))) => {
+                    let next = b * 4 / 5;
+                    if next < lowest {
+                        return Err(self.unreachable(failed, Rate(*b), lowest == self.countable));
+                    }
+                    next
+                }
+                (Some((g, _)), Some((b, _))) => {
+                    if (b - g) * 100 <= g * RESOLUTION_PERCENT || b - g == 1 {
+                        break;
+                    }
+                    g.midpoint(*b)
+                }
+                (None, None) => unreachable!("a probe holds or fails"),
+            };
+        }
+        let Some((_, good)) = good else { unreachable!("the search ends with a rate that holds") };
+        Ok((good, bad.map(|(_, bad)| bad)))
     }
 
     /// The server after its warm-up at a rate.

@@ -25,6 +25,20 @@ impl Serial {
         if self.free_at < now {
             (self.free_at, self.rest) = (now, 0);
         }
+        self.append(bits)
+    }
+
+    /// A message whose last bit would be out at `due` if it had the line for itself: when that is out.
+    pub(crate) fn ends(&mut self, due: Ps, bits: u64) -> Ps {
+        let free_at = self.append(bits);
+        if due >= free_at {
+            (self.free_at, self.rest) = (due, 0);
+        }
+        self.free_at
+    }
+
+    /// So many bits follow what the line has been given.
+    fn append(&mut self, bits: u64) -> Ps {
         let time = u128::from(bits) * PS_PER_S + self.rest;
         self.free_at += Ps((time / self.rate) as u64);
         self.rest = time % self.rate;

@@ -38,11 +38,6 @@ impl Ps {
         self.0 as f64 / 1e3
     }
 
-    /// For reports only: the span in seconds.
-    pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 / 1e12
-    }
-
     /// The span since `earlier`, or zero if `earlier` is later.
     pub const fn saturating_sub(self, earlier: Ps) -> Ps {
         Ps(self.0.saturating_sub(earlier.0))

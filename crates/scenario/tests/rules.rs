@@ -58,14 +58,17 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "machine.nic.write_credits",
         "at least 64, the lines of",
     ),
-    (&["machine.nic.read_credits=0"], "machine.nic.read_credits", "at least 1"),
-    (&["machine.nic.descriptor_batch=0"], "machine.nic.descriptor_batch", "at least 1"),
-    (&["machine.nic.tx_descriptor_batch=0"], "machine.nic.tx_descriptor_batch", "at least 1"),
+    (&["machine.nic.read_credits=0"], "machine.nic.read_credits", "1 to 8192"),
+    (&["machine.nic.read_credits=8193"], "machine.nic.read_credits", "1 to 8192"),
+    (&["machine.nic.descriptor_batch=0"], "machine.nic.descriptor_batch", "1 to 256"),
+    (&["machine.nic.tx_descriptor_batch=0"], "machine.nic.tx_descriptor_batch", "1 to 256"),
     (&["machine.nic.completions_per_write=0"], "machine.nic.completions_per_write", "at least 1"),
     (&["machine.pcie.generation=2"], "machine.pcie.generation", "3 to 5"),
     (&["machine.pcie.lanes=12"], "machine.pcie.lanes", "1, 2, 4, 8, 16"),
     (&["machine.pcie.max_payload=100 B"], "machine.pcie.max_payload", "128 B, 256 B, 512 B"),
     (&["machine.pcie.max_read_request=8 KiB"], "machine.pcie.max_read_request", "4 KiB"),
+    (&["machine.pcie.latency=2 ms"], "machine.pcie.latency", "0 ps to 1 ms"),
+    (&["machine.pcie.credit_return=2 ms"], "machine.pcie.credit_return", "0 ps to 1 ms"),
     (&["machine.pcie.posted_credits=0"], "machine.pcie.posted_credits", "at least 1"),
     (&["machine.pcie.non_posted_credits=0"], "machine.pcie.non_posted_credits", "at least 1"),
     (&["machine.dram.channels=0"], "machine.dram.channels", "1 to 64"),
@@ -291,7 +294,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["tenants.1.llc_ways.first=6"], "tenants.1.llc_ways.first", "less than machine.llc.ways (6)"),
     (&["tenants.0.memory=remote"], "tenants.0.memory", "no other socket"),
     (&["queues.memory=remote"], "queues.memory", "no other socket"),
-    (&["machine.llc.home_trackers=0"], "machine.llc.home_trackers", "1 to 65535"),
+    (&["machine.llc.home_trackers=0"], "machine.llc.home_trackers", "1 to 16384"),
     (
         &["machine.numa={links=0,link_bandwidth='9 Gbps',latency='1 ns'}"],
         "machine.numa.links",
@@ -302,7 +305,11 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["run.sample=0 ps"], "run.sample", "at least 5 ns"),
     (&["slo.p99_service_times=0"], "slo.p99_service_times", "at least 1"),
     (&["slo.p99=0 us"], "slo.p99", "1 ps to 1000 s"),
-    (&["slo.drops=101 %"], "slo.drops", "0 % to 100 %"),
+    (&["slo.drops=100 %"], "slo.drops", "0 % to 99 %"),
+    (&["machine.l1d.latency_cycles=100001"], "machine.l1d.latency_cycles", "0 to 100000"),
+    (&["machine.l2.latency_cycles=100001"], "machine.l2.latency_cycles", "0 to 100000"),
+    (&["machine.llc.latency_cycles=100001"], "machine.llc.latency_cycles", "0 to 100000"),
+    (&["machine.noc.latency_cycles=100001"], "machine.noc.latency_cycles", "0 to 100000"),
 ];
 
 #[test]
@@ -316,6 +323,20 @@ fn each_rule_blames_its_key_and_says_what_is_allowed() {
         let error = of_key.unwrap_or_else(|| panic!("{sets:?} blames {key}, not {errors}"));
         assert!(error.allowed.contains(allowed), "{sets:?}: {error}");
     }
+}
+
+#[test]
+fn the_tables_of_a_forwarder_count_as_data() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kvs.toml");
+    let with = |tables: &str| {
+        let app = format!("tenants.0.app={{kind='l3fwd', tables='{tables}', rules=1048576}}");
+        // 124 GiB of buffers for four cores; the tables of three may take a GiB each.
+        let sets = [app, "queues.pool_buffers=8100000".into(), "queues.buffer_size=4 KiB".into()];
+        load(&Disk, &path, &sets, &[])
+    };
+    with("shared").expect("they fit once");
+    let errors = with("per-core").expect_err("three times they do not");
+    assert_eq!(errors.0[0].key.as_deref(), Some("queues.pool_buffers"), "{errors}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from math import ceil, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.quantity import times
+from nic2core.explain.quantity import size_bytes, times
 from nic2core.explain.queues import OF_QUEUES, by_queue, more
 from nic2core.explain.use import serves, work
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 MAX_LANES = 16
 """The widest PCIe link there is: beyond it, the next generation."""
+
+MAX_GENERATION, MAX_PORT_BYTES, MAX_CORES = 5, 1024, 32
+"""What the engine simulates at most; more is not offered."""
 
 EVEN = 0.8
 """Mean of the cores' time over that of the busiest, up to which it is the flows that are few."""
@@ -198,7 +201,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         if pcie["lanes"] < MAX_LANES:
             sets = {"machine.pcie.lanes": 2 * pcie["lanes"]}
             yield Change("pcie", f"{2 * pcie['lanes']} lanes", sets, _wider("pcie"))
-        else:
+        elif pcie["generation"] < MAX_GENERATION:
             sets = {"machine.pcie.generation": pcie["generation"] + 1}
             yield Change("pcie", f"generation {pcie['generation'] + 1}", sets, _wider("pcie"))
         for domain, key in (
@@ -210,7 +213,8 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     elif "port_width" in machine["noc"]:
         width = times(machine["noc"]["port_width"], 2)
         sets = {"machine.noc.port_width": width}
-        yield Change("nic-port", f"{width} a cycle", sets, _wider("nic-port"))
+        if size_bytes(width) <= MAX_PORT_BYTES:
+            yield Change("nic-port", f"{width} a cycle", sets, _wider("nic-port"))
     if machine.get("iommu") is not None:
         apply = _without_iommu(data)
         yield Change("iommu", "no misses (no IOMMU)", {"machine.iommu": None}, apply)
@@ -281,6 +285,8 @@ def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
             before, after = before + count, after + count + more
         last = max(last, first + count + more)
     machine = scenario["machine"]
+    if last > MAX_CORES:
+        return
     if last > machine["core"]["count"]:
         sets["machine.core.count"] = last
         if machine["llc"].get("slices") is None:

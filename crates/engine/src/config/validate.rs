@@ -239,7 +239,8 @@ fn check_memory(check: &mut Check, scenario: &Scenario) {
                         |t: &ClosedLoopConfig| u128::from(t.read.0) * u128::from(t.open_reads);
                     closed_loop.map_or(0, |t| cores * u128::from(t.senders) * open(t))
                 }
-                AppConfig::L2fwd(_) | AppConfig::L3fwd(_) => 0,
+                AppConfig::L3fwd(l3fwd) => u128::from(l3fwd.bytes(tenant.cores.count)),
+                AppConfig::L2fwd(_) => 0,
             };
     }
     let bench = scenario.dma_bench.as_ref().map_or(0, |bench| u128::from(bench.window.0));

@@ -230,12 +230,14 @@ impl Core {
         true
     }
 
-    /// The line of a miss register is here at `at`.
+    /// The line of a miss register is here at `at`. It does not count as an access if it is no memory, but
+    /// an answer of a device.
     pub(crate) fn complete(
         &mut self,
         memory: &mut Memory,
         register: u16,
         at: Ps,
+        counts: bool,
         ask: &mut impl FnMut(Ps, Ask),
     ) {
         let ready = self.slots.ticks_until(at);
@@ -251,8 +253,10 @@ impl Core {
             let queue = if waiter.store { &mut *stores } else { &mut *window };
             queue.complete(waiter.entry, ready);
         });
-        self.accesses += accesses;
-        self.access_slots += slots;
+        if counts {
+            self.accesses += accesses;
+            self.access_slots += slots;
+        }
         if arrived.again {
             ask(self.slots.at(ready + self.latencies.to_llc), Ask::Request(register));
         }

@@ -20,7 +20,7 @@ pub(super) struct Waiter {
 /// Registers that are searched at once: as many as most cores have.
 const LANES: usize = 16;
 
-/// Accesses that may wait for one line; more stall dispatch.
+/// Accesses that may wait for one line, as many as it has words; more stall dispatch.
 const WAITERS: usize = 8;
 
 /// A miss register.

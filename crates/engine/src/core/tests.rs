@@ -44,7 +44,7 @@ impl Bench {
         change(&mut machine);
         let dram = Dram::new(&machine.dram).expect("the DRAM of the tests is one");
         let ways = vec![u32::MAX; machine.core.count as usize];
-        let memory = Memory::new(&machine.hierarchy(), Policy::Ddio, dram, ways, 0b11, 1 << 20);
+        let memory = Memory::new(&machine.hierarchy(), Policy::Ddio, dram, ways, 0b11, 1 << 20, 1);
         let core = Core::new(&machine.core, &machine.hierarchy(), 0, false);
         Bench { core, memory, requests: Vec::new(), most: 0, step: None, cycle_ps: 500 }
     }
@@ -62,7 +62,7 @@ impl Bench {
             let (at, register) = self.requests.swap_remove(i);
             self.fill(register);
             let requests = &mut self.requests;
-            self.core.complete(&mut self.memory, register, at, &mut |at, ask| {
+            self.core.complete(&mut self.memory, register, at, true, &mut |at, ask| {
                 requests.extend(data_of(at, ask));
             });
         }

@@ -43,9 +43,10 @@ impl Host {
     /// Keeps the backlog of a queue at its depth. The generator watches the receive queue, from which a
     /// core takes a burst at a time, and never has more than two of them on their way through the NIC:
     /// what is missing beyond those follows when they have become visible. (More would wait in the NIC,
-    /// which is not where the backlog is meant to be.)
-    pub(super) fn top_up(&mut self, queue: usize) {
-        let Some(Source::Backlog { depth, .. }) = self.source else { return };
+    /// which is not where the backlog is meant to be.) What finds no room in the SRAM follows when there is
+    /// some, and what finds no descriptor when the driver has posted one. Returns whether all found room.
+    pub(super) fn top_up(&mut self, queue: usize) -> bool {
+        let Some(Source::Backlog { depth, .. }) = self.source else { return true };
         let on_their_way = 2 * self.scenario.queues.burst;
         let q = &self.queues[queue];
         let in_nic = q.backlog.saturating_sub(q.visible.len() as u32 + q.taken);
@@ -53,7 +54,23 @@ impl Host {
             let mut arrival = self.draw_for(queue);
             self.queues[queue].backlog += 1;
             arrival.bytes = self.frame_bytes(&arrival, queue as u16);
-            self.accept(self.events.now(), arrival, queue as u16);
+            if !self.accept(self.events.now(), arrival, queue as u16) {
+                if !std::mem::replace(&mut self.queues[queue].without_room, true) {
+                    self.rx.without_room.push_back(queue as u16);
+                }
+                return false;
+            }
+        }
+        true
+    }
+
+    /// There is room in the SRAM again: for the backlogs that found none, one after the other.
+    pub(super) fn top_up_without_room(&mut self) {
+        while let Some(queue) = self.rx.without_room.pop_front() {
+            self.queues[queue as usize].without_room = false;
+            if !self.top_up(queue as usize) {
+                return;
+            }
         }
     }
 
@@ -67,14 +84,17 @@ impl Host {
         if flows.is_empty() { draw.draw(now) } else { draw.draw_among(now, flows) }
     }
 
-    /// A packet is at the NIC.
-    fn accept(&mut self, now: Ps, arrival: Arrival, queue: u16) {
+    /// A packet is at the NIC. Returns whether it found room.
+    fn accept(&mut self, now: Ps, arrival: Arrival, queue: u16) -> bool {
         let seq = self.rx.next_seq;
         self.rx.next_seq += 1;
-        match self.admit(now, arrival, queue, seq) {
-            Some(_) => self.receive(now),
-            None => self.lose_backlog(queue),
+        let admitted = self.admit(now, arrival, queue, seq).is_some();
+        if admitted {
+            self.receive(now);
+        } else {
+            self.lose_backlog(queue);
         }
+        admitted
     }
 
     /// Takes a packet into the SRAM; nothing if it is dropped because it finds no room.

@@ -214,8 +214,15 @@ impl Host {
             });
         }
         let lines = (needed.0 / LINE_BYTES) as usize;
-        let memory =
-            Memory::new(&machine.hierarchy(), placement.policy, dram, core_ways, io_ways, lines);
+        let memory = Memory::new(
+            &machine.hierarchy(),
+            placement.policy,
+            dram,
+            core_ways,
+            io_ways,
+            lines,
+            scenario.run.seed,
+        );
         let queue_count = queues.len() as u32;
         let mut host = Host {
             events: Events::default(),

@@ -64,6 +64,7 @@ impl Host {
             self.meters.leave_sram(now, bytes);
             self.events.push(done, Event::Visible { packet });
         }
+        self.top_up_without_room();
     }
 }
 

@@ -245,6 +245,21 @@ mod tests {
     }
 
     #[test]
+    fn waiting_for_an_invalidation_is_no_access_of_memory() {
+        let amat = |invalidation: &str| {
+            let (r, iommu) = forwarding("strict", 1, &json!({ "invalidation": invalidation }));
+            let llc = r.caches.iter().find(|c| c.level == "llc" && c.kind == "descriptor");
+            let requests = llc.map_or(0, |c| c.hits + c.misses);
+            // Two invalidations a packet, but one completion to be read.
+            let asked = iommu.invalidations.expect("it unmaps");
+            assert!(requests < 2 * asked, "{requests} requests, {asked} invalidations");
+            r.amat_ns.expect("there are accesses")
+        };
+        let (short, long) = (amat("10 ns"), amat("20 us"));
+        assert!(long < 3.0 * short, "{short} and {long} ns");
+    }
+
+    #[test]
     fn an_old_mapping_is_flushed_though_few_have_gathered() {
         let never = forwarding("deferred", 1, &json!({ "flush_after": 1_000_000 })).1;
         assert_eq!(never.invalidations, Some(0));

@@ -382,7 +382,8 @@ impl Host {
         let (line, kind, exclusive) = self.cores[core as usize].core.miss(register);
         if self.asks_for_invalidation(line) {
             let at = self.invalidated(now, core);
-            self.deliver(now, core, register, at);
+            self.memory.counts.forget_miss(kind);
+            self.answer(now, core, register, at, false);
             return;
         }
         let memory = &mut self.memory;
@@ -393,9 +394,15 @@ impl Host {
 
     /// A core has the line of a miss register at `at`.
     fn deliver(&mut self, now: Ps, core: u16, register: u16, at: Ps) {
+        self.answer(now, core, register, at, true);
+    }
+
+    /// The same; what does not come out of the memory system does not count as an access.
+    #[inline]
+    fn answer(&mut self, now: Ps, core: u16, register: u16, at: Ps, counts: bool) {
         let c = &mut self.cores[core as usize];
         let events = &mut self.events;
-        c.core.complete(&mut self.memory, register, at, &mut |at, ask| {
+        c.core.complete(&mut self.memory, register, at, counts, &mut |at, ask| {
             events.push(at, Event::asked(core, ask));
         });
         if !c.scheduled && !c.idle && !c.core.is_blocked() {

@@ -26,6 +26,8 @@ pub(super) struct Receiver {
     pub(super) completions_per_write: u32,
     /// Queues whose gathered completions are to be written now.
     pub(super) due: VecDeque<u16>,
+    /// Queues whose backlog found no room in the SRAM.
+    pub(super) without_room: VecDeque<u16>,
     pub(super) next_seq: u64,
 }
 
@@ -41,6 +43,7 @@ impl Receiver {
             descriptor_batch: machine.nic.descriptor_batch,
             completions_per_write: machine.nic.completions_per_write,
             due: VecDeque::new(),
+            without_room: VecDeque::new(),
             next_seq: 0,
         }
     }
@@ -154,6 +157,7 @@ impl Host {
         q.counts.unfetched.enter(now, descriptors.into());
         self.fetch_descriptors(queue as usize);
         self.receive(now);
+        self.top_up(queue as usize);
     }
 
     /// The NIC fetches descriptors of a queue ahead of their use.

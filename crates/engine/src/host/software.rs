@@ -1,21 +1,125 @@
 //! What the software on a core does: the poll-mode driver around the applications.
 
-use super::Host;
+use super::mapping::RunTimeMapping;
+use super::packets::Packet;
 use super::timeline::Point;
-use crate::apps::{App, Packet, Verdict};
+use super::{Event, Host};
+use crate::apps::{App, Packet as Received, Verdict};
 use crate::core::op::{Dep, Mark, Op, Ops};
-use crate::iommu::Mapping;
+use crate::iommu::{Iommu, Mapping};
 use crate::memory::line::LineKind;
 use crate::nic::config::Queues;
 use crate::nic::queue::Queue;
+use crate::slots::Slots;
 use crate::time::Ps;
 
-/// The driver posts a packet for transmission.
-fn post(now: Ps, q: &mut Queue, config: &Queues, packet: u32, ops: &mut Ops) {
-    q.take_tx(now);
-    ops.store(q.tx_ring.advance(), LineKind::Descriptor, Dep::Free);
-    ops.compute(config.tx_instructions);
-    ops.push(Op::Mark { mark: Mark::Transmit, packet });
+/// The poll-mode driver of a queue, while it writes a stretch of operations of its core.
+struct Driver<'a> {
+    now: Ps,
+    core: u16,
+    config: &'a Queues,
+    q: &'a mut Queue,
+    ops: &'a mut Ops,
+    /// What maps and unmaps buffers at run time.
+    mapper: Option<(&'a mut RunTimeMapping, &'a mut Iommu<Event>)>,
+}
+
+impl Driver<'_> {
+    fn map(&mut self) {
+        if let Some((mapper, _)) = &mut self.mapper {
+            mapper.map(self.ops);
+        }
+    }
+
+    /// Takes back the transmit descriptors of what a completion reports as sent, and says how many. The
+    /// data was mapped as `sent_from`.
+    fn reap(&mut self, sent_from: Mapping) -> u32 {
+        if let Some((mapper, iommu)) = &mut self.mapper {
+            for data in self.q.reaped_data() {
+                mapper.unmap(self.now, self.core, (sent_from, data), iommu, self.ops);
+            }
+        }
+        let sent = self.q.reap(self.now);
+        for line in self.q.tx_completions.advance_by(sent) {
+            self.ops.load(line, LineKind::Descriptor, Dep::Free);
+        }
+        sent
+    }
+
+    /// Posts a packet for transmission.
+    fn post(&mut self, packet: u32) {
+        self.map();
+        self.q.take_tx(self.now);
+        self.ops.store(self.q.tx_ring.advance(), LineKind::Descriptor, Dep::Free);
+        self.ops.compute(self.config.tx_instructions);
+        self.ops.push(Op::Mark { mark: Mark::Transmit, packet });
+    }
+
+    /// Posts what waits for transmit descriptors as far as there are some.
+    fn post_waiting(&mut self) {
+        while self.q.tx_room() > 0
+            && let Some(packet) = self.q.tx_backlog.pop_front()
+        {
+            self.post(packet);
+        }
+    }
+
+    /// How many packets of the queue it takes now: no more than it can send.
+    fn burst(&mut self) -> u32 {
+        let wanted = (self.q.visible.len() as u32).min(self.config.burst);
+        let burst = wanted.min(self.q.reply_room());
+        self.q.waits_for_tx(self.now, burst < wanted);
+        burst
+    }
+
+    /// Takes the next packet of the queue: reads its completion, unmaps its buffer and fills in its mbuf.
+    #[inline]
+    fn take(&mut self, packets: &mut Slots<Packet>) -> Received {
+        let handle = self.q.visible.pop_front().expect("the burst is no longer than the queue");
+        self.q.taken += 1;
+        let p = packets.at(handle);
+        let buffer = p.buffer.expect("a visible packet lies in a buffer");
+        p.in_ring = false;
+        self.ops.push(Op::Mark { mark: Mark::Begin, packet: handle });
+        self.ops.load(self.q.completions.advance(), LineKind::Descriptor, Dep::Chain);
+        self.ops.compute(self.config.rx_instructions);
+        if let Some((mapper, iommu)) = &mut self.mapper {
+            let data = (Mapping::Payload, self.q.data_lines(buffer));
+            mapper.unmap(self.now, self.core, data, iommu, self.ops);
+        }
+        if self.q.metadata_lines > 0 {
+            // Length, offload flags, hash.
+            self.ops.store(self.q.metadata(buffer), LineKind::Mbuf, Dep::After);
+        }
+        Received {
+            seq: p.seq,
+            rx: self.q.data(buffer),
+            tx: self.q.next_tx_buffer(),
+            bytes: p.bytes,
+            flow: p.flow,
+            handle,
+        }
+    }
+
+    /// Posts a packet that the application sends, or lets it wait for a descriptor.
+    #[inline]
+    fn send(&mut self, packet: u32) {
+        self.q.use_tx_buffer();
+        if self.q.tx_room() > 0 {
+            self.post(packet);
+        } else {
+            self.q.tx_backlog.push_back(packet);
+        }
+    }
+
+    /// Posts receive descriptors, as many as the burst has used.
+    fn post_descriptors(&mut self, burst: u32) {
+        self.q.unposted += burst;
+        for line in self.q.rx_ring.advance_by(burst) {
+            self.ops.store(line, LineKind::Descriptor, Dep::Free);
+        }
+        (0..burst).for_each(|_| self.map());
+    }
 }
 
 impl Host {
@@ -38,98 +142,51 @@ impl Host {
 
     /// The driver takes a burst of packets from its queue and runs the application on each.
     fn receive_burst(&mut self, core: u16, tenant: usize, rank: u32, queue: usize) -> bool {
-        let config = &self.scenario.queues;
-        let q = &mut self.queues[queue];
         let c = &mut self.cores[core as usize];
         let taken = self.recording.is_some().then(|| c.core.now());
-        let ops = &mut c.core.ops;
+        let mut driver = Driver {
+            now: self.events.now(),
+            core,
+            config: &self.scenario.queues,
+            q: &mut self.queues[queue],
+            ops: &mut c.core.ops,
+            mapper: self.run_time_mapping.as_mut().zip(self.iommu.as_mut()),
+        };
         // What is sent is acknowledgements with closed-loop traffic.
         let closed_loop = self.closed_loop.is_some();
-        let sent_from = if closed_loop { Mapping::Acknowledgement } else { Mapping::Payload };
-        let now = self.events.now();
-        let mut mapper = self.run_time_mapping.as_mut().zip(self.iommu.as_mut());
-        if let Some((mapper, iommu)) = &mut mapper {
-            for data in q.reaped_data() {
-                mapper.unmap(now, core, (sent_from, data), iommu, ops);
-            }
-        }
-        let sent = q.reap(now);
-        for line in q.tx_completions.advance_by(sent) {
-            ops.load(line, LineKind::Descriptor, Dep::Free);
-        }
-        // What waits for descriptors goes first.
-        while q.tx_room() > 0
-            && let Some(handle) = q.tx_backlog.pop_front()
-        {
-            mapper.iter_mut().for_each(|(mapper, _)| mapper.map(ops));
-            post(now, q, config, handle, ops);
-        }
-        let wanted = (q.visible.len() as u32).min(config.burst);
-        let burst = wanted.min(q.reply_room());
-        q.waits_for_tx(now, burst < wanted);
+        let sent =
+            driver.reap(if closed_loop { Mapping::Acknowledgement } else { Mapping::Payload });
+        driver.post_waiting();
+        let burst = driver.burst();
         if let (Some(recording), Some(taken)) = (&mut self.recording, taken) {
-            let packets = q.visible.iter().take(burst as usize);
+            let packets = driver.q.visible.iter().take(burst as usize);
             recording.pass_all(packets, &[(Point::Taken, taken)]);
         }
         for _ in 0..burst {
-            let handle = q.visible.pop_front().expect("the burst is no longer than the queue");
-            q.taken += 1;
-            let p = self.packets.at(handle);
-            let buffer = p.buffer.expect("a visible packet lies in a buffer");
-            p.in_ring = false;
-            ops.push(Op::Mark { mark: Mark::Begin, packet: handle });
-            ops.load(q.completions.advance(), LineKind::Descriptor, Dep::Chain);
-            ops.compute(config.rx_instructions);
-            if let Some((mapper, iommu)) = &mut mapper {
-                mapper.unmap(now, core, (Mapping::Payload, q.data_lines(buffer)), iommu, ops);
+            let received = driver.take(&mut self.packets);
+            let packet = received.handle;
+            let verdict = self.apps[tenant].on_packet(rank, &received, driver.ops);
+            if !matches!(verdict, Verdict::Forward) {
+                driver.ops.push(Op::Mark { mark: Mark::Release, packet });
             }
-            if q.metadata_lines > 0 {
-                // The driver fills in the mbuf: length, offload flags, hash.
-                ops.store(q.metadata(buffer), LineKind::Mbuf, Dep::After);
-            }
-            let packet = Packet {
-                seq: p.seq,
-                rx: q.data(buffer),
-                tx: q.next_tx_buffer(),
-                bytes: p.bytes,
-                flow: p.flow,
-                handle,
+            let p = self.packets.at(packet);
+            (p.tx, p.zero_copy) = match verdict {
+                Verdict::Reply { bytes } => (Some((received.tx, bytes)), false),
+                Verdict::Forward => (Some((received.rx, p.bytes)), true),
+                Verdict::Consume => (None, false),
             };
-            match self.apps[tenant].on_packet(rank, &packet, ops) {
-                Verdict::Reply { bytes } => {
-                    ops.push(Op::Mark { mark: Mark::Release, packet: handle });
-                    (p.tx, p.zero_copy, p.to_send) = (Some((packet.tx, bytes)), false, true);
-                }
-                Verdict::Forward => {
-                    (p.tx, p.zero_copy, p.to_send) = (Some((packet.rx, p.bytes)), true, true);
-                }
-                Verdict::Consume => ops.push(Op::Mark { mark: Mark::Release, packet: handle }),
-            }
+            p.to_send = p.tx.is_some();
             if p.to_send {
-                q.use_tx_buffer();
-                if q.tx_room() > 0 {
-                    if let Some((mapper, _)) = &mut mapper {
-                        mapper.map(ops);
-                    }
-                    post(now, q, config, handle, ops);
-                } else {
-                    q.tx_backlog.push_back(handle);
-                }
+                driver.send(packet);
             }
-            ops.push(Op::Mark { mark: Mark::End, packet: handle });
+            driver.ops.push(Op::Mark { mark: Mark::End, packet });
         }
-        q.unposted += burst;
-        // As many descriptors as the burst used are written and posted with one doorbell.
-        for line in q.rx_ring.advance_by(burst) {
-            ops.store(line, LineKind::Descriptor, Dep::Free);
-        }
-        if let Some((mapper, _)) = &mut mapper {
-            (0..burst).for_each(|_| mapper.map(ops));
-        }
+        // They and what is sent share a doorbell.
+        driver.post_descriptors(burst);
         if burst > 0 || sent > 0 {
-            ops.push(Op::Mark { mark: Mark::Ring, packet: queue as u32 });
+            driver.ops.push(Op::Mark { mark: Mark::Ring, packet: queue as u32 });
         }
-        !ops.is_empty()
+        !driver.ops.is_empty()
     }
 
     /// A program has reached a mark.

@@ -61,8 +61,13 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    /// `core_ways` and `io_ways` are masks of LLC ways.
-    pub(crate) fn new(parts: &Hierarchy<'_>, core_ways: Vec<u32>, io_ways: u32) -> Caches {
+    /// `core_ways` and `io_ways` are masks of LLC ways, `seed` is that of the run.
+    pub(crate) fn new(
+        parts: &Hierarchy<'_>,
+        core_ways: Vec<u32>,
+        io_ways: u32,
+        seed: u64,
+    ) -> Caches {
         let llc = parts.llc;
         let sets = (llc.size.0 / LINE_BYTES / u64::from(llc.ways)) as u32;
         let slices = llc.slices.unwrap_or(parts.cores);
@@ -74,8 +79,8 @@ impl Caches {
         let l2_lines = parts.l2.size.0 / LINE_BYTES * u64::from(parts.cores);
         let directory_ways = (DIRECTORY_COVER * l2_lines).div_ceil(u64::from(sets)).max(16) as u32;
         Caches {
-            cores: (0..parts.cores).map(|c| Private::new(parts, c)).collect(),
-            llc: Tags::new(index, sets, llc.ways, llc.replacement, "llc"),
+            cores: (0..parts.cores).map(|c| Private::new(parts, c, seed)).collect(),
+            llc: Tags::new(index, sets, llc.ways, llc.replacement, seed, "llc"),
             directory: Directory::new(sets, directory_ways),
             inclusion: llc.inclusion,
             io_lines: llc.io_lines,

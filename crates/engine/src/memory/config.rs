@@ -1,5 +1,7 @@
 //! What caches, on-chip network and sockets of a machine are configured by. (The channels: [`super::dram`].)
 
+use std::ops::RangeInclusive;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +80,7 @@ pub struct Llc {
     pub slices: Option<u32>,
     /// Transactions that the home agents can have under way: reads of memory, for cores, prefetchers and
     /// devices together, and write-backs that wait for room in the write queue of their channel. While
-    /// there are so many, the LLC takes no requests.
+    /// there are so many, the LLC takes no requests of cores and no DMA writes.
     pub home_trackers: u32,
     /// Time that a line read from memory takes between memory controller and LLC, beside the latency
     /// of both.
@@ -207,16 +209,28 @@ pub(crate) struct Hierarchy<'a> {
 /// Twice the L3 of the largest server (AMD EPYC 9684X: 1152 MiB); its tags still fit in memory.
 const MAX_CACHE: Size = Size(2 << 30);
 
+/// Cycles of a latency: some 25 us, more than any cache or network on a chip takes.
+const LATENCY_CYCLES: RangeInclusive<u32> = 0..=100_000;
+
 /// LLC ways: a way mask is 32 bits wide.
 const MAX_WAYS: u32 = 32;
 
-/// Reads under way: their numbers are 16 bits wide.
-const MAX_TRACKERS: u32 = 65_535;
+/// A quarter of the reads that can be under way: their numbers are 16 bits wide, and DMA reads and page
+/// walks, which are bounded elsewhere, take a tracker even where none is free.
+pub(crate) const MAX_TRACKERS: u32 = 16_384;
 
 impl Hierarchy<'_> {
     /// Notes which values cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
-        let Hierarchy { l1d, l2, .. } = self;
+        let Hierarchy { l1d, l2, llc, noc, .. } = self;
+        for (key, cycles) in [
+            ("l1d.latency_cycles", l1d.latency_cycles),
+            ("l2.latency_cycles", l2.latency_cycles),
+            ("llc.latency_cycles", llc.latency_cycles),
+            ("noc.latency_cycles", noc.latency_cycles),
+        ] {
+            check.within(key, cycles, LATENCY_CYCLES);
+        }
         check.below("l1d", |c| check_cache(c, l1d.size, l1d.ways, l1d.replacement, 1));
         check.below("l2", |check| {
             check_cache(check, l2.size, l2.ways, l2.replacement, 1);

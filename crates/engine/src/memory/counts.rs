@@ -31,13 +31,22 @@ pub(crate) struct Counts {
     pub(crate) io_read_hits: u64,
     /// DMA reads served by memory.
     pub(crate) io_read_misses: u64,
-    /// Lines swept.
-    pub(crate) swept: u64,
 }
 
 impl Counts {
     pub(crate) fn new(cores: usize) -> Counts {
         Counts { llc_by_core: vec![(0, 0); cores], ..Counts::default() }
+    }
+
+    /// What was counted as a miss that asks for its line was no access of memory. (It may have been counted
+    /// before measuring began.)
+    pub(crate) fn forget_miss(&mut self, kind: LineKind) {
+        let kind = kind as usize;
+        for of in
+            [&mut self.l1_accesses, &mut self.l1_misses, &mut self.l2_accesses, &mut self.l2_misses]
+        {
+            of[kind] = of[kind].saturating_sub(1);
+        }
     }
 }
 

@@ -78,7 +78,7 @@ impl Trial {
         // Cores share two ways with the NIC and lack the last two.
         let ways = 0b0011_1111;
         let machine = tiny(inclusion, replacement);
-        let mut caches = Caches::new(&machine.hierarchy(), vec![ways; CORES], 0b11);
+        let mut caches = Caches::new(&machine.hierarchy(), vec![ways; CORES], 0b11, 1);
         // Fewer entries than the L2s hold lines, so that entries are evicted too.
         caches.directory = Directory::new(8, 4);
         caches.shadow = Some(Box::new(Shadow::new(LINES as usize)));

@@ -27,17 +27,17 @@ pub(crate) struct Private {
 
 const ALL_WAYS: u32 = u32::MAX;
 
-fn tags(size: Size, ways: u32, replacement: Replacement, name: &str) -> Tags<LowBits> {
+fn tags(size: Size, ways: u32, replacement: Replacement, seed: u64, name: &str) -> Tags<LowBits> {
     let sets = (size.0 / super::line::LINE_BYTES / u64::from(ways)) as u32;
-    Tags::new(LowBits::new(sets), sets, ways, replacement, name)
+    Tags::new(LowBits::new(sets), sets, ways, replacement, seed, name)
 }
 
 impl Private {
-    pub(crate) fn new(parts: &Hierarchy<'_>, core: u32) -> Private {
+    pub(crate) fn new(parts: &Hierarchy<'_>, core: u32, seed: u64) -> Private {
         let L1d { size, ways, replacement, .. } = *parts.l1d;
-        let l1 = tags(size, ways, replacement, &format!("l1d {core}"));
+        let l1 = tags(size, ways, replacement, seed, &format!("l1d {core}"));
         let L2 { size, ways, replacement, .. } = *parts.l2;
-        let l2 = tags(size, ways, replacement, &format!("l2 {core}"));
+        let l2 = tags(size, ways, replacement, seed, &format!("l2 {core}"));
         Private { l1, l2 }
     }
 

@@ -62,7 +62,8 @@ impl Reads {
 
     #[cold]
     fn new_transaction(&mut self) -> u16 {
-        let new = self.transactions.len() as u16;
+        let new =
+            u16::try_from(self.transactions.len()).expect("credits bound the reads under way");
         let read = Read {
             line: 0,
             kind: LineKind::App,

@@ -117,7 +117,7 @@ mod tests {
         fn new(inclusion: Inclusion) -> Bench {
             let mut machine = machine();
             machine.llc.inclusion = inclusion;
-            let mut caches = Caches::new(&machine.hierarchy(), vec![u32::MAX; 2], 0b11);
+            let mut caches = Caches::new(&machine.hierarchy(), vec![u32::MAX; 2], 0b11, 1);
             caches.shadow = Some(Box::new(Shadow::new(LINES as usize)));
             Bench(caches)
         }

@@ -44,7 +44,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// `lines` is how many of a node are in use at most.
+    /// `lines` is how many of a node are in use at most, `seed` that of the run.
     pub(crate) fn new(
         parts: &Hierarchy<'_>,
         policy: Policy,
@@ -52,6 +52,7 @@ impl Memory {
         core_ways: Vec<u32>,
         io_ways: u32,
         lines: usize,
+        seed: u64,
     ) -> Memory {
         let clock = parts.frequency.clock();
         let cycles = |n: u32| clock.at(u64::from(n));
@@ -62,7 +63,7 @@ impl Memory {
             forward: cycles(2 * noc + parts.l2.latency_cycles),
         };
         Memory {
-            caches: Caches::new(parts, core_ways, io_ways),
+            caches: Caches::new(parts, core_ways, io_ways, seed),
             policy,
             prefetchers: Prefetcher::for_cores(parts),
             backend: Backend::new(parts, dram, latencies.llc + parts.llc.memory_latency.ps()),
@@ -317,7 +318,6 @@ impl Memory {
             self.make_stale();
             self.swept.sweep(line);
         }
-        self.counts.swept += u64::from(lines);
     }
 
     /// Nobody may keep what a transaction brings after its line was invalidated.

@@ -60,8 +60,15 @@ impl Slot {
 }
 
 impl<I: Indexing> Tags<I> {
-    pub(crate) fn new(index: I, sets: u32, ways: u32, policy: Replacement, name: &str) -> Tags<I> {
-        let order = Order::new(policy, ways, name);
+    pub(crate) fn new(
+        index: I,
+        sets: u32,
+        ways: u32,
+        policy: Replacement,
+        seed: u64,
+        name: &str,
+    ) -> Tags<I> {
+        let order = Order::new(policy, ways, seed, name);
         let n = sets as usize;
         assert!(sets < 1 << 27, "{name}: expected fewer than 2^27 sets; got {sets}");
         let sets = match ways {
@@ -207,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_mask_confines_new_lines_and_not_hits() {
-        let mut t = Tags::new(LowBits::new(1), 1, 4, Replacement::Lru, "test");
+        let mut t = Tags::new(LowBits::new(1), 1, 4, Replacement::Lru, 1, "test");
         for line in 0..4 {
             assert!(t.insert(t.home(line), state(), 0b1111).is_none());
         }
@@ -223,7 +230,7 @@ mod tests {
     fn a_turn_over_more_lines_than_fit_hits_nothing() {
         for policy in [Replacement::Lru, Replacement::Srrip] {
             for lines in [17, 20, 24] {
-                let mut t = Tags::new(LowBits::new(1), 1, 16, policy, "test");
+                let mut t = Tags::new(LowBits::new(1), 1, 16, policy, 1, "test");
                 for line in (0..lines).cycle().take(1000) {
                     assert!(t.lookup(t.home(line)).is_none(), "{policy:?}, {line} of {lines}");
                     t.insert(t.home(line), state(), 0xffff);
@@ -240,7 +247,7 @@ mod tests {
             ops in prop::collection::vec((0u32..40, 1u32.., any::<bool>()), 1..400),
         ) {
             let sets = 4;
-            let mut tags = Tags::new(LowBits::new(sets), sets, ways, Replacement::Lru, "test");
+            let mut tags = Tags::new(LowBits::new(sets), sets, ways, Replacement::Lru, 1, "test");
             let all = ((1u64 << ways) - 1) as u32;
             let mut model: Vec<(u32, u32, usize)> = Vec::new();
             for (now, (line, mask, remove)) in ops.into_iter().enumerate() {

@@ -147,6 +147,13 @@ pub enum Start {
 const MAX_DESCRIPTORS: u32 = 65_535;
 const MAX_BUFFER: Size = Size(65_535);
 
+/// With them and [`MAX_TRACKERS`] no more lines are under way from memory than 16 bits can number: beside
+/// what holds a tracker so many, as many descriptors of packets to send, and a batch of each kind a queue.
+///
+/// [`MAX_TRACKERS`]: crate::memory::config::MAX_TRACKERS
+const MAX_READ_CREDITS: u32 = 8192;
+const MAX_BATCH: u32 = 256;
+
 impl Nic {
     /// Notes which values cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
@@ -155,11 +162,11 @@ impl Nic {
         if self.link.is_some_and(|rate| rate.0 == 0) {
             check.refuse("link", "0 bps", "a rate above zero, or no link to have no limit");
         }
-        check.at_least_one("read_credits", self.read_credits);
-        check.at_least_one("descriptor_batch", self.descriptor_batch);
+        check.within("read_credits", self.read_credits, 1..=MAX_READ_CREDITS);
+        check.within("descriptor_batch", self.descriptor_batch, 1..=MAX_BATCH);
         check.at_least_one("completions_per_write", self.completions_per_write);
         if let Some(batch) = self.tx_descriptor_batch {
-            check.at_least_one("tx_descriptor_batch", batch);
+            check.within("tx_descriptor_batch", batch, 1..=MAX_BATCH);
         }
         // 16 bytes on Intel's 82599, up to 64 on later cards; entries never straddle a cache line.
         let entries = [8, 16, 32, 64].map(Size);

@@ -38,6 +38,8 @@ pub(crate) struct Queue {
     pub(crate) fetching: bool,
     /// Packets in the NIC's SRAM that have no descriptor yet.
     pub(crate) without_descriptor: u32,
+    /// Whether its backlog has found no room in the NIC's SRAM, and waits for some.
+    pub(crate) without_room: bool,
     pub(crate) pool: Pool,
     /// Descriptors of the ring whose packet the core has taken and that are not posted again.
     pub(crate) unposted: u32,
@@ -146,6 +148,7 @@ impl Queue {
             fetched: 0,
             fetching: false,
             without_descriptor: 0,
+            without_room: false,
             pool: region.pool(config, rank, stream),
             unposted: config.rx_descriptors,
             visible: VecDeque::new(),

@@ -32,6 +32,9 @@ pub struct Pcie {
     pub relaxed_ordering: bool,
 }
 
+/// Of a latency: a thousand times what links take.
+const LONGEST: Duration = Duration(1_000_000_000);
+
 impl Pcie {
     /// Notes which values cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
@@ -41,6 +44,8 @@ impl Pcie {
         check.one_of("lanes", self.lanes, &[1, 2, 4, 8, 16]);
         check.one_of("max_payload", self.max_payload, &sizes);
         check.one_of("max_read_request", self.max_read_request, &sizes);
+        check.within("latency", self.latency, Duration(0)..=LONGEST);
+        check.within("credit_return", self.credit_return, Duration(0)..=LONGEST);
         check.at_least_one("posted_credits", self.posted_credits);
         check.at_least_one("non_posted_credits", self.non_posted_credits);
     }

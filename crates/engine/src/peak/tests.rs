@@ -24,7 +24,6 @@ fn without_a_link_none_is_the_limit() {
         peak(&[("/run/duration", json!("2.2 ms")), ("/traffic", bursts("16 Mpps", "500 us"))]);
     let found = found.unwrap();
     assert_ne!(found.failed_by, "link");
-    assert!(found.probes.iter().any(|probe| probe.holds), "{found:?}");
     let half = 8.0 / 6.0;
     let first = found.probes[0].offered_mpps;
     assert!((first - half).abs() < 0.01 * half, "{first} of {half}");

@@ -30,8 +30,8 @@ impl Latency {
     #[inline]
     pub(crate) fn record(&mut self, span: Ps) {
         self.sum += u128::from(span.0);
-        // Not `saturating_record`: it clamps to the present range instead of growing it.
-        self.histogram.record(span.0 / UNIT_PS).expect("a growing histogram takes every value");
+        let units = (span.0 / UNIT_PS).min(LONGEST);
+        self.histogram.record(units).expect("the histogram takes all values up to the longest");
     }
 
     pub(crate) fn count(&self) -> u64 {
@@ -88,14 +88,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_latencies_are_not_clamped() {
+    fn latencies_up_to_the_longest_are_told_apart_and_longer_ones_count_as_that() {
         let mut l = Latency::default();
-        for us in 1..=1000 {
-            l.record(Ps::from_us(us));
+        for s in [50, 100, 500, 1000] {
+            l.record(Ps::from_us(s * 1_000_000));
         }
         let d = l.distribution();
-        assert!((d.percentiles_ns[0].1 / 500e3 - 1.0).abs() < 0.01, "{d:?}");
-        assert!((d.percentiles_ns[4].1 / 1e6 - 1.0).abs() < 0.01, "{d:?}");
+        let seconds = |percent| l.percentile_ns(percent) / 1e9;
+        assert!((seconds(25.0) / 50.0 - 1.0).abs() < 0.01, "{d:?}");
+        assert!((seconds(50.0) / 100.0 - 1.0).abs() < 0.01, "{d:?}");
+        assert!((seconds(100.0) / 100.0 - 1.0).abs() < 0.01, "{d:?}");
+        assert_eq!((d.count, d.mean_ns), (4, 412.5e9));
     }
 
     #[test]

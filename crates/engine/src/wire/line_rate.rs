@@ -1,49 +1,29 @@
 //! The line rate of the link into the NIC: frames cannot arrive closer together than it carries them.
 
 use crate::frame::wire_bits;
-use crate::time::{PS_PER_S, Ps};
+use crate::serial::Serial;
+use crate::time::Ps;
 use crate::units::BitRate;
 
 /// The link. Senders that are ahead of it wait, so nothing is lost here.
 #[derive(Clone, Debug)]
-pub(crate) struct LineRate {
-    rate: BitRate,
-    /// When the last bit of the frame before has arrived: whole picoseconds, and what rounding cut
-    /// off, in picoseconds times the rate.
-    free_at: Ps,
-    rest: u128,
-}
+pub(crate) struct LineRate(Serial);
 
 impl LineRate {
     /// A link of `rate`, which is above zero.
     pub(crate) fn new(rate: BitRate) -> LineRate {
-        LineRate { rate, free_at: Ps::ZERO, rest: 0 }
+        LineRate(Serial::new(rate))
     }
 
     /// A frame of `bytes` whose last bit would arrive at `due` if it had the link for itself: when that
     /// arrives.
     pub(crate) fn arrives(&mut self, due: Ps, bytes: u32) -> Ps {
-        let free_at = self.send(wire_bits(bytes));
-        if due >= free_at {
-            (self.free_at, self.rest) = (due, 0);
-        }
-        self.free_at
+        self.0.ends(due, wire_bits(bytes))
     }
 
     /// A part of a frame, of so many bits, is ready to be sent at `ready`: when its last bit is on the link.
     pub(crate) fn sends(&mut self, ready: Ps, bits: u64) -> Ps {
-        if ready > self.free_at {
-            (self.free_at, self.rest) = (ready, 0);
-        }
-        self.send(bits)
-    }
-
-    /// So many bits follow what has been sent.
-    fn send(&mut self, bits: u64) -> Ps {
-        let rate = u128::from(self.rate.0);
-        let time = u128::from(bits) * PS_PER_S + self.rest;
-        (self.free_at, self.rest) = (self.free_at + Ps((time / rate) as u64), time % rate);
-        self.free_at
+        self.0.send(ready, bits)
     }
 }
 

@@ -57,6 +57,11 @@ pub enum Transmit {
 }
 
 impl L3fwdConfig {
+    /// Bytes of the tables of so many cores, at most: 4 for each /24, and 256 entries of 4 for each longer rule.
+    pub(crate) fn bytes(&self, cores: u32) -> u64 {
+        u64::from(self.tables.copies(cores)) * ((64 << 20) + 1024 * u64::from(self.rules))
+    }
+
     /// Notes which values cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         let ordered = self.shortest_prefix <= self.longest_prefix;

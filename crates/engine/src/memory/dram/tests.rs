@@ -305,7 +305,9 @@ fn the_configuration_has_defaults_and_refuses_what_makes_no_sense() {
     let cfg: DramConfig = serde_json::from_str(text).unwrap();
     assert_eq!(cfg.row_policy, RowPolicy::CloseAfter(4));
     assert_eq!((cfg.read_queue, cfg.refresh), (32, Refresh::Staggered));
-    assert_eq!((cfg.resolved_timings().rfc, cfg.resolved_timings().ccd_l_wr), (700, 48));
+    assert_eq!((cfg.resolved_timings().rfc, cfg.resolved_timings().ccd_l_wr), (700, 24));
+    let x4 = DramConfig { device_width: DeviceWidth::X4, ..cfg.clone() };
+    assert_eq!(x4.resolved_timings().ccd_l_wr, 48);
     assert_eq!(cfg.capacity_bytes(), 2 * 32 * 65536 * 4096);
     let again: DramConfig = serde_json::from_str(&serde_json::to_string(&cfg).unwrap()).unwrap();
     assert_eq!(cfg, again);

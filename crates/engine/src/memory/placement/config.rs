@@ -36,7 +36,7 @@ pub enum Policy {
     Dma,
     /// To the LLC: updated in place if present anywhere, else allocated in the I/O ways.
     Ddio,
-    /// To an infinite cache of its own: no network data ever takes part in the LLC or in memory
+    /// To an infinite cache of its own: no received packet ever takes part in the LLC or in memory
     /// traffic (Sweeper paper, section III).
     IdealDdio,
 }

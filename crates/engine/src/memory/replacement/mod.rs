@@ -36,12 +36,14 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    pub(crate) fn new(policy: Replacement, ways: u32, name: &str) -> Self {
+    /// Of the cache `name` in a run with `seed`.
+    pub(crate) fn new(policy: Replacement, ways: u32, seed: u64, name: &str) -> Self {
         match policy {
             Replacement::Lru => Order::Lru { ways },
             Replacement::TreePlru => Order::TreePlru { leaves: ways.next_power_of_two() },
             Replacement::Srrip => Order::Srrip,
-            Replacement::Random => Order::Random(Random::new(Stream::new(0, name))),
+            // Seed 1 keeps the victims that all committed studies had when this was a constant.
+            Replacement::Random => Order::Random(Random::new(Stream::new(seed ^ 1, name))),
         }
     }
 
