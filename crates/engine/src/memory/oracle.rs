@@ -1,9 +1,10 @@
 //! The whole cache hierarchy against an oracle that only remembers who wrote what last.
 //!
 //! Random operations of several cores and the NIC run on tiny caches, so that every set, the
-//! directory and the I/O ways overflow all the time. After each operation the hierarchy's own
-//! invariants hold, no copy that a core could read is older than the newest value, and a value that
-//! memory does not have is dirty somewhere.
+//! directory and the I/O ways overflow all the time. Lines come from memory at once or later, when others have
+//! asked for them, written or swept them. After each operation the hierarchy's own invariants hold, no copy
+//! that a core could read is older than the newest value, and a value that memory does not have is dirty
+//! somewhere.
 
 use std::collections::BTreeMap;
 
@@ -22,24 +23,55 @@ use crate::testing::{every, machine};
 const CORES: usize = 3;
 const LINES: Line = 300;
 
+/// Lines on their way at a time: fewer than a set of the directory has entries, of which one has to be free.
+const MOST_COMING: usize = 3;
+
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Load { core: usize, line: Line },
-    Store { core: usize, line: Line },
-    Prefetch { core: usize, line: Line },
-    DmaWrite { line: Line, kind: LineKind },
-    DmaRead { line: Line },
-    Sweep { line: Line },
-    WriteBack { line: Line },
+    /// What has to come from memory comes `late`, with a step of its own, or at once.
+    Load {
+        core: usize,
+        line: Line,
+        late: bool,
+    },
+    Store {
+        core: usize,
+        line: Line,
+        late: bool,
+    },
+    Prefetch {
+        core: usize,
+        line: Line,
+        late: bool,
+    },
+    /// One of the lines that are on their way.
+    Arrive {
+        which: usize,
+    },
+    DmaWrite {
+        line: Line,
+        kind: LineKind,
+    },
+    DmaRead {
+        line: Line,
+    },
+    Sweep {
+        line: Line,
+    },
+    WriteBack {
+        line: Line,
+    },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let (core, line) = (0..CORES, 0..LINES);
+    let (core, line, late) = (0..CORES, 0..LINES, prop::bool::ANY);
+    let by_core = (core, line.clone(), late);
     let kind = prop::sample::select(vec![LineKind::Rx, LineKind::Descriptor]);
     let step = prop_oneof![
-        6 => (core.clone(), line.clone()).prop_map(|(core, line)| Step::Load { core, line }),
-        4 => (core.clone(), line.clone()).prop_map(|(core, line)| Step::Store { core, line }),
-        1 => (core, line.clone()).prop_map(|(core, line)| Step::Prefetch { core, line }),
+        6 => by_core.clone().prop_map(|(core, line, late)| Step::Load { core, line, late }),
+        4 => by_core.clone().prop_map(|(core, line, late)| Step::Store { core, line, late }),
+        1 => by_core.prop_map(|(core, line, late)| Step::Prefetch { core, line, late }),
+        2 => (0..MOST_COMING).prop_map(|which| Step::Arrive { which }),
         3 => (line.clone(), kind).prop_map(|(line, kind)| Step::DmaWrite { line, kind }),
         2 => line.clone().prop_map(|line| Step::DmaRead { line }),
         1 => line.clone().prop_map(|line| Step::Sweep { line }),
@@ -62,12 +94,33 @@ fn tiny(inclusion: Inclusion, replacement: Replacement) -> Machine {
     machine
 }
 
+/// A line on its way from memory.
+#[derive(Clone, Copy, Debug)]
+struct Coming {
+    core: usize,
+    line: Line,
+    asked: Asked,
+    /// It has been written or swept since.
+    stale: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Asked {
+    Load,
+    Store,
+    Prefetch,
+}
+
 /// The hierarchy, and what the oracle knows.
 struct Trial {
     caches: Caches,
     policy: Policy,
     /// The value that a core's copy had when it got it. An entry outlives its copy.
     copies: BTreeMap<(usize, Line), u64>,
+    /// By the number of their transaction.
+    coming: BTreeMap<u16, Coming>,
+    /// The line that the present step stores to.
+    stored: Option<Line>,
     /// Lines sent to memory for each cause.
     written: u64,
     values: u64,
@@ -82,7 +135,15 @@ impl Trial {
         // Fewer entries than the L2s hold lines, so that entries are evicted too.
         caches.directory = Directory::new(8, 4);
         caches.shadow = Some(Box::new(Shadow::new(LINES as usize)));
-        Trial { caches, policy, copies: BTreeMap::new(), written: 0, values: 0 }
+        Trial {
+            caches,
+            policy,
+            copies: BTreeMap::new(),
+            coming: BTreeMap::new(),
+            stored: None,
+            written: 0,
+            values: 0,
+        }
     }
 
     fn shadow(&mut self) -> &mut Shadow {
@@ -93,7 +154,19 @@ impl Trial {
         self.shadow().read(line)
     }
 
-    fn access(&mut self, core: usize, line: Line, store: bool) -> Result<(), TestCaseError> {
+    /// A number that no line on its way has.
+    fn transaction(&self) -> u16 {
+        (0..).find(|number| !self.coming.contains_key(number)).expect("few are on their way")
+    }
+
+    fn access(
+        &mut self,
+        core: usize,
+        line: Line,
+        asked: Asked,
+        late: bool,
+    ) -> Result<(), TestCaseError> {
+        let store = asked == Asked::Store;
         let found = self.caches.private_access(core, line, store);
         let newest = self.newest(line);
         if !store && found != Found::Nowhere {
@@ -103,30 +176,90 @@ impl Trial {
         if matches!(found, Found::NotWritable | Found::Nowhere) {
             let others = (0..CORES).filter(|&c| c != core);
             let changed = self.writable_in(line, others);
-            let served = self.caches.request(core, line, LineKind::App, store, 0);
+            let transaction = self.transaction();
+            let served = self.caches.request(core, line, LineKind::App, store, transaction);
             prop_assert_eq!(changed, served == Served::Owner, "{:?} of {}", served, line);
-            if served == Served::Memory {
-                prop_assert!(!self.dirty(line), "memory is read for {}, which is dirty", line);
-                prop_assert_eq!(self.shadow().in_memory(line), newest, "memory's {} is old", line);
-                self.caches.arrive(core, line, LineKind::App, store, 0);
+            match served {
+                Served::Memory => {
+                    prop_assert!(!self.dirty(line), "memory is read for {}, which is dirty", line);
+                    return self.comes(transaction, core, line, asked, late);
+                }
+                Served::Wait(other) => {
+                    prop_assert_eq!(self.coming.get(&other).map(|c| c.line), Some(line));
+                    return Ok(());
+                }
+                Served::Llc | Served::Forward | Served::Owner => {}
             }
         }
+        self.has_got(core, line)
+    }
+
+    fn prefetch(&mut self, core: usize, line: Line, late: bool) -> Result<(), TestCaseError> {
+        let held = (0..CORES).any(|c| self.caches.cores[c].holds(line));
+        let coming = self.coming.values().any(|c| c.line == line);
+        let transaction = self.transaction();
+        if self.caches.request_prefetch(core, line, transaction) {
+            return self.comes(transaction, core, line, Asked::Prefetch, late);
+        }
+        if held || coming { Ok(()) } else { self.has_got(core, line) }
+    }
+
+    /// Memory is asked for a line.
+    fn comes(
+        &mut self,
+        transaction: u16,
+        core: usize,
+        line: Line,
+        asked: Asked,
+        late: bool,
+    ) -> Result<(), TestCaseError> {
+        let coming = Coming { core, line, asked, stale: false };
+        if late && self.coming.len() < MOST_COMING {
+            self.coming.insert(transaction, coming);
+            return Ok(());
+        }
+        self.arrive(transaction, coming)
+    }
+
+    fn arrive(&mut self, transaction: u16, coming: Coming) -> Result<(), TestCaseError> {
+        let Coming { core, line, asked, stale } = coming;
+        if stale {
+            self.caches.arrive_stale(transaction);
+            return Ok(());
+        }
+        let newest = self.newest(line);
+        prop_assert_eq!(self.shadow().in_memory(line), newest, "memory's {} is old", line);
+        if asked == Asked::Prefetch {
+            self.caches.arrive_prefetch(core, line, LineKind::App, transaction);
+        } else {
+            let store = asked == Asked::Store;
+            self.stored = store.then_some(line);
+            self.caches.arrive(core, line, LineKind::App, store, transaction);
+        }
+        self.has_got(core, line)
+    }
+
+    /// A core has a copy of the line as it is.
+    fn has_got(&mut self, core: usize, line: Line) -> Result<(), TestCaseError> {
         let value = self.newest(line);
         self.copies.insert((core, line), value);
         prop_assert!(self.caches.cores[core].holds(line));
         Ok(())
     }
 
-    fn prefetch(&mut self, core: usize, line: Line) -> Result<(), TestCaseError> {
-        let held = (0..CORES).any(|c| self.caches.cores[c].holds(line));
-        if self.caches.request_prefetch(core, line, 0) {
-            let newest = self.newest(line);
-            prop_assert_eq!(self.shadow().in_memory(line), newest, "memory's {} is old", line);
-            self.caches.arrive_prefetch(core, line, LineKind::App, 0);
-        }
-        if !held {
-            let value = self.newest(line);
-            self.copies.insert((core, line), value);
+    /// What is on its way for a line that was written or swept is not to be kept.
+    fn overtake(&mut self, line: Line) -> Result<(), TestCaseError> {
+        let on_its_way = self.coming.values_mut().find(|c| c.line == line && !c.stale);
+        let overtaken = self.caches.overtaken.take();
+        prop_assert!(
+            on_its_way.is_none() || overtaken.is_some(),
+            "nobody tells that {} is old",
+            line
+        );
+        if let Some(transaction) = overtaken {
+            let of = self.coming.get_mut(&transaction).expect("it is on its way");
+            prop_assert_eq!(of.line, line);
+            of.stale = true;
         }
         Ok(())
     }
@@ -150,10 +283,20 @@ impl Trial {
         let was_dirty: Vec<bool> = (0..LINES).map(|line| self.dirty(line)).collect();
         self.values += 1;
         self.shadow().writing = self.values;
+        self.stored = None;
         match step {
-            Step::Load { core, line } => self.access(core, line, false)?,
-            Step::Store { core, line } => self.access(core, line, true)?,
-            Step::Prefetch { core, line } => self.prefetch(core, line)?,
+            Step::Load { core, line, late } => self.access(core, line, Asked::Load, late)?,
+            Step::Store { core, line, late } => {
+                self.stored = Some(line);
+                self.access(core, line, Asked::Store, late)?;
+            }
+            Step::Prefetch { core, line, late } => self.prefetch(core, line, late)?,
+            Step::Arrive { which } => {
+                if let Some(&transaction) = self.coming.keys().nth(which) {
+                    let coming = self.coming.remove(&transaction).expect("it is one of them");
+                    self.arrive(transaction, coming)?;
+                }
+            }
             Step::DmaWrite { line, kind } => {
                 // What is kept aside takes no part in the hierarchy.
                 let aside = self.policy.keeps_aside(kind);
@@ -161,6 +304,8 @@ impl Trial {
                 self.policy.write(&mut self.caches, line, kind);
                 let value = self.newest(line);
                 prop_assert_eq!(value, self.values);
+                self.stored = Some(line);
+                self.overtake(line)?;
             }
             Step::DmaRead { line } => {
                 let newest = self.newest(line);
@@ -178,6 +323,7 @@ impl Trial {
             }
             Step::Sweep { line } => {
                 self.caches.sweep(line);
+                self.overtake(line)?;
                 prop_assert!(!self.dirty(line));
                 prop_assert!((0..CORES).all(|c| !self.caches.cores[c].holds(line)));
                 prop_assert!(self.caches.llc.find(self.caches.home(line)).is_none());
@@ -197,8 +343,7 @@ impl Trial {
         let written = std::mem::take(&mut self.caches.writebacks);
         self.written += written.len() as u64;
         for w in &written {
-            let stored = matches!(step, Step::Store { line, .. } | Step::DmaWrite { line, .. } if line == w.line);
-            let dirty = was_dirty[w.line as usize] || stored;
+            let dirty = was_dirty[w.line as usize] || self.stored == Some(w.line);
             prop_assert!(dirty, "{:?} writes {}, which was clean", step, w.line);
         }
         for line in 0..LINES {
