@@ -1,6 +1,6 @@
-//! One seeded stream of random numbers per component.
+//! One seeded stream of random numbers per component, and how a draw becomes a number below another.
 
-use rand_core::Rng;
+use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// A component's own stream: adding a draw to one component never shifts another's.
@@ -18,6 +18,12 @@ impl Stream {
         Stream(Pcg64Mcg::new((u128::from(seed) << 64) | u128::from(h)))
     }
 
+    /// The stream `id` of the wire in a run with `seed`: unrelated for every pair of the two.
+    pub fn of_wire(seed: u64, id: u64) -> Stream {
+        // The increment of SplitMix64: an odd number far from every small seed and id.
+        Stream(Pcg64Mcg::seed_from_u64(seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    }
+
     /// 32 uniform bits.
     #[inline]
     pub fn next_u32(&mut self) -> u32 {
@@ -30,11 +36,24 @@ impl Stream {
         self.0.next_u64()
     }
 
-    /// Uniform below `n` (Lemire's multiply-shift; the bias of at most n/2^32 is accepted).
+    /// Uniform below `n`.
     #[inline]
     pub fn below(&mut self, n: u32) -> u32 {
-        ((u64::from(self.next_u32()) * u64::from(n)) >> 32) as u32
+        below_u32(self.next_u32(), n)
     }
+}
+
+/// Maps a uniform draw to `0..n` by multiplication (Lemire 2019, without the rejection step); the bias is below
+/// n / 2^64.
+#[inline]
+pub(crate) fn below(draw: u64, n: u64) -> u64 {
+    ((u128::from(draw) * u128::from(n)) >> 64) as u64
+}
+
+/// The same for a draw of 32 bits; the bias is below n / 2^32.
+#[inline]
+pub(crate) fn below_u32(draw: u32, n: u32) -> u32 {
+    ((u64::from(draw) * u64::from(n)) >> 32) as u32
 }
 
 #[cfg(test)]
@@ -47,6 +66,15 @@ mod tests {
         assert_eq!(draw(1, "nic"), draw(1, "nic"));
         assert_ne!(draw(1, "nic"), draw(1, "wire"));
         assert_ne!(draw(1, "nic"), draw(2, "nic"));
+    }
+
+    #[test]
+    fn streams_of_the_wire_differ_by_seed_and_by_id() {
+        let first = |seed, id| Stream::of_wire(seed, id).next_u64();
+        let all = [first(0, 0), first(0, 1), first(1, 0), first(1, 1)];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all[i + 1..].iter().all(|b| a != b));
+        }
     }
 
     #[test]

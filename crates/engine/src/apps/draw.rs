@@ -47,21 +47,10 @@ pub(crate) fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Maps a uniform draw to `0..n` by multiplication (Lemire 2019); the bias is below n / 2^64.
-#[inline]
-pub(crate) fn below(draw: u64, n: u64) -> u64 {
-    ((u128::from(draw) * u128::from(n)) >> 64) as u64
-}
-
-/// The same for a draw of 32 bits; the bias is below n / 2^32.
-#[inline]
-pub(crate) fn below_u32(draw: u32, n: u32) -> u32 {
-    ((u64::from(draw) * u64::from(n)) >> 32) as u32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::{below, below_u32};
 
     #[test]
     fn splitmix64_gives_its_published_first_outputs() {

@@ -20,10 +20,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::app::{App, Packet, Verdict};
-use super::draw::{Draw, below, below_u32};
+use super::draw::Draw;
 use crate::check::Check;
 use crate::core::op::{Dep, Op, Ops};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind};
+use crate::rng::{below, below_u32};
 use crate::units::{Share, Size};
 
 /// Memory accesses to a private region on each core.

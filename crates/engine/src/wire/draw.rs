@@ -1,10 +1,8 @@
 //! Sizes and flows of synthetic packets: drawn independently of each other and of the times.
 
-use rand_core::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
-
 use super::Arrival;
 use super::config::SizesConfig;
+use crate::rng::{Stream, below};
 use crate::time::Ps;
 
 /// Draws the size and the flow of a packet. Owns its random stream, so that another rate or time
@@ -13,7 +11,7 @@ use crate::time::Ps;
 pub struct Draw {
     sizes: Sizes,
     flows: u32,
-    rng: Pcg64Mcg,
+    stream: Stream,
 }
 
 #[derive(Clone, Debug)]
@@ -25,7 +23,7 @@ enum Sizes {
 
 impl Draw {
     /// Packets of `sizes` over the flows 0 to `flows - 1`, all equally likely.
-    pub(super) fn new(sizes: &SizesConfig, flows: u32, rng: Pcg64Mcg) -> Draw {
+    pub(super) fn new(sizes: &SizesConfig, flows: u32, stream: Stream) -> Draw {
         let sizes = match sizes {
             SizesConfig::Fixed { size } => Sizes::Fixed(size.0 as u32),
             SizesConfig::Mix { of } => {
@@ -38,13 +36,13 @@ impl Draw {
                 Sizes::Mix(entries, total)
             }
         };
-        Draw { sizes, flows, rng }
+        Draw { sizes, flows, stream }
     }
 
     /// A packet of any flow that arrives at `at`.
     #[inline]
     pub fn draw(&mut self, at: Ps) -> Arrival {
-        let flow = below(&mut self.rng, u64::from(self.flows)) as u32;
+        let flow = below(self.stream.next_u64(), u64::from(self.flows)) as u32;
         Arrival { at, bytes: self.size(), flow }
     }
 
@@ -54,7 +52,7 @@ impl Draw {
     /// If `flows` is empty: there is no packet that reaches such a queue.
     #[inline]
     pub fn draw_among(&mut self, at: Ps, flows: &[u32]) -> Arrival {
-        let flow = flows[below(&mut self.rng, flows.len() as u64) as usize];
+        let flow = flows[below(self.stream.next_u64(), flows.len() as u64) as usize];
         Arrival { at, bytes: self.size(), flow }
     }
 
@@ -63,26 +61,13 @@ impl Draw {
         match &self.sizes {
             Sizes::Fixed(bytes) => *bytes,
             Sizes::Mix(entries, total) => {
-                let point = below(&mut self.rng, *total);
+                let point = below(self.stream.next_u64(), *total);
                 // A mix has a handful of entries: a scan beats a search.
                 let (rest, last) = entries.split_at(entries.len() - 1);
                 rest.iter().find(|e| point < e.0).unwrap_or(&last[0]).1
             }
         }
     }
-}
-
-/// A uniform number below `n`, by the high half of a product (Lemire 2019, without the rejection
-/// step: the bias is below `n` / 2^64).
-#[inline]
-fn below(rng: &mut Pcg64Mcg, n: u64) -> u64 {
-    ((u128::from(rng.next_u64()) * u128::from(n)) >> 64) as u64
-}
-
-/// The random stream `id` of the run's `seed`: unrelated for every pair of the two.
-pub(super) fn stream(seed: u64, id: u64) -> Pcg64Mcg {
-    // The increment of SplitMix64: an odd number far from every small seed and id.
-    Pcg64Mcg::seed_from_u64(seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 #[cfg(test)]
@@ -100,7 +85,7 @@ mod tests {
     #[test]
     fn shares_of_a_mix_are_within_four_sigma() {
         let n = 1_200_000;
-        let mut draw = Draw::new(&imix(), 1, stream(1, 0));
+        let mut draw = Draw::new(&imix(), 1, Stream::of_wire(1, 0));
         let mut counts = [0u32; 3];
         for _ in 0..n {
             match draw.draw(Ps::ZERO).bytes {
@@ -120,7 +105,8 @@ mod tests {
 
     #[test]
     fn flows_are_uniform_and_stay_in_range() {
-        let mut draw = Draw::new(&SizesConfig::Fixed { size: Size(1024) }, 16, stream(1, 0));
+        let mut draw =
+            Draw::new(&SizesConfig::Fixed { size: Size(1024) }, 16, Stream::of_wire(1, 0));
         let mut counts = [0u32; 16];
         for _ in 0..160_000 {
             counts[draw.draw(Ps::ZERO).flow as usize] += 1;
@@ -131,21 +117,12 @@ mod tests {
 
     #[test]
     fn a_draw_among_flows_takes_only_those() {
-        let mut draw = Draw::new(&imix(), 1000, stream(1, 0));
+        let mut draw = Draw::new(&imix(), 1000, Stream::of_wire(1, 0));
         let mut seen = [3, 500, 999].map(|flow| (flow, false));
         for _ in 0..100 {
             let flow = draw.draw_among(Ps(5), &[3, 500, 999]).flow;
             seen.iter_mut().find(|s| s.0 == flow).expect("one of the three").1 = true;
         }
         assert!(seen.iter().all(|s| s.1));
-    }
-
-    #[test]
-    fn streams_differ_by_seed_and_by_id() {
-        let first = |seed, id| stream(seed, id).next_u64();
-        let all = [first(0, 0), first(0, 1), first(1, 0), first(1, 1)];
-        for (i, a) in all.iter().enumerate() {
-            assert!(all[i + 1..].iter().all(|b| a != b));
-        }
     }
 }

@@ -1,9 +1,7 @@
 //! Poisson arrivals: many independent clients seen by one server.
 
-use rand_core::Rng;
-use rand_pcg::Pcg64Mcg;
-
 use super::pace::{ONE, Pace};
+use crate::rng::Stream;
 use crate::time::Ps;
 use crate::units::Rate;
 
@@ -12,19 +10,19 @@ use crate::units::Rate;
 pub struct Poisson {
     pace: Pace,
     now: u64,
-    rng: Pcg64Mcg,
+    stream: Stream,
 }
 
 impl Poisson {
     /// Packets at `rate` on average.
-    pub(super) fn new(rate: Rate, rng: Pcg64Mcg) -> Poisson {
-        Poisson { pace: Pace::of_rate(rate), now: 0, rng }
+    pub(super) fn new(rate: Rate, stream: Stream) -> Poisson {
+        Poisson { pace: Pace::of_rate(rate), now: 0, stream }
     }
 
     /// The time of the next packet.
     #[inline]
     pub(super) fn next(&mut self) -> Ps {
-        self.now += self.pace.gap(exponential(&mut self.rng));
+        self.now += self.pace.gap(exponential(&mut self.stream));
         Ps(self.now)
     }
 
@@ -45,19 +43,18 @@ impl Poisson {
 /// every platform, and it becomes an integer before it meets the clock. A uniform of 53 bits in
 /// (0, 1] makes the largest gap 53 ln 2 = 36.7 means.
 #[inline]
-fn exponential(rng: &mut Pcg64Mcg) -> u64 {
+fn exponential(stream: &mut Stream) -> u64 {
     const TWO_POW_53: f64 = (1u64 << 53) as f64;
-    let uniform = ((rng.next_u64() >> 11) + 1) as f64 / TWO_POW_53;
+    let uniform = ((stream.next_u64() >> 11) + 1) as f64 / TWO_POW_53;
     (-libm::log(uniform) * ONE as f64 + 0.5) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand_core::SeedableRng;
 
     fn times(rate: u64, seed: u64, n: usize) -> Vec<u64> {
-        let mut poisson = Poisson::new(Rate(rate), Pcg64Mcg::seed_from_u64(seed));
+        let mut poisson = Poisson::new(Rate(rate), Stream::of_wire(seed, 0));
         (0..n).map(|_| poisson.next().0).collect()
     }
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::config::TrafficConfig;
-use super::draw::{Draw, stream};
+use super::draw::Draw;
 use super::{Arrivals, Bursts, Capture, Constant, FlowTable, Poisson, Replay};
 use crate::check::{Violation, ensure};
+use crate::rng::Stream;
 use crate::time::PS_PER_S;
 use crate::units::BitRate;
 
@@ -56,7 +57,10 @@ impl TrafficConfig {
     ) -> Result<(Source, FlowTable), Violation> {
         ensure(|check| self.check(check))?;
         let synthetic = |sizes, flows| {
-            (Draw::new(sizes, flows, stream(seed, DRAW_STREAM)), FlowTable::synthetic(flows))
+            (
+                Draw::new(sizes, flows, Stream::of_wire(seed, DRAW_STREAM)),
+                FlowTable::synthetic(flows),
+            )
         };
         let (arrivals, table) = match self {
             TrafficConfig::Constant { rate, sizes, flows } => {
@@ -65,7 +69,7 @@ impl TrafficConfig {
             }
             TrafficConfig::Poisson { rate, sizes, flows } => {
                 let (draw, table) = synthetic(sizes, *flows);
-                let times = Poisson::new(*rate, stream(seed, TIMES_STREAM));
+                let times = Poisson::new(*rate, Stream::of_wire(seed, TIMES_STREAM));
                 (Arrivals::Poisson(times, draw), table)
             }
             TrafficConfig::Bursts { rate, on, off, sizes, flows } => {

@@ -5,7 +5,8 @@
 
 use super::config::{KvsConfig, Spike};
 use super::zipf::Zipf;
-use crate::apps::draw::{Draw, below};
+use crate::apps::draw::Draw;
+use crate::rng::below;
 
 /// Draws requests.
 #[derive(Clone, Debug)]

@@ -27,10 +27,11 @@ use self::config::{L3fwdConfig, Transmit};
 use self::lpm::{Lpm, Rule};
 use super::app::{App, Packet, Verdict};
 use super::copy::{Lines, copy};
-use super::draw::{Draw, below};
+use super::draw::Draw;
 use super::sharing::of_core;
 use crate::core::op::{Dep, Ops};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind, lines_in};
+use crate::rng::below;
 
 /// Entries of 4 bytes in a line of the tables (`struct rte_lpm_tbl_entry`).
 const ENTRIES_PER_LINE: u32 = 16;
