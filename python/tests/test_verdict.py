@@ -53,6 +53,13 @@ def test_a_peak_at_the_line_rate_names_no_rate_that_fails(calm: Result) -> None:
     assert words.peak(found) == says
 
 
+def test_a_peak_that_bears_drops_says_what_was_offered(calm: Result) -> None:
+    update = {"offered_mpps": 20.0, "drop_share": 0.4}
+    data = calm.data.model_copy(update={"packets": calm.data.packets.model_copy(update=update)})
+    found = Peak(peak_mpps=12, fails_at_mpps=21, failed_by="drops", probes=[], results=data)
+    assert words.peak(found).startswith("Peak: 12.0 Mpps of 20.0 offered holds, 21.0 Mpps does not")
+
+
 def with_packets(result: Result, **change: float) -> Result:
     packets = result.data.packets.model_copy(update=change)
     return replace(result, data=result.data.model_copy(update={"packets": packets}))
