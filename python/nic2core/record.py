@@ -33,6 +33,9 @@ COMPARISON_FILE = "comparison.json"
 """The file of a comparison's directory that names the directories of its runs, in order. Where it
 is, the directory holds that comparison, whatever else lies there from earlier commands."""
 
+LISTED = 8
+"""Runs of a comparison that are named at most."""
+
 
 @dataclass(frozen=True)
 class Record:
@@ -219,9 +222,10 @@ class Record:
         if file.is_dir():
             runs = comparison(file)
             if runs:
+                named = ", ".join(f"{run} ({cls.load(run).label})" for run in runs[:LISTED])
+                them = "them" if len(runs) <= LISTED else "them, such as"
                 raise UserError(
-                    f"{path} is a comparison of {len(runs)} runs; name one of them, such as "
-                    f"{runs[0]}."
+                    f"{path} is a comparison of {len(runs)} runs; name one of {them}: {named}."
                 )
             file /= RESULT_FILE
         if file.suffix == ".toml":

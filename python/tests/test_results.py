@@ -165,7 +165,7 @@ def test_arrivals_that_are_few_by_chance_are_no_limit(ddio: Result) -> None:
 
 def test_one_run_of_a_comparison_has_to_be_named(ddio: Result, tmp_path: Path) -> None:
     Sweep([ddio, ddio], planned=2).save(tmp_path)
-    with pytest.raises(UserError, match=r"comparison of 2 runs; name one of them, such as .*00"):
+    with pytest.raises(UserError, match=r"comparison of 2 runs; name one of them: .*00 \(.*01 \("):
         Result.load(tmp_path)
 
 
