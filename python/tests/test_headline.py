@@ -91,7 +91,6 @@ def test_a_benchmark_without_cores_is_the_baseline_of_a_comparison() -> None:
     # Even where its first core serves packets, they are not its own.
     beside = api.run("explain-trackers", {"tenants.1.cores": {"first": 0, "count": 0}, **SHORT})
     assert values(beside) == values(runs[0])
-    assert "0 accesses" not in report_html([beside])
 
 
 def test_a_run_without_packets_has_a_headline(packetless: Result) -> None:
