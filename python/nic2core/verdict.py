@@ -21,6 +21,9 @@ UNEVEN = 0.005
 SAME = 0.97
 """Share of the rate that the model says, from which on a run does that rate."""
 
+MOST = 0.5
+"""Share of the time from which on it is told that something waits, though nothing limits."""
+
 FULL_CORE = 0.95
 """Share of time for which a core is busy that has no room for more: packets come in bunches."""
 
@@ -99,7 +102,17 @@ def verdict(result: Record) -> str:
         why = FAILED["rate"][1]
     else:
         why = "the offered load is the limit of this run"
+        nearest += _awaited(result)
     return f"{why}; {nearest}."
+
+
+def _awaited(result: Record) -> str:
+    """What something waits for most of the time though all that is offered gets through."""
+    found = [use for use in result.model.used if use.starved > MOST]
+    if not found:
+        return ""
+    names = ", the ".join(f"{stage(use.name)} {percent(use.starved)} of the time" for use in found)
+    return f". Awaited, which costs latency and not throughput: the {names}"
 
 
 def _less(result: Record) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nic2core import Result, words
+from nic2core import Result, api, words
 from nic2core.differences import differences, summary
 from nic2core.results_model import Peak
 from nic2core.verdict import limit, mark, verdict
@@ -120,3 +120,15 @@ def test_a_run_that_completes_nothing_names_no_stage(calm: Result) -> None:
         "no packet completes: 100 % are dropped because the NIC input SRAM has no room."
     )
     assert (limit(none), mark(none)) == ("drops", "")
+
+
+def test_what_is_awaited_though_the_load_gets_through_is_told() -> None:
+    short = {"run.warmup": "200 us", "run.duration": "200 us", "traffic.rate": "2 Mpps"}
+    busy = api.run("explain-trackers", short)
+    assert busy.verdict.startswith("The offered load is the limit of this run")
+    said = (
+        "Awaited, which costs latency and not throughput: the LLC home trackers 100 % of the time."
+    )
+    assert busy.verdict.endswith(said)
+    alone = api.run("explain-trackers", {"tenants.1.cores.count": 0, **short})
+    assert "Awaited" not in alone.verdict
