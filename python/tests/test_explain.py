@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import Result, api, cli, words
+from nic2core import Result, UserError, api, cli, words
 from nic2core.explain import show
 from nic2core.explain.changes import _trackers
 from nic2core.explain.check import check
@@ -110,6 +110,14 @@ def test_what_the_engine_does_not_simulate_is_not_offered() -> None:
     assert "cores" not in offered(cores)
     widths = [{"machine.noc.port_width": width} for width in ("512 B", "1024 B")]
     assert ["nic-port" in offered(width, "sweeper-l3fwd") for width in widths] == [True, False]
+    # Where the engine comes to simulate more, the limits of the changes are to follow.
+    for key, beyond in {
+        "machine.pcie.generation": 6,
+        "machine.core.count": 33,
+        "machine.noc.port_width": "2048 B",
+    }.items():
+        with pytest.raises(UserError, match=key):
+            api.run("explain-link", {key: beyond, **short})
 
 
 UNEVEN = {"traffic.flows": 4, "traffic.sizes.size": "64 B", "tenants.0.app.packet_instructions": 50,

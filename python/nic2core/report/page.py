@@ -70,6 +70,7 @@ def report_html(results: Sequence[Record]) -> str:
     panels, curve = _panels(results), _curves(results)
     drawn = panels if curve is None else [curve, *panels]
     figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in drawn}
+    keys = differing(results)
     return TEMPLATES.get_template(
         "report.html.j2"
     ).render(
@@ -92,7 +93,7 @@ def report_html(results: Sequence[Record]) -> str:
         side_by_side=side_by_side(results),
         summary=summary(*results) if len(results) == 2 else "",
         warnings=[(r, warning) for r in results for warning in doubts(r)],
-        keys=(keys := differing(results))[:SHOWN],
+        keys=keys[:SHOWN],
         more_keys=len(keys[SHOWN:]),
         spreads=[_spreads(r) for r in results],
         scenarios=[json.dumps(r.scenario, indent=2) for r in results],

@@ -191,6 +191,7 @@ impl Trial {
                 Served::Llc | Served::Forward | Served::Owner => {}
             }
         }
+        self.stored = store.then_some(line);
         self.has_got(core, line)
     }
 
@@ -286,10 +287,7 @@ impl Trial {
         self.stored = None;
         match step {
             Step::Load { core, line, late } => self.access(core, line, Asked::Load, late)?,
-            Step::Store { core, line, late } => {
-                self.stored = Some(line);
-                self.access(core, line, Asked::Store, late)?;
-            }
+            Step::Store { core, line, late } => self.access(core, line, Asked::Store, late)?,
             Step::Prefetch { core, line, late } => self.prefetch(core, line, late)?,
             Step::Arrive { which } => {
                 if let Some(&transaction) = self.coming.keys().nth(which) {

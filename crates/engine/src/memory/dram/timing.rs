@@ -266,8 +266,8 @@ fn ddr5(standard: Standard, density: Density, width: DeviceWidth) -> Timings {
         ccd_s: 8,
         ccd_l: clocks(8, 5_000),
         ccd_s_wr: 8,
-        // A burst to a x4 is half a word of the device's own ECC, which it so has to read first; of wider
-        // ones it is whole words (tCCD_L_WR2).
+        // tCCD_L_WR is that of writes which the device has to read first for its own ECC, as a burst to a x4
+        // is half a word of it; wider bursts are whole words (tCCD_L_WR2).
         ccd_l_wr: match width {
             DeviceWidth::X4 => clocks(32, 20_000),
             DeviceWidth::X8 | DeviceWidth::X16 => clocks(16, 10_000),
