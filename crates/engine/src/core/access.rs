@@ -89,7 +89,7 @@ impl Core {
         if store {
             if !self.stores.is_empty() {
                 self.stores.push(self.dispatched, issue, None);
-                self.stores.settle(|_, _| {});
+                self.settle(ask);
             }
         } else {
             if dep == Dep::Chain {
@@ -109,7 +109,7 @@ impl Core {
     /// Waits until the store buffer has room for one more. Returns false if its oldest store's
     /// completion is not known.
     #[inline]
-    fn reserve_store(&mut self) -> bool {
+    pub(super) fn reserve_store(&mut self) -> bool {
         self.stores.leave_until(self.slot);
         if self.stores.len() >= self.store_buffer {
             let Some((_, leaves)) = self.stores.oldest().filter(|o| o.1 != PENDING) else {

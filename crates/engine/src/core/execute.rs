@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::ask::Ask;
+use super::in_order::PENDING;
 use super::interval::Core;
 use super::op::{Mark, Op};
 use crate::memory::line::Line;
@@ -57,6 +58,14 @@ impl Core {
 
     fn mark(&mut self, mark: Mark, packet: u32, ask: &mut impl FnMut(Ps, Ask)) -> bool {
         let begins = mark == Mark::Begin;
+        if mark.is_doorbell() {
+            self.window.leave_until(self.slot);
+            if self.window.is_full() || !self.reserve_store() {
+                return false;
+            }
+            let leaves = Some(Ask::Mark(mark, packet));
+            self.doorbells.push_back(self.stores.push(self.dispatched, PENDING, leaves));
+        }
         if (begins && !self.chains.can_begin()) || !self.retire(Ask::Mark(mark, packet), ask) {
             return false;
         }

@@ -9,6 +9,8 @@
 //!
 //! Time inside a core is counted in dispatch slots: a cycle has `dispatch_width` of them.
 
+use std::collections::VecDeque;
+
 use super::ask::Ask;
 use super::chain::Chains;
 use super::config::Core as Config;
@@ -89,6 +91,8 @@ pub(crate) struct Core {
     pub(super) chains: Chains,
     pub(super) window: InOrder,
     pub(super) stores: InOrder,
+    /// Places in it of the doorbells that have not retired, in order.
+    pub(super) doorbells: VecDeque<u64>,
     pub(super) misses: Misses,
     /// Sum of the latencies of accesses, slots, and their number: AMAT.
     pub(super) access_slots: u64,
@@ -122,6 +126,7 @@ impl Core {
             chains: Chains::new(window),
             window: InOrder::new(window),
             stores: InOrder::new(c.store_buffer as usize),
+            doorbells: VecDeque::new(),
             misses: Misses::new(c.l1_miss_registers),
             access_slots: 0,
             accesses: 0,
@@ -262,18 +267,23 @@ impl Core {
         }
         self.chains.arrive(arrived.chains, ready);
         self.issue_deferred(memory, ask);
-        self.stores.settle(|_, _| {});
         self.settle(ask);
     }
 
-    /// Hands what the program has reached to the machine.
+    /// Hands what the program has reached to the machine. A doorbell that retires then has to leave the store
+    /// buffer.
     #[inline]
     pub(super) fn settle(&mut self, ask: &mut impl FnMut(Ps, Ask)) {
         let (slots, to_llc) = (self.slots, self.latencies.to_llc);
-        self.window.settle(|reached, slot| {
-            let slot = if matches!(reached, Ask::Mark(..)) { slot } else { slot + to_llc };
-            ask(slots.at(slot), reached);
+        let (stores, doorbells) = (&mut self.stores, &mut self.doorbells);
+        self.window.settle(|reached, slot| match reached {
+            Ask::Mark(mark, _) if mark.is_doorbell() => {
+                stores.complete(doorbells.pop_front().expect("it was put there"), slot);
+            }
+            Ask::Mark(..) => ask(slots.at(slot), reached),
+            _ => ask(slots.at(slot + to_llc), reached),
         });
+        stores.settle(|doorbell, slot| ask(slots.at(slot), doorbell));
     }
 
     /// What the miss registers did since the measured time began.

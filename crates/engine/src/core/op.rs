@@ -91,9 +91,19 @@ pub enum Mark {
     Transmit,
     /// The request is complete: the end of its service time.
     End,
+    /// The driver rings for what it has posted to be sent.
+    RingTx,
     /// The burst is over: the driver rings for the buffers it has given back to the NIC, and for what is to
     /// be sent.
     Ring,
+}
+
+impl Mark {
+    /// Whether it is a store to the NIC, which is visible there behind all stores before it (Intel 325384,
+    /// "Memory ordering", 8.2.2).
+    pub(super) fn is_doorbell(self) -> bool {
+        matches!(self, Mark::RingTx | Mark::Ring)
+    }
 }
 
 /// A buffer of operations, written by software and executed by one core.

@@ -18,8 +18,11 @@ struct Driver<'a> {
     now: Ps,
     core: u16,
     config: &'a Queues,
+    queue: u32,
     q: &'a mut Queue,
     ops: &'a mut Ops,
+    /// Whether each packet that is sent has a doorbell of its own.
+    rings_each: bool,
     /// What maps and unmaps buffers at run time.
     mapper: Option<(&'a mut RunTimeMapping, &'a mut Iommu<Event>)>,
 }
@@ -53,6 +56,9 @@ impl Driver<'_> {
         self.ops.store(self.q.tx_ring.advance(), LineKind::Descriptor, Dep::Free);
         self.ops.compute(self.config.tx_instructions);
         self.ops.push(Op::Mark { mark: Mark::Transmit, packet });
+        if self.rings_each {
+            self.ops.push(Op::Mark { mark: Mark::RingTx, packet: self.queue });
+        }
     }
 
     /// Posts what waits for transmit descriptors as far as there are some.
@@ -148,8 +154,10 @@ impl Host {
             now: self.events.now(),
             core,
             config: &self.scenario.queues,
+            queue: queue as u32,
             q: &mut self.queues[queue],
             ops: &mut c.core.ops,
+            rings_each: self.tx.descriptor_batch.is_none(),
             mapper: self.run_time_mapping.as_mut().zip(self.iommu.as_mut()),
         };
         // What is sent is acknowledgements with closed-loop traffic.
@@ -232,6 +240,7 @@ impl Host {
                     self.packets.remove(packet);
                 }
             }
+            Mark::RingTx => self.ring_tx(now, packet as u16),
             Mark::Ring => {
                 let queue = packet as u16;
                 self.ring_rx(now, queue);

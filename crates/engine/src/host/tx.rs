@@ -48,7 +48,7 @@ impl Transmitter {
 }
 
 impl Host {
-    /// The driver has posted a packet for transmission, and rings unless that waits for the burst's end.
+    /// The driver has posted a packet for transmission.
     pub(super) fn post_tx(&mut self, now: Ps, packet: u32) {
         let p = self.packets.at(packet);
         if !p.ended {
@@ -63,9 +63,6 @@ impl Host {
         let q = &mut self.queues[queue as usize];
         q.tx_posted.push_back(packet);
         q.tx_unrung += 1;
-        if self.tx.descriptor_batch.is_none() {
-            self.ring_tx(now, queue);
-        }
     }
 
     /// The driver rings for what it has posted since it last did.
