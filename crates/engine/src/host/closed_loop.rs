@@ -342,7 +342,9 @@ mod tests {
             [sum(|c| c.sent), sum(|c| c.sent_again), sum(|c| c.timeouts), sum(|c| c.delivered)];
         assert_eq!(sums, [t.sent, t.sent_again, t.timeouts, t.delivered]);
         assert!(t.sent_again > 0);
-        assert!((0.99..=1.0).contains(&t.fairness), "{}", t.fairness);
+        let squares = sum(|c| c.delivered.pow(2)) as f64;
+        let fairness = (t.delivered as f64).powi(2) / (10.0 * squares);
+        assert!((t.fairness - fairness).abs() < 1e-12, "{} and {fairness}", t.fairness);
     }
 
     #[test]

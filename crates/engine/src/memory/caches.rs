@@ -296,8 +296,9 @@ impl Caches {
         bits(cores).any(|c| self.cores[c].state(line).is_some_and(State::writable))
     }
 
-    /// Other cores lose the right to write; dirty data goes to the LLC. Returns whether a core's
-    /// cache had to supply the data.
+    /// Other cores lose the right to write, and the LLC gets a copy of what was theirs alone, dirty or
+    /// clean, as in AMD's "mostly exclusive" L3 (40546, "Optimizing Inter-Core Data Transfer"): their L2s
+    /// will drop it. Returns whether a core's cache had to supply the data.
     fn downgrade(&mut self, home: Home, others: u32) -> bool {
         let mut supplied = false;
         for other in bits(others) {
@@ -309,6 +310,8 @@ impl Caches {
             self.cores[other].set_state(home.line, granted(state.kind(), false, false));
             if state.dirty() {
                 self.merge_into_llc(other, home, state);
+            } else if self.inclusion == Inclusion::NonInclusive {
+                self.insert_llc(other, home, state);
             }
         }
         supplied

@@ -18,8 +18,8 @@ impl Caches {
         // A dirty line was writable, and so is the chip's only copy: but for an inclusive LLC's.
         debug_assert!(victim.state.writable() || !victim.state.dirty());
         if !victim.state.writable() {
-            // A line that was shared, with the LLC or another core, is dropped in silence, as in any
-            // MESI protocol; a later eviction of the LLC's copy does not change that.
+            // A line that is shared, with the LLC or another core, is dropped in silence, as in any MESI
+            // protocol: the LLC got a copy when it became so. That this may be gone does not change it.
             return;
         }
         if self.inclusion == Inclusion::NonInclusive {
