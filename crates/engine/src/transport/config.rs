@@ -61,8 +61,8 @@ pub struct NetworkConfig {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecoveryConfig {
-    /// Packets sent later that have to be acknowledged before one is taken for lost (RFC 9002, section
-    /// 6.1.1, and RFC 6675: 3).
+    /// Packets sent later that have to be acknowledged before one is taken for lost (RFC 6675's
+    /// DupThresh: 3).
     pub reordering: u32,
     /// Least retransmission timeout; above it, RFC 6298's estimate, doubled with every timeout in a row.
     /// Not in the papers; 1 ms is usual in data centres, where RFC 6298's second is far too long.

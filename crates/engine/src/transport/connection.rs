@@ -61,8 +61,8 @@ pub(super) struct Connection {
     /// Round-trip time and its variation, smoothed (RFC 6298); nothing before the first.
     rtt: Option<(Ps, Ps)>,
     backoff: u32,
-    /// An event for the end of pacing is scheduled.
-    pub(super) wakes: bool,
+    /// When pacing ends, which an event is scheduled for; those at other times were brought forward.
+    pub(super) wakes: Option<Ps>,
     /// When the timer goes off; events at other times are of timers that were brought forward.
     pub(super) timed: Option<Ps>,
 }
@@ -81,7 +81,7 @@ impl Connection {
             last_sent: None,
             rtt: None,
             backoff: 0,
-            wakes: false,
+            wakes: None,
             timed: None,
         }
     }
@@ -146,7 +146,9 @@ impl Connection {
         self.measure(feedback.rtt);
         self.backoff = 0;
         let window_full = feedback.order < self.full_before;
-        let feedback = Feedback { next_order: self.next_order, window_full, ..*feedback };
+        let duplicate = in_flight.or(waits).is_none();
+        let next_order = self.next_order;
+        let feedback = Feedback { next_order, window_full, duplicate, ..*feedback };
         self.control.on_ack(now, &feedback);
         // One after the other: losing a packet does not change what has passed the rest.
         let mut lost = 0;
@@ -163,7 +165,7 @@ impl Connection {
             self.control.on_fast_recovery(now, loss);
             lost += 1;
         }
-        Acked { first: in_flight.or(waits).is_some(), lost }
+        Acked { first: !duplicate, lost }
     }
 
     /// RFC 6298, section 2.
@@ -264,6 +266,20 @@ mod tests {
             let first = c.begun();
             assert_eq!(sent(&mut c, now).len() as u64, window);
             (first..first + window).for_each(|n| assert!(ack(&mut c, now, n, n).first));
+        }
+    }
+
+    #[test]
+    fn the_acknowledgement_of_a_needless_copy_does_not_open_the_window() {
+        for mut c in [connection(8.0), dctcp(100)] {
+            let packets = sent(&mut c, Ps::ZERO).len() as u64;
+            let now = Ps::from_us(1000);
+            c.time_out(now);
+            assert_eq!(sent(&mut c, now)[0], (0, true));
+            assert!(ack(&mut c, now, 0, 0).first);
+            let window = c.window();
+            assert!(!ack(&mut c, now, 0, packets).first);
+            assert_eq!(c.window(), window);
         }
     }
 

@@ -59,6 +59,9 @@ impl Control for Dctcp {
 
     fn on_ack(&mut self, _now: Ps, feedback: &Feedback) {
         self.timed_out = false;
+        if feedback.duplicate {
+            return;
+        }
         self.acked += 1;
         self.marked += u64::from(feedback.marked);
         if feedback.order >= self.window_end {

@@ -49,6 +49,8 @@ pub(crate) struct Feedback {
     /// The window was full of the packets sent with it or after it: it bounded what was sent, not the lack
     /// of something to send.
     pub(crate) window_full: bool,
+    /// The packet was acknowledged before: one of its transmissions was needless.
+    pub(crate) duplicate: bool,
 }
 
 /// What became of a packet that was not acknowledged.

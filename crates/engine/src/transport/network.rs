@@ -41,35 +41,36 @@ impl Network {
     /// The connections of so many queues; `link` is the rate of the server's link. Each connection's
     /// first read arrives at a random time within a round trip without queues.
     pub(crate) fn new(config: &ClosedLoopConfig, link: BitRate, queues: u32, seed: u64) -> Network {
-        let connections = config.senders * queues;
+        let number = config.senders * queues;
         let sender_links = config.network.sender_link;
         let control = AnyControl::new(&config.control);
         let receiver = Receiver::new(config.packets_per_read(), config.open_reads);
         let mut stream = Stream::new(seed, "transport");
         let delay = config.network.delay.ps();
-        let due = (0..connections)
+        let mut idle = Connection::new(control, &config.recovery);
+        idle.ask(receiver.asked());
+        let (connections, due) = (0..number)
             .map(|connection| {
                 let wait = (u128::from(stream.next_u64()) * u128::from(2 * delay.0)) >> 64;
-                (Ps(wait as u64), Step::Wake, connection)
+                let begin = Ps(wait as u64);
+                let mut sender = idle.clone();
+                sender.wakes = Some(begin);
+                (sender, (begin, Step::Wake, connection))
             })
-            .collect();
-        let mut connection = Connection::new(control, &config.recovery);
-        connection.ask(receiver.asked());
-        // The wake of the start is scheduled above.
-        connection.wakes = true;
+            .unzip();
         let Size(frame) = config.frame();
         Network {
             senders: config.senders,
             delay,
             frame: frame as u32,
-            connections: vec![connection; connections as usize],
-            receivers: vec![receiver; connections as usize],
+            connections,
+            receivers: vec![receiver; number as usize],
             links: vec![Serial::new(sender_links); config.senders as usize],
             switch: Switch::new(link, config.network.buffer, config.network.ecn_threshold),
             datagrams: Slots::default(),
             first_acknowledged: 0,
             counts: Counts::default(),
-            by_connection: vec![ConnectionCounts::default(); connections as usize],
+            by_connection: vec![ConnectionCounts::default(); number as usize],
             counts_begin: Ps::ZERO,
             due,
         }
@@ -140,6 +141,7 @@ impl Network {
             order: d.order,
             next_order: 0,
             window_full: false,
+            duplicate: false,
         };
         let connection = &mut self.connections[d.connection as usize];
         connection.ask(d.asked);
@@ -153,10 +155,13 @@ impl Network {
         self.send(now, d.connection);
     }
 
-    /// A connection goes on.
+    /// A connection goes on, unless this is a time that was brought forward.
     pub(crate) fn wake(&mut self, now: Ps, connection: u32) {
-        self.connections[connection as usize].wakes = false;
-        self.send(now, connection);
+        let wakes = &mut self.connections[connection as usize].wakes;
+        if *wakes == Some(now) {
+            *wakes = None;
+            self.send(now, connection);
+        }
     }
 
     /// A connection looks at its timeout.
@@ -201,8 +206,8 @@ impl Network {
                     self.due.push((at, Step::Switch, datagram));
                 }
                 Next::WaitUntil(at) => {
-                    if !c.wakes {
-                        c.wakes = true;
+                    if c.wakes.is_none_or(|set| at < set) {
+                        c.wakes = Some(at);
                         self.due.push((at, Step::Wake, connection));
                     }
                     break;
@@ -211,7 +216,8 @@ impl Network {
             }
         }
         let c = &mut self.connections[connection as usize];
-        if let Some(at) = c.deadline()
+        // An acknowledgement that makes the estimate shorter may leave the deadline behind.
+        if let Some(at) = c.deadline().map(|at| at.max(now))
             && c.timed.is_none_or(|armed| at < armed)
         {
             c.timed = Some(at);
@@ -289,6 +295,7 @@ mod tests {
     use crate::events::Events;
     use crate::testing::every;
     use crate::transport::config::{ControlConfig, DctcpConfig, SwiftConfig};
+    use crate::units::Duration;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -354,19 +361,42 @@ mod tests {
             service_ns in 100u64..3000,
             room in 1u64..200,
             lossy in 2u64..1000,
+            min_timeout_us in 10u64..2000,
         ) {
-            let config = config(&control, senders, open_reads);
-            let network =
-                run(&config, Ps::from_ns(service_ns), room, lossy, Ps::from_us(1_500_000));
+            let mut config = config(&control, senders, open_reads);
+            config.recovery.min_timeout = Duration(min_timeout_us * 1_000_000);
+            let until = |end| run(&config, Ps::from_ns(service_ns), room, lossy, end);
+            let end = Ps::from_us(1_500_000);
+            let network = until(end);
             let (begun, accounted) = network.begun();
             prop_assert_eq!(begun, accounted);
-            // No timer goes off after its deadline, which an acknowledgement may have brought forward.
-            let late = |c: &Connection| c.deadline().is_some_and(|at| c.timed.is_none_or(|t| t > at));
-            prop_assert!(!network.connections.iter().any(late));
+            // A timer goes off at its deadline or, if that was put off since, before it; and it is still to
+            // come.
+            let armed = |c: &Connection| c.timed.is_some_and(|t| t >= end && c.deadline() >= Some(t));
+            let timed = |c: &Connection| c.deadline().is_none() || armed(c);
+            prop_assert!(network.connections.iter().all(timed));
             let c = &network.counts;
             prop_assert!(c.delivered + c.duplicates >= c.acknowledged);
             prop_assert!(c.delivered <= begun);
-            prop_assert!(network.receivers.iter().all(|r| r.asked() > 4 * u64::from(open_reads)));
+            let before = until(Ps::from_us(20_000)).receivers;
+            let mut both = network.receivers.iter().zip(&before);
+            prop_assert!(both.all(|(r, before)| r.asked() > before.asked()));
+        }
+    }
+
+    /// With a round trip of 80 us the first estimate has a timeout of 240 us, later ones of less: down to 100.
+    #[test]
+    fn a_deadline_that_is_left_behind_goes_off_at_once() {
+        let two = DctcpConfig { initial_cwnd: 2.0, max_cwnd: 2.0, ..DctcpConfig::default() };
+        let mut config = config(&ControlConfig::Dctcp(two), 1, 2);
+        config.network.delay = Duration(40_000_000);
+        config.recovery.min_timeout = Duration(100_000_000);
+        for lossy in 2..20 {
+            let network = run(&config, Ps::from_ns(1), 10_000, lossy, Ps::from_us(40_000));
+            assert!(network.counts.timeouts > 0, "a window of two has no other recovery");
+            // Without losses in the last 20 ms: two packets in each 80 us, and some time to recover.
+            let delivered = network.by_connection.iter().map(|of| of.delivered);
+            assert!(delivered.min() > Some(400), "one of {lossy}: {:?}", network.counts.delivered);
         }
     }
 

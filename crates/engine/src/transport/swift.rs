@@ -62,14 +62,14 @@ impl Window {
         self.cwnd = cwnd;
     }
 
-    /// Lines 4 to 14, for one acknowledged packet.
-    fn on_ack(&mut self, p: &Parameters, now: Ps, rtt: Ps, delay: Ps, target: Ps) {
+    /// Lines 4 to 14, for `acked` packets that were not acknowledged before, one or none.
+    fn on_ack(&mut self, p: &Parameters, now: Ps, rtt: Ps, delay: Ps, target: Ps, acked: u64) {
         if delay < target {
             let step = match self.cwnd >= ONE {
                 true => fixed::div(p.additive_increase, self.cwnd),
                 false => p.additive_increase,
             };
-            self.set(p, now, self.cwnd + step);
+            self.set(p, now, self.cwnd + acked * step);
         } else if self.can_decrease(now, rtt) {
             let excess = u128::from(p.beta) * u128::from((delay - target).0);
             let cut = (excess / u128::from(delay.0.max(1))) as u64;
@@ -127,7 +127,8 @@ impl Control for Swift {
     }
 
     fn on_ack(&mut self, now: Ps, feedback: &Feedback) {
-        let Feedback { rtt, endpoint, .. } = *feedback;
+        let Feedback { rtt, endpoint, duplicate, .. } = *feedback;
+        let acked = u64::from(!duplicate);
         self.timeouts = 0;
         self.rtt = match self.rtt {
             Ps::ZERO => rtt,
@@ -135,8 +136,8 @@ impl Control for Swift {
         };
         let p = &self.parameters;
         let target = p.fabric_target(self.fabric.cwnd);
-        self.fabric.on_ack(p, now, self.rtt, rtt.saturating_sub(endpoint), target);
-        self.endpoint.on_ack(p, now, self.rtt, endpoint, p.endpoint_target);
+        self.fabric.on_ack(p, now, self.rtt, rtt.saturating_sub(endpoint), target, acked);
+        self.endpoint.on_ack(p, now, self.rtt, endpoint, p.endpoint_target, acked);
     }
 
     fn on_fast_recovery(&mut self, now: Ps, _loss: Loss) {

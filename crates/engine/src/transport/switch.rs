@@ -1,5 +1,6 @@
 //! The switch port in front of the server: one first-in-first-out queue with a bounded buffer and an
-//! ECN threshold on its instantaneous length (DCTCP, SIGCOMM 2010, section 3.1).
+//! ECN threshold on its instantaneous length (DCTCP, SIGCOMM 2010, section 3.1). Lengths are in bytes of the
+//! wire, with the 24 that it adds to each frame.
 
 use crate::frame::wire_bits;
 use crate::serial::Serial;
@@ -27,7 +28,7 @@ impl Switch {
     /// buffer has no room.
     pub(super) fn forward(&mut self, now: Ps, bytes: u32) -> Option<(Ps, bool)> {
         let waiting = self.waiting_bytes(now);
-        if waiting + u64::from(bytes) > self.buffer {
+        if waiting + wire_bits(bytes) / 8 > self.buffer {
             return None;
         }
         let marked = self.ecn_threshold.is_some_and(|threshold| waiting > threshold);
