@@ -126,8 +126,10 @@ impl<const W: usize> Channel<W> {
             asked: [BankSet::EMPTY; 2],
             contested: BankSet::EMPTY,
             serving: WRITE,
-            drain_high: cfg.drain_high_percent as usize * capacity[WRITE] / 100,
-            drain_low: (cfg.drain_low_percent as usize * capacity[WRITE]).div_ceil(100),
+            // A full queue is drained, and an empty one has been.
+            drain_high: (cfg.drain_high_percent as usize * capacity[WRITE] / 100)
+                .min(capacity[WRITE] - 1),
+            drain_low: (cfg.drain_low_percent as usize * capacity[WRITE]).div_ceil(100).max(1),
             reads_between_drains: cfg.reads_between_drains,
             reads_left: 0,
             calendar,

@@ -1,5 +1,7 @@
 //! The model as a whole: earliest clocks, the standards' rules, conservation, determinism.
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 
 use super::jedec::Judge;
@@ -198,14 +200,24 @@ fn a_young_conflict_does_not_close_a_row_that_an_older_read_wants() {
 
 #[test]
 fn writes_wait_for_the_high_watermark_and_drain_to_the_low_one() {
-    let reads = (0..40).map(|i| (i * 40, (i as u32 % 8) * BANK, false));
-    let mut requests: Vec<_> = reads.collect();
-    requests.extend((0..26).map(|i| (2 + i, RANK + i as u32 * ROW, true)));
-    requests.sort_unstable();
-    let (dram, done) = run(&config(), &requests);
-    let stats = dram.stats(0, done.last().unwrap().at);
-    assert_eq!((stats.reads, stats.writes), (40, 26));
-    assert!(stats.write_drains >= 1);
+    // While reads wait: of 32 places 80 % are 25, so that the 26th begins a drain, which leaves six of them, fewer
+    // than 20 %.
+    let before_the_last_read = |cfg: &DramConfig, writes: u32| {
+        let reads =
+            |range: Range<u32>, at| range.map(move |i| (at, i % 8 * BANK + i / 8 * ROW, false));
+        let mut requests: Vec<_> = reads(0..30, 0).collect();
+        requests.extend((0..writes).map(|i| (2 + u64::from(i), RANK + i * ROW, true)));
+        requests.extend(reads(30..400, 40));
+        let (dram, _) = run(cfg, &requests);
+        let (reads, writes) = (clocks(&dram, READ), clocks(&dram, WRITE));
+        writes.iter().filter(|&clock| clock < reads.last().unwrap()).count()
+    };
+    assert_eq!(before_the_last_read(&config(), 25), 0);
+    assert_eq!(before_the_last_read(&config(), 26), 20);
+    // A full queue is drained whatever its high watermark, and a drain ends whatever its low one.
+    let extreme = DramConfig { drain_high_percent: 100, drain_low_percent: 0, ..config() };
+    assert_eq!(before_the_last_read(&extreme, 31), 0);
+    assert_eq!(before_the_last_read(&extreme, 32), 32);
 }
 
 #[test]
@@ -391,7 +403,7 @@ fn any_config() -> impl Strategy<Value = DramConfig> {
     ];
     let width = prop_oneof![Just(DeviceWidth::X4), Just(DeviceWidth::X8), Just(DeviceWidth::X16)];
     let sizes = (1u32..3, 1u32..5, 1u32..5, 1u32..5, 1u32..40, 1u32..20);
-    let queues = (1u32..40, 1u32..40, 1u32..100, 1u32..100, 0u32..20);
+    let queues = (1u32..40, 1u32..40, 1u32..101, 0u32..100, 0u32..20);
     (standard, row_policy, refresh, mapping, width, sizes, queues).prop_map(
         |(standard, row_policy, refresh, mapping, device_width, sizes, queues)| DramConfig {
             standard,
@@ -406,7 +418,7 @@ fn any_config() -> impl Strategy<Value = DramConfig> {
             read_queue: queues.0,
             write_queue: queues.1,
             drain_high_percent: queues.2.max(queues.3 + 1),
-            drain_low_percent: queues.3.min(99),
+            drain_low_percent: queues.3,
             reads_between_drains: queues.4,
             row_policy,
             refresh,
