@@ -365,12 +365,25 @@ class Numa(Model):
     """
 
 
+Fields: TypeAlias = Literal["addresses-and-ports", "addresses"]
+"""What of a packet's headers is hashed. `addresses-and-ports`: Source and destination address, and
+the ports where there are some (`sdfn` of `ethtool -n`). `addresses`: Source and destination address
+(`sd`), as with DPDK's `RTE_ETH_RSS_IP` and many drivers' UDP.
+"""
+
+
 class Rss(Model):
     """How receive-side scaling is set up."""
 
     indirection_entries: UInt32 = 128
     """Entries of the indirection table: a power of two from 1 to 65536. The default is 128, as in
     the Intel 82599 and the Microsoft specification; 100 GbE cards have 512 (E810) or more.
+    """
+    fields: Fields = "addresses-and-ports"
+    """What of a packet's headers is hashed."""
+    key: str | None = None
+    """Key of the Toeplitz hash, as `ethtool -x` prints it: 40 to 52 bytes in hexadecimal with
+    colons between them, of which the first 40 count. Absent: that of Microsoft's specification.
     """
 
 
@@ -694,8 +707,8 @@ class Recovery(Model):
     """When a packet is sent again."""
 
     reordering: UInt32 = 3
-    """Packets sent later that have to be acknowledged before one is taken for lost (RFC 9002,
-    section 6.1.1, and RFC 6675: 3).
+    """Packets sent later that have to be acknowledged before one is taken for lost (RFC 6675's
+    DupThresh: 3).
     """
     min_timeout: Duration = "1 ms"
     """Least retransmission timeout; above it, RFC 6298's estimate, doubled with every timeout in a

@@ -9,3 +9,4 @@ pub(crate) mod port;
 pub(crate) mod queue;
 pub(crate) mod ring;
 pub mod rss;
+pub mod toeplitz;

@@ -6,18 +6,19 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::toeplitz::{Key, MAX_INPUT};
 use crate::wire::{FiveTuple, Flow, FlowTable};
 
-/// A Toeplitz key. 40 bytes serve the longest input, IPv6 addresses and ports (36 bytes), whose
-/// last bit needs the 32 key bits from 287 on.
-pub type Key = [u8; 40];
-
-/// The key of Microsoft's verification suite, the default of many drivers.
-pub const MICROSOFT_KEY: Key = [
-    0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0,
-    0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c,
-    0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
-];
+/// What of a packet's headers is hashed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fields {
+    /// Source and destination address, and the ports where there are some (`sdfn` of `ethtool -n`).
+    #[default]
+    AddressesAndPorts,
+    /// Source and destination address (`sd`), as with DPDK's `RTE_ETH_RSS_IP` and many drivers' UDP.
+    Addresses,
+}
 
 /// How receive-side scaling is set up.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +27,13 @@ pub struct RssConfig {
     /// Entries of the indirection table: a power of two from 1 to 65536. The default is 128, as in
     /// the Intel 82599 and the Microsoft specification; 100 GbE cards have 512 (E810) or more.
     pub indirection_entries: u32,
+    /// What of a packet's headers is hashed.
+    pub fields: Fields,
+    /// Key of the Toeplitz hash, as `ethtool -x` prints it: 40 to 52 bytes in hexadecimal with colons
+    /// between them, of which the first 40 count. Absent: that of Microsoft's specification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub key: Option<Key>,
 }
 
 /// The largest table: the queue number of a card has 16 bits (DPDK `rte_eth_rss_reta_entry64`), so
@@ -34,7 +42,7 @@ pub(crate) const MAX_ENTRIES: u32 = 1 << 16;
 
 impl Default for RssConfig {
     fn default() -> Self {
-        RssConfig { indirection_entries: 128 }
+        RssConfig { indirection_entries: 128, fields: Fields::default(), key: None }
     }
 }
 
@@ -78,7 +86,7 @@ impl Rss {
         let queue_of: Vec<u32> = flows
             .as_slice()
             .iter()
-            .map(|flow| indirection[(flow_hash(&MICROSOFT_KEY, flow) & (entries - 1)) as usize])
+            .map(|flow| indirection[(hash(config, flow) & (entries - 1)) as usize])
             .collect();
         let mut flows_of = vec![Vec::new(); queues as usize];
         for (flow, queue) in queue_of.iter().enumerate() {
@@ -100,11 +108,11 @@ impl Rss {
     }
 }
 
-/// The hash of a flow: over addresses and ports where there are ports, over the addresses for other
-/// IP packets, and 0 (the first queue) for everything that is not IP.
-pub fn flow_hash(key: &Key, flow: &Flow) -> u32 {
+/// The hash of a flow, over its ports too where it has some and they are asked for; 0 (the first queue) for
+/// everything that is not IP.
+fn hash(config: &RssConfig, flow: &Flow) -> u32 {
     let Flow::Ip(tuple) = flow else { return 0 };
-    let mut input = Input { bytes: [0; 36], len: 0 };
+    let mut input = Input { bytes: [0; MAX_INPUT], len: 0 };
     let FiveTuple { src, dst, ports, .. } = tuple;
     for address in [src, dst] {
         match address {
@@ -112,16 +120,18 @@ pub fn flow_hash(key: &Key, flow: &Flow) -> u32 {
             IpAddr::V6(v6) => input.push(&v6.octets()),
         }
     }
-    if let Some((src, dst)) = ports {
+    if let Some((src, dst)) = ports
+        && config.fields == Fields::AddressesAndPorts
+    {
         input.push(&src.to_be_bytes());
         input.push(&dst.to_be_bytes());
     }
-    toeplitz(key, &input.bytes[..input.len])
+    config.key.unwrap_or_default().hash(&input.bytes[..input.len])
 }
 
-/// The concatenated header fields: at most two IPv6 addresses and two ports.
+/// The concatenated header fields.
 struct Input {
-    bytes: [u8; 36],
+    bytes: [u8; MAX_INPUT],
     len: usize,
 }
 
@@ -132,32 +142,9 @@ impl Input {
     }
 }
 
-/// The Toeplitz hash: the exclusive or, over the set bits of `input`, of the 32 key bits that begin
-/// at the bit's position.
-///
-/// # Panics
-/// If `input` is longer than 36 bytes: the key would end before it.
-pub fn toeplitz(key: &Key, input: &[u8]) -> u32 {
-    assert!(input.len() + 4 <= key.len(), "{} bytes are more than the key covers", input.len());
-    let mut hash = 0;
-    for (i, byte) in input.iter().enumerate() {
-        // The 39 key bits that the eight bits of this byte see, at the top of a 64-bit word.
-        let mut window = [0; 8];
-        window[..5].copy_from_slice(&key[i..i + 5]);
-        let window = u64::from_be_bytes(window);
-        for bit in 0..8 {
-            if byte & (0x80 >> bit) != 0 {
-                hash ^= (window << bit >> 32) as u32;
-            }
-        }
-    }
-    hash
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     /// Destination and port, source and port, hash of the addresses, hash with the ports: the
     /// verification suite of the Microsoft specification, also in the Intel 82599 datasheet,
@@ -183,14 +170,39 @@ mod tests {
     #[test]
     fn the_hash_meets_the_published_vectors() {
         for (dst, dst_port, src, src_port, addresses, with_ports) in VECTORS {
-            let hash = |ports| {
+            let hash = |fields, ports| {
                 let (src, dst) = (src.parse().unwrap(), dst.parse().unwrap());
                 let tuple = FiveTuple { src, dst, protocol: 6, ports };
-                flow_hash(&MICROSOFT_KEY, &Flow::Ip(tuple))
+                hash(&RssConfig { fields, ..RssConfig::default() }, &Flow::Ip(tuple))
             };
-            assert_eq!(hash(None), addresses, "{src} to {dst}");
-            assert_eq!(hash(Some((src_port, dst_port))), with_ports, "{src} to {dst}");
+            let ports = Some((src_port, dst_port));
+            assert_eq!(hash(Fields::AddressesAndPorts, ports), with_ports, "{src} to {dst}");
+            assert_eq!(hash(Fields::AddressesAndPorts, None), addresses, "{src} to {dst}");
+            assert_eq!(hash(Fields::Addresses, ports), addresses, "{src} to {dst}");
         }
+    }
+
+    /// The key that many servers are set to so that one core has both directions of a connection (Woo and
+    /// Park, "Scalable TCP Session Monitoring with Symmetric Receive-side Scaling", 2012).
+    #[test]
+    fn a_key_of_one_pair_of_bytes_deals_both_directions_alike() {
+        let flows = FlowTable::synthetic(64);
+        let back = flows.as_slice().iter().map(|flow| match *flow {
+            Flow::Ip(FiveTuple { src, dst, protocol, ports }) => {
+                let ports = ports.map(|(src, dst)| (dst, src));
+                Flow::Ip(FiveTuple { src: dst, dst: src, protocol, ports })
+            }
+            Flow::Frame { .. } => panic!("synthetic flows are IP"),
+        });
+        let back = FlowTable::new(back.collect());
+        let dealt = |key: Key, flows| {
+            let config = RssConfig { key: Some(key), ..RssConfig::default() };
+            let rss = Rss::new(&config, 8, flows).unwrap();
+            (0..64).map(|flow| rss.queue(flow)).collect::<Vec<u32>>()
+        };
+        let pairs: Key = ["6d:5a"; 20].join(":").parse().unwrap();
+        assert_eq!(dealt(pairs, &flows), dealt(pairs, &back));
+        assert_ne!(dealt(Key::MICROSOFT, &flows), dealt(Key::MICROSOFT, &back));
     }
 
     #[test]
@@ -228,32 +240,9 @@ mod tests {
     fn a_table_that_no_card_has_is_refused() {
         let flows = FlowTable::synthetic(1);
         for (entries, queues) in [(0, 1), (100, 1), (16, 24), (1 << 17, 1)] {
-            let config = RssConfig { indirection_entries: entries };
+            let config = RssConfig { indirection_entries: entries, ..RssConfig::default() };
             let error = Rss::new(&config, queues, &flows).unwrap_err();
             assert_eq!(error, RssError { given: entries, queues });
-        }
-    }
-
-    proptest! {
-        /// What makes a Toeplitz hash: it is linear over exclusive or.
-        #[test]
-        fn the_hash_is_linear(a: [u8; 32], b: [u8; 32]) {
-            let mut sum = a;
-            sum.iter_mut().zip(b).for_each(|(x, y)| *x ^= y);
-            prop_assert_eq!(
-                toeplitz(&MICROSOFT_KEY, &sum),
-                toeplitz(&MICROSOFT_KEY, &a) ^ toeplitz(&MICROSOFT_KEY, &b)
-            );
-        }
-
-        /// Bit i of the input alone gives the key bits i to i + 31.
-        #[test]
-        fn one_bit_shows_its_key_bits(i in 0usize..288) {
-            let mut input = [0u8; 36];
-            input[i / 8] = 0x80 >> (i % 8);
-            let key_bit = |n: usize| u32::from(MICROSOFT_KEY[n / 8] >> (7 - n % 8) & 1);
-            let expected = (0..32).fold(0, |word, n| word << 1 | key_bit(i + n));
-            prop_assert_eq!(toeplitz(&MICROSOFT_KEY, &input), expected);
         }
     }
 }
