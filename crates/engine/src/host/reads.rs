@@ -97,6 +97,16 @@ impl Host {
         self.start_reads(self.events.now());
     }
 
+    /// Read requests that a fetch of descriptors takes.
+    pub(super) fn fetch_requests(&self, fetch: For) -> u32 {
+        let (For::Descriptors { count, .. } | For::TxDescriptors { count, .. }) = fetch else {
+            panic!("{fetch:?} fetches no descriptors");
+        };
+        let bytes = u64::from(count) * self.scenario.machine.nic.descriptor_size.0;
+        let lines = u64::from(lines_in(bytes));
+        self.interconnect.requests(lines * LINE_BYTES).min(self.reads.max_requests)
+    }
+
     /// Starts a read of the DMA benchmark; false if credits do not allow it.
     pub(super) fn read_bench(&mut self, at: Ps, first: Line, lines: u32) -> bool {
         let bytes = u64::from(lines) * LINE_BYTES;
@@ -215,7 +225,14 @@ impl Host {
             return;
         }
         self.meters.domains.reading.leave(r.ready, r.credits.into());
-        let mut at = self.interconnect.completion(r.ready, r.bytes);
+        let mut bytes = r.bytes;
+        if matches!(r.purpose, For::Transmit { from: 0, .. }) && self.tx.descriptor_batch.is_none()
+        {
+            // The descriptor answers a request of its own.
+            self.interconnect.completion(r.ready, LINE_BYTES);
+            bytes -= LINE_BYTES;
+        }
+        let mut at = self.interconnect.completion(r.ready, bytes);
         if let (Some(recording), For::Transmit { packet, .. }) = (&mut self.recording, r.purpose) {
             recording.pass(packet, &[(Point::ReadReady, r.ready), (Point::AtNic, at)]);
         }

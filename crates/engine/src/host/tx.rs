@@ -108,10 +108,13 @@ impl Host {
     /// Starts the reads that credits allow.
     pub(super) fn start_reads(&mut self, now: Ps) {
         loop {
-            while self.reads.free_requests > 0
-                && let Some(fetch) = self.reads.fetches.pop_front()
-            {
-                self.start_read(now, fetch, 0, 1);
+            while let Some(&fetch) = self.reads.fetches.front() {
+                let requests = self.fetch_requests(fetch);
+                if self.reads.free_requests < requests {
+                    break;
+                }
+                self.reads.fetches.pop_front();
+                self.start_read(now, fetch, 0, requests);
             }
             let turn = self.tx.active.front().copied();
             let next = match turn {
