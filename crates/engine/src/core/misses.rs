@@ -75,9 +75,10 @@ pub(super) struct Misses {
     registers: Vec<Register>,
     /// The registers that are not busy, by the slot in which they are free and their number.
     free: Ring<(u64, u16)>,
-    /// Time integral of busy registers, in register-slots, time in which all are busy, and when both
-    /// were last brought up.
-    time: u64,
+    /// Slots in which registers were freed less those in which they were taken, since measuring began. With
+    /// the present slot for each that is busy it is the time integral of busy registers.
+    balance: i64,
+    /// Time in which all are busy, and when it was last brought up.
     full: u64,
     since: u64,
     /// Lines asked for since measuring began.
@@ -105,7 +106,7 @@ impl Misses {
             lines: vec![[EMPTY; LANES]; n.div_ceil(LANES)],
             registers: vec![register; n],
             free,
-            time: 0,
+            balance: 0,
             full: 0,
             since: 0,
             uses: 0,
@@ -180,6 +181,7 @@ impl Misses {
         r.waiting += 1;
         if new {
             self.count(waiter.issue);
+            self.balance -= waiter.issue as i64;
             self.free.pop_front();
             self.uses += 1;
         }
@@ -216,6 +218,7 @@ impl Misses {
             r.free_at = ready;
             self.lines[number / LANES][number % LANES] = EMPTY;
             self.count(ready);
+            self.balance += ready as i64;
             self.put_free(ready, register);
         }
         arrived
@@ -241,30 +244,32 @@ impl Misses {
         })
     }
 
-    fn busy(&self) -> u64 {
-        (self.registers.len() - self.free.len()) as u64
+    fn busy(&self) -> i64 {
+        (self.registers.len() - self.free.len()) as i64
     }
 
-    /// Brings the times up to `slot`.
+    /// Brings the time in which all are busy up to `slot`.
     #[inline]
     fn count(&mut self, slot: u64) {
-        (self.time, self.full) = self.times_until(slot);
+        self.full = self.full_until(slot);
         self.since = self.since.max(slot);
+    }
+
+    fn full_until(&self, slot: u64) -> u64 {
+        self.full + if self.free.is_empty() { slot.saturating_sub(self.since) } else { 0 }
     }
 
     /// Time integral of busy registers, register-slots, and time in which all are busy, slots, up to
     /// `slot` since the measured time began.
     #[inline]
     pub(super) fn times_until(&self, slot: u64) -> (u64, u64) {
-        let span = slot.saturating_sub(self.since);
-        let full = if self.free.is_empty() { span } else { 0 };
-        (self.time + span * self.busy(), self.full + full)
+        ((self.balance + self.busy() * slot as i64).max(0) as u64, self.full_until(slot))
     }
 
     /// Starts the measured time.
     pub(super) fn reset_time(&mut self, slot: u64) {
         self.count(slot);
-        (self.time, self.full, self.uses) = (0, 0, 0);
+        (self.balance, self.full, self.uses) = (-self.busy() * slot as i64, 0, 0);
     }
 }
 
@@ -293,6 +298,25 @@ mod tests {
         assert_eq!(m.register_for(7), Err(Refusal::TooManyWaiters));
         assert_eq!(m.register_for(8), Ok((1, 0)));
         assert_eq!(completed(&mut m, 0, 50).0, [0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn the_time_that_registers_are_busy_is_that_of_each() {
+        let mut m = Misses::new(2);
+        let wait = |m: &mut Misses, line, issue| {
+            let (register, _) = m.register_for(line).expect("one is free");
+            m.wait(register, line, LineKind::App, 0, Waiter { issue, entry: 0, store: false });
+            register
+        };
+        // From 0 to 100, which is known before the other is taken; from 60 to 160; from 150 on.
+        let first = wait(&mut m, 1, 0);
+        completed(&mut m, first, 100);
+        let second = wait(&mut m, 2, 60);
+        completed(&mut m, second, 160);
+        wait(&mut m, 3, 150);
+        assert_eq!(m.times_until(170).0, 100 + 100 + 20);
+        m.reset_time(170);
+        assert_eq!(m.times_until(200).0, 30);
     }
 
     #[test]

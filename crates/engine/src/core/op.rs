@@ -28,8 +28,8 @@ pub enum Op {
         instructions: u32,
     },
     /// Time in which the core does nothing for the packet and touches no memory: an interrupt, a
-    /// page fault, a slow request. It begins when all earlier operations are done, and nothing
-    /// later starts before it ends.
+    /// page fault, a slow request. It begins when all earlier operations have retired (stores may
+    /// still wait for their lines), and nothing later starts before it ends.
     Delay {
         /// How long.
         ns: u32,
