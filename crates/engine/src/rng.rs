@@ -43,6 +43,14 @@ impl Stream {
     }
 }
 
+/// Scatters 32 bits: the finaliser of MurmurHash3 (public domain), a bijection.
+#[inline]
+pub(crate) const fn scatter(mut h: u32) -> u32 {
+    h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
+    h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
+    h ^ (h >> 16)
+}
+
 /// Maps a uniform draw to `0..n` by multiplication (Lemire 2019, without the rejection step); the bias is below
 /// n / 2^64.
 #[inline]

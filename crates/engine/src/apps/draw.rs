@@ -3,6 +3,8 @@
 //! The wire (which needs the size of a request) and the application (which needs its key) draw
 //! independently and agree, in any order and from any thread.
 
+use crate::rng::scatter;
+
 /// A stream of draws, indexed by number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draw {
@@ -22,16 +24,12 @@ impl Draw {
         mix(self.seed.wrapping_add(n.wrapping_mul(GOLDEN_GAMMA)))
     }
 
-    /// Draw number `n` of 32 bits, for those of which a host can compute several at once: the
-    /// finaliser of MurmurHash3 (public domain) of a counter. Each stream counts in steps of its own.
-    /// The draws repeat after 2^32.
+    /// Draw number `n` of 32 bits, for those of which a host can compute several at once: a scattered
+    /// counter. Each stream counts in steps of its own. The draws repeat after 2^32.
     #[inline]
     pub(crate) fn at_u32(self, n: u64) -> u32 {
-        let mut h =
-            (n as u32).wrapping_mul(self.seed as u32 | 1).wrapping_add((self.seed >> 32) as u32);
-        h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
-        h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
-        h ^ (h >> 16)
+        let (step, start) = (self.seed as u32 | 1, (self.seed >> 32) as u32);
+        scatter((n as u32).wrapping_mul(step).wrapping_add(start))
     }
 }
 

@@ -212,10 +212,6 @@ impl App for Stream {
             }
         }
     }
-
-    fn request_bytes(&self, _seq: u64) -> Option<u32> {
-        None
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Which set of a cache a line belongs to.
 
 use super::line::Line;
+use crate::rng::{below_u32, scatter};
 
 /// A line and the set that it belongs to, found once for all arrays that are indexed alike.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +86,7 @@ impl Index {
     fn rare_set(&self, line: Line) -> u32 {
         match *self {
             Index::LowBits(index) => index.set(line),
-            Index::Hashed(sets) => scatter(line, sets),
+            Index::Hashed(sets) => below_u32(scatter(line), sets),
             Index::SlicedModulo { slices, sets_per_slice: sets } => {
                 let (block, set) = (line / sets, line % sets);
                 slice(block / slices * sets + set, block % slices, slices) * sets + set
@@ -116,19 +117,8 @@ impl Indexing for Index {
 /// finds the slices balanced so). `start` numbers the block and the set.
 #[inline]
 fn slice(start: u32, step: u32, slices: u32) -> u32 {
-    let slice = step + scatter(start, slices);
+    let slice = step + below_u32(scatter(start), slices);
     if slice >= slices { slice - slices } else { slice }
-}
-
-/// A fixed pseudo-random function of `x` below `n`.
-#[inline]
-fn scatter(x: u32, n: u32) -> u32 {
-    // Two rounds of xor-shift-multiply (the finaliser of MurmurHash3, public domain).
-    let mut h = x;
-    h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
-    h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
-    h ^= h >> 16;
-    ((u64::from(h) * u64::from(n)) >> 32) as u32
 }
 
 /// A divisor known when the cache is built: a division is a multiplication by its reciprocal.
