@@ -38,8 +38,7 @@ def headline(result: Record) -> list[Number]:
     if per_request:
         numbers.append(Number("memory lines", three(sum(per_request)), "per request"))
     numbers += _dma_writes(result)
-    if result.data.amat_ns is not None:
-        numbers.append(Number("AMAT", three(result.data.amat_ns), "ns"))
+    numbers += _amat(result)
     return [*numbers, Number("limited by", limit(result), "")]
 
 
@@ -85,7 +84,7 @@ def _packets(result: Record) -> Iterator[Number]:
     yield Number("network", three(packets.completed_gbps), "Gbit/s")
     yield Number("offered", three(packets.offered_mpps), "Mpps")
     if transport is not None and transport.dropped_switch > 0:
-        share = transport.dropped_switch / transport.sent
+        share = senders.share(transport.dropped_switch, transport)
         yield Number("dropped by the switch", words.percent(share).removesuffix(" %"), "%")
     yield Number("dropped", words.percent(packets.drop_share).removesuffix(" %"), "%")
     if packets.drop_share > 0:
@@ -112,13 +111,27 @@ def _dma(result: Record) -> Iterator[Number]:
         yield _number("DMA read latency", dma.latency_ns, "ns")
 
 
-def _dma_writes(result: Record) -> Iterator[Number]:
-    """How many lines that the NIC writes a cache holds, where they go to the LLC."""
+def _amat(result: Record) -> Iterator[Number]:
+    """Mean latency of loads and stores; of each tenant's, where there are several."""
+    means = [(t.name, t.amat_ns) for t in result.data.tenants if t.amat_ns is not None]
+    if len(means) > 1:
+        yield from (Number(f"AMAT ({name})", three(ns), "ns") for name, ns in means)
+    elif result.data.amat_ns is not None:
+        yield Number("AMAT", three(result.data.amat_ns), "ns")
+
+
+def dma_write_hits(result: Record) -> float | None:
+    """The share of the lines that the NIC writes which a cache holds, where they go to the LLC."""
     io = result.data.io
     if io is None or io.write_hits is None or io.write_misses is None:
-        return
-    share = io.write_hits / (io.write_hits + io.write_misses)
-    yield Number("DMA writes that hit", words.percent(share).removesuffix(" %"), "%")
+        return None
+    return io.write_hits / (io.write_hits + io.write_misses)
+
+
+def _dma_writes(result: Record) -> Iterator[Number]:
+    share = dma_write_hits(result)
+    if share is not None:
+        yield Number("DMA writes that hit", words.percent(share).removesuffix(" %"), "%")
 
 
 def _benchmarks(result: Record) -> Iterator[Number]:

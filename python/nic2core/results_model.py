@@ -467,6 +467,8 @@ class TenantResults(Plain):
     """LLC hits of its cores' demand accesses."""
     llc_misses: int
     """LLC misses of its cores' demand accesses."""
+    amat_ns: float | None = None
+    """Mean time of its cores' loads and stores from issue to data, ns; absent without any."""
     counters: dict[str, int]
     """The application's own counters, by name."""
     stream_gbytes_per_s_by_core: list[float] | None = None

@@ -107,6 +107,7 @@ class Tables:
                 "progress_mps": pl.Float64,
                 "llc_hits": pl.UInt64,
                 "llc_misses": pl.UInt64,
+                "amat_ns": pl.Float64,
                 "stream_gbytes_per_s_by_core": pl.List(pl.Float64),
             },
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -59,6 +60,15 @@ def test_memory_benchmarks_show_what_they_moved() -> None:
     assert stream.stream_gbytes_per_s_by_core is not None
     assert shown["STREAM (a)"] == words.three(sum(stream.stream_gbytes_per_s_by_core))
     assert shown["X-Mem (b)"] == words.three(xmem.progress_mps)
+    # Each has its own latency: the mean of both is that of neither.
+    assert stream.amat_ns is not None
+    assert xmem.amat_ns is not None
+    assert shown["AMAT (a)"] == words.three(stream.amat_ns)
+    assert shown["AMAT (b)"] == words.three(xmem.amat_ns)
+    assert result.data.amat_ns is not None
+    low, high = sorted([stream.amat_ns, xmem.amat_ns])
+    assert low < result.data.amat_ns < high
+    assert "AMAT" not in shown
     assert not OF_PACKETS & shown.keys()
     assert (
         result.tables.tenants["stream_gbytes_per_s_by_core"].to_list()[0]
@@ -102,3 +112,11 @@ def test_a_small_rate_is_not_none(rate: str) -> None:
     shown = values(api.run("explain-memory", {"traffic.rate": rate, "run.warmup": "100 us"}))
     assert 0 < float(shown["completed"]) < 0.2
     assert len(shown["completed"].replace(".", "").lstrip("0")) == 3
+
+
+def test_the_switch_drops_what_was_sent_before_the_measured_time(closed_loop: Result) -> None:
+    transport = closed_loop.data.transport
+    assert transport is not None
+    late = transport.model_copy(update={"sent": 0, "dropped_switch": 3})
+    run = replace(closed_loop, data=closed_loop.data.model_copy(update={"transport": late}))
+    assert values(run)["dropped by the switch"] == "0"

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::meters::STAGES;
-use super::{Event, Host, balance};
+use super::{Event, Host, HostCore, balance};
 use crate::apps::AnyApp;
 use crate::config::machine::Machine;
 use crate::iommu::{Iommu, Lookups, Mapping, Order};
@@ -45,11 +45,6 @@ impl Host {
     pub(super) fn measure(&self) -> Result<Results, String> {
         let conservation = balance::check(self)?;
         let span_ns = self.span_ps() / 1e3;
-        let (slots, accesses) = self
-            .cores
-            .iter()
-            .map(|c| (c.core.access_ps(), c.core.accesses))
-            .fold((0.0, 0u64), |a, c| (a.0 + c.0, a.1 + c.1));
         let counts = &self.memory.counts;
         let looked_up = counts.io_write_hits + counts.io_write_misses > 0;
         Ok(Results {
@@ -83,7 +78,7 @@ impl Host {
             }),
             iommu: self.iommu.as_ref().map(|iommu| self.iommu_results(iommu, span_ns)),
             dma: self.bench.as_ref().map(|bench| bench.results(span_ns)),
-            amat_ns: (accesses > 0).then(|| slots / 1e3 / accesses as f64),
+            amat_ns: amat_ns(self.cores.iter()),
             demand_mpps: self.demand_mpps(),
             domains: self.domains(),
             queues: self.queues.iter().map(|q| q.counts.results(q.core, self.meters.now)).collect(),
@@ -259,10 +254,9 @@ impl Host {
             .iter()
             .zip(&self.apps)
             .map(|(tenant, app)| {
-                let cores = tenant.cores.first as usize..;
-                let cores = cores.take(tenant.cores.count as usize);
-                let (all, missed) =
-                    cores.map(|c| by_core[c]).fold((0, 0), |a, c| (a.0 + c.0, a.1 + c.1));
+                let (first, count) = (tenant.cores.first as usize, tenant.cores.count as usize);
+                let requests = by_core.iter().skip(first).take(count);
+                let (all, missed) = requests.fold((0, 0), |a, c| (a.0 + c.0, a.1 + c.1));
                 let counters = counters_by_name(app);
                 let progress = app.counters().progress();
                 TenantResults {
@@ -270,6 +264,7 @@ impl Host {
                     progress_mps: progress as f64 / (span_ns / 1e3),
                     llc_hits: all - missed,
                     llc_misses: missed,
+                    amat_ns: amat_ns(self.cores.iter().skip(first).take(count)),
                     counters,
                     stream_gbytes_per_s_by_core: match app {
                         AnyApp::Stream(stream) => {
@@ -281,6 +276,13 @@ impl Host {
             })
             .collect()
     }
+}
+
+/// Mean latency of the loads and stores of some cores.
+fn amat_ns<'a>(cores: impl Iterator<Item = &'a HostCore>) -> Option<f64> {
+    let of = |c: &HostCore| (c.core.access_ps(), c.core.accesses);
+    let (ps, accesses) = cores.map(of).fold((0.0, 0), |a, c| (a.0 + c.0, a.1 + c.1));
+    (accesses > 0).then(|| ps / 1e3 / accesses as f64)
 }
 
 fn counters_by_name(app: &AnyApp) -> BTreeMap<String, u64> {

@@ -459,6 +459,9 @@ pub struct TenantResults {
     pub llc_hits: u64,
     /// LLC misses of its cores' demand accesses, also of lines that were being prefetched from memory.
     pub llc_misses: u64,
+    /// Mean time of its cores' loads and stores from issue to data, ns; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amat_ns: Option<f64>,
     /// The application's own counters, by name.
     pub counters: BTreeMap<String, u64>,
     /// STREAM's bandwidth on each of the tenant's cores, as it counts it: what the loops read and
