@@ -1,6 +1,6 @@
 //! Errors for the person who wrote the scenario: one paragraph each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -22,6 +22,17 @@ pub enum Place {
     Program(Arc<str>),
     /// Nowhere: the default, where the enclosing table was given.
     Default(Box<Place>),
+}
+
+impl Place {
+    /// Whether it is an override, or a default below one.
+    fn is_set(&self) -> bool {
+        match self {
+            Place::Set(_) => true,
+            Place::Default(table) => table.is_set(),
+            Place::File { .. } | Place::Program(_) => false,
+        }
+    }
 }
 
 impl fmt::Display for Place {
@@ -128,16 +139,24 @@ impl Origins {
         UserError { place: self.place(key), key: Some(key.to_owned()), given, problem, allowed }
     }
 
-    /// What the engine refused, with the places where it was given. `written` is a value as the
-    /// user wrote it, by its key: the engine knows a "0 ms" as 0 ps.
+    /// What the engine refused, with the places where it was given, and with the overrides if it was in a
+    /// file: they may be why it is refused. `written` is a value as the user wrote it, by its key: the engine
+    /// knows a "0 ms" as 0 ps.
     pub(crate) fn explain(
         &self,
         violations: &[Violation],
         written: impl Fn(&str) -> Option<String>,
     ) -> UserErrors {
+        let sets = self.0.values().filter(|place| matches!(place, Place::Set(_)));
+        let sets: BTreeSet<String> = sets.map(Place::to_string).collect();
+        let sets: Vec<String> = sets.into_iter().collect();
+        let with =
+            if sets.is_empty() { String::new() } else { format!(" with {}", sets.join(" ")) };
         let explain = |v: &Violation| {
             let given = written(&v.key).unwrap_or_else(|| v.given.clone());
-            self.refuse(&v.key, given, "cannot be simulated".into(), v.allowed.clone())
+            let with = if self.place(&v.key).is_set() { "" } else { &with };
+            let problem = format!("cannot be simulated{with}");
+            self.refuse(&v.key, given, problem, v.allowed.clone())
         };
         UserErrors(violations.iter().map(explain).collect())
     }

@@ -349,6 +349,17 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_an_override_forbids_is_told_with_the_override() {
+        let e = load_text(KVS, BOX, &["machine.llc.ways=1", "run.seed=4"]).unwrap_err();
+        let place = at("s/kvs.toml", KVS, "io_ways = 2");
+        let told = format!(
+            "{place}: placement.io_ways = 2 cannot be simulated with --set machine.llc.ways=1 --set \
+             run.seed=4; allowed: "
+        );
+        assert!(e.contains(&told), "{e}");
+    }
+
+    #[test]
     fn pages_that_another_key_forbids_name_it_and_their_own_size() {
         let iommu = "machine.iommu={iotlb={entries=128, ways=128}, posted_queue=8, walkers=1, \
                      paging_structures={pml4=1, pdpt=1, pd=1}, non_posted_queue=8, step_latency='1 ns', \
