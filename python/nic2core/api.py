@@ -119,7 +119,21 @@ def _prepared(text: str, origins: dict[str, str] | None, overrides: dict[str, An
         for of, because in idle.items()
         if f"{key}.".startswith(f"{of}.")
     }
-    return Prepared(text, origins, overrides, found)
+    scenario = json.loads(text) if overrides else {}
+    settings = {key: _as_it_is(scenario, key, value) for key, value in overrides.items()}
+    return Prepared(text, origins, settings, found)
+
+
+def _as_it_is(scenario: dict[str, Any], key: str, given: Any) -> Any:
+    """A number or a switch that came as text, as the scenario has it; all else as it was given.
+
+    Quantities too: of `1000 ns` and `1500 ns` the scenario makes `1 us` and `1500 ns`.
+    """
+    value: Any = scenario
+    for part in key.split("."):
+        inner = {str(n): v for n, v in enumerate(value)} if isinstance(value, list) else value
+        value = inner.get(part) if isinstance(inner, dict) else None
+    return value if isinstance(given, str) and isinstance(value, int | float) else given
 
 
 class WithoutEffect(UserWarning):
@@ -142,7 +156,8 @@ def find(path: str | Path) -> Path:
     """The file of a scenario; the bare name of a shipped one is enough."""
     path = Path(path)
     shipped = SHIPPED / "scenarios" / f"{path.name.removesuffix('.toml')}.toml"
-    if path.exists() or len(path.parts) > 1 or not shipped.exists():
+    named = path.exists() and not path.is_dir()
+    if named or len(path.parts) > 1 or not shipped.exists():
         return path
     return shipped
 
@@ -171,7 +186,7 @@ def _set(value: Any, key: str, new: Any) -> None:
         walked.append(part)
     at = _place(value, last, walked, key)
     old = value[at] if isinstance(value, list) else value.get(at)
-    value[at] = _laid_over(old, new)
+    value[at] = laid_over(old, new)
 
 
 def _place(value: Any, part: str, walked: list[str], key: str) -> Any:
@@ -197,13 +212,13 @@ def _place(value: Any, part: str, walked: list[str], key: str) -> Any:
     return int(part)
 
 
-def _laid_over(old: Any, new: Any) -> Any:
+def laid_over(old: Any, new: Any) -> Any:
     """A table keeps what the new one does not name; one of another `kind` replaces it."""
     if not (isinstance(old, dict) and isinstance(new, dict)):
         return new
     if "kind" in old and new.get("kind", old["kind"]) != old["kind"]:
         return new
-    return old | {key: _laid_over(old.get(key), value) for key, value in new.items()}
+    return old | {key: laid_over(old.get(key), value) for key, value in new.items()}
 
 
 def run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -14,20 +15,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from nic2core import _core, api, terminal
+from nic2core import _core, api, engine, terminal
 from nic2core._core import ModelError, UserError
 from nic2core.record import RESULT_FILE, comparison
 from nic2core.results import Result
 from nic2core.sweep import sweep
-from nic2core.timeline import VIEWER, Recording
+from nic2core.timeline import VIEWER, Recording, Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     Simulate = Callable[..., Result]
 
 EXIT_BUG, EXIT_USER, EXIT_STOPPED = 1, 2, 130
 """A bug of ours; the user has something to change; the user stopped it (as a shell has it)."""
+
+DISK_FAILS = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
+"""Errors of writing to an open file, which do not name it."""
 
 app = typer.Typer(
     name="nic2core",
@@ -78,13 +82,19 @@ def run(
     ] = Recording.packets,
 ) -> None:
     """Simulate a scenario and show where its packets' time and memory traffic go."""
-    simulate: Simulate = api.run
-    if timeline is not None:
-        _writable_file(timeline)
-        simulate = partial(_record, timeline, Recording(every, packets))
-    _one(simulate, scenario, _overrides(sets, seed), json_, out)
-    if timeline is not None:
-        _note(f"Timeline: {timeline.resolve()}; open it at {VIEWER}")
+    overrides = _overrides(sets, seed)
+    if timeline is None:
+        _one(api.run, scenario, overrides, json_, out)
+        return
+    _writable_file(timeline)
+    recorded: list[Timeline] = []
+    simulate = partial(_record, Recording(every, packets), recorded)
+    try:
+        _one(simulate, scenario, overrides, json_, out)
+    finally:
+        for found in recorded:
+            found.write(timeline)
+    _note(f"Timeline: {timeline.resolve()}; open it at {VIEWER}")
 
 
 @app.command()
@@ -124,26 +134,43 @@ def compare(
     varied = _pairs(vary, "--vary", "placement.io_ways=2,4,6")
     values = {key: split_values(text) for key, text in varied.items()}
     try:
-        done = sweep(scenario, values, jobs=jobs, overrides=_overrides(sets, seed), peak=peaks)
+        done = sweep(
+            scenario,
+            values,
+            jobs=jobs,
+            overrides=_overrides(sets, seed),
+            peak=peaks,
+            skip_refused=True,
+        )
     except UserError as error:
-        # Of a key, what sets it says `--set`.
-        text = str(error)
-        for key in varied:
-            text = text.replace(f"--set {key}=", f"--vary {key}=")
-        raise UserError(text) from None
-    if out is not None and len(done):
-        done.save(out)
-        done.report(out / "report.html")
-    if json_:
-        _print_json([r.to_json() for r in done])
-        terminal.warn(done.results)
-    else:
-        terminal.show_comparison(done.results)
+        raise UserError(_of_varied(varied, str(error))) from None
+    try:
+        if out is not None and len(done):
+            done.save(out)
+            done.report(out / "report.html")
+    finally:
+        # What is simulated is shown, also where the disk is full.
+        if json_:
+            _print_json([r.to_json() for r in done])
+            terminal.warn(done.results)
+        else:
+            terminal.show_comparison(done.results)
     if out is not None and len(done):
         _note_files(out)
-    if not done.complete:
+    for name, why in done.refused.items():
+        _note(f"nic2core: {name}: {_of_varied(varied, engine.said(why))}")
+    if done.stopped:
         _note(f"Stopped: {len(done)} of {done.planned} runs are finished and kept.")
         raise typer.Exit(EXIT_STOPPED)
+    if done.refused:
+        raise typer.Exit(min(map(_exit_code, done.refused.values())))
+
+
+def _of_varied(keys: Iterable[str], text: str) -> str:
+    """The text of an error with the option that varied a key: what sets it says `--set`."""
+    for key in keys:
+        text = text.replace(f"--set {key}=", f"--vary {key}=")
+    return text
 
 
 @app.command()
@@ -196,6 +223,8 @@ def report(
 
     out = out or _report_of(results)
     _writable_file(out)
+    if len(results) > 1 and out.exists():
+        _note(f"{out} is there already: it will be replaced.")
     found = [(path, r) for path in results for r in load_results(path)]
     labels = [r.label for _, r in found]
     # Runs are told apart by their labels, in the charts too. The last part of a path may do.
@@ -227,6 +256,9 @@ def reproduce(
     """Rerun a paper's evaluation and compare every published number with the simulated one."""
     from nic2core.studies import command
 
+    _check_dir(out, "--out")
+    if docs is not None:
+        _check_dir(docs, "--docs")
     code = command.run(study, as_json=json_, jobs=jobs, claim=claim, out=out, docs=docs)
     raise typer.Exit(code)
 
@@ -252,9 +284,12 @@ def _root(
     del version
 
 
-def _record(file: Path, recording: Recording, scenario: str, overrides: dict[str, Any]) -> Result:
-    result, found = api.record(scenario, overrides, recording)
-    found.write(file)
+def _record(
+    recording: Recording, recorded: list[Timeline], scenario: str, overrides: dict[str, Any]
+) -> Result:
+    """Simulate, and lay the timeline aside: it is written once the result is shown."""
+    result, timeline = api.record(scenario, overrides, recording)
+    recorded.append(timeline)
     return result
 
 
@@ -273,14 +308,17 @@ def _one(
         _note("Stopped before the run was finished: there is nothing to show.")
         raise typer.Exit(EXIT_STOPPED) from None
     # Kept first: what is drawn may end early, in a pager for instance.
-    if out is not None:
-        result.save(out)
-        result.report(out / "report.html")
-    if json_:
-        _print_json(result.to_json())
-        terminal.warn([result])
-    else:
-        terminal.show_result(result)
+    try:
+        if out is not None:
+            result.save(out)
+            result.report(out / "report.html")
+    finally:
+        # What is simulated is shown, also where the disk is full.
+        if json_:
+            _print_json(result.to_json())
+            terminal.warn([result])
+        else:
+            terminal.show_result(result)
     if out is not None:
         _note_files(out)
 
@@ -305,11 +343,15 @@ def load_results(path: Path) -> list[Result]:
 
 def _writable_dir(path: Path) -> None:
     """Refuse a directory for results before a run that would be lost; tell of others there."""
-    if path.exists() and not path.is_dir():
-        raise UserError(f"{path} is a file; --out wants a directory.")
-    _writable(path, "results cannot be written into it")
+    _check_dir(path, "--out")
     if (path / RESULT_FILE).exists() or (path.is_dir() and comparison(path)):
         _note(f"{path} holds results already: those of the same name will be replaced.")
+
+
+def _check_dir(path: Path, option: str) -> None:
+    if path.exists() and not path.is_dir():
+        raise UserError(f"{path} is a file; {option} wants a directory.")
+    _writable(path, "results cannot be written into it")
 
 
 def _writable_file(path: Path) -> None:
@@ -358,11 +400,13 @@ def _pairs(texts: list[str], option: str, example: str) -> dict[str, str]:
 
 def split_values(text: str) -> list[str]:
     """The values of `--vary`: separated by commas outside of quotes and brackets."""
-    values, depth, quoted = [""], 0, False
+    values, depth, quote = [""], 0, ""
     for char in text:
-        quoted ^= char == '"'
-        depth += not quoted and (char in "[{") - (char in "]}")
-        if char == "," and depth == 0 and not quoted:
+        if quote or char in "\"'":
+            quote = "" if char == quote else quote or char
+        else:
+            depth = max(0, depth + (char in "[{") - (char in "]}"))
+        if char == "," and depth == 0 and not quote:
             values.append("")
         else:
             values[-1] += char
@@ -391,15 +435,16 @@ def main() -> None:
             warnings.simplefilter("ignore", api.DoubtfulNumbers)
             warnings.showwarning = _show_warning
             app()
-    except UserError as error:
-        _note(f"nic2core: {error}")
-        sys.exit(EXIT_USER)
+    except (UserError, ModelError) as error:
+        _note(f"nic2core: {engine.said(error)}")
+        sys.exit(_exit_code(error))
     except OSError as error:
-        # A full disk, for instance. What names no file is not the user's.
-        if error.filename is None:
+        # What names no file is not the user's, unless a disk is full behind stdout.
+        if error.filename is None and error.errno not in DISK_FAILS:
             raise
-        _note(f"nic2core: {error.filename}: {error.strerror}.")
+        _note(f"nic2core: {error.filename or 'stdout'}: {error.strerror}.")
         sys.exit(EXIT_USER)
-    except ModelError as error:
-        _note(f"nic2core: this is a bug in the simulator, please report it: {error}")
-        sys.exit(EXIT_BUG)
+
+
+def _exit_code(error: UserError | ModelError) -> int:
+    return EXIT_BUG if isinstance(error, ModelError) else EXIT_USER

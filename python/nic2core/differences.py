@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from nic2core import senders
 from nic2core.explain.use import work
-from nic2core.headline import headline
+from nic2core.headline import dma_write_hits, headline
 from nic2core.verdict import limit, limiter
-from nic2core.words import CAUSES, percent, three
+from nic2core.words import CAUSES, OF_PACKETS, percent, three
 
 if TYPE_CHECKING:
     from nic2core.record import Record
@@ -53,13 +53,19 @@ def differences(base: Record, other: Record) -> list[str]:
             _change(said, before.name, before.raw, after.raw, before.unit)
     drops = base.data.packets.drop_share, other.data.packets.drop_share
     _share(said, "dropped packets", *drops)
+    hits, then = dma_write_hits(base), dma_write_hits(other)
+    if hits is not None and then is not None:
+        _share(said, "DMA writes that hit", hits, then)
     _senders(said, base.data, other.data)
     lines, now = (
         {c.cause: c.per_request for c in r.data.memory.causes if c.per_request is not None}
         for r in (base, other)
     )
     moved = sorted({*lines, *now}, key=lambda c: -abs(now.get(c, 0.0) - lines.get(c, 0.0)))
-    for name in moved[:3]:
+    # A neighbour's own lines can be more than all that it does to packets.
+    told = moved[:3] if OF_PACKETS & {*moved[:3]} else moved[:2]
+    told += [c for c in moved if c in OF_PACKETS and c not in told][: 3 - len(told)]
+    for name in told:
         _change(
             said, CAUSES.get(name, name), lines.get(name, 0.0), now.get(name, 0.0),
             "lines per request",

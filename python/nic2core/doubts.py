@@ -17,7 +17,7 @@ FULL = 0.998
 """Share of the time for which a link is busy that counts as full."""
 
 WIRE_OVERHEAD = 24
-"""Bytes of preamble, FCS and gap of a frame."""
+"""Bytes of preamble, start of frame, FCS and gap, beside the frame as it lies in memory."""
 
 ENOUGH_PACKETS = 10_000
 """Of a peak's run: a hundred of them lie above the 99th percentile."""

@@ -7,6 +7,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from nic2core import _core
+from nic2core._core import ModelError, UserError
 from nic2core.results_model import Peak, Results
 from nic2core.timeline import Recording, Timeline
 
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
 
 SLICES = 200
 """Slices of a run: between two of them progress is told and a stop is noticed."""
+
+LOOK_S = 0.1
+"""Time between two looks for Ctrl-C, in seconds: people do not notice a tenth."""
+
+
+def said(error: UserError | ModelError) -> str:
+    """What is told of an error: a balance of the model that does not hold is a bug of ours."""
+    bug = "this is a bug in the simulator, please report it: "
+    return f"{bug if isinstance(error, ModelError) else ''}{error}"
 
 
 class Stopped(Exception):

@@ -89,6 +89,9 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "")
     # A column of its own: lines are of the rows of one group.
     table = table.with_columns(pl.Series("place", places, strict=False))
     figure = go.Figure()
+    if table["place"].dtype.is_numeric():
+        # In the order of the axis, whatever that of the values: else the line turns back.
+        table = table.sort("place", maintain_order=True)
     groups = table.group_by(rest, maintain_order=True) if rest else [((), table)]
     for number, (values, line) in enumerate(groups):
         figure.add_scatter(
@@ -169,6 +172,8 @@ def dram_cdf(results: Sequence[Record]) -> go.Figure:
     figure = go.Figure()
     for number, result in enumerate(results):
         spread = result.data.dram.read_latency
+        if spread.count == 0:
+            continue
         figure.add_scatter(
             name=result.label,
             x=[ns for ns, _ in spread.cdf],

@@ -32,7 +32,7 @@ class Progress:
 def _bars() -> Bars:
     console = Console(stderr=True)
     return Bars(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(compact=True, elapsed_when_finished=True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from io import BytesIO
 from math import inf, nan, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from nic2core.capture import capture_digest, capture_file
 from nic2core.explain.help import Help, helps
 from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import work
+from nic2core.files import write_whole
 from nic2core.percentiles import percentile
 from nic2core.saved import Saved, mismatch
 from nic2core.stages import Stage, stages
@@ -133,15 +135,15 @@ class Record:
             return False
         if data.demand_mpps is not None:
             expected = data.demand_mpps * data.measured_ns / 1e3
-            by_chance = max(0.02 * expected, 3 * sqrt(expected))
-            if data.packets.completed >= expected - by_chance:
+            if data.packets.completed >= expected - _by_chance(expected):
                 return False
         return self.model.limited and rate > 0
 
     @property
     def behind(self) -> bool:
         """Whether completions fall behind arrivals, by more than what comes by chance."""
-        return self.data.packets.completed < 0.98 * self.data.packets.offered
+        packets = self.data.packets
+        return packets.completed < packets.offered - _by_chance(packets.offered)
 
     def check_capture(self) -> None:
         """Refuse to run this again where the capture is gone or has become another one."""
@@ -207,11 +209,12 @@ class Record:
         runs stay.
         """
         directory = Path(directory)
-        directory.mkdir(parents=True, exist_ok=True)
         text = json.dumps(self.to_json(), indent=1, allow_nan=False)
-        (directory / RESULT_FILE).write_text(text + "\n", encoding="utf-8")
+        write_whole(directory / RESULT_FILE, text + "\n")
         for name, table in self.tables.all().items():
-            table.write_parquet(directory / f"{name}.parquet")
+            parquet = BytesIO()
+            table.write_parquet(parquet)
+            write_whole(directory / f"{name}.parquet", parquet.getvalue())
         (directory / COMPARISON_FILE).unlink(missing_ok=True)
         return directory
 
@@ -241,6 +244,11 @@ class Record:
                 f"wrote, or the {RESULT_FILE} in it."
             ) from None
         return cls.from_json(text, str(file))
+
+
+def _by_chance(packets: float) -> float:
+    """By how many packets a run may fall short of these and still do all that is offered."""
+    return max(0.02 * packets, 3 * sqrt(packets))
 
 
 def _no_result(where: str, why: str) -> UserError:

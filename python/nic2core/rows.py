@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from nic2core.record import Record
 
 
-QUANTITY = re.compile(r"([0-9.]+) ?([A-Za-z]+)")
-"""A number with its unit."""
+QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-zµμ/%]*)")
+"""A number with its unit, if it has one."""
 
 
 def row(result: Record) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def _cell(value: Any) -> Any:
 
 def table(results: Sequence[Record]) -> pl.DataFrame:
     """One row per run."""
-    return pl.DataFrame([row(r) for r in results])
+    return pl.DataFrame([row(r) for r in results], infer_schema_length=None)
 
 
 def varied(results: Sequence[Record]) -> list[str]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from nic2core import api, rows
-from nic2core._core import UserError, __version__
-from nic2core.engine import Stopped, Watch
+from nic2core._core import ModelError, UserError, __version__
+from nic2core.engine import LOOK_S, Stopped, Watch
+from nic2core.files import write_whole
 from nic2core.labels import name_cases
 from nic2core.progress import Progress, of_sweep
 from nic2core.record import COMPARISON_FILE
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
     from nic2core.results import Result
 
-LOOK_S = 0.1
-"""Time between two looks for Ctrl-C, in seconds: people do not notice a tenth."""
-
 Settings = dict[str, Any]
 
 
@@ -39,9 +37,11 @@ class Sweep:
     results: list[Result]
     """One per finished point."""
     planned: int
-    """Points that were asked for; more than `results` if the sweep was stopped."""
-    refused: dict[str, str] = field(default_factory=dict)
-    """Points that cannot be simulated, by name, and why; of `run_all` with `skip_refused`."""
+    """Points that were asked for; more than `results` if some were refused, or it was stopped."""
+    refused: dict[str, UserError | ModelError] = field(default_factory=dict)
+    """Points that cannot be simulated, by name, and why; with `skip_refused`."""
+    stopped: bool = False
+    """Whether Ctrl-C or `Progress.stop` ended it before every point was tried."""
 
     @property
     def complete(self) -> bool:
@@ -58,7 +58,12 @@ class Sweep:
         from nic2core import plots
 
         keys = rows.varied(self.results)
-        if column not in self.table.columns or not keys:
+        if not keys:
+            raise UserError(
+                f"plot: no key differs between the {len(self)} finished runs of this sweep; "
+                "expected one with two or more values."
+            )
+        if column not in self.table.columns:
             raise UserError(
                 f"plot: there is no column {column!r} in this sweep; expected one of "
                 f"{', '.join(self.table.columns)}."
@@ -85,9 +90,8 @@ class Sweep:
         listed.unlink(missing_ok=True)
         for name, result in zip(names, self.results, strict=True):
             result.save(directory / name)
-        directory.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"nic2core": __version__, "runs": names}, indent=1)
-        listed.write_text(text + "\n", encoding="utf-8")
+        write_whole(listed, text + "\n")
         return directory
 
     def __repr__(self) -> str:
@@ -123,12 +127,14 @@ def sweep(
     overrides: Mapping[str, Any] | None = None,
     peak: bool = False,
     progress: Progress | None = None,
+    skip_refused: bool = False,
 ) -> Sweep:
     """Run every combination of `vary`, e.g. `{"placement.io_ways": [2, 4, 6]}`, `jobs` at a time.
 
     The results come in the order of the values and are bit-identical for any number of jobs. With
     `peak`, each point is the search of its highest rate. Ctrl-C stops the sweep and returns the
-    points that are finished. Without a `progress` of your own, bars show it on a terminal.
+    points that are finished. Without a `progress` of your own, bars show it on a terminal. A point
+    that cannot be simulated ends all, or with `skip_refused` only itself.
     """
     if not vary:
         raise UserError(
@@ -153,7 +159,9 @@ def sweep(
     prepared = [api.prepare(source, {**(overrides or {}), **s}) for s in settings]
     api.warn_of_keys_without_effect(prepared, peak=peak)
     names = name_cases([p.scenario for p in prepared], settings)
-    return run_all(prepared, names, jobs=jobs, peak=peak, progress=progress)
+    return run_all(
+        prepared, names, jobs=jobs, peak=peak, progress=progress, skip_refused=skip_refused
+    )
 
 
 def run_all(
@@ -165,14 +173,11 @@ def run_all(
     progress: Progress | None = None,
     skip_refused: bool = False,
 ) -> Sweep:
-    """Run what `prepare` gave, `jobs` at a time; see `sweep`.
-
-    A point that the engine refuses ends all, or with `skip_refused` only itself.
-    """
+    """Run what `prepare` gave, `jobs` at a time; see `sweep`."""
     if jobs < 1:
         raise UserError(f"jobs = {jobs} runs nothing; expected 1 or more.")
     simulate = api.peak_prepared if peak else api.run_prepared
-    refused: dict[str, str] = {}
+    refused: dict[str, UserError | ModelError] = {}
 
     with of_sweep(progress) as follow, ThreadPoolExecutor(max_workers=jobs) as pool:
         follow.planned(list(names))
@@ -182,15 +187,16 @@ def run_all(
             watch.tell(0.0)
             try:
                 return simulate(prepared[point], names[point], watch)
-            except UserError as error:
+            except (UserError, ModelError) as error:
                 if not skip_refused:
                     raise
-                refused[names[point]] = str(error)
+                refused[names[point]] = error
                 watch.tell(1.0)
                 return None
 
-        points = [pool.submit(one, point) for point in range(len(prepared))]
+        points: list[Future[Result | None]] = []
         try:
+            points.extend(pool.submit(one, point) for point in range(len(prepared)))
             # In turns: Polars' handler of Ctrl-C restarts a wait without end instead of waking it.
             running = set(points)
             while running:
@@ -202,8 +208,10 @@ def run_all(
         finally:
             # Whatever ended the waiting, no point goes on; after the last one this stops nothing.
             follow.stop.set()
-    results = [p.result() for p in points if not _stopped(p)]
-    return Sweep([r for r in results if r is not None], len(prepared), refused)
+    ended_itself = [p for p in points if not _stopped(p)]
+    results = [p.result() for p in ended_itself]
+    stopped = len(ended_itself) < len(prepared)
+    return Sweep([r for r in results if r is not None], len(prepared), refused, stopped)
 
 
 def _stopped(point: Future[Result | None]) -> bool:

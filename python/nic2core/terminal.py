@@ -73,7 +73,7 @@ def _main(result: Result) -> Table:
     table = _table("", "", "")
     table.show_header = False
     for number in headline(result):
-        table.add_row(number.name, f"{number.value} {number.unit}".rstrip())
+        table.add_row(Text(number.name), Text(f"{number.value} {number.unit}".rstrip()))
     return table
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import words
 from nic2core._core import UserError
+from nic2core.files import write_whole
 from nic2core.results_model import Plain
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Recording:
         for name in ("every", "packets", "interval_ns"):
             value = getattr(self, name)
             if not 1 <= value < 2**32:
-                raise UserError(f"A timeline with {name} = {value}: at least 1 is allowed.")
+                raise UserError(f"A timeline with {name} = {value}: 1 to {2**32 - 1} are allowed.")
 
 
 class Slice(Plain):
@@ -124,11 +125,10 @@ class Timeline(Plain):
     def write(self, path: str | Path) -> Path:
         """Write it as a trace that ui.perfetto.dev opens, and return where it is."""
         path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
         # An event a line: large files stay readable, and can be searched.
         events = ",\n".join(json.dumps(e, separators=(",", ":")) for e in self.events())
         head = '{"displayTimeUnit":"ns","traceEvents":['
-        path.write_text(f"{head}\n{events}\n]}}\n", encoding="utf-8")
+        write_whole(path, f"{head}\n{events}\n]}}\n")
         return path
 
     def events(self) -> Iterator[Event]:

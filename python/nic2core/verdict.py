@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from nic2core import senders
@@ -12,8 +13,24 @@ from nic2core.words import FAILED, failed, percent, stage, three, time, usable_c
 if TYPE_CHECKING:
     from nic2core.record import Record
 
-ONE_CORE = "one core"
-"""What drops packets where one is full and others have room."""
+
+class Limit(Enum):
+    """What sets the rate of a run; the value is said of it, where more than that is not known."""
+
+    STAGE = "a stage"
+    CONTROL = "the congestion control"
+    OBJECTIVE = "the objective"
+    """Of a peak; or the link, or a backlog, if that fails above it."""
+    NOTHING = "nothing"
+    """No work is done, and no packet dropped."""
+    ONE_CORE = "one core"
+    """One is full and drops packets, others have room."""
+    BURSTS = "bursts"
+    DROPS = "drops"
+    """Nothing that is counted explains them; or all packets are dropped."""
+    BACKLOG = FAILED["rate"][0]
+    LOAD = "the offered load"
+
 
 UNEVEN = 0.005
 """Share by which the mean core may have less to do than the fullest, and the two be told as one."""
@@ -28,26 +45,41 @@ FULL_CORE = 0.95
 """Share of time for which a core is busy that has no room for more: packets come in bunches."""
 
 
+def _limit(result: Record) -> Limit:
+    """What sets the rate of a run."""
+    drops = result.data.packets.drop_share > 0
+    if result.limited:
+        return Limit.STAGE
+    if idle(result):
+        return Limit.DROPS if drops else Limit.NOTHING
+    if result.held_back:
+        return Limit.CONTROL
+    if result.peak is not None:
+        return Limit.OBJECTIVE
+    if drops:
+        return _of_drops(result)
+    return Limit.BACKLOG if result.behind else Limit.LOAD
+
+
+def _of_drops(result: Record) -> Limit:
+    """What drops packets though no stage is full on average."""
+    if _core_is_full(result):
+        return Limit.ONE_CORE
+    return Limit.BURSTS if _bursty(result) else Limit.DROPS
+
+
 def limiter(result: Record) -> str:
     """What sets the rate of a run: a stage, or what else does where none is full."""
-    packets = result.data.packets
-    if result.limited:
+    by = _limit(result)
+    if by is Limit.STAGE:
         return f"the {stage(result.model.cause)}"
-    if result.held_back and not idle(result):
-        return "the congestion control"
-    if result.peak is not None:
-        return failed(result.peak)[0]
-    if idle(result):
-        return "drops" if packets.offered > 0 else "nothing"
-    if packets.drop_share > 0:
-        return ONE_CORE if _core_is_full(result) else "bursts" if _bursty(result) else "drops"
-    return FAILED["rate"][0] if result.behind else "the offered load"
+    return failed(result.peak)[0] if by is Limit.OBJECTIVE and result.peak else by.value
 
 
 def limit(result: Record) -> str:
     """The same for a table, and the stage that is next."""
     name = limiter(result).removeprefix("the ").removeprefix("a ")
-    if result.limited or idle(result) or name == ONE_CORE:
+    if _limit(result) in {Limit.STAGE, Limit.ONE_CORE} or idle(result):
         return name
     return f"{name} ({stage(result.model.cause)} next)"
 
@@ -65,45 +97,55 @@ def idle(result: Record) -> bool:
 
 def verdict(result: Record) -> str:
     """What limits this run, in one sentence, and what more there is to say."""
-    packets = result.data.packets
-    share = percent(packets.drop_share)
+    packets, by, name = result.data.packets, _limit(result), stage(result.model.cause)
+    share, outside = percent(packets.drop_share), _dropped_outside(result)
     dropped = f" {share} of the packets are dropped." if packets.drop_share > 0 else ""
-    dropped += _dropped_outside(result)
-    name = stage(result.model.cause)
-    if result.limited:
+    if by is Limit.STAGE:
         verb = "limit" if name.endswith("s") and not name.endswith("bus") else "limits"
-        return f"the {name} {verb} this run: {_arithmetic(result)}.{_less(result)}{dropped}"
-    if idle(result):
-        if dropped:
-            return f"no packet completes: {share} are dropped because {_no_room(result)}."
-        if packets.next_arrival_ns is not None:
-            return f"no packet arrives; the next comes at {time(packets.next_arrival_ns)}."
-        return "the run does no work."
-    nearest = f"the nearest stage, the {name}, is at {_share_of_limit(result)} of what it allows"
-    if result.held_back:
-        return f"{_control(result)}; {nearest}.{dropped}"
-    if result.peak is not None:
-        short, full = failed(result.peak)
-        why = f"{short} sets this peak: at a higher rate {full}"
-    elif dropped and _core_is_full(result):
-        busiest, mean = (percent(s) for s in _core_shares(result))
-        why = (
-            f"{share} of the packets are dropped while one core is full ({busiest} busy; the mean "
-            f"of all is {mean})"
-        )
-    elif dropped and _bursty(result):
-        why = f"{share} of the packets are dropped in bursts, when {_no_room(result)}"
-    elif dropped:
-        why = (
-            f"{share} of the packets are dropped because {_no_room(result)}, which nothing that is "
-            "counted explains: they come evenly, and every stage has room"
-        )
-    elif result.behind:
-        why = FAILED["rate"][1]
+        text = f"the {name} {verb} this run: {_arithmetic(result)}.{_less(result)}{dropped}"
+    elif by is Limit.NOTHING and packets.next_arrival_ns is not None:
+        text = f"no packet arrives; the next comes at {time(packets.next_arrival_ns)}."
+    elif by is Limit.NOTHING:
+        text = "the run does no work."
+    elif idle(result):
+        text = f"no packet completes: {share} are dropped because {_no_room(result)}."
     else:
-        why = "the offered load is the limit of this run"
-        nearest += _awaited(result)
-    return f"{why}; {nearest}."
+        nearest = f"the nearest stage, the {name}, is at {_share_of_limit(result)}"
+        awaited = _awaited(result) if by is Limit.LOAD else ""
+        text = f"{_why(result, by)}; {nearest} of what it allows{awaited}."
+        text += dropped if by is Limit.CONTROL else ""
+    return text + outside
+
+
+def _why(result: Record, by: Limit) -> str:
+    """Why a run in which every stage has room does not do more."""
+    match by:
+        case Limit.CONTROL:
+            return _control(result)
+        case Limit.OBJECTIVE:
+            assert result.peak is not None  # noqa: S101 - only a peak has an objective
+            short, full = failed(result.peak)
+            return f"{short} sets this peak: at a higher rate {full}"
+        case Limit.BACKLOG:
+            return FAILED["rate"][1]
+        case Limit.LOAD:
+            return "the offered load is the limit of this run"
+        case _:
+            share = percent(result.data.packets.drop_share)
+            return f"{share} of the packets are dropped {_dropped_when(result, by)}"
+
+
+def _dropped_when(result: Record, by: Limit) -> str:
+    """When packets are dropped, or for want of what."""
+    if by is Limit.ONE_CORE:
+        busiest, mean = (percent(s) for s in _core_shares(result))
+        return f"while one core is full ({busiest} busy; the mean of all is {mean})"
+    if by is Limit.BURSTS:
+        return f"in bursts, when {_no_room(result)}"
+    return (
+        f"because {_no_room(result)}, which nothing that is counted explains: they come evenly, "
+        "and every stage has room"
+    )
 
 
 def _awaited(result: Record) -> str:

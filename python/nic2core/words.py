@@ -84,6 +84,10 @@ CAUSES = {
 """The causes of memory traffic, for people."""
 
 
+OF_PACKETS = {name for name in CAUSES if {"rx", "tx", "descriptor", "mbuf"} & {*name.split("-")}}
+"""Those of lines that packets go through."""
+
+
 def cause(name: str) -> str:
     """A cause for people, with the name that tables and the paper use."""
     return f"{CAUSES[name]} ({name})" if name in CAUSES else name

@@ -385,3 +385,23 @@ def test_a_peak_says_between_which_rates_it_lies(small: Scenario) -> None:
     assert found.data == found.peak.results
     assert shares
     assert type(found).from_json(found.to_json()) == found
+
+
+def test_settings_that_came_as_text_are_what_the_scenario_makes_of_them() -> None:
+    given = {
+        "placement.io_ways": "4",
+        "placement.sweeper": "true",
+        "tenants.0.cores.count": "8",
+        "run.duration": "1000 ns",
+        "placement.policy": "ddio",
+    }
+    read = {"placement.io_ways": 4, "placement.sweeper": True, "tenants.0.cores.count": 8}
+    assert api.prepare("sweeper-kvs", given).settings == given | read
+
+
+def test_a_directory_is_no_scenario_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "demo").mkdir()
+    assert api.find("demo") == api.SHIPPED / "scenarios" / "demo.toml"

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,6 +12,8 @@ from nic2core import Result, UserError, _core, cli, engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from nic2core.results_model import Results
 
 
 @pytest.fixture
@@ -130,13 +132,19 @@ def test_the_report_of_one_result_lies_in_its_directory(
 
 @pytest.mark.usefixtures("fake_engine")
 def test_a_report_tells_runs_of_one_label_apart(
-    command: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: Callable[..., int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("x/a", "x/b", "y/a"):
         assert command("run", "any.toml", "--out", name) == 0
     for first, second, label in (("x/a", "x/b", "b"), ("x/a", "y/a", "y/a")):
+        there = Path("report.html").exists()
         assert command("report", first, second) == 0
+        told = "report.html is there already: it will be replaced" in capsys.readouterr().err
+        assert told == there
         assert f" against DDIO, 2 ways ({label})" in Path("report.html").read_text()
 
 
@@ -199,6 +207,14 @@ def no_engine(fake_engine: list[int]) -> Iterator[None]:
         (["compare", "any.toml", "--vary", "run.seed=1,2", "--out", "FILE"], "FILE is a file"),
         (["run", "any.toml", "--timeline", "DIR"], "DIR is a directory; name a file in it."),
         (["report", "DIR", "--out", "FILE/r.html"], "FILE/r.html: it cannot be written"),
+        (
+            ["reproduce", "sweeper/fig3", "--out", "FILE"],
+            "FILE is a file; --out wants a directory.",
+        ),
+        (
+            ["reproduce", "sweeper/fig3", "--docs", "FILE"],
+            "FILE is a file; --docs wants a directory.",
+        ),
     ],
 )
 def test_where_nothing_can_be_written_is_told_before_a_run(
@@ -228,8 +244,71 @@ def test_a_failing_write_is_no_traceback(
         raise OSError(28, "No space left on device", "out/result.json")
 
     monkeypatch.setattr(Result, "save", full)
-    assert command("run", "any.toml", "--out", tmp_path) == cli.EXIT_USER
-    assert "nic2core: out/result.json: No space left on device." in capsys.readouterr().err
+    for arguments in (("run", "any.toml"), ("compare", "any.toml", "--vary", "run.seed=1,2")):
+        assert command(*arguments, "--out", tmp_path) == cli.EXIT_USER
+        said = capsys.readouterr()
+        assert "nic2core: out/result.json: No space left on device." in said.err
+        assert "memory bus" in said.out, "what is simulated is shown all the same"
+
+
+def test_a_full_disk_behind_stdout_is_no_traceback(
+    command: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_core, "scenario_schema", full)
+    assert command("schema") == cli.EXIT_USER
+    assert "nic2core: stdout: No space left on device." in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_point_that_fails_costs_a_comparison_only_itself(
+    command: Callable[..., int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = engine.run
+    compare = ("compare", "any.toml", "--vary", "run.seed=1,2,3", "--out", tmp_path)
+    for error, code in ((UserError, cli.EXIT_USER), (_core.ModelError, cli.EXIT_BUG)):
+
+        def failing(scenario_json: str, *others: Any, error: type[Exception] = error) -> Results:
+            if '"seed": 2' in scenario_json:
+                raise error("--set run.seed=2: cannot be met")
+            return run(scenario_json, *others)
+
+        monkeypatch.setattr(engine, "run", failing)
+        assert command(*compare) == code
+        said = capsys.readouterr()
+        assert "seed=3 against seed=1" in said.out
+        assert "nic2core: seed=2: " in said.err
+        assert "--vary run.seed=2: cannot be met" in said.err
+        assert ("a bug in the simulator" in said.err) == (code == cli.EXIT_BUG)
+        assert "Stopped" not in said.err
+        assert [r.data.seed for r in cli.load_results(tmp_path)] == [1, 3]
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_comparison_over_plain_numbers_begins_with_a_curve(
+    command: Callable[..., int], tmp_path: Path
+) -> None:
+    assert command("compare", "any.toml", "--vary", "run.seed=1,2,3", "--out", tmp_path) == 0
+    assert "Over run.seed" in (tmp_path / "report.html").read_text()
+
+
+def test_changes_of_a_run_without_work_are_not_checked(
+    command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keys = ("run.warmup=0 ns", "run.duration=100 ns", "run.sample=100 ns")
+    short = [part for key in keys for part in ("--set", key)]
+    assert command("run", "demo", *short, "--out", tmp_path) == 0
+    assert command("explain", tmp_path, "--check") == cli.EXIT_USER
+    said = capsys.readouterr().err
+    assert "--check: the run does no work" in said
+    assert "Stopped" not in said
 
 
 def test_ctrl_c_in_a_run_is_told_and_ends_with_130(
@@ -264,7 +343,7 @@ def test_a_key_without_effect_is_told_beside_the_results(
     options = [part for text in (*sets, "run.sample=1 us") for part in ("--set", text)]
     assert command("run", "explain-cpu", "--json", *options) == 0
     said = capsys.readouterr()
-    assert json.loads(said.out)["settings"]["placement.io_ways"] == "4"
+    assert json.loads(said.out)["settings"]["placement.io_ways"] == 4
     assert said.err == (
         'nic2core: placement.io_ways = 4 has no effect here: placement.policy = "dma" writes '
         "nothing to the LLC.\n"
@@ -285,6 +364,8 @@ def test_the_schema_is_printed_as_it_is(
         ("false, true", ["false", "true"]),
         ("[1,2],[3]", ["[1,2]", "[3]"]),
         ('"a,b",c', ['"a,b"', "c"]),
+        ("'a,b',c", ["'a,b'", "c"]),
+        ("]a,b", ["]a", "b"]),
         ('{ kind = "fixed", size = "64 B" },x', ['{ kind = "fixed", size = "64 B" }', "x"]),
     ],
 )

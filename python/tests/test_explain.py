@@ -12,7 +12,7 @@ import pytest
 
 from nic2core import Result, UserError, api, cli, words
 from nic2core.explain import show
-from nic2core.explain.changes import _trackers
+from nic2core.explain.changes import _trackers, changes
 from nic2core.explain.check import check
 from nic2core.explain.model import Memory, Model, Pool
 from nic2core.explain.quantity import times
@@ -614,6 +614,22 @@ def test_more_cores_move_those_behind(explained: tuple[str, Result]) -> None:
     for number in range(1, len(tenants)):
         moved = cores.overrides[f"tenants.{number}.cores.first"]
         assert moved > tenants[number]["cores"]["first"]
+
+
+def test_more_cores_move_those_behind_that_stand_first_in_the_file(ddio: Result) -> None:
+    server = ddio.scenario["tenants"][0]
+    neighbour = {"name": "n", "cores": {"first": 4, "count": 8}, "app": {"kind": "stream"}}
+    tenants = [neighbour, server | {"cores": {"first": 0, "count": 4}}]
+    found = changes(ddio.data, ddio.scenario | {"tenants": tenants})
+    cores = next(c for c in found if c.domain == "cores").overrides
+    assert cores["tenants.1.cores.count"] == 5
+    assert (cores["tenants.1.cores.first"], cores["tenants.0.cores.first"]) == (0, 5)
+
+
+def test_what_is_refused_is_told_as_it_is(ddio: Result, capsys: pytest.CaptureFixture[str]) -> None:
+    refused = [replace(h, refused="allowed: [/a] or [b]") for h in ddio.helps]
+    show.show(ddio, refused)
+    assert "allowed: [/a] or [b]" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("value", ["100 Gbps", "1000001 B", "38.5 MiB", "1048577 B"])

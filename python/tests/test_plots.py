@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nic2core import Result, palette, plots, rows
+from nic2core.report.page import report_html
 
 
 def test_latency_bars_are_the_means_in_microseconds(ddio: Result, sweeper: Result) -> None:
@@ -136,12 +137,36 @@ def test_quantities_of_one_unit_stand_where_their_numbers_are(ddio: Result) -> N
     assert figure.layout.xaxis.title.text == "traffic.rate, Gbps"
 
 
+def test_a_line_goes_along_its_axis_whatever_the_order_of_the_runs(ddio: Result) -> None:
+    table = rows.table(rates(ddio, ["40 Gbps", "5 Gbps", "10 Gbps"]))
+    figure = plots.over(table, ["traffic.rate", "placement.policy"], "p99_ns")
+    assert [list(line.x) for line in figure.data] == [[5.0, 10.0, 40.0]] * 2
+    assert [line.name for line in figure.data] == [
+        f"placement.policy = {p}" for p in ("dma", "ddio")
+    ]
+
+
+def test_no_read_of_the_memory_has_no_mean(ddio: Result) -> None:
+    value = ddio.to_json()
+    value["results"]["dram"]["read_latency"] |= {"count": 0, "mean_ns": 0.0, "cdf": []}
+    none = Result.from_json(value)
+    assert len(plots.dram_cdf([none]).data) == 0
+    assert "DRAM read latency" not in report_html([none])
+    assert "DRAM read latency" in report_html([none, ddio])
+
+
 @pytest.mark.parametrize(
     ("values", "least"),
     [
         ([1, 2.5, 3], 3),
         (["1 us", "2 us", "3 us"], 3),
         (["1 us", "2 ms", "3 us"], 0),
+        (["1", "2.5", "3"], 3),
+        (["10 Gbit/s", "20 Gbit/s", "40 Gbit/s"], 3),
+        (["1 %", "2 %", "5 %"], 3),
+        (["20 µs", "30 µs", "40 µs"], 3),
+        (["1.2.3 us", "2 us", "3 us"], 0),
+        (["1", "2 us", "3"], 0),
         ([1, 2, 2], 2),
         (["dma", "ddio", "ideal-ddio"], 0),
         ([True, False, True], 0),

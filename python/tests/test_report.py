@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from nic2core import UserError, api
 from nic2core.report import write_report
+from nic2core.report.page import _told_apart, report_html
 from nic2core.report.path import picture
 
 if TYPE_CHECKING:
@@ -374,6 +375,27 @@ def test_runs_are_told_apart_by_the_keys_that_differ(
     assert shown["rings"] == [["queues.rx_descriptors", str(queues["rx_descriptors"]), "512"]]
     assert len(shown["many"]) == 9
     assert shown["many"][-1] == [f"… and {len(many) - 8} more"]
+
+
+def test_a_run_shorter_than_a_sample_has_no_panel_over_time(ddio: Result) -> None:
+    columns = [c.model_copy(update={"values": []}) for c in ddio.data.series.columns]
+    series = ddio.data.series.model_copy(update={"columns": columns})
+    short = replace(ddio, data=ddio.data.model_copy(update={"series": series}))
+    assert "Over time" in report_html([ddio])
+    assert "Over time" not in report_html([short])
+
+
+def test_labels_that_are_taken_are_not_given_again(ddio: Result) -> None:
+    runs = [replace(ddio, label=label) for label in ("a", "a", "a (1)")]
+    assert [r.label for r in _told_apart(runs)] == ["a (2)", "a (3)", "a (1)"]
+
+
+def test_the_foot_names_the_seed_of_every_run(ddio: Result) -> None:
+    other = replace(ddio, data=ddio.data.model_copy(update={"seed": 7}))
+    assert f"· seed {ddio.data.seed} ·" in report_html([ddio])
+    page = report_html([ddio, other])
+    assert f"· seeds {ddio.data.seed}, 7 ·" in page
+    assert f"{2 * ddio.data.line_accesses:,} cache-line accesses simulated" in page
 
 
 def test_a_report_of_nothing_is_refused(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from nic2core.sweep import cases
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nic2core import Result
     from nic2core.results_model import Results
 
 
@@ -145,6 +146,25 @@ def test_of_several_keys_runs_are_compared_that_differ_in_one() -> None:
     ]
     one = sweep("any.toml", policies).results
     assert rows.pairs(one) == [(one[0], one[1]), (one[0], one[2])]
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_runs_are_compared_by_what_is_no_number_also_where_both_came_as_text() -> None:
+    vary = {"run.seed": ["1", "2"], "placement.sweeper": ["false", "true"]}
+    pairs = rows.pairs(sweep("any.toml", vary).results)
+    told = [[tuple(r.settings.values()) for r in pair] for pair in pairs]
+    assert told == [[("1", "false"), ("1", "true")], [("2", "false"), ("2", "true")]]
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_nothing_is_drawn_over_a_key_of_one_value() -> None:
+    with pytest.raises(UserError, match="no key differs between the 1 finished runs"):
+        sweep("any.toml", {"run.seed": [1]}).plot()
+
+
+def test_a_column_that_begins_late_is_a_column(closed_loop: Result, ddio: Result) -> None:
+    table = rows.table([*[ddio] * 101, closed_loop])
+    assert table["goodput_gbps"].to_list()[-1] == 75.0
 
 
 @pytest.mark.parametrize("values", [3, "2, 4", []])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nic2core import terminal
+from nic2core.progress import of_sweep
 from nic2core.report.page import report_html
 from nic2core.results_model import Peak
 from nic2core.warmup import short_warmup
@@ -228,3 +229,28 @@ def test_a_run_without_packets_is_drawn(
     assert "Memory traffic by cause" in shown
     assert "Latency by stage" not in shown
     assert "lines/request" not in shown
+
+
+def test_names_from_the_user_are_not_markup(
+    ddio: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked, measured = ddio.scenario["tenants"][0], ddio.data.tenants[0]
+    xmem = {"kind": "xmem", "pattern": "random", "region": "1 MiB"}
+    for name in ("[b]x", "[/n]"):
+        neighbour = asked | {"name": name, "app": xmem, "cores": {"first": 24, "count": 1}}
+        data = ddio.data.model_copy(
+            update={"tenants": [measured, measured.model_copy(update={"name": name})]}
+        )
+        scenario = ddio.scenario | {"tenants": [asked, neighbour]}
+        terminal.show_result(replace(ddio, data=data, scenario=scenario))
+        assert f"X-Mem ({name})" in capsys.readouterr().out
+
+
+def test_labels_of_bars_are_not_markup(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    with of_sweep(None) as follow:
+        follow.planned(["a[/n]"])
+        follow.told(0, 0.5)
+    assert "a[/n]" in capsys.readouterr().err

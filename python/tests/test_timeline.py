@@ -157,5 +157,7 @@ def test_the_command_writes_a_timeline(
 
 
 def test_a_recording_of_nothing_is_refused() -> None:
-    with pytest.raises(UserError, match="every = 0: at least 1"):
+    with pytest.raises(UserError, match="every = 0: 1 to 4294967295 are allowed"):
         Recording(every=0)
+    with pytest.raises(UserError, match="packets = 5000000000: 1 to 4294967295 are allowed"):
+        Recording(packets=5_000_000_000)

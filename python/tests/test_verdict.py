@@ -132,3 +132,27 @@ def test_what_is_awaited_though_the_load_gets_through_is_told() -> None:
     assert busy.verdict.endswith(said)
     alone = api.run("explain-trackers", {"tenants.1.cores.count": 0, **short})
     assert "Awaited" not in alone.verdict
+
+
+def test_drops_of_the_switch_are_none_of_the_server(calm: Result, closed_loop: Result) -> None:
+    assert closed_loop.data.transport is not None
+    open_windows = {"dropped_switch": 1_400, "mean_window": 50.0}
+    transport = closed_loop.data.transport.model_copy(update=open_windows)
+    data = calm.data.model_copy(update={"transport": transport})
+    run = replace(calm, data=data, scenario=closed_loop.scenario)
+    said = verdict(run)
+    assert said.startswith("the offered load is the limit of this run")
+    assert said.endswith(" 10.0 % are dropped by the switch.")
+    assert limit(run).startswith("offered load")
+
+
+def test_packets_that_are_still_on_their_way_are_not_dropped(calm: Result) -> None:
+    run = with_packets(calm, completed=0, completed_mpps=0.0)
+    assert verdict(run) == "the run does no work."
+    assert limit(run) == "nothing"
+
+
+def test_a_few_packets_on_their_way_are_no_backlog(calm: Result) -> None:
+    for completed, behind in ((97, False), (60, True)):
+        assert with_packets(calm, offered=100, completed=completed).behind == behind
+    assert with_packets(calm, offered=1_000_000, completed=979_000).behind

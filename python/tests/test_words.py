@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from nic2core import Result, words
 from nic2core.differences import differences, summary
 from nic2core.headline import side_by_side
+
+if TYPE_CHECKING:
+    from nic2core.results_model import CauseTraffic
 
 
 @pytest.mark.parametrize(
@@ -69,6 +73,32 @@ def test_what_changes_by_no_percent_is_left_out(
         return replace(ddio, data=ddio.data.model_copy(update={"memory": memory}))
 
     assert differences(with_traffic(100.0), with_traffic(carried)) == said
+
+
+def test_what_a_neighbour_does_to_packets_is_told_beside_its_own_lines(ddio: Result) -> None:
+    more = {"cpu-other-rd": 50.0, "other-evct": 40.0, "prefetch-rd": 30.0, "rx-evct": 1.0}
+    memory, io = ddio.data.memory, ddio.data.io
+    assert io is not None
+    assert io.write_hits is not None
+    assert io.write_misses is not None
+
+    def with_more(cause: CauseTraffic) -> CauseTraffic:
+        lines = (cause.per_request or 0.0) + more.get(cause.cause, 0.0)
+        return cause.model_copy(update={"per_request": lines})
+
+    causes = [with_more(c) for c in memory.causes]
+    fewer = {"write_hits": 0, "write_misses": io.write_hits + io.write_misses}
+    data = ddio.data.model_copy(
+        update={
+            "memory": memory.model_copy(update={"causes": causes}),
+            "io": io.model_copy(update=fewer),
+        }
+    )
+    said = differences(ddio, replace(ddio, data=data))
+    assert [s.partition(":")[0] for s in said] == [
+        "DMA writes that hit", "core reads application data", "application data evicted",
+        "receive buffers evicted",
+    ]  # fmt: skip
 
 
 def test_a_share_of_drops_that_changes_by_no_percent_is_left_out(ddio: Result) -> None:

@@ -273,16 +273,16 @@ def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         return
     sets: dict[str, Any] = {}
     before = after = last = 0
-    moves: list[tuple[int, int]] = []
-    for number, (tenant, takes) in enumerate(zip(tenants, serving, strict=True)):
-        first, count = tenant["cores"]["first"], tenant["cores"]["count"]
+    moved = 0
+    for number in sorted(range(len(tenants)), key=lambda n: tenants[n]["cores"]["first"]):
+        cores, takes = tenants[number]["cores"], serving[number]
+        first, count = cores["first"] + moved, cores["count"]
         more = ceil(count / 4) if takes else 0
-        first += sum(extra for begin, extra in moves if begin <= first)
         sets[f"tenants.{number}.cores.first"] = first
         if takes:
             sets[f"tenants.{number}.cores.count"] = count + more
-            moves.append((tenant["cores"]["first"], more))
             before, after = before + count, after + count + more
+        moved += more
         last = max(last, first + count + more)
     machine = scenario["machine"]
     if last > MAX_CORES:

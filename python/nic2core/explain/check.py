@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nic2core import api
-from nic2core._core import UserError
+from nic2core._core import ModelError, UserError
+from nic2core.engine import said
 from nic2core.explain.use import work
 from nic2core.models import Scenario
 from nic2core.sweep import run_all
@@ -22,19 +23,22 @@ def check(result: Result, jobs: int = 1) -> list[Help]:
     Of a peak, the peak with each change is searched. Ctrl-C ends it: what is not run has no
     measured value.
     """
-    said = result.helps
+    predicted = result.helps
     base = _rate(result)
     if base <= 0:
-        return said
+        raise UserError(
+            "--check: the run does no work, so no change can be compared with it; allowed: a run "
+            "in which something completes."
+        )
     scenario = Scenario.model_validate(result.scenario)
     result.check_capture()
     prepared: dict[str, api.Prepared] = {}
-    refused: dict[str, str] = {}
-    for help_ in said:
+    refused: dict[str, UserError | ModelError] = {}
+    for help_ in predicted:
         try:
             prepared[help_.change.domain] = api.prepare(scenario, help_.change.overrides)
         except UserError as error:
-            refused[help_.change.domain] = str(error)
+            refused[help_.change.domain] = error
     done = run_all(
         list(prepared.values()),
         list(prepared),
@@ -42,9 +46,9 @@ def check(result: Result, jobs: int = 1) -> list[Help]:
         peak=result.peak is not None,
         skip_refused=True,
     )
-    refused = {d: r.removeprefix("scenario: ") for d, r in (refused | done.refused).items()}
+    why = {d: said(e).removeprefix("scenario: ") for d, e in (refused | done.refused).items()}
     runs = {r.label: r for r in done}
-    return [_checked(h, base, runs.get(h.change.domain), refused) for h in said]
+    return [_checked(h, base, runs.get(h.change.domain), why) for h in predicted]
 
 
 def _rate(result: Result) -> float:

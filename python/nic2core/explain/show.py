@@ -50,6 +50,7 @@ def show(result: Result, helps: Sequence[Help]) -> None:
             f"Not possible: {words.stage(refused.change.domain)}, {refused.change.what}: "
             f"{refused.refused}",
             style="dim",
+            markup=False,
         )
 
 

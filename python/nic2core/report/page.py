@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -14,6 +15,7 @@ from nic2core import palette, plots, rows, senders, words
 from nic2core._core import UserError
 from nic2core.differences import UNCHANGED, differences, summary
 from nic2core.doubts import doubts
+from nic2core.files import write_whole
 from nic2core.headline import headline, side_by_side
 from nic2core.report.limits import limits_of
 from nic2core.report.path import HEIGHT, WIDTH, picture
@@ -59,8 +61,7 @@ def write_report(results: Sequence[Record], path: Path) -> Path:
     """Write the report of one run, or the comparison of several, to `path`."""
     if not results:
         raise UserError("A report needs at least one result.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(report_html(results), encoding="utf-8")
+    write_whole(path, report_html(results))
     return path
 
 
@@ -96,6 +97,7 @@ def report_html(results: Sequence[Record]) -> str:
         keys=keys[:SHOWN],
         more_keys=len(keys[SHOWN:]),
         spreads=[_spreads(r) for r in results],
+        made=_made(results),
         scenarios=[json.dumps(r.scenario, indent=2) for r in results],
     )
 
@@ -158,6 +160,8 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
     """The charts for which there is something to draw: a run without packets has no latency."""
     packets = any(r.total_latency is not None for r in results)
     requests = any(c.per_request is not None for r in results for c in r.data.memory.causes)
+    reads = any(r.data.dram.read_latency.count for r in results)
+    sampled = any(c.values for r in results for c in r.data.series.columns)
     latency = [
         ("time", plots.latency_by_stage(results)),
         ("share", plots.latency_by_stage(results, shares=True)),
@@ -189,13 +193,13 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
             "dram",
             "DRAM read latency",
             "How long reads take at the memory controller: queueing shows as a long tail.",
-            [("cdf", plots.dram_cdf(results))],
+            [("cdf", plots.dram_cdf(results))] if reads else [],
         ),
         Panel(
             "series",
             "Over time",
             SERIES_TEXT + (" Click a run in the legend to hide it." if len(results) > 1 else ""),
-            [("series", plots.time_series(results))],
+            [("series", plots.time_series(results))] if sampled else [],
             wide=True,
         ),
     ]
@@ -211,10 +215,28 @@ def _spreads(result: Record) -> dict[str, dict[str, Distribution]]:
 def _told_apart(results: Sequence[Record]) -> list[Record]:
     """The runs with labels of their own: charts know them by nothing else."""
     labels = [r.label for r in results]
-    return [
-        r if labels.count(r.label) == 1 else replace(r, label=f"{r.label} ({n})")
-        for n, r in enumerate(results, start=1)
-    ]
+    taken = {*labels}
+    apart = []
+    for number, result in enumerate(results, start=1):
+        label = result.label
+        if labels.count(label) > 1:
+            names = (f"{label} ({n})" for n in count(number))
+            label = next(name for name in names if name not in taken)
+            taken.add(label)
+        apart.append(replace(result, label=label))
+    return apart
+
+
+def _made(results: Sequence[Record]) -> dict[str, str]:
+    """How the runs were made: what is the same for all of them once."""
+    data = [r.data for r in results]
+    seeds = list(dict.fromkeys(str(d.seed) for d in data))
+    return {
+        "versions": ", ".join(dict.fromkeys(d.engine_version for d in data)),
+        "seeds": f"seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)}",
+        "times": ", ".join(dict.fromkeys(words.time(d.measured_ns) for d in data)),
+        "accesses": f"{sum(d.line_accesses for d in data):,}",
+    }
 
 
 def _title(results: Sequence[Record]) -> str:

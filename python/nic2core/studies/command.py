@@ -14,8 +14,8 @@ from nic2core._core import UserError
 from nic2core.meant import did_you_mean
 from nic2core.studies import PAPERS, load_study
 from nic2core.studies.engine import NativeEngine
-from nic2core.studies.reproduce import Reproduction, prepare, reproduce
-from nic2core.studies.runner import Interrupted
+from nic2core.studies.reproduce import Reproduction, prepare, reproduce, write
+from nic2core.studies.runner import Interrupted, WorkerLost
 from nic2core.studies.study import Selection
 from nic2core.studies.table import claims_table, score
 
@@ -35,7 +35,7 @@ class Bar:
     def __init__(self, console: Console) -> None:
         """Draw on this console."""
         self._bar = ProgressBar(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -60,7 +60,9 @@ class Bar:
         self._bar.advance(self._task)
         if not cached:
             line = f"{seconds:6.1f} s  {point.name}"
-            self._bar.console.print(line, style="dim", highlight=False, soft_wrap=True)
+            self._bar.console.print(
+                line, style="dim", highlight=False, markup=False, soft_wrap=True
+            )
 
 
 def parse_target(target: str) -> tuple[str, str | None]:
@@ -92,26 +94,38 @@ def run(
     engine: Engine | None = None,
 ) -> int:
     """The whole command; its exit code."""
-    console = Console(stderr=True)
+    console = Console(stderr=True, highlight=False)
+    engine = engine or NativeEngine()
     try:
         paper, figure = parse_target(target)
-        task = prepare(load_study(paper), Selection(figure, claim))
-        with Bar(console) as bar:
-            done = reproduce(
-                task, engine or NativeEngine(), jobs=jobs, out=out, progress=bar, docs=docs
+        selection = Selection(figure, claim)
+        if docs is not None and not selection.is_whole:
+            raise UserError(
+                f"--docs {docs}: the validation pages are of a whole study, and this is a part of "
+                f"one; leave --docs out, or name {paper} alone."
             )
+        task = prepare(load_study(paper), selection)
+        with Bar(console) as bar:
+            done = reproduce(task, engine, jobs=jobs, out=out, progress=bar)
     except Interrupted as stopped:
-        console.print(f"{stopped}; run the same command again to continue", highlight=False)
+        console.print(f"{stopped}; run the same command again to continue")
         return EXIT_STOPPED
+    except WorkerLost as lost:
+        fewer = ", with fewer --jobs" if jobs > 1 else ""
+        console.print(f"{lost}; run the same command again{fewer}", soft_wrap=True)
+        return EXIT_FAILED
+    # Said first: a drawing may fail.
     if as_json:
         json.dump([j.row() for j in done.judged], sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
         _print(done)
     for point, reason in done.outcome.failed.items():
-        console.print(
-            f"failed: {point.name}: {reason}", style="red", highlight=False, soft_wrap=True
-        )
+        text = f"failed: {point.name}: {reason}"
+        console.print(text, style="red", markup=False, soft_wrap=True)
+    for file in write(task, done, engine, jobs=jobs, out=out, docs=docs):
+        if not as_json:
+            Console(highlight=False).print(str(file), style="dim", markup=False)
     return EXIT_FAILED if done.outcome.failed else EXIT_OK
 
 
@@ -121,5 +135,3 @@ def _print(done: Reproduction) -> None:
     console.print(score(done.judged))
     if done.summary is not None:
         console.print(done.summary)
-    for file in done.files:
-        console.print(str(file), style="dim", highlight=False)

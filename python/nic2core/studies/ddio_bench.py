@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nic2core.doubts import WIRE_OVERHEAD
 from nic2core.studies import palette
 from nic2core.studies.chart import Curves, Line
-from nic2core.studies.claim import Simulated, load_claims
-from nic2core.studies.evaluate import Evaluator
+from nic2core.studies.claim import load_claims
+from nic2core.studies.evaluate import Evaluator, at_one
 from nic2core.studies.point import Point, base_scenario, merge, point
 from nic2core.studies.study import Figure, Study
 
@@ -23,8 +24,6 @@ CORES = (1, 2, 4, 6, 8, 10, 12, 14, 16, 18)
 
 OFFERED_BPS = 99_400_000_000
 """What many cores forward in the data set, 99.3 to 99.5 Gbps, so what its generator sent."""
-WIRE_BYTES = 24
-"""Preamble, start of frame, FCS and gap between frames, beside the frame as it lies in memory."""
 FCS_BYTES = 4
 """Part of the packet sizes of the data set; the NIC strips it."""
 
@@ -38,7 +37,7 @@ def forward(cores: int, packet: int, descriptors: int, ways: int) -> Point:
         "placement": {"io_ways": ways},
         "queues": {"rx_descriptors": descriptors},
         "traffic": {
-            "rate": f"{OFFERED_BPS // (8 * (frame + WIRE_BYTES))} pps",
+            "rate": f"{OFFERED_BPS // (8 * (frame + WIRE_OVERHEAD))} pps",
             "sizes": {"size": f"{frame} B"},
         },
         "tenants": [tenant | {"cores": {"first": 0, "count": cores}}],
@@ -59,12 +58,7 @@ def cores_point(cores: int) -> Point:
 
 def write_hits(point: Point) -> Evaluator:
     """Share of DMA writes that hit the LLC."""
-
-    def evaluate(at: At) -> Simulated:
-        percent = at(point).write_hit_percent
-        return Simulated(percent, percent)
-
-    return Evaluator([point], evaluate)
+    return at_one(point, lambda reading: reading.write_hit_percent)
 
 
 def _curves(

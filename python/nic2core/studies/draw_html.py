@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
+from nic2core.files import write_whole
 from nic2core.studies.chart import Bars, Curves, Panel, Stacks
 
 if TYPE_CHECKING:
@@ -38,12 +39,11 @@ def save(title: str, figures: Sequence[tuple[str, Sequence[Panel], int]], file: 
         parts.append(
             f'<h2>{html.escape(heading)}</h2><div class="panels" style="{grid}">{boxes}</div>'
         )
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(
+    write_whole(
+        file,
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f"<title>{html.escape(title)}</title><style>{STYLE}</style></head>"
         f"<body><h1>{html.escape(title)}</h1>{''.join(parts)}</body></html>",
-        encoding="utf-8",
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Canvas
 
+from nic2core.files import write_whole
 from nic2core.studies.chart import Bars, Curves, Panel, Stacks
 
 if TYPE_CHECKING:
@@ -29,9 +31,10 @@ def save(title: str, panels: Sequence[Panel], columns: int, file: Path) -> None:
     canvas.suptitle(title)
     for i, panel in enumerate(panels):
         draw(panel, canvas.add_subplot(rows, columns, i + 1))
-    file.parent.mkdir(parents=True, exist_ok=True)
+    png = BytesIO()
     # Without the library's version in the file, the same results give the same bytes.
-    canvas.savefig(file, dpi=150, metadata={"Software": None})
+    canvas.savefig(png, dpi=150, metadata={"Software": None})
+    write_whole(file, png.getvalue())
 
 
 def draw(panel: Panel, axes: Axes) -> None:

@@ -48,6 +48,11 @@ class Evaluator:
             return None
 
 
+def at_one(point: Point, read: Callable[[Reading], float]) -> Evaluator:
+    """A quantity of one point."""
+    return Evaluator([point], lambda at: largest([read(at(point))]))
+
+
 def span(values: Iterable[float]) -> Simulated:
     """From the least to the greatest: the counterpart of "1.2 to 1.6"."""
     found = list(values)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from nic2core.studies import palette
 from nic2core.studies.chart import Curves, Line
-from nic2core.studies.claim import Simulated, load_claims
-from nic2core.studies.evaluate import Evaluator
+from nic2core.studies.claim import load_claims
+from nic2core.studies.evaluate import Evaluator, at_one
 from nic2core.studies.point import Point, base_scenario, merge, point
 from nic2core.studies.study import Figure, Study
 
@@ -71,22 +71,12 @@ def latency(window_kib: int, *, iommu: bool, warm: bool = False) -> Point:
 
 def rate(point: Point) -> Evaluator:
     """Payload, Gbit/s."""
-
-    def evaluate(at: At) -> Simulated:
-        gbps = at(point).dma_gbps
-        return Simulated(gbps, gbps)
-
-    return Evaluator([point], evaluate)
+    return at_one(point, lambda reading: reading.dma_gbps)
 
 
 def mean_latency(point: Point) -> Evaluator:
     """Mean latency of a read, ns."""
-
-    def evaluate(at: At) -> Simulated:
-        ns = at(point).dma_latency_ns
-        return Simulated(ns, ns)
-
-    return Evaluator([point], evaluate)
+    return at_one(point, lambda reading: reading.dma_latency_ns)
 
 
 def _measured(ids: Sequence[str]) -> list[float]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import nic2core
 from nic2core import _core
+from nic2core.api import laid_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -71,14 +72,8 @@ def point(
 
 
 def merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with the keys of `changes` replaced, tables key by key."""
-    merged = dict(base)
-    for key, value in changes.items():
-        old = merged.get(key)
-        if isinstance(old, dict) and isinstance(value, dict):
-            merged[key] = merge(old, value)
-        else:
-            merged[key] = value
+    """`base` with the keys of `changes` replaced, tables key by key, as overrides are."""
+    merged: dict[str, Any] = laid_over(dict(base), dict(changes))
     return merged
 
 

@@ -89,8 +89,7 @@ class Reading:
     @property
     def dram_p99_ns(self) -> float:
         """99th percentile of the latency of a memory read, ns."""
-        percentiles = self._run["dram"]["read_latency"]["percentiles_ns"]
-        return float(next(ns for percent, ns in percentiles if percent == 99))
+        return _percentile_ns(self._run["dram"]["read_latency"], 99)
 
     @property
     def dram_cdf(self) -> list[tuple[float, float]]:
@@ -130,7 +129,7 @@ class Reading:
 
     def host_delay_us(self, percent: float) -> float:
         """A percentile of the host delay that the senders are told, us."""
-        return _percentile_us(self._run["transport"]["host_delay"], percent)
+        return _percentile_ns(self._run["transport"]["host_delay"], percent) / 1e3
 
     def host_delay_percent_within(self, us: float) -> float:
         """Share of acknowledgements that tell a host delay of at most this, percent."""
@@ -144,7 +143,7 @@ class Reading:
 
     def stage_us(self, stage: str, percent: float) -> float:
         """A percentile of the time that packets spend in a stage of the path, us."""
-        return _percentile_us(self._stage(stage), percent)
+        return _percentile_ns(self._stage(stage), percent) / 1e3
 
     def stage_mean_us(self, stage: str) -> float:
         """The mean time that packets spend in a stage of the path, us."""
@@ -229,6 +228,5 @@ class Reading:
         return tenant
 
 
-def _percentile_us(distribution: dict[str, Any], percent: float) -> float:
-    percentiles = distribution["percentiles_ns"]
-    return float(next(ns for at, ns in percentiles if at == percent) / 1e3)
+def _percentile_ns(distribution: dict[str, Any], percent: float) -> float:
+    return float(next(ns for at, ns in distribution["percentiles_ns"] if at == percent))

@@ -30,9 +30,8 @@ class Reproduction:
     claim_file: ClaimFile
     judged: tuple[Judged, ...]
     outcome: Outcome
-    files: tuple[Path, ...]
-    """What was drawn and written."""
     summary: str | None
+    wall_seconds: float
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,9 @@ def prepare(study: Study, selection: Selection) -> Task:
     figures = tuple(f for f in study.figures if selection.has_figure(f))
     if not claims and selection.claim is not None:
         # Too many to list.
+        of = "the study" if selection.figure is None else f"figure {selection.figure} of the study"
         raise UserError(
-            f'the study "{study.paper}" has no claim "{selection.claim}"; '
+            f'{of} "{study.paper}" has no claim "{selection.claim}"; '
             f"docs/validation/{study.paper}.md lists them"
             f"{did_you_mean(selection.claim, [c.id for c in claim_file.claims])}"
         )
@@ -70,20 +70,10 @@ def prepare(study: Study, selection: Selection) -> Task:
 
 
 def reproduce(
-    task: Task,
-    engine: Engine,
-    *,
-    jobs: int,
-    out: Path,
-    progress: Progress,
-    docs: Path | None = None,
+    task: Task, engine: Engine, *, jobs: int, out: Path, progress: Progress
 ) -> Reproduction:
-    """Do it. Finished points are kept under `out`, figures are drawn there.
-
-    What a whole study gave is written to `docs`, if given.
-    """
+    """Simulate the points and judge the claims. Finished points are kept under `out`."""
     begin = time.monotonic()
-    paper = task.study.paper
     runner = Runner(engine, Store(out / "points", engine.version), jobs, progress)
     outcome = runner.run(task.points)
     results = {point: finished.result for point, finished in outcome.finished.items()}
@@ -97,21 +87,36 @@ def reproduce(
 
     judged = tuple(judge(claim, simulated(claim), tolerance) for claim in task.claims)
     summary = task.study.summary(judged) if task.study.summary else None
-    files = _draw(task, At(results), out / paper)
+    return Reproduction(task.claim_file, judged, outcome, summary, time.monotonic() - begin)
+
+
+def write(
+    task: Task,
+    done: Reproduction,
+    engine: Engine,
+    *,
+    jobs: int,
+    out: Path,
+    docs: Path | None = None,
+) -> list[Path]:
+    """Draw the figures under `out`, and write what a whole study gave to `docs`, if given."""
+    paper, finished = task.study.paper, done.outcome.finished
+    at = At({point: found.result for point, found in finished.items()})
+    files = _draw(task, at, out / paper)
     if task.selection.is_whole and docs is not None:
         data = validation.record(
             paper,
-            judged,
+            done.judged,
             engine_version=engine.version,
             seed=_seed(task),
-            points=len(outcome.finished),
-            simulated_seconds=sum(f.seconds for f in outcome.finished.values()),
-            wall_seconds=time.monotonic() - begin,
+            points=len(finished),
+            simulated_seconds=sum(f.seconds for f in finished.values()),
+            wall_seconds=done.wall_seconds,
             jobs=jobs,
-            summary=summary,
+            summary=done.summary,
         )
         files += validation.write(data, docs)
-    return Reproduction(task.claim_file, judged, outcome, tuple(files), summary)
+    return files
 
 
 def _draw(task: Task, at: At, folder: Path) -> list[Path]:

@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from nic2core.engine import LOOK_S
 from nic2core.studies.store import Finished, Store
 
 if TYPE_CHECKING:
@@ -35,6 +36,17 @@ class Interrupted(Exception):
     def __init__(self, finished: int, total: int) -> None:
         """So many of so many points are on disk."""
         super().__init__(f"stopped with {finished} of {total} points finished and kept")
+
+
+class WorkerLost(Exception):
+    """A process ended before its point was finished; what was finished is kept."""
+
+    def __init__(self, finished: int, total: int) -> None:
+        """So many of so many points are on disk."""
+        super().__init__(
+            "a process ended before its point was finished, as one does that is killed where "
+            f"memory is short; {finished} of {total} points are finished and kept"
+        )
 
 
 @dataclass
@@ -65,11 +77,17 @@ class Runner:
         with ProcessPoolExecutor(self.jobs, mp_context=spawn, initializer=_die_on_ctrl_c) as pool:
             try:
                 self._run(list(points), outcome, pool)
-            except KeyboardInterrupt:
+            except BaseException as error:
+                # Else the pool waits until the points that run are finished.
                 for worker in multiprocessing.active_children():
                     worker.terminate()
                 pool.shutdown(wait=False, cancel_futures=True)
-                raise Interrupted(len(outcome.finished), len(points)) from None
+                done = len(outcome.finished), len(points)
+                if isinstance(error, KeyboardInterrupt):
+                    raise Interrupted(*done) from None
+                if isinstance(error, BrokenProcessPool):
+                    raise WorkerLost(*done) from None
+                raise
         return outcome
 
     def _run(self, waiting: list[Point], outcome: Outcome, pool: ProcessPoolExecutor) -> None:
@@ -88,7 +106,8 @@ class Runner:
                     self._start(point, outcome, pool, running)
             if waiting and not running:
                 raise AssertionError(f'"{waiting[0].name}" needs a point that is not in the plan')
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            # In turns, as `sweep` has it: a wait without end may miss Ctrl-C.
+            for future in wait(running, LOOK_S, FIRST_COMPLETED).done:
                 point, key = running.pop(future)
                 try:
                     finished = future.result()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nic2core.files import write_whole
 from nic2core.studies.point import canonical
 
 if TYPE_CHECKING:
@@ -45,13 +45,10 @@ class Store:
 
     def put(self, key: str, name: str, finished: Finished) -> None:
         """Keep a finished point. The file appears whole or not at all."""
-        self.directory.mkdir(parents=True, exist_ok=True)
         data = {
             "name": name,
             "engine": self.engine_version,
             "seconds": finished.seconds,
             "result": finished.result,
         }
-        partial = self.directory / f"{key}.{os.getpid()}.partial"
-        partial.write_text(json.dumps(data), encoding="utf-8")
-        partial.replace(self.directory / f"{key}.json")
+        write_whole(self.directory / f"{key}.json", json.dumps(data))

@@ -56,9 +56,8 @@ class Selection:
 
     def has_claim(self, claim: Claim) -> bool:
         """Whether a claim is part of it."""
-        if self.claim is not None:
-            return self.claim in (claim.id, claim.id.removeprefix(f"{claim.paper}/"))
-        return self.figure in (None, claim.figure, number_of(claim.figure))
+        named = self.claim in (None, claim.id, claim.id.removeprefix(f"{claim.paper}/"))
+        return named and self.figure in (None, claim.figure, number_of(claim.figure))
 
     def has_figure(self, figure: Figure) -> bool:
         """Whether a figure is to be drawn: not for a single claim."""

@@ -8,6 +8,7 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nic2core.files import write_whole
 from nic2core.studies.claim import Claim, Judged, Simulated, judge, load_claims
 from nic2core.studies.table import (
     error_text,
@@ -147,8 +148,7 @@ def _judged(row: dict[str, Any], section: str) -> Judged:
 
 def write(data: dict[str, Any], folder: Path) -> list[Path]:
     """Write the file and its page."""
-    folder.mkdir(parents=True, exist_ok=True)
     file, text = folder / f"{data['paper']}.json", folder / f"{data['paper']}.md"
-    file.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-    text.write_text(page(data), encoding="utf-8")
+    write_whole(file, json.dumps(data, indent=2) + "\n")
+    write_whole(text, page(data))
     return [file, text]

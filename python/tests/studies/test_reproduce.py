@@ -7,9 +7,9 @@ import pytest
 from synthetic import Silent, SyntheticEngine
 
 from nic2core import UserError
-from nic2core.studies import command, load_study
+from nic2core.studies import command, draw_png, load_study
 from nic2core.studies.claim import load_claims
-from nic2core.studies.reproduce import prepare, reproduce
+from nic2core.studies.reproduce import prepare, reproduce, write
 from nic2core.studies.study import Selection
 from nic2core.studies.sweeper import fig1, fig5, fig6
 
@@ -126,7 +126,9 @@ def test_only_a_whole_run_is_recorded(tmp_path: Path) -> None:
     engine, out = SyntheticEngine(), tmp_path / "out"
 
     def do(selection: Selection) -> None:
-        reproduce(prepare(study, selection), engine, jobs=2, out=out, progress=Silent(), docs=docs)
+        task = prepare(study, selection)
+        done = reproduce(task, engine, jobs=2, out=out, progress=Silent())
+        write(task, done, engine, jobs=2, out=out, docs=docs)
 
     do(Selection(figure="ways"))
     assert not docs.exists()
@@ -148,3 +150,39 @@ def test_a_single_claim_does_not_pass_for_a_whole_run() -> None:
     assert not Selection(claim="x").is_whole
     assert not Selection(figure="1").is_whole
     assert Selection().is_whole
+
+
+@pytest.mark.parametrize(
+    ("target", "claim"), [("sweeper/fig6", None), ("sweeper", "fig6/2way-peak")]
+)
+def test_pages_of_a_part_of_a_study_are_refused(
+    tmp_path: Path, target: str, claim: str | None
+) -> None:
+    with pytest.raises(UserError, match=r"^--docs .*: the validation pages are of a whole study"):
+        run(target, tmp_path, claim=claim, docs=tmp_path / "docs")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_claim_is_looked_for_in_the_figure_that_is_named() -> None:
+    study = load_study("sweeper")
+    (claim,) = prepare(study, Selection(figure="6", claim="fig6/2way-peak")).claims
+    assert claim.id == "sweeper/fig6/2way-peak"
+    with pytest.raises(UserError, match=r'^figure 5 of the study "sweeper" has no claim "fig6/2w'):
+        prepare(study, Selection(figure="5", claim="fig6/2way-peak"))
+
+
+def test_claims_are_told_before_a_drawing_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(draw_png, "save", failing)
+    with pytest.raises(ZeroDivisionError):
+        run("sweeper/fig6", tmp_path, as_json=True)
+    assert len(json.loads(capsys.readouterr().out)) == len(fig6.CLAIMS)
+
+
+def test_paths_are_told_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("sweeper/fig6", tmp_path / "runs[a]") == 0
+    assert "runs[a]/sweeper/fig6.png" in capsys.readouterr().out.replace("\n", "")

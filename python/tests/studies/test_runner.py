@@ -5,14 +5,16 @@ import subprocess
 import sys
 import textwrap
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from synthetic import Silent, SyntheticEngine
 
+from nic2core.studies import command
 from nic2core.studies.point import Point, plan
-from nic2core.studies.runner import Outcome, Runner
+from nic2core.studies.runner import Outcome, Runner, WorkerLost
 from nic2core.studies.store import Finished, Store
 from nic2core.studies.sweeper import fig1, fig6
 from nic2core.studies.sweeper.points import ddio, kvs
@@ -95,6 +97,60 @@ def test_what_is_kept_is_what_was_found(tmp_path: Path) -> None:
     store.put("key", "name", finished)
     assert store.get("key") == finished
     assert [f.name for f in store.directory.iterdir()] == ["key.json"]
+
+
+@dataclass(frozen=True)
+class Killed(SyntheticEngine):
+    """Its process is ended from outside at a point."""
+
+    at: int = 1024
+
+    def run(self, scenario: dict[str, Any]) -> dict[str, Any]:
+        if scenario["queues"]["rx_descriptors"] == self.at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().run(scenario)
+
+
+def test_a_killed_process_is_told_and_the_rest_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    points = [kvs(ddio(2), buffers=buffers) for buffers in (512, 1024)]
+    with pytest.raises(WorkerLost, match="; 1 of 2 points are finished and kept"):
+        run(points, tmp_path, Killed(), jobs=1)
+    assert len(list(tmp_path.iterdir())) == 1
+    code = command.run(
+        "sweeper/fig6", as_json=False, jobs=2, claim=None, out=tmp_path, docs=None, engine=Killed()
+    )
+    assert code == command.EXIT_FAILED
+    said = " ".join(capsys.readouterr().err.split())
+    assert "a process ended before its point was finished" in said
+    assert said.endswith("run the same command again, with fewer --jobs")
+
+
+def test_an_error_does_not_wait_for_the_points_that_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Store, "put", full)
+    slow = Slower()
+    points = [kvs(ddio(2), buffers=buffers) for buffers in (512, 1024)]
+    begin = time.monotonic()
+    with pytest.raises(OSError, match="No space left"):
+        run(points, tmp_path, slow)
+    assert time.monotonic() - begin < slow.wait
+
+
+@dataclass(frozen=True)
+class Slower(SyntheticEngine):
+    """Takes long for large rings."""
+
+    wait: float = 60.0
+
+    def run(self, scenario: dict[str, Any]) -> dict[str, Any]:
+        time.sleep(self.wait if scenario["queues"]["rx_descriptors"] == 1024 else 0)
+        return super().run(scenario)
 
 
 SLOW = """

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nic2core.explain.use import LINE_BYTES
 from nic2core.studies.evaluate import Evaluator, every
 from nic2core.studies.host_congestion.judge import CLOSE, VISIBLE, throughput, within
 from nic2core.studies.point import base_scenario
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from nic2core.studies.evaluate import At
     from nic2core.studies.point import Point
     from nic2core.studies.reading import Reading
-
-LINE_BYTES = 64
 
 
 def usable(lines: int) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nic2core.studies import palette
 from nic2core.studies.chart import Line
 from nic2core.studies.claim import Simulated
-from nic2core.studies.evaluate import Evaluator, every, span
+from nic2core.studies.evaluate import Evaluator, at_one, every, span
 from nic2core.studies.host_congestion import look
 from nic2core.studies.host_congestion.bound import closed_form, closed_form_gbps
 from nic2core.studies.host_congestion.judge import (
@@ -19,7 +19,6 @@ from nic2core.studies.host_congestion.judge import (
     SOME_PERCENT,
     VISIBLE,
     above,
-    at_one,
     below,
     drops,
     each,
@@ -62,7 +61,7 @@ HALF_TARGET = receiver(
     variant="host delay target 50 us",
     changes={"traffic": {"control": {"endpoint_target": "50 us"}}},
 )
-UNDER_DCTCP = receiver("on", variant="DCTCP", control=DCTCP)
+UNDER_DCTCP = receiver("on", variant="DCTCP", changes={"traffic": {"control": DCTCP}})
 GOODPUT = dma_writes()
 POINTS = [*OFF.values(), *ON.values(), *FLOWS, HALF_TARGET, UNDER_DCTCP, GOODPUT]
 

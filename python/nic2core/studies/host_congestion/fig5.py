@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from nic2core.studies.evaluate import Evaluator, and_also, every, steps
+from nic2core.studies.evaluate import Evaluator, and_also, at_one, every, steps
 from nic2core.studies.host_congestion import look
 from nic2core.studies.host_congestion.bound import closed_form
 from nic2core.studies.host_congestion.fig3 import OFF
@@ -13,7 +13,6 @@ from nic2core.studies.host_congestion.judge import (
     RESOLUTION,
     VISIBLE,
     above,
-    at_one,
     below,
     drops,
     host_delay_p99_us,

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from nic2core.studies import palette
 from nic2core.studies.chart import Curves, Line
-from nic2core.studies.evaluate import Evaluator, and_also, every
+from nic2core.studies.evaluate import Evaluator, and_also, at_one, every
 from nic2core.studies.host_congestion import look
 from nic2core.studies.host_congestion.bound import closed_form
 from nic2core.studies.host_congestion.judge import (
     SOME_PERCENT,
     VISIBLE,
     above,
-    at_one,
     below,
     count,
     drops,

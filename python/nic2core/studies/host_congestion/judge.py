@@ -65,11 +65,6 @@ def within(low: float, high: float) -> Test:
     return lambda value: low <= value <= high
 
 
-def at_one(point: Point, read: Read) -> Evaluator:
-    """A quantity of one point."""
-    return Evaluator([point], lambda at: largest([read(at(point))]))
-
-
 def greatest(points: Sequence[Point], read: Read) -> Evaluator:
     """The greatest of several points."""
     return Evaluator(points, lambda at: largest(read(at(point)) for point in points))

@@ -46,11 +46,10 @@ def receiver(
     stream_cores: int = 0,
     variant: str = "",
     changes: dict[str, Any] | None = None,
-    control: dict[str, Any] | None = None,
 ) -> Point:
     """Threads that receive from many senders, beside cores that run STREAM.
 
-    A `variant` is named, and has `changes` or another congestion `control` that no figure varies.
+    A `variant` is named, and has `changes` that no figure varies.
     """
     scenario = merge(_base(), changes or {})
     (snap,) = scenario["tenants"]
@@ -63,8 +62,6 @@ def receiver(
         scenario["machine"]["iommu"]["mode"] = "off"
     if iommu == "small-pages":
         scenario["machine"]["iommu"]["pages"]["payload"] = "4 KiB"
-    if control is not None:
-        scenario["traffic"]["control"] = control
     parts = [f"{threads} threads of {region_mib} MiB", _NAMES[iommu]]
     if stream_cores:
         parts.append(f"{stream_cores} STREAM cores")

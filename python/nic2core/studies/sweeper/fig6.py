@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nic2core.studies.chart import Curves, Line
-from nic2core.studies.claim import Simulated
-from nic2core.studies.evaluate import Evaluator, every, percent_below, span
+from nic2core.studies.evaluate import Evaluator, at_one, every, percent_below, span
 from nic2core.studies.study import Figure
 from nic2core.studies.sweeper.look import color
 from nic2core.studies.sweeper.points import Placement, ddio, kvs, kvs_at_peak_of
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nic2core.studies.chart import Panel
+    from nic2core.studies.claim import Simulated
     from nic2core.studies.evaluate import At
     from nic2core.studies.point import Point
     from nic2core.studies.reading import Reading
@@ -82,11 +82,6 @@ def lower_though_faster(at: At) -> Simulated:
     return every((worst(w) for w in WAYS), lambda r: r < 1)
 
 
-def two_way_peak(at: At) -> Simulated:
-    """The peak that the right-hand side is run at."""
-    return Simulated(at(TWO_WAYS).mrps, at(TWO_WAYS).mrps)
-
-
 def draw(at: At) -> list[Panel]:
     """The panels of the figure."""
 
@@ -120,7 +115,7 @@ CLAIMS = {
     "fig6/left-p99-12way": Evaluator(_both(LEFT, 12), reduction(at_own_peak, p99, 12)),
     "fig6/left-throughput": Evaluator(LEFT, throughput),
     "fig6/left-lower-though-faster": Evaluator(LEFT, lower_though_faster),
-    "fig6/2way-peak": Evaluator([TWO_WAYS], two_way_peak),
+    "fig6/2way-peak": at_one(TWO_WAYS, lambda reading: reading.mrps),
     "fig6/right-mean": Evaluator(RIGHT, reduction(at_common_rate, mean, *WAYS)),
     "fig6/right-p99": Evaluator(RIGHT, reduction(at_common_rate, p99, *WAYS)),
 }
