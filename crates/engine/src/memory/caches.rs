@@ -101,12 +101,17 @@ impl Caches {
         }
     }
 
-    /// A load or store of a core in its private caches.
+    /// A load of a core in its private caches, or a store to data of a kind.
     #[inline]
-    pub(crate) fn private_access(&mut self, core: usize, line: Line, store: bool) -> Found {
+    pub(crate) fn private_access(
+        &mut self,
+        core: usize,
+        line: Line,
+        store: Option<LineKind>,
+    ) -> Found {
         let found = self.cores[core].access(line, store);
         #[cfg(test)]
-        if store && matches!(found, Found::L1 | Found::L2) {
+        if store.is_some() && matches!(found, Found::L1 | Found::L2) {
             self.shadowed(|shadow| shadow.store(line));
         }
         found

@@ -167,7 +167,7 @@ impl Trial {
         late: bool,
     ) -> Result<(), TestCaseError> {
         let store = asked == Asked::Store;
-        let found = self.caches.private_access(core, line, store);
+        let found = self.caches.private_access(core, line, store.then_some(LineKind::App));
         let newest = self.newest(line);
         if !store && found != Found::Nowhere {
             let copy = self.copies.get(&(core, line)).copied();

@@ -41,10 +41,10 @@ impl Private {
         Private { l1, l2 }
     }
 
-    /// A load or store of the core. Most of those that come here miss, which takes two searches and no
+    /// A load of the core, or a store to data of a kind. Most of those that come here miss, which takes two searches and no
     /// more: what a hit does is outlined, so that they need no registers for it.
     #[inline]
-    pub(crate) fn access(&mut self, line: Line, store: bool) -> Found {
+    pub(crate) fn access(&mut self, line: Line, store: Option<LineKind>) -> Found {
         if let Some(slot) = self.l1.find(self.l1.home(line)) {
             return self.access_l1(slot, store);
         }
@@ -55,26 +55,26 @@ impl Private {
     }
 
     #[inline(never)]
-    fn access_l1(&mut self, slot: Slot, store: bool) -> Found {
+    fn access_l1(&mut self, slot: Slot, store: Option<LineKind>) -> Found {
         self.l1.touch(slot);
-        if store {
+        if let Some(kind) = store {
             let state = self.l1.state(slot);
             if !state.writable() {
                 return Found::NotWritable;
             }
-            self.l1.set_state(slot, state.with_dirty(true));
+            self.l1.set_state(slot, state.stored(kind));
         }
         Found::L1
     }
 
     #[inline(never)]
-    fn access_l2(&mut self, slot: Slot, line: Line, store: bool) -> Found {
+    fn access_l2(&mut self, slot: Slot, line: Line, store: Option<LineKind>) -> Found {
         self.l2.touch(slot);
         let state = self.l2.state(slot);
-        if store && !state.writable() {
+        if store.is_some() && !state.writable() {
             return Found::NotWritable;
         }
-        self.fill_l1(line, state.with_dirty(store));
+        self.fill_l1(line, store.map_or(state.with_dirty(false), |kind| state.stored(kind)));
         Found::L2
     }
 
@@ -112,8 +112,7 @@ impl Private {
     #[inline(always)]
     fn leave_l1(&mut self, victim: &mut Evicted) {
         if let Some(slot) = self.l1.find(self.l1.home(victim.line)) {
-            let dirty = victim.state.dirty() | self.l1.remove(slot).dirty();
-            victim.state = victim.state.with_dirty(dirty);
+            victim.state = victim.state.merged(self.l1.remove(slot));
         }
     }
 
@@ -122,15 +121,15 @@ impl Private {
         if let Some(victim) = self.l1.insert(self.l1.home(line), state, ALL_WAYS)
             && victim.state.dirty()
         {
-            self.write_to_l2(victim.line);
+            self.write_to_l2(victim);
         }
     }
 
     /// A dirty line leaves the L1d. Outlined: fewer fills need it than not.
     #[inline(never)]
-    fn write_to_l2(&mut self, line: Line) {
-        let slot = self.l2.find(self.l2.home(line)).expect("the L2 includes the L1d");
-        self.l2.set_state(slot, self.l2.state(slot).with_dirty(true));
+    fn write_to_l2(&mut self, victim: Evicted) {
+        let slot = self.l2.find(self.l2.home(victim.line)).expect("the L2 includes the L1d");
+        self.l2.set_state(slot, self.l2.state(slot).merged(victim.state));
     }
 
     /// The state of a line in these caches, both levels together.
@@ -138,8 +137,8 @@ impl Private {
     pub(crate) fn state(&self, line: Line) -> Option<State> {
         let slot = self.l2.find(self.l2.home(line))?;
         let state = self.l2.state(slot);
-        let upper = self.l1.find(self.l1.home(line)).is_some_and(|s| self.l1.state(s).dirty());
-        Some(state.with_dirty(state.dirty() | upper))
+        let upper = self.l1.find(self.l1.home(line)).map(|slot| self.l1.state(slot));
+        Some(upper.map_or(state, |upper| state.merged(upper)))
     }
 
     /// Whether the L2 (and so possibly the L1d) holds the line.
@@ -163,11 +162,8 @@ impl Private {
     pub(crate) fn remove(&mut self, line: Line) -> Option<State> {
         let slot = self.l2.find(self.l2.home(line))?;
         let state = self.l2.remove(slot);
-        let upper = match self.l1.find(self.l1.home(line)) {
-            Some(slot) => self.l1.remove(slot).dirty(),
-            None => false,
-        };
-        Some(state.with_dirty(state.dirty() | upper))
+        let upper = self.l1.find(self.l1.home(line)).map(|slot| self.l1.remove(slot));
+        Some(upper.map_or(state, |upper| state.merged(upper)))
     }
 
     /// Every line of the L2.

@@ -98,14 +98,20 @@ impl Reads {
         self.latency.record(at - self.transactions[usize::from(transaction)].read.sent);
     }
 
-    /// A request waits for the transaction that brings its line. Returns whether it has taken over
-    /// a prefetch of the same core. One whose line is stale it lets alone: there is something newer
-    /// to ask for.
-    pub(super) fn wait(&mut self, transaction: u16, requester: Requester, core: u16) -> bool {
+    /// A request for data of a kind waits for the transaction that brings its line. Returns whether it has
+    /// taken over a prefetch of the same core. One whose line is stale it lets alone: there is something
+    /// newer to ask for.
+    pub(super) fn wait(
+        &mut self,
+        transaction: u16,
+        requester: Requester,
+        core: u16,
+        kind: LineKind,
+    ) -> bool {
         let t = &mut self.transactions[usize::from(transaction)];
         let takes_over = t.read.requester == (Requester::Prefetch { core }) && !t.read.stale;
         if takes_over {
-            t.read.requester = requester;
+            (t.read.requester, t.read.kind) = (requester, kind);
         } else {
             t.waiting.push(requester);
         }
@@ -176,7 +182,10 @@ mod tests {
     fn those_who_wait_ask_again_in_their_order() {
         let mut reads = Reads::default();
         let read = begin(&mut reads, 1, core(0));
-        assert!(!reads.wait(read, core(1), 1) && !reads.wait(read, core(2), 2));
+        assert!(
+            !reads.wait(read, core(1), 1, LineKind::App)
+                && !reads.wait(read, core(2), 2, LineKind::App)
+        );
         assert_eq!(reads.end(read).requester, core(0));
         assert_eq!(reads.again, [core(1), core(2)]);
         reads.again.clear();
@@ -189,12 +198,12 @@ mod tests {
     fn a_core_takes_over_its_own_prefetch_if_it_can_use_it() {
         let mut reads = Reads::default();
         let read = begin(&mut reads, 1, Requester::Prefetch { core: 0 });
-        assert!(!reads.wait(read, core(1), 1), "another core's");
-        assert!(reads.wait(read, core(0), 0));
+        assert!(!reads.wait(read, core(1), 1, LineKind::App), "another core's");
+        assert!(reads.wait(read, core(0), 0, LineKind::App));
         assert_eq!(reads.end(read).requester, core(0));
         let stale = begin(&mut reads, 2, Requester::Prefetch { core: 0 });
         reads.make_stale(stale);
-        assert!(!reads.wait(stale, core(0), 0));
+        assert!(!reads.wait(stale, core(0), 0, LineKind::App));
         assert!(reads.end(stale).stale);
     }
 }

@@ -35,6 +35,18 @@ impl State {
     pub(crate) const fn with_dirty(self, dirty: bool) -> State {
         State(if dirty { self.0 | Self::DIRTY } else { self.0 & !Self::DIRTY })
     }
+    /// After a store: the data is of the kind that the software says, whatever had brought the line.
+    pub(crate) const fn stored(self, kind: LineKind) -> State {
+        State(self.0 & !Self::KIND | kind as u8 | Self::DIRTY)
+    }
+    /// After what a level above held of the line has come down.
+    pub(crate) const fn merged(self, upper: State) -> State {
+        if upper.dirty() {
+            State(self.0 & !Self::KIND | upper.0 & Self::KIND | Self::DIRTY)
+        } else {
+            self
+        }
+    }
     pub(crate) const fn with_writable(self, writable: bool) -> State {
         State(if writable { self.0 | Self::WRITABLE } else { self.0 & !Self::WRITABLE })
     }
@@ -63,5 +75,9 @@ mod tests {
         let s = s.without_io().with_writable(true).with_dirty(false);
         assert!(!s.dirty() && !s.io() && s.writable());
         assert_eq!(s.kind(), LineKind::Descriptor);
+        let stored = s.stored(LineKind::App);
+        assert!(stored.dirty() && stored.writable() && stored.kind() == LineKind::App);
+        assert_eq!(s.merged(stored), stored);
+        assert_eq!(s.merged(State::shared(LineKind::Rx)), s);
     }
 }

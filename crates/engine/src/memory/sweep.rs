@@ -127,7 +127,10 @@ mod tests {
         }
 
         fn access(&mut self, core: usize, line: Line, store: bool) {
-            if matches!(self.0.private_access(core, line, store), Found::L1 | Found::L2) {
+            if matches!(
+                self.0.private_access(core, line, store.then_some(LineKind::App)),
+                Found::L1 | Found::L2
+            ) {
                 return;
             }
             if self.0.request(core, line, LineKind::App, store, 0) == Served::Memory {

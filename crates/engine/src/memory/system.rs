@@ -79,7 +79,7 @@ impl Memory {
     /// A load or store in the private caches of a core.
     #[inline]
     pub(crate) fn access(&mut self, core: usize, line: Line, kind: LineKind, store: bool) -> Found {
-        let found = self.caches.private_access(core, line, store);
+        let found = self.caches.private_access(core, line, store.then_some(kind));
         if found != Found::L1 && core < self.prefetchers.len() {
             self.observe_lookup(core, line, kind);
         }
@@ -174,7 +174,7 @@ impl Memory {
                 Some(turn + self.latencies.llc + self.latencies.forward)
             }
             Served::Wait(other) => {
-                if self.backend.reads.wait(other, requester, core) {
+                if self.backend.reads.wait(other, requester, core, kind) {
                     // What its prefetcher has asked memory for, memory serves.
                     self.count_llc_miss(core, kind);
                     self.prefetchers[core as usize].arrived();
