@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import sys
 import warnings
 from dataclasses import replace
@@ -13,11 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
-from nic2core import _core, api, engine, terminal
+from nic2core import _core, api, engine, options, places, terminal
 from nic2core._core import ModelError, UserError
-from nic2core.record import RESULT_FILE, comparison
 from nic2core.results import Result
 from nic2core.sweep import sweep
 from nic2core.timeline import VIEWER, Recording, Timeline
@@ -82,11 +79,11 @@ def run(
     ] = Recording.packets,
 ) -> None:
     """Simulate a scenario and show where its packets' time and memory traffic go."""
-    overrides = _overrides(sets, seed)
+    overrides = options.overrides(sets, seed)
     if timeline is None:
         _one(api.run, scenario, overrides, json_, out)
         return
-    _writable_file(timeline)
+    places.writable_file(timeline)
     recorded: list[Timeline] = []
     simulate = partial(_record, Recording(every, packets), recorded)
     try:
@@ -94,7 +91,7 @@ def run(
     finally:
         for found in recorded:
             found.write(timeline)
-    _note(f"Timeline: {timeline.resolve()}; open it at {VIEWER}")
+    terminal.note(f"Timeline: {timeline.resolve()}; open it at {VIEWER}")
 
 
 @app.command()
@@ -106,7 +103,7 @@ def peak(
     out: Out = None,
 ) -> None:
     """Search for the highest rate that keeps the scenario's objective (latency and drops)."""
-    _one(api.find_peak, scenario, _overrides(sets, seed), json_, out)
+    _one(api.find_peak, scenario, options.overrides(sets, seed), json_, out)
 
 
 @app.command()
@@ -130,15 +127,15 @@ def compare(
 ) -> None:
     """Run a scenario with some keys varied and show the runs side by side."""
     if out is not None:
-        _writable_dir(out)
-    varied = _pairs(vary, "--vary", "placement.io_ways=2,4,6")
-    values = {key: split_values(text) for key, text in varied.items()}
+        places.writable_dir(out)
+    varied = options.pairs(vary, "--vary", "placement.io_ways=2,4,6")
+    values = {key: options.split_values(text) for key, text in varied.items()}
     try:
         done = sweep(
             scenario,
             values,
             jobs=jobs,
-            overrides=_overrides(sets, seed),
+            overrides=options.overrides(sets, seed),
             peak=peaks,
             skip_refused=True,
         )
@@ -156,11 +153,11 @@ def compare(
         else:
             terminal.show_comparison(done.results)
     if out is not None and len(done):
-        _note_files(out)
+        places.note_files(out)
     for name, why in done.refused.items():
-        _note(f"nic2core: {name}: {_of_varied(varied, engine.said(why))}")
+        terminal.note(f"nic2core: {name}: {_of_varied(varied, engine.said(why))}")
     if done.stopped:
-        _note(f"Stopped: {len(done)} of {done.planned} runs are finished and kept.")
+        terminal.note(f"Stopped: {len(done)} of {done.planned} runs are finished and kept.")
         raise typer.Exit(EXIT_STOPPED)
     if done.refused:
         raise typer.Exit(min(map(_exit_code, done.refused.values())))
@@ -198,7 +195,7 @@ def explain(
     else:
         show.show(loaded, helps)
     if check and any(h.measured is None and h.refused is None for h in helps):
-        _note("Stopped: some changes were not run.")
+        terminal.note("Stopped: some changes were not run.")
         raise typer.Exit(EXIT_STOPPED)
 
 
@@ -221,11 +218,11 @@ def report(
     """Write one HTML file that shows one run, or compares several."""
     from nic2core.report import write_report
 
-    out = out or _report_of(results)
-    _writable_file(out)
+    out = out or places.report_of(results)
+    places.writable_file(out)
     if len(results) > 1 and out.exists():
-        _note(f"{out} is there already: it will be replaced.")
-    found = [(path, r) for path in results for r in load_results(path)]
+        terminal.note(f"{out} is there already: it will be replaced.")
+    found = [(path, r) for path in results for r in places.load_results(path)]
     labels = [r.label for _, r in found]
     # Runs are told apart by their labels, in the charts too. The last part of a path may do.
     short = len({path.resolve().name for path in results}) == len(results)
@@ -235,7 +232,7 @@ def report(
         else replace(r, label=f"{r.label} ({path.resolve().name if short else path})")
         for path, r in found
     ]
-    _note(f"Report: {write_report(loaded, out).resolve()}")
+    terminal.note(f"Report: {write_report(loaded, out).resolve()}")
 
 
 @app.command()
@@ -256,9 +253,9 @@ def reproduce(
     """Rerun a paper's evaluation and compare every published number with the simulated one."""
     from nic2core.studies import command
 
-    _check_dir(out, "--out")
+    places.check_dir(out, "--out")
     if docs is not None:
-        _check_dir(docs, "--docs")
+        places.check_dir(docs, "--docs")
     code = command.run(study, as_json=json_, jobs=jobs, claim=claim, out=out, docs=docs)
     raise typer.Exit(code)
 
@@ -301,11 +298,11 @@ def _one(
     out: Path | None,
 ) -> None:
     if out is not None:
-        _writable_dir(out)
+        places.writable_dir(out)
     try:
         result = simulate(scenario, overrides)
     except KeyboardInterrupt:
-        _note("Stopped before the run was finished: there is nothing to show.")
+        terminal.note("Stopped before the run was finished: there is nothing to show.")
         raise typer.Exit(EXIT_STOPPED) from None
     # Kept first: what is drawn may end early, in a pager for instance.
     try:
@@ -320,110 +317,15 @@ def _one(
         else:
             terminal.show_result(result)
     if out is not None:
-        _note_files(out)
-
-
-def _report_of(results: list[Path]) -> Path:
-    """Where the report of these results is written: several have no directory in common."""
-    first, *others = results
-    if others:
-        return Path("report.html")
-    return (first if first.is_dir() else first.parent) / "report.html"
-
-
-def _note_files(out: Path) -> None:
-    _note(f"Results: {out}")
-    _note(f"Report: {(out / 'report.html').resolve()}")
-
-
-def load_results(path: Path) -> list[Result]:
-    """What the last command wrote into a directory: a result, or those of a comparison."""
-    return [Result.load(run) for run in comparison(path) or [path]]
-
-
-def _writable_dir(path: Path) -> None:
-    """Refuse a directory for results before a run that would be lost; tell of others there."""
-    _check_dir(path, "--out")
-    if (path / RESULT_FILE).exists() or (path.is_dir() and comparison(path)):
-        _note(f"{path} holds results already: those of the same name will be replaced.")
-
-
-def _check_dir(path: Path, option: str) -> None:
-    if path.exists() and not path.is_dir():
-        raise UserError(f"{path} is a file; {option} wants a directory.")
-    _writable(path, "results cannot be written into it")
-
-
-def _writable_file(path: Path) -> None:
-    """The same for a single file."""
-    if path.is_dir():
-        raise UserError(f"{path} is a directory; name a file in it.")
-    _writable(path, "it cannot be written")
-
-
-def _writable(path: Path, fails: str) -> None:
-    """Ask for leave to write the path, or what its first missing folder lies in."""
-    there = next(p for p in (path, *path.absolute().parents) if p.exists())
-    mode = os.W_OK | (os.X_OK if there.is_dir() else 0)
-    if not (there == path or there.is_dir()):
-        raise UserError(f"{path}: {fails}: {there} is a file.")
-    if not os.access(there, mode):
-        raise UserError(f"{path}: {fails}: no permission to write to {there}.")
-
-
-def _overrides(sets: list[str] | None, seed: int | None) -> dict[str, Any]:
-    overrides: dict[str, Any] = _pairs(sets or [], "--set", "placement.io_ways=4")
-    if seed is not None:
-        if "run.seed" in overrides:
-            raise UserError("run.seed is given twice, by --seed and by --set; give it once.")
-        overrides["run.seed"] = seed
-    return overrides
-
-
-def _pairs(texts: list[str], option: str, example: str) -> dict[str, str]:
-    """The keys of an option with their values; each key once."""
-    pairs: dict[str, str] = {}
-    for text in texts:
-        key, equals, value = (part.strip() for part in text.partition("="))
-        if not equals or not key or not value:
-            raise UserError(
-                f"`{option} {text}` is not a key and a value; write for example `{option} "
-                f"{example}`."
-            )
-        if key in pairs:
-            raise UserError(
-                f"`{option} {text}` comes after `{option} {key}={pairs[key]}`; give each key once."
-            )
-        pairs[key] = value
-    return pairs
-
-
-def split_values(text: str) -> list[str]:
-    """The values of `--vary`: separated by commas outside of quotes and brackets."""
-    values, depth, quote = [""], 0, ""
-    for char in text:
-        if quote or char in "\"'":
-            quote = "" if char == quote else quote or char
-        else:
-            depth = max(0, depth + (char in "[{") - (char in "]}"))
-        if char == "," and depth == 0 and not quote:
-            values.append("")
-        else:
-            values[-1] += char
-    return [v.strip() for v in values]
+        places.note_files(out)
 
 
 def _print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
-def _note(text: str) -> None:
-    """Say something beside the results: on stderr, so that stdout stays what was asked for."""
-    Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
-
-
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    _note(f"nic2core: {message}")
+    terminal.note(f"nic2core: {message}")
 
 
 def main() -> None:
@@ -436,13 +338,13 @@ def main() -> None:
             warnings.showwarning = _show_warning
             app()
     except (UserError, ModelError) as error:
-        _note(f"nic2core: {engine.said(error)}")
+        terminal.note(f"nic2core: {engine.said(error)}")
         sys.exit(_exit_code(error))
     except OSError as error:
         # What names no file is not the user's, unless a disk is full behind stdout.
         if error.filename is None and error.errno not in DISK_FAILS:
             raise
-        _note(f"nic2core: {error.filename or 'stdout'}: {error.strerror}.")
+        terminal.note(f"nic2core: {error.filename or 'stdout'}: {error.strerror}.")
         sys.exit(EXIT_USER)
 
 

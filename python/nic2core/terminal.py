@@ -53,6 +53,11 @@ def show_result(result: Result) -> None:
             console.print(Padding(table, (1, 0, 0, 0)))
 
 
+def note(text: str) -> None:
+    """Say something beside the results: on stderr, so that stdout stays what was asked for."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
+
+
 def warn(results: Sequence[Result]) -> None:
     """Say on stderr what makes the numbers doubtful, of several runs with their names."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import Result, UserError, _core, cli, engine
+from nic2core import Result, UserError, _core, cli, engine, options, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,7 +73,7 @@ def test_compare_writes_every_run_and_one_report(
 ) -> None:
     assert command("compare", "any.toml", "--vary", "run.seed=1,2", "--out", tmp_path) == 0
     assert "seed=2 against seed=1" in capsys.readouterr().out
-    assert [r.data.seed for r in cli.load_results(tmp_path)] == [1, 2]
+    assert [r.data.seed for r in places.load_results(tmp_path)] == [1, 2]
     assert command("report", tmp_path, "--out", tmp_path / "again.html") == 0
     assert (tmp_path / "again.html").read_text() == (tmp_path / "report.html").read_text()
 
@@ -83,7 +83,7 @@ def test_a_directory_shows_what_the_last_command_wrote_and_keeps_the_rest(
     command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def seeds() -> list[int]:
-        return [r.data.seed for r in cli.load_results(tmp_path)]
+        return [r.data.seed for r in places.load_results(tmp_path)]
 
     many = ",".join(str(seed) for seed in range(20, 121))
     for arguments, found in (
@@ -288,7 +288,7 @@ def test_a_point_that_fails_costs_a_comparison_only_itself(
         assert "--vary run.seed=2: cannot be met" in said.err
         assert ("a bug in the simulator" in said.err) == (code == cli.EXIT_BUG)
         assert "Stopped" not in said.err
-        assert [r.data.seed for r in cli.load_results(tmp_path)] == [1, 3]
+        assert [r.data.seed for r in places.load_results(tmp_path)] == [1, 3]
 
 
 @pytest.mark.usefixtures("fake_engine")
@@ -370,7 +370,7 @@ def test_the_schema_is_printed_as_it_is(
     ],
 )
 def test_values_are_separated_outside_of_quotes_and_brackets(text: str, values: list[str]) -> None:
-    assert cli.split_values(text) == values
+    assert options.split_values(text) == values
 
 
 def test_a_missing_scenario_is_named_by_the_real_command() -> None:

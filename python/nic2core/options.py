@@ -1,0 +1,50 @@
+"""Keys and values in the options of the command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nic2core._core import UserError
+
+
+def overrides(sets: list[str] | None, seed: int | None) -> dict[str, Any]:
+    """What `--set` and `--seed` change."""
+    found: dict[str, Any] = pairs(sets or [], "--set", "placement.io_ways=4")
+    if seed is not None:
+        if "run.seed" in found:
+            raise UserError("run.seed is given twice, by --seed and by --set; give it once.")
+        found["run.seed"] = seed
+    return found
+
+
+def pairs(texts: list[str], option: str, example: str) -> dict[str, str]:
+    """The keys of an option with their values; each key once."""
+    found: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not key or not value:
+            raise UserError(
+                f"`{option} {text}` is not a key and a value; write for example `{option} "
+                f"{example}`."
+            )
+        if key in found:
+            raise UserError(
+                f"`{option} {text}` comes after `{option} {key}={found[key]}`; give each key once."
+            )
+        found[key] = value
+    return found
+
+
+def split_values(text: str) -> list[str]:
+    """The values of `--vary`: separated by commas outside of quotes and brackets."""
+    values, depth, quote = [""], 0, ""
+    for char in text:
+        if quote or char in "\"'":
+            quote = "" if char == quote else quote or char
+        else:
+            depth = max(0, depth + (char in "[{") - (char in "]}"))
+        if char == "," and depth == 0 and not quote:
+            values.append("")
+        else:
+            values[-1] += char
+    return [v.strip() for v in values]
