@@ -345,6 +345,11 @@ mod tests {
         let squares = sum(|c| c.delivered.pow(2)) as f64;
         let fairness = (t.delivered as f64).powi(2) / (10.0 * squares);
         assert!((t.fairness - fairness).abs() < 1e-12, "{} and {fairness}", t.fairness);
+        // Which of them waits for a timeout is chance, and comes to each in turn.
+        let mut longer = lossy();
+        longer.run.duration = "20 ms".parse().unwrap();
+        let fairness = transport(&longer).1.fairness;
+        assert!((0.99..=1.0).contains(&fairness), "{fairness}");
     }
 
     #[test]

@@ -298,3 +298,28 @@ impl Host {
         self.start_reads(now);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{For, Host};
+    use crate::testing::{forwarder, pcie_json};
+
+    #[test]
+    fn a_fetch_takes_as_many_requests_as_its_descriptors_need() {
+        let mut pcie = pcie_json();
+        pcie["max_read_request"] = json!("512 B");
+        let scenario = forwarder(&[
+            ("/machine/pcie", pcie),
+            ("/machine/nic/descriptor_size", json!("64 B")),
+            ("/machine/nic/descriptor_batch", json!(256)),
+        ]);
+        let host = Host::new(&scenario, None).unwrap();
+        // Of eight credits.
+        for (count, requests) in [(1, 1), (8, 1), (9, 2), (32, 4), (256, 8)] {
+            assert_eq!(host.fetch_requests(For::Descriptors { queue: 0, count }), requests);
+            assert_eq!(host.fetch_requests(For::TxDescriptors { queue: 0, count }), requests);
+        }
+    }
+}

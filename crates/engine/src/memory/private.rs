@@ -41,8 +41,8 @@ impl Private {
         Private { l1, l2 }
     }
 
-    /// A load of the core, or a store to data of a kind. Most of those that come here miss, which takes two searches and no
-    /// more: what a hit does is outlined, so that they need no registers for it.
+    /// A load of the core, or a store to data of a kind. Most of those that come here miss, which takes
+    /// two searches and no more: what a hit does is outlined, so that they need no registers for it.
     #[inline]
     pub(crate) fn access(&mut self, line: Line, store: Option<LineKind>) -> Found {
         if let Some(slot) = self.l1.find(self.l1.home(line)) {
