@@ -85,7 +85,7 @@ def _memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain])
     back_cycles = machine["llc"]["latency_cycles"] + machine["noc"]["latency_cycles"]
     back_ns += back_cycles / gigahertz(machine["core"]["frequency"])
     own = domains["dram"].holds_writes_ps + trackers.holds_writes_ps
-    held = own + trackers.holds_cores_ps
+    held = own + trackers.holds_reads_ps + trackers.holds_cores_ps
     under_way_ps = reads.uses * read_ns * 1e3
     return Memory(
         unloaded_ns=unloaded,

@@ -65,7 +65,7 @@ def reads(
     domains: dict[str, Domain],
     name: str,
 ) -> Pool:
-    """Credits of DMA reads: under way, at the IOMMU, in memory, and before a link."""
+    """Credits of DMA reads: under way, at the IOMMU, before and in memory, and before a link."""
     machine, pool = scenario["machine"], by_name[name]
     lines = domains["read-credits"].uses or 1
     cycle = 1 / gigahertz(machine["core"]["frequency"])
@@ -73,15 +73,16 @@ def reads(
     pcie = machine.get("pcie")
     llc_ns = cycle * (machine["llc"]["latency_cycles"] + noc)
     way = 2 * (nanoseconds(pcie["latency"]) if pcie else noc * cycle) + llc_ns
-    iommu, memory, wire = (
+    iommu, trackers, memory, wire = (
         domains[name].holds_reads_ps / 1e3 / lines if name in domains else 0.0
-        for name in ("iommu", "read-queue", "wire")
+        for name in ("iommu", "home-trackers", "read-queue", "wire")
     )
     io = data.io
     missed = io.read_misses / ((io.read_hits + io.read_misses) or 1) if io is not None else 0.0
     unloaded = (data.dram.unloaded_ns or 0.0) if missed > 0 else 0.0
     # What is read for transmission keeps its credits until it is on the wire.
-    spent = {"iommu": iommu, "wire": wire, "dram": max(0.0, memory - llc_ns - unloaded)}
+    spent = {"iommu": iommu, "home-trackers": trackers, "wire": wire}
+    spent["dram"] = max(0.0, memory - llc_ns - unloaded)
     rest = max(0.0, pool.latency_ns - sum(spent.values()))
     spent[name] = min(way + unloaded, rest) if pcie else rest
     if pcie:

@@ -1,6 +1,7 @@
-//! Before the LLC: requests of cores and DMA that wait until it takes requests again, in one line, in the
-//! order in which they came.
+//! Before the LLC: requests of cores, DMA and page walks that wait until it takes requests again, in one line,
+//! in the order in which they came.
 
+use super::reads::For;
 use super::timeline::Point;
 use super::{Event, Host};
 use crate::stats::occupancy::{Occupancy, Starvation};
@@ -9,8 +10,9 @@ use crate::time::Ps;
 /// What is held back, because all home trackers are in use.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HeldBack {
-    /// Lines of DMA writes, which keep their credits.
+    /// Lines of DMA writes and of DMA reads, which keep their credits.
     pub(super) writes: Occupancy,
+    pub(super) reads: Occupancy,
     /// Requests of cores.
     pub(super) cores: Occupancy,
     /// There are some.
@@ -18,17 +20,19 @@ pub(super) struct HeldBack {
 }
 
 impl HeldBack {
-    fn enter(&mut self, now: Ps, event: &Event) {
-        let (lines, _) = event.write_credits();
-        self.writes.enter(now, lines);
-        self.cores.enter(now, u64::from(lines == 0));
+    /// An event is held back that holds so many lines of DMA reads.
+    fn enter(&mut self, now: Ps, event: &Event, reads: u64) {
+        self.writes.enter(now, event.write_credits().0);
+        self.reads.enter(now, reads);
+        self.cores.enter(now, is_of_core(event).into());
         self.time.begin(now);
     }
 
-    fn leave(&mut self, now: Ps, event: &Event, last: bool) {
-        let (lines, _) = event.write_credits();
-        self.writes.leave(now, lines);
-        self.cores.leave(now, u64::from(lines == 0));
+    /// It goes on, as the last or not.
+    fn leave(&mut self, now: Ps, event: &Event, reads: u64, last: bool) {
+        self.writes.leave(now, event.write_credits().0);
+        self.reads.leave(now, reads);
+        self.cores.leave(now, is_of_core(event).into());
         if last {
             self.time.end(now);
         }
@@ -37,9 +41,14 @@ impl HeldBack {
     /// Starts the measured time.
     pub(super) fn reset(&mut self, now: Ps) {
         self.writes.reset(now);
+        self.reads.reset(now);
         self.cores.reset(now);
         self.time.reset(now);
     }
+}
+
+fn is_of_core(event: &Event) -> bool {
+    matches!(event, Event::Request { .. })
 }
 
 impl Host {
@@ -55,7 +64,8 @@ impl Host {
 
     #[cold]
     fn hold_back(&mut self, event: Event) {
-        self.meters.domains.held_back.enter(self.events.now(), &event);
+        let reads = self.lines_of_read(&event);
+        self.meters.domains.held_back.enter(self.events.now(), &event, reads);
         self.held_back.push_back(event);
     }
 
@@ -66,21 +76,50 @@ impl Host {
         while self.memory.backend.takes_requests()
             && let Some(event) = self.held_back.pop_front()
         {
-            self.meters.domains.held_back.leave(now, &event, self.held_back.is_empty());
+            let (reads, last) = (self.lines_of_read(&event), self.held_back.is_empty());
+            self.meters.domains.held_back.leave(now, &event, reads, last);
             match event {
                 Event::Request { core, register } => self.request(now, core, register),
-                Event::Write { packet, first, lines } => {
-                    if let Some(recording) = &mut self.recording {
-                        recording.pass(packet, &[(Point::Written, now)]);
-                    }
-                    self.write(now, packet, first, lines);
+                Event::WalkRead { walker } => self.walk_read(now, walker),
+                _ => {
+                    self.record_taken(now, event);
+                    self.dma(now, event);
                 }
-                Event::Complete { queue, packets } => self.complete_packets(now, queue, packets),
-                Event::BenchWrite { line, lines, ends } => {
-                    self.bench_write(now, line, lines, ends);
-                }
-                other => panic!("only requests to the LLC are held back; got {other:?}"),
             }
+        }
+    }
+
+    /// DMA is at the I/O controller: it happens, or waits for its translation or for the LLC.
+    #[inline(always)]
+    pub(super) fn dma_arrives(&mut self, now: Ps, event: Event) {
+        if self.goes_on(now, event) && self.llc_takes(event) {
+            self.dma(now, event);
+        }
+    }
+
+    /// DMA is translated, and the LLC has taken it.
+    #[inline(always)]
+    pub(super) fn dma(&mut self, now: Ps, event: Event) {
+        match event {
+            Event::Write { packet, first, lines } => self.write(now, packet, first, lines),
+            Event::Complete { queue, packets } => self.complete_packets(now, queue, packets),
+            Event::BenchWrite { line, lines, ends } => self.bench_write(now, line, lines, ends),
+            Event::TransmitComplete { core, line } => self.complete_transmit(now, core, line),
+            Event::Read { read } => self.read(now, read),
+            other => panic!("DMA is asked for; got {other:?}"),
+        }
+    }
+
+    fn record_taken(&mut self, now: Ps, event: Event) {
+        let Some(recording) = &mut self.recording else { return };
+        match event {
+            Event::Write { packet, .. } => recording.pass(packet, &[(Point::Written, now)]),
+            Event::Read { read } => {
+                if let For::Transmit { packet, .. } = self.reads.under_way.get(read).purpose {
+                    recording.pass(packet, &[(Point::ReadTaken, now)]);
+                }
+            }
+            _ => {}
         }
     }
 }
@@ -90,7 +129,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use crate::stats::results::{Domain, Results};
-    use crate::testing::{forwarder, results};
+    use crate::testing::{forwarder, iommu_json, pcie_json, results};
 
     /// A forwarder beside a core that runs STREAM.
     fn contended(set: &[(&str, Value)]) -> Results {
@@ -114,7 +153,7 @@ mod tests {
         let r = contended(&set);
         let trackers = of(&r, "home-trackers");
         // No write-back waits. Every read of memory held one of them, up to those on their way when measuring began and ended.
-        // DMA reads are not held back, and may exceed them.
+        // The lines of a DMA read go together, and may exceed them.
         let read = of(&r, "read-queue").uses;
         assert!(trackers.uses.abs_diff(read) <= 32, "{} of {read} reads", trackers.uses);
         let used = trackers.busy_ps as f64 / 1e3 / r.measured_ns;
@@ -122,6 +161,29 @@ mod tests {
         let stopped = trackers.starved_ps as f64 / 1e3 / r.measured_ns;
         assert!((0.9..=1.0).contains(&stopped), "{stopped} of the time");
         assert!(trackers.holds_writes_ps > 0 && trackers.holds_cores_ps > trackers.starved_ps / 2);
+    }
+
+    /// Cores, DMA and page walks wait in one line, so that no read passes a write.
+    #[test]
+    fn reads_of_the_nic_and_of_page_walks_wait_as_all_others() {
+        let with = |trackers: u32| {
+            contended(&[
+                ("/machine/pcie", pcie_json()),
+                ("/machine/iommu", iommu_json(8)),
+                ("/machine/llc/home_trackers", trackers.into()),
+                ("/traffic/rate", "1 Mpps".into()),
+            ])
+        };
+        let (many, few) = (with(64), with(4));
+        let held = |r: &Results| of(r, "home-trackers").holds_reads_ps;
+        assert_eq!(held(&many), 0);
+        // Each line that the NIC reads waits as long as one that it writes.
+        let wait = |held: u64, uses: &str| held as f64 / of(&few, uses).uses as f64;
+        let read = wait(held(&few), "read-credits");
+        let written = wait(of(&few, "home-trackers").holds_writes_ps, "io-credits");
+        assert!(read > 1e5 && (read / written - 1.0).abs() < 0.25, "{read} and {written} ps");
+        let walk_ns = |r: &Results| r.iommu.as_ref().and_then(|i| i.miss_latency_ns).unwrap();
+        assert!(walk_ns(&few) > walk_ns(&many) + 100.0, "{} and {}", walk_ns(&few), walk_ns(&many));
     }
 
     #[test]

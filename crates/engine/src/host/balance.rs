@@ -97,8 +97,12 @@ mod tests {
     use crate::testing::{forwarder, pcie_json, run};
 
     fn busy_host() -> Host {
-        // Overload, so that packets are everywhere on the path.
-        run(&forwarder(&[("/machine/pcie", pcie_json()), ("/traffic/rate", "45 Mpps".into())]))
+        // Overload, so that packets are everywhere on the path, at a moment at which some are.
+        run(&forwarder(&[
+            ("/machine/pcie", pcie_json()),
+            ("/run/duration", "201 us".into()),
+            ("/traffic/rate", "45 Mpps".into()),
+        ]))
     }
 
     /// What the run would report after `fault`.

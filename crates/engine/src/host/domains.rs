@@ -262,6 +262,7 @@ impl Host {
         Domain {
             starved_ps: held.time.time(now).0,
             holds_writes_ps: held.writes.time(now),
+            holds_reads_ps: held.reads.time(now),
             holds_cores_ps: held.cores.time(now),
             ..domain("home-trackers", "transaction", trackers, used.time(now), used.uses)
         }

@@ -100,6 +100,8 @@ enum Event {
     Visible { packet: u32 },
     /// A read of the NIC reaches the memory system.
     Read { read: u32 },
+    /// All data of a read is at the I/O controller.
+    ReadReady { read: u32 },
     /// All data of a read is at the NIC.
     ReadDone { read: u32 },
     /// A core goes on.
@@ -312,22 +314,11 @@ impl Host {
                 self.cores[core as usize].scheduled = false;
                 self.run_core(now, core);
             }
-            Event::Write { packet, first, lines } => {
-                if self.goes_on(now, event) && self.llc_takes(event) {
-                    self.write(now, packet, first, lines);
-                }
-            }
-            Event::Complete { queue, packets } => {
-                if self.goes_on(now, event) && self.llc_takes(event) {
-                    self.complete_packets(now, queue, packets);
-                }
-            }
-            Event::BenchWrite { line, lines, ends } => {
-                if self.goes_on(now, event) && self.llc_takes(event) {
-                    self.bench_write(now, line, lines, ends);
-                }
-            }
-            Event::TransmitComplete { core, line } => self.complete_transmit(now, core, line),
+            Event::Write { .. }
+            | Event::Complete { .. }
+            | Event::BenchWrite { .. }
+            | Event::TransmitComplete { .. }
+            | Event::Read { .. } => self.dma_arrives(now, event),
             Event::BenchStart => self.bench_start(now),
             Event::ReceiveDoorbell { queue, descriptors } => {
                 self.receive_doorbell(now, queue, descriptors)
@@ -335,7 +326,11 @@ impl Host {
             Event::TransmitDoorbell { queue, packets } => {
                 self.transmit_doorbell(now, queue, packets)
             }
-            Event::WalkRead { walker } => self.walk_read(now, walker),
+            Event::WalkRead { walker } => {
+                if self.llc_takes(event) {
+                    self.walk_read(now, walker);
+                }
+            }
             Event::WalkData { walker } => self.walk_data(now, walker),
             Event::LinkFree => self.link_free(now),
             Event::Credits { lines, tlps } => self.credits(now, lines, tlps),
@@ -345,11 +340,7 @@ impl Host {
             Event::Network { step, of } => self.network_step(now, step, of),
             Event::Sweep { first, lines } => self.memory.sweep(first, u32::from(lines)),
             Event::WriteBack { line } => self.memory.write_back(now, line),
-            Event::Read { read } => {
-                if self.goes_on(now, event) {
-                    self.read(now, read);
-                }
-            }
+            Event::ReadReady { read } => self.answer_read(read),
             Event::ReadDone { read } => self.read_done(now, read),
             Event::Sample => self.sample(now),
             Event::Counters => self.read_counters(now),

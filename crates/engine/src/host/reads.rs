@@ -196,7 +196,7 @@ impl Host {
                 }
             }
         }
-        self.finish_read(read);
+        self.finish_read(now, read);
     }
 
     /// A line of a read, of which so many bytes are wanted.
@@ -215,15 +215,27 @@ impl Host {
         let r = self.reads.under_way.at(read);
         r.missing -= 1;
         r.ready = r.ready.max(now);
-        self.finish_read(read);
+        self.finish_read(now, read);
     }
 
-    /// Sends the data to the NIC if all of it is there.
-    fn finish_read(&mut self, read: u32) {
-        let r = *self.reads.under_way.get(read);
+    /// Sends the data to the NIC when all of it is at the I/O controller, if that is known. What is on its way
+    /// from the LLC must not go before what is there: link and wire carry one after the other.
+    fn finish_read(&mut self, now: Ps, read: u32) {
+        let r = self.reads.under_way.get(read);
         if r.missing > 0 {
             return;
         }
+        let one_by_one = self.interconnect.link().is_some() || self.tx.line_rate.is_some();
+        if one_by_one && r.ready > now {
+            self.events.push(r.ready, Event::ReadReady { read });
+        } else {
+            self.answer_read(read);
+        }
+    }
+
+    /// All data of a read is at the I/O controller: sends it to the NIC.
+    pub(super) fn answer_read(&mut self, read: u32) {
+        let r = *self.reads.under_way.get(read);
         self.meters.domains.reading.leave(r.ready, r.credits.into());
         let mut bytes = r.bytes;
         if matches!(r.purpose, For::Transmit { from: 0, .. }) && self.tx.descriptor_batch.is_none()

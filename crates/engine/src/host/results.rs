@@ -6,10 +6,11 @@ use super::meters::STAGES;
 use super::{Event, Host, HostCore, balance};
 use crate::apps::AnyApp;
 use crate::config::machine::Machine;
-use crate::iommu::{Iommu, Lookups, Mapping, Order};
+use crate::iommu::{Iommu, Lookups, Mapping};
 use crate::memory::dram::Rows;
 use crate::memory::line::{LINE_BYTES, LineKind, gbytes_per_s};
 use crate::memory::traffic::Traffic;
+use crate::stats::occupancy::Occupancy;
 use crate::stats::results::{
     CacheResults, CauseTraffic, DramResults, IoResults, IommuResults, IotlbResults, MemoryTraffic,
     NodeTraffic, Packets as PacketResults, Results, SocketLinkResults, StageLatency, TenantResults,
@@ -27,10 +28,10 @@ impl Host {
         self.meters.domains.write_lines.used.time(self.meters.now) as f64 / self.span_ps()
     }
 
-    /// Mean time for which a line written held its credit (Little's law), ns.
-    fn write_latency_ns(&self) -> Option<f64> {
-        let used = &self.meters.domains.write_lines.used;
-        (used.uses > 0).then(|| used.time(self.meters.now) as f64 / 1e3 / used.uses as f64)
+    /// Mean time for which a line written held its credit, or waited in a domain (Little's law), ns.
+    fn of_a_written_line(&self, time: &Occupancy) -> Option<f64> {
+        let lines = self.meters.domains.write_lines.used.uses;
+        (lines > 0).then(|| time.time(self.meters.now) as f64 / 1e3 / lines as f64)
     }
 
     /// The rate at which traffic with a time law wants to come, were the link no limit.
@@ -72,7 +73,7 @@ impl Host {
                 read_misses: counts.io_read_misses,
                 write_credits: self.writes.credits(),
                 write_credits_used: self.mean_credits(),
-                write_latency_ns: self.write_latency_ns(),
+                write_latency_ns: self.of_a_written_line(&self.meters.domains.write_lines.used),
                 link_up_ps: self.interconnect.link().map(|link| link.busy().0.0),
                 link_down_ps: self.interconnect.link().map(|link| link.busy().1.0),
             }),
@@ -181,7 +182,7 @@ impl Host {
                 })
                 .collect(),
             misses_per_packet: per_packet(misses),
-            write_wait_ns: iommu.waits(Order::Posted).mean_ns(),
+            write_wait_ns: self.of_a_written_line(&self.meters.domains.translating),
             walks,
             walk_reads: counts.reads,
             miss_latency_ns: (walks > 0).then(|| counts.miss_time as f64 / 1e3 / walks as f64),

@@ -162,12 +162,16 @@ fn skewed(scenario: &crate::config::Scenario, ns_over_10: u64) -> (f64, f64) {
 fn how_far_cores_run_ahead_moves_no_result() {
     // A single run is moved by chance: over eight seeds the throughput of the forwarder at 200 ns
     // lay -0.65 to 1.26 % from that at 12.5 ns; over 32 it was 0.1 % more in the mean, which is known to
-    // 0.15. So the mean of sixteen is judged.
+    // 0.15. And one in twenty comes into another state of an overloaded server, in which it leaks a fifth
+    // less (D5). So the median of sixteen is judged.
     const SEEDS: std::ops::Range<u64> = 1..17;
-    let mean = |scenario: &dyn Fn(u64) -> crate::config::Scenario, ns_over_10| {
-        let runs = SEEDS.map(|seed| skewed(&scenario(seed), ns_over_10));
-        let (a, b) = runs.fold((0.0, 0.0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
-        (a / 16.0, b / 16.0)
+    let median = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        f64::midpoint(values[7], values[8])
+    };
+    let medians = |scenario: &dyn Fn(u64) -> crate::config::Scenario, ns_over_10| {
+        let (a, b) = SEEDS.map(|seed| skewed(&scenario(seed), ns_over_10)).unzip();
+        (median(a), median(b))
     };
     let set = |seed: u64| [("/run/duration", json!("3 ms")), ("/run/seed", seed.into())];
     // The forwarder above what it can take: throughput is the cores' own, not the offered one.
@@ -175,7 +179,7 @@ fn how_far_cores_run_ahead_moves_no_result() {
         |seed| forwarder(&[set(seed).as_slice(), &[("/traffic/rate", "12 Mpps".into())]].concat());
     let bench = |seed| xmem("random", "256 KiB", &set(seed));
     for scenario in [&server as &dyn Fn(u64) -> crate::config::Scenario, &bench] {
-        let (little, much) = (mean(scenario, 125), mean(scenario, 2000));
+        let (little, much) = (medians(scenario, 125), medians(scenario, 2000));
         for (a, b) in [(little.0, much.0), (little.1, much.1)] {
             assert!((a - b).abs() < 0.005 * a, "12.5 ns: {little:?}, 200 ns: {much:?}");
         }

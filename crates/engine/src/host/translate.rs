@@ -60,7 +60,7 @@ impl Host {
     }
 
     /// Lines for which a read holds credits; nothing for other events.
-    fn lines_of_read(&self, event: &Event) -> u64 {
+    pub(super) fn lines_of_read(&self, event: &Event) -> u64 {
         match *event {
             Event::Read { read } => self.reads.under_way.get(read).credits.into(),
             _ => 0,
@@ -136,14 +136,8 @@ impl Host {
         let DomainCounters { translating, translating_reads, .. } = &mut self.meters.domains;
         translating.leave(now, write);
         translating_reads.leave(now, read);
-        match event {
-            Event::Read { read } => self.read(now, read),
-            Event::TransmitComplete { core, line } => self.complete_transmit(now, core, line),
-            _ if !self.llc_takes(event) => {}
-            Event::Write { packet, first, lines } => self.write(now, packet, first, lines),
-            Event::Complete { queue, packets } => self.complete_packets(now, queue, packets),
-            Event::BenchWrite { line, lines, ends } => self.bench_write(now, line, lines, ends),
-            other => panic!("only DMA waits for a translation; got {other:?}"),
+        if self.llc_takes(event) {
+            self.dma(now, event);
         }
     }
 

@@ -184,10 +184,8 @@ impl Host {
         if p.ended {
             self.packets.remove(packet);
         }
-        if let Some(line) = completion
-            && self.goes_on(now, Event::TransmitComplete { core, line })
-        {
-            self.complete_transmit(now, core, line);
+        if let Some(line) = completion {
+            self.dma_arrives(now, Event::TransmitComplete { core, line });
         }
     }
 

@@ -19,7 +19,7 @@ use iotlb::Iotlb;
 pub(crate) use page_table::Mapping;
 use page_table::{MAPPINGS, Page, PageTable};
 pub(crate) use queue::Order;
-use queue::{Arrival, Found, Queue, Ticket, Waits};
+use queue::{Arrival, Found, Queue, Ticket};
 use walker::Walkers;
 
 use crate::memory::line::{AddressSpace, Line};
@@ -78,11 +78,11 @@ impl<T: Copy> Iommu<T> {
     ) -> bool {
         let [writes, _] = &self.queues;
         let writes_before = if order == Order::NonPosted { writes.arrived() } else { 0 };
-        let arrival = Arrival { transaction, touched, passes, at: now, writes_before };
+        let arrival = Arrival { transaction, touched, passes, writes_before };
         let Some(arrival) = self.queues[order as usize].make_room(arrival) else { return false };
         let found = self.look_up_all(now, order, &arrival.touched);
         let at_once = writes_before <= self.queues[Order::Posted as usize].gone();
-        !self.queues[order as usize].enter(now, arrival, found, at_once)
+        !self.queues[order as usize].enter(&arrival, found, at_once)
     }
 
     /// Looks up the pages of a transaction that enters the queue.
@@ -141,11 +141,11 @@ impl<T: Copy> Iommu<T> {
         let gone = self.queues[Order::Posted as usize].gone();
         let ready = |order: Order| Some((order, self.queues[order as usize].ready(gone)?));
         let (order, place) = [Order::Posted, Order::NonPosted].into_iter().find_map(ready)?;
-        let transaction = self.queues[order as usize].leave(now, place);
+        let transaction = self.queues[order as usize].leave(place);
         // It has made room for another.
         if let Some(arrival) = self.queues[order as usize].next_behind() {
             let found = self.look_up_all(now, order, &arrival.touched);
-            self.queues[order as usize].enter(now, arrival, found, false);
+            self.queues[order as usize].enter(&arrival, found, false);
         }
         Some(transaction)
     }
@@ -183,16 +183,8 @@ impl<T: Copy> Iommu<T> {
         self.table.entry(page, page.level)
     }
 
-    /// How long transactions of an order have waited.
-    pub(crate) fn waits(&self, order: Order) -> Waits {
-        self.queues[order as usize].waits
-    }
-
     /// Starts the measured time.
     pub(crate) fn reset_counts(&mut self, now: Ps) {
-        for queue in &mut self.queues {
-            queue.waits = Waits::default();
-        }
         self.in_flight_begin = self.walkers.in_flight();
         self.walkers.reset_counts(now);
         self.lookups = Default::default();

@@ -12,7 +12,6 @@ use std::collections::VecDeque;
 
 use super::Touched;
 use super::page_table::{MAPPINGS, Page};
-use crate::time::Ps;
 
 /// An order in which transactions leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +37,6 @@ pub(super) struct Arrival<T> {
     pub(super) touched: Touched,
     /// Whether it may leave before those in front of it.
     pub(super) passes: bool,
-    pub(super) at: Ps,
     /// For a read: how many writes had arrived before it. It leaves after all of them: what is not posted
     /// passes nothing that is (PCI Express Base Specification, section 2.4.1, entry B2).
     pub(super) writes_before: u64,
@@ -57,33 +55,11 @@ pub(super) struct Found {
 #[derive(Clone, Copy, Debug)]
 struct Waiting<T> {
     transaction: T,
-    lines: u32,
-    arrived: Ps,
     found: Found,
     passes: bool,
     writes_before: u64,
     /// Whether it has left, from behind others.
     left: bool,
-}
-
-/// Lines of the transactions of an order that have gone on since measuring began, and the sum over
-/// them of the time that they have waited.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Waits {
-    lines: u64,
-    time: u128,
-}
-
-impl Waits {
-    fn add(&mut self, lines: u32, wait: Ps) {
-        self.lines += u64::from(lines);
-        self.time += u128::from(lines) * u128::from(wait.0);
-    }
-
-    /// Mean wait of a line, ns; nothing without lines.
-    pub(crate) fn mean_ns(&self) -> Option<f64> {
-        (self.lines > 0).then(|| self.time as f64 / 1e3 / self.lines as f64)
-    }
 }
 
 /// The transactions of an order.
@@ -98,7 +74,6 @@ pub(super) struct Queue<T> {
     first: u64,
     /// The page of each kind that was looked up last, and the number of the transaction.
     last: [Option<(Page, u64)>; MAPPINGS],
-    pub(super) waits: Waits,
 }
 
 impl<T: Copy> Queue<T> {
@@ -111,7 +86,6 @@ impl<T: Copy> Queue<T> {
             behind: VecDeque::new(),
             first: 0,
             last: [None; MAPPINGS],
-            waits: Waits::default(),
         }
     }
 
@@ -145,36 +119,17 @@ impl<T: Copy> Queue<T> {
     }
 
     /// A transaction enters; returns whether it has to wait, where it could leave `at_once` otherwise.
-    pub(super) fn enter(
-        &mut self,
-        now: Ps,
-        arrival: Arrival<T>,
-        found: Found,
-        at_once: bool,
-    ) -> bool {
-        let Arrival { transaction, touched, passes, at: arrived, writes_before } = arrival;
-        let lines = touched.iter().map(|(_, lines)| lines.end - lines.start).sum();
+    pub(super) fn enter(&mut self, arrival: &Arrival<T>, found: Found, at_once: bool) -> bool {
+        let Arrival { transaction, passes, writes_before, .. } = *arrival;
         let first = self.waiting.is_empty();
         let free = first || (passes && found.after.is_none());
         let left = at_once && found.missing == 0 && free;
-        if left {
-            self.waits.add(lines, now - arrived);
-        } else {
-            self.queued += 1;
-        }
+        self.queued += usize::from(!left);
         if left && first {
             self.first += 1;
         } else {
             // One that leaves from behind others keeps its number until they have left.
-            self.waiting.push_back(Waiting {
-                transaction,
-                lines,
-                arrived,
-                found,
-                passes,
-                writes_before,
-                left,
-            });
+            self.waiting.push_back(Waiting { transaction, found, passes, writes_before, left });
         }
         !left
     }
@@ -214,12 +169,11 @@ impl<T: Copy> Queue<T> {
     }
 
     /// The transaction at a place that is [`Self::ready`] leaves.
-    pub(super) fn leave(&mut self, now: Ps, place: usize) -> T {
+    pub(super) fn leave(&mut self, place: usize) -> T {
         let leaves = &mut self.waiting[place];
         leaves.left = true;
-        let Waiting { transaction, lines, arrived, .. } = *leaves;
+        let transaction = leaves.transaction;
         self.queued -= 1;
-        self.waits.add(lines, now - arrived);
         while self.waiting.front().is_some_and(|w| w.left) {
             self.waiting.pop_front();
             self.first += 1;
@@ -239,36 +193,34 @@ mod tests {
     use super::*;
     use crate::iommu::{Mapping, one_range};
 
-    /// A transaction of four lines at `at` enters, and waits for so many walks; whether it waits.
-    fn enter(queue: &mut Queue<char>, at: u64, name: char, passes: bool, missing: u32) -> bool {
+    fn arrival(name: char, passes: bool) -> Arrival<char> {
         let touched = one_range(Mapping::Payload, 0..4);
-        let arrival = Arrival { transaction: name, touched, passes, at: Ps(at), writes_before: 0 };
-        let arrival = queue.make_room(arrival).expect("there is room");
-        queue.enter(Ps(at), arrival, Found { missing, after: None }, true)
+        Arrival { transaction: name, touched, passes, writes_before: 0 }
+    }
+
+    /// A transaction enters, and waits for so many walks; whether it waits.
+    fn enter(queue: &mut Queue<char>, name: char, passes: bool, missing: u32) -> bool {
+        let arrival = queue.make_room(arrival(name, passes)).expect("there is room");
+        queue.enter(&arrival, Found { missing, after: None }, true)
     }
 
     #[test]
     fn what_leaves_from_behind_keeps_its_number_and_no_room() {
         let mut queue = Queue::new(2);
-        assert!(enter(&mut queue, 1000, 'a', false, 1));
-        assert!(!enter(&mut queue, 2000, 'b', true, 0), "it passes");
-        assert!(enter(&mut queue, 3000, 'c', false, 0), "it must not");
+        assert!(enter(&mut queue, 'a', false, 1));
+        assert!(!enter(&mut queue, 'b', true, 0), "it passes");
+        assert!(enter(&mut queue, 'c', false, 0), "it must not");
         assert_eq!(queue.next_number(), 3);
         assert!(queue.waiting().eq(&['a', 'c']));
         assert!(queue.has_left(1) && !queue.has_left(0) && !queue.has_left(2));
         // Two are in the queue; a third waits before it.
-        let touched = one_range(Mapping::Payload, 0..4);
-        let late =
-            Arrival { transaction: 'd', touched, passes: false, at: Ps(4000), writes_before: 0 };
-        assert!(queue.make_room(late).is_none());
+        assert!(queue.make_room(arrival('d', false)).is_none());
         assert!(queue.waiting().eq(&['a', 'c', 'd']));
         assert_eq!(queue.ready(0), None);
         queue.translated(0);
-        assert_eq!((queue.ready(0), queue.leave(Ps(5000), 0)), (Some(0), 'a'));
-        assert_eq!((queue.ready(0), queue.leave(Ps(5000), 0)), (Some(0), 'c'));
+        assert_eq!((queue.ready(0), queue.leave(0)), (Some(0), 'a'));
+        assert_eq!((queue.ready(0), queue.leave(0)), (Some(0), 'c'));
         assert_eq!(queue.next_behind().map(|d| d.transaction), Some('d'));
         assert_eq!(queue.next_number(), 3);
-        // 4, 0 and 2 ns, with four lines each.
-        assert_eq!(queue.waits.mean_ns(), Some(2.0));
     }
 }

@@ -17,8 +17,8 @@ impl Trackers {
         Trackers { there_are: there_are.into(), used: Occupancy::default() }
     }
 
-    /// Whether one is free. DMA reads and page walks take one all the same, and write-backs of what is
-    /// already under way: so there may be more in use than there are.
+    /// Whether one is free. What is under way when the last is taken, the other lines of a DMA read and the write-backs
+    /// of what arrives, takes one all the same: so there may be more in use than there are.
     #[inline]
     pub(super) fn free(&self) -> bool {
         self.used.inside() < self.there_are

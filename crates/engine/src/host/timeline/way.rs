@@ -45,6 +45,8 @@ pub(in crate::host) enum Point {
     ReadAtMemory,
     /// They are translated.
     ReadTranslated,
+    /// The LLC has taken the last of them that was held back.
+    ReadTaken,
     /// All data of it is at the I/O controller.
     ReadReady,
     /// All data of it is at the NIC.
@@ -77,6 +79,7 @@ const STEPS: [(&str, &str); POINTS - 1] = [
     ("transmit", "read credits"),
     ("transmit", "PCIe, read request"),
     ("transmit", "IOMMU, read"),
+    ("transmit", "LLC admission, read"),
     ("transmit", "memory read"),
     ("transmit", "PCIe, read data"),
     ("transmit", "wire"),
