@@ -169,7 +169,7 @@ class Llc(Model):
     home_trackers: UInt32
     """Transactions that the home agents can have under way: reads of memory, for cores, prefetchers
     and devices together, and write-backs that wait for room in the write queue of their channel.
-    While there are so many, the LLC takes no requests of cores and no DMA writes.
+    While there are so many, the LLC takes no requests of cores, no DMA and no page walks.
     """
     memory_latency: Duration = "0 ps"
     """Time that a line read from memory takes between memory controller and LLC, beside the latency
