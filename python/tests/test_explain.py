@@ -584,6 +584,11 @@ def test_what_to_do_next_is_said_where_nothing_limits(
     said = shown(ddio, run)
     assert "25.0 % 12.3 µs" in said
     assert "As it is" in said
+    by_ways = [replace(h, predicted=0.5 * (h.change.domain == "io-ways")) for h in ddio.helps]
+    ways = ddio.scenario["placement"]["io_ways"]
+    several = f"placement.io_ways={ways},{2 * ways},{4 * ways}"
+    assert several in shown(ddio, by_ways)
+    assert "placement.io_ways" not in shown(calm, calm.helps)
 
 
 def test_a_change_that_cannot_be_run_says_why_and_the_others_are_run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.model import Pool
@@ -86,6 +87,9 @@ def registers(data: Results, registers: Use, domains: dict[str, Domain], waits: 
     # A core looks whether its invalidation is done by a load, which holds a register.
     if "invalidations" in domains:
         spent["invalidations"] = waits.invalidations_ns / uses
+    # Means over all that reads memory: they can come to a little more than a register's time.
+    share = min(1.0, registers.latency_ns / (sum(spent.values()) or inf))
+    spent = {name: share * ns for name, ns in spent.items()}
     spent["miss-registers"] = max(0.0, registers.latency_ns - sum(spent.values()))
     return Pool(registers.credits, registers.uses_per_work, spent)
 

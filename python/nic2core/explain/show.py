@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nic2core import words
+from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import one, work
 from nic2core.verdict import mark, verdict
 
@@ -68,6 +69,15 @@ def _hints(result: Result, helps: Sequence[Help]) -> Iterator[str]:
         yield (
             "What a change helps is not known here: the senders' control decides what they make of "
             "it. --check runs each."
+        )
+    leak = next((h for h in helps if h.change.domain == "io-ways"), None)
+    if leak is not None and leak.predicted >= NOTICED:
+        ways: int = result.scenario["placement"]["io_ways"]
+        most: int = result.scenario["machine"]["llc"]["ways"]
+        several = ",".join(str(w) for w in sorted({ways, min(2 * ways, most), min(4 * ways, most)}))
+        yield (
+            f"An ideal DDIO is what other ways for packets can come to at most; `nic2core compare "
+            f"SCENARIO --vary placement.io_ways={several}` runs them."
         )
     if (
         result.peak is None
