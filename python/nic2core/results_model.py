@@ -103,6 +103,10 @@ class Packets(Plain):
     """Dropped share of the offered packets, 0 to 1."""
     next_arrival_ns: float | None = None
     """When the next packet comes, after the start of the run, ns; absent if any was offered."""
+    link_wait_ns: float | None = None
+    """Mean time for which packets wait before the link into the NIC, as it carries one frame after
+    the other, ns: their senders', and in no latency. Absent without a link, or without traffic with
+    a time law."""
 
 
 class TransportResults(Plain):

@@ -13,7 +13,9 @@ impl Host {
             let mut arrival = arrivals.next();
             arrival.bytes = self.frame_bytes(&arrival, self.queue_of(&arrival));
             if let Some(line) = &mut self.rx.line_rate {
-                arrival.at = line.arrives(arrival.at, arrival.bytes);
+                let due = arrival.at;
+                arrival.at = line.arrives(due, arrival.bytes);
+                self.meters.link_wait += u128::from((arrival.at - due).0);
             }
             self.next_arrival = Some(arrival);
             self.events.push(arrival.at, Event::Arrival);
@@ -147,5 +149,34 @@ impl Host {
     pub(super) fn lose_backlog(&mut self, queue: u16) {
         let q = &mut self.queues[queue as usize];
         q.backlog = q.backlog.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::testing::{forwarder, results};
+
+    #[test]
+    fn what_waits_before_the_link_is_told() {
+        let wait_ns = |link: Option<&str>| {
+            // Sixteen frames of 1048 bytes with overheads, one every 50 ns, then a pause.
+            let mut traffic = json!({ "kind": "bursts", "rate": "20 Mpps", "on": "800 ns" });
+            (traffic["off"], traffic["flows"]) = (json!("19200 ns"), json!(64));
+            traffic["sizes"] = json!({ "kind": "fixed", "size": "1024 B" });
+            let r = results(&forwarder(&[
+                ("/machine/nic/link", json!(link)),
+                ("/traffic", traffic),
+                ("/run/duration", json!("2 ms")),
+            ]));
+            r.packets.link_wait_ns
+        };
+        assert_eq!(wait_ns(None), None);
+        assert_eq!(wait_ns(Some("1000 Gbps")), Some(0.0));
+        // 83.84 ns each: the last of them waits for fifteen times what a frame is too early.
+        let by_hand = 7.5 * (8.0 * 1048.0 / 100.0 - 50.0);
+        let wait_ns = wait_ns(Some("100 Gbps")).expect("there is a link");
+        assert!((wait_ns / by_hand - 1.0).abs() < 0.02, "{wait_ns} ns, by hand {by_hand}");
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Meters {
     pub(super) now: Ps,
     pub(super) begin: Ps,
     pub(super) offered: u64,
+    /// For which packets have waited for the link into the NIC: the sum over them, ps.
+    pub(super) link_wait: u128,
     pub(super) dropped_sram: u64,
     pub(super) dropped_no_descriptor: u64,
     pub(super) completed: u64,
@@ -40,6 +42,7 @@ impl Meters {
             now: Ps::ZERO,
             begin: Ps::ZERO,
             offered: 0,
+            link_wait: 0,
             dropped_sram: 0,
             dropped_no_descriptor: 0,
             completed: 0,

@@ -112,6 +112,9 @@ impl Host {
             next_arrival_ns: (self.next_arrival.as_ref())
                 .filter(|_| m.offered == 0)
                 .map(|arrival| arrival.at.as_ns_f64()),
+            link_wait_ns: (self.rx.line_rate.as_ref())
+                .filter(|_| self.rate().is_some() && m.offered > 0)
+                .map(|_| m.link_wait as f64 / 1e3 / m.offered as f64),
         }
     }
 

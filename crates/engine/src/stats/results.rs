@@ -96,6 +96,10 @@ pub struct Packets {
     /// When the next packet comes, after the start of the run, ns; absent if any was offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_arrival_ns: Option<f64>,
+    /// Mean time for which packets wait before the link into the NIC, as it carries one frame after the other, ns: their
+    /// senders', and in no latency. Absent without a link, or without traffic with a time law.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_wait_ns: Option<f64>,
 }
 
 /// Closed-loop senders, within the measured time.
