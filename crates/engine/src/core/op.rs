@@ -66,7 +66,7 @@ pub enum Op {
     Mark {
         /// What happens.
         mark: Mark,
-        /// The packet it happens to: an index the driver gave.
+        /// The packet it happens to: an index the driver gave; of a doorbell, how much it brings.
         packet: u32,
     },
 }
@@ -91,10 +91,9 @@ pub enum Mark {
     Transmit,
     /// The request is complete: the end of its service time.
     End,
-    /// The driver rings for what it has posted to be sent.
+    /// The driver rings for packets that it has posted to be sent: so many, in the place of a packet.
     RingTx,
-    /// The burst is over: the driver rings for the buffers it has given back to the NIC, and for what is to
-    /// be sent.
+    /// The burst is over: the driver rings for the buffers it gives back to the NIC, as many as it has used.
     Ring,
 }
 

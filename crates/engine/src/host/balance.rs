@@ -31,7 +31,8 @@ fn all(host: &Host) -> Vec<Balance> {
     let queues = host.queues.len() as u64;
     let buffers = u64::from(config.pool_buffers.unwrap_or(config.rx_descriptors));
     let idle_buffers = host.queues.iter().map(|q| q.idle_buffers()).sum::<u64>();
-    let rings: u64 = host.queues.iter().map(|q| u64::from(q.posted() + q.unposted)).sum();
+    let rings: u64 =
+        host.queues.iter().map(|q| u64::from(q.posted() + q.unposted + q.unrung)).sum();
     let sending = host.queues.iter().map(|q| u64::from(q.transmitting())).sum::<u64>();
     let waiting = host.queues.iter().map(|q| q.tx_backlog.len() as u64).sum::<u64>();
     let sent = host.queues.iter().map(|q| q.sent.len() as u64).sum::<u64>();

@@ -138,9 +138,12 @@ impl Host {
         self.packets.remove(packet);
     }
 
-    /// The driver posts what it has, and rings for it.
-    pub(super) fn ring_rx(&mut self, now: Ps, queue: u16) {
+    /// The driver rings for the descriptors of a burst: with what had no buffer before, they are posted as far as
+    /// there are buffers.
+    pub(super) fn ring_rx(&mut self, now: Ps, queue: u16, burst: u32) {
         let q = &mut self.queues[queue as usize];
+        q.unrung -= burst;
+        q.unposted += burst;
         let descriptors = q.post();
         if descriptors > 0 {
             q.rung += descriptors;

@@ -18,11 +18,12 @@ struct Driver<'a> {
     now: Ps,
     core: u16,
     config: &'a Queues,
-    queue: u32,
     q: &'a mut Queue,
     ops: &'a mut Ops,
     /// Whether each packet that is sent has a doorbell of its own.
     rings_each: bool,
+    /// Packets that are posted for transmission, and not rung for.
+    unrung: u32,
     /// What maps and unmaps buffers at run time.
     mapper: Option<(&'a mut RunTimeMapping, &'a mut Iommu<Event>)>,
 }
@@ -56,8 +57,17 @@ impl Driver<'_> {
         self.ops.store(self.q.tx_ring.advance(), LineKind::Descriptor, Dep::Free);
         self.ops.compute(self.config.tx_instructions);
         self.ops.push(Op::Mark { mark: Mark::Transmit, packet });
+        self.unrung += 1;
         if self.rings_each {
-            self.ops.push(Op::Mark { mark: Mark::RingTx, packet: self.queue });
+            self.ring_tx();
+        }
+    }
+
+    /// Rings for what it has posted to be sent: no doorbell brings what is posted after it.
+    fn ring_tx(&mut self) {
+        let packets = std::mem::take(&mut self.unrung);
+        if packets > 0 {
+            self.ops.push(Op::Mark { mark: Mark::RingTx, packet: packets });
         }
     }
 
@@ -120,7 +130,7 @@ impl Driver<'_> {
 
     /// Posts receive descriptors, as many as the burst has used.
     fn post_descriptors(&mut self, burst: u32) {
-        self.q.unposted += burst;
+        self.q.unrung += burst;
         for line in self.q.rx_ring.advance_by(burst) {
             self.ops.store(line, LineKind::Descriptor, Dep::Free);
         }
@@ -154,10 +164,10 @@ impl Host {
             now: self.events.now(),
             core,
             config: &self.scenario.queues,
-            queue: queue as u32,
             q: &mut self.queues[queue],
             ops: &mut c.core.ops,
             rings_each: self.tx.descriptor_batch.is_none(),
+            unrung: 0,
             mapper: self.run_time_mapping.as_mut().zip(self.iommu.as_mut()),
         };
         // What is sent is acknowledgements with closed-loop traffic.
@@ -189,15 +199,21 @@ impl Host {
             }
             driver.ops.push(Op::Mark { mark: Mark::End, packet });
         }
-        // They and what is sent share a doorbell.
+        driver.ring_tx();
         driver.post_descriptors(burst);
+        // What has been sent gives buffers back, for which descriptors may have waited.
         if burst > 0 || sent > 0 {
-            driver.ops.push(Op::Mark { mark: Mark::Ring, packet: queue as u32 });
+            driver.ops.push(Op::Mark { mark: Mark::Ring, packet: burst });
         }
         !driver.ops.is_empty()
     }
 
-    /// A program has reached a mark.
+    /// The queue pair of a core that serves packets.
+    pub(super) fn queue_of_core(&self, core: u16) -> u16 {
+        self.cores[core as usize].queue.expect("only a core with queues drives them")
+    }
+
+    /// A program has reached a mark; with a doorbell comes how much it brings, else the packet.
     pub(super) fn mark(&mut self, now: Ps, core: u16, mark: Mark, packet: u32) {
         match mark {
             Mark::Begin => {
@@ -240,12 +256,8 @@ impl Host {
                     self.packets.remove(packet);
                 }
             }
-            Mark::RingTx => self.ring_tx(now, packet as u16),
-            Mark::Ring => {
-                let queue = packet as u16;
-                self.ring_rx(now, queue);
-                self.ring_tx(now, queue);
-            }
+            Mark::RingTx => self.ring_tx(now, self.queue_of_core(core), packet),
+            Mark::Ring => self.ring_rx(now, self.queue_of_core(core), packet),
         }
     }
 }

@@ -9,7 +9,6 @@
 //! other.
 
 use std::collections::VecDeque;
-use std::mem::take;
 
 use super::reads::For;
 use super::timeline::Point;
@@ -65,15 +64,14 @@ impl Host {
         q.tx_unrung += 1;
     }
 
-    /// The driver rings for what it has posted since it last did.
-    pub(super) fn ring_tx(&mut self, now: Ps, queue: u16) {
+    /// The driver rings for so many packets that it has posted. Others behind them may have been posted since: their
+    /// doorbell is still behind their stores.
+    pub(super) fn ring_tx(&mut self, now: Ps, queue: u16, packets: u32) {
         let q = &mut self.queues[queue as usize];
-        let packets = take(&mut q.tx_unrung);
-        if packets > 0 {
-            q.tx_rung += packets;
-            let at = now + self.interconnect.latency();
-            self.events.push(at, Event::TransmitDoorbell { queue, packets });
-        }
+        q.tx_unrung -= packets;
+        q.tx_rung += packets;
+        let at = now + self.interconnect.latency();
+        self.events.push(at, Event::TransmitDoorbell { queue, packets });
     }
 
     /// The driver's doorbell for packets is at the NIC.
@@ -110,8 +108,9 @@ impl Host {
         loop {
             while let Some(&fetch) = self.reads.fetches.front() {
                 let requests = self.fetch_requests(fetch);
-                if self.reads.free_requests < requests {
-                    break;
+                if !self.can_read(0, requests) {
+                    // Nothing passes it, or it might never find as many as it needs.
+                    return;
                 }
                 self.reads.fetches.pop_front();
                 self.start_read(now, fetch, 0, requests);
@@ -191,6 +190,8 @@ impl Host {
 
     /// The completion of transmitted packets reaches the memory system.
     pub(super) fn complete_transmit(&mut self, now: Ps, core: u16, line: Line) {
+        let queue = self.queue_of_core(core);
+        self.queues[queue as usize].sent_reported();
         self.memory.io_write(now, line, LineKind::Descriptor, false);
         self.meters.io_lines += 1;
         self.wake(core);

@@ -139,19 +139,18 @@ impl Host {
         let DomainCounters { write_lines, write_tlps, .. } = &mut self.meters.domains;
         let (no_line, no_tlp) =
             (self.writes.free_line_credits < lines, self.writes.free_tlp_credits == 0);
+        for (pool, none) in [(&mut *write_lines, no_line), (&mut *write_tlps, no_tlp)] {
+            if none {
+                pool.starved.begin(now);
+            } else {
+                pool.starved.end(now);
+            }
+        }
         if no_line || no_tlp {
-            if no_line {
-                write_lines.starved.begin(now);
-            }
-            if no_tlp {
-                write_tlps.starved.begin(now);
-            }
             return false;
         }
         write_lines.used.enter(now, lines.into());
-        write_lines.starved.end(now);
         write_tlps.used.enter(now, 1);
-        write_tlps.starved.end(now);
         self.writes.free_line_credits -= lines;
         self.writes.free_tlp_credits -= 1;
         true

@@ -41,7 +41,9 @@ pub(crate) struct Queue {
     /// Whether its backlog has found no room in the NIC's SRAM, and waits for some.
     pub(crate) without_room: bool,
     pub(crate) pool: Pool,
-    /// Descriptors of the ring whose packet the core has taken and that are not posted again.
+    /// Descriptors of the ring whose packet the core has taken and whose doorbell has not left the core.
+    pub(crate) unrung: u32,
+    /// Those that were rung for and have no buffer, or are fewer than a batch.
     pub(crate) unposted: u32,
     /// Posted descriptors, the last ones, whose doorbell is not at the NIC yet.
     pub(crate) rung: u32,
@@ -74,8 +76,9 @@ pub(crate) struct Queue {
     /// Packets sent whose transmit descriptor the driver has not taken back yet, each with the
     /// receive buffer that it was sent from.
     pub(crate) sent: VecDeque<Option<Buffer>>,
-    /// How many of them, from the front, a completion reports.
+    /// How many of them, from the front, a completion reports, and of how many behind those it is on its way.
     completed: u32,
+    reporting: u32,
     tx_completion_batch: u32,
     post_batch: u32,
     pub(crate) rx_descriptors: u32,
@@ -141,6 +144,7 @@ impl Queue {
             tx_fetched: 0,
             sent: VecDeque::new(),
             completed: 0,
+            reporting: 0,
             tx_completion_batch: config.tx_completion_batch,
             post_batch: config.post_batch,
             rx_descriptors: config.rx_descriptors,
@@ -150,6 +154,7 @@ impl Queue {
             without_descriptor: 0,
             without_room: false,
             pool: region.pool(config, rank, stream),
+            unrung: 0,
             unposted: config.rx_descriptors,
             visible: VecDeque::new(),
             backlog: 0,
@@ -253,11 +258,17 @@ impl Queue {
     /// completion that it writes if the batch is full.
     pub(crate) fn packet_sent(&mut self, from: Option<Buffer>) -> Option<Line> {
         self.sent.push_back(from);
-        let unreported = self.sent.len() as u32 - self.completed;
+        let unreported = self.sent.len() as u32 - self.completed - self.reporting;
         (unreported == self.tx_completion_batch).then(|| {
-            self.completed += unreported;
+            self.reporting += unreported;
             self.tx_completions_nic.advance()
         })
+    }
+
+    /// The next completion of sent packets is in memory.
+    pub(crate) fn sent_reported(&mut self) {
+        self.reporting -= self.tx_completion_batch;
+        self.completed += self.tx_completion_batch;
     }
 
     /// The driver takes back the descriptors of all packets reported as sent, and with them the
