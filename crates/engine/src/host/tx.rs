@@ -202,7 +202,9 @@ impl Host {
 mod tests {
     use serde_json::json;
 
+    use crate::host::Host;
     use crate::testing::{forwarder, pcie_json, results};
+    use crate::time::Ps;
 
     #[test]
     fn writes_do_not_wait_for_a_doorbell_that_is_on_its_way() {
@@ -218,5 +220,43 @@ mod tests {
         };
         let (alone, often) = (latency_ns("0.2 Mpps"), latency_ns("4 Mpps"));
         assert!(often < 1.05 * alone, "{often:.0} and {alone:.0} ns");
+    }
+
+    #[test]
+    fn descriptors_are_taken_back_when_their_completion_is_in_memory() {
+        let scenario = forwarder(&[("/queues/tx_completion_batch", json!(2))]);
+        let mut host = Host::new(&scenario, None).unwrap();
+        let (now, q) = (Ps::ZERO, &mut host.queues[0]);
+        (0..4).for_each(|_| q.take_tx(now));
+        let reports = |line: Option<_>| line.is_some();
+        assert!([0, 1, 2, 3].map(|_| reports(q.packet_sent(None))) == [false, true, false, true]);
+        assert_eq!((q.reap(now), q.transmitting()), (0, 4));
+        q.sent_reported();
+        assert_eq!((q.reap(now), q.transmitting()), (1, 2));
+        q.sent_reported();
+        assert_eq!((q.reap(now), q.transmitting()), (1, 0));
+    }
+
+    /// Sixteen descriptors of 64 bytes take two of four read tags. Packets that are asked for by two leave one free.
+    #[test]
+    fn descriptor_fetches_of_several_requests_go_first() {
+        let waits = |tags: u32| {
+            let mut pcie = pcie_json();
+            (pcie["max_read_request"], pcie["non_posted_credits"]) = (json!("512 B"), json!(tags));
+            let r = results(&forwarder(&[
+                ("/machine/pcie", pcie),
+                ("/machine/nic/link", json!("20 Gbps")),
+                ("/machine/nic/descriptor_size", json!("64 B")),
+                ("/machine/nic/descriptor_batch", json!(16)),
+                ("/queues/tx_descriptors", json!(1024)),
+                ("/traffic/sizes/size", json!("512 B")),
+                ("/traffic/rate", json!("4 Mpps")),
+                ("/run/duration", json!("1 ms")),
+            ]));
+            let fetches = r.domains.iter().find(|d| d.domain == "rx-fetches").unwrap();
+            fetches.busy_ps as f64 / 1e3 / fetches.uses as f64
+        };
+        let (few, many) = (waits(4), waits(64));
+        assert!(few < 2.0 * many, "{few:.0} and {many:.0} ns a fetch");
     }
 }
