@@ -1,9 +1,12 @@
 //! The highest rate that keeps a service-level objective.
 //!
-//! Caches are warmed once, at half the scenario's rate, or below what the network link carries if that is
+//! Caches are warmed at half the scenario's rate, or below what the network link carries if that is
 //! less: what waits before a full link would come in every probe. Every probe continues from that snapshot,
-//! lets its rate settle, and measures: probes are independent of each other. The bracket of a rate
-//! that holds and one that fails is first found by steps of a quarter and then halved until it is
+//! lets its rate settle, and measures: probes are independent of each other. The first is at the rate of the
+//! warm-up. If it finds an overloaded server, rings are full in the snapshot and would be in every probe:
+//! the server is warmed anew, below what it completed.
+//!
+//! The bracket of a rate that holds and one that fails is first found by steps of a quarter and then halved until it is
 //! [`RESOLUTION_PERCENT`] wide. Coming from below matters: an overloaded server whose queues have
 //! once filled may stay slow at a rate that it would sustain otherwise, because packets that wait are
 //! evicted before they are read. Above the line rate of the network link there is nothing to try: a
@@ -33,9 +36,9 @@ const BEHIND_PERCENT: u64 = 2;
 /// more or less at each end makes 0.4 %.
 const LINK_SHARE: f64 = 0.995;
 
-/// Where the network link cannot carry half the scenario's rate, the search begins at this share of what
-/// it carries, percent: one step of a quarter below.
-const BELOW_LINK_PERCENT: f64 = 80.0;
+/// Where the network link or the server cannot carry half the scenario's rate, the search begins at this
+/// share of what it carries, percent: one step of a quarter below.
+const BELOW_PERCENT: f64 = 80.0;
 
 /// The lowest rate tried is the first divided by this,
 const LOWEST_DIVISOR: u64 = 32;
@@ -140,9 +143,9 @@ pub fn find_peak(
     let measured = measured(scenario)?;
     let countable = (u128::from(MIN_PACKETS) * PS_PER_S).div_ceil(measured.0.into()) as u64;
     let mut search = Search { scenario, measured, countable, watch, probes: Vec::new() };
-    let (host, first) = search.warm_below(&cold, rate)?;
+    let (host, first, outcome) = search.begin(&cold, rate)?;
     drop(cold);
-    let (good, bad) = search.bracket(&host, first)?;
+    let (good, bad) = search.bracket(&host, first, outcome)?;
     Ok(Peak {
         peak_mpps: good.probe.completed_mpps,
         fails_at_mpps: bad.as_ref().map(|bad| bad.probe.offered_mpps),
@@ -182,6 +185,11 @@ fn link_is_full(results: &Results) -> bool {
     wire.is_some_and(|wire| wire.busy_ps as f64 >= results.measured_ns * 1e3 * LINK_SHARE)
 }
 
+/// This share of what was carried, packets a second.
+fn below(mpps: f64) -> u64 {
+    (mpps * 1e6 * BELOW_PERCENT / 100.0) as u64
+}
+
 /// At this rate, with which the search would begin, a probe has too few packets.
 fn too_few(scenario: &Scenario, rate: Rate) -> PeakError {
     let enough = (u128::from(MIN_PACKETS) * PS_PER_S).div_ceil(rate.0.into()) as u64;
@@ -191,6 +199,19 @@ fn too_few(scenario: &Scenario, rate: Rate) -> PeakError {
         allowed: format!(
             "at least {enough}, in which {MIN_PACKETS} packets come at {rate}, with which the search begins"
         ),
+    }
+}
+
+impl Outcome {
+    /// Whether the rate fails at a server that does not do what comes, or is not done with what came before:
+    /// completions differ from arrivals, or a ring is full. Few drops by themselves, or a 99th percentile
+    /// above its limit, can be those of spikes.
+    fn overloaded(&self, descriptors: u32) -> bool {
+        let (r, p) = (&self.results, &self.results.packets);
+        let apart = p.completed.abs_diff(p.offered) * 100 > p.offered * BEHIND_PERCENT;
+        let half_a_ring = f64::from(descriptors) / 2.0 * r.measured_ns * 1e3;
+        let full = r.queues.iter().any(|q| q.rx_busy_ps as f64 > half_a_ring);
+        self.failed_by.is_some() && (apart || full)
     }
 }
 
@@ -228,11 +249,30 @@ impl Search<'_, '_> {
         if !link_is_full(&results) {
             return Ok((host, half.0));
         }
-        let below = Rate((results.packets.offered_mpps * 1e6 * BELOW_LINK_PERCENT / 100.0) as u64);
+        let below = Rate(below(results.packets.offered_mpps));
         if below.0 < self.countable {
             return Err(too_few(self.scenario, Rate(below.0.max(1))));
         }
         Ok((self.warm(cold, below)?, below.0))
+    }
+
+    /// The server warmed at a rate that does not overload it, that rate, and what it did to the objective.
+    fn begin(&mut self, cold: &Host, rate: Rate) -> Result<(Host, u64, Outcome), PeakError> {
+        let (mut host, mut first) = self.warm_below(cold, rate)?;
+        loop {
+            let outcome = self.probe(&host, Rate(first))?;
+            if !outcome.overloaded(self.scenario.queues.rx_descriptors) {
+                return Ok((host, first, outcome));
+            }
+            let next = below(outcome.probe.completed_mpps.min(outcome.probe.offered_mpps));
+            if next < self.countable {
+                return Err(self.unreachable(&outcome, Rate(first), true));
+            }
+            // From a snapshot of its own.
+            self.probes.clear();
+            first = next;
+            host = self.warm(cold, Rate(first))?;
+        }
     }
 
     /// The highest rate found that holds, and the lowest that fails, unless the link is full first.
@@ -240,13 +280,13 @@ impl Search<'_, '_> {
         &mut self,
         warm: &Host,
         first: u64,
+        mut outcome: Outcome,
     ) -> Result<(Outcome, Option<Outcome>), PeakError> {
         let lowest = self.countable.max(first / LOWEST_DIVISOR);
         let mut next = first;
         let mut good: Option<(u64, Outcome)> = None;
         let mut bad: Option<(u64, Outcome)> = None;
         loop {
-            let outcome = self.probe(warm, Rate(next))?;
             let full = link_is_full(&outcome.results);
             if outcome.failed_by.is_none() {
                 good = Some((next, outcome));
@@ -255,7 +295,7 @@ impl Search<'_, '_> {
                 }
             } else {
                 if full {
-                    // What came is what the link carries.
+                    // If it is full on the way in, what came is what it carries.
                     let floor = good.as_ref().map_or(1, |(g, _)| g + 1);
                     next = next.min((outcome.probe.offered_mpps * 1e6) as u64).max(floor);
                 }
@@ -278,6 +318,7 @@ impl Search<'_, '_> {
                 }
                 (None, None) => unreachable!("a probe holds or fails"),
             };
+            outcome = self.probe(warm, Rate(next))?;
         }
         let Some((_, good)) = good else { unreachable!("the search ends with a rate that holds") };
         Ok((good, bad.map(|(_, bad)| bad)))

@@ -113,3 +113,43 @@ fn a_time_as_objective_takes_the_place_of_service_times() {
     let at_peak = |p: &&Probe| p.completed_mpps == found.peak_mpps;
     assert!(found.probes.iter().find(at_peak).is_some_and(|p| p.p99_ns <= 3000.0));
 }
+
+#[test]
+fn a_rate_whose_half_overloads_the_server_finds_the_same_peak() {
+    let at = |rate: &str| {
+        // Rings that take longer to drain than a probe settles.
+        let rings =
+            [("/queues/rx_descriptors", json!(1024)), ("/queues/pool_buffers", json!(1024))];
+        let times = [("/run/warmup", json!("500 us")), ("/traffic/rate", json!(rate))];
+        let found = peak(&[rings, times].concat()).unwrap();
+        assert!(found.probes[0].holds, "{rate}: {:?}", found.probes);
+        found.peak_mpps
+    };
+    let below = at("4 Mpps");
+    // Half is just above the peak, and far above it. What is found differs by up to 5 % with the warm-up.
+    for rate in ["17500 kpps", "40 Mpps"] {
+        let found = at(rate);
+        assert!((found / below - 1.0).abs() < 0.1, "{rate}: {found}, from below {below}");
+    }
+}
+
+#[test]
+fn a_link_that_answers_fill_is_not_full_of_them_at_first() {
+    // 1064 bytes on the wire bear 1 KiB and a header of 16: 117 481 answers a second fill 1 Gbps, and the
+    // requests less than a quarter of it.
+    let app = json!({ "kind": "kvs", "item": "1 KiB", "network_header": "16 B", "gets": "100 %",
+                      "requests": "drawn", "buckets": 1024, "log": "1 MiB", "keys": 32 });
+    let cores = json!({ "first": 0, "count": 2 });
+    let found = peak(&[
+        ("/machine/nic/link", json!("1 Gbps")),
+        ("/traffic/rate", json!("800 kpps")),
+        ("/queues/buffer_size", json!("2 KiB")),
+        ("/tenants", json!([{ "name": "kvs", "cores": cores, "app": app }])),
+        ("/run/duration", json!("20 ms")),
+        ("/run/warmup", json!("5 ms")),
+    ])
+    .unwrap();
+    assert!(found.probes[0].holds, "{:?}", found.probes);
+    // What the transmit rings take in a probe comes on top.
+    assert!((0.11..1.02 * 0.117_481).contains(&found.peak_mpps), "{}", found.peak_mpps);
+}
