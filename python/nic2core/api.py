@@ -236,7 +236,8 @@ def run(
     warn_of_keys_without_effect([prepared])
     with of_run(watch, "simulating") as followed:
         result = run_prepared(prepared, label, followed)
-    return _warned(result)
+    warn_of_doubts([result])
+    return result
 
 
 def record(
@@ -254,7 +255,9 @@ def record(
         data, timeline = engine.record(
             prepared.text, recording or Recording(), followed, prepared.origins
         )
-    return _warned(_result(prepared, data, label)), timeline
+    result = _result(prepared, data, label)
+    warn_of_doubts([result])
+    return result, timeline
 
 
 def find_peak(
@@ -272,18 +275,21 @@ def find_peak(
     warn_of_keys_without_effect([prepared], peak=True)
     with of_run(watch, "searching for the peak") as followed:
         result = peak_prepared(prepared, label, followed)
-    return _warned(result)
+    warn_of_doubts([result])
+    return result
 
 
 class DoubtfulNumbers(UserWarning):
     """The numbers of a run mean less than they seem to; `doubts(result)` lists why."""
 
 
-def _warned(result: Result) -> Result:
-    """The same result, with its warnings given."""
-    for doubt in doubts(result):
-        warnings.warn(doubt.removeprefix("Warning: "), DoubtfulNumbers, stacklevel=3)
-    return result
+def warn_of_doubts(results: Sequence[Result]) -> None:
+    """Tell the user what makes the numbers doubtful, of several runs with their names."""
+    for result in results:
+        name = f"{result.label}: " if len(results) > 1 else ""
+        for doubt in doubts(result):
+            text = f"{name}{doubt.removeprefix('Warning: ')}"
+            warnings.warn(text, DoubtfulNumbers, stacklevel=3)
 
 
 def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nic2core.explain.quantity import nanoseconds
 from nic2core.warmup import short_warmup
-from nic2core.words import behind_p99, three, time
+from nic2core.words import three, time
 
 if TYPE_CHECKING:
     from nic2core.record import Record
@@ -20,8 +20,10 @@ WIRE_OVERHEAD = 24
 """Bytes of preamble, start of frame, FCS and gap, beside the frame as it lies in memory."""
 
 ENOUGH_PACKETS = 10_000
-"""Of a peak's run: a hundred of them lie above the 99th percentile."""
+"""Of a peak's run: a hundred of them lie above the 99th percentile, by which it is found."""
 
+FEW_PACKETS = 1000
+"""Of any other run: ten of them lie above the 99th percentile."""
 
 SAMPLES = 30
 """Of a time series, from which on its thirds are means worth comparing."""
@@ -171,18 +173,22 @@ def _unmarked(result: Record) -> str:
 
 
 def _few_packets(result: Record) -> str:
-    """A warning if the 99th percentile of a peak rests on few packets."""
-    if result.peak is None:
+    """A warning if the 99th percentile rests on few packets."""
+    spread = result.total_latency
+    if spread is None or spread.count == 0:
         return ""
-    packets = behind_p99(result.peak)
-    if packets >= ENOUGH_PACKETS:
+    packets = spread.count
+    whose, moves, enough = "the", "it", FEW_PACKETS
+    if result.peak is not None:
+        whose, moves = "the peak's", "it, and the peak, by more than the search's 2 %"
+        enough = ENOUGH_PACKETS
+    if packets >= enough:
         return ""
-    enough_ns = result.data.measured_ns * ENOUGH_PACKETS / packets
+    enough_ns = result.data.measured_ns * enough / packets
     return (
-        f"Warning: the peak's 99th percentile is of {packets:,} packets, of which only "
-        f"{packets // 100} are above it: another seed may move it, and the peak, by more than the "
-        f"search's 2 %. Set run.duration to {ceil(enough_ns / 1e5) / 10:g} ms or more, for "
-        f"{ENOUGH_PACKETS:,}."
+        f"Warning: {whose} 99th percentile is of {packets:,} packets, of which only "
+        f"{packets // 100} are above it: another seed may move {moves}. Set run.duration to "
+        f"{ceil(enough_ns / 1e5) / 10:g} ms or more, for {enough:,}."
     )
 
 

@@ -159,9 +159,11 @@ def sweep(
     prepared = [api.prepare(source, {**(overrides or {}), **s}) for s in settings]
     api.warn_of_keys_without_effect(prepared, peak=peak)
     names = name_cases([p.scenario for p in prepared], settings)
-    return run_all(
+    done = run_all(
         prepared, names, jobs=jobs, peak=peak, progress=progress, skip_refused=skip_refused
     )
+    api.warn_of_doubts(done.results)
+    return done
 
 
 def run_all(

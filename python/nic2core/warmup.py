@@ -20,7 +20,7 @@ Of large rings, until the cores have asked for as much as fills the LLC so often
 more. What the NIC writes turns over the I/O ways alone, so that a header which a core has read may
 lie in the other ways for a whole turn. Of the data of a memory benchmark as many: of random
 accesses, three to a line leave 5 % of the lines out. One that goes through its data in order needs
-a single turn.
+a single turn. Of a forwarder's table, of which each packet draws a rule, likewise.
 """
 
 SETTLE = 0.5
@@ -38,7 +38,7 @@ def short_warmup(result: Record) -> str:
 
 
 def _of_packets(result: Record) -> str:
-    """A warning if the warm-up turned the receive rings too few times."""
+    """A warning if the warm-up turned the receive rings, or the rules, too few times."""
     queues, packets = result.scenario["queues"], result.data.packets
     cores = len(result.data.queues)
     if packets.completed_mpps == 0 or cores == 0:
@@ -49,7 +49,8 @@ def _of_packets(result: Record) -> str:
     requests = result.data.core_time.llc_hits + result.data.core_time.llc_misses
     asked = LINE_BYTES * requests / packets.completed
     llc = size_bytes(result.scenario["machine"]["llc"]["size"])
-    wanted = WARM_TURNS * (min(turn, ceil(llc / asked)) if asked > 0 else turn)
+    turn = min(turn, ceil(llc / asked)) if asked > 0 else turn
+    wanted = WARM_TURNS * max(turn, _rules_turn(result))
     before = packets.completed_before
     if before >= wanted:
         return ""
@@ -64,6 +65,22 @@ def _of_packets(result: Record) -> str:
         f"{before} packets completed in it, and the caches keep filling until about {wanted} have",
         (wanted - settled) / per_ns,
     )
+
+
+def _rules_turn(result: Record) -> int:
+    """The packets until the forwarders have drawn as many as there are rules, or as caches hold."""
+    machine, queues = result.scenario["machine"], result.data.queues
+    turn = 0
+    for tenant in result.scenario["tenants"]:
+        app, cores = tenant["app"], tenant["cores"]
+        own = range(cores["first"], cores["first"] + cores["count"])
+        drawn = sum(queue.received for queue in queues if queue.core in own)
+        if app["kind"] != "l3fwd" or drawn == 0:
+            continue
+        rules = int(app["rules"]) * (len(own) if app.get("tables") == "per-core" else 1)
+        rules = min(rules, int(_caches(machine, len(own)) / LINE_BYTES))
+        turn = max(turn, ceil(rules * sum(queue.received for queue in queues) / drawn))
+    return turn
 
 
 def _of_benchmarks(result: Record) -> str:
@@ -92,7 +109,7 @@ def _fills(
 ) -> tuple[float, float]:
     """The bytes that a memory benchmark touches until the caches are full, and those of a ns."""
     app, cores = asked["app"], asked["cores"]["count"]
-    caches = size_bytes(machine["llc"]["size"]) + cores * size_bytes(machine["l2"]["size"])
+    caches = _caches(machine, cores)
     per_ns = tenant.progress_mps / 1e3
     if app["kind"] == "stream":
         return min(3 * cores * size_bytes(app["array"]), caches), per_ns
@@ -100,6 +117,11 @@ def _fills(
     if app["pattern"] == "sequential":
         return data, per_ns * WORD_BYTES
     return WARM_TURNS * data, per_ns * LINE_BYTES
+
+
+def _caches(machine: dict[str, Any], cores: int) -> float:
+    """The bytes that the LLC and the L2s of so many cores hold."""
+    return size_bytes(machine["llc"]["size"]) + cores * size_bytes(machine["l2"]["size"])
 
 
 def _warning(warmup_ns: float, why: str, enough_ns: float) -> str:

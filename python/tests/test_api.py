@@ -87,6 +87,17 @@ def test_a_full_link_brings_a_warning() -> None:
     assert not any("link" in str(warning.message) for warning in others)
 
 
+def test_each_run_of_a_sweep_brings_its_warnings() -> None:
+    short = {"run.warmup": "0.1 ms", "run.duration": "0.1 ms"}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", DoubtfulNumbers)
+        nic2core.sweep("explain-link", {"traffic.rate": ["5 Mpps", "2 Mpps"]}, overrides=short)
+    link = [str(w.message) for w in said if "link of 25 Gbps" in str(w.message)]
+    assert [text.partition(": ")[0] for text in link] == ["rate=5 Mpps"]
+    # Where it was called, not inside of nic2core.
+    assert {w.filename for w in said} == {__file__}
+
+
 def test_a_replay_whose_packets_come_in_other_sizes_brings_a_warning() -> None:
     drawn = {"tenants.0.app.requests": "drawn", "run.warmup": "10 us", "run.duration": "100 us"}
     with pytest.warns(DoubtfulNumbers, match=r"would be 100 Gbps.* drawn requests, 1\d\d Gbps"):

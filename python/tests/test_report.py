@@ -390,12 +390,13 @@ def test_labels_that_are_taken_are_not_given_again(ddio: Result) -> None:
     assert [r.label for r in _told_apart(runs)] == ["a (2)", "a (3)", "a (1)"]
 
 
-def test_the_foot_names_the_seed_of_every_run(ddio: Result) -> None:
+def test_the_foot_names_the_seed_of_every_run_and_what_was_measured(ddio: Result) -> None:
     other = replace(ddio, data=ddio.data.model_copy(update={"seed": 7}))
     assert f"· seed {ddio.data.seed} ·" in report_html([ddio])
     page = report_html([ddio, other])
     assert f"· seeds {ddio.data.seed}, 7 ·" in page
     assert f"{2 * ddio.data.line_accesses:,} cache-line accesses simulated" in page
+    assert f"{2 * ddio.data.packets.completed:,} packets completed in it" in page
 
 
 def test_a_report_of_nothing_is_refused(tmp_path: Path) -> None:

@@ -92,17 +92,20 @@ def test_the_warm_up_of_a_peak_is_judged_by_what_it_completed(calm: Result) -> N
     assert "Set run.warmup to 3.6 ms or more" in short_warmup(none)
 
 
+def of_packets(result: Result, count: int) -> Result:
+    """The same run with so many packets behind its latencies."""
+    latency = [
+        s.model_copy(update={"distribution": s.distribution.model_copy(update={"count": count})})
+        for s in result.data.latency
+    ]
+    return replace(result, data=result.data.model_copy(update={"latency": latency}))
+
+
 def test_a_peak_whose_p99_rests_on_few_packets_is_warned_of(
     calm: Result, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for count, warned in ((10_000, False), (2_500, True)):
-        latency = [
-            s.model_copy(
-                update={"distribution": s.distribution.model_copy(update={"count": count})}
-            )
-            for s in calm.data.latency
-        ]
-        data = calm.data.model_copy(update={"latency": latency})
+        data = of_packets(calm, count).data
         peak = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=data)
         terminal.show_result(replace(calm, data=data, peak=peak))
         shown = capsys.readouterr()
@@ -114,6 +117,20 @@ def test_a_peak_whose_p99_rests_on_few_packets_is_warned_of(
         # A run at a rate that was set is no search.
         terminal.show_result(replace(calm, data=data))
         assert "99th percentile is of" not in capsys.readouterr().err
+
+
+def test_a_p99_of_a_handful_of_packets_is_warned_of(
+    calm: Result, packetless: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for count, warned in ((1_000, False), (200, True)):
+        terminal.show_result(of_packets(calm, count))
+        said = " ".join(capsys.readouterr().err.split())
+        assert ("the 99th percentile is of 200 packets, of which only 2 are" in said) == warned
+        # Five times the 5 ms.
+        assert ("Set run.duration to 25 ms or more, for 1,000." in said) == warned
+    for none in (packetless, of_packets(calm, 0)):
+        terminal.show_result(none)
+        assert "99th percentile" not in capsys.readouterr().err
 
 
 def test_a_large_ring_turns_until_the_cores_have_filled_the_llc(ddio: Result) -> None:
@@ -132,6 +149,30 @@ def test_a_large_ring_turns_until_the_cores_have_filled_the_llc(ddio: Result) ->
     headers = replace(cold, data=cold.data.model_copy(update={"core_time": time}))
     assert "until about 294912 have" in asked(headers, pool="ring", pool_buffers=4096)
     assert "until about 1769472 have" in asked(headers, pool="ring", pool_buffers=65_535)
+
+
+def test_rules_that_are_drawn_one_a_packet_are_drawn_three_times(ddio: Result) -> None:
+    cold = with_warmup(ddio, completed_before=0)
+    tenant, queues = ddio.scenario["tenants"][0], ddio.data.queues
+    assert [q.core for q in queues] == list(range(24))
+
+    def asked(rules: int, cores: int = 24, **app: str) -> str:
+        forwarder = tenant | {
+            "app": {"kind": "l3fwd", "rules": rules} | app, "cores": {"first": 0, "count": cores},
+        }  # fmt: skip
+        scenario = ddio.scenario | {"tenants": [forwarder]}
+        return short_warmup(replace(cold, scenario=scenario))
+
+    # Three turns of the rings are 73,728 packets.
+    assert "until about 73728 have" in asked(16_000)
+    assert "until about 96000 have" in asked(32_000)
+    assert "until about 1152000 have" in asked(16_000, tables="per-core")
+    # All that 36 MiB of LLC and 24 L2s of 1.25 MiB hold.
+    assert "until about 3244032 have" in asked(16_000_000)
+    # The packets of others draw none.
+    drawn = sum(q.received for q in queues[:6]) / sum(q.received for q in queues)
+    wanted = int(asked(32_000, cores=6).split("until about ")[1].split()[0])
+    assert wanted == pytest.approx(96_000 / drawn, abs=3)
 
 
 @pytest.mark.parametrize(

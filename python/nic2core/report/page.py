@@ -235,6 +235,7 @@ def _made(results: Sequence[Record]) -> dict[str, str]:
         "versions": ", ".join(dict.fromkeys(d.engine_version for d in data)),
         "seeds": f"seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)}",
         "times": ", ".join(dict.fromkeys(words.time(d.measured_ns) for d in data)),
+        "packets": f"{sum(d.packets.completed for d in data):,}",
         "accesses": f"{sum(d.line_accesses for d in data):,}",
     }
 
