@@ -8,7 +8,7 @@ from nic2core import senders
 from nic2core.explain.use import work
 from nic2core.headline import dma_write_hits, headline
 from nic2core.verdict import limit, limiter
-from nic2core.words import CAUSES, OF_PACKETS, percent, three
+from nic2core.words import CAUSES, OF_PACKETS, percent, three, time
 
 if TYPE_CHECKING:
     from nic2core.record import Record
@@ -18,9 +18,18 @@ if TYPE_CHECKING:
 UNCHANGED = "nothing by as much as a percent"
 """Said where there are no differences."""
 
+DROPS_FELT = 0.01
+"""Difference of the shares of dropped packets from which on it comes before all else."""
+
+LATENCY_FELT = 0.1
+"""Change of the p99 from which on it does."""
+
 
 def summary(base: Record, other: Record) -> str:
-    """The comparison of two runs in one sentence."""
+    """The comparison of two runs in one sentence: first what users feel, then what is done."""
+    felt = "".join(
+        f"{change}, " for change in (_drops_felt(base, other), _p99_felt(base, other)) if change
+    )
     (before, what), (after, same) = work(base.data), work(other.data)
     traffic = base.data.memory.bandwidth_gbytes_per_s, other.data.memory.bandwidth_gbytes_per_s
     less = _more(*traffic, "less", "memory traffic")
@@ -29,9 +38,28 @@ def summary(base: Record, other: Record) -> str:
     if limiters[0] == limiters[1]:
         end = f"the limit of both is {limiters[0]}"
     if what != same:
-        return f"{other.label} causes {less}; {end}."
+        return f"{other.label} {felt}causes {less}; {end}."
     more = _more(before, after, "fewer", "requests" if what == "packets" else what)
-    return f"{other.label} completes {more} and causes {less}; {end}."
+    return f"{other.label} {felt}completes {more} and causes {less}; {end}."
+
+
+def _drops_felt(base: Record, other: Record) -> str:
+    """The drops, where they differ much."""
+    before, after = base.data.packets.drop_share, other.data.packets.drop_share
+    if abs(after - before) < DROPS_FELT:
+        return ""
+    return f"drops {percent(after)} of the packets instead of {percent(before)}"
+
+
+def _p99_felt(base: Record, other: Record) -> str:
+    """The p99 of what the users of both wait for, round trips or latency, where it changes much."""
+    what = "round trip" if base.data.transport and other.data.transport else "latency"
+    before, after = (
+        senders.p99_ns(r.data, "rtt") if what == "round trip" else r.p99_ns for r in (base, other)
+    )
+    if not before or not after or abs(after / before - 1) <= LATENCY_FELT:
+        return ""
+    return f"has a p99 {what} of {time(after)} instead of {time(before)}"
 
 
 def _more(before: float, after: float, fewer: str, what: str) -> str:

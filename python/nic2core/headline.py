@@ -65,9 +65,8 @@ def _senders(result: Record) -> Iterator[Number]:
     yield _number("goodput", transport.goodput_gbps, "Gbit/s")
     again = words.percent(senders.sent_again(transport))
     yield Number("sent again", again.removesuffix(" %"), "%")
-    if transport.duplicates > 0:
-        needless = senders.share(transport.duplicates, transport)
-        yield Number("sent again needlessly", words.percent(needless).removesuffix(" %"), "%")
+    needless = senders.share(transport.duplicates, transport)
+    yield Number("sent again needlessly", words.percent(needless).removesuffix(" %"), "%")
     yield Number("window", three(transport.mean_window), "packets")
     for delay, name in (("rtt", "p99 round trip"), ("read_latency", "p99 whole read")):
         ns = senders.p99_ns(result.data, delay)
@@ -83,7 +82,7 @@ def _packets(result: Record) -> Iterator[Number]:
     yield _number("completed", packets.completed_mpps, "Mpps")
     yield Number("network", three(packets.completed_gbps), "Gbit/s")
     yield Number("offered", three(packets.offered_mpps), "Mpps")
-    if transport is not None and transport.dropped_switch > 0:
+    if transport is not None:
         share = senders.share(transport.dropped_switch, transport)
         yield Number("dropped by the switch", words.percent(share).removesuffix(" %"), "%")
     yield Number("dropped", words.percent(packets.drop_share).removesuffix(" %"), "%")

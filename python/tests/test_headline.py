@@ -17,6 +17,7 @@ from nic2core.verdict import verdict
 
 if TYPE_CHECKING:
     from nic2core import Result
+    from nic2core.results_model import Distribution
 
 SHORT = {"run.warmup": "100 us", "run.duration": "100 us"}
 OF_PACKETS = {"completed", "network", "offered", "dropped", "p50 latency", "p99 latency",
@@ -112,6 +113,53 @@ def test_a_small_rate_is_not_none(rate: str) -> None:
     shown = values(api.run("explain-memory", {"traffic.rate": rate, "run.warmup": "100 us"}))
     assert 0 < float(shown["completed"]) < 0.2
     assert len(shown["completed"].replace(".", "").lstrip("0")) == 3
+
+
+def test_what_is_none_of_closed_loop_senders_is_nought(closed_loop: Result, ddio: Result) -> None:
+    rows = {number.name: shown for number, shown in side_by_side([closed_loop, ddio])}
+    for name in ("dropped by the switch", "sent again needlessly"):
+        assert rows[name] == ["0", "-"]
+
+
+def with_drops(result: Result, share: float) -> Result:
+    packets = result.data.packets.model_copy(update={"drop_share": share})
+    return replace(result, data=result.data.model_copy(update={"packets": packets}))
+
+
+def with_tail(result: Result, factor: float) -> Result:
+    """The same run with a p99 of the latency, and of the round trip, so many times as long."""
+
+    def longer(spread: Distribution) -> Distribution:
+        percentiles = [(p, ns * factor if p == 99.0 else ns) for p, ns in spread.percentiles_ns]
+        return spread.model_copy(update={"percentiles_ns": percentiles})
+
+    latency = [
+        s.model_copy(update={"distribution": longer(s.distribution)}) for s in result.data.latency
+    ]
+    update: dict[str, Any] = {"latency": latency}
+    if result.data.transport is not None:
+        rtt = longer(result.data.transport.rtt)
+        update["transport"] = result.data.transport.model_copy(update={"rtt": rtt})
+    return replace(result, data=result.data.model_copy(update=update), label="other")
+
+
+def test_a_comparison_begins_with_what_users_feel(calm: Result, closed_loop: Result) -> None:
+    alike = "completes as many requests and causes as much memory traffic; "
+    assert summary(calm, with_tail(calm, 1.05)).startswith(f"other {alike}")
+    p99 = calm.p99_ns
+    assert p99 is not None
+    times = f"{words.time(2 * p99)} instead of {words.time(p99)}"
+    assert summary(calm, with_tail(calm, 2)).startswith(
+        f"other has a p99 latency of {times}, {alike}"
+    )
+    assert summary(with_tail(calm, 2), with_tail(calm, 1)).startswith("other has a p99 latency of")
+    # A round trip is what users of closed-loop senders wait for, where both runs have it.
+    said = summary(closed_loop, with_tail(closed_loop, 2))
+    assert "other has a p99 round trip of 280 µs instead of 140 µs, completes" in said
+    assert "p99 latency" in summary(closed_loop, with_tail(calm, 9))
+    for share, told in ((0.02, True), (0.009, False)):
+        said = summary(calm, with_drops(with_tail(calm, 1), share))
+        assert said.startswith("other drops 2.00 % of the packets instead of 0 %, ") == told
 
 
 def test_the_switch_drops_what_was_sent_before_the_measured_time(closed_loop: Result) -> None:
