@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from decimal import Decimal
 from math import inf, isnan
@@ -481,11 +482,35 @@ def test_a_narrow_terminal_cuts_nothing(
             for use in result.model.used}  # fmt: skip
     for use in result.model.used:
         held = f"{use.credits:,} {words.what_for(use)}"
+        if use.name == "io-ways":
+            held = "of writes leak"
         assert any(held in line for line in rows[use.name]), use.name
     for help_ in helps:
         name = help_.change.domain
         cells = (help_.change.what, "+12 %" if help_.refused is None else "not possible")
         assert any(all(c in line for c in cells) for line in rows[name]), name
+
+
+def test_a_narrow_terminal_breaks_words_before_names_and_numbers(
+    ddio: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(show, "mark", lambda _: "next")
+    monkeypatch.setattr(Model, "cause", "io-credits")
+    # The longest that there are, of each column.
+    used = [replace(u, credits=1024, occupancy=1e6, latency_ns=4666.0, own_ns=3812.0)
+            for u in ddio.model.used]  # fmt: skip
+    result = replace(ddio)
+    monkeypatch.setitem(result.__dict__, "model", replace(ddio.model, used=used))
+    for columns, broken in ((80, False), (60, True)):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        show.show(result, result.helps)
+        shown = capsys.readouterr().out.partition("domain ")[2].partition("change")[0]
+        assert max(map(len, shown.splitlines())) <= columns
+        for whole in ("I/O write credits ◀ next", "receive descriptors", "3.81 µs of 4.67 µs"):
+            assert (whole in shown) != broken, whole
+        # Nothing is cut; the I/O ways show what leaks of them.
+        assert shown.count("1,000,000") == shown.count("1,024") == len(used) - 1
+        assert len(re.findall(r"85\.9 %  of writes", shown)) == 1
 
 
 def test_json_says_the_same(ddio: Result, tmp_path: Path,

@@ -33,6 +33,9 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     # The width that it wants: asked about the terminal's own, Rich would shrink it to that.
     wanted = console.measure(whole, options=console.options.update(max_width=999)).maximum
     for table in [whole] if wanted <= console.width else _parts(result, helps):
+        if console.width < NARROWEST:
+            for column in table.columns:
+                column.no_wrap = False
         console.print(table)
     rate, what = work(result.data)
     console.print(
@@ -126,17 +129,24 @@ Head = tuple[str, Literal["left", "right"]]
 """The head of a column, and the side on which its cells stand."""
 
 
+GIVE_WAY = ("of", "change")
+"""Columns of words, which are broken where the terminal is too narrow for all."""
+
+NARROWEST = 80
+"""Cells of a terminal in which the other columns have room. In less they would be cut."""
+
+
 def _table(heads: Sequence[Head]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for head, side in heads:
-        table.add_column(head, justify=side, overflow="fold")
+        table.add_column(head, justify=side, overflow="fold", no_wrap=head not in GIVE_WAY)
     return table
 
 
 def _domain_heads(result: Result, *, wide: bool) -> list[Head]:
     heads: list[Head] = [("domain", "left"), ("in use", "right"), ("of", "left")]
     if not wide:
-        return [*heads, ("held for", "right"), ("allows M/s", "right")]
+        return [*heads, ("held for", "right"), ("allows\nM/s", "right")]
     uses = f"uses/{one(work(result.data)[1])}"
     return [*heads, ("", "left"), ("held for", "right"), (uses, "right"), ("allows M/s", "right")]
 
@@ -145,12 +155,16 @@ def _domain_cells(result: Result, use: Use, *, wide: bool) -> list[Text | str]:
     name = words.stage(use.name)
     if use.name == result.model.cause and mark(result):
         name += f" ◀ {mark(result)}"
-    of = f"{use.credits:,} {words.what_for(use)}"
-    cells: list[Text | str] = [name, words.three(use.occupancy), of, words.held(use)]
+    load = next(stage.load for stage in result.stages if stage.stage == use.name)
+    in_use, of = words.three(use.occupancy), f"{use.credits:,} {words.what_for(use)}"
+    if use.name == "io-ways":
+        # They are always full, which says nothing: what leaks of them does.
+        in_use, of = words.percent(load), "of writes leak"
+    cells: list[Text | str] = [name, in_use, of, words.held(use)]
     if wide:
-        full, rest = divmod(round(use.load * BAR * 2), 2)
+        full, rest = divmod(round(load * BAR * 2), 2)
         bar = ("█" * full + "▌" * rest).ljust(BAR)
-        cells.insert(3, Text(bar, style=words.severity(use.load).terminal))
+        cells.insert(3, Text(bar, style=words.severity(load).terminal))
         cells.append(words.three(use.uses_per_work))
     return [*cells, words.allowed(result.model, use)]
 
