@@ -90,6 +90,7 @@ def pairs(results: Sequence[Record]) -> list[tuple[Record, Record]]:
     """Which run is compared with which: the first with all others, or of several keys by one.
 
     That is the first key that is no number, else the first: the others are the same in each pair.
+    What each of the others does is told by the runs in which it alone differs from the first run.
     """
     keys = varied(results)
     if len(keys) < 2:
@@ -103,4 +104,12 @@ def pairs(results: Sequence[Record]) -> list[tuple[Record, Record]]:
         base = first.setdefault(rest, result)
         if base is not result:
             found.append((base, result))
+    start = results[0]
+    for key in keys:
+        if key != compared:
+            found += [(start, r) for r in results if _differ_in(start, r, keys) == [key]]
     return found
+
+
+def _differ_in(one: Record, other: Record, keys: Sequence[str]) -> list[str]:
+    return [key for key in keys if one.settings[key] != other.settings[key]]

@@ -143,6 +143,8 @@ def test_of_several_keys_runs_are_compared_that_differ_in_one() -> None:
         [(1, "ddio"), (1, "ideal-ddio")],
         [(2, "ddio"), (2, "dma")],
         [(2, "ddio"), (2, "ideal-ddio")],
+        # And what the other key does, once.
+        [(1, "ddio"), (2, "ddio")],
     ]
     one = sweep("any.toml", policies).results
     assert rows.pairs(one) == [(one[0], one[1]), (one[0], one[2])]
@@ -153,7 +155,11 @@ def test_runs_are_compared_by_what_is_no_number_also_where_both_came_as_text() -
     vary = {"run.seed": ["1", "2"], "placement.sweeper": ["false", "true"]}
     pairs = rows.pairs(sweep("any.toml", vary).results)
     told = [[tuple(r.settings.values()) for r in pair] for pair in pairs]
-    assert told == [[("1", "false"), ("1", "true")], [("2", "false"), ("2", "true")]]
+    assert told == [
+        [("1", "false"), ("1", "true")],
+        [("2", "false"), ("2", "true")],
+        [("1", "false"), ("2", "false")],
+    ]
 
 
 @pytest.mark.usefixtures("fake_engine")
