@@ -25,7 +25,7 @@ BAR_GAP = 0.5
 OTHER_CAUSES = "descriptors and other small causes"
 """Of memory traffic: those without a colour of their own."""
 
-UNITS = {"us": "µs"}
+UNITS = {"us": "µs", "Gbps": "Gbit/s"}
 """Units of the time series as people write them."""
 
 PANEL_TITLES = {
@@ -45,11 +45,25 @@ PANEL_TITLES = {
 }
 """Panels of the time series, top to bottom; `offered` is drawn with `completed`."""
 
+COLUMNS = {
+    "rate_mps": "completed, M/s",
+    "goodput_gbps": "goodput, Gbit/s",
+    "p99_ns": "p99 of the latency, ns",
+    "p99_rtt_ns": "p99 of the round trip, ns",
+    "p99_read_ns": "p99 of a whole read, ns",
+    "drop_share": "share of packets dropped",
+    "memory_gbytes_per_s": "memory traffic, GB/s",
+}
+"""Columns of a sweep's table that a comparison draws, as they are called there."""
+
 ONE_WINDOW = "window-"
 """With the number of its sender: the window of a connection that is watched."""
 
 SAWTEETH = {"window", "host-delay", "nic-sram"}
-"""Panels whose axis does not begin at zero: what a control moves them by is small beside them."""
+"""Panels whose axis need not begin at zero: what a control moves them by may be small."""
+
+CUT = 0.5
+"""Share of such a panel that would stay empty below its lines, from which on the axis is cut."""
 
 LEGEND_ROW = 19
 """Pixels of a row of a legend."""
@@ -82,7 +96,7 @@ def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.F
     return _style(figure, height=190 + 60 * len(results), bars=True)
 
 
-def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "") -> go.Figure:
+def over(table: pl.DataFrame, keys: Sequence[str], column: str) -> go.Figure:
     """A column of a sweep over its first key: a line for each combination of the other keys."""
     first, rest = keys[0], list(keys[1:])
     unit, places = rows.quantities(table[first].to_list())
@@ -102,8 +116,42 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "")
             line={"color": palette.run(number), "width": 2.5},
         )
     figure.update_xaxes(title=f"{first}, {unit}" if unit else first)
-    figure.update_yaxes(title=title or column, rangemode="tozero")
+    figure.update_yaxes(title=COLUMNS.get(column, column), rangemode="tozero")
     return _style(figure, legend=bool(rest))
+
+
+def peak_search(results: Sequence[Record]) -> go.Figure:
+    """The p99 at every rate that the searches of peaks tried, and what it is held against."""
+    figure = go.Figure()
+    for number, result in enumerate(results):
+        if result.peak is None:
+            continue
+        probes = sorted(result.peak.probes, key=lambda probe: probe.offered_mpps)
+        rates = [probe.offered_mpps for probe in probes]
+        colour = palette.run(number)
+        figure.add_scatter(
+            name=result.label,
+            x=rates,
+            y=[probe.p99_ns / 1e3 for probe in probes],
+            mode="lines+markers",
+            line={"color": colour, "width": 2.5},
+            marker={"size": 9, "symbol": ["circle" if p.holds else "x" for p in probes]},
+            customdata=[f"{words.percent(p.drop_share)} dropped" for p in probes],
+            hovertemplate="%{x:,.3~r} Mpps offered: p99 %{y:,.3~r} µs, %{customdata}"
+            "<extra></extra>",
+        )
+        figure.add_scatter(
+            x=rates,
+            y=[probe.p99_limit_ns / 1e3 for probe in probes],
+            mode="lines",
+            showlegend=False,
+            line={"color": colour, "width": 1.2, "dash": "dot"},
+            hovertemplate="objective %{y:,.3~r} µs<extra></extra>",
+        )
+    figure.update_xaxes(title="offered, Mpps", rangemode="tozero")
+    # Beyond the peak it is tens or hundreds of times as long.
+    figure.update_yaxes(type="log", title="p99 of the latency, µs", dtick=1)
+    return _style(figure, legend=len(results) > 1)
 
 
 def latency_cdf(results: Sequence[Record]) -> go.Figure:
@@ -232,8 +280,11 @@ def time_series(results: Sequence[Record]) -> go.Figure:
                 )  # fmt: skip
         unit = _unit(next(c[panel] for c in columns if panel in c))
         thin = " (thin: of single ones)" if watched and panel == "window" else ""
+        drawn = [v for line in figure.data if line.yaxis == f"y{row}" for v in line.y]
+        cut = panel in SAWTEETH and min(drawn, default=0.0) > CUT * max(drawn + bounds, default=0.0)
         title = f"{PANEL_TITLES.get(panel, panel)}{thin}, {unit}"
-        _add_panel(figure, row, len(panels), title, bounds, zero=panel not in SAWTEETH)
+        title += " (axis not from 0)" if cut else ""
+        _add_panel(figure, row, len(panels), title, bounds, zero=not cut)
     rows = max(1, len(panels))
     height = rows * (PANEL_HEIGHT + PANEL_GAP) + 92
     figure = _style(figure, height=height, legend=len(results) > 1)

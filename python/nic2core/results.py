@@ -38,6 +38,12 @@ class Result(Record):
 
         return plots.latency_cdf([self])
 
+    def plot_peak_search(self) -> Figure:
+        """The p99 over the rates that were tried, if this is the peak of a search."""
+        from nic2core import plots
+
+        return plots.peak_search([self])
+
     def plot_memory(self, unit: str = "per_request") -> Figure:
         """Memory traffic by cause, in lines `per_request` or in `gbytes_per_s` (GB/s)."""
         from nic2core import plots

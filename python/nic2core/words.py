@@ -106,11 +106,15 @@ class Severity:
     terminal: str
 
 
+MEDIUM, HIGH = 0.5, 0.8
+"""Loads: from half of its capacity on queues grow; from four fifths on they dominate latency."""
+
+
 def severity(load: float) -> Severity:
-    """From half of its capacity on queues grow; from four fifths on they dominate latency."""
-    if load >= 0.8:
+    """How hard a stage with this load is loaded."""
+    if load >= HIGH:
         return Severity("high", "red")
-    if load >= 0.5:
+    if load >= MEDIUM:
         return Severity("medium", "yellow")
     return Severity("low", "blue")
 

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from nic2core import api
-from nic2core.report.path import HEIGHT, WIDTH, picture
+from nic2core.report.path import HEIGHT, SENDS, WIDTH, picture
 
 if TYPE_CHECKING:
     from nic2core import Result
@@ -46,7 +47,9 @@ def test_all_memory_traffic_is_drawn_once(ddio: Result) -> None:
 
 
 def test_without_drops_no_drop_is_drawn(ddio: Result, sweeper: Result) -> None:
-    assert [link.label for link in picture(ddio).links if link.kind == "drop"] == ["13.9 % dropped"]
+    assert [link.label for link in picture(ddio).links if link.kind == "drop"] == [
+        "13.9 % dropped: no room in rings, SRAM"
+    ]
     assert not any(link.kind == "drop" for link in picture(sweeper).links)
 
 
@@ -68,6 +71,18 @@ def test_a_wire_without_a_limit_shows_what_arrives(ddio: Result) -> None:
 def test_only_what_holds_packets_back_is_called_the_limit(ddio: Result, calm: Result) -> None:
     assert {g.stage: g.badge for g in picture(ddio).gauges if g.badge} == {"dram": "LIMITS"}
     assert {g.stage: g.badge for g in picture(calm).gauges if g.badge} == {"dram": "NEXT"}
+
+
+def test_the_fullest_on_the_way_out_is_drawn() -> None:
+    run = api.run("explain-iommu", {"run.warmup": "20 us", "run.duration": "20 us"})
+    loads = {s.stage: s.load for s in run.stages if s.stage in SENDS}
+    assert len(loads) == 3
+    for fullest in loads:
+        changed = replace(run)
+        changed.__dict__["stages"] = [
+            replace(s, load=0.9 if s.stage == fullest else min(s.load, 0.8)) for s in run.stages
+        ]
+        assert [g.stage for g in picture(changed).gauges if g.stage in SENDS] == [fullest]
 
 
 def test_what_limits_on_the_way_out_is_drawn() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from nic2core import Result, palette, plots, rows
 from nic2core.report.page import report_html
+from nic2core.results_model import Peak, Probe
 
 
 def test_latency_bars_are_the_means_in_microseconds(ddio: Result, sweeper: Result) -> None:
@@ -58,13 +59,50 @@ def test_runs_with_and_without_congestion_control_can_be_compared(
 ) -> None:
     figure = plots.time_series([ddio, closed_loop])
     titles = [a.text for a in figure.layout.annotations]
-    assert "host delay, mean (dotted: the control's target), µs" in titles
+    assert "host delay, mean (dotted: the control's target), µs (axis not from 0)" in titles
     assert "congestion window, mean of all connections (thin: of single ones), packets" in titles
     axis = next(line.yaxis for line in figure.data if line.hovertemplate.startswith("window,"))
     together = [line for line in figure.data if line.yaxis == axis]
     assert [line.line.width for line in together] == [0.6, 0.6, 1.6]
     # The capacity of the NIC's buffer and the target, both of the run that has these series.
     assert len(figure.layout.shapes) == 2
+
+
+@pytest.mark.parametrize(("least", "mode"), [(600.0, "normal"), (100.0, "tozero")])
+def test_an_axis_that_is_cut_says_so(closed_loop: Result, least: float, mode: str) -> None:
+    columns = [
+        c.model_copy(update={"values": [least, 1000.0] * 60}) if c.name == "nic-sram" else c
+        for c in closed_loop.data.series.columns
+    ]
+    series = closed_loop.data.series.model_copy(update={"columns": columns})
+    run = replace(closed_loop, data=closed_loop.data.model_copy(update={"series": series}))
+    figure = plots.time_series([run])
+    titles = [a.text for a in figure.layout.annotations]
+    (place,) = (n for n, title in enumerate(titles, 1) if title.startswith("NIC input buffer"))
+    assert titles[place - 1].endswith("(axis not from 0)") == (mode == "normal")
+    assert figure.layout[f"yaxis{place}"].rangemode == mode
+
+
+def test_a_search_is_drawn_by_rate_with_what_holds_and_what_it_is_held_against(
+    calm: Result,
+) -> None:
+    def probe(rate: float, p99_ns: float, *, holds: bool) -> Probe:
+        return Probe(
+            offered_mpps=rate, completed_mpps=rate, p99_ns=p99_ns, p99_limit_ns=20e3,
+            drop_share=0.0, holds=holds,
+        )  # fmt: skip
+
+    probes = [probe(5, 1e3, holds=True), probe(20, 90e3, holds=False), probe(10, 2e3, holds=True)]
+    peak = Peak(peak_mpps=10, fails_at_mpps=20, failed_by="p99", probes=probes, results=calm.data)
+    found = replace(calm, peak=peak)
+    line, limit = plots.peak_search([calm, found]).data
+    assert (list(line.x), list(line.y)) == ([5, 10, 20], [1, 2, 90])
+    assert list(line.marker.symbol) == ["circle", "circle", "x"]
+    assert set(limit.y) == {20.0}
+    # As in the other panels, a run has the colour of its place.
+    assert line.line.color == limit.line.color == palette.run(1)
+    assert "Rates tried" in report_html([found])
+    assert "Rates tried" not in report_html([calm])
 
 
 def test_a_run_without_packets_can_be_plotted(packetless: Result) -> None:
@@ -135,6 +173,9 @@ def test_quantities_of_one_unit_stand_where_their_numbers_are(ddio: Result) -> N
     figure = plots.over(rows.table(runs), keys, "p99_ns")
     assert [list(line.x) for line in figure.data] == [[5.0, 10.0, 40.5]] * 2
     assert figure.layout.xaxis.title.text == "traffic.rate, Gbps"
+    assert figure.layout.yaxis.title.text == "p99 of the latency, ns"
+    # A column that no report draws has its own name.
+    assert plots.over(rows.table(runs), keys, "amat_ns").layout.yaxis.title.text == "amat_ns"
 
 
 def test_a_line_goes_along_its_axis_whatever_the_order_of_the_runs(ddio: Result) -> None:

@@ -115,7 +115,10 @@ def test_the_first_panel_says_what_limits_and_what_helps(one: Opened, ddio: Resu
             row.locator(which).first.evaluate("e => e.getBoundingClientRect().width")
             for which in (".meter", ".meter i")
         )
-        assert filled / meter == pytest.approx(use.load, abs=0.01), use.name
+        load = next(s.load for s in ddio.stages if s.stage == use.name)
+        assert filled / meter == pytest.approx(load, abs=0.01), use.name
+    leaks = first.locator('tr[data-domain="io-ways"] td').nth(1)
+    expect(leaks).to_have_text("85.9 % of what is written leaks")
     help_ = next(h for h in ddio.helps if h.change.domain == "dram")
     expect(limits.locator("td").last).to_have_text(f"{100 * help_.predicted:+.0f} %")
 
@@ -179,6 +182,10 @@ def test_a_narrow_screen_scrolls_the_path_not_the_page(
     expect(phone.page.locator("#chart-series .main-svg").first).to_be_visible()
     overflow = phone.page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert overflow <= 0
+    # What a change helps is the point of the table: on a tablet it is seen without scrolling.
+    phone.page.set_viewport_size({"width": 600, "height": 900})
+    assert phone.page.locator(".limits .scroll").evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+    expect(phone.page.locator(".limits .held").first).to_be_hidden()
 
 
 def test_the_views_of_a_curve_wrap_on_a_narrow_screen(
@@ -243,10 +250,10 @@ def test_a_sawtooth_the_filling_buffer_and_the_drops_can_be_seen(
     titles = chart.locator(".annotation-text").all_text_contents()
     assert titles == [
         "completed (dotted: offered), Mpps",
-        "goodput of closed-loop senders, Gbps",
+        "goodput of closed-loop senders, Gbit/s",
         "congestion window, mean of all connections (thin: of single ones), packets",
-        "host delay, mean (dotted: the control's target), µs",
-        "NIC input buffer (dotted: its capacity), KiB",
+        "host delay, mean (dotted: the control's target), µs (axis not from 0)",
+        "NIC input buffer (dotted: its capacity), KiB (axis not from 0)",
         "dropped by the NIC, Mpps",
     ]
     # Below each title a panel of the whole width with its lines: offered is beside completed, and
@@ -346,9 +353,12 @@ def test_many_runs_begin_with_a_curve_and_are_folded(
     opened.page.locator("#panel-curve button", has_text="p99").click()
     expect(opened.page.locator("#chart-curve .ytitle")).to_have_text("p99 of the latency, ns")
     shown = opened.page.locator(".limits table, .path svg").filter(visible=True)
+    colours = opened.page.locator(".colour").filter(visible=True)
     expect(shown).to_have_count(0)
+    expect(colours).to_have_count(0)
     opened.page.get_by_text("Every domain").first.click()
     expect(shown).to_have_count(1)
+    expect(colours).to_have_text(["below 50 %", "below 80 %", "above"])
     assert opened.faults == []
 
 
@@ -373,6 +383,10 @@ def test_runs_are_told_apart_by_the_keys_that_differ(
         assert opened.faults == []
     assert shown["none"] == []
     assert shown["rings"] == [["queues.rx_descriptors", str(queues["rx_descriptors"]), "512"]]
+    # A key is broken between its parts, not within them.
+    key = opened.page.locator("tbody.keys th").first
+    expect(key).to_have_css("overflow-wrap", "normal")
+    assert re.fullmatch(r"queues\.<wbr>\w+", key.inner_html())
     assert len(shown["many"]) == 9
     assert shown["many"][-1] == [f"… and {len(many) - 8} more"]
 

@@ -12,6 +12,7 @@ from nic2core.verdict import mark
 if TYPE_CHECKING:
     from nic2core.explain.use import Use
     from nic2core.record import Record
+    from nic2core.stages import Stage
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Row:
     tip: str
     """Why not all of the credits count; empty where they do."""
     load: float
-    """Share of its credits in use, 0 to 1."""
+    """Share of its credits in use, 0 to 1; of the I/O ways what leaks of them."""
     severity: str
     held: str
     allows: str
@@ -39,21 +40,22 @@ class Row:
 def limits_of(result: Record) -> list[Row]:
     """The rows of a run, in path order."""
     helps = {h.change.domain: h for h in result.helps}
+    stages = {stage.stage: stage for stage in result.stages}
     rate, _ = work(result.data)
     rows = []
     for use in result.model.used:
         help_ = helps.get(use.name)
         allows = words.allowed(result.model, use)
+        load = stages[use.name].load
         rows.append(
             Row(
                 domain=use.name,
                 name=words.stage(use.name),
                 badge=mark(result) if use.name == result.model.cause else "",
-                in_use=f"{words.three(use.occupancy)} of {use.credits:,} {words.what_for(use)}",
+                in_use=_in_use(stages[use.name], use),
                 tip=_usable(result, use),
-                load=use.load,
-                # The I/O ways are always full: that is no alarm.
-                severity="low" if use.name == "io-ways" else words.severity(use.load).name,
+                load=load,
+                severity=words.severity(load).name,
                 held=words.held(use),
                 allows=allows,
                 share=None
@@ -64,6 +66,13 @@ def limits_of(result: Record) -> list[Row]:
             )
         )
     return rows
+
+
+def _in_use(stage: Stage, use: Use) -> str:
+    if use.name == "io-ways":
+        # They are always full, which says nothing.
+        return stage.detail
+    return f"{words.three(use.occupancy)} of {use.credits:,} {words.what_for(use)}"
 
 
 def _usable(result: Record, use: Use) -> str:

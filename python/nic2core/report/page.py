@@ -124,17 +124,6 @@ def svg(result: Record, ident: str) -> Markup:
 UNFOLDED = 3
 """Runs of which each has its path and the table of what limits it unfolded."""
 
-CURVES = {
-    "rate_mps": "rate, M/s",
-    "goodput_gbps": "goodput, Gbit/s",
-    "p99_ns": "p99 of the latency, ns",
-    "p99_rtt_ns": "p99 of the round trip, ns",
-    "p99_read_ns": "p99 of a whole read, ns",
-    "drop_share": "share of packets dropped",
-    "memory_gbytes_per_s": "memory traffic, GB/s",
-}
-"""What a comparison shows over the key that was varied: columns of its table."""
-
 CURVE = 3
 """Values of a key from which on they are a curve."""
 
@@ -149,8 +138,8 @@ def _curves(results: Sequence[Record]) -> Panel | None:
     keys.sort(key=lambda k: k != key)
     text = "A line for each value of the other keys." if len(keys) > 1 else ""
     views = [
-        (title.split(",")[0], plots.over(found, keys, column, title))
-        for column, title in CURVES.items()
+        (title.split(",")[0], plots.over(found, keys, column))
+        for column, title in plots.COLUMNS.items()
         if found[column].null_count() < len(results)
     ]
     return Panel("curve", f"Over {key}", text, views, wide=True)
@@ -161,6 +150,7 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
     packets = any(r.total_latency is not None for r in results)
     requests = any(c.per_request is not None for r in results for c in r.data.memory.causes)
     reads = any(r.data.dram.read_latency.count for r in results)
+    searched = any(r.peak is not None for r in results)
     sampled = any(c.values for r in results for c in r.data.series.columns)
     latency = [
         ("time", plots.latency_by_stage(results)),
@@ -188,6 +178,12 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
             "Tail of the latency",
             "The share of packets that take longer than a given time.",
             [("tail", plots.latency_cdf(results))] if packets else [],
+        ),
+        Panel(
+            "search",
+            "Rates tried",
+            "The p99 at each rate of the search; ✕ fails, dotted is what the p99 is held against.",
+            [("search", plots.peak_search(results))] if searched else [],
         ),
         Panel(
             "dram",

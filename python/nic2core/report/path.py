@@ -24,7 +24,7 @@ SENDS = {
     "read-tags": "read tags",
     "read-credits": "read credits",
 }
-"""Stages of the way out. There is room for one: that which limits, else the first that there is."""
+"""Stages of the way out. There is room for one: that which limits, else the fullest."""
 
 RINGS = ("descriptors", "RX descriptors")
 """The supply of receive descriptors, unless reading them is what limits, or would be next to."""
@@ -151,7 +151,7 @@ class Picture:
 
 def picture(result: Record) -> Picture:
     """Lay out the path of one run."""
-    stages = {stage.stage for stage in result.stages}
+    stages = {stage.stage: stage.load for stage in result.stages}
     titles = {
         "pcie": "PCIe link",
         "nic-port": "NIC port",
@@ -163,7 +163,7 @@ def picture(result: Record) -> Picture:
     # Four stages have no room for their details in a frame as high as the NIC's.
     io_y, io_h = (16, 388) if len(crossed) > 3 else (76, 292)
     sending = [name for name in SENDS if name in stages]
-    sending.sort(key=lambda name: name != result.limiting_stage.stage)
+    sending.sort(key=lambda name: (name != result.limiting_stage.stage, -stages[name]))
     nic_y, nic_h, third = (16, 388, 120) if sending else (76, 292, 130)
     frames = [
         Frame("Wire", 8, 76, 136, 292),
@@ -228,7 +228,9 @@ def _packets(result: Record, nic_end: float) -> Iterator[Link]:
     yield Link("net", ((679, 264), (679, 244)), 5, "", 0, 0)
     yield Link("net", ((679, 196), (679, 179)), 5, "", 0, 0)
     if packets.drop_share > 0:
-        label = f"{words.percent(packets.drop_share)} dropped"
+        label = (
+            f"{words.percent(packets.drop_share)} dropped: no room in {words.no_room_in(packets)}"
+        )
         yield Link("drop", ((258, nic_end), (258, nic_end + 20)), 5, label, 258, nic_end + 40)
     if packets.transmitted > 0:
         yield Link("net", ((364, 346), (342, 346)), 5, "", 0, 0)
