@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import _core, engine
 from nic2core._core import UserError
-from nic2core.capture import capture_digest
+from nic2core.capture import capture_digest, is_capture
 from nic2core.doubts import doubts
 from nic2core.labels import describe
 from nic2core.models import Scenario
@@ -96,6 +96,11 @@ def _prepare(source: Source, overrides: dict[str, Any]) -> Prepared:
                 f"{path} does not exist.{meant} A scenario is a TOML file, or the name of one in "
                 f"{(SHIPPED / 'scenarios').resolve()}: {', '.join(shipped)}."
             )
+        if path.is_dir():
+            raise UserError(f"{path} is a directory; name a scenario file in it.")
+        if is_capture(path):
+            named = f'[traffic] kind = "replay", file = "{path.name}"'
+            raise UserError(f"{path} is a capture, not a scenario. A scenario names it: {named}.")
         folders: list[str | PathLike[str]]
         folders = [path.parent.parent / "machines", "machines", SHIPPED / "machines"]
         return _prepared(*_core.load_scenario(path, sets, folders), overrides)

@@ -11,6 +11,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+MAGIC = {
+    bytes.fromhex(word) for word in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a")
+}
+"""How a pcap begins, in either byte order and with either unit of time, and a pcapng."""
+
+
+def is_capture(path: Path) -> bool:
+    """Whether a file is a capture by its first bytes; of what is no file, such as a pipe, none."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as content:
+        return content.read(4) in MAGIC
+
+
 def capture_file(scenario: Mapping[str, Any]) -> Path | None:
     """The capture that a scenario replays, if it does."""
     traffic = scenario.get("traffic") or {}

@@ -41,7 +41,19 @@ def check_dir(path: Path, option: str) -> None:
     """Refuse what is no directory for the files of an option."""
     if path.exists() and not path.is_dir():
         raise UserError(f"{path} is a file; {option} wants a directory.")
-    _writable(path, "results cannot be written into it")
+    fails = "results cannot be written into it"
+    _writable(path, fails)
+    # Where no directory can be made, leave to write is not all: /proc gives it.
+    missing = [p for p in (path, *path.parents) if not p.exists()]
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{path}: {fails}: {error.strerror}.") from None
+    finally:
+        # A run that is refused leaves nothing behind.
+        for made in missing:
+            if made.is_dir():
+                made.rmdir()
 
 
 def writable_file(path: Path) -> None:

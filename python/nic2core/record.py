@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 RESULT_FILE = "result.json"
 """The file of a result directory that holds everything; the Parquet files beside it are views."""
+A_RESULT = (
+    f"A result is a directory that `nic2core run ... --out DIR` wrote, or the {RESULT_FILE} in it."
+)
+"""Said of what is none."""
 COMPARISON_FILE = "comparison.json"
 """The file of a comparison's directory that names the directories of its runs, in order. Where it
 is, the directory holds that comparison, whatever else lies there from earlier commands."""
@@ -184,7 +188,7 @@ class Record:
             try:
                 value = json.loads(value)
             except (json.JSONDecodeError, UnicodeDecodeError) as error:
-                raise UserError(f"{where} is not JSON ({error}).") from error
+                raise UserError(f"{where} is not JSON ({error}). {A_RESULT}") from error
         if not isinstance(value, dict):
             raise _no_result(where, "it holds no keys and values")
         if isinstance(value.get("peak"), dict) and "results" in value:
@@ -239,10 +243,7 @@ class Record:
         try:
             text = file.read_bytes()
         except FileNotFoundError:
-            raise UserError(
-                f"{file} does not exist. A result is a directory that `nic2core run ... --out DIR` "
-                f"wrote, or the {RESULT_FILE} in it."
-            ) from None
+            raise UserError(f"{file} does not exist. {A_RESULT}") from None
         return cls.from_json(text, str(file))
 
 

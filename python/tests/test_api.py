@@ -354,6 +354,20 @@ def test_a_missing_scenario_lists_those_that_are_shipped() -> None:
         nic2core.load(near)
 
 
+def test_a_capture_in_place_of_a_scenario_is_named_in_one(tmp_path: Path) -> None:
+    corpus = ROOT / "fuzz" / "corpus"
+    captures = [*corpus.glob("pcap/*.pcap"), *corpus.glob("pcapng/*.pcapng")]
+    assert len(captures) > 5
+    for capture in captures:
+        with pytest.raises(UserError, match=rf'is a capture.*file = "{capture.name}"'):
+            nic2core.run(capture)
+    (tmp_path / "text").write_text("a1b2c3d4")
+    with pytest.raises(UserError, match="text, line 1"):
+        nic2core.run(tmp_path / "text")
+    with pytest.raises(UserError, match="is a directory; name a scenario file in it"):
+        nic2core.run(tmp_path)
+
+
 def test_no_scenario_is_said_to_be_shipped_that_is_the_users_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -204,6 +204,7 @@ def no_engine(fake_engine: list[int]) -> Iterator[None]:
     [
         (["run", "any.toml", "--out", "FILE"], "FILE is a file; --out wants a directory."),
         (["run", "any.toml", "--out", "FILE/out"], "FILE/out: results cannot be written into it"),
+        (["run", "any.toml", "--out", "/proc/a/b"], "/proc/a/b: results cannot be written into"),
         (["compare", "any.toml", "--vary", "run.seed=1,2", "--out", "FILE"], "FILE is a file"),
         (["run", "any.toml", "--timeline", "DIR"], "DIR is a directory; name a file in it."),
         (["report", "DIR", "--out", "FILE/r.html"], "FILE/r.html: it cannot be written"),
@@ -231,6 +232,15 @@ def test_where_nothing_can_be_written_is_told_before_a_run(
 
     assert command(*map(real, arguments)) == cli.EXIT_USER
     assert real(says) in capsys.readouterr().err
+
+
+def test_a_run_that_is_refused_leaves_no_directory(
+    command: Callable[..., int], tmp_path: Path
+) -> None:
+    (tmp_path / "there").mkdir()
+    for out in ("there", "there/a/b", "c"):
+        assert command("run", "no/such.toml", "--out", tmp_path / out) == cli.EXIT_USER
+    assert [p.name for p in tmp_path.rglob("*")] == ["there"]
 
 
 @pytest.mark.usefixtures("fake_engine")
