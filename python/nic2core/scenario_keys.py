@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nic2core import models
 from nic2core.toml_text import toml_value
 from nic2core.words import NOTHING
 
@@ -57,10 +58,21 @@ def _apart(key: str, values: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]
         return
     one_kind = len({str(table.get("kind")) for table in of}) == 1
     for name in dict.fromkeys(name for table in of for name in table):
-        # A table of another kind has other keys, which its kind says: only those of one differ.
-        have = [table.get(name) for table in of if one_kind or name in table]
-        if any(value != have[0] for value in have):
+        # A table of another kind has other keys, which its kind says: only those of one differ,
+        # and what is not as its kind has it.
+        have = [table for table in of if one_kind or name in table]
+        values_differ = any(table.get(name) != have[0].get(name) for table in have)
+        if values_differ or (len(have) < len(of) and _is_chosen(have[0], name)):
             yield from _apart(f"{key}.{name}" if key else name, [table.get(name) for table in of])
+
+
+def _is_chosen(table: Mapping[str, Any], name: str) -> bool:
+    """Whether a key of a table that has a kind is another than the kind's default."""
+    for model in vars(models).values():
+        fields = getattr(model, "model_fields", {})
+        if "kind" in fields and fields["kind"].default == table.get("kind") and name in fields:
+            return bool(fields[name].default != table[name])
+    return False
 
 
 def _table(value: Any) -> Mapping[str, Any] | None:

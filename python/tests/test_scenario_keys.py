@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nic2core import api
 from nic2core.scenario_keys import LONGEST, differing
 
 if TYPE_CHECKING:
@@ -64,19 +65,40 @@ def test_what_was_changed_comes_first(keys: Keys) -> None:
 
 
 def test_a_table_of_another_kind_is_told_by_its_kind(keys: Keys) -> None:
-    swift = {"kind": "swift", "beta": 0.4, "max_mdf": 0.5, "initial_cwnd": 1.0}
+    swift = {"kind": "swift", "beta": 0.8, "max_mdf": 0.5, "initial_cwnd": 1.0}
     dctcp = {"kind": "dctcp", "g": 0.0625, "initial_cwnd": 2.0}
     assert keys({"control": swift}, {"control": dctcp}) == {
         "control.kind": ["swift", "dctcp"],
         "control.initial_cwnd": ["1.0", "2.0"],
     }
     # Among those of one kind it is told, whatever others there are.
-    assert keys({"of": swift}, {"of": {**swift, "beta": 0.8}}, {"of": dctcp})["of.beta"] == [
-        "0.4", "0.8", "-",
+    assert keys({"of": swift}, {"of": {**swift, "beta": 0.4}}, {"of": dctcp})["of.beta"] == [
+        "0.8", "0.4", "-",
     ]  # fmt: skip
     # Of one kind, a key that one has and the other has not is a difference.
     assert keys({"control": swift}, {"control": {**swift, "max_cwnd": 4}}) == {
         "control.max_cwnd": ["-", "4"]
+    }
+
+
+def test_of_another_kind_what_its_kind_does_not_say_is_told(ddio: Result) -> None:
+    runs = [
+        replace(
+            ddio, scenario=api.prepare("host-congestion", {"traffic.control": control}).scenario
+        )
+        for control in ({"kind": "swift"}, {"kind": "dctcp", "gain": 0.5})
+    ]
+    told = {d.key.removeprefix("traffic.control."): d.values for d in differing(runs)}
+    # Of the scenario file, and of what was set; the target of 100 us is Swift's own.
+    assert told["additive_increase"] == ["0.017", "-"]
+    assert told["gain"] == ["-", "0.5"]
+    assert told.keys() == {
+        "kind",
+        "min_cwnd",
+        "max_cwnd",
+        "initial_cwnd",
+        "additive_increase",
+        "gain",
     }
 
 
