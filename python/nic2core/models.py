@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from nic2core._core import UserError
+from nic2core.assigned import as_model
 from nic2core.meant import did_you_mean
 
 
@@ -35,7 +36,7 @@ class Model(BaseModel):
                     f"{type(self).__name__} has no key `{name}`; allowed: {', '.join(known)}"
                     f"{did_you_mean(name, known)}"
                 )
-            super().__setattr__(name, value)
+            super().__setattr__(name, as_model(known[name], value))
 
 
 UInt32: TypeAlias = Annotated[int, Field(ge=0, le=4294967295)]

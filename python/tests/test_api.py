@@ -72,6 +72,24 @@ def test_a_table_keeps_what_is_not_named_whatever_the_scenario_came_from() -> No
     assert prepare(nic2core.load("host-congestion"), other).scenario == of_file
 
 
+def test_a_table_that_is_assigned_has_keys_to_set() -> None:
+    scenario: Any = nic2core.load("host-congestion")
+    scenario.traffic.control = {"kind": "dctcp"}
+    scenario.traffic.control.gain = 0.25
+    with pytest.raises(UserError, match=r"has no key `gian`.*did you mean gain\?"):
+        scenario.traffic.control.gian = 1
+    scenario.queues = scenario.queues.model_dump() | {"burst": 16}
+    scenario.queues.burst = 8
+    prepared = prepare(scenario).scenario
+    control = prepared["traffic"]["control"]
+    assert (control["kind"], control["gain"], prepared["queues"]["burst"]) == ("dctcp", 0.25, 8)
+    # What is no such table the checker of files refuses, in its words.
+    for wrong in ({"kind": "dctcp", "gian": 1}, {"kind": "dctcp", "gain": "1"}, {"max_cwnd": 4}):
+        scenario.traffic.control = wrong
+        with pytest.raises(UserError, match=r"^scenario: traffic\.control"):
+            prepare(scenario)
+
+
 def test_a_kind_that_is_set_alone_is_refused_with_what_to_do() -> None:
     with pytest.raises(UserError, match=r"Set it whole: traffic.control = \{ kind = \"dctcp\", "):
         prepare("host-congestion", {"traffic.control.kind": "dctcp"})

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from nic2core._core import UserError
+from nic2core.assigned import as_model
 from nic2core.meant import did_you_mean
 
 
@@ -53,7 +54,7 @@ class Model(BaseModel):
                     f"{type(self).__name__} has no key `{name}`; allowed: {', '.join(known)}"
                     f"{did_you_mean(name, known)}"
                 )
-            super().__setattr__(name, value)
+            super().__setattr__(name, as_model(known[name], value))
 '''
 
 # The range of an integer by its format in the schema.
