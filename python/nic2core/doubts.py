@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 FULL = 0.998
 """Share of the time for which a link is busy that counts as full."""
 
+SMOOTHED = 10
+"""Frames for which packets wait before a link in the mean, from which on it makes other traffic of
+theirs: more than random arrivals do below 95 % of it."""
+
 WIRE_OVERHEAD = 24
 """Bytes of preamble, start of frame, FCS and gap, beside the frame as it lies in memory."""
 
@@ -49,7 +53,7 @@ def doubts(result: Record) -> list[str]:
         _short_backlog(result),
         _unmarked(result),
         _few_packets(result),
-        _full_link(result),
+        _full_link(result) or _smoothed(result),
         _other_sizes(result),
         _premature_reads(result),
     )
@@ -89,6 +93,23 @@ def _full_link(result: Record) -> str:
         f"Warning: {beyond}. A queue that has once formed never drains then, so latencies are "
         "those of the first microseconds. For latencies set traffic.rate to 99 % of the link at "
         "most."
+    )
+
+
+def _smoothed(result: Record) -> str:
+    """A warning if a link spreads the bursts of the traffic: the wait is in no latency."""
+    data, wait_ns = result.data, result.data.packets.link_wait_ns
+    wire = next((d for d in data.domains if d.domain == "wire"), None)
+    if wait_ns is None or wire is None or wire.uses == 0:
+        return ""
+    if wait_ns < SMOOTHED * wire.busy_ps / 1e3 / wire.uses:
+        return ""
+    link = result.scenario["machine"]["nic"]["link"]
+    return (
+        f"Warning: bursts come faster than the link of {link} carries them: packets wait "
+        f"{time(wait_ns)} before it in the mean, which is in no latency, and reach the server one "
+        "after the other. Latencies are those of such smoothed traffic; a capture whose own bursts "
+        "shall come needs a lower traffic.rate, or its own times."
     )
 
 

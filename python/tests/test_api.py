@@ -105,6 +105,23 @@ def test_a_full_link_brings_a_warning() -> None:
     assert not any("link" in str(warning.message) for warning in others)
 
 
+def test_bursts_that_a_link_smooths_bring_a_warning() -> None:
+    short = {"run.warmup": "0.1 ms", "run.duration": "0.5 ms"}
+
+    def said(on: str) -> list[str]:
+        # 42 frames are carried in the time of a hundred.
+        bursts = {"kind": "bursts", "rate": "7 Mpps", "on": on, "off": "50 us", "flows": 64}
+        bursts["sizes"] = {"kind": "fixed", "size": "1024 B"}
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always", DoubtfulNumbers)
+            nic2core.run("explain-link", {**short, "traffic": bursts})
+        return [text for w in found if "carries them" in (text := str(w.message))]
+
+    assert said(on="1 us") == []
+    (text,) = said(on="15 us")
+    assert "in no latency" in text
+
+
 def test_each_run_of_a_sweep_brings_its_warnings() -> None:
     short = {"run.warmup": "0.1 ms", "run.duration": "0.1 ms"}
     with warnings.catch_warnings(record=True) as said:
