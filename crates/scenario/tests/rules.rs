@@ -201,20 +201,34 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["traffic.rate=0 pps"], "traffic.rate", "1 pps to"),
     (&["traffic.flows=0"], "traffic.flows", "1 to"),
     (
-        &["traffic.sizes.size=4 KiB"],
+        &["tenants.0.app.requests=from-size", "traffic.sizes.size=4 KiB"],
         "traffic.sizes.size",
         "at most queues.buffer_size (2 KiB), which has to hold a frame",
     ),
     (
-        &["machine.nic.sram=1000 B"],
+        &["tenants.0.app.requests=from-size", "machine.nic.sram=1000 B"],
         "traffic.sizes.size",
         "at most machine.nic.sram (1000 B), which has to hold a frame",
     ),
     (
-        &["traffic={kind='poisson', rate='1 Mpps', flows=1, sizes={kind='mix', \
-             of=[{size='60 B', weight=1}, {size='3 KiB', weight=1}]}}"],
+        &[
+            "tenants.0.app.requests=from-size",
+            "traffic={kind='poisson', rate='1 Mpps', flows=1, sizes={kind='mix', \
+             of=[{size='60 B', weight=1}, {size='3 KiB', weight=1}]}}",
+        ],
         "traffic.sizes.of.1.size",
         "at most queues.buffer_size (2 KiB)",
+    ),
+    (
+        &["traffic={kind='backlog', depth=1025, flows=1, sizes={kind='fixed', size='64 B'}}"],
+        "traffic.depth",
+        "at most queues.rx_descriptors (1024), which packets wait in",
+    ),
+    (
+        &["traffic={kind='bursts', rate='1 pps', on='1 us', off='60 s', flows=1, \
+             sizes={kind='fixed', size='64 B'}}"],
+        "traffic.rate",
+        "a rate at which the first packet comes within 1000000 s",
     ),
     (&["tenants.0.app={kind='snap'}"], "tenants.0.app.kind", "traffic.kind = \"closed-loop\""),
     (&[CLOSED_LOOP, "machine.nic.link=100 Gbps"], "tenants.0.app.kind", "snap, which acknowledges"),
@@ -326,17 +340,25 @@ fn each_rule_blames_its_key_and_says_what_is_allowed() {
 }
 
 #[test]
-fn the_tables_of_a_forwarder_count_as_data() {
+fn sizes_that_decide_nothing_may_be_any() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kvs.toml");
-    let with = |tables: &str| {
-        let app = format!("tenants.0.app={{kind='l3fwd', tables='{tables}', rules=1048576}}");
-        // 124 GiB of buffers for four cores; the tables of three may take a GiB each.
+    load(&Disk, &path, &["traffic.sizes.size=4 KiB".into()], &[]).expect("clients draw requests");
+}
+
+#[test]
+fn what_each_core_has_counts_as_data_so_many_times() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kvs.toml");
+    let with = |app: &str, sharing: &str| {
+        let app = format!("tenants.0.app={{{app}='{sharing}'}}");
+        // 124 GiB of buffers for four cores; the data of three may take a GiB each.
         let sets = [app, "queues.pool_buffers=8100000".into(), "queues.buffer_size=4 KiB".into()];
         load(&Disk, &path, &sets, &[])
     };
-    with("shared").expect("they fit once");
-    let errors = with("per-core").expect_err("three times they do not");
-    assert_eq!(errors.0[0].key.as_deref(), Some("queues.pool_buffers"), "{errors}");
+    for app in ["kind='l3fwd', rules=1048576, tables", "kind='kvs', log='1 GiB', stores"] {
+        with(app, "shared").expect("they fit once");
+        let errors = with(app, "per-core").expect_err("three times they do not");
+        assert_eq!(errors.0[0].key.as_deref(), Some("queues.pool_buffers"), "{errors}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::machine::Machine;
 use super::scenario::{CoreRange, Scenario, Tenant};
+use super::without_effect::draws_requests;
 use crate::apps::config::AppConfig;
 use crate::apps::kvs::config::{KvsConfig, Requests};
 use crate::check::{self, Check, Violation};
@@ -23,7 +24,7 @@ pub fn violations(scenario: &Scenario) -> Vec<Violation> {
         check.below("placement", |check| placement.check(machine.llc.ways, check));
         let queues_hold = check.below("queues", |check| queues.check(check));
         if let Some(traffic) = traffic {
-            check_traffic(check, traffic, queues, machine);
+            check_traffic(check, traffic, scenario);
         }
         if let Some(bench) = dma_bench {
             check.that(
@@ -47,7 +48,8 @@ pub fn violations(scenario: &Scenario) -> Vec<Violation> {
     })
 }
 
-fn check_traffic(check: &mut Check, traffic: &TrafficConfig, queues: &Queues, machine: &Machine) {
+fn check_traffic(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario) {
+    let Scenario { queues, machine, .. } = scenario;
     if !check.below("traffic", |check| traffic.check(check)) {
         return;
     }
@@ -57,6 +59,19 @@ fn check_traffic(check: &mut Check, traffic: &TrafficConfig, queues: &Queues, ma
             "nothing",
             "a rate such as \"100 Gbps\", which the switch before the server sends at",
         );
+    }
+    if let TrafficConfig::Backlog { depth, .. } = traffic
+        && *depth > queues.rx_descriptors
+    {
+        let most = format!(
+            "at most queues.rx_descriptors ({}), which packets wait in",
+            queues.rx_descriptors
+        );
+        check.refuse("traffic.depth", *depth, most);
+    }
+    let mut serving = scenario.tenants.iter().filter(|t| t.app.serves_packets());
+    if traffic.closed_loop().is_none() && serving.all(|t| draws_requests(&t.app)) {
+        return; // The sizes are without effect, and the messages are checked with their store.
     }
     let Some((key, size)) = largest_frame(traffic) else { return };
     let (of, room) = frame_room(queues, machine);
@@ -230,7 +245,9 @@ fn check_memory(check: &mut Check, scenario: &Scenario) {
         data += u128::from(SMALL)
             + match &tenant.app {
                 AppConfig::Kvs(kvs) => {
-                    u128::from(kvs.log.0) + u128::from(kvs.buckets) * u128::from(LINE_BYTES)
+                    let store =
+                        u128::from(kvs.log.0) + u128::from(kvs.buckets) * u128::from(LINE_BYTES);
+                    store * u128::from(kvs.stores.copies(tenant.cores.count))
                 }
                 AppConfig::Stream(stream) => u128::from(stream.bytes()) * cores,
                 AppConfig::Xmem(xmem) => u128::from(xmem.region.0) * cores,

@@ -320,6 +320,7 @@ impl Found<'_> {
     }
 }
 
-fn draws_requests(app: &AppConfig) -> bool {
+/// Whether its client decides how long all requests are.
+pub(super) fn draws_requests(app: &AppConfig) -> bool {
     matches!(app, AppConfig::Kvs(kvs) if kvs.requests == Requests::Drawn)
 }

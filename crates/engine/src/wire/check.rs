@@ -13,6 +13,9 @@ const MAX_RATE: Rate = Rate(PS_PER_S as u64);
 /// Longer than any run that finishes; keeps the arithmetic of rates within 128 bits.
 const MAX_BURST: Duration = Duration(60 * PS_PER_S as u64);
 
+/// Far beyond the longest run, and what the clock counts.
+const MAX_FIRST: Duration = Duration(1_000_000 * PS_PER_S as u64);
+
 impl TrafficConfig {
     /// Notes which values cannot be simulated; needs no capture, so it can come before any file is
     /// opened.
@@ -27,6 +30,14 @@ impl TrafficConfig {
                 check.within("rate", *rate, Rate(1)..=MAX_RATE);
                 check.within("on", *on, Duration(1)..=MAX_BURST);
                 check.within("off", *off, Duration(0)..=MAX_BURST);
+                let gap = PS_PER_S / u128::from(rate.0.max(1));
+                let first = gap + gap / u128::from(on.0.max(1)) * u128::from(off.0);
+                check.that(
+                    first <= u128::from(MAX_FIRST.0),
+                    "rate",
+                    *rate,
+                    "a rate at which the first packet comes within 1000000 s, pauses included",
+                );
                 check_packets(check, sizes, *flows);
             }
             TrafficConfig::Replay { rate, .. } => {
