@@ -178,11 +178,18 @@ fn ipv6(bytes: Bytes<'_>, at: usize) -> Result<FiveTuple, Missing> {
     let dst: &[u8; 16] = bytes.get(at + 24)?;
     let mut next = at + 40;
     // Extension headers (RFC 8200 section 4); each takes at least 8 bytes, so this ends.
-    let mut fragment = false;
+    let mut broken_or_fragment = false;
     while let HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION = protocol {
-        let [following, length] = *bytes.get(next)?;
+        let [following, length] = match bytes.get(next) {
+            Ok(header) => *header,
+            Err(Missing::Malformed) => {
+                broken_or_fragment = true;
+                break;
+            }
+            Err(cut) => return Err(cut),
+        };
         if protocol == FRAGMENT {
-            fragment = true;
+            broken_or_fragment = true;
             protocol = following;
             break;
         }
@@ -193,7 +200,7 @@ fn ipv6(bytes: Bytes<'_>, at: usize) -> Result<FiveTuple, Missing> {
         src: IpAddr::V6(Ipv6Addr::from(*src)),
         dst: IpAddr::V6(Ipv6Addr::from(*dst)),
         protocol,
-        ports: if fragment { None } else { ports(bytes, next, protocol)? },
+        ports: if broken_or_fragment { None } else { ports(bytes, next, protocol)? },
     })
 }
 
@@ -293,6 +300,13 @@ mod tests {
         assert!(matches!(whole(&bad_version), Flow::Frame { ethertype: 0x0800, .. }));
         let no_ports = frame(&[&ETHERNET, &[8, 0], &IPV4_UDP, &[1]]);
         assert_eq!(whole(&no_ports), udp(None));
+        // It ends where an extension header should begin.
+        let mut v6 = vec![0x60, 0, 0, 0, 0, 0, 60, 64];
+        v6.extend([0xfe; 32]);
+        let Flow::Ip(tuple) = whole(&frame(&[&ETHERNET, &[0x86, 0xdd], &v6])) else {
+            panic!("the addresses are there")
+        };
+        assert_eq!((tuple.protocol, tuple.ports), (60, None));
         assert_eq!(whole(&[1, 2, 3]), Flow::Frame { dst: [0; 6], src: [0; 6], ethertype: 0 });
     }
 
