@@ -175,9 +175,12 @@ impl App for AnyApp {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use crate::core::op::{Mark, Op};
     use crate::memory::line::{Line, LineKind, lines_in};
+    use crate::testing::closed_loop_json;
 
     /// The contract of [`App`], for every application.
     #[test]
@@ -188,25 +191,40 @@ mod tests {
             r#"{"kind": "l3fwd", "rules": 100, "longest_prefix": 32, "tables": "per-core"}"#,
             r#"{"kind": "l3fwd", "rules": 100, "transmit": "zero-copy"}"#,
             r#"{"kind": "l2fwd"}"#,
+            r#"{"kind": "snap"}"#,
             r#"{"kind": "stream", "array": "1 MiB"}"#,
             r#"{"kind": "xmem", "writes": "50 %"}"#,
         ];
+        let traffic: ClosedLoopConfig = {
+            let mut traffic = closed_loop_json();
+            traffic.as_object_mut().expect("a table").remove("kind");
+            serde_json::from_value(traffic).expect("parses")
+        };
         for json in configs {
             let config: AppConfig = serde_json::from_str(json).expect("parses");
             let mut space = AddressSpace::default();
             let first = space.reserve(1);
-            let mut app = AnyApp::build(&config, 2, 1, None, &mut space);
+            let mut app = AnyApp::build(&config, 2, 1, Some(&traffic), &mut space);
             let end = space.reserve(1);
             // Buffers at the end of the address space.
             let (rx, tx) = (Line::MAX - 100, Line::MAX - 50);
+            let mut touched = [HashSet::new(), HashSet::new()];
             for seq in 0..2000 {
-                let bytes = app.request_bytes(seq).unwrap_or(1024);
+                let core = seq as u32 % 2;
+                let sent =
+                    if matches!(app, AnyApp::Snap(_)) { traffic.frame().0 as u32 } else { 1024 };
+                let bytes = app.request_bytes(seq).unwrap_or(sent);
                 let packet = Packet { seq, rx, tx, bytes, flow: 0, handle: 0 };
                 let mut ops = Ops::new(true);
                 ops.push(Op::Mark { mark: Mark::Begin, packet: 0 });
-                let verdict = app.on_packet(0, &packet, &mut ops);
+                let verdict = app.on_packet(core, &packet, &mut ops);
                 let emitted = ops.len();
-                app.on_idle(1, &mut ops);
+                touched[core as usize].extend(ops.iter().filter_map(|op| match op {
+                    Op::Load { line, kind: LineKind::App, .. }
+                    | Op::Store { line, kind: LineKind::App, .. } => Some(line),
+                    _ => None,
+                }));
+                app.on_idle(1 - core, &mut ops);
                 let idle = ops.len() - emitted;
                 assert!(idle == 0 || idle >= 100, "{json}: a slice of {idle}");
                 let answer = match verdict {
@@ -228,6 +246,10 @@ mod tests {
                     };
                     assert!(allowed.contains(&line), "{json}: {op:?} outside {allowed:?}");
                 }
+            }
+            if json.contains("per-core") {
+                let [a, b] = &touched;
+                assert!(!a.is_empty() && !b.is_empty() && a.is_disjoint(b), "{json}: not its own");
             }
         }
     }
