@@ -46,20 +46,25 @@ impl Host {
     /// core takes a burst at a time, and never has more than two of them on their way through the NIC:
     /// what is missing beyond those follows when they have become visible. (More would wait in the NIC,
     /// which is not where the backlog is meant to be.) What finds no room in the SRAM follows when there is
-    /// some, and what finds no descriptor when the driver has posted one. Returns whether all found room.
+    /// some, and what would find no descriptor when the doorbell of one is at the NIC. Returns whether all
+    /// found room.
     pub(super) fn top_up(&mut self, queue: usize) -> bool {
         let Some(Source::Backlog { depth, .. }) = self.source else { return true };
         let on_their_way = 2 * self.scenario.queues.burst;
         let q = &self.queues[queue];
+        if q.without_room {
+            return false;
+        }
+        let descriptors = (q.posted() - q.rung).saturating_sub(q.without_descriptor);
         let in_nic = q.backlog.saturating_sub(q.visible.len() as u32 + q.taken);
-        for _ in 0..depth.saturating_sub(q.backlog).min(on_their_way.saturating_sub(in_nic)) {
+        let missing = depth.saturating_sub(q.backlog).min(on_their_way.saturating_sub(in_nic));
+        for _ in 0..missing.min(descriptors) {
             let mut arrival = self.draw_for(queue);
             self.queues[queue].backlog += 1;
             arrival.bytes = self.frame_bytes(&arrival, queue as u16);
             if !self.accept(self.events.now(), arrival, queue as u16) {
-                if !std::mem::replace(&mut self.queues[queue].without_room, true) {
-                    self.rx.without_room.push_back(queue as u16);
-                }
+                self.queues[queue].without_room = true;
+                self.rx.without_room.push_back(queue as u16);
                 return false;
             }
         }

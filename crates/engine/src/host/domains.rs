@@ -12,6 +12,7 @@ use crate::nic::counts::Counts;
 use crate::stats::occupancy::{Occupancy, Starvation};
 use crate::stats::results::{CoreTime, Domain};
 use crate::time::{PS_PER_S, Ps};
+use crate::wire::Source;
 
 /// A pool of credits and what waited for one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -147,9 +148,12 @@ impl Host {
         let mut domains = Vec::new();
         if let Some(rate) = self.scenario.machine.nic.link {
             // The busier direction. A frame takes its bits at the line rate, preamble, check sequence
-            // and gap included.
-            let (bits, frames) =
-                (c.link_bits, self.meters.offered).max((c.sent_bits, self.meters.transmitted));
+            // and gap included. A backlog does not come over the link.
+            let came = match self.source {
+                Some(Source::Backlog { .. }) => (0, 0),
+                _ => (c.link_bits, self.meters.offered),
+            };
+            let (bits, frames) = came.max((c.sent_bits, self.meters.transmitted));
             let busy = u128::from(bits) * PS_PER_S / u128::from(rate.0);
             domains.push(Domain {
                 holds_reads_ps: c.sending.time(self.meters.now),

@@ -274,6 +274,26 @@ fn the_nic_sends_no_faster_than_its_link() {
     assert!(sent("1000 Gbps".into()) > 2.0 * line_rate);
 }
 
+/// Large requests, short answers: only these go over the link.
+#[test]
+fn a_backlog_does_not_come_over_the_link() {
+    let app = json!({ "kind": "kvs", "item": "512 B", "gets": "0 %", "buckets": 1024, "log": "1 MiB",
+                      "keys": 32 });
+    let r = results(&forwarder(&[
+        (
+            "/traffic",
+            json!({ "kind": "backlog", "depth": 16, "flows": 64,
+                             "sizes": { "kind": "fixed", "size": "64 B" } }),
+        ),
+        ("/machine/nic/link", json!("100 Gbps")),
+        ("/tenants/0/app", app),
+    ]));
+    let wire = r.domains.iter().find(|d| d.domain == "wire").unwrap();
+    assert_eq!(wire.uses, r.packets.transmitted);
+    // Frames of less than 256 bytes.
+    assert!(wire.busy_ps < wire.uses * 256 * 8 * 10, "{} of {}", wire.busy_ps, wire.uses);
+}
+
 /// The NIC asks for a packet to send request by request: what carries more is more credits, by Little's
 /// law, until something else limits, whatever the size of a frame.
 #[test]
@@ -342,6 +362,7 @@ fn every_queue_has_its_backlog_whatever_it_waits_for() {
         ]));
         let [a, b] = [0, 1].map(|queue| r.queues[queue].received as f64);
         assert!(a > 100.0 && (a / b - 1.0).abs() < 0.5, "{sram}: {a} and {b} packets");
+        assert_eq!(r.packets.dropped_no_descriptor, 0, "the generator sees the ring");
     }
 }
 

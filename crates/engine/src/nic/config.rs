@@ -12,8 +12,8 @@ use crate::units::{BitRate, Size};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nic {
-    /// Line rate of the link; frames arrive no closer together than it carries them. Absent: the
-    /// link is no limit.
+    /// Line rate of the link; frames arrive no closer together than it carries them, except those of a
+    /// backlog. Absent: the link is no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<BitRate>,
     /// Input SRAM that all receive queues share; a packet that does not fit is dropped.
