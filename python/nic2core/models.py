@@ -392,8 +392,8 @@ class Nic(Model):
     """The NIC."""
 
     link: BitRate | None = None
-    """Line rate of the link; frames arrive no closer together than it carries them. Absent: the
-    link is no limit.
+    """Line rate of the link; frames arrive no closer together than it carries them, except those of
+    a backlog. Absent: the link is no limit.
     """
     sram: Size
     """Input SRAM that all receive queues share; a packet that does not fit is dropped."""
@@ -682,7 +682,9 @@ class BacklogTraffic(Model):
 
     kind: Literal["backlog"] = "backlog"
     depth: UInt32
-    """The least number of unconsumed packets in the queue of each core."""
+    """The least number of unconsumed packets in the queue of each core, at most
+    `queues.rx_descriptors`. They are not paced by `machine.nic.link`.
+    """
     sizes: Sizes
     """How long the packets are; without effect where clients decide (`app.requests = "drawn"`)."""
     flows: UInt32
