@@ -6,19 +6,20 @@ from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from nic2core.explain.quantity import nanoseconds
+from nic2core.explain.quantity import gigabits, nanoseconds
 from nic2core.warmup import short_warmup
 from nic2core.words import three, time
 
 if TYPE_CHECKING:
     from nic2core.record import Record
+    from nic2core.results_model import Packets
 
 FULL = 0.998
 """Share of the time for which a link is busy that counts as full."""
 
 SMOOTHED = 10
 """Frames for which packets wait before a link in the mean, from which on it makes other traffic of
-theirs: more than random arrivals do below 95 % of it."""
+theirs: bursts of twenty that come at once."""
 
 WIRE_OVERHEAD = 24
 """Bytes of preamble, start of frame, FCS and gap, beside the frame as it lies in memory."""
@@ -98,19 +99,25 @@ def _full_link(result: Record) -> str:
 
 def _smoothed(result: Record) -> str:
     """A warning if a link spreads the bursts of the traffic: the wait is in no latency."""
-    data, wait_ns = result.data, result.data.packets.link_wait_ns
-    wire = next((d for d in data.domains if d.domain == "wire"), None)
-    if wait_ns is None or wire is None or wire.uses == 0:
+    traffic, packets = result.scenario.get("traffic") or {}, result.data.packets
+    bursts = traffic.get("kind") in {"bursts", "replay"} and result.peak is None
+    if not bursts or packets.link_wait_ns is None or packets.completed == 0:
         return ""
-    if wait_ns < SMOOTHED * wire.busy_ps / 1e3 / wire.uses:
+    link, wait_ns = result.scenario["machine"]["nic"]["link"], packets.link_wait_ns
+    frame_ns = _wire_bits(packets) / gigabits(link)
+    if wait_ns < SMOOTHED * frame_ns:
         return ""
-    link = result.scenario["machine"]["nic"]["link"]
     return (
         f"Warning: bursts come faster than the link of {link} carries them: packets wait "
         f"{time(wait_ns)} before it in the mean, which is in no latency, and reach the server one "
         "after the other. Latencies are those of such smoothed traffic; a capture whose own bursts "
         "shall come needs a lower traffic.rate, or its own times."
     )
+
+
+def _wire_bits(packets: Packets) -> float:
+    """Bits of the mean packet on the wire, of those that were completed."""
+    return 8 * (packets.completed_gbps / 8 / packets.completed_mpps * 1e3 + WIRE_OVERHEAD)
 
 
 def _other_sizes(result: Record) -> str:
@@ -120,8 +127,7 @@ def _other_sizes(result: Record) -> str:
     drawn = any(t["app"].get("requests") == "drawn" for t in result.scenario["tenants"])
     if rate is None or traffic["kind"] != "replay" or not drawn or packets.completed == 0:
         return ""
-    wire_bits = 8 * (packets.completed_gbps / 8 / packets.completed_mpps * 1e3 + WIRE_OVERHEAD)
-    carried = packets.offered_mpps * wire_bits / 1e3
+    carried = packets.offered_mpps * _wire_bits(packets) / 1e3
     return (
         f"Warning: the capture's times are stretched so that its own packets would be {rate}, and "
         f"the packets come in the sizes of drawn requests, {carried:.3g} Gbps (app.requests = "
@@ -176,7 +182,8 @@ def _short_backlog(result: Record) -> str:
         return ""
     return (
         f"Warning: {three(there_are)} packets are waiting or in service in the mean, and the "
-        f"backlog is to be {wanted:,}: the NIC brings no more. Latencies are of what is there."
+        f"backlog is to be {wanted:,}: the NIC, or the descriptors that are posted, bring no more. "
+        "Latencies are of what is there."
     )
 
 

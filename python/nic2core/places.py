@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from nic2core import terminal
@@ -52,7 +53,8 @@ def check_dir(path: Path, option: str) -> None:
     finally:
         # A run that is refused leaves nothing behind.
         for made in missing:
-            if made.is_dir():
+            # Unless another command has put something into it meanwhile.
+            with suppress(OSError):
                 made.rmdir()
 
 

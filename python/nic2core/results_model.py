@@ -105,8 +105,8 @@ class Packets(Plain):
     """When the next packet comes, after the start of the run, ns; absent if any was offered."""
     link_wait_ns: float | None = None
     """Mean time for which packets wait before the link into the NIC, as it carries one frame after
-    the other, ns: their senders', and in no latency. Absent without a link, or without traffic with
-    a time law."""
+    the other, ns: their senders', and in no latency; above the link's rate it grows with the run.
+    Absent without a link, without traffic with a time law, or if nothing was offered."""
 
 
 class TransportResults(Plain):

@@ -264,7 +264,9 @@ impl Search<'_, '_> {
             if !outcome.overloaded(self.scenario.queues.rx_descriptors) {
                 return Ok((host, first, outcome));
             }
-            let next = below(outcome.probe.completed_mpps.min(outcome.probe.offered_mpps));
+            // A window of a capture may bring more than its mean rate, and the server complete as much.
+            let carried = below(outcome.probe.completed_mpps.min(outcome.probe.offered_mpps));
+            let next = carried.min(first * 4 / 5);
             if next < self.countable {
                 return Err(self.unreachable(&outcome, Rate(first), true));
             }

@@ -88,8 +88,10 @@ def registers(data: Results, registers: Use, domains: dict[str, Domain], waits: 
     if "invalidations" in domains:
         spent["invalidations"] = waits.invalidations_ns / uses
     # Means over all that reads memory: they can come to a little more than a register's time.
-    share = min(1.0, registers.latency_ns / (sum(spent.values()) or inf))
-    spent = {name: share * ns for name, ns in spent.items()}
+    left_ns = registers.latency_ns - spent.get("invalidations", 0.0)
+    waited_ns = sum(spent[name] for name in ("home-trackers", "dram"))
+    for name in ("home-trackers", "dram"):
+        spent[name] *= max(0.0, min(1.0, left_ns / (waited_ns or inf)))
     spent["miss-registers"] = max(0.0, registers.latency_ns - sum(spent.values()))
     return Pool(registers.credits, registers.uses_per_work, spent)
 

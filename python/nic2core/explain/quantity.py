@@ -6,6 +6,7 @@ from decimal import Decimal
 
 PS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 HZ = {"Hz": 1e-9, "kHz": 1e-6, "MHz": 1e-3, "GHz": 1.0}
+BITS = {"bps": 1e-9, "kbps": 1e-6, "Mbps": 1e-3, "Gbps": 1.0}
 BYTES = {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 
 
@@ -26,6 +27,12 @@ def gigahertz(value: str) -> float:
     """A frequency, cycles a nanosecond."""
     number, _, unit = value.partition(" ")
     return float(number) * HZ[unit]
+
+
+def gigabits(value: str) -> float:
+    """A bit rate, bits a nanosecond."""
+    number, _, unit = value.partition(" ")
+    return float(number) * BITS[unit]
 
 
 def size_bytes(value: str) -> float:

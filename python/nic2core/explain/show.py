@@ -77,11 +77,14 @@ def _hints(result: Result, helps: Sequence[Help]) -> Iterator[str]:
     if leak is not None and leak.predicted >= NOTICED:
         ways: int = result.scenario["placement"]["io_ways"]
         most: int = result.scenario["machine"]["llc"]["ways"]
-        several = ",".join(str(w) for w in sorted({ways, min(2 * ways, most), min(4 * ways, most)}))
-        yield (
-            f"An ideal DDIO is what other ways for packets can come to at most; `nic2core compare "
-            f"SCENARIO --vary placement.io_ways={several}` runs them."
-        )
+        several = sorted({ways, min(2 * ways, most), min(4 * ways, most)})
+        if len(several) > 1:
+            peak = "" if result.peak is None else " --peak"
+            yield (
+                "An ideal DDIO is what other ways for packets can come to at most; `nic2core "
+                f"compare SCENARIO --vary placement.io_ways={','.join(map(str, several))}{peak}` "
+                "runs them."
+            )
     if (
         result.peak is None
         and not result.limited

@@ -130,7 +130,7 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
     per_work = per_us / rate if rate > 0 else 0.0
     occupancy = busy_ps / 1e3 / span
     if d.domain == "home-trackers":
-        # Reads of the NIC and of walks take one where none is free: there are never more of them.
+        # The other lines of a DMA read take one where none is free: there are never more of them.
         occupancy = min(occupancy, float(there_are))
     load = occupancy / there_are if there_are else 0.0
     if d.domain == "cores" and data.queues:

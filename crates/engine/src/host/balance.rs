@@ -1,6 +1,7 @@
 //! The balances of a run: what went in came out or is still inside. Checked in release builds too.
 
 use super::{Event, Host};
+use crate::nic::queue::Queue;
 use crate::stats::results::Balance;
 
 /// All balances, or the first that does not hold.
@@ -32,10 +33,15 @@ fn all(host: &Host) -> Vec<Balance> {
     let buffers = u64::from(config.pool_buffers.unwrap_or(config.rx_descriptors));
     let idle_buffers = host.queues.iter().map(|q| q.idle_buffers()).sum::<u64>();
     let rings: u64 =
-        host.queues.iter().map(|q| u64::from(q.posted() + q.unposted + q.unrung)).sum();
+        host.queues.iter().map(|q| u64::from(q.posted() + q.unposted + q.rx_unrung)).sum();
     let sending = host.queues.iter().map(|q| u64::from(q.transmitting())).sum::<u64>();
     let waiting = host.queues.iter().map(|q| q.tx_backlog.len() as u64).sum::<u64>();
     let sent = host.queues.iter().map(|q| q.sent.len() as u64).sum::<u64>();
+    let rung = |of: fn(&Queue) -> u32| host.queues.iter().map(|q| u64::from(of(q))).sum();
+    let doorbells = doorbells(host);
+    let reports = events(host).filter(|e| matches!(e, Event::TransmitComplete { .. })).count()
+        as u64
+        * u64::from(config.tx_completion_batch);
     let (write_lines, write_tlps) = writes_in_flight(host);
     let [(read_lines, found_lines), (requests, found_requests)] = host.reads.credits();
     let memory = host.memory.balance();
@@ -64,6 +70,9 @@ fn all(host: &Host) -> Vec<Balance> {
         balance("DMA write TLP credits", u64::from(host.writes.tlp_credits_used()), write_tlps),
         balance("DMA read line credits", read_lines, found_lines),
         balance("DMA read requests", requests, found_requests),
+        balance("doorbells under way, receive", rung(|q| q.rung), doorbells.0),
+        balance("doorbells under way, transmit", rung(|q| q.tx_rung), doorbells.1),
+        balance("reports of sent packets", rung(|q| q.reporting()), reports),
         balance("memory reads", memory.reads_sent, memory.reads_done),
         balance("memory writes", memory.writes_sent, memory.writes_done),
     ];
@@ -82,28 +91,57 @@ fn all(host: &Host) -> Vec<Balance> {
     balances
 }
 
+/// All that is to happen: scheduled, held back before the LLC, or waiting for a translation.
+fn events(host: &Host) -> impl Iterator<Item = &Event> {
+    let translating = host.iommu.iter().flat_map(|iommu| iommu.waiting());
+    host.events.iter().chain(&host.held_back).chain(translating)
+}
+
 /// Lines and TLPs of DMA writes that hold credits: on their way, held back, or done with the credits
 /// on their way back.
 fn writes_in_flight(host: &Host) -> (u64, u64) {
-    let translating = host.iommu.iter().flat_map(|iommu| iommu.waiting());
-    let events = host.events.iter().chain(&host.held_back).chain(translating);
     // And those that wait for room in a channel's queue.
     let late = (u64::from(host.memory.backend.late_writes()), 0);
-    events.map(Event::write_credits).fold(late, |all, one| (all.0 + one.0, all.1 + one.1))
+    events(host).map(Event::write_credits).fold(late, |all, one| (all.0 + one.0, all.1 + one.1))
+}
+
+/// Receive descriptors and packets to transmit whose doorbell is on its way to the NIC.
+fn doorbells(host: &Host) -> (u64, u64) {
+    let rung = |event: &Event| match *event {
+        Event::ReceiveDoorbell { descriptors, .. } => (u64::from(descriptors), 0),
+        Event::TransmitDoorbell { packets, .. } => (0, u64::from(packets)),
+        _ => (0, 0),
+    };
+    events(host).map(rung).fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::testing::{forwarder, pcie_json, run};
+    use serde_json::Value;
 
+    use super::*;
+    use crate::testing::{forwarder, iommu_json, pcie_json, run};
+    use crate::time::Ps;
+
+    /// Overload, so that packets are everywhere on the path, at a moment at which some wait for their core and
+    /// some are written.
     fn busy_host() -> Host {
-        // Overload, so that packets are everywhere on the path, at a moment at which some are.
-        run(&forwarder(&[
-            ("/machine/pcie", pcie_json()),
-            ("/run/duration", "201 us".into()),
-            ("/traffic/rate", "45 Mpps".into()),
-        ]))
+        let mut host = overloaded(&[]);
+        let waits = |host: &Host| host.queues.iter().any(|q| !q.visible.is_empty());
+        while !waits(&host) || writes_in_flight(&host).0 == 0 {
+            step(&mut host);
+        }
+        host
+    }
+
+    fn overloaded(set: &[(&str, Value)]) -> Host {
+        let pcie = ("/machine/pcie", pcie_json());
+        run(&forwarder(&[&[pcie, ("/traffic/rate", "45 Mpps".into())], set].concat()))
+    }
+
+    fn step(host: &mut Host) {
+        host.run_until(host.now() + Ps::from_ns(100));
+        assert!(host.now() < Ps::from_us(1000), "{:?}", all(host));
     }
 
     /// What the run would report after `fault`.
@@ -115,13 +153,16 @@ mod tests {
     }
 
     #[test]
-    fn every_balance_has_something_in_it() {
-        let results = busy_host().results().unwrap();
-        assert_eq!(results.conservation.len(), 14);
-        for b in &results.conservation {
-            assert!(b.entered > 0, "nothing to balance: {}", b.what);
+    fn every_balance_has_something_in_it_now_and_then() {
+        let mut host = overloaded(&[("/machine/iommu", iommu_json(8))]);
+        let mut empty = [true; 19];
+        while empty.contains(&true) {
+            let balances = host.results().unwrap().conservation;
+            assert_eq!(balances.len(), empty.len());
+            empty.iter_mut().zip(&balances).for_each(|(empty, b)| *empty &= b.entered == 0);
+            step(&mut host);
         }
-        assert!(results.packets.dropped_sram > 0);
+        assert!(busy_host().results().unwrap().packets.dropped_sram > 0);
     }
 
     #[test]
@@ -150,10 +191,26 @@ mod tests {
 
     #[test]
     fn a_descriptor_posted_twice_is_caught() {
-        let fault = caught(|host| host.queues[0].unposted += 1);
-        assert!(fault.contains("receive descriptors"), "{fault}");
+        let faults: [fn(&mut Host); 2] =
+            [|host| host.queues[0].unposted += 1, |host| host.queues[0].rx_unrung += 1];
+        for fault in faults.map(caught) {
+            assert!(fault.contains("receive descriptors"), "{fault}");
+        }
         let fault = caught(|host| host.queues[0].without_descriptor += 1);
         assert!(fault.contains("packets without descriptor"), "{fault}");
+    }
+
+    #[test]
+    fn a_lost_doorbell_or_report_is_caught() {
+        for direction in ["receive", "transmit"] {
+            let fault = caught(|host| {
+                let queue = &mut host.queues[1];
+                if direction == "receive" { queue.rung += 1 } else { queue.tx_rung += 1 }
+            });
+            assert!(fault.contains(direction) && fault.contains("doorbells"), "{fault}");
+        }
+        let fault = caught(|host| host.queues[0].report_without_event());
+        assert!(fault.contains("reports of sent packets"), "{fault}");
     }
 
     #[test]

@@ -142,7 +142,7 @@ impl Host {
     /// there are buffers.
     pub(super) fn ring_rx(&mut self, now: Ps, queue: u16, burst: u32) {
         let q = &mut self.queues[queue as usize];
-        q.unrung -= burst;
+        q.rx_unrung -= burst;
         q.unposted += burst;
         let descriptors = q.post();
         if descriptors > 0 {

@@ -23,7 +23,7 @@ struct Driver<'a> {
     /// Whether each packet that is sent has a doorbell of its own.
     rings_each: bool,
     /// Packets that are posted for transmission, and not rung for.
-    unrung: u32,
+    tx_unrung: u32,
     /// What maps and unmaps buffers at run time.
     mapper: Option<(&'a mut RunTimeMapping, &'a mut Iommu<Event>)>,
 }
@@ -57,7 +57,7 @@ impl Driver<'_> {
         self.ops.store(self.q.tx_ring.advance(), LineKind::Descriptor, Dep::Free);
         self.ops.compute(self.config.tx_instructions);
         self.ops.push(Op::Mark { mark: Mark::Transmit, packet });
-        self.unrung += 1;
+        self.tx_unrung += 1;
         if self.rings_each {
             self.ring_tx();
         }
@@ -65,7 +65,7 @@ impl Driver<'_> {
 
     /// Rings for what it has posted to be sent: no doorbell brings what is posted after it.
     fn ring_tx(&mut self) {
-        let packets = std::mem::take(&mut self.unrung);
+        let packets = std::mem::take(&mut self.tx_unrung);
         if packets > 0 {
             self.ops.push(Op::Mark { mark: Mark::RingTx, packet: packets });
         }
@@ -130,7 +130,7 @@ impl Driver<'_> {
 
     /// Posts receive descriptors, as many as the burst has used.
     fn post_descriptors(&mut self, burst: u32) {
-        self.q.unrung += burst;
+        self.q.rx_unrung += burst;
         for line in self.q.rx_ring.advance_by(burst) {
             self.ops.store(line, LineKind::Descriptor, Dep::Free);
         }
@@ -167,7 +167,7 @@ impl Host {
             q: &mut self.queues[queue],
             ops: &mut c.core.ops,
             rings_each: self.tx.descriptor_batch.is_none(),
-            unrung: 0,
+            tx_unrung: 0,
             mapper: self.run_time_mapping.as_mut().zip(self.iommu.as_mut()),
         };
         // What is sent is acknowledgements with closed-loop traffic.

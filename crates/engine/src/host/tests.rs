@@ -160,14 +160,16 @@ fn skewed(scenario: &crate::config::Scenario, ns_over_10: u64) -> (f64, f64) {
 
 #[test]
 fn how_far_cores_run_ahead_moves_no_result() {
-    // A single run is moved by chance: over eight seeds the throughput of the forwarder at 200 ns
-    // lay -0.65 to 1.26 % from that at 12.5 ns; over 32 it was 0.1 % more in the mean, which is known to
-    // 0.15. And one in twenty comes into another state of an overloaded server, in which it leaks a fifth
-    // less (D5). So the median of sixteen is judged.
+    // A single run is moved by chance: over eight seeds the throughput of the forwarder at 200 ns lay -0.65 to
+    // 1.26 % from that at 12.5 ns. So the median of sixteen is judged, which is known to some 0.2 %; and one or
+    // two of sixteen may come into the other state of an overloaded server, in which it leaks a fifth less (D5).
     const SEEDS: std::ops::Range<u64> = 1..17;
     let median = |mut values: Vec<f64>| {
         values.sort_by(f64::total_cmp);
-        f64::midpoint(values[7], values[8])
+        let median = f64::midpoint(values[7], values[8]);
+        let apart = values.iter().filter(|v| (*v / median - 1.0).abs() > 0.03).count();
+        assert!(apart <= 2, "{apart} in another state: {values:?}");
+        median
     };
     let medians = |scenario: &dyn Fn(u64) -> crate::config::Scenario, ns_over_10| {
         let (a, b) = SEEDS.map(|seed| skewed(&scenario(seed), ns_over_10)).unzip();

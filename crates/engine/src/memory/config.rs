@@ -215,8 +215,8 @@ const LATENCY_CYCLES: RangeInclusive<u32> = 0..=100_000;
 /// LLC ways: a way mask is 32 bits wide.
 const MAX_WAYS: u32 = 32;
 
-/// A quarter of the reads that can be under way: their numbers are 16 bits wide, and DMA reads and page
-/// walks, which are bounded elsewhere, take a tracker even where none is free.
+/// A quarter of the reads that can be under way: their numbers are 16 bits wide, and the other lines of a DMA
+/// read take a tracker even where none is free.
 pub(crate) const MAX_TRACKERS: u32 = 16_384;
 
 impl Hierarchy<'_> {

@@ -42,7 +42,7 @@ pub(crate) struct Queue {
     pub(crate) without_room: bool,
     pub(crate) pool: Pool,
     /// Descriptors of the ring whose packet the core has taken and whose doorbell has not left the core.
-    pub(crate) unrung: u32,
+    pub(crate) rx_unrung: u32,
     /// Those that were rung for and have no buffer, or are fewer than a batch.
     pub(crate) unposted: u32,
     /// Posted descriptors, the last ones, whose doorbell is not at the NIC yet.
@@ -154,7 +154,7 @@ impl Queue {
             without_descriptor: 0,
             without_room: false,
             pool: region.pool(config, rank, stream),
-            unrung: 0,
+            rx_unrung: 0,
             unposted: config.rx_descriptors,
             visible: VecDeque::new(),
             backlog: 0,
@@ -263,6 +263,17 @@ impl Queue {
             self.reporting += unreported;
             self.tx_completions_nic.advance()
         })
+    }
+
+    /// Packets sent whose completion is on its way.
+    pub(crate) fn reporting(&self) -> u32 {
+        self.reporting
+    }
+
+    /// A fault for the balances to catch.
+    #[cfg(test)]
+    pub(crate) fn report_without_event(&mut self) {
+        self.reporting += self.tx_completion_batch;
     }
 
     /// The next completion of sent packets is in memory.

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::testing::forwarder;
+use crate::wire::{Capture, CapturedPacket, FlowTable};
 
 /// Forwarding in place on two cores, measured for 1 ms.
 fn peak(set: &[(&str, Value)]) -> Result<Peak, PeakError> {
@@ -152,4 +153,25 @@ fn a_link_that_answers_fill_is_not_full_of_them_at_first() {
     assert!(found.probes[0].holds, "{:?}", found.probes);
     // What the transmit rings take in a probe comes on top.
     assert!((0.11..1.02 * 0.117_481).contains(&found.peak_mpps), "{}", found.peak_mpps);
+}
+
+/// After 2000 packets half of the capture comes twice as fast as its mean, so that a server completes more than the
+/// rate that is set, and is overloaded all the same.
+#[test]
+fn a_window_of_a_capture_that_is_denser_than_its_mean_does_not_hold_up_the_search() {
+    const PACKETS: u64 = 82_000;
+    let ns = |n: u64| 100 * n.min(2000) + 50 * n.clamp(2000, 42_000) + 150 * n.max(42_000);
+    let packet =
+        |n| CapturedPacket { at: Ps::from_ns(ns(n) - ns(0)), bytes: 1024, flow: n as u32 % 64 };
+    let capture = Capture::new((0..PACKETS).map(packet).collect(), FlowTable::synthetic(64));
+    // 20 million packets a second in the mean; two cores forward ten.
+    let traffic = json!({ "kind": "replay", "file": "a.pcap", "rate": "167.68 Gbps" });
+    let scenario = forwarder(&[("/run/duration", json!("1 ms")), ("/traffic", traffic)]);
+    let mut probes = 0;
+    let found = find_peak(&scenario, Some(Arc::new(capture)), &mut |seen| {
+        probes += u32::from(matches!(seen, Watched::Probe(_)));
+        probes < 50
+    });
+    let found = found.expect("the search ends");
+    assert!((6.0..12.0).contains(&found.peak_mpps), "{}", found.peak_mpps);
 }

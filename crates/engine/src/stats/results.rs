@@ -97,7 +97,8 @@ pub struct Packets {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_arrival_ns: Option<f64>,
     /// Mean time for which packets wait before the link into the NIC, as it carries one frame after the other, ns: their
-    /// senders', and in no latency. Absent without a link, or without traffic with a time law.
+    /// senders', and in no latency; above the link's rate it grows with the run. Absent without a link, without
+    /// traffic with a time law, or if nothing was offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_wait_ns: Option<f64>,
 }

@@ -52,8 +52,8 @@ pub enum TrafficConfig {
     },
     /// No rate: every core always finds unconsumed packets (Sweeper, section IV-B).
     Backlog {
-        /// The least number of unconsumed packets in the queue of each core, at most `queues.rx_descriptors`. They
-        /// are not paced by `machine.nic.link`.
+        /// The least number of unconsumed packets in the queue of each core, at most `queues.rx_descriptors`, as far as
+        /// these are posted. They are not paced by `machine.nic.link`.
         depth: u32,
         /// How long the packets are; without effect where clients decide (`app.requests = "drawn"`).
         sizes: SizesConfig,
