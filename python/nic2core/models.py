@@ -683,7 +683,7 @@ class BacklogTraffic(Model):
     kind: Literal["backlog"] = "backlog"
     depth: UInt32
     """The least number of unconsumed packets in the queue of each core, at most
-    `queues.rx_descriptors`. They are not paced by `machine.nic.link`.
+    `queues.rx_descriptors`, as far as these are posted. They are not paced by `machine.nic.link`.
     """
     sizes: Sizes
     """How long the packets are; without effect where clients decide (`app.requests = "drawn"`)."""
