@@ -69,7 +69,7 @@ impl Core {
                         // A register that frees later delays the access, not the dispatch of what
                         // follows it.
                         let asked = self.dispatch_miss(access, register, issue.max(free_at), ask);
-                        memory.count_miss(kind, asked);
+                        memory.count_miss(self.number(), line, kind, asked);
                         return true;
                     }
                     Err(refusal) => {
@@ -81,7 +81,7 @@ impl Core {
                 }
             }
         };
-        memory.count_hit(kind, found);
+        memory.count_hit(self.number(), line, kind, found);
         self.hit = found == Found::L1;
         self.accesses += 1;
         self.access_slots += latency;

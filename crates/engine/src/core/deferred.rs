@@ -58,11 +58,11 @@ impl Core {
                 let waiter = Waiter { issue, entry, store: d.store };
                 let asked =
                     self.wait_for(register, d.line, d.kind, d.link.then_some(number), waiter, ask);
-                memory.count_miss(d.kind, asked);
+                memory.count_miss(self.number(), d.line, d.kind, asked);
                 return true;
             }
         };
-        memory.count_hit(d.kind, found);
+        memory.count_hit(self.number(), d.line, d.kind, found);
         self.chains.at(number).remove_first();
         self.accesses += 1;
         self.access_slots += latency;

@@ -19,6 +19,7 @@ use super::misses::Misses;
 use super::op::{Access, Op, Ops};
 use crate::memory::config::Hierarchy;
 use crate::memory::line::{Line, LineKind};
+use crate::memory::private::Found;
 use crate::memory::system::Memory;
 use crate::time::{Clock, Ps};
 
@@ -250,6 +251,9 @@ impl Core {
             // Its line has come with an access that was deferred.
             self.blocked = Blocked::No;
         }
+        if self.misses.wants_upgrade(register) {
+            self.store_where_writable(memory, register);
+        }
         let (mut accesses, mut slots) = (0, 0);
         let (window, stores) = (&mut self.window, &mut self.stores);
         let arrived = self.misses.arrive(register, ready, |waiter| {
@@ -268,6 +272,16 @@ impl Core {
         self.chains.arrive(arrived.chains, ready);
         self.issue_deferred(memory, ask);
         self.settle(ask);
+    }
+
+    /// Stores that have joined a request for reading go when the line comes writable, as one that no other
+    /// core holds does.
+    #[inline(never)]
+    fn store_where_writable(&mut self, memory: &mut Memory, register: u16) {
+        let (line, kind, _) = self.misses.request(register);
+        if let Found::L1 | Found::L2 = memory.access(self.number(), line, kind, true) {
+            self.misses.has_right(register);
+        }
     }
 
     /// Hands what the program has reached to the machine. A doorbell that retires then has to leave the store

@@ -119,6 +119,17 @@ impl Misses {
         (r.line, r.kind, r.exclusive)
     }
 
+    /// Whether stores have joined the request of a register for reading.
+    #[inline]
+    pub(super) fn wants_upgrade(&self, register: u16) -> bool {
+        self.registers[usize::from(register)].upgrade
+    }
+
+    /// The line of a register has come with the right to write: its stores need not ask for that.
+    pub(super) fn has_right(&mut self, register: u16) {
+        self.registers[usize::from(register)].upgrade = false;
+    }
+
     /// The register that fetches a line.
     #[inline]
     fn find(&self, line: Line) -> Option<usize> {
@@ -199,7 +210,7 @@ impl Misses {
     ) -> Arrived {
         let number = usize::from(register);
         let r = &mut self.registers[number];
-        let arrived = Arrived { chains: r.chains, again: r.upgrade && !r.exclusive };
+        let arrived = Arrived { chains: r.chains, again: r.upgrade };
         let waiting = usize::from(std::mem::take(&mut r.waiting));
         if arrived.again {
             // Stores that joined a request for reading need the right to write: ask once more.

@@ -7,6 +7,7 @@ use crate::config::machine::Machine;
 use crate::memory::dram::Dram;
 use crate::memory::line::{Line, LineKind};
 use crate::memory::placement::config::Policy;
+use crate::memory::private::Found;
 use crate::memory::system::Memory;
 use crate::testing::machine;
 use crate::time::Ps;
@@ -31,6 +32,8 @@ struct Bench {
     memory: Memory,
     /// Requests on their way: when their data is at the core, and the register.
     requests: Vec<(Ps, u16)>,
+    /// Requests that the LLC has answered.
+    answered: usize,
     /// The most registers in use at a time.
     most: usize,
     /// How far the core runs at a time, if not as far as it can.
@@ -46,7 +49,15 @@ impl Bench {
         let ways = vec![u32::MAX; machine.core.count as usize];
         let memory = Memory::new(&machine.hierarchy(), Policy::Ddio, dram, ways, 0b11, 1 << 20, 1);
         let core = Core::new(&machine.core, &machine.hierarchy(), 0, false);
-        Bench { core, memory, requests: Vec::new(), most: 0, step: None, cycle_ps: 500 }
+        Bench {
+            core,
+            memory,
+            requests: Vec::new(),
+            answered: 0,
+            most: 0,
+            step: None,
+            cycle_ps: 500,
+        }
     }
 
     /// Cycles until everything the program asks for is done, up to a `Delay` at its end.
@@ -57,16 +68,23 @@ impl Bench {
         // It waits for all loads.
         self.core.ops.push(Op::Delay { ns: 0 });
         while self.run() != Stop::Finished {
-            let first = self.requests.iter().enumerate().min_by_key(|(_, r)| **r);
-            let (i, _) = first.expect("a core that waits waits for a line");
-            let (at, register) = self.requests.swap_remove(i);
-            self.fill(register);
-            let requests = &mut self.requests;
-            self.core.complete(&mut self.memory, register, at, true, &mut |at, ask| {
-                requests.extend(data_of(at, ask));
-            });
+            assert!(self.answer(), "a core that waits waits for a line");
         }
         (self.core.now() - begin).0 / self.cycle_ps
+    }
+
+    /// The data of the first request on its way is there. Returns whether there was one.
+    fn answer(&mut self) -> bool {
+        let first = self.requests.iter().enumerate().min_by_key(|(_, r)| **r);
+        let Some((i, _)) = first else { return false };
+        let (at, register) = self.requests.swap_remove(i);
+        self.fill(register);
+        self.answered += 1;
+        let requests = &mut self.requests;
+        self.core.complete(&mut self.memory, register, at, true, &mut |at, ask| {
+            requests.extend(data_of(at, ask));
+        });
+        true
     }
 
     fn run(&mut self) -> Stop {
@@ -86,7 +104,7 @@ impl Bench {
     /// The line of a register enters the private caches.
     fn fill(&mut self, register: u16) {
         let (line, kind, exclusive) = self.core.miss(register);
-        self.memory.fill_at_once(line, kind, exclusive);
+        self.memory.fill_at_once(0, line, kind, exclusive);
     }
 }
 
@@ -222,6 +240,27 @@ fn an_l2_hit_costs_what_the_l2_says() {
     // 4 KiB of L1d, 16 KiB of L2: 128 lines fit the one and not the other.
     b.cycles(|ops| loads(ops, 0..128, Dep::Chain));
     within(b.cycles(|ops| loads(ops, 0..32, Dep::Chain)), 32 * 14, 5);
+}
+
+/// An increment of what is in no cache: the line comes writable, as no other core holds it. What another
+/// holds comes without the right, and the store asks for that.
+#[test]
+fn a_store_behind_a_load_of_its_line_asks_again_only_for_a_right_that_did_not_come() {
+    for (held_by_another, requests) in [(false, 1), (true, 2)] {
+        let mut b = Bench::new(|_| ());
+        if held_by_another {
+            b.memory.fill_at_once(1, 7, LineKind::App, false);
+        }
+        let cycles = b.cycles(|ops| {
+            ops.load(7, LineKind::App, Dep::Free);
+            ops.store(7, LineKind::App, Dep::Free);
+        });
+        within(cycles, MISS_CYCLES, 5);
+        // What the store still asks for, nobody waits for.
+        while b.answer() {}
+        assert_eq!(b.answered, requests);
+        assert_eq!(b.memory.access(0, 7, LineKind::App, true), Found::L1);
+    }
 }
 
 #[test]

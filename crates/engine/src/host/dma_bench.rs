@@ -69,7 +69,7 @@ impl Host {
         let Some(bench) = &self.bench else { return };
         if bench.warm {
             for line in bench.window.first..bench.window.first + bench.window.lines {
-                self.memory.fill_at_once(line, LineKind::Bench, false);
+                self.memory.fill_at_once(0, line, LineKind::Bench, false);
             }
         }
         self.bench_start(Ps::ZERO);

@@ -245,6 +245,7 @@ impl Host {
                 self.schedule_memory();
             }
         }
+        self.memory.backend.ingress.dram.catch_up(until);
         self.meters.now = until;
     }
 

@@ -123,6 +123,23 @@ fn one_seed_gives_one_result_and_another_another() {
     assert_ne!(first, as_json(&run(&everything(8))));
 }
 
+/// All lines of a machine with next to no caches are of one set, whose directory has sixteen entries; its
+/// cores have twenty miss registers.
+#[test]
+fn more_misses_than_the_directory_has_entries_take_turns() {
+    let tiny = [
+        ("/tenants/0/cores/count", 2.into()),
+        ("/machine/l1d/size", "256 B".into()),
+        ("/machine/l2/size", "256 B".into()),
+        ("/machine/llc/size", "768 B".into()),
+        ("/machine/llc/index", "modulo".into()),
+    ];
+    let r = results(&xmem("random", "256 KiB", &tiny));
+    let registers =
+        r.domains.iter().find(|d| d.domain == "miss-registers").expect("there are some");
+    assert!(registers.busy_ps > 16 * 200_000_000, "{registers:?}");
+}
+
 #[test]
 fn a_clone_goes_on_as_the_original() {
     let scenario = everything(7);

@@ -37,6 +37,9 @@ pub(crate) enum Served {
     Memory,
     /// An earlier transaction already brings the line: ask again when it has arrived.
     Wait(u16),
+    /// The line finds no entry in the directory, as those of its set wait for memory, among them for what
+    /// this transaction brings: ask again when that has arrived.
+    NoEntry(u16),
 }
 
 /// Private caches, directory and LLC.
@@ -118,8 +121,8 @@ impl Caches {
     }
 
     /// A request of `core` that its private caches could not serve arrives at the LLC. Unless the
-    /// answer is [`Served::Memory`] or [`Served::Wait`], the private caches hold the line on return,
-    /// writable if it is asked for `exclusive` use.
+    /// answer is [`Served::Memory`], [`Served::Wait`] or [`Served::NoEntry`], the private caches hold the
+    /// line on return, writable if it is asked for `exclusive` use.
     #[inline(always)]
     pub(crate) fn request(
         &mut self,
@@ -136,7 +139,10 @@ impl Caches {
                 Entry::Coming(transaction) => return Served::Wait(transaction),
                 Entry::Held(sharers) => Some((handle, sharers)),
             },
-            None => None,
+            None => match self.directory.waits_for(home) {
+                Some(transaction) => return Served::NoEntry(transaction),
+                None => None,
+            },
         };
         let sharers = known.map_or(0, |known| known.1);
         let others = sharers & !me;
@@ -145,7 +151,8 @@ impl Caches {
             self.enter(home, Entry::Coming(transaction));
             return Served::Memory;
         }
-        let on_chip = if llc.is_none() && (sharers & me == 0 || exclusive) && others != 0 {
+        // Another core's copy has to go, or to supply the data that the LLC lacks.
+        let on_chip = if others != 0 && (exclusive || (llc.is_none() && sharers & me == 0)) {
             Served::Forward
         } else {
             Served::Llc
@@ -189,10 +196,11 @@ impl Caches {
     }
 
     /// A prefetch of `core` arrives at the LLC. A line in the LLC alone comes up to the L2; returns
-    /// whether the line must come from memory, under the caller's transaction.
+    /// whether the line must come from memory, under the caller's transaction. It is dropped where the
+    /// directory has no entry for it.
     pub(crate) fn request_prefetch(&mut self, core: usize, line: Line, transaction: u16) -> bool {
         let home = self.home(line);
-        if self.directory.find(home).is_some() {
+        if self.directory.find(home).is_some() || self.directory.waits_for(home).is_some() {
             return false;
         }
         let Some(slot) = self.llc.lookup(home) else {
@@ -201,7 +209,7 @@ impl Caches {
         };
         let state = self.llc.state(slot);
         let up = if self.stays(state) {
-            granted(state.kind(), false, false)
+            granted(state.kind(), self.inclusion == Inclusion::Inclusive, false)
         } else {
             self.llc.remove(slot);
             granted(state.kind(), true, state.dirty())
@@ -375,7 +383,16 @@ impl Caches {
                 if state.writable() && sharers != 1 << core {
                     return Err(format!("line {line:#x} is writable in core {core} and shared"));
                 }
+                let dirty = private.state(line).is_some_and(State::dirty);
+                if dirty && !state.writable() {
+                    return Err(format!("line {line:#x} is dirty in core {core} and not writable"));
+                }
                 let in_llc = self.llc.find(self.home(line)).is_some();
+                if !in_llc && self.inclusion == Inclusion::Inclusive {
+                    return Err(format!(
+                        "core {core} holds line {line:#x}, the LLC, which is inclusive, does not"
+                    ));
+                }
                 if state.writable() && in_llc && self.inclusion == Inclusion::NonInclusive {
                     return Err(format!(
                         "line {line:#x} is writable in core {core} and in the LLC"
@@ -407,4 +424,79 @@ pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
         mask &= mask - 1;
         Some(bit)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::private::Found;
+    use crate::testing::machine;
+
+    /// The caches of two cores, with an inclusive LLC or not.
+    fn caches(inclusion: Inclusion) -> Caches {
+        let mut machine = machine();
+        machine.llc.inclusion = inclusion;
+        Caches::new(&machine.hierarchy(), vec![u32::MAX; 2], 0b11, 1)
+    }
+
+    /// A core reads a line, or asks for the right to write it.
+    fn request(c: &mut Caches, core: usize, line: Line, exclusive: bool) -> Served {
+        let served = c.request(core, line, LineKind::App, exclusive, 0);
+        if served == Served::Memory {
+            c.arrive(core, line, LineKind::App, exclusive, 0);
+        }
+        served
+    }
+
+    #[test]
+    fn who_writes_what_another_core_holds_waits_for_its_snoop() {
+        for inclusion in [Inclusion::Inclusive, Inclusion::NonInclusive] {
+            let mut c = caches(inclusion);
+            request(&mut c, 0, 7, false);
+            // Core 0 owns the line, as the only one; then they share it with the LLC.
+            assert_eq!(request(&mut c, 1, 7, false), Served::Owner);
+            assert!(c.llc.find(c.home(7)).is_some());
+            assert_eq!(request(&mut c, 0, 7, true), Served::Forward, "{inclusion:?}");
+            assert!(!c.cores[1].holds(7));
+        }
+    }
+
+    #[test]
+    fn what_a_prefetch_finds_in_the_llc_alone_may_be_written() {
+        for inclusion in [Inclusion::Inclusive, Inclusion::NonInclusive] {
+            let mut c = caches(inclusion);
+            request(&mut c, 0, 7, false);
+            // The L2 has 64 sets of four ways.
+            for other in 1..5 {
+                request(&mut c, 0, 7 + 64 * other, false);
+            }
+            assert!(!c.cores[0].holds(7) && c.llc.find(c.home(7)).is_some());
+            assert!(!c.request_prefetch(0, 7, 0));
+            assert_eq!(c.private_access(0, 7, Some(LineKind::App)), Found::L2, "{inclusion:?}");
+            c.check().unwrap();
+        }
+    }
+
+    /// More misses in flight to one set of the directory than it has entries.
+    #[test]
+    fn what_finds_no_entry_in_the_directory_waits_for_one() {
+        for ways in [4, 24] {
+            let mut c = caches(Inclusion::NonInclusive);
+            c.directory = Directory::new(1024, ways);
+            let of_one_set = (0..).filter(|&line| c.home(line).set == 5);
+            let lines: Vec<Line> = of_one_set.take(ways as usize + 1).collect();
+            let (last, rest) = lines.split_last().expect("there are some");
+            for (&line, transaction) in rest.iter().zip(0..) {
+                let served = c.request(0, line, LineKind::App, false, transaction);
+                assert_eq!(served, Served::Memory);
+            }
+            let Served::NoEntry(first) = c.request(1, *last, LineKind::App, true, 99) else {
+                panic!("there is no entry left");
+            };
+            assert!(!c.request_prefetch(1, *last, 99), "it is dropped");
+            c.arrive(0, lines[usize::from(first)], LineKind::App, false, first);
+            assert_eq!(c.request(1, *last, LineKind::App, true, 99), Served::Memory);
+            c.check().unwrap();
+        }
+    }
 }

@@ -172,6 +172,26 @@ impl Directory {
         }
     }
 
+    /// A transaction that brings a line of the set, if all its entries wait for memory and so none can be
+    /// added.
+    #[inline(always)]
+    pub(crate) fn waits_for(&self, home: Home) -> Option<u16> {
+        match &self.sets {
+            Sets::UpTo20(sets) => {
+                let set = &sets[home.set as usize];
+                (set.coming.count_ones() == self.ways).then(|| set.values[0] as u16)
+            }
+            Sets::Blocks { of_set, blocks } => self.blocks_wait_for(blocks, *of_set, home),
+        }
+    }
+
+    #[inline(never)]
+    fn blocks_wait_for(&self, blocks: &[Entries<32>], of_set: u32, home: Home) -> Option<u16> {
+        let blocks = &blocks[(home.set * of_set) as usize..][..of_set as usize];
+        let coming: u32 = blocks.iter().map(|block| block.coming.count_ones()).sum();
+        (coming == self.ways).then(|| blocks[0].values[0] as u16)
+    }
+
     #[inline(never)]
     fn find_in_blocks(blocks: &[Entries<32>], of_set: u32, home: Home) -> Option<Handle> {
         let first = home.set * of_set;
@@ -212,7 +232,7 @@ impl Directory {
     /// its entry, and is returned with its sharers so that their copies are invalidated.
     ///
     /// # Panics
-    /// If every entry of the set is on its way: more misses are in flight to one set than ways.
+    /// If every entry of the set is on its way: ask [`Self::waits_for`] first.
     #[inline(always)]
     pub(crate) fn add(&mut self, home: Home, entry: Entry) -> Option<(Line, u32)> {
         if let Sets::UpTo20(sets) = &mut self.sets {
@@ -285,9 +305,7 @@ impl Directory {
                 return (handle, (line, sharers));
             }
         }
-        panic!(
-            "directory set {set}: all {ways} entries wait for memory; expected fewer misses in flight"
-        );
+        panic!("directory set {set}: all {ways} entries wait for memory");
     }
 
     /// Every line that cores hold, and which.

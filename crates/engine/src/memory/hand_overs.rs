@@ -54,7 +54,7 @@ mod tests {
         let ways = vec![u32::MAX; machine.core.count as usize];
         let mut memory =
             Memory::new(&machine.hierarchy(), Policy::Ddio, dram, ways, 0b11, 1 << 20, 1);
-        memory.fill_at_once(7, LineKind::App, true);
+        memory.fill_at_once(0, 7, LineKind::App, true);
         let request = |core| memory.request(Ps(0), 7, LineKind::App, core, 0, exclusive);
         [1, 0, 1].map(request).into_iter().map(|at| at.expect("it is on the chip")).collect()
     }

@@ -23,8 +23,11 @@ use crate::testing::{every, machine};
 const CORES: usize = 3;
 const LINES: Line = 300;
 
-/// Lines on their way at a time: fewer than a set of the directory has entries, of which one has to be free.
-const MOST_COMING: usize = 3;
+/// Entries of a set of the directory.
+const DIRECTORY_WAYS: u32 = 4;
+
+/// Lines on their way at a time: more than a set of the directory has entries.
+const MOST_COMING: usize = 12;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -133,7 +136,7 @@ impl Trial {
         let machine = tiny(inclusion, replacement);
         let mut caches = Caches::new(&machine.hierarchy(), vec![ways; CORES], 0b11, 1);
         // Fewer entries than the L2s hold lines, so that entries are evicted too.
-        caches.directory = Directory::new(8, 4);
+        caches.directory = Directory::new(8, DIRECTORY_WAYS);
         caches.shadow = Some(Box::new(Shadow::new(LINES as usize)));
         Trial {
             caches,
@@ -188,6 +191,10 @@ impl Trial {
                     prop_assert_eq!(self.coming.get(&other).map(|c| c.line), Some(line));
                     return Ok(());
                 }
+                Served::NoEntry(other) => {
+                    prop_assert!(self.coming.contains_key(&other) && self.is_swamped(line));
+                    return Ok(());
+                }
                 Served::Llc | Served::Forward | Served::Owner => {}
             }
         }
@@ -195,14 +202,20 @@ impl Trial {
         self.has_got(core, line)
     }
 
+    /// Whether all entries of the line's set of the directory wait for memory.
+    fn is_swamped(&self, line: Line) -> bool {
+        let set = |line| self.caches.home(line).set;
+        self.coming.values().filter(|c| set(c.line) == set(line)).count() == DIRECTORY_WAYS as usize
+    }
+
     fn prefetch(&mut self, core: usize, line: Line, late: bool) -> Result<(), TestCaseError> {
         let held = (0..CORES).any(|c| self.caches.cores[c].holds(line));
-        let coming = self.coming.values().any(|c| c.line == line);
+        let dropped = self.is_swamped(line) || self.coming.values().any(|c| c.line == line);
         let transaction = self.transaction();
         if self.caches.request_prefetch(core, line, transaction) {
             return self.comes(transaction, core, line, Asked::Prefetch, late);
         }
-        if held || coming { Ok(()) } else { self.has_got(core, line) }
+        if held || dropped { Ok(()) } else { self.has_got(core, line) }
     }
 
     /// Memory is asked for a line.

@@ -118,6 +118,11 @@ impl Reads {
         takes_over
     }
 
+    /// A request waits until a transaction that brings another line has ended.
+    pub(super) fn wait_behind(&mut self, transaction: u16, requester: Requester) {
+        self.transactions[usize::from(transaction)].waiting.push(requester);
+    }
+
     /// Nobody may keep what a transaction brings: its line was overwritten or swept.
     pub(super) fn make_stale(&mut self, transaction: u16) {
         self.transactions[usize::from(transaction)].read.stale = true;

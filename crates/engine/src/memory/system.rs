@@ -79,11 +79,16 @@ impl Memory {
     /// A load or store in the private caches of a core.
     #[inline]
     pub(crate) fn access(&mut self, core: usize, line: Line, kind: LineKind, store: bool) -> Found {
-        let found = self.caches.private_access(core, line, store.then_some(kind));
-        if found != Found::L1 && core < self.prefetchers.len() {
+        self.caches.private_access(core, line, store.then_some(kind))
+    }
+
+    /// Counts a lookup of the L2 of a core, which its prefetcher sees.
+    #[inline]
+    fn count_l2_access(&mut self, core: usize, line: Line, kind: LineKind) {
+        self.counts.l2_accesses[kind as usize] += 1;
+        if core < self.prefetchers.len() {
             self.observe_lookup(core, line, kind);
         }
-        found
     }
 
     /// The L2 prefetcher of a core sees a lookup of the L2, but for lines that are kept aside: they lie in
@@ -124,22 +129,24 @@ impl Memory {
 
     /// Counts an access that a private cache has served.
     #[inline]
-    pub(crate) fn count_hit(&mut self, kind: LineKind, found: Found) {
+    pub(crate) fn count_hit(&mut self, core: usize, line: Line, kind: LineKind, found: Found) {
         self.counts.l1_accesses[kind as usize] += 1;
         if found != Found::L1 {
             self.counts.l1_misses[kind as usize] += 1;
-            self.counts.l2_accesses[kind as usize] += 1;
+            self.count_l2_access(core, line, kind);
         }
     }
 
     /// Counts an access that waits in a miss register, whether `asked` for or joined to one that was. One
     /// that found no register free is tried again, and is counted when it goes.
     #[inline]
-    pub(crate) fn count_miss(&mut self, kind: LineKind, asked: bool) {
+    pub(crate) fn count_miss(&mut self, core: usize, line: Line, kind: LineKind, asked: bool) {
         self.counts.l1_accesses[kind as usize] += 1;
         self.counts.l1_misses[kind as usize] += 1;
-        self.counts.l2_accesses[kind as usize] += u64::from(asked);
-        self.counts.l2_misses[kind as usize] += u64::from(asked);
+        if asked {
+            self.counts.l2_misses[kind as usize] += 1;
+            self.count_l2_access(core, line, kind);
+        }
     }
 
     /// Counts a request to the LLC that memory serves.
@@ -182,6 +189,11 @@ impl Memory {
                     // It is counted when it asks again.
                     self.counts.llc_by_core[core as usize].0 -= 1;
                 }
+                None
+            }
+            Served::NoEntry(other) => {
+                self.backend.reads.wait_behind(other, requester);
+                self.counts.llc_by_core[core as usize].0 -= 1;
                 None
             }
             Served::Memory => {
@@ -273,7 +285,7 @@ impl Memory {
         match self.caches.io_read(line) {
             Served::Llc => Some(now + self.latencies.llc),
             Served::Forward => Some(now + self.latencies.llc + self.latencies.forward),
-            Served::Memory | Served::Wait(_) | Served::Owner => None,
+            Served::Memory | Served::Wait(_) | Served::NoEntry(_) | Served::Owner => None,
         }
     }
 
@@ -386,11 +398,17 @@ impl Memory {
         self.backend.balance(reads, writes)
     }
 
-    /// A line enters the caches of core 0 without a transaction.
-    pub(crate) fn fill_at_once(&mut self, line: Line, kind: LineKind, exclusive: bool) {
+    /// A line enters the caches of a core without a transaction.
+    pub(crate) fn fill_at_once(
+        &mut self,
+        core: usize,
+        line: Line,
+        kind: LineKind,
+        exclusive: bool,
+    ) {
         let transaction = self.backend.reads.next();
-        if self.caches.request(0, line, kind, exclusive, transaction) == Served::Memory {
-            self.caches.arrive(0, line, kind, exclusive, transaction);
+        if self.caches.request(core, line, kind, exclusive, transaction) == Served::Memory {
+            self.caches.arrive(core, line, kind, exclusive, transaction);
         }
     }
 
@@ -400,5 +418,31 @@ impl Memory {
         self.counts = Counts::new(self.counts.llc_by_core.len());
         self.traffic = Default::default();
         self.swept.reads = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::config::Prefetch;
+    use crate::testing::machine;
+
+    /// What joins a miss register, or is tried again as none was free, looks up no L2.
+    #[test]
+    fn a_streamer_sees_each_lookup_of_the_l2_once() {
+        let mut machine = machine();
+        (machine.l2.prefetch, machine.l2.superqueue) = (Prefetch::Streamer, 30);
+        let dram = Dram::new(&machine.dram).expect("the DRAM of the tests is one");
+        let parts = machine.hierarchy();
+        let mut m = Memory::new(&parts, Policy::Ddio, dram, vec![u32::MAX; 2], 0b11, 1 << 20, 1);
+        for asked in [true, false, false] {
+            for line in [64, 66] {
+                assert_eq!(m.access(0, line, LineKind::App, false), Found::Nowhere);
+                m.access(0, line, LineKind::App, false);
+                m.count_miss(0, line, LineKind::App, asked);
+            }
+        }
+        m.prefetchers[0].request(66, LineKind::App);
+        assert_eq!(std::iter::from_fn(|| m.prefetchers[0].next()).count(), 2);
     }
 }

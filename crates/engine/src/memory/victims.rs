@@ -26,8 +26,6 @@ impl Caches {
             self.insert_llc(core, home, victim.state);
         } else if victim.state.dirty() {
             self.merge_into_llc(core, home, victim.state);
-        } else if self.llc.find(home).is_none() {
-            self.insert_llc(core, home, victim.state);
         }
     }
 
@@ -56,8 +54,9 @@ impl Caches {
         {
             self.directory.set_sharers(handle, 0);
             for core in bits(sharers) {
-                let dirty = self.cores[core].remove(victim.line).is_some_and(State::dirty);
-                victim.state = victim.state.with_dirty(victim.state.dirty() | dirty);
+                if let Some(upper) = self.cores[core].remove(victim.line) {
+                    victim.state = victim.state.merged(upper);
+                }
             }
         }
         if victim.state.dirty() {

@@ -155,13 +155,20 @@ impl<const W: usize> Channel<W> {
         self.waiting[usize::from(write)] < self.capacity[usize::from(write)]
     }
 
-    /// Takes a request and says when the channel must be advanced next.
-    pub(super) fn push(&mut self, now: Ps, line: u32, place: Place, write: bool, tag: u32) -> Ps {
-        assert!(self.can_accept(write), "push into a full queue: ask can_accept first");
+    /// Does everything up to and including `now`, and gives its clock.
+    #[inline]
+    pub(super) fn catch_up(&mut self, now: Ps) -> u64 {
         let clock = self.clock.ticks_at(now);
         if self.wake <= clock {
             self.run_until(clock);
         }
+        clock
+    }
+
+    /// Takes a request and says when the channel must be advanced next.
+    pub(super) fn push(&mut self, now: Ps, line: u32, place: Place, write: bool, tag: u32) -> Ps {
+        assert!(self.can_accept(write), "push into a full queue: ask can_accept first");
+        let clock = self.catch_up(now);
         if self.requests.writes_line(place.bank, line) {
             // Found in the controller in the clock after arrival.
             if write {
@@ -194,10 +201,7 @@ impl<const W: usize> Channel<W> {
     /// Does everything up to and including `now`, and says when to advance next.
     #[inline]
     pub(super) fn advance(&mut self, now: Ps, done: &mut Vec<Done>) -> Ps {
-        let clock = self.clock.ticks_at(now);
-        if self.wake <= clock {
-            self.run_until(clock);
-        }
+        self.catch_up(now);
         if done.is_empty() {
             std::mem::swap(done, &mut self.finished);
         } else {
@@ -252,7 +256,7 @@ impl<const W: usize> Channel<W> {
     }
 
     pub(super) fn reset_stats(&mut self, now: Ps) {
-        let clock = self.clock.ticks_at(now);
+        let clock = self.catch_up(now);
         self.counts = Counts::default();
         for (which, waited) in self.counts.waited.iter_mut().enumerate() {
             let still = clock.wrapping_mul(self.waiting[which] as u64);

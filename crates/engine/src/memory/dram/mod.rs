@@ -155,7 +155,13 @@ impl Dram {
         with!(&mut self.channels, c => c[channel].advance(now, done))
     }
 
-    /// What `channel` counted until `now`, up to which it has been advanced.
+    /// Lets all channels do everything up to and including `now`, at which none has asked to be advanced. The
+    /// next [`Dram::advance`] hands out what completes of it.
+    pub fn catch_up(&mut self, now: Ps) {
+        with!(&mut self.channels, c => c.iter_mut().for_each(|channel| { channel.catch_up(now); }));
+    }
+
+    /// What `channel` counted until `now`, up to which it has been advanced, or has caught up.
     pub fn stats(&self, channel: usize, now: Ps) -> ChannelStats {
         with!(&self.channels, c => c[channel].stats(now))
     }

@@ -284,6 +284,21 @@ fn counters_add_up_and_start_afresh() {
     assert_eq!(dram.stats(0, end), ChannelStats::default());
 }
 
+/// Counting begins in the middle of things: what the channel does up to then, which nobody has had it do yet,
+/// is no part of it, nor of a wait that began before.
+#[test]
+fn what_was_due_when_counting_begins_does_not_count() {
+    let mut dram = Dram::new(&config()).unwrap();
+    for i in 0..4 {
+        dram.push(Ps(0), 0, i * 977, false, i);
+    }
+    let now = Ps(100_000);
+    dram.reset_stats(now);
+    let later = Ps(200_000);
+    dram.advance(0, later, &mut Vec::new());
+    assert_eq!(dram.stats(0, later), ChannelStats::default());
+}
+
 #[test]
 fn a_clone_is_a_snapshot() {
     let mut dram = Dram::new(&DramConfig { refresh: Refresh::Staggered, ..config() }).unwrap();
@@ -357,6 +372,19 @@ fn presets_are_those_of_the_standards() {
     assert_eq!(clocks(Standard::Ddr4_3200aa), (52, 24, 12, 8, 8, 12, 34, 12480));
     assert_eq!(clocks(Standard::Ddr5_4800), (77, 72, 18, 12, 12, 24, 32, 9360));
     assert_eq!(clocks(Standard::Ddr5_5600), (90, 84, 21, 14, 14, 28, 32, 10920));
+}
+
+/// DDR4 knows one interval between column commands for reads and writes alike.
+#[test]
+fn writes_follow_the_interval_that_is_set_for_reads_of_ddr4() {
+    let timings = TimingOverrides { ccd_s: Some(5), ccd_l: Some(7), ..Default::default() };
+    let t = DramConfig { timings, ..config() }.resolved_timings();
+    assert_eq!((t.ccd_s_wr, t.ccd_l_wr), (5, 7));
+    let timings = TimingOverrides { ccd_l_wr: Some(9), ..timings };
+    assert_eq!(DramConfig { timings, ..config() }.resolved_timings().ccd_l_wr, 9);
+    let ddr5 = DramConfig { standard: Standard::Ddr5_4800, timings, ..config() };
+    let timings = TimingOverrides { ccd_l_wr: None, ..timings };
+    assert_eq!(DramConfig { timings, ..ddr5 }.resolved_timings().ccd_l_wr, 24);
 }
 
 /// Random traffic with some locality, so that there are hits, conflicts and forwarding.

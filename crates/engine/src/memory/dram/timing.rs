@@ -175,6 +175,10 @@ impl Timings {
         if overrides.rc.is_none() {
             t.rc = t.ras + t.rp;
         }
+        if !standard.is_ddr5() {
+            t.ccd_s_wr = overrides.ccd_s_wr.unwrap_or(t.ccd_s);
+            t.ccd_l_wr = overrides.ccd_l_wr.unwrap_or(t.ccd_l);
+        }
         // Last read beat at cl + bl after the read, first write beat at cwl after the write.
         // Same rank: 2 clocks of write preamble and turnaround (JESD79-4 "READ to WRITE",
         // JESD79-5 adds 2 clocks for its longer preamble). Other rank: the switching gap.

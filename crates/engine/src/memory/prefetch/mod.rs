@@ -115,8 +115,9 @@ impl Prefetcher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::config::Inclusion;
     use crate::stats::results::Results;
-    use crate::testing::{forwarder, results};
+    use crate::testing::{every, forwarder, results};
 
     /// Of a core that may have 20 prefetches on their way.
     fn one(kind: Prefetch) -> Prefetcher {
@@ -138,8 +139,9 @@ mod tests {
     }
 
     /// Copying packets on two cores with streamers.
-    fn copying(policy: &str, metadata: &str) -> Results {
+    fn copying(inclusion: &str, policy: &str, metadata: &str) -> Results {
         results(&forwarder(&[
+            ("/machine/llc/inclusion", inclusion.into()),
             ("/machine/l2/prefetch", "streamer".into()),
             ("/machine/l2/superqueue", 30.into()),
             ("/tenants/0/app/transmit", "copy".into()),
@@ -151,7 +153,7 @@ mod tests {
     #[test]
     fn what_lies_outside_of_the_hierarchy_is_not_prefetched() {
         let hits = |policy: &str| {
-            let caches = copying(policy, "0 B").caches;
+            let caches = copying("non-inclusive", policy, "0 B").caches;
             caches.iter().find(|c| c.level == "l2" && c.kind == "rx").expect("lookups").hits
         };
         assert!(hits("ddio") > 1_000);
@@ -160,8 +162,10 @@ mod tests {
 
     #[test]
     fn what_is_written_back_is_of_the_kind_that_was_stored() {
-        for metadata in ["0 B", "128 B"] {
-            let r = copying("dma", metadata);
+        let all = every::<Inclusion>().into_iter().flat_map(|i| [(i, "0 B"), (i, "128 B")]);
+        for (inclusion, metadata) in all {
+            let inclusion = serde_json::to_value(inclusion).unwrap();
+            let r = copying(inclusion.as_str().unwrap(), "dma", metadata);
             let found = |cause: &str| r.memory.causes.iter().find(|c| c.cause == cause);
             let lines = |cause: &str| found(cause).map_or(0, |c| c.lines);
             assert!(lines("prefetch-rd") > 1_000);
