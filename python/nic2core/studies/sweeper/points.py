@@ -106,8 +106,8 @@ def l3fwd(placement: Placement, depth: int) -> Point:
 def collocated(placement: Placement, xmem_ways: int | None = None) -> Point:
     """Forwarder and X-Mem side by side, at the forwarder's peak under the SLO (figure 9).
 
-    With `xmem_ways`, X-Mem has that many of the upper LLC ways and the forwarder the rest, which
-    are the I/O ways; otherwise both have the whole LLC.
+    With `xmem_ways`, X-Mem is restricted to that many of the upper LLC ways, which are not I/O ways.
+    The forwarder's cores are not: the paper assigns ways to DDIO and to X-Mem alone.
     """
     scenario: dict[str, Any] = {"placement": placement.changes}
     name = f"L3fwd and X-Mem, {placement.name}"
@@ -117,7 +117,7 @@ def collocated(placement: Placement, xmem_ways: int | None = None) -> Point:
         name += f", {xmem_ways} ways for X-Mem"
         forwarder, xmem = base_scenario("sweeper-collocation")["tenants"]
         scenario["tenants"] = [
-            forwarder | {"llc_ways": {"first": 0, "count": placement.ways}},
+            forwarder,
             xmem | {"llc_ways": {"first": placement.ways, "count": xmem_ways}},
         ]
     return _point("peak", "sweeper-collocation", Changes(name, scenario, {}))
