@@ -1,27 +1,27 @@
 //! One seeded stream of random numbers per component, and how a draw becomes a number below another.
 
-use rand_core::{Rng, SeedableRng};
+use rand_core::{Rng as _, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// A component's own stream: adding a draw to one component never shifts another's.
 #[derive(Clone, Debug)]
-pub struct Stream(Pcg64Mcg);
+pub struct Rng(Pcg64Mcg);
 
-impl Stream {
+impl Rng {
     /// The stream of component `name` (any fixed text) in a run with `seed`.
-    pub fn new(seed: u64, name: &str) -> Stream {
+    pub fn new(seed: u64, name: &str) -> Rng {
         // FNV-1a over the name, mixed with the seed: distinct streams, the same on every platform.
         let mut h = 0xcbf2_9ce4_8422_2325_u64;
         for b in name.bytes() {
             h = (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);
         }
-        Stream(Pcg64Mcg::new((u128::from(seed) << 64) | u128::from(h)))
+        Rng(Pcg64Mcg::new((u128::from(seed) << 64) | u128::from(h)))
     }
 
     /// The stream `id` of the wire in a run with `seed`: unrelated for every pair of the two.
-    pub fn of_wire(seed: u64, id: u64) -> Stream {
+    pub fn of_wire(seed: u64, id: u64) -> Rng {
         // The increment of SplitMix64: an odd number far from every small seed and id.
-        Stream(Pcg64Mcg::seed_from_u64(seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        Rng(Pcg64Mcg::seed_from_u64(seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 
     /// 32 uniform bits.
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn streams_differ_by_name_and_repeat_by_seed() {
-        let draw = |seed, name| Stream::new(seed, name).next_u64();
+        let draw = |seed, name| Rng::new(seed, name).next_u64();
         assert_eq!(draw(1, "nic"), draw(1, "nic"));
         assert_ne!(draw(1, "nic"), draw(1, "wire"));
         assert_ne!(draw(1, "nic"), draw(2, "nic"));
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn streams_of_the_wire_differ_by_seed_and_by_id() {
-        let first = |seed, id| Stream::of_wire(seed, id).next_u64();
+        let first = |seed, id| Rng::of_wire(seed, id).next_u64();
         let all = [first(0, 0), first(0, 1), first(1, 0), first(1, 1)];
         for (i, a) in all.iter().enumerate() {
             assert!(all[i + 1..].iter().all(|b| a != b));
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn below_covers_its_range() {
-        let mut s = Stream::new(1, "test");
+        let mut s = Rng::new(1, "test");
         let mut seen = [0u32; 7];
         for _ in 0..7000 {
             seen[s.below(7) as usize] += 1;

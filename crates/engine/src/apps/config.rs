@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::kvs::config::KvsConfig;
+use super::kvs::config::{KvsConfig, Requests};
 use super::l2fwd::L2fwdConfig;
 use super::l3fwd::config::L3fwdConfig;
 use super::snap::SnapConfig;
@@ -33,6 +33,11 @@ impl AppConfig {
     /// Whether its cores have queues; memory benchmarks have none.
     pub(crate) fn serves_packets(&self) -> bool {
         !matches!(self, AppConfig::Stream(_) | AppConfig::Xmem(_))
+    }
+
+    /// Whether its client decides how long all requests are.
+    pub(crate) fn draws_requests(&self) -> bool {
+        matches!(self, AppConfig::Kvs(kvs) if kvs.requests == Requests::Drawn)
     }
 
     /// Whether it has data beside the packets.

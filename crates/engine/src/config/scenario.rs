@@ -46,6 +46,16 @@ impl Scenario {
             || self.tenants.iter().any(|t| t.runs() && t.app.has_data() && remote(t.memory))
     }
 
+    /// The tenants whose cores have queues.
+    pub(crate) fn serving(&self) -> impl Iterator<Item = &Tenant> {
+        self.tenants.iter().filter(|t| t.app.serves_packets())
+    }
+
+    /// Cores that have a queue.
+    pub(crate) fn serving_cores(&self) -> u32 {
+        self.serving().map(|t| t.cores.count).sum()
+    }
+
     /// Whether any tenant has a core.
     pub fn runs_on_cores(&self) -> bool {
         self.tenants.iter().any(Tenant::runs)

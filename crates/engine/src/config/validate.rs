@@ -2,7 +2,6 @@
 
 use super::machine::Machine;
 use super::scenario::{CoreRange, Scenario, Tenant};
-use super::without_effect::draws_requests;
 use crate::apps::config::AppConfig;
 use crate::apps::kvs::config::{KvsConfig, Requests};
 use crate::check::{self, Check, Violation};
@@ -69,8 +68,7 @@ fn check_traffic(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario
         );
         check.refuse("traffic.depth", *depth, most);
     }
-    let mut serving = scenario.tenants.iter().filter(|t| t.app.serves_packets());
-    if traffic.closed_loop().is_none() && serving.all(|t| draws_requests(&t.app)) {
+    if traffic.closed_loop().is_none() && scenario.serving().all(|t| t.app.draws_requests()) {
         return; // The sizes are without effect, and the messages are checked with their store.
     }
     let Some((key, size)) = largest_frame(traffic) else { return };
@@ -175,13 +173,8 @@ fn check_tenants(check: &mut Check, scenario: &Scenario) {
     }
 }
 
-/// Cores that have a queue.
-pub(crate) fn serving_cores(scenario: &Scenario) -> u32 {
-    scenario.tenants.iter().filter(|t| t.app.serves_packets()).map(|t| t.cores.count).sum()
-}
-
 fn check_services(check: &mut Check, scenario: &Scenario) {
-    let server = scenario.tenants.iter().find(|tenant| tenant.app.serves_packets());
+    let server = scenario.serving().next();
     match (&scenario.traffic, server) {
         (None, Some(server)) => {
             check.refuse(

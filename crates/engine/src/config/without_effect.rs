@@ -7,7 +7,6 @@
 //! that is not reached.
 
 use super::Scenario;
-use super::validate::serving_cores;
 use crate::apps::config::AppConfig;
 use crate::apps::kvs::config::Requests;
 use crate::apps::l3fwd::config::Transmit;
@@ -34,7 +33,7 @@ pub fn without_effect(scenario: &Scenario) -> Vec<WithoutEffect> {
     let bench = scenario.dma_bench.as_ref();
     let mut found = Found {
         scenario,
-        queues: if scenario.traffic.is_some() { serving_cores(scenario) } else { 0 },
+        queues: if scenario.traffic.is_some() { scenario.serving_cores() } else { 0 },
         bench_reads: bench.is_some_and(|b| b.direction == Direction::Read),
         bench_writes: bench.is_some_and(|b| b.direction == Direction::Write),
         keys: Vec::new(),
@@ -241,8 +240,7 @@ impl Found<'_> {
 
     /// `traffic`.
     fn traffic(&mut self) {
-        let mut serving = self.scenario.tenants.iter().filter(|t| t.app.serves_packets());
-        let all_drawn = self.queues > 0 && serving.all(|t| draws_requests(&t.app));
+        let all_drawn = self.queues > 0 && self.scenario.serving().all(|t| t.app.draws_requests());
         let because = "the clients of the key-value store decide the sizes of their requests \
                        (app.requests = \"drawn\")";
         self.add(all_drawn, "traffic", &["sizes"], because);
@@ -318,9 +316,4 @@ impl Found<'_> {
             self.add(!tenant.app.has_data(), &format!("tenants.{i}"), &["memory"], because);
         }
     }
-}
-
-/// Whether its client decides how long all requests are.
-pub(super) fn draws_requests(app: &AppConfig) -> bool {
-    matches!(app, AppConfig::Kvs(kvs) if kvs.requests == Requests::Drawn)
 }

@@ -4,52 +4,7 @@
 use super::reads::For;
 use super::timeline::Point;
 use super::{Event, Host};
-use crate::stats::occupancy::{Occupancy, Starvation};
 use crate::time::Ps;
-
-/// What is held back, because all home trackers are in use.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct HeldBack {
-    /// Lines of DMA writes and of DMA reads, which keep their credits.
-    pub(super) writes: Occupancy,
-    pub(super) reads: Occupancy,
-    /// Requests of cores.
-    pub(super) cores: Occupancy,
-    /// There are some.
-    pub(super) time: Starvation,
-}
-
-impl HeldBack {
-    /// An event is held back that holds so many lines of DMA reads.
-    fn enter(&mut self, now: Ps, event: &Event, reads: u64) {
-        self.writes.enter(now, event.write_credits().0);
-        self.reads.enter(now, reads);
-        self.cores.enter(now, is_of_core(event).into());
-        self.time.begin(now);
-    }
-
-    /// It goes on, as the last or not.
-    fn leave(&mut self, now: Ps, event: &Event, reads: u64, last: bool) {
-        self.writes.leave(now, event.write_credits().0);
-        self.reads.leave(now, reads);
-        self.cores.leave(now, is_of_core(event).into());
-        if last {
-            self.time.end(now);
-        }
-    }
-
-    /// Starts the measured time.
-    pub(super) fn reset(&mut self, now: Ps) {
-        self.writes.reset(now);
-        self.reads.reset(now);
-        self.cores.reset(now);
-        self.time.reset(now);
-    }
-}
-
-fn is_of_core(event: &Event) -> bool {
-    matches!(event, Event::Request { .. })
-}
 
 impl Host {
     /// Whether the LLC takes the request of an event; if not, the event is held back.

@@ -17,7 +17,7 @@ use super::{Event, Host, HostCore, MAX_SKEW};
 use crate::apps::{AnyApp, App};
 use crate::config::Scenario;
 use crate::config::scenario::WayRange;
-use crate::config::validate::{frame_room, serving_cores};
+use crate::config::validate::frame_room;
 use crate::core::interval::Core;
 use crate::events::Events;
 use crate::iommu::Iommu;
@@ -29,7 +29,7 @@ use crate::nic::buffers::Region;
 use crate::nic::config::Start;
 use crate::nic::queue::Queue;
 use crate::nic::rss::{MAX_ENTRIES, Rss};
-use crate::rng::Stream;
+use crate::rng::Rng;
 use crate::time::Ps;
 use crate::units::Size;
 use crate::wire::config::TrafficConfig;
@@ -68,7 +68,7 @@ fn tenants(
     let config = &scenario.queues.in_units_of(own_unit);
     let tx_bytes = closed_loop.map_or(config.buffer_size, |c| c.acknowledgement);
     let tx_bytes = Size(tx_bytes.0.next_multiple_of(own_unit));
-    let mut places = Stream::new(scenario.run.seed, "pools");
+    let mut places = Rng::new(scenario.run.seed, "pools");
     let mut dealt = None;
     let (mut apps, mut queues) = (Vec::new(), Vec::new());
     for (index, tenant) in scenario.tenants.iter().enumerate() {
@@ -89,7 +89,7 @@ fn tenants(
             cores[id].queue = Some(number as u16);
             let place = if config.start == Start::Dealt {
                 let all = dealt.get_or_insert_with(|| {
-                    Region::new(config, serving_cores(scenario), page, space)
+                    Region::new(config, scenario.serving_cores(), page, space)
                 });
                 (*all, number)
             } else {

@@ -1,91 +1,16 @@
-//! What the host counts of each domain on the path: its credits, how long they were held, and how
+//! What is told of each domain on the path: its credits, how long they were held, and how
 //! long something waited for one. `nic2core explain` reasons over these (docs/models/explain.md).
 
-use super::admission::HeldBack;
+use super::domain_counters::Pool;
 use super::interconnect::Interconnect;
 use super::{Host, HostCore};
 use crate::apps::AnyApp;
-use crate::frame::wire_bits;
 use crate::memory::dram::ChannelStats;
 use crate::memory::line::{LINE_BYTES, LineKind};
 use crate::nic::counts::Counts;
-use crate::stats::occupancy::{Occupancy, Starvation};
 use crate::stats::results::{CoreTime, Domain};
 use crate::time::{PS_PER_S, Ps};
 use crate::wire::Source;
-
-/// A pool of credits and what waited for one.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pool {
-    pub(super) used: Occupancy,
-    pub(super) starved: Starvation,
-}
-
-impl Pool {
-    fn reset(&mut self, now: Ps) {
-        self.used.reset(now);
-        self.starved.reset(now);
-    }
-}
-
-/// Counters of the domains that the host itself runs.
-#[derive(Clone, Debug, Default)]
-pub(super) struct DomainCounters {
-    /// Bytes in the NIC's input SRAM.
-    pub(super) sram: Pool,
-    /// Packets that wait for a receive descriptor, or were dropped for want of one.
-    pub(super) no_descriptor: Starvation,
-    /// The first packet waits for a read of descriptors.
-    pub(super) unread_descriptor: Starvation,
-    /// Lines and TLPs of DMA writes.
-    pub(super) write_lines: Pool,
-    pub(super) write_tlps: Pool,
-    /// Lines of DMA writes that wait for the link to the processor, and for which there are credits.
-    pub(super) waiting_for_link: Occupancy,
-    /// Lines and requests of DMA reads.
-    pub(super) read_lines: Pool,
-    pub(super) read_requests: Pool,
-    /// Lines of DMA writes that wait, with their credits, for their translation.
-    pub(super) translating: Occupancy,
-    /// What waits for the LLC.
-    pub(super) held_back: HeldBack,
-    /// Lines of DMA writes that the LLC has passed on and their channel's queue has no room for.
-    pub(super) late: Occupancy,
-    /// Lines of DMA reads that wait, with their credits, for their translation, and for their data.
-    pub(super) translating_reads: Occupancy,
-    pub(super) reading: Occupancy,
-    /// Those whose data is at the NIC and not yet on the wire.
-    pub(super) sending: Occupancy,
-    /// Bits that have come over the network link and that have gone, all overheads included.
-    pub(super) link_bits: u64,
-    pub(super) sent_bits: u64,
-}
-
-impl DomainCounters {
-    pub(super) fn reset(&mut self, now: Ps) {
-        self.sram.reset(now);
-        self.no_descriptor.reset(now);
-        self.unread_descriptor.reset(now);
-        self.write_lines.reset(now);
-        self.write_tlps.reset(now);
-        self.waiting_for_link.reset(now);
-        self.read_lines.reset(now);
-        self.read_requests.reset(now);
-        self.translating.reset(now);
-        self.translating_reads.reset(now);
-        self.reading.reset(now);
-        self.sending.reset(now);
-        self.held_back.reset(now);
-        self.late.reset(now);
-        (self.link_bits, self.sent_bits) = (0, 0);
-    }
-
-    /// A frame has come in over the network link.
-    #[inline]
-    pub(super) fn frame(&mut self, bytes: u32) {
-        self.link_bits += wire_bits(bytes);
-    }
-}
 
 impl Host {
     /// The cores that serve packets; without any, all that have a tenant.

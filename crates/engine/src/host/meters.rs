@@ -1,7 +1,7 @@
 //! What the host counts of packets on their way, and the beginning of the measured time.
 
 use super::Host;
-use super::domains::DomainCounters;
+use super::domain_counters::DomainCounters;
 use super::packets::Packet;
 use super::series::Samples;
 use crate::stats::histogram::Latency;

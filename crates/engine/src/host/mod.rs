@@ -12,6 +12,7 @@ mod build;
 mod closed_loop;
 mod completions;
 mod dma_bench;
+mod domain_counters;
 mod domains;
 mod interconnect;
 mod mapping;

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::domains::DomainCounters;
+use super::domain_counters::DomainCounters;
 use super::timeline::Point;
 use super::{Event, Host};
 use crate::config::machine::Machine;

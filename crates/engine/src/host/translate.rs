@@ -1,6 +1,6 @@
 //! DMA on its way through the IOMMU.
 
-use super::domains::DomainCounters;
+use super::domain_counters::DomainCounters;
 use super::reads::For;
 use super::timeline::Point;
 use super::{Event, Host};

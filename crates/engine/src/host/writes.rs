@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::domains::DomainCounters;
+use super::domain_counters::DomainCounters;
 use super::{Event, Host};
 use crate::config::machine::Machine;
 use crate::memory::line::{Line, LineKind, lines_in};

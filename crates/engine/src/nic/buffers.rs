@@ -3,7 +3,7 @@
 use super::config::{Queues, Start};
 use super::pool::{Buffer, Pool};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
-use crate::rng::Stream;
+use crate::rng::Rng;
 use crate::units::Size;
 
 /// The memory of the receive buffers of all queues that share it.
@@ -29,7 +29,7 @@ impl Region {
     }
 
     /// The pool of one of the queues: the buffers that its ring begins with, then the others.
-    pub(super) fn pool(&self, config: &Queues, rank: u32, stream: &mut Stream) -> Pool {
+    pub(super) fn pool(&self, config: &Queues, rank: u32, stream: &mut Rng) -> Pool {
         let ring = config.rx_descriptors;
         match config.start {
             Start::Dealt => {
@@ -55,7 +55,7 @@ impl Region {
 }
 
 /// Fisher and Yates.
-fn shuffle(order: &mut [u32], stream: &mut Stream) {
+fn shuffle(order: &mut [u32], stream: &mut Rng) {
     for last in (1..order.len()).rev() {
         order.swap(last, stream.below(last as u32 + 1) as usize);
     }
@@ -67,7 +67,7 @@ pub(super) fn tx_buffers(
     count: u32,
     lines: u32,
     space: &mut AddressSpace,
-    stream: &mut Stream,
+    stream: &mut Rng,
 ) -> Vec<Line> {
     let first = space.reserve(u64::from(lines) * u64::from(count) * LINE_BYTES);
     let mut buffers: Vec<Line> = (0..count).map(|i| first + i * lines).collect();
@@ -98,7 +98,7 @@ mod tests {
         ])
         .queues;
         let region = Region { first: 0, queues: 1, buffers: 100 };
-        let mut pool = region.pool(&config, 0, &mut Stream::new(seed, "pools"));
+        let mut pool = region.pool(&config, 0, &mut Rng::new(seed, "pools"));
         std::iter::from_fn(|| pool.take()).collect()
     }
 

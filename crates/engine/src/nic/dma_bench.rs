@@ -9,7 +9,7 @@ use super::config::Nic;
 use crate::check::Check;
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
 use crate::pcie::config::Pcie;
-use crate::rng::Stream;
+use crate::rng::Rng;
 use crate::units::{Duration, Size};
 
 /// Transactions of one size at random offsets in a window of host memory, as many in flight as the
@@ -80,7 +80,7 @@ pub(crate) struct Window {
     pub(crate) first: Line,
     pub(crate) lines: u32,
     transaction_lines: u32,
-    offsets: Stream,
+    offsets: Rng,
 }
 
 impl Window {
@@ -89,7 +89,7 @@ impl Window {
             first: space.reserve(config.window.0),
             lines: (config.window.0 / LINE_BYTES) as u32,
             transaction_lines: lines_in(config.size.0),
-            offsets: Stream::new(seed, "dma-bench"),
+            offsets: Rng::new(seed, "dma-bench"),
         }
     }
 

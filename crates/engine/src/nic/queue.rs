@@ -10,7 +10,7 @@ use super::counts::Counts;
 use super::pool::{Buffer, Pool};
 use super::ring::Ring;
 use crate::memory::line::{AddressSpace, Line, lines_in};
-use crate::rng::Stream;
+use crate::rng::Rng;
 use crate::time::Ps;
 use crate::units::Size;
 
@@ -108,7 +108,7 @@ impl Queue {
         nic: &Nic,
         (region, rank): (Region, u32),
         space: &mut AddressSpace,
-        stream: &mut Stream,
+        stream: &mut Rng,
     ) -> Queue {
         let tx_lines = lines_in(tx_bytes.0);
         let tx_count = config.tx_descriptors + config.tx_backlog;

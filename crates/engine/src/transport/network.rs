@@ -8,7 +8,7 @@ use super::receiver::Receiver;
 use super::switch::Switch;
 use super::{AnyControl, Feedback, fixed};
 use crate::frame::wire_bits;
-use crate::rng::Stream;
+use crate::rng::Rng;
 use crate::serial::Serial;
 use crate::slots::Slots;
 use crate::stats::results::ConnectionResults;
@@ -45,7 +45,7 @@ impl Network {
         let sender_links = config.network.sender_link;
         let control = AnyControl::new(&config.control);
         let receiver = Receiver::new(config.packets_per_read(), config.open_reads);
-        let mut stream = Stream::new(seed, "transport");
+        let mut stream = Rng::new(seed, "transport");
         let delay = config.network.delay.ps();
         let mut idle = Connection::new(control, &config.recovery);
         idle.ask(receiver.asked());

@@ -2,7 +2,7 @@
 
 use super::Arrival;
 use super::config::SizesConfig;
-use crate::rng::{Stream, below};
+use crate::rng::{Rng, below};
 use crate::time::Ps;
 
 /// Draws the size and the flow of a packet. Owns its random stream, so that another rate or time
@@ -11,7 +11,7 @@ use crate::time::Ps;
 pub struct Draw {
     sizes: Sizes,
     flows: u32,
-    stream: Stream,
+    stream: Rng,
 }
 
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ enum Sizes {
 
 impl Draw {
     /// Packets of `sizes` over the flows 0 to `flows - 1`, all equally likely.
-    pub(super) fn new(sizes: &SizesConfig, flows: u32, stream: Stream) -> Draw {
+    pub(super) fn new(sizes: &SizesConfig, flows: u32, stream: Rng) -> Draw {
         let sizes = match sizes {
             SizesConfig::Fixed { size } => Sizes::Fixed(size.0 as u32),
             SizesConfig::Mix { of } => {
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn shares_of_a_mix_are_within_four_sigma() {
         let n = 1_200_000;
-        let mut draw = Draw::new(&imix(), 1, Stream::of_wire(1, 0));
+        let mut draw = Draw::new(&imix(), 1, Rng::of_wire(1, 0));
         let mut counts = [0u32; 3];
         for _ in 0..n {
             match draw.draw(Ps::ZERO).bytes {
@@ -105,8 +105,7 @@ mod tests {
 
     #[test]
     fn flows_are_uniform_and_stay_in_range() {
-        let mut draw =
-            Draw::new(&SizesConfig::Fixed { size: Size(1024) }, 16, Stream::of_wire(1, 0));
+        let mut draw = Draw::new(&SizesConfig::Fixed { size: Size(1024) }, 16, Rng::of_wire(1, 0));
         let mut counts = [0u32; 16];
         for _ in 0..160_000 {
             counts[draw.draw(Ps::ZERO).flow as usize] += 1;
@@ -117,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_draw_among_flows_takes_only_those() {
-        let mut draw = Draw::new(&imix(), 1000, Stream::of_wire(1, 0));
+        let mut draw = Draw::new(&imix(), 1000, Rng::of_wire(1, 0));
         let mut seen = [3, 500, 999].map(|flow| (flow, false));
         for _ in 0..100 {
             let flow = draw.draw_among(Ps(5), &[3, 500, 999]).flow;

@@ -1,7 +1,7 @@
 //! Poisson arrivals: many independent clients seen by one server.
 
 use super::pace::{ONE, Pace};
-use crate::rng::Stream;
+use crate::rng::Rng;
 use crate::time::Ps;
 use crate::units::Rate;
 
@@ -10,12 +10,12 @@ use crate::units::Rate;
 pub struct Poisson {
     pace: Pace,
     now: u64,
-    stream: Stream,
+    stream: Rng,
 }
 
 impl Poisson {
     /// Packets at `rate` on average.
-    pub(super) fn new(rate: Rate, stream: Stream) -> Poisson {
+    pub(super) fn new(rate: Rate, stream: Rng) -> Poisson {
         Poisson { pace: Pace::of_rate(rate), now: 0, stream }
     }
 
@@ -43,7 +43,7 @@ impl Poisson {
 /// every platform, and it becomes an integer before it meets the clock. A uniform of 53 bits in
 /// (0, 1] makes the largest gap 53 ln 2 = 36.7 means.
 #[inline]
-fn exponential(stream: &mut Stream) -> u64 {
+fn exponential(stream: &mut Rng) -> u64 {
     const TWO_POW_53: f64 = (1u64 << 53) as f64;
     let uniform = ((stream.next_u64() >> 11) + 1) as f64 / TWO_POW_53;
     (-libm::log(uniform) * ONE as f64 + 0.5) as u64
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     fn times(rate: u64, seed: u64, n: usize) -> Vec<u64> {
-        let mut poisson = Poisson::new(Rate(rate), Stream::of_wire(seed, 0));
+        let mut poisson = Poisson::new(Rate(rate), Rng::of_wire(seed, 0));
         (0..n).map(|_| poisson.next().0).collect()
     }
 

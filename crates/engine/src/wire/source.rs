@@ -6,7 +6,7 @@ use super::config::TrafficConfig;
 use super::draw::Draw;
 use super::{Arrivals, Bursts, Capture, Constant, FlowTable, Poisson, Replay};
 use crate::check::{Violation, ensure};
-use crate::rng::Stream;
+use crate::rng::Rng;
 use crate::time::PS_PER_S;
 use crate::units::BitRate;
 
@@ -57,10 +57,7 @@ impl TrafficConfig {
     ) -> Result<(Source, FlowTable), Violation> {
         ensure(|check| self.check(check))?;
         let synthetic = |sizes, flows| {
-            (
-                Draw::new(sizes, flows, Stream::of_wire(seed, DRAW_STREAM)),
-                FlowTable::synthetic(flows),
-            )
+            (Draw::new(sizes, flows, Rng::of_wire(seed, DRAW_STREAM)), FlowTable::synthetic(flows))
         };
         let (arrivals, table) = match self {
             TrafficConfig::Constant { rate, sizes, flows } => {
@@ -69,7 +66,7 @@ impl TrafficConfig {
             }
             TrafficConfig::Poisson { rate, sizes, flows } => {
                 let (draw, table) = synthetic(sizes, *flows);
-                let times = Poisson::new(*rate, Stream::of_wire(seed, TIMES_STREAM));
+                let times = Poisson::new(*rate, Rng::of_wire(seed, TIMES_STREAM));
                 (Arrivals::Poisson(times, draw), table)
             }
             TrafficConfig::Bursts { rate, on, off, sizes, flows } => {

@@ -13,7 +13,7 @@ mod srrip;
 mod tree_plru;
 
 use crate::memory::config::Replacement;
-use crate::rng::Stream;
+use crate::rng::Rng;
 
 use random::Random;
 
@@ -43,7 +43,7 @@ impl Order {
             Replacement::TreePlru => Order::TreePlru { leaves: ways.next_power_of_two() },
             Replacement::Srrip => Order::Srrip,
             // Seed 1 keeps the victims that all committed studies had when this was a constant.
-            Replacement::Random => Order::Random(Random::new(Stream::new(seed ^ 1, name))),
+            Replacement::Random => Order::Random(Random::new(Rng::new(seed ^ 1, name))),
         }
     }
 

@@ -1,14 +1,14 @@
 //! Random replacement.
 
-use crate::rng::Stream;
+use crate::rng::Rng;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
-    stream: Stream,
+    stream: Rng,
 }
 
 impl Random {
-    pub(super) fn new(stream: Stream) -> Random {
+    pub(super) fn new(stream: Rng) -> Random {
         Random { stream }
     }
 
@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn every_way_of_the_mask_and_no_other_is_chosen() {
-        let mut p = Random::new(Stream::new(1, "test"));
+        let mut p = Random::new(Rng::new(1, "test"));
         let mut seen = 0;
         for _ in 0..200 {
             seen |= 1 << p.victim(0b1010_0110);

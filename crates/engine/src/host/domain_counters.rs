@@ -1,0 +1,123 @@
+//! What the host counts of the domains that it runs itself.
+
+use super::Event;
+use crate::frame::wire_bits;
+use crate::stats::occupancy::{Occupancy, Starvation};
+use crate::time::Ps;
+
+/// A pool of credits and what waited for one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pool {
+    pub(super) used: Occupancy,
+    pub(super) starved: Starvation,
+}
+
+impl Pool {
+    fn reset(&mut self, now: Ps) {
+        self.used.reset(now);
+        self.starved.reset(now);
+    }
+}
+
+/// Counters of the domains that the host itself runs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DomainCounters {
+    /// Bytes in the NIC's input SRAM.
+    pub(super) sram: Pool,
+    /// Packets that wait for a receive descriptor, or were dropped for want of one.
+    pub(super) no_descriptor: Starvation,
+    /// The first packet waits for a read of descriptors.
+    pub(super) unread_descriptor: Starvation,
+    /// Lines and TLPs of DMA writes.
+    pub(super) write_lines: Pool,
+    pub(super) write_tlps: Pool,
+    /// Lines of DMA writes that wait for the link to the processor, and for which there are credits.
+    pub(super) waiting_for_link: Occupancy,
+    /// Lines and requests of DMA reads.
+    pub(super) read_lines: Pool,
+    pub(super) read_requests: Pool,
+    /// Lines of DMA writes that wait, with their credits, for their translation.
+    pub(super) translating: Occupancy,
+    /// What waits for the LLC.
+    pub(super) held_back: HeldBack,
+    /// Lines of DMA writes that the LLC has passed on and their channel's queue has no room for.
+    pub(super) late: Occupancy,
+    /// Lines of DMA reads that wait, with their credits, for their translation, and for their data.
+    pub(super) translating_reads: Occupancy,
+    pub(super) reading: Occupancy,
+    /// Those whose data is at the NIC and not yet on the wire.
+    pub(super) sending: Occupancy,
+    /// Bits that have come over the network link and that have gone, all overheads included.
+    pub(super) link_bits: u64,
+    pub(super) sent_bits: u64,
+}
+
+impl DomainCounters {
+    pub(super) fn reset(&mut self, now: Ps) {
+        self.sram.reset(now);
+        self.no_descriptor.reset(now);
+        self.unread_descriptor.reset(now);
+        self.write_lines.reset(now);
+        self.write_tlps.reset(now);
+        self.waiting_for_link.reset(now);
+        self.read_lines.reset(now);
+        self.read_requests.reset(now);
+        self.translating.reset(now);
+        self.translating_reads.reset(now);
+        self.reading.reset(now);
+        self.sending.reset(now);
+        self.held_back.reset(now);
+        self.late.reset(now);
+        (self.link_bits, self.sent_bits) = (0, 0);
+    }
+
+    /// A frame has come in over the network link.
+    #[inline]
+    pub(super) fn frame(&mut self, bytes: u32) {
+        self.link_bits += wire_bits(bytes);
+    }
+}
+
+/// What is held back, because all home trackers are in use.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HeldBack {
+    /// Lines of DMA writes and of DMA reads, which keep their credits.
+    pub(super) writes: Occupancy,
+    pub(super) reads: Occupancy,
+    /// Requests of cores.
+    pub(super) cores: Occupancy,
+    /// There are some.
+    pub(super) time: Starvation,
+}
+
+impl HeldBack {
+    /// An event is held back that holds so many lines of DMA reads.
+    pub(super) fn enter(&mut self, now: Ps, event: &Event, reads: u64) {
+        self.writes.enter(now, event.write_credits().0);
+        self.reads.enter(now, reads);
+        self.cores.enter(now, is_of_core(event).into());
+        self.time.begin(now);
+    }
+
+    /// It goes on, as the last or not.
+    pub(super) fn leave(&mut self, now: Ps, event: &Event, reads: u64, last: bool) {
+        self.writes.leave(now, event.write_credits().0);
+        self.reads.leave(now, reads);
+        self.cores.leave(now, is_of_core(event).into());
+        if last {
+            self.time.end(now);
+        }
+    }
+
+    /// Starts the measured time.
+    pub(super) fn reset(&mut self, now: Ps) {
+        self.writes.reset(now);
+        self.reads.reset(now);
+        self.cores.reset(now);
+        self.time.reset(now);
+    }
+}
+
+fn is_of_core(event: &Event) -> bool {
+    matches!(event, Event::Request { .. })
+}
