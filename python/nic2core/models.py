@@ -1009,6 +1009,14 @@ class KvsApp(Model):
     """Processing delays that some requests suffer (Sweeper paper, section VI-F)."""
 
 
+Destinations: TypeAlias = Literal["per-packet", "per-flow"]
+"""What decides under which rule a packet's destination lies, uniformly drawn. `per-packet`: Each
+packet has one of its own: how packets spread over cores and how much of the table is in use are
+independent. `per-flow`: The packets of a flow go to one, as those of a real flow do: a core looks
+up the rules of its flows alone, and those of frequent flows more often.
+"""
+
+
 Transmit: TypeAlias = Literal["copy", "zero-copy"]
 """How a packet gets from the receive to the transmit queue. `copy`: Copied into a transmit buffer;
 the receive buffer is relinquished at once. `zero-copy`: The receive buffer itself is transmitted.
@@ -1030,6 +1038,8 @@ class L3fwdApp(Model):
     """Bits of the shortest prefix; lengths are uniform. DPDK's l3fwd has prefixes of 24 bits."""
     longest_prefix: UInt32 = 24
     """Bits of the longest prefix. Beyond 24 bits a look-up reads a second table."""
+    destinations: Destinations = "per-packet"
+    """What decides under which rule a packet's destination lies."""
     transmit: Transmit = "copy"
     """How a packet gets from the receive to the transmit queue."""
     packet_instructions: UInt32 = 50

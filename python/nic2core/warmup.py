@@ -78,6 +78,8 @@ def _rules_turn(result: Record) -> int:
         if app["kind"] != "l3fwd" or drawn == 0:
             continue
         rules = int(app["rules"]) * (len(own) if app.get("tables") == "per-core" else 1)
+        if app.get("destinations") == "per-flow":
+            rules = min(rules, result.scenario["traffic"].get("flows", rules))
         rules = min(rules, int(_caches(machine, len(own)) / LINE_BYTES))
         turn = max(turn, ceil(rules * sum(queue.received for queue in queues) / drawn))
     return turn

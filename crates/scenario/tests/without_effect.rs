@@ -305,6 +305,7 @@ const ALWAYS: &[&str] = &[
     "tenants.N.app.rules",
     "tenants.N.app.shortest_prefix",
     "tenants.N.app.longest_prefix",
+    "tenants.N.app.destinations",
     "tenants.N.app.transmit",
     "tenants.N.app.packet_instructions",
     "tenants.N.app.array",

@@ -21,6 +21,8 @@ pub struct L3fwdConfig {
     pub shortest_prefix: u32,
     /// Bits of the longest prefix. Beyond 24 bits a look-up reads a second table.
     pub longest_prefix: u32,
+    /// What decides under which rule a packet's destination lies.
+    pub destinations: Destinations,
     /// How a packet gets from the receive to the transmit queue.
     pub transmit: Transmit,
     /// Instructions of a packet beside those counted by access and by copied line: parsing, the
@@ -39,11 +41,24 @@ impl Default for L3fwdConfig {
             rules: 16_384,
             shortest_prefix: 24,
             longest_prefix: 24,
+            destinations: Destinations::PerPacket,
             transmit: Transmit::Copy,
             packet_instructions: 50,
             copy_instructions_per_line: 4,
         }
     }
+}
+
+/// What decides under which rule a packet's destination lies, uniformly drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Destinations {
+    /// Each packet has one of its own: how packets spread over cores and how much of the table is in use
+    /// are independent.
+    PerPacket,
+    /// The packets of a flow go to one, as those of a real flow do: a core looks up the rules of its flows
+    /// alone, and those of frequent flows more often.
+    PerFlow,
 }
 
 /// How a packet gets from the receive to the transmit queue.

@@ -1,8 +1,7 @@
 //! The L3 forwarder: DPDK's l3fwd with a DIR-24-8 table of random rules.
 //!
-//! Each packet's destination lies under a rule drawn uniformly from the packet's number, not from
-//! its flow: the number of flows decides how packets spread over cores, the number of rules how
-//! much of the table is in use, and the two are independent parameters.
+//! Each packet's destination lies under a rule drawn uniformly from the packet's number or from its flow's
+//! ([`Destinations`](config::Destinations)).
 //!
 //! What one packet of 1 KB (16 lines) touches:
 //!
@@ -23,7 +22,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use self::config::{L3fwdConfig, Transmit};
+use self::config::{Destinations, L3fwdConfig, Transmit};
 use self::lpm::{Lpm, Rule};
 use super::app::{App, Packet, Verdict};
 use super::copy::{Lines, copy};
@@ -74,7 +73,8 @@ impl Tables {
 pub struct L3fwd {
     lpm: Lpm,
     rules: Arc<[Rule]>,
-    destinations: Draw,
+    draw: Draw,
+    destinations: Destinations,
     counters: L3fwdCounters,
     /// One for all cores, or one a core; they hold the same.
     tables: Vec<Tables>,
@@ -98,7 +98,8 @@ impl L3fwd {
             tables: (0..copies).map(|_| Tables::new(&lpm, space)).collect(),
             lpm,
             rules: rules.into(),
-            destinations: Draw::new(seed, 1),
+            draw: Draw::new(seed, 1),
+            destinations: config.destinations,
             counters: L3fwdCounters::default(),
             transmit: config.transmit,
             packet_instructions: config.packet_instructions,
@@ -116,10 +117,13 @@ impl L3fwd {
         self.counters = L3fwdCounters::default();
     }
 
-    /// The destination address of packet `seq`: any address under a uniformly drawn rule.
+    /// The destination address of a packet: any address under a uniformly drawn rule.
     #[inline]
-    fn destination(&self, seq: u64) -> u32 {
-        let draw = self.destinations.at(seq);
+    fn destination(&self, packet: &Packet) -> u32 {
+        let draw = self.draw.at(match self.destinations {
+            Destinations::PerPacket => packet.seq,
+            Destinations::PerFlow => packet.flow.into(),
+        });
         let rule = self.rules[below(draw, self.rules.len() as u64) as usize];
         // The low bits of the draw are free: the rule took the high ones.
         rule.prefix | draw as u32 & rule.host_mask()
@@ -148,7 +152,7 @@ fn random_rules(config: &L3fwdConfig, draw: Draw) -> Vec<Rule> {
 
 impl App for L3fwd {
     fn on_packet(&mut self, core: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
-        let found = self.lpm.lookup(self.destination(packet.seq));
+        let found = self.lpm.lookup(self.destination(packet));
         let next_hop = found.next_hop.expect("every destination lies under a rule");
         let tables = self.tables[of_core(self.tables.len(), core)];
         self.counters.packets += 1;
@@ -192,10 +196,14 @@ mod tests {
     const RX: Line = 1 << 30;
     const TX: Line = 1 << 31;
 
+    /// Packet `seq`, of one of ten flows.
+    fn packet(seq: u64) -> Packet {
+        Packet { seq, rx: RX, tx: TX, bytes: 1024, flow: seq as u32 % 10, handle: 0 }
+    }
+
     fn serve(app: &mut L3fwd, seq: u64) -> (Vec<Op>, Verdict) {
         let mut ops = Ops::new(true);
-        let packet = Packet { seq, rx: RX, tx: TX, bytes: 1024, flow: 0, handle: 0 };
-        let verdict = app.on_packet(0, &packet, &mut ops);
+        let verdict = app.on_packet(0, &packet(seq), &mut ops);
         (ops.iter().collect(), verdict)
     }
 
@@ -245,6 +253,17 @@ mod tests {
     }
 
     #[test]
+    fn the_packets_of_a_flow_go_to_one_destination_if_that_is_asked_for() {
+        for (destinations, different) in
+            [(Destinations::PerFlow, 10), (Destinations::PerPacket, 1000)]
+        {
+            let app = build(&L3fwdConfig { destinations, ..L3fwdConfig::default() });
+            let all: BTreeSet<u32> = (0..1000).map(|seq| app.destination(&packet(seq))).collect();
+            assert_eq!(all.len(), different, "{destinations:?}");
+        }
+    }
+
+    #[test]
     fn every_destination_has_the_next_hop_of_a_rule_that_covers_it() {
         let mixed = L3fwdConfig {
             shortest_prefix: 12,
@@ -254,7 +273,7 @@ mod tests {
         };
         let app = build(&mixed);
         for seq in 0..1000 {
-            let address = app.destination(seq);
+            let address = app.destination(&packet(seq));
             let longest = app
                 .rules
                 .iter()
