@@ -156,11 +156,12 @@ def test_rules_that_are_drawn_one_a_packet_are_drawn_three_times(ddio: Result) -
     tenant, queues = ddio.scenario["tenants"][0], ddio.data.queues
     assert [q.core for q in queues] == list(range(24))
 
-    def asked(rules: int, cores: int = 24, **app: str) -> str:
+    def asked(rules: int, cores: int = 24, flows: int | None = None, **app: str) -> str:
         forwarder = tenant | {
             "app": {"kind": "l3fwd", "rules": rules} | app, "cores": {"first": 0, "count": cores},
         }  # fmt: skip
-        scenario = ddio.scenario | {"tenants": [forwarder]}
+        traffic = {"kind": "replay"} if flows is None else {"kind": "poisson", "flows": flows}
+        scenario = ddio.scenario | {"tenants": [forwarder], "traffic": traffic}
         return short_warmup(replace(cold, scenario=scenario))
 
     # Three turns of the rings are 73,728 packets.
@@ -169,6 +170,9 @@ def test_rules_that_are_drawn_one_a_packet_are_drawn_three_times(ddio: Result) -
     assert "until about 1152000 have" in asked(16_000, tables="per-core")
     # All that 36 MiB of LLC and 24 L2s of 1.25 MiB hold.
     assert "until about 3244032 have" in asked(16_000_000)
+    # Those of a flow draw one, of flows that nobody has counted none.
+    assert "until about 90000 have" in asked(32_000, flows=30_000, destinations="per-flow")
+    assert "until about 73728 have" in asked(32_000, destinations="per-flow")
     # The packets of others draw none.
     drawn = sum(q.received for q in queues[:6]) / sum(q.received for q in queues)
     wanted = int(asked(32_000, cores=6).split("until about ")[1].split()[0])
