@@ -106,8 +106,8 @@ def l3fwd(placement: Placement, depth: int) -> Point:
 def collocated(placement: Placement, xmem_ways: int | None = None) -> Point:
     """Forwarder and X-Mem side by side, at the forwarder's peak under the SLO (figure 9).
 
-    With `xmem_ways`, X-Mem is restricted to that many of the upper LLC ways, which are not I/O ways.
-    The forwarder's cores are not: the paper assigns ways to DDIO and to X-Mem alone.
+    With `xmem_ways`, X-Mem is restricted to that many of the upper LLC ways, which are not I/O
+    ways. The forwarder's cores are not: the paper assigns ways to DDIO and to X-Mem alone.
     """
     scenario: dict[str, Any] = {"placement": placement.changes}
     name = f"L3fwd and X-Mem, {placement.name}"
