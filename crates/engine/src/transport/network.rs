@@ -400,6 +400,19 @@ mod tests {
         }
     }
 
+    /// Pacing that is brought forward leaves an event behind at the time that it had before.
+    #[test]
+    fn a_time_that_was_brought_forward_is_no_time_to_send() {
+        let swift = ControlConfig::Swift(SwiftConfig::default());
+        let mut network = Network::new(&config(&swift, 1, 2), BitRate(100_000_000_000), 1, 1);
+        let (begin, ..) = network.due.pop().expect("the first read is due");
+        for (now, sends) in [(begin + Ps(1), false), (begin, true), (begin, false)] {
+            network.wake(now, 0);
+            assert_eq!(!network.due.is_empty(), sends, "at {now:?}");
+            network.due.clear();
+        }
+    }
+
     #[test]
     fn swift_keeps_the_delay_of_a_slow_server_at_its_target_without_loss() {
         // 40 connections on a server that does half of the link's rate.
