@@ -6,6 +6,7 @@ import json
 import warnings
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,11 @@ def prepare(source: Source, changes: Mapping[str, Any] | None = None) -> Prepare
     try:
         return _prepare(source, overrides)
     except UserError as error:
-        hints = [_of_kind(key, value) for key, value in overrides.items() if key.endswith(".kind")]
+        hints = [
+            _of_kind(key, value)
+            for key, value in overrides.items()
+            if key.endswith(".kind") and key.removesuffix("kind") in str(error)
+        ]
         if not hints:
             raise
         raise UserError("\n".join([str(error), *hints])) from None
@@ -79,7 +84,9 @@ def prepare(source: Source, changes: Mapping[str, Any] | None = None) -> Prepare
 def _of_kind(key: str, kind: object) -> str:
     """What is to be done about a table of which only the kind was set."""
     table = key.removesuffix(".kind")
-    whole = f"{{ kind = {json.dumps(kind)}, ... }}"
+    # From a command line the value is TOML, or text without quotes.
+    word = json.dumps(str(kind).strip('"'))
+    whole = f"{{ kind = {word}, ... }}"
     return f"{key}: a table of another kind has other keys. Set it whole: {table} = {whole}."
 
 
@@ -102,7 +109,9 @@ def _prepare(source: Source, overrides: dict[str, Any]) -> Prepared:
             named = f'[traffic] kind = "replay", file = "{path.name}"'
             raise UserError(f"{path} is a capture, not a scenario. A scenario names it: {named}.")
         folders: list[str | PathLike[str]]
-        folders = [path.parent.parent / "machines", "machines", SHIPPED / "machines"]
+        # Beside the folder of the scenario, which a bare name does not name.
+        beside_folder = normpath(path.parent / ".." / "machines")
+        folders = [beside_folder, "machines", SHIPPED / "machines"]
         return _prepared(*_core.load_scenario(path, sets, folders), overrides)
     if not isinstance(source, Scenario):
         raise UserError(

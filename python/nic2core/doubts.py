@@ -125,7 +125,10 @@ def _other_sizes(result: Record) -> str:
     traffic, packets = result.scenario["traffic"], result.data.packets
     rate = (traffic or {}).get("rate")
     drawn = any(t["app"].get("requests") == "drawn" for t in result.scenario["tenants"])
-    if rate is None or traffic["kind"] != "replay" or not drawn or packets.completed == 0:
+    # The rate of a peak is that which the search has found.
+    if rate is None or result.peak is not None or traffic["kind"] != "replay" or not drawn:
+        return ""
+    if packets.completed == 0:
         return ""
     carried = packets.offered_mpps * _wire_bits(packets) / 1e3
     return (

@@ -44,4 +44,12 @@ def name_cases(
     ]
     if len(set(names)) == 1 and any(other):
         return other
-    return [f"{n}, {o}" if o else n for n, o in zip(names, other, strict=True)]
+    names = [f"{n}, {o}" if o else n for n, o in zip(names, other, strict=True)]
+    # What decides little is not in their words: `io_ways` of an ideal DDIO, where descriptors lie.
+    placed = [
+        ", ".join(f"{short[k]}={toml_value(v)}" for k, v in s.items() if k.startswith("placement."))
+        for s in settings
+    ]
+    return [
+        f"{n}, {p}" if names.count(n) > 1 and p else n for n, p in zip(names, placed, strict=True)
+    ]

@@ -86,9 +86,9 @@ def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.F
             x=[s.mean_ns / 1e3 for s in spreads],
             orientation="h",
             marker_color=palette.LATENCIES.get(stage, palette.OTHER_CAUSE),
-            customdata=[_percentile_text(s) for s in spreads],
-            hovertemplate=f"<b>{name}</b>, %{{y}}<br>mean %{{x:,.3~r}} µs<br>%{{customdata}}"
-            "<extra></extra>",
+            # As shares the bars' lengths are no times.
+            customdata=[f"mean {words.time(s.mean_ns)}<br>{_percentile_text(s)}" for s in spreads],
+            hovertemplate=f"<b>{name}</b>, %{{y}}<br>%{{customdata}}<extra></extra>",
         )
     whole = "mean time to the end of the request"
     figure.update_layout(barmode="stack", barnorm="percent" if shares else "")

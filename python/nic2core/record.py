@@ -48,7 +48,8 @@ class Record:
     """One finished run: what was asked (`scenario`) and what was measured (`data`)."""
 
     scenario: dict[str, Any]
-    """The complete scenario that ran, machine included: running it again gives the same bits."""
+    """The complete scenario that ran, machine included: running it again gives the same bits, of a
+    peak searching it again."""
     data: Results
     """What the engine measured."""
     label: str = "run"

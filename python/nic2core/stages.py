@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from nic2core.results_model import Results
 
 
+LEAKS = {"rx-evct", "bench-evct"}
+"""Evictions of what the device has written: packets, and lines of the DMA benchmark."""
+
 UNEVEN = 1.1
 """The fullest core's load over the mean, from which on both are told."""
 
@@ -47,7 +50,7 @@ def _stage(data: Results, use: Use) -> Stage:
         # The ways are full: how busy they are shows in the lines that leave them for memory.
         io = data.io
         written = (io.write_hits or 0) + (io.write_misses or 0) if io is not None else 0
-        evicted = next((c.lines for c in data.memory.causes if c.cause == "rx-evct"), 0)
+        evicted = sum(c.lines for c in data.memory.causes if c.cause in LEAKS)
         load = min(1.0, evicted / written) if written else 0.0
         return Stage(use.name, load, f"{100 * load:.1f} % of what is written leaks")
     details = {

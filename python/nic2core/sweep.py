@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -210,10 +211,19 @@ def run_all(
         finally:
             # Whatever ended the waiting, no point goes on; after the last one this stops nothing.
             follow.stop.set()
+            _join(points)
     ended_itself = [p for p in points if not _stopped(p)]
     results = [p.result() for p in ended_itself]
     stopped = len(ended_itself) < len(prepared)
     return Sweep([r for r in results if r is not None], len(prepared), refused, stopped)
+
+
+def _join(points: Sequence[Future[Result | None]]) -> None:
+    """Wait for points that were stopped, each to the end of its slice, whatever is pressed."""
+    running: Iterable[Future[Result | None]] = points
+    while running:
+        with suppress(KeyboardInterrupt):
+            running = wait(running, LOOK_S).not_done
 
 
 def _stopped(point: Future[Result | None]) -> bool:

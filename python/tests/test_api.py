@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import warnings
@@ -316,6 +317,31 @@ def test_an_error_names_the_line_of_the_file(tmp_path: Path) -> None:
     line = next(n for n, t in enumerate(text.splitlines(), 1) if t.startswith("io_ways"))
     with pytest.raises(UserError, match=rf"bad\.toml, line {line}: placement\.io_ways"):
         nic2core.run(file)
+
+
+def test_a_machine_is_found_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(ROOT / "machines", tmp_path / "machines")
+    mine = tmp_path / "machines/sweeper-icelake24.toml"
+    mine.write_text(mine.read_text().replace("count = 24", "count = 20"))
+    (tmp_path / "scenarios").mkdir()
+    shutil.copy(ROOT / "scenarios/sweeper-kvs.toml", tmp_path / "scenarios/mine.toml")
+    for folder in (".", "scenarios", ".."):
+        monkeypatch.chdir(tmp_path / folder)
+        file = os.path.relpath(tmp_path / "scenarios/mine.toml")
+        with pytest.raises(UserError, match="machine has only 20|20 cores|core.count"):
+            nic2core.load(file)
+
+
+def test_only_an_error_in_a_table_of_another_kind_brings_its_hint() -> None:
+    kvs = {"tenants.0.app.kind": "kvs"}
+    with pytest.raises(UserError) as error:
+        nic2core.load(DEMO, kvs | {"placement.io_ways": 99})
+    assert "another kind" not in str(error.value)
+    with pytest.raises(UserError) as error:
+        nic2core.load(DEMO, {"tenants.0.app.kind": '"xmem"'})
+    assert 'tenants.0.app = { kind = "xmem", ... }' in str(error.value)
 
 
 def test_a_saved_replay_runs_again_from_any_folder_and_with_its_own_capture_only(

@@ -346,6 +346,7 @@ def test_scenarios_that_were_not_made_for_it_keep_the_rule(
     result = api.run(scenario, sets)
     base, _ = work(result.data)
     assert (result.model.cause, result.limited) == (limits, True)
+    assert {g.badge: g.stage for g in picture(result).gauges}["LIMITS"] == limits
     assert result.model.rate == pytest.approx(base, rel=0.05)
     for said in result.helps:
         if said.change.domain in changes:
@@ -691,6 +692,7 @@ def across(queues: str, stream: str, rate: str | None) -> Result:
 def test_the_link_between_the_sockets_limits_what_crosses_it_and_nothing_else() -> None:
     received = across("remote", "local", "5 Mpps")
     assert received.model.cause == "socket-link"
+    assert {g.badge: g.stage for g in picture(received).gauges}["LIMITS"] == "socket-link"
     beside = across("local", "remote", "0.5 Mpps")
     assert beside.model.use("socket-link").load > 0.9
     assert not beside.limited

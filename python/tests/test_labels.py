@@ -26,5 +26,10 @@ def test_cases_are_told_apart_by_what_differs() -> None:
     assert name_cases(same, rings) == ["rx_descriptors=512", "rx_descriptors=1024"]
     both = [{**a, **b} for a, b in zip(settings, rings, strict=True)]
     assert name_cases(placed, both)[1] == "DDIO, 2 ways, Sweeper, rx_descriptors=1024"
+    placed = [scenario("ideal-ddio", ways) for ways in (2, 6)]
+    settings = [{"placement.io_ways": "2"}, {"placement.io_ways": "6"}]
+    assert name_cases([*placed, scenario("dma")], [*settings, {"placement.policy": "dma"}]) == [
+        "Ideal DDIO, io_ways=2", "Ideal DDIO, io_ways=6", "DMA",
+    ]  # fmt: skip
     ways = [{"machine.l2.ways": "8", "machine.llc.ways": "12"}]
     assert name_cases(same[:1], ways) == ["machine.l2.ways=8, machine.llc.ways=12"]

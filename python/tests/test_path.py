@@ -46,6 +46,17 @@ def test_all_memory_traffic_is_drawn_once(ddio: Result) -> None:
     assert shown == pytest.approx(ddio.data.memory.bandwidth_gbytes_per_s, rel=0.01)
 
 
+def test_what_a_benchmark_of_the_device_has_written_leaks_too() -> None:
+    sets = {"dma_bench.direction": "write", "dma_bench.size": "512 B", "run.warmup": "100 us",
+            "machine.llc.size": "2500 KiB", "run.duration": "20 us"}  # fmt: skip
+    result = api.run("pcie-bench", sets)
+    ways = next(s for s in result.stages if s.stage == "io-ways")
+    assert ways.load > 0.9
+    causes = {c.cause: c.gbytes_per_s for c in result.data.memory.causes}
+    leaked = next(link for link in picture(result).links if link.kind == "leak")
+    assert float(leaked.label.split(" ", 1)[0]) == pytest.approx(causes["bench-evct"], rel=0.01)
+
+
 def test_without_drops_no_drop_is_drawn(ddio: Result, sweeper: Result) -> None:
     assert [link.label for link in picture(ddio).links if link.kind == "drop"] == [
         "13.9 % dropped: no room in rings, SRAM"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nic2core import Result, palette, plots, rows
+from nic2core import Result, palette, plots, rows, words
 from nic2core.report.page import report_html
 from nic2core.results_model import Peak, Probe
 
@@ -16,6 +16,11 @@ def test_latency_bars_are_the_means_in_microseconds(ddio: Result, sweeper: Resul
         next(s.distribution for s in r.data.latency if s.stage == "queue") for r in (ddio, sweeper)
     ]
     assert list(queue.x) == [s.mean_ns / 1e3 for s in spreads]
+    # As shares of the whole the lengths of bars are no times.
+    assert "%{x" not in queue.hovertemplate
+    assert [text.split("<br>")[0] for text in queue.customdata] == [
+        f"mean {words.time(s.mean_ns)}" for s in spreads
+    ]
     assert {bar.name for bar in figure.data}.isdisjoint({"total", "transmit"})
 
 

@@ -140,6 +140,11 @@ def test_hovering_a_stage_explains_it(one: Opened) -> None:
     one.page.locator('.gauge[data-stage="dram"]').hover()
     expect(tip).to_have_css("opacity", "1")
     expect(tip).to_contain_text("51.8 of 102.4 GB/s. Limits this run.")
+    expect(tip).to_contain_text("of capacity")
+    one.page.locator('.gauge[data-stage="io-ways"]').hover()
+    expect(tip).to_contain_text("85.9 % of what is written leaks")
+    # They are always full.
+    expect(tip).not_to_contain_text("of capacity")
 
 
 def test_the_unit_of_memory_traffic_can_be_changed(one: Opened) -> None:
@@ -397,6 +402,14 @@ def test_a_run_shorter_than_a_sample_has_no_panel_over_time(ddio: Result) -> Non
     short = replace(ddio, data=ddio.data.model_copy(update={"series": series}))
     assert "Over time" in report_html([ddio])
     assert "Over time" not in report_html([short])
+
+
+def test_runs_of_several_machines_are_not_headed_by_the_first(ddio: Result) -> None:
+    machine = ddio.scenario["machine"]
+    other = ddio.scenario | {"machine": machine | {"description": "another server"}}
+    for scenario, headed in ((ddio.scenario, True), (other, False)):
+        head = report_html([ddio, replace(ddio, scenario=scenario)]).split("<main>")[0]
+        assert (machine["description"] in head) == headed
 
 
 def test_labels_that_are_taken_are_not_given_again(ddio: Result) -> None:

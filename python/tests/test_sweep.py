@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -50,6 +51,10 @@ def test_ctrl_c_keeps_the_finished_points(
             # As the terminal does it; then the point goes on until it is told to stop.
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             assert progress.stop.wait(10)
+
+            # Once more, while the command waits for it.
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            time.sleep(0.5)
 
     progress = Progress(told=told)
     done = sweep("any.toml", {"run.seed": [1, 2, 3, 4]}, progress=progress)

@@ -18,9 +18,10 @@ A scenario is one TOML file: a machine, the traffic, the software on the cores, 
 measured. This page lists every key. `nic2core schema` prints the same as JSON Schema.
 
 **The machine** is usually a file of its own. `[machine] base = "name"` takes `name.toml` or
-`machines/name.toml` beside the scenario, or else a machine that comes with nic2core; every other
-key under `[machine]` overrides that file. Tables are merged key by key, everything else is replaced
-as a whole, and a table of another `kind` replaces the one below.
+`machines/name.toml` beside the scenario, or `../machines/name.toml` from there, or
+`machines/name.toml` in the working directory, or else a machine that comes with nic2core; every
+other key under `[machine]` overrides that file. Tables are merged key by key, everything else is
+replaced as a whole, and a table of another `kind` replaces the one below.
 
 **One run** is changed with `--set key=value`, as often as needed: `--set placement.io_ways=4`,
 `--set tenants.0.cores.count=12` (elements of arrays count from 0), `--set "traffic.rate=30 Mpps"`.

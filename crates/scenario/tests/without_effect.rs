@@ -46,6 +46,9 @@ fn results(loaded: &Loaded) -> Results {
     results
 }
 
+/// One core, which looks up the rules of its flows.
+const FLOWS: &[&str] =
+    &[ONE_CORE[0], "tenants.0.app.rules=16000", "tenants.0.app.destinations=per-flow"];
 const READS: &[&str] = &["dma_bench.direction=read"];
 const WRITES: &[&str] = &["dma_bench.direction=write"];
 const PAGES: &[&str] = &[
@@ -395,6 +398,7 @@ fn what_has_an_effect_is_not_named() {
         ("explain-iommu", &[], "machine.iommu.step_latency=1 us"),
         ("explain-iommu", &[], "machine.iommu.pages.descriptors=2 MiB"),
         ("explain-link", &[], "traffic.flows=3"),
+        ("explain-link", FLOWS, "traffic.flows=3"),
         ("explain-memory", &[], "machine.dram.density=16Gb"),
         ("explain-memory", &[], "tenants.0.app.tables=per-core"),
         ("pcie-bench", READS, "machine.pcie.non_posted_credits=4"),

@@ -76,6 +76,7 @@ def report_html(results: Sequence[Record]) -> str:
         "report.html.j2"
     ).render(
         title=_title(results),
+        machine=_machine(results),
         results=list(results),
         pictures=[svg(r, f"path{n}") for n, r in enumerate(results)],
         panels=panels,
@@ -236,8 +237,14 @@ def _made(results: Sequence[Record]) -> dict[str, str]:
     }
 
 
+def _machine(results: Sequence[Record]) -> str:
+    """What machine all runs are of; nothing if they are of several."""
+    all_of = {r.scenario["machine"].get("description", "") for r in results}
+    return all_of.pop() if len(all_of) == 1 else ""
+
+
 def _title(results: Sequence[Record]) -> str:
-    machine = results[0].scenario["machine"].get("description", "")
+    machine = _machine(results)
     what = " against ".join(r.label for r in results) if len(results) < 4 else "comparison"
     return f"{what} · {machine}" if machine else what
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core import words
+from nic2core.stages import LEAKS
 from nic2core.verdict import mark
 
 if TYPE_CHECKING:
@@ -63,6 +64,11 @@ class Gauge:
     def severity(self) -> str:
         """How hard it is loaded: `low`, `medium` or `high`."""
         return words.severity(self.load).name
+
+    @property
+    def has_capacity(self) -> bool:
+        """Whether the load is a share of what the stage can do, and not of what it serves."""
+        return self.stage not in ("llc", "io-ways")
 
     @property
     def percent(self) -> str:
@@ -157,6 +163,7 @@ def picture(result: Record) -> Picture:
         "nic-port": "NIC port",
         "posted-credits": "posted credits",
         "iommu": "IOMMU walkers",
+        "invalidations": "IOMMU invalidations",
         "io-credits": "I/O write credits",
     }
     crossed = [name for name in titles if name in stages]
@@ -182,7 +189,8 @@ def picture(result: Record) -> Picture:
         "io-ways": ("LLC: I/O ways", 616, 268, 126, 126),
         "llc": ("LLC", llc_x, 268, 876 - llc_x, 126),
         "home-trackers": ("home trackers", 884, 268, 124, 126),
-        "dram": ("DRAM", 1154, 106, 100, 142),
+        "dram": ("DRAM", 1154, 106, 100, 76 if "socket-link" in stages else 142),
+        "socket-link": ("link to socket 1", 1154, 188, 100, 60),
     }
     limits = result.limiting_stage.stage
     supply = ("rx-fetches", "RX reads") if limits == "rx-fetches" else RINGS
@@ -246,12 +254,12 @@ def _memory(result: Record, io_end: float) -> Iterator[Link]:
     causes = {c.cause: c.gbytes_per_s for c in memory.causes}
     # What the NIC moves past the caches; the leak is told apart from the other write-backs.
     direct = {c for c in causes if c.startswith("nic-")}
-    writes = {c for c in causes if c.endswith(("-evct", "-wr"))} - direct - {"rx-evct"}
-    reads = set(causes) - direct - writes - {"rx-evct"}
+    writes = {c for c in causes if c.endswith(("-evct", "-wr"))} - direct - LEAKS
+    reads = set(causes) - direct - writes - LEAKS
     flows = (
         ("read", "read", reads, 288.0, 1142, 1036),
         ("write", "written", writes, 332.0, 1022, 1128),
-        ("leak", "leaked", {"rx-evct"}, 376.0, 1022, 1128),
+        ("leak", "leaked", LEAKS, 376.0, 1022, 1128),
         ("direct", "NIC ↔ memory", direct, 432.0, 472, 1204),
     )
     for kind, what, names, y, begin, end in flows:

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kvs::config::{KvsConfig, Requests};
 use super::l2fwd::L2fwdConfig;
-use super::l3fwd::config::L3fwdConfig;
+use super::l3fwd::config::{Destinations, L3fwdConfig};
 use super::snap::SnapConfig;
 use super::stream::StreamConfig;
 use super::xmem::XmemConfig;
@@ -38,6 +38,11 @@ impl AppConfig {
     /// Whether its client decides how long all requests are.
     pub(crate) fn draws_requests(&self) -> bool {
         matches!(self, AppConfig::Kvs(kvs) if kvs.requests == Requests::Drawn)
+    }
+
+    /// Whether what it does with a packet depends on the packet's flow.
+    pub(crate) fn tells_flows(&self) -> bool {
+        matches!(self, AppConfig::L3fwd(l3fwd) if l3fwd.destinations == Destinations::PerFlow)
     }
 
     /// Whether it has data beside the packets.

@@ -70,7 +70,7 @@ impl StreamConfig {
 
     /// Bytes of all arrays of a core.
     pub(crate) fn bytes(&self) -> u64 {
-        3 * self.array.0
+        self.array.0.saturating_mul(3)
     }
 }
 

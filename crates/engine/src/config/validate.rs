@@ -220,8 +220,8 @@ fn check_memory(check: &mut Check, scenario: &Scenario) {
     } = scenario.queues;
     let iommu = scenario.machine.iommu.as_ref();
     let pages = iommu.is_some_and(|iommu| iommu.mode.maps_at_run_time());
-    let unit = if pages { 4096 } else { LINE_BYTES };
-    let line_up = |bytes: u64| u128::from(bytes.next_multiple_of(unit));
+    let unit = u128::from(if pages { 4096 } else { LINE_BYTES });
+    let line_up = |bytes: u64| u128::from(bytes).next_multiple_of(unit);
     let parts = [object_header, metadata, headroom, buffer_size];
     let stride = line_up(parts.iter().fold(0, |sum, part| sum.saturating_add(part.0)));
     let pool = scenario.queues.pool_buffers.unwrap_or(scenario.queues.rx_descriptors);
@@ -249,7 +249,7 @@ fn check_memory(check: &mut Check, scenario: &Scenario) {
                         |t: &ClosedLoopConfig| u128::from(t.read.0) * u128::from(t.open_reads);
                     closed_loop.map_or(0, |t| cores * u128::from(t.senders) * open(t))
                 }
-                AppConfig::L3fwd(l3fwd) => u128::from(l3fwd.bytes(tenant.cores.count)),
+                AppConfig::L3fwd(l3fwd) => l3fwd.bytes(tenant.cores.count),
                 AppConfig::L2fwd(_) => 0,
             };
     }

@@ -245,7 +245,8 @@ impl Found<'_> {
                        (app.requests = \"drawn\")";
         self.add(all_drawn, "traffic", &["sizes"], because);
         let because = "there is one queue for all of them";
-        self.add(self.queues == 1, "traffic", &["flows"], because);
+        let alike = self.queues == 1 && !self.scenario.serving().any(|t| t.app.tells_flows());
+        self.add(alike, "traffic", &["flows"], because);
         if let Some(TrafficConfig::ClosedLoop(config)) = &self.scenario.traffic
             && let ControlConfig::Swift(swift) = &config.control
         {

@@ -101,9 +101,10 @@ impl Chains {
         (self.current + 1) % CHAINS
     }
 
-    /// Whether there is a chain for another packet.
-    pub(super) fn can_begin(&self) -> bool {
-        self.chains[self.next()].is_known()
+    /// The slot from which on there is a chain for another packet; nothing if that is not known yet.
+    pub(super) fn can_begin(&self) -> Option<u64> {
+        let next = &self.chains[self.next()];
+        next.is_known().then_some(next.ready)
     }
 
     /// A new packet begins.

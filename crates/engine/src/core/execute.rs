@@ -66,7 +66,11 @@ impl Core {
             let leaves = Some(Ask::Mark(mark, packet));
             self.doorbells.push_back(self.stores.push(self.dispatched, PENDING, leaves));
         }
-        if (begins && !self.chains.can_begin()) || !self.retire(Ask::Mark(mark, packet), ask) {
+        if begins {
+            let Some(free_at) = self.chains.can_begin() else { return false };
+            self.slot = self.slot.max(free_at);
+        }
+        if !self.retire(Ask::Mark(mark, packet), ask) {
             return false;
         }
         if begins {

@@ -1,8 +1,8 @@
 //! The interval core: out-of-order execution by its limits.
 //!
 //! Instructions dispatch `dispatch_width` a cycle until something holds them: the reorder window is
-//! full behind a load that has not returned, every miss register is taken, or the store buffer is
-//! full. Loads that do not depend on each other overlap as far as window and miss registers allow,
+//! full behind a load that has not returned, or the store buffer is full. A miss is asked for when a
+//! miss register is free. Loads that do not depend on each other overlap as far as window and miss registers allow,
 //! so memory-level parallelism is a result, not a parameter. The idea is that of interval
 //! simulation (Genbrugge, Eyerman and Eeckhout, HPCA 2010); front-end and functional-unit limits
 //! are left out.

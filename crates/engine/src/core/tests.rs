@@ -186,6 +186,20 @@ fn the_chains_of_packets_in_the_reorder_window_run_side_by_side() {
     within(packets_of_three_misses(8, 60).0, 6 * MISS_CYCLES, 2 * 224 / 4 + 10);
 }
 
+/// Their packets are of three instructions, and the registers more than the chains.
+#[test]
+fn the_chain_of_a_packet_that_waited_for_one_begins_when_it_is_free() {
+    let mut b = Bench::new(|machine| machine.core.l1_miss_registers = 32);
+    let cycles = b.cycles(|ops| {
+        for packet in 0..16 {
+            ops.push(Op::Mark { mark: Mark::Begin, packet });
+            loads(ops, 100 * packet..100 * packet + 3, Dep::Chain);
+        }
+    });
+    assert_eq!(b.most, 8);
+    within(cycles, 6 * MISS_CYCLES, 20);
+}
+
 #[test]
 fn packets_beyond_the_chains_wait_for_the_oldest() {
     // 16 packets of 10 instructions fit the window; eight chains run at once, on ten registers.

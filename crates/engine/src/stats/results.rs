@@ -143,7 +143,7 @@ pub struct TransportResults {
     pub fabric_delay: Distribution,
     /// The part of it in the server: arrival at the NIC to the hand-over of the acknowledgement.
     pub host_delay: Distribution,
-    /// From the issue of a read to its last packet.
+    /// From the issue of a read until it and all reads before it are complete.
     pub read_latency: Distribution,
     /// One for each connection, by queue and then by sender.
     pub connections: Vec<ConnectionResults>,

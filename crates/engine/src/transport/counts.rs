@@ -27,7 +27,7 @@ pub(crate) struct Counts {
     pub(crate) rtt: Latency,
     pub(crate) fabric: Latency,
     pub(crate) endpoint: Latency,
-    /// From the issue of a read to its last packet.
+    /// From the issue of a read until it and all reads before it are complete.
     pub(crate) read: Latency,
     /// Sums of the two delays, for the time series.
     pub(crate) fabric_sum: u64,

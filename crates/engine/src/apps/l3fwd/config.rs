@@ -73,8 +73,8 @@ pub enum Transmit {
 
 impl L3fwdConfig {
     /// Bytes of the tables of so many cores, at most: 4 for each /24, and 256 entries of 4 for each longer rule.
-    pub(crate) fn bytes(&self, cores: u32) -> u64 {
-        u64::from(self.tables.copies(cores)) * ((64 << 20) + 1024 * u64::from(self.rules))
+    pub(crate) fn bytes(&self, cores: u32) -> u128 {
+        u128::from(self.tables.copies(cores)) * ((64 << 20) + 1024 * u128::from(self.rules))
     }
 
     /// Notes which values cannot be simulated.
