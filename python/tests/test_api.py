@@ -330,7 +330,7 @@ def test_a_machine_is_found_from_any_folder(
     for folder in (".", "scenarios", ".."):
         monkeypatch.chdir(tmp_path / folder)
         file = os.path.relpath(tmp_path / "scenarios/mine.toml")
-        with pytest.raises(UserError, match="machine has only 20|20 cores|core.count"):
+        with pytest.raises(UserError, match=r"machine\.core\.count"):
             nic2core.load(file)
 
 
