@@ -7,6 +7,14 @@ use crate::memory::line::lines_in;
 use crate::time::Ps;
 use crate::wire::{Arrival, Source};
 
+/// A packet of a queue's backlog, and its number.
+#[derive(Clone, Debug)]
+pub(super) struct Drawn {
+    arrival: Arrival,
+    queue: u16,
+    seq: u64,
+}
+
 impl Host {
     pub(super) fn schedule_arrival(&mut self) {
         if let Some(Source::Timed(arrivals)) = &mut self.source {
@@ -38,16 +46,25 @@ impl Host {
     pub(super) fn arrival(&mut self, now: Ps) {
         let arrival = self.next_arrival.take().expect("an arrival was scheduled");
         let queue = self.queue_of(&arrival);
-        self.accept(now, arrival, queue);
+        let seq = self.next_seq();
+        if self.admit(now, arrival, queue, seq).is_some() {
+            self.receive(now);
+        }
         self.schedule_arrival();
+    }
+
+    /// The number of the next packet on the wire.
+    fn next_seq(&mut self) -> u64 {
+        self.rx.next_seq += 1;
+        self.rx.next_seq - 1
     }
 
     /// Keeps the backlog of a queue at its depth. The generator watches the receive queue, from which a
     /// core takes a burst at a time, and never has more than two of them on their way through the NIC:
     /// what is missing beyond those follows when they have become visible. (More would wait in the NIC,
-    /// which is not where the backlog is meant to be.) What finds no room in the SRAM follows when there is
-    /// some, and what would find no descriptor when the doorbell of one is at the NIC. Returns whether all
-    /// found room.
+    /// which is not where the backlog is meant to be.) What would find no room in the SRAM is put in when there
+    /// is some, and what would find no descriptor when the doorbell of one is at the NIC: nothing is dropped
+    /// that the generator has made up. Returns whether all found room.
     pub(super) fn top_up(&mut self, queue: usize) -> bool {
         let Some(Source::Backlog { depth, .. }) = self.source else { return true };
         let on_their_way = 2 * self.scenario.queues.burst;
@@ -59,12 +76,10 @@ impl Host {
         let in_nic = q.backlog.saturating_sub(q.visible.len() as u32 + q.taken);
         let missing = depth.saturating_sub(q.backlog).min(on_their_way.saturating_sub(in_nic));
         for _ in 0..missing.min(descriptors) {
-            let mut arrival = self.draw_for(queue);
-            self.queues[queue].backlog += 1;
-            arrival.bytes = self.frame_bytes(&arrival, queue as u16);
-            if !self.accept(self.events.now(), arrival, queue as u16) {
+            let drawn = self.draw_for(queue as u16);
+            if !self.put_in(&drawn) {
                 self.queues[queue].without_room = true;
-                self.rx.without_room.push_back(queue as u16);
+                self.rx.without_room.push_back(drawn);
                 return false;
             }
         }
@@ -73,35 +88,47 @@ impl Host {
 
     /// There is room in the SRAM again: for the backlogs that found none, one after the other.
     pub(super) fn top_up_without_room(&mut self) {
-        while let Some(queue) = self.rx.without_room.pop_front() {
-            self.queues[queue as usize].without_room = false;
-            if !self.top_up(queue as usize) {
+        while let Some(drawn) = self.rx.without_room.pop_front() {
+            if !self.put_in(&drawn) {
+                self.rx.without_room.push_front(drawn);
+                return;
+            }
+            self.queues[drawn.queue as usize].without_room = false;
+            if !self.top_up(drawn.queue as usize) {
                 return;
             }
         }
     }
 
+    /// A packet of a backlog goes to the NIC if that has room. Returns whether it has.
+    fn put_in(&mut self, drawn: &Drawn) -> bool {
+        let (now, &Drawn { arrival, queue, seq }) = (self.events.now(), drawn);
+        if !self.has_room(arrival.bytes) {
+            self.meters.domains.sram.starved.begin(now);
+            return false;
+        }
+        self.queues[queue as usize].backlog += 1;
+        self.admit(now, arrival, queue, seq);
+        self.receive(now);
+        true
+    }
+
     /// A packet of a queue's backlog, of its flows if it has any.
-    fn draw_for(&mut self, queue: usize) -> Arrival {
+    fn draw_for(&mut self, queue: u16) -> Drawn {
         let Some(Source::Backlog { draw, .. }) = &mut self.source else {
             panic!("only a backlog is drawn for a queue")
         };
-        let flows = self.rss.as_ref().expect("traffic has its queues").flows_of(queue as u32);
+        let flows = self.rss.as_ref().expect("traffic has its queues").flows_of(queue.into());
         let now = self.events.now();
-        if flows.is_empty() { draw.draw(now) } else { draw.draw_among(now, flows) }
+        let mut arrival =
+            if flows.is_empty() { draw.draw(now) } else { draw.draw_among(now, flows) };
+        arrival.bytes = self.frame_bytes(&arrival, queue);
+        Drawn { arrival, queue, seq: self.next_seq() }
     }
 
-    /// A packet is at the NIC. Returns whether it found room.
-    fn accept(&mut self, now: Ps, arrival: Arrival, queue: u16) -> bool {
-        let seq = self.rx.next_seq;
-        self.rx.next_seq += 1;
-        let admitted = self.admit(now, arrival, queue, seq).is_some();
-        if admitted {
-            self.receive(now);
-        } else {
-            self.lose_backlog(queue);
-        }
-        admitted
+    /// Whether the SRAM has room for a packet.
+    fn has_room(&self, bytes: u32) -> bool {
+        self.rx.sram_used + u64::from(bytes) <= self.rx.sram_bytes
     }
 
     /// Takes a packet into the SRAM; nothing if it is dropped because it finds no room.
@@ -110,17 +137,16 @@ impl Host {
         self.meters.offered += 1;
         self.queues[queue as usize].counts.offered += 1;
         self.meters.domains.frame(bytes);
-        let sram = &mut self.meters.domains.sram;
-        if self.rx.sram_used + u64::from(bytes) > self.rx.sram_bytes {
+        if !self.has_room(bytes) {
             self.meters.dropped_sram += 1;
-            sram.starved.begin(now);
+            self.meters.domains.sram.starved.begin(now);
             if let Some(recording) = &mut self.recording {
                 recording.not_admitted(now, seq, arrival.flow, queue);
             }
             return None;
         }
         self.rx.sram_used += u64::from(bytes);
-        sram.used.enter(now, bytes.into());
+        self.meters.domains.sram.used.enter(now, bytes.into());
         let packet = self.packets.add(Packet {
             seq,
             bytes,
@@ -134,7 +160,7 @@ impl Host {
             dma_start: now,
             visible: now,
             begun: now,
-            posted: now,
+            to_send_since: now,
             ended: false,
             to_send: false,
             in_sram: true,

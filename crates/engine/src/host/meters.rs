@@ -85,7 +85,7 @@ impl Meters {
     /// The NIC has sent a packet.
     pub(super) fn sent(&mut self, now: Ps, p: &Packet) {
         self.transmitted += 1;
-        self.stages[4].record(now - p.posted);
+        self.stages[4].record(now - p.to_send_since);
     }
 
     pub(super) fn service_mean_ns(&self) -> f64 {

@@ -24,7 +24,8 @@ pub(super) struct Packet {
     pub(super) dma_start: Ps,
     pub(super) visible: Ps,
     pub(super) begun: Ps,
-    pub(super) posted: Ps,
+    /// When its way out began: with the end of its request or, until that has come, when it was posted.
+    pub(super) to_send_since: Ps,
     /// The request has ended.
     pub(super) ended: bool,
     /// Its transmission is still to come.

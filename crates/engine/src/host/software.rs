@@ -243,10 +243,8 @@ impl Host {
                 c.busy_until(now);
                 let p = self.packets.at(packet);
                 p.ended = true;
-                if p.unsent == 0 {
-                    // It may wait in software for a transmit descriptor.
-                    p.posted = now;
-                }
+                // What it waits for from here on, in software too, is its way out.
+                p.to_send_since = now;
                 let p = *p;
                 self.meters.ended(now, &p);
                 if let Some(recording) = &mut self.recording {

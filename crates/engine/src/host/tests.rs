@@ -382,6 +382,9 @@ fn every_queue_has_its_backlog_whatever_it_waits_for() {
         let [a, b] = [0, 1].map(|queue| r.queues[queue].received as f64);
         assert!(a > 100.0 && (a / b - 1.0).abs() < 0.5, "{sram}: {a} and {b} packets");
         assert_eq!(r.packets.dropped_no_descriptor, 0, "the generator sees the ring");
+        assert_eq!(r.packets.dropped_sram, 0, "and the room in the NIC");
+        let now_there = r.packets.offered as f64 - r.packets.completed as f64;
+        assert!(now_there.abs() < 128.0, "{:?}", r.packets);
     }
 }
 

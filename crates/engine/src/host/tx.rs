@@ -51,11 +51,11 @@ impl Host {
     pub(super) fn post_tx(&mut self, now: Ps, packet: u32) {
         let p = self.packets.at(packet);
         if !p.ended {
-            p.posted = now;
+            p.to_send_since = now;
         }
         p.unsent = lines_in(p.tx.expect("a posted packet has its data").1.into());
         if let Some(recording) = &mut self.recording {
-            recording.pass(packet, &[(Point::Doorbell, now)]);
+            recording.pass(packet, &[(Point::Posted, now)]);
         }
         let queue = p.queue;
         self.tx.in_flight += 1;
@@ -78,6 +78,12 @@ impl Host {
     pub(super) fn transmit_doorbell(&mut self, now: Ps, queue: u16, packets: u32) {
         let q = &mut self.queues[queue as usize];
         q.tx_rung -= packets;
+        if let Some(recording) = &mut self.recording {
+            let rung = q.tx_posted.len() - (q.tx_unrung + q.tx_rung) as usize;
+            for &packet in q.tx_posted.range(rung - packets as usize..rung) {
+                recording.pass(packet, &[(Point::Doorbell, now)]);
+            }
+        }
         q.counts.unread.enter(now, packets.into());
         if self.tx.descriptor_batch.is_some() {
             self.fetch_tx_descriptors(queue);

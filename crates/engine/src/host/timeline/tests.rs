@@ -60,6 +60,28 @@ fn scenarios() -> [Scenario; 4] {
     ]
 }
 
+/// The doorbell of a burst is rung at its end: the first of its packets waits for it longest.
+#[test]
+fn packets_of_a_burst_wait_for_its_doorbell() {
+    let waits = |batch: Value| {
+        let (_, timeline) = recorded(
+            &forwarder(&[
+                ("/machine/pcie", pcie_json()),
+                ("/machine/nic/tx_descriptor_batch", batch),
+                ("/traffic/rate", json!("30 Mpps")),
+                ("/queues/burst", json!(32)),
+            ]),
+            ALL,
+        );
+        let slices = timeline.packets.iter().flat_map(|p| &p.slices);
+        let waits = slices.filter(|s| s.step == "doorbell").map(|s| s.end_ps - s.begin_ps);
+        Ps(waits.max().expect("there are doorbells"))
+    };
+    let (alone, together) = (waits(Value::Null), waits(json!(8)));
+    // Alone it waits for the stores before it; 31 packets of a hundred instructions are some 400 ns more.
+    assert!(together > alone + Ps::from_ns(300), "{alone:?} and {together:?}");
+}
+
 #[test]
 fn slices_have_no_gaps_and_add_up_to_the_histograms() {
     let mut steps = BTreeSet::new();

@@ -35,7 +35,9 @@ pub(in crate::host) enum Point {
     Begun,
     /// The request has ended.
     Ended,
-    /// It is posted to the NIC, which needs a free transmit descriptor.
+    /// It is posted, for which a transmit descriptor has to be free.
+    Posted,
+    /// The doorbell that was rung for it, or for it and the rest of its burst, is at the NIC.
     Doorbell,
     /// The NIC has read its transmit descriptor, if it does so apart from the data.
     Descriptor,
@@ -75,6 +77,7 @@ const STEPS: [(&str, &str); POINTS - 1] = [
     ("queue", "behind its burst"),
     ("service", "core"),
     ("transmit", "free transmit descriptor"),
+    ("transmit", "doorbell"),
     ("transmit", "descriptor read"),
     ("transmit", "read credits"),
     ("transmit", "PCIe, read request"),
