@@ -684,8 +684,8 @@ def across(queues: str, stream: str, rate: str | None) -> Result:
         scenario["traffic"] = None
         del scenario["tenants"][0]
     sets = {"machine.dram.channels": 6, "machine.numa.links": 1,
-            "machine.numa.link_bandwidth": "16 Gbps", "run.warmup": "200 us",
-            "run.duration": "200 us"}  # fmt: skip
+            "machine.numa.link_bandwidth": "16 Gbps", "run.warmup": "3 ms",
+            "run.duration": "500 us"}  # fmt: skip
     return api.run(Scenario.model_validate(scenario), sets)
 
 

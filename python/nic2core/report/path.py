@@ -190,7 +190,7 @@ def picture(result: Record) -> Picture:
         "llc": ("LLC", llc_x, 268, 876 - llc_x, 126),
         "home-trackers": ("home trackers", 884, 268, 124, 126),
         "dram": ("DRAM", 1154, 106, 100, 76 if "socket-link" in stages else 142),
-        "socket-link": ("link to socket 1", 1154, 188, 100, 60),
+        "socket-link": ("socket link", 1154, 188, 100, 60),
     }
     limits = result.limiting_stage.stage
     supply = ("rx-fetches", "RX reads") if limits == "rx-fetches" else RINGS
