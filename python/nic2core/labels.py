@@ -43,8 +43,9 @@ def name_cases(
         for s in settings
     ]
     if len(set(names)) == 1 and any(other):
-        return other
-    names = [f"{n}, {o}" if o else n for n, o in zip(names, other, strict=True)]
+        names = other
+    else:
+        names = [f"{n}, {o}" if o else n for n, o in zip(names, other, strict=True)]
     # What decides little is not in their words: `io_ways` of an ideal DDIO, where descriptors lie.
     placed = [
         ", ".join(f"{short[k]}={toml_value(v)}" for k, v in s.items() if k.startswith("placement."))

@@ -79,7 +79,7 @@ def _rules_turn(result: Record) -> int:
             continue
         rules = int(app["rules"]) * (len(own) if app.get("tables") == "per-core" else 1)
         if app.get("destinations") == "per-flow":
-            # Of a capture or closed-loop senders, whose flows are few, nobody has counted them.
+            # How many flows a capture has is not known here: nothing is said of its rules.
             rules = min(rules, result.scenario["traffic"].get("flows", 0))
         rules = min(rules, int(_caches(machine, len(own)) / LINE_BYTES))
         turn = max(turn, ceil(rules * sum(queue.received for queue in queues) / drawn))

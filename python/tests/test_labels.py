@@ -31,5 +31,10 @@ def test_cases_are_told_apart_by_what_differs() -> None:
     assert name_cases([*placed, scenario("dma")], [*settings, {"placement.policy": "dma"}]) == [
         "Ideal DDIO, io_ways=2", "Ideal DDIO, io_ways=6", "DMA",
     ]  # fmt: skip
+    # Beside what else was varied, too.
+    both = [{**w, **r} for w in settings for r in rings]
+    names = name_cases([p for p in placed for _ in rings], both)
+    assert names[:2] == ["rx_descriptors=512, io_ways=2", "rx_descriptors=1024, io_ways=2"]
+    assert len(set(names)) == 4
     ways = [{"machine.l2.ways": "8", "machine.llc.ways": "12"}]
     assert name_cases(same[:1], ways) == ["machine.l2.ways=8, machine.llc.ways=12"]

@@ -175,12 +175,6 @@ impl Host {
         self.rx.unsent_lines += u64::from(lines_in(bytes.into()));
         Some(packet)
     }
-
-    /// A packet of a backlog is dropped: another may come in its place.
-    pub(super) fn lose_backlog(&mut self, queue: u16) {
-        let q = &mut self.queues[queue as usize];
-        q.backlog = q.backlog.saturating_sub(1);
-    }
 }
 
 #[cfg(test)]

@@ -123,6 +123,7 @@ impl Host {
 
     fn drop_without_descriptor(&mut self, now: Ps, packet: u32) {
         let p = *self.packets.get(packet);
+        debug_assert_eq!(self.queues[p.queue as usize].backlog, 0, "a generator sees the ring");
         if let Some(recording) = &mut self.recording {
             recording.no_descriptor(now, packet, &p);
         }
@@ -132,7 +133,6 @@ impl Host {
         self.meters.domains.no_descriptor.begin(now);
         self.meters.in_path -= 1;
         self.queues[p.queue as usize].without_descriptor -= 1;
-        self.lose_backlog(p.queue);
         self.drop_datagram(packet);
         self.rx.fifo.pop_front();
         self.rx.unsent_lines -= u64::from(lines_in(p.bytes.into()));
