@@ -67,7 +67,7 @@ impl Host {
     /// that the generator has made up. Returns whether all found room.
     pub(super) fn top_up(&mut self, queue: usize) -> bool {
         let Some(Source::Backlog { depth, .. }) = self.source else { return true };
-        let on_their_way = 2 * self.scenario.queues.burst;
+        let on_their_way = self.most_on_their_way();
         let q = &self.queues[queue];
         if q.without_room {
             return false;
@@ -84,6 +84,20 @@ impl Host {
             }
         }
         true
+    }
+
+    /// Packets of a queue's backlog that are on their way through the NIC at a time.
+    fn most_on_their_way(&self) -> u32 {
+        2 * self.scenario.queues.burst
+    }
+
+    /// Packets that wait in each queue when a core takes some, but for those on their way: the queue always
+    /// holds its backlog (Sweeper, section IV-B), also where cores are faster than the NIC.
+    pub(super) fn least_waiting(&self) -> u32 {
+        match self.source {
+            Some(Source::Backlog { depth, .. }) => depth.saturating_sub(self.most_on_their_way()),
+            _ => 0,
+        }
     }
 
     /// There is room in the SRAM again: for the backlogs that found none, one after the other.

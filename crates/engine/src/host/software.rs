@@ -20,6 +20,8 @@ struct Driver<'a> {
     config: &'a Queues,
     q: &'a mut Queue,
     ops: &'a mut Ops,
+    /// Packets of a backlog that wait when it takes some.
+    least_waiting: u32,
     /// Whether each packet that is sent has a doorbell of its own.
     rings_each: bool,
     /// Packets that are posted for transmission, and not rung for.
@@ -80,9 +82,13 @@ impl Driver<'_> {
         }
     }
 
-    /// How many packets of the queue it takes now: no more than it can send.
+    /// How many packets of the queue it takes now: no more than it can send, and none while the generator of
+    /// a backlog brings it back to its depth.
     fn burst(&mut self) -> u32 {
-        let wanted = (self.q.visible.len() as u32).min(self.config.burst);
+        let visible = self.q.visible.len() as u32;
+        let more_come = self.q.backlog > visible + self.q.taken;
+        let short = visible < self.least_waiting && more_come;
+        let wanted = if short { 0 } else { visible.min(self.config.burst) };
         let burst = wanted.min(self.q.reply_room());
         self.q.waits_for_tx(self.now, burst < wanted);
         burst
@@ -158,6 +164,7 @@ impl Host {
 
     /// The driver takes a burst of packets from its queue and runs the application on each.
     fn receive_burst(&mut self, core: u16, tenant: usize, rank: u32, queue: usize) -> bool {
+        let least_waiting = self.least_waiting();
         let c = &mut self.cores[core as usize];
         let taken = self.recording.is_some().then(|| c.core.now());
         let mut driver = Driver {
@@ -166,6 +173,7 @@ impl Host {
             config: &self.scenario.queues,
             q: &mut self.queues[queue],
             ops: &mut c.core.ops,
+            least_waiting,
             rings_each: self.tx.descriptor_batch.is_none(),
             tx_unrung: 0,
             mapper: self.run_time_mapping.as_mut().zip(self.iommu.as_mut()),

@@ -388,6 +388,34 @@ fn every_queue_has_its_backlog_whatever_it_waits_for() {
     }
 }
 
+/// The queue always holds its backlog, though cores could take packets faster than the NIC brings them; and nothing
+/// stands still where what is missing cannot come.
+#[test]
+fn a_backlog_waits_also_for_cores_that_are_faster_than_the_nic() {
+    let sizes = json!({ "kind": "fixed", "size": "1024 B" });
+    let backlog = json!({ "kind": "backlog", "depth": 50, "flows": 64, "sizes": sizes });
+    let waiting = |set: &[(&str, Value)]| {
+        let mut all = vec![
+            ("/traffic", backlog.clone()),
+            ("/machine/noc/port_width", json!("8 B")),
+            ("/queues/pool_buffers", json!(256)),
+        ];
+        all.extend_from_slice(set);
+        let r = results(&forwarder(&all));
+        assert!(r.packets.completed > 100, "{:?}", r.packets);
+        let total = r.latency.iter().find(|l| l.stage == "total").expect("a stage");
+        // Little's law, for each of two cores.
+        r.packets.completed_mpps * total.distribution.mean_ns / 1e3 / 2.0
+    };
+    let there_are = waiting(&[]);
+    assert!((45.0..55.0).contains(&there_are), "{there_are}");
+    // Completions four at a time, descriptors 32 at a time, no more of them than the depth.
+    let few = [("/queues/rx_descriptors", json!(50)), ("/queues/post_batch", json!(32))];
+    let there_are =
+        waiting(&[&few[..], &[("/machine/nic/completions_per_write", json!(4))]].concat());
+    assert!((10.0..55.0).contains(&there_are), "{there_are}");
+}
+
 /// Else the NIC would read from memory what the core is about to write: of packets that come one by one, and of
 /// those that are posted while the doorbell of others waits for its stores.
 #[test]

@@ -254,12 +254,13 @@ mod tests {
 
     #[test]
     fn the_packets_of_a_flow_go_to_one_destination_if_that_is_asked_for() {
+        // Of a thousand drawn ones two may be the same.
         for (destinations, different) in
-            [(Destinations::PerFlow, 10), (Destinations::PerPacket, 1000)]
+            [(Destinations::PerFlow, 10..=10), (Destinations::PerPacket, 990..=1000)]
         {
             let app = build(&L3fwdConfig { destinations, ..L3fwdConfig::default() });
             let all: BTreeSet<u32> = (0..1000).map(|seq| app.destination(&packet(seq))).collect();
-            assert_eq!(all.len(), different, "{destinations:?}");
+            assert!(different.contains(&all.len()), "{destinations:?}: {}", all.len());
         }
     }
 
