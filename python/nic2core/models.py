@@ -211,6 +211,21 @@ pins. `x8`: 8 pins. `x16`: 16 pins.
 """
 
 
+Admission: TypeAlias = Literal["separate", "in-order"]
+"""How requests that find the queues of their channel full come into them. `separate`: Reads and
+writes wait in lines of their own: each enters when its queue has room. `in-order`: Reads and writes
+wait in one line, in the order in which they came, and enter while both queues have room: a full
+write queue also holds up the reads behind it.
+"""
+
+
+WriteToRead: TypeAlias = Literal["same-rank", "all-ranks"]
+"""Which reads wait for tWTR after the data of a write. `same-rank`: Those of its rank, as the
+standard has it. `all-ranks`: All of its channel, in a controller that counts tWTR on the data bus:
+those of other ranks for as long as those of another bank group.
+"""
+
+
 class CloseAfterRowPolicy(Model):
     """Closed after this many accesses: by a precharge as soon as one may be issued, or by the
     auto-precharge of an access that comes before that.
@@ -321,6 +336,8 @@ class Dram(Model):
     """Reads of a channel that can wait for their bank."""
     write_queue: UInt32 = 32
     """Writes of a channel that can wait for their bank."""
+    admission: Admission = "separate"
+    """How requests come into full queues."""
     drain_high_percent: UInt32 = 80
     """Writes are drained once they fill more than this share of their queue."""
     drain_low_percent: UInt32 = 20
@@ -329,6 +346,8 @@ class Dram(Model):
     """Reads that leave their queue between two drains, as long as any wait: until then a full write
     queue stays full, and what is written waits before it.
     """
+    write_to_read: WriteToRead = "same-rank"
+    """How far tWTR reaches."""
     row_policy: RowPolicy = "open"
     """When rows are closed."""
     refresh: Refresh = "staggered"
@@ -1183,7 +1202,8 @@ class Slo(Model):
 
     p99_service_times: UInt32 = 100
     """The 99th percentile of latency is at most this many mean service times (Sweeper paper,
-    appendix: 100).
+    appendix: 100), as they are at the rate with which a search begins: half of the scenario's, or
+    less where the link or the server does not carry that.
     """
     p99: Duration | None = None
     """The 99th percentile of latency is at most this; in place of `p99_service_times`."""

@@ -138,7 +138,8 @@ impl Run {
 #[serde(default, deny_unknown_fields)]
 pub struct Slo {
     /// The 99th percentile of latency is at most this many mean service times (Sweeper paper,
-    /// appendix: 100).
+    /// appendix: 100), as they are at the rate with which a search begins: half of the scenario's, or less
+    /// where the link or the server does not carry that.
     pub p99_service_times: u32,
     /// The 99th percentile of latency is at most this; in place of `p99_service_times`.
     #[serde(skip_serializing_if = "Option::is_none")]

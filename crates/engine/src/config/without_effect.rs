@@ -128,11 +128,17 @@ impl Found<'_> {
         let all = t.faw.is_some() && t.rrd_s.is_some() && t.rrd_l.is_some();
         let because = "machine.dram.timings (faw, rrd_s, rrd_l) say what it decides";
         self.add(all, "machine.dram", &["device_width"], because);
-        let other_rank = ["timings.rank_switch", "timings.rd_to_wr_other_rank"];
+        let other_rank = ["write_to_read", "timings.rank_switch", "timings.rd_to_wr_other_rank"];
         self.add(dram.ranks == 1, "machine.dram", &other_rank, "machine.dram.ranks is 1");
         let nothing_written = !self.scenario.runs_on_cores() && self.bench_reads;
-        let drains =
-            ["write_queue", "drain_high_percent", "drain_low_percent", "reads_between_drains"];
+        let drains = [
+            "write_queue",
+            "admission",
+            "drain_high_percent",
+            "drain_low_percent",
+            "reads_between_drains",
+            "write_to_read",
+        ];
         self.add(nothing_written, "machine.dram", &drains, "nothing is written to memory");
         let cold = nothing_written && self.scenario.dma_bench.as_ref().is_some_and(|b| !b.warm);
         let keys = ["size", "ways", "replacement", "inclusion", "index", "slices"];

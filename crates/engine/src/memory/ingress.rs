@@ -8,20 +8,23 @@ use super::line::Line;
 use crate::stats::occupancy::Starvation;
 use crate::time::Ps;
 
-/// A line on its way to a channel's write queue.
+/// What is on its way to a channel's queues.
 #[derive(Clone, Copy, Debug)]
-struct Write {
-    line: Line,
-    /// A DMA write that holds a credit until the queue has it.
-    credit: bool,
+enum Request {
+    /// For this transaction.
+    Read(u16),
+    /// With a `credit`, a DMA write that holds one until the queue has it.
+    Write { credit: bool },
 }
 
 /// Requests and write-backs that wait for room in a channel's queues.
 #[derive(Clone, Debug)]
 struct Waiting {
-    reads: VecDeque<(Line, u16)>,
-    writes: VecDeque<Write>,
-    /// A write waits: the write queue is full.
+    /// Reads and writes, or all in the first ([`Dram::takes_in_order`]).
+    lines: [VecDeque<(Line, Request)>; 2],
+    /// Writes among them.
+    writes: u32,
+    /// A write waits.
     full: Starvation,
     /// The wake-up that is scheduled for the channel, or [`Ps::MAX`].
     wake: Ps,
@@ -44,8 +47,8 @@ pub(crate) struct Ingress {
 impl Ingress {
     pub(super) fn new(dram: Dram) -> Ingress {
         let empty = Waiting {
-            reads: VecDeque::new(),
-            writes: VecDeque::new(),
+            lines: Default::default(),
+            writes: 0,
             full: Starvation::default(),
             wake: Ps::MAX,
         };
@@ -62,13 +65,25 @@ impl Ingress {
     #[inline(always)]
     pub(super) fn read(&mut self, now: Ps, line: Line, transaction: u16, due: &mut Vec<(Ps, Due)>) {
         let channel = self.dram.channel_of(line);
-        let waiting = &mut self.waiting[channel];
-        if waiting.reads.is_empty() && self.dram.can_accept(channel, false) {
+        if self.may_enter(channel, false) {
             let wake = self.dram.push(now, channel, line, false, u32::from(transaction));
             self.schedule(channel, wake, due);
         } else {
-            waiting.reads.push_back((line, transaction));
+            self.waiting[channel].lines[0].push_back((line, Request::Read(transaction)));
         }
+    }
+
+    /// The line in which a read or a write waits.
+    #[inline]
+    fn line_of(&self, write: bool) -> usize {
+        usize::from(write && !self.dram.takes_in_order())
+    }
+
+    /// Whether a request that comes now need not wait.
+    #[inline]
+    fn may_enter(&self, channel: usize, write: bool) -> bool {
+        let line = &self.waiting[channel].lines[self.line_of(write)];
+        line.is_empty() && self.dram.can_accept(channel, write)
     }
 
     /// Puts a write into its channel's queue, or behind those that wait for room in it. Returns
@@ -82,14 +97,16 @@ impl Ingress {
         due: &mut Vec<(Ps, Due)>,
     ) -> bool {
         let channel = self.dram.channel_of(line);
-        let waiting = &mut self.waiting[channel];
-        if waiting.writes.is_empty() && self.dram.can_accept(channel, true) {
+        if self.may_enter(channel, true) {
             let wake = self.dram.push(now, channel, line, true, WRITE);
             self.queued += 1;
             self.schedule(channel, wake, due);
             true
         } else {
-            waiting.writes.push_back(Write { line, credit });
+            let at = self.line_of(true);
+            let waiting = &mut self.waiting[channel];
+            waiting.lines[at].push_back((line, Request::Write { credit }));
+            waiting.writes += 1;
             waiting.full.begin(now);
             false
         }
@@ -129,24 +146,29 @@ impl Ingress {
             }
         }
         self.done.clear();
-        let waiting = &mut self.waiting[c];
-        while let Some(&(line, transaction)) = waiting.reads.front()
-            && self.dram.can_accept(c, false)
-        {
-            waiting.reads.pop_front();
-            wake = wake.min(self.dram.push(now, c, line, false, u32::from(transaction)));
-        }
         let (mut entered, mut written) = (0, 0);
-        while let Some(&Write { line, credit }) = waiting.writes.front()
-            && self.dram.can_accept(c, true)
-        {
-            waiting.writes.pop_front();
-            wake = wake.min(self.dram.push(now, c, line, true, WRITE));
-            self.queued += 1;
-            entered += 1;
-            written += u32::from(credit);
+        for at in 0..2 {
+            while let Some(&(line, request)) = self.waiting[c].lines[at].front()
+                && self.dram.can_accept(c, matches!(request, Request::Write { .. }))
+            {
+                self.waiting[c].lines[at].pop_front();
+                let woken = match request {
+                    Request::Read(transaction) => {
+                        self.dram.push(now, c, line, false, u32::from(transaction))
+                    }
+                    Request::Write { credit } => {
+                        entered += 1;
+                        written += u32::from(credit);
+                        self.dram.push(now, c, line, true, WRITE)
+                    }
+                };
+                wake = wake.min(woken);
+            }
         }
-        if entered > 0 && waiting.writes.is_empty() {
+        self.queued += u64::from(entered);
+        let waiting = &mut self.waiting[c];
+        waiting.writes -= entered;
+        if entered > 0 && waiting.writes == 0 {
             waiting.full.end(now);
         }
         for _ in 0..written {
@@ -158,8 +180,8 @@ impl Ingress {
 
     /// Writes that wait for room or are in the queues.
     pub(super) fn writes(&self) -> u64 {
-        let waiting: usize = self.waiting.iter().map(|w| w.writes.len()).sum();
-        waiting as u64 + self.queued
+        let waiting: u32 = self.waiting.iter().map(|w| w.writes).sum();
+        u64::from(waiting) + self.queued
     }
 
     /// Time for which writes have waited for room in a channel's queue.
@@ -174,5 +196,39 @@ impl Ingress {
         }
         self.writes_done = 0;
         self.dram.reset_stats(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::dram::{Admission, DramConfig};
+    use crate::testing::machine;
+
+    /// Whether a read enters at once behind two writes of which one waits. All three are served.
+    fn enters_behind_writes(admission: Admission) -> bool {
+        let dram = machine().dram;
+        let dram = DramConfig { channels: 1, read_queue: 4, write_queue: 1, admission, ..dram };
+        let mut ingress = Ingress::new(Dram::new(&dram).expect("a memory"));
+        let mut due = Vec::new();
+        assert!(ingress.write(Ps::ZERO, 0, false, &mut due));
+        assert!(!ingress.write(Ps::ZERO, 1, false, &mut due), "its queue is full");
+        ingress.read(Ps::ZERO, 2, 7, &mut due);
+        let at_once = ingress.waiting[0].lines[0].is_empty();
+        let (mut served, mut entered) = (Vec::new(), 0);
+        while let Some(&(at, _)) = due.iter().min_by_key(|(at, _)| *at) {
+            due.retain(|(other, _)| *other != at);
+            let (late, _) = ingress.wake(at, 0, &mut due, |_, read, _| served.push(read));
+            entered += late;
+        }
+        assert_eq!((served, entered, ingress.writes(), ingress.writes_done), (vec![7], 1, 0, 2));
+        assert_eq!(ingress.waiting[0].writes, 0);
+        at_once
+    }
+
+    #[test]
+    fn in_one_line_reads_wait_behind_writes_that_find_no_room() {
+        assert!(enters_behind_writes(Admission::Separate));
+        assert!(!enters_behind_writes(Admission::InOrder));
     }
 }

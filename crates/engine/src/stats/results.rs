@@ -387,7 +387,8 @@ pub struct Domain {
     pub busy_ps: u64,
     /// Credits taken.
     pub uses: u64,
-    /// Time in which something waited for a credit while none was free, ps.
+    /// Time in which something waited for a credit while none was free, ps. (Of `write-queue`, for which a
+    /// write waited: with `machine.dram.admission = "in-order"` the read queue may be the full one.)
     pub starved_ps: u64,
     /// Time integral of the lines of DMA writes that wait in this domain and hold their credits, line × ps;
     /// those that wait for `pcie` have not taken them yet, but could.

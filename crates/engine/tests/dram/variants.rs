@@ -1,7 +1,8 @@
 //! The memories of the published curves; the benchmark takes one of them, too.
 
 use nic2core_engine::memory::dram::{
-    Density, DeviceWidth, DramConfig, Mapping, Refresh, RowPolicy, Standard, TimingOverrides,
+    Admission, Density, DeviceWidth, DramConfig, Mapping, Refresh, RowPolicy, Standard,
+    TimingOverrides, WriteToRead,
 };
 
 /// The memory of a variant. Where the simulators' tables differ from the standard the override says
@@ -22,6 +23,8 @@ pub(crate) fn config(variant: &str, channels: u32) -> DramConfig {
         drain_high_percent: 80,
         drain_low_percent: 20,
         reads_between_drains: 0,
+        admission: Admission::Separate,
+        write_to_read: WriteToRead::SameRank,
         row_policy: RowPolicy::Open,
         refresh: match variant {
             "r4b8noref" => Refresh::Off,

@@ -118,7 +118,7 @@ impl<const W: usize> Channel<W> {
         };
         Channel {
             clock: cfg.standard.clock(),
-            device: Device::new(&t, cfg.ranks, cfg.bank_groups, cfg.banks_per_group),
+            device: Device::new(&t, cfg),
             requests: Requests::new(requests),
             waiting: [0; 2],
             capacity,

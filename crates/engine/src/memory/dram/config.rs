@@ -40,6 +40,30 @@ pub enum Refresh {
     Staggered,
 }
 
+/// How requests that find the queues of their channel full come into them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Admission {
+    /// Reads and writes wait in lines of their own: each enters when its queue has room.
+    #[default]
+    Separate,
+    /// Reads and writes wait in one line, in the order in which they came, and enter while both
+    /// queues have room: a full write queue also holds up the reads behind it.
+    InOrder,
+}
+
+/// Which reads wait for tWTR after the data of a write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteToRead {
+    /// Those of its rank, as the standard has it.
+    #[default]
+    SameRank,
+    /// All of its channel, in a controller that counts tWTR on the data bus: those of other ranks
+    /// for as long as those of another bank group.
+    AllRanks,
+}
+
 /// The memory of a machine. All channels are alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -71,6 +95,9 @@ pub struct DramConfig {
     /// Writes of a channel that can wait for their bank.
     #[serde(default = "default_queue")]
     pub write_queue: u32,
+    /// How requests come into full queues.
+    #[serde(default)]
+    pub admission: Admission,
     /// Writes are drained once they fill more than this share of their queue.
     #[serde(default = "default_high")]
     pub drain_high_percent: u32,
@@ -81,6 +108,9 @@ pub struct DramConfig {
     /// queue stays full, and what is written waits before it.
     #[serde(default)]
     pub reads_between_drains: u32,
+    /// How far tWTR reaches.
+    #[serde(default)]
+    pub write_to_read: WriteToRead,
     /// When rows are closed.
     #[serde(default)]
     pub row_policy: RowPolicy,

@@ -5,6 +5,7 @@
 //! bank group, rank, or across ranks. When A is issued, the clock for B is raised in all banks that
 //! the rule concerns, so that what is kept is exact: no rule has to be asked when B is considered.
 
+use super::config::DramConfig;
 use super::gaps::Gaps;
 use super::lanes::{BLOCK, Command, Lanes, Ready, SPAN};
 use super::timing::Timings;
@@ -77,9 +78,10 @@ pub(super) struct Device<const W: usize> {
 }
 
 impl<const W: usize> Device<W> {
-    pub(super) fn new(t: &Timings, ranks: u32, groups: u32, banks_per_group: u32) -> Device<W> {
-        let gaps = Gaps::new(t);
-        let per_group = banks_per_group as usize;
+    pub(super) fn new(t: &Timings, cfg: &DramConfig) -> Device<W> {
+        let (ranks, groups) = (cfg.ranks, cfg.bank_groups);
+        let gaps = Gaps::new(t, cfg.write_to_read);
+        let per_group = cfg.banks_per_group as usize;
         let per_rank = groups as usize * per_group;
         let bank = |i: usize| Bank {
             row: CLOSED,

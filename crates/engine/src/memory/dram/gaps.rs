@@ -5,6 +5,7 @@
 //! clock at which a command is complete. So a gap after such a command, before one of one clock, is
 //! a clock longer than the timing, and the other way round a clock shorter.
 
+use super::config::WriteToRead;
 use super::lanes::LONGEST;
 use super::timing::Timings;
 
@@ -41,7 +42,7 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    pub(super) fn new(t: &Timings) -> Gaps {
+    pub(super) fn new(t: &Timings, write_to_read: WriteToRead) -> Gaps {
         let tail = t.command_clocks - 1;
         // The configuration refuses longer ones, so that sums of four of them fit.
         const { assert!(4 * LONGEST < i16::MAX as u32 / 2) };
@@ -55,13 +56,18 @@ impl Gaps {
             other_rank: pair(t.bl + t.rank_switch, t.rd_to_wr_other_rank),
             data: u64::from(tail + t.cl + t.bl),
         };
+        // Only the data bus is shared: the read's first beat follows the write's last by the switching
+        // gap.
+        let bus = (t.cwl + t.bl + t.rank_switch).saturating_sub(t.cl);
+        let write_to_other_rank = match write_to_read {
+            WriteToRead::SameRank => bus,
+            WriteToRead::AllRanks => bus.max(t.cwl + t.bl + t.wtr_s),
+        };
         let write = ColumnGaps {
             precharge: long(t.cwl + t.bl + t.wr + tail),
             same_group: pair(t.cwl + t.bl + t.wtr_l, t.ccd_l_wr),
             same_rank: pair(t.cwl + t.bl + t.wtr_s, t.ccd_s_wr.max(t.bl)),
-            // Only the data bus is shared: the read's first beat follows the write's last by the
-            // switching gap.
-            other_rank: pair((t.cwl + t.bl + t.rank_switch).saturating_sub(t.cl), t.bl),
+            other_rank: pair(write_to_other_rank, t.bl),
             data: u64::from(tail + t.cwl + t.bl),
         };
         Gaps {

@@ -21,7 +21,7 @@ mod trace;
 use channel::Channel;
 use mapping::AddressMap;
 
-pub use config::{DramConfig, Refresh, RowPolicy};
+pub use config::{Admission, DramConfig, Refresh, RowPolicy, WriteToRead};
 pub use mapping::{Field, Mapping, MappingError};
 pub use parts::{Density, DeviceWidth};
 pub use stats::{ChannelStats, Rows};
@@ -44,6 +44,7 @@ pub struct Dram {
     /// Channels of a node, and the first of the second node; 0 without one, so that lines wrap.
     per_node: usize,
     second: usize,
+    admission: Admission,
     channels: Channels,
 }
 
@@ -96,6 +97,7 @@ impl Dram {
         Ok(Dram {
             per_node,
             second: channels - per_node,
+            admission: cfg.admission,
             map: AddressMap::new(&cfg.mapping, &cfg.geometry()),
             channels: match banks {
                 0..=32 => Channels::Few(vec![Channel::new(cfg); channels]),
@@ -126,10 +128,18 @@ impl Dram {
         node_of(line) * self.second + self.map.channel(line)
     }
 
-    /// Whether a channel's queue for reads or writes has room.
+    /// Whether a channel takes a read or a write: its queue has room, and with [`Admission::InOrder`] the
+    /// other one has, too.
     #[inline]
     pub fn can_accept(&self, channel: usize, write: bool) -> bool {
-        with!(&self.channels, c => c[channel].can_accept(write))
+        let has_room = |write| with!(&self.channels, c => c[channel].can_accept(write));
+        has_room(write) && (self.admission == Admission::Separate || has_room(!write))
+    }
+
+    /// Whether reads and writes that a channel does not take wait for it in one line.
+    #[inline]
+    pub fn takes_in_order(&self) -> bool {
+        self.admission == Admission::InOrder
     }
 
     /// Hands a request to `channel`, which is that of its line, and gives the time at which the

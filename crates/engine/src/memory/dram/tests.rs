@@ -25,6 +25,8 @@ fn config() -> DramConfig {
         drain_high_percent: 80,
         drain_low_percent: 20,
         reads_between_drains: 0,
+        admission: Admission::Separate,
+        write_to_read: WriteToRead::SameRank,
         row_policy: RowPolicy::Open,
         refresh: Refresh::Off,
         // From the right: 16 bursts of a row, 4 ranks, 2 groups, 4 banks, rows.
@@ -150,8 +152,8 @@ fn activates_keep_trrd_and_tfaw() {
 fn the_data_bus_turns_around_between_reads_writes_and_ranks() {
     // Open two rows in rank 0 (other groups) and one in rank 1, then access all of them.
     let open = [(0, 0, false), (0, GROUP, false), (0, RANK, false)];
-    let second = |requests: &[(u64, u32, bool)]| {
-        let (dram, _) = run(&config(), &[open.as_slice(), requests].concat());
+    let of = |cfg: &DramConfig, requests: &[(u64, u32, bool)]| {
+        let (dram, _) = run(cfg, &[open.as_slice(), requests].concat());
         let columns: Vec<u64> = trace(&dram)
             .iter()
             .filter(|c| c.kind == READ || c.kind == WRITE)
@@ -159,12 +161,17 @@ fn the_data_bus_turns_around_between_reads_writes_and_ranks() {
             .collect();
         columns[4] - columns[3]
     };
+    let second = |requests: &[(u64, u32, bool)]| of(&config(), requests);
     assert_eq!(second(&[(500, 1, false), (500, RANK + 1, false)]), 6, "tBL + switch");
     assert_eq!(second(&[(500, 1, false), (501, GROUP + 1, true)]), 12, "tCL + tBL + 2 - tCWL");
     assert_eq!(second(&[(500, 1, false), (501, RANK + 1, true)]), 12, "tCL + tBL + 2 - tCWL");
     assert_eq!(second(&[(500, 1, true), (501, GROUP + 1, false)]), 24, "tCWL + tBL + tWTR_S");
     assert_eq!(second(&[(500, 1, true), (501, 2, false)]), 32, "tCWL + tBL + tWTR_L");
     assert_eq!(second(&[(500, 1, true), (502, RANK + 1, false)]), 2, "the bus is free before");
+    let all_ranks = DramConfig { write_to_read: WriteToRead::AllRanks, ..config() };
+    let after_write = |line: u32| of(&all_ranks, &[(500, 1, true), (502, line, false)]);
+    assert_eq!(after_write(RANK + 1), 24, "tCWL + tBL + tWTR_S");
+    assert_eq!(after_write(2), 32, "tCWL + tBL + tWTR_L");
 }
 
 #[test]
@@ -432,8 +439,10 @@ fn any_config() -> impl Strategy<Value = DramConfig> {
     let width = prop_oneof![Just(DeviceWidth::X4), Just(DeviceWidth::X8), Just(DeviceWidth::X16)];
     let sizes = (1u32..3, 1u32..5, 1u32..5, 1u32..5, 1u32..40, 1u32..20);
     let queues = (1u32..40, 1u32..40, 1u32..101, 0u32..100, 0u32..20);
-    (standard, row_policy, refresh, mapping, width, sizes, queues).prop_map(
-        |(standard, row_policy, refresh, mapping, device_width, sizes, queues)| DramConfig {
+    let write_to_read = prop_oneof![Just(WriteToRead::SameRank), Just(WriteToRead::AllRanks)];
+    let rules = (row_policy, refresh, write_to_read);
+    (standard, rules, mapping, width, sizes, queues).prop_map(
+        |(standard, rules, mapping, device_width, sizes, queues)| DramConfig {
             standard,
             channels: sizes.0,
             ranks: sizes.1,
@@ -448,8 +457,10 @@ fn any_config() -> impl Strategy<Value = DramConfig> {
             drain_high_percent: queues.2.max(queues.3 + 1),
             drain_low_percent: queues.3,
             reads_between_drains: queues.4,
-            row_policy,
-            refresh,
+            admission: Admission::Separate,
+            write_to_read: rules.2,
+            row_policy: rules.0,
+            refresh: rules.1,
             mapping: mapping.parse().unwrap(),
             // Refreshes come often enough to matter in a short run.
             timings: TimingOverrides { refi: Some(3000), ..TimingOverrides::default() },
