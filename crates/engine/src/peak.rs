@@ -9,7 +9,8 @@
 //! The bracket of a rate that holds and one that fails is first found by steps of a quarter and then halved until it is
 //! [`RESOLUTION_PERCENT`] wide. Coming from below matters: an overloaded server whose queues have
 //! once filled may stay slow at a rate that it would sustain otherwise, because packets that wait are
-//! evicted before they are read. Above the line rate of the network link there is nothing to try: a
+//! evicted before they are read. Service times of the objective are those of the first probe, so that all rates
+//! are held against the same limit. Above the line rate of the network link there is nothing to try: a
 //! probe at which the link is full and the objective holds ends the search.
 //!
 //! Bursts are measured for whole cycles, so that a probe sees their mean rate. A replay is not: its probes
@@ -142,7 +143,8 @@ pub fn find_peak(
     };
     let measured = measured(scenario)?;
     let countable = (u128::from(MIN_PACKETS) * PS_PER_S).div_ceil(measured.0.into()) as u64;
-    let mut search = Search { scenario, measured, countable, watch, probes: Vec::new() };
+    let mut search =
+        Search { scenario, measured, countable, limit_ns: None, watch, probes: Vec::new() };
     let (host, first, outcome) = search.begin(&cold, rate)?;
     drop(cold);
     let (good, bad) = search.bracket(&host, first, outcome)?;
@@ -220,6 +222,8 @@ struct Search<'a, 'w> {
     measured: Ps,
     /// The lowest rate at which enough packets come in that time, packets a second.
     countable: u64,
+    /// What the first probe's service times make of the objective, ns; nothing before it.
+    limit_ns: Option<f64>,
     watch: &'a mut Watch<'w>,
     probes: Vec<Probe>,
 }
@@ -262,6 +266,7 @@ impl Search<'_, '_> {
         loop {
             let outcome = self.probe(&host, Rate(first))?;
             if !outcome.overloaded(self.scenario.queues.rx_descriptors) {
+                self.limit_ns = Some(outcome.probe.p99_limit_ns);
                 return Ok((host, first, outcome));
             }
             // A window of a capture may bring more than its mean rate, and the server complete as much.
@@ -343,7 +348,7 @@ impl Search<'_, '_> {
         self.advance(&mut host, self.measured)?;
         let results = host.results().map_err(PeakError::Balance)?;
         let slo = &self.scenario.slo;
-        let limit_ns = slo.p99_limit_ns(host.service_mean_ns());
+        let limit_ns = self.limit_ns.unwrap_or_else(|| slo.p99_limit_ns(host.service_mean_ns()));
         let p99_ns = host.total_p99_ns();
         let p = &results.packets;
         let behind = p.in_flight_end.saturating_sub(p.in_flight_begin);

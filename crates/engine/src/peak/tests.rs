@@ -107,6 +107,14 @@ fn an_objective_that_no_machine_keeps_is_unreachable_at_the_lowest_rate_that_tel
 }
 
 #[test]
+fn all_rates_are_held_against_the_service_time_of_the_first() {
+    let found = peak(&[("/slo", json!({ "p99_service_times": 100 }))]).unwrap();
+    let limit = found.probes[0].p99_limit_ns;
+    assert!(limit > 1000.0, "{limit}");
+    assert!(found.probes.len() > 3 && found.probes.iter().all(|p| p.p99_limit_ns == limit));
+}
+
+#[test]
 fn a_time_as_objective_takes_the_place_of_service_times() {
     let set = json!({ "p99_service_times": 1, "p99": "3 us" });
     let found = peak(&[("/slo", set)]).expect("it is kept");
