@@ -213,6 +213,7 @@ mod tests {
 
     use super::*;
     use crate::events::Events;
+    use crate::memory::dram::{Admission, DramConfig};
     use crate::testing::machine;
 
     /// The first line of the other node.
@@ -230,8 +231,14 @@ mod tests {
 
     impl Bench {
         fn new(trackers: u32) -> Bench {
+            Bench::with(trackers, |_| ())
+        }
+
+        /// With such a memory.
+        fn with(trackers: u32, memory: impl FnOnce(&mut DramConfig)) -> Bench {
             let mut machine = machine();
             machine.llc.home_trackers = trackers;
+            memory(&mut machine.dram);
             machine.numa = serde_json::from_value(json!({
                 "links": 2, "link_bandwidth": "160 Gbps", "latency": "30 ns"
             }))
@@ -288,9 +295,13 @@ mod tests {
         /// its credit back once, at once or later.
         #[test]
         fn all_reads_arrive_and_all_writes_are_done(
+            (in_order, read_queue, write_queue) in (any::<bool>(), 1u32..33, 1u32..33),
             sent in prop::collection::vec((0u64..40, 0u32..5000, any::<(bool, bool, bool)>()), 1..400),
         ) {
-            let mut bench = Bench::new(8);
+            let mut bench = Bench::with(8, |dram| {
+                dram.admission = if in_order { Admission::InOrder } else { Admission::Separate };
+                (dram.read_queue, dram.write_queue) = (read_queue, write_queue);
+            });
             let (mut now, mut late, mut lines) = (Ps::ZERO, 0, Vec::new());
             for (wait_ns, line, (far, write, credit)) in sent {
                 now += Ps::from_ns(wait_ns);
