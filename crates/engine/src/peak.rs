@@ -1,20 +1,25 @@
 //! The highest rate that keeps a service-level objective.
 //!
 //! Caches are warmed at half the scenario's rate, or below what the network link carries if that is
-//! less: what waits before a full link would come in every probe. Every probe continues from that snapshot,
-//! lets its rate settle, and measures: probes are independent of each other. The first is at the rate of the
-//! warm-up. If it finds an overloaded server, rings are full in the snapshot and would be in every probe:
-//! the server is warmed anew, below what it completed.
+//! less: what waits before a full link would come in every probe. Every probe continues from a copy of a warm
+//! server, lets its rate settle, and measures. The first is at the rate of the
+//! warm-up. If it finds an overloaded server, rings are full in the copy and would be in every probe:
+//! the server is warmed anew, below what it completed. While all rates hold, the next probe continues from the server
+//! of the last: its caches hold what they do at about that rate, and are warmer with each step. Once one has failed, all
+//! continue from the same server and see the same arrivals, only denser or less so, and halving is not thrown off by chance.
 //!
-//! The bracket of a rate that holds and one that fails is first found by steps of a quarter and then halved until it is
-//! [`RESOLUTION_PERCENT`] wide. Coming from below matters: an overloaded server whose queues have
+//! The bracket of a rate that holds and one that fails is first found by steps of a quarter and then
+//! halved until it is [`RESOLUTION_PERCENT`] wide. Coming from below matters: an overloaded server whose queues have
 //! once filled may stay slow at a rate that it would sustain otherwise, because packets that wait are
 //! evicted before they are read. Service times of the objective are those of the first probe, so that all rates
 //! are held against the same limit. Above the line rate of the network link there is nothing to try: a
 //! probe at which the link is full and the objective holds ends the search.
 //!
-//! Bursts are measured for whole cycles, so that a probe sees their mean rate. A replay is not: its probes
-//! see the part of the capture that follows the warm-up, as much of it as goes by in the measured time.
+//! A probe ends early once so many packets have been dropped or were too slow that the objective cannot be kept any more,
+//! though not before a quarter of its time, so that its rates can be told.
+//!
+//! Bursts are measured for whole cycles, so that a probe sees their mean rate. A replay is not: all its probes
+//! continue from the warm-up and see the part of the capture that follows it, as much of it as goes by in the measured time.
 
 use std::sync::Arc;
 
@@ -27,7 +32,7 @@ use crate::wire::Capture;
 use crate::wire::config::TrafficConfig;
 
 /// Width of the final bracket, percent of the rate.
-pub const RESOLUTION_PERCENT: u64 = 2;
+pub const RESOLUTION_PERCENT: u64 = 1;
 
 /// A rate is sustained if completions fall behind arrivals by at most this share of them, percent:
 /// more than the noise of some 10 000 Poisson arrivals.
@@ -50,6 +55,12 @@ const MIN_PACKETS: u64 = 1000;
 
 /// A probe settles for this part of the measured time before it measures.
 const SETTLE_DIVISOR: u64 = 2;
+
+/// A probe that is bound to fail measures for at least this part of its time.
+const SURELY_DIVISOR: u64 = 4;
+
+/// At most so many packets come in a probe, percent of what its rate brings in the mean.
+const MOST_PERCENT: u64 = 110;
 
 /// Why there is no peak.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -147,7 +158,7 @@ pub fn find_peak(
         Search { scenario, measured, countable, limit_ns: None, watch, probes: Vec::new() };
     let (host, first, outcome) = search.begin(&cold, rate)?;
     drop(cold);
-    let (good, bad) = search.bracket(&host, first, outcome)?;
+    let (good, bad) = search.bracket(host, first, outcome)?;
     Ok(Peak {
         peak_mpps: good.probe.completed_mpps,
         fails_at_mpps: bad.as_ref().map(|bad| bad.probe.offered_mpps),
@@ -233,12 +244,52 @@ impl Search<'_, '_> {
     fn advance(&mut self, host: &mut Host, span: Ps) -> Result<(), PeakError> {
         let end = host.now() + span;
         while host.now() < end {
-            host.run_until((host.now() + Ps::from_us(50)).min(end));
-            if !(self.watch)(Watched::Tick) {
-                return Err(PeakError::Stopped);
-            }
+            self.step(host, end)?;
         }
         Ok(())
+    }
+
+    /// The next step towards `end`.
+    fn step(&mut self, host: &mut Host, end: Ps) -> Result<(), PeakError> {
+        host.run_until((host.now() + Ps::from_us(50)).min(end));
+        if (self.watch)(Watched::Tick) { Ok(()) } else { Err(PeakError::Stopped) }
+    }
+
+    /// Measures for the time of a probe at a rate, or until the probe is bound to fail: then it says by what.
+    fn measure(&mut self, host: &mut Host, rate: Rate) -> Result<Option<&'static str>, PeakError> {
+        host.begin_measuring();
+        let (begin, end) = (host.now(), host.now() + self.measured);
+        let surely = begin + Ps(self.measured.0 / SURELY_DIVISOR);
+        while host.now() < end {
+            self.step(host, end)?;
+            if host.now() >= surely
+                && let Some(failed_by) = self.bound_to_fail(host, rate)
+            {
+                return Ok(Some(failed_by));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What of the objective fails whatever still comes. What a window of a capture or a part of a burst's cycle brings
+    /// is not told by the rate.
+    fn bound_to_fail(&self, host: &Host, rate: Rate) -> Option<&'static str> {
+        let bursts = matches!(self.scenario.traffic, Some(TrafficConfig::Bursts { .. }));
+        let limit_ns = self.limit_ns.filter(|_| !self.replays() && !bursts)?;
+        let mean = u128::from(rate.0) * u128::from(self.measured.0) / PS_PER_S;
+        let most = mean as u64 * MOST_PERCENT / 100;
+        if host.dropped() * 100_000 > most * self.scenario.slo.drops.0 {
+            Some("drops")
+        } else if host.slower_than(limit_ns) * 100 > most {
+            Some("p99")
+        } else {
+            None
+        }
+    }
+
+    /// Whether the traffic is a capture's.
+    fn replays(&self) -> bool {
+        matches!(self.scenario.traffic, Some(TrafficConfig::Replay { .. }))
     }
 
     /// The server warmed where the search begins, and the rate of that: half of the scenario's, or below what
@@ -264,10 +315,10 @@ impl Search<'_, '_> {
     fn begin(&mut self, cold: &Host, rate: Rate) -> Result<(Host, u64, Outcome), PeakError> {
         let (mut host, mut first) = self.warm_below(cold, rate)?;
         loop {
-            let outcome = self.probe(&host, Rate(first))?;
+            let (outcome, probed) = self.probe(&host, Rate(first))?;
             if !outcome.overloaded(self.scenario.queues.rx_descriptors) {
                 self.limit_ns = Some(outcome.probe.p99_limit_ns);
-                return Ok((host, first, outcome));
+                return Ok((self.warmer(host, probed, &outcome), first, outcome));
             }
             // A window of a capture may bring more than its mean rate, and the server complete as much.
             let carried = below(outcome.probe.completed_mpps.min(outcome.probe.offered_mpps));
@@ -275,7 +326,7 @@ impl Search<'_, '_> {
             if next < self.countable {
                 return Err(self.unreachable(&outcome, Rate(first), true));
             }
-            // From a snapshot of its own.
+            // From a warm-up of its own.
             self.probes.clear();
             first = next;
             host = self.warm(cold, Rate(first))?;
@@ -285,7 +336,7 @@ impl Search<'_, '_> {
     /// The highest rate found that holds, and the lowest that fails, unless the link is full first.
     fn bracket(
         &mut self,
-        warm: &Host,
+        mut warm: Host,
         first: u64,
         mut outcome: Outcome,
     ) -> Result<(Outcome, Option<Outcome>), PeakError> {
@@ -325,7 +376,11 @@ impl Search<'_, '_> {
                 }
                 (None, None) => unreachable!("a probe holds or fails"),
             };
-            outcome = self.probe(warm, Rate(next))?;
+            let (found, probed) = self.probe(&warm, Rate(next))?;
+            if bad.is_none() {
+                warm = self.warmer(warm, probed, &found);
+            }
+            outcome = found;
         }
         let Some((_, good)) = good else { unreachable!("the search ends with a rate that holds") };
         Ok((good, bad.map(|(_, bad)| bad)))
@@ -339,13 +394,17 @@ impl Search<'_, '_> {
         Ok(host)
     }
 
-    /// Tries a rate from the snapshot of the warm server.
-    fn probe(&mut self, warm: &Host, rate: Rate) -> Result<Outcome, PeakError> {
+    /// The server that the next probe continues from.
+    fn warmer(&self, warm: Host, probed: Host, outcome: &Outcome) -> Host {
+        if outcome.failed_by.is_some() || self.replays() { warm } else { probed }
+    }
+
+    /// Tries a rate with a copy of the warm server, which is the second of what comes back.
+    fn probe(&mut self, warm: &Host, rate: Rate) -> Result<(Outcome, Host), PeakError> {
         let mut host = warm.clone();
         host.set_rate(rate);
         self.advance(&mut host, Ps(self.measured.0 / SETTLE_DIVISOR))?;
-        host.begin_measuring();
-        self.advance(&mut host, self.measured)?;
+        let bound_to_fail = self.measure(&mut host, rate)?;
         let results = host.results().map_err(PeakError::Balance)?;
         let slo = &self.scenario.slo;
         let limit_ns = self.limit_ns.unwrap_or_else(|| slo.p99_limit_ns(host.service_mean_ns()));
@@ -353,7 +412,9 @@ impl Search<'_, '_> {
         let p = &results.packets;
         let behind = p.in_flight_end.saturating_sub(p.in_flight_begin);
         let dropped = p.dropped_sram + p.dropped_no_descriptor;
-        let failed_by = if dropped * 100_000 > p.offered * slo.drops.0 {
+        let failed_by = if bound_to_fail.is_some() {
+            bound_to_fail
+        } else if dropped * 100_000 > p.offered * slo.drops.0 {
             Some("drops")
         } else if behind * 100 > p.offered * BEHIND_PERCENT {
             Some("rate")
@@ -385,7 +446,7 @@ impl Search<'_, '_> {
         if !(self.watch)(Watched::Probe(&probe)) {
             return Err(PeakError::Stopped);
         }
-        Ok(Outcome { probe, failed_by, results })
+        Ok((Outcome { probe, failed_by, results }, host))
     }
 
     /// `rate` is the lowest tried and fails; `countable` is whether lower ones would bring too few

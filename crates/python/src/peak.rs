@@ -70,8 +70,9 @@ struct Done {
 impl Done {
     /// Takes in a probe: done are the probes so far, of those that it will probably take.
     fn tried(&mut self, probe: &Probe) {
-        // Finding a bracket of a quarter takes about four probes, and halving it four more.
+        // Finding a bracket of a quarter takes about four probes, and halving it five more.
         const UNTIL_BRACKET: u32 = 4;
+        const HALVINGS: u32 = 5;
         self.probes += 1;
         let side = if probe.holds { &mut self.holds } else { &mut self.fails };
         *side = Some(probe.offered_mpps);
@@ -80,7 +81,7 @@ impl Done {
                 let width = (fails / holds - 1.0) * 100.0 / RESOLUTION_PERCENT as f64;
                 width.max(2.0).log2().ceil()
             }
-            _ => f64::from(2 * UNTIL_BRACKET - self.probes.min(UNTIL_BRACKET)),
+            _ => f64::from(HALVINGS + UNTIL_BRACKET - self.probes.min(UNTIL_BRACKET)),
         };
         // Arrivals are random, so the bracket as offered may grow a little: progress does not.
         let share = f64::from(self.probes) / (f64::from(self.probes) + remaining);

@@ -95,6 +95,14 @@ impl Meters {
     pub(super) fn total_p99_ns(&self) -> f64 {
         self.stages[5].percentile_ns(99.0)
     }
+
+    pub(super) fn slower_than(&self, ns: f64) -> u64 {
+        self.stages[5].above(ns)
+    }
+
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped_sram + self.dropped_no_descriptor
+    }
 }
 
 impl Host {

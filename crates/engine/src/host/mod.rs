@@ -268,6 +268,16 @@ impl Host {
         self.meters.total_p99_ns()
     }
 
+    /// Packets measured so far whose total latency is more than `ns`, to 1 % of it.
+    pub fn slower_than(&self, ns: f64) -> u64 {
+        self.meters.slower_than(ns)
+    }
+
+    /// Packets dropped so far in the measured time.
+    pub fn dropped(&self) -> u64 {
+        self.meters.dropped()
+    }
+
     /// Changes the mean rate of arrivals; only meaningful for traffic with a time law.
     pub fn set_rate(&mut self, rate: Rate) {
         if let Some(Source::Timed(arrivals)) = &mut self.source {

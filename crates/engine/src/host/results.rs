@@ -95,7 +95,7 @@ impl Host {
     fn packet_results(&self, span_ns: f64) -> PacketResults {
         let m = &self.meters;
         let per_us = |n: u64| n as f64 / (span_ns / 1e3);
-        let dropped = m.dropped_sram + m.dropped_no_descriptor;
+        let dropped = m.dropped();
         PacketResults {
             offered: m.offered,
             dropped_sram: m.dropped_sram,

@@ -53,6 +53,12 @@ impl Latency {
         self.histogram.value_at_percentile(percent) as f64 * UNIT_PS as f64 / 1e3
     }
 
+    /// Samples of more than `ns`, to 1 % of it.
+    pub(crate) fn above(&self, ns: f64) -> u64 {
+        let units = (ns * 1e3 / UNIT_PS as f64) as u64;
+        self.histogram.count_between(units.saturating_add(1), LONGEST)
+    }
+
     pub(crate) fn distribution(&self) -> Distribution {
         let percentiles = [50.0, 90.0, 99.0, 99.9, 100.0];
         let total = self.count() as f64;
