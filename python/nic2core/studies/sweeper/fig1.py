@@ -38,7 +38,7 @@ COMPLETELY = 0.01
 NEGLIGIBLE = 0.05
 """Share of the whole up to which a part is "negligible": five percent."""
 RESOLUTION = 0.02
-"""Differences of throughput below two percent are within the resolution of a peak search."""
+"""Peaks are known to one percent, so that two of them are told apart from two percent on."""
 
 
 def _pairs(placement: Placement) -> list[tuple[Point, Point]]:
