@@ -411,7 +411,7 @@ impl Search<'_, '_> {
         let p99_ns = host.total_p99_ns();
         let p = &results.packets;
         let behind = p.in_flight_end.saturating_sub(p.in_flight_begin);
-        let dropped = p.dropped_sram + p.dropped_no_descriptor;
+        let dropped = host.dropped();
         let failed_by = if bound_to_fail.is_some() {
             bound_to_fail
         } else if dropped * 100_000 > p.offered * slo.drops.0 {

@@ -186,7 +186,7 @@ fn a_window_of_a_capture_that_is_denser_than_its_mean_does_not_hold_up_the_searc
     assert!((6.0..12.0).contains(&found.peak_mpps), "{}", found.peak_mpps);
 }
 
-/// A probe far above the peak ends after a quarter of its time, and the peak is what it is with whole probes.
+/// A probe far above the peak ends after a quarter of its time.
 #[test]
 fn a_probe_that_is_bound_to_fail_ends_early() {
     let mut ticks = 0;
