@@ -863,9 +863,9 @@ class DmaBench(Model):
 
 Policy: TypeAlias = Literal["dma", "ddio", "ideal-ddio"]
 """A placement policy for DMA writes of the NIC. `dma`: To memory; cached copies are invalidated.
-`ddio`: To the LLC: updated in place if present anywhere, else allocated in the I/O ways.
-`ideal-ddio`: To an infinite cache of its own: no received packet ever takes part in the LLC or in
-memory traffic (Sweeper paper, section III).
+`ddio`: To the LLC: updated in place if it holds the line in any way, else allocated in the I/O
+ways. `ideal-ddio`: To an infinite cache of its own: no received packet ever takes part in the LLC
+or in memory traffic (Sweeper paper, section III).
 """
 
 

@@ -6,6 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from nic2core import senders
+from nic2core.explain.model import SAME
 from nic2core.explain.quantity import nanoseconds
 from nic2core.explain.use import one, work
 from nic2core.words import FAILED, failed, percent, stage, three, time, usable_credits, what_for
@@ -34,9 +35,6 @@ class Limit(Enum):
 
 UNEVEN = 0.005
 """Share by which the mean core may have less to do than the fullest, and the two be told as one."""
-
-SAME = 0.97
-"""Share of the rate that the model says, from which on a run does that rate."""
 
 MOST = 0.5
 """Share of the time from which on it is told that something waits, though nothing limits."""

@@ -19,6 +19,9 @@ LINKS = ("wire", "pcie", "nic-port")
 FULL = 0.95
 """A link with less load limits nothing: what waits there has come in bunches that others make."""
 
+SAME = 0.97
+"""Share of the rate that the model says, from which on a run does that rate."""
+
 LOAD = "load"
 """The offered load, where a domain is meant: nothing on the path limits."""
 

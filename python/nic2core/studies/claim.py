@@ -27,6 +27,8 @@ class Claim:
     kind: Kind
     published_low: float | None = None
     published_high: float | None = None
+    fitted: bool = False
+    """A parameter was chosen by this number, so that it is no prediction."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,10 @@ def parse_claims(paper: str, text: str) -> ClaimFile:
     """Parse a file of claims and refuse what would make a claim ambiguous."""
     name = f"{paper}.toml"
     data = tomllib.loads(text)
-    claims = tuple(Claim(paper=paper, **_ends(entry)) for entry in data["claim"])
+    fitted = data.get("fitted", False)
+    claims = tuple(
+        Claim(paper=paper, **{"fitted": fitted} | _ends(entry)) for entry in data["claim"]
+    )
     seen: set[str] = set()
     for claim in claims:
         where = f"{name}: claim {claim.id}"
@@ -146,6 +151,8 @@ def parse_claims(paper: str, text: str) -> ClaimFile:
             raise ValueError(f"{where}: published_low is above published_high")
         if claim.kind == "ordering" and low is not None:
             raise ValueError(f"{where}: an ordering has no published number")
+        if claim.kind == "value" and claim.fitted and low is None:
+            raise ValueError(f"{where}: nothing can be fitted to a blind claim")
     return ClaimFile(data["title"], Tolerance(**data["tolerance"]), claims)
 
 

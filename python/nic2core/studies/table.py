@@ -43,6 +43,11 @@ def verdict(judged: Judged) -> str:
     return {True: "yes", False: "no", None: "blind"}[judged.holds]
 
 
+def verdict_text(judged: Judged) -> str:
+    """The same, and whether it is of a fit."""
+    return verdict(judged) + ", fitted" * judged.claim.fitted
+
+
 def published_text(judged: Judged) -> str:
     """What the paper has."""
     claim = judged.claim
@@ -58,16 +63,22 @@ def simulated_text(judged: Judged) -> str:
 
 
 def score(judged: Sequence[Judged]) -> str:
-    """How many hold, of the values and of the orderings; blind ones apart."""
+    """How many hold, of the values and of the orderings, and how many are fits; blind ones apart."""
     values = [j for j in judged if j.claim.kind == "value" and j.claim.published_low is not None]
     orderings = [j for j in judged if j.claim.kind == "ordering"]
     blind = len(judged) - len(values) - len(orderings)
     parts = [
-        f"{sum(bool(j.holds) for j in group)} of {len(group)} {name}"
+        f"{sum(bool(j.holds) for j in group)} of {len(group)} {name}{_fits(group)}"
         for name, group in (("values", values), ("orderings", orderings))
         if group
     ]
     return " and ".join(parts) + " hold" * bool(parts) + f"; {blind} blind" * bool(blind)
+
+
+def _fits(group: Sequence[Judged]) -> str:
+    """How many of these are no predictions."""
+    fits = sum(j.claim.fitted for j in group)
+    return "" if fits == 0 else " (all fitted)" if fits == len(group) else f" ({fits} fitted)"
 
 
 _STYLES = {"yes": "green", "no": "bold red", "absent": "bold red", "blind": "dim"}
@@ -91,6 +102,6 @@ def claims_table(judged: Sequence[Judged], tolerance: Tolerance) -> Table:
             published_text(j),
             simulated_text(j),
             error_text(j, tolerance),
-            f"[{_STYLES[word]}]{word}[/]",
+            f"[{_STYLES[word]}]{verdict_text(j)}[/]",
         )
     return table

@@ -15,7 +15,7 @@ from nic2core.studies.table import (
     published_text,
     score,
     simulated_text,
-    verdict,
+    verdict_text,
 )
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def page(data: dict[str, Any]) -> str:
     """The Markdown page of a validation file."""
     paper = data["paper"]
     claims = load_claims(paper)
-    sections = {claim.id: claim.section for claim in claims.claims}
-    judged = [_judged(row, sections.get(row["id"], "")) for row in data["claims"]]
+    known = {claim.id: claim for claim in claims.claims}
+    judged = [_judged(row, known.get(row["id"])) for row in data["claims"]]
     lines = [
         f"# Validation: {paper}",
         "",
@@ -95,7 +95,7 @@ def page(data: dict[str, Any]) -> str:
             published_text(j),
             simulated_text(j),
             error_text(j, claims.tolerance),
-            verdict(j),
+            verdict_text(j),
         )
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
@@ -116,14 +116,16 @@ def _rule(tolerance: Tolerance) -> str:
     return (
         f"A value holds if the simulated range lies within the published one, widened by "
         f"{tolerance.amount:g} {unit} at both ends. The error is that of the low and of the high "
-        "end. A blind claim has no published number."
+        "end. A blind claim has no published number; by a fitted one a parameter was chosen, so that it is "
+        "no prediction."
     )
 
 
-def _judged(row: dict[str, Any], section: str) -> Judged:
+def _judged(row: dict[str, Any], known: Claim | None) -> Judged:
     """A row of the file, with its error computed again. The verdict is the recorded one."""
     claim = Claim(
-        section=section,
+        section=known.section if known else "",
+        fitted=known is not None and known.fitted,
         **{
             key: row[key]
             for key in (

@@ -8,7 +8,7 @@ use crate::check::{self, Check, Violation};
 use crate::memory::line::{AddressSpace, LINE_BYTES, MemoryNode};
 use crate::nic::config::Queues;
 use crate::transport::config::ClosedLoopConfig;
-use crate::units::Size;
+use crate::units::{Duration, Size};
 use crate::wire::config::{SizesConfig, TrafficConfig};
 
 /// All that is wrong with a scenario; nothing if it can be simulated.
@@ -42,9 +42,25 @@ pub fn violations(scenario: &Scenario) -> Vec<Violation> {
             check_memory(check, scenario);
         }
         check_nodes(check, scenario);
-        check.below("run", |check| run.check(check));
+        if check.below("run", |check| run.check(check)) {
+            check_sums(check, scenario);
+        }
         check.below("slo", |check| slo.check(check));
     })
+}
+
+/// What is counted over time has to fit 64 bits: bytes of the NIC's buffer and lines of the LLC x ps.
+fn check_sums(check: &mut Check, scenario: &Scenario) {
+    let (sram, llc) = (scenario.machine.nic.sram, scenario.machine.llc.size);
+    const MS: u64 = 1_000_000_000;
+    let most = Duration(u64::MAX / sram.0.max(llc.0 / LINE_BYTES).max(1) / MS * MS);
+    if scenario.run.duration > most {
+        let allowed = format!(
+            "at most {most}: the bytes of machine.nic.sram ({sram}) and the lines of \
+             machine.llc.size ({llc}) in use are added up over it"
+        );
+        check.refuse("run.duration", scenario.run.duration, allowed);
+    }
 }
 
 fn check_traffic(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario) {

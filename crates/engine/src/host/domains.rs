@@ -168,8 +168,8 @@ impl Host {
         if !aside && counts.io_write_hits + counts.io_write_misses > 0 {
             let ways = u64::from(self.scenario.placement.io_ways);
             let lines = machine.llc.size.0 / LINE_BYTES * ways / u64::from(machine.llc.ways);
-            // A warm cache is full.
-            let busy = lines * self.span().0;
+            // As at the end: what has come into them leaves for other lines only.
+            let busy = self.memory.caches.held_in_io_ways() * self.span().0;
             domains.push(domain("io-ways", "line", lines, busy, counts.io_fills));
         }
         domains
@@ -375,6 +375,16 @@ mod tests {
         // The core rewrites each packet's first line, and so holds it alone.
         let moved = of(&r, "io-ways").uses - misses;
         assert!(moved > r.packets.completed / 2 && moved <= hits, "{moved} of {hits}");
+    }
+
+    #[test]
+    fn io_ways_hold_no_more_lines_than_have_come_into_them() {
+        let large = ("/machine/llc/size", json!("8 MiB"));
+        let r = results(&forwarder(&[large, ("/traffic/rate", json!("100 kpps"))]));
+        let ways = of(&r, "io-ways");
+        // Some of them before measuring began.
+        assert!(0 < ways.uses && ways.uses < ways.credits / 10, "{ways:?}");
+        assert!((1.0..2.0 * ways.uses as f64).contains(&used(&r, "io-ways")), "{ways:?}");
     }
 
     #[test]

@@ -64,6 +64,11 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
+    /// How many lines the I/O ways hold.
+    pub(crate) fn held_in_io_ways(&self) -> u64 {
+        self.llc.held_in(self.io_ways)
+    }
+
     /// `core_ways` and `io_ways` are masks of LLC ways, `seed` is that of the run.
     pub(crate) fn new(
         parts: &Hierarchy<'_>,

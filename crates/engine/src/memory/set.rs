@@ -94,6 +94,11 @@ impl<const W: usize, const R: usize, A> Set<W, R, A> {
         evicted
     }
 
+    /// How many of the ways of `mask` hold a line.
+    pub(super) fn held_in(&self, mask: u32) -> u32 {
+        (self.valid & mask).count_ones()
+    }
+
     /// Every line held, in the order of ways.
     pub(super) fn lines(&self) -> impl Iterator<Item = (Line, State)> + '_ {
         self.tags.iter().zip(&self.states).filter(|(tag, _)| **tag != EMPTY).map(|(t, s)| (*t, *s))

@@ -146,6 +146,11 @@ impl<I: Indexing> Tags<I> {
         })
     }
 
+    /// How many lines the ways of `mask` hold.
+    pub(crate) fn held_in(&self, mask: u32) -> u64 {
+        each_size!(&self.sets, sets => sets.iter().map(|set| u64::from(set.held_in(mask))).sum())
+    }
+
     /// Every line held, in the order of slots.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (Line, State)> + '_ {
         let sets = each_size!(&self.sets, sets => sets.len());

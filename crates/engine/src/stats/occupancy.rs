@@ -1,6 +1,7 @@
 //! How many credits of a domain are in use over time, and for how long something waited for one.
 //!
-//! Sums are exact integers modulo 2^64: of a byte count that is 18 MiB held for a second.
+//! Sums are exact integers modulo 2^64: of a byte count that is 18 MiB held for a second, which a run is
+//! checked against (`config/validate.rs`).
 
 use crate::time::Ps;
 

@@ -3,10 +3,11 @@
 `C` is the credits of the I/O controller for lines on their way to memory, as many as whole write
 transactions can hold; `size` is the payload of a line. `Tbase` is how long a line holds its credit
 in the same scenario with the IOMMU off, and before that waits for the link though there are
-credits for it: the form has no other term for the link. `M` is the IOTLB misses per packet, and
-`Tmiss` the time that a line waits for translations for each of them. So what is tested where
-credits limit is that all of them are in use or could be, that nothing but translations makes a DMA
-longer, and Little's law.
+credits for it: the form has no other term for the link. `M x Tmiss` is how long a line waits for
+translations: `Tmiss` is what a line pays for each miss of its packet, which is less than a walk takes
+(a walk under way holds up what comes behind it for the rest of its time only, and walks overlap), so
+that the number of misses does not appear. What is tested where credits limit is that all of them are
+in use or could be, that nothing but translations makes a DMA longer, and Little's law.
 """
 
 from __future__ import annotations
@@ -37,10 +38,8 @@ def usable(lines: int) -> int:
 def closed_form_gbps(reading: Reading, base: Reading) -> float:
     """Throughput by the closed form, Gbps of payload; `base` is the run of `Tbase`."""
     payload_bits = 8 * LINE_BYTES * reading.goodput_gbps / reading.written_gbps
-    miss_ns = reading.write_wait_ns / reading.misses_per_packet
     base_ns = base.write_link_wait_ns + base.write_latency_ns
-    latency_ns = base_ns + reading.misses_per_packet * miss_ns
-    return usable(reading.write_credits) * payload_bits / latency_ns
+    return usable(reading.write_credits) * payload_bits / (base_ns + reading.write_wait_ns)
 
 
 def closed_form(cases: Mapping[Point, Point]) -> Evaluator:

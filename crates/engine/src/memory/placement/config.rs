@@ -34,7 +34,7 @@ impl Placement {
 pub enum Policy {
     /// To memory; cached copies are invalidated.
     Dma,
-    /// To the LLC: updated in place if present anywhere, else allocated in the I/O ways.
+    /// To the LLC: updated in place if it holds the line in any way, else allocated in the I/O ways.
     Ddio,
     /// To an infinite cache of its own: no received packet ever takes part in the LLC or in memory
     /// traffic (Sweeper paper, section III).
