@@ -63,7 +63,7 @@ def simulated_text(judged: Judged) -> str:
 
 
 def score(judged: Sequence[Judged]) -> str:
-    """How many hold, of the values and of the orderings, and how many are fits; blind ones apart."""
+    """How many hold, of the values and of the orderings, and how many are fits; blind apart."""
     values = [j for j in judged if j.claim.kind == "value" and j.claim.published_low is not None]
     orderings = [j for j in judged if j.claim.kind == "ordering"]
     blind = len(judged) - len(values) - len(orderings)

@@ -116,8 +116,8 @@ def _rule(tolerance: Tolerance) -> str:
     return (
         f"A value holds if the simulated range lies within the published one, widened by "
         f"{tolerance.amount:g} {unit} at both ends. The error is that of the low and of the high "
-        "end. A blind claim has no published number; by a fitted one a parameter was chosen, so that it is "
-        "no prediction."
+        "end. A blind claim has no published number; by a fitted one a parameter was chosen, so "
+        "that it is no prediction."
     )
 
 

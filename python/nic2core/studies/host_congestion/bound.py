@@ -4,10 +4,11 @@
 transactions can hold; `size` is the payload of a line. `Tbase` is how long a line holds its credit
 in the same scenario with the IOMMU off, and before that waits for the link though there are
 credits for it: the form has no other term for the link. `M x Tmiss` is how long a line waits for
-translations: `Tmiss` is what a line pays for each miss of its packet, which is less than a walk takes
-(a walk under way holds up what comes behind it for the rest of its time only, and walks overlap), so
-that the number of misses does not appear. What is tested where credits limit is that all of them are
-in use or could be, that nothing but translations makes a DMA longer, and Little's law.
+translations: `Tmiss` is what a line pays for each miss of its packet, which is less than a walk
+takes (a walk under way holds up what comes behind it for the rest of its time only, and walks
+overlap), so that the number of misses does not appear. What is tested where credits limit is that
+all of them are in use or could be, that nothing but translations makes a DMA longer, and Little's
+law.
 """
 
 from __future__ import annotations

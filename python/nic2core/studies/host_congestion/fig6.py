@@ -55,9 +55,7 @@ def throughput_falls(at: At) -> Simulated:
     """Throughput over that with fewer STREAM cores; with most of them it is visibly lower."""
     found = [[throughput(at(points[n])) for n in STREAM_CORES] for points in (OFF, ON)]
     steps = [after / before for f in found for before, after in pairwise(f)]
-    return and_also(
-        every(steps, below(1 + RESOLUTION)), all(f[-1] < VISIBLE * f[0] for f in found)
-    )
+    return and_also(every(steps, below(1 + RESOLUTION)), all(f[-1] < VISIBLE * f[0] for f in found))
 
 
 def near_saturation(at: At) -> Simulated | None:
