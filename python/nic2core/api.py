@@ -302,8 +302,7 @@ def warn_of_doubts(results: Sequence[Result]) -> None:
     for result in results:
         name = f"{result.label}: " if len(results) > 1 else ""
         for doubt in doubts(result):
-            text = f"{name}{doubt.removeprefix('Warning: ')}"
-            warnings.warn(text, DoubtfulNumbers, stacklevel=3)
+            warnings.warn(f"{name}{doubt}", DoubtfulNumbers, stacklevel=3)
 
 
 def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:

@@ -68,7 +68,7 @@ def _no_arrival(result: Record) -> str:
         return ""
     end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
     return (
-        f"Warning: no packet arrived in the {time(result.data.measured_ns)} that were measured, "
+        f"no packet arrived in the {time(result.data.measured_ns)} that were measured, "
         f"which end at {time(end_ns)}; the next comes at {time(comes_ns)}. Set run.duration so "
         "that it is measured."
     )
@@ -91,7 +91,7 @@ def _full_link(result: Record) -> str:
         else f"the link of {link} is full"
     )
     return (
-        f"Warning: {beyond}. A queue that has once formed never drains then, so latencies are "
+        f"{beyond}. A queue that has once formed never drains then, so latencies are "
         "those of the first microseconds. For latencies set traffic.rate to 99 % of the link at "
         "most."
     )
@@ -108,7 +108,7 @@ def _smoothed(result: Record) -> str:
     if wait_ns < SMOOTHED * frame_ns:
         return ""
     return (
-        f"Warning: bursts come faster than the link of {link} carries them: packets wait "
+        f"bursts come faster than the link of {link} carries them: packets wait "
         f"{time(wait_ns)} before it in the mean, which is in no latency, and reach the server one "
         "after the other. Latencies are those of such smoothed traffic; a capture whose own bursts "
         "shall come needs a lower traffic.rate, or its own times."
@@ -132,7 +132,7 @@ def _other_sizes(result: Record) -> str:
         return ""
     carried = packets.offered_mpps * _wire_bits(packets) / 1e3
     return (
-        f"Warning: the capture's times are stretched so that its own packets would be {rate}, and "
+        f"the capture's times are stretched so that its own packets would be {rate}, and "
         f"the packets come in the sizes of drawn requests, {carried:.3g} Gbps (app.requests = "
         '"drawn"). Set tenants.N.app.requests to "from-size" for the sizes of the capture.'
     )
@@ -149,7 +149,7 @@ def _unsettled(result: Record) -> str:
         return ""
     end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
     return (
-        f"Warning: the goodput went from {three(first)} to {three(last)} {column.unit} while it "
+        f"the goodput went from {three(first)} to {three(last)} {column.unit} while it "
         "was measured: the senders' windows had not settled, and all numbers are means of that. "
         f"Set run.warmup to {ceil(end_ns / 1e5) / 10:g} ms or more."
     )
@@ -167,7 +167,7 @@ def _filling(result: Record) -> str:
     room = int(result.scenario["queues"]["rx_descriptors"]) * len(result.data.queues) - end
     full_ns += max(0.0, room) / (end - begin) * result.data.measured_ns
     return (
-        f"Warning: the packets in the server grew from {begin:,} to {end:,} of {packets.offered:,} "
+        f"the packets in the server grew from {begin:,} to {end:,} of {packets.offered:,} "
         "that came: its rings were filling, and drops and latencies were not yet those of full "
         f"ones. Set run.warmup to {ceil(full_ns / 1e5) / 10:g} ms or more."
     )
@@ -184,7 +184,7 @@ def _short_backlog(result: Record) -> str:
     if there_are >= KEPT * wanted:
         return ""
     return (
-        f"Warning: {three(there_are)} packets are waiting or in service in the mean, and the "
+        f"{three(there_are)} packets are waiting or in service in the mean, and the "
         f"backlog is to be {wanted:,}: the NIC, or the descriptors that are posted, bring no more. "
         "Latencies are of what is there."
     )
@@ -198,7 +198,7 @@ def _unmarked(result: Record) -> str:
     if traffic["network"].get("ecn_threshold") is not None:
         return ""
     return (
-        "Warning: the switch marks nothing, so DCTCP hears of losses alone. Set "
+        "the switch marks nothing, so DCTCP hears of losses alone. Set "
         "traffic.network.ecn_threshold."
     )
 
@@ -217,7 +217,7 @@ def _few_packets(result: Record) -> str:
         return ""
     enough_ns = result.data.measured_ns * enough / packets
     return (
-        f"Warning: {whose} 99th percentile is of {packets:,} packets, of which only "
+        f"{whose} 99th percentile is of {packets:,} packets, of which only "
         f"{packets // 100} are above it: another seed may move {moves}. Set run.duration to "
         f"{ceil(enough_ns / 1e5) / 10:g} ms or more, for {enough:,}."
     )
@@ -229,7 +229,7 @@ def _premature_reads(result: Record) -> str:
     if reads == 0:
         return ""
     return (
-        f"Warning: an application has a bug: it relinquished data and read it afterwards, "
+        f"an application has a bug: it relinquished data and read it afterwards, "
         f"{reads:,} time{'s' if reads > 1 else ''}. What it reads is old. It has to relinquish "
         "a buffer after its last read of it."
     )

@@ -43,6 +43,9 @@ is, the directory holds that comparison, whatever else lies there from earlier c
 LISTED = 8
 """Runs of a comparison that are named at most."""
 
+LEFT = 0.01
+"""Share of what arrives that a run leaves when its queues grow: more than comes and goes."""
+
 
 @dataclass(frozen=True)
 class Record:
@@ -132,19 +135,23 @@ class Record:
     def limited(self) -> bool:
         """Whether a stage of the path limits the run: it allows less than what is offered.
 
-        Either the run does what the stage allows, or it falls short of what is offered by more than
-        chance: what happens to arrive less often than its law says is no limit of a stage. (A peak
-        is near to what a stage allows; what it holds against is the objective.)
+        Either the run does what the stage allows and leaves some of what has arrived, or it falls
+        short of what is offered by more than chance: what happens to arrive less often than its law
+        says is no limit of a stage. (A peak is near to what a stage allows; what it holds against
+        is the objective.)
         """
         data = self.data
         rate, _ = work(data)
         if self.held_back or rate <= 0 or not self.model.limited:
             return False
-        does_all = self.peak is None and rate >= SAME * self.model.rate
-        if does_all or data.demand_mpps is None:
+        packets = data.packets
+        left = packets.completed < (1 - LEFT) * packets.offered
+        if data.demand_mpps is None or (
+            left and self.peak is None and rate >= SAME * self.model.rate
+        ):
             return True
         expected = data.demand_mpps * data.measured_ns / 1e3
-        return data.packets.completed < expected - _by_chance(expected)
+        return packets.completed < expected - _by_chance(expected)
 
     @property
     def behind(self) -> bool:

@@ -64,7 +64,7 @@ def warn(results: Sequence[Result]) -> None:
     for result in results:
         name = f"{result.label}: " if len(results) > 1 else ""
         for doubt in doubts(result):
-            console.print(Text(f"{name}{doubt}", style="yellow"))
+            console.print(Text(f"{name}Warning: {doubt}", style="yellow"))
 
 
 def _table(title: str, *columns: str | Text) -> Table:

@@ -130,6 +130,6 @@ def _caches(machine: dict[str, Any], cores: int) -> float:
 def _warning(warmup_ns: float, why: str, enough_ns: float) -> str:
     # Rounded up, so that the time it names is enough.
     return (
-        f"Warning: the warm-up of {time(warmup_ns)} is short: {why}. Set run.warmup to "
+        f"the warm-up of {time(warmup_ns)} is short: {why}. Set run.warmup to "
         f"{ceil(enough_ns / 1e5) / 10:g} ms or more."
     )

@@ -93,6 +93,8 @@ def test_trackers_that_stream_takes_limit_dma() -> None:
     for name in wrong:
         said = helps[name]
         assert said.predicted != pytest.approx(said.measured, rel=0.2, abs=0.05), name
+        no_worse = 0.4 if name == "miss-registers" else 0.1
+        assert said.predicted == pytest.approx(said.measured, abs=no_worse), name
     # With more of them than cores and STREAM's prefetchers ask for, nothing waits for one.
     plenty = api.run("explain-trackers", {"machine.llc.home_trackers": 1024})
     waits = next(d for d in plenty.data.domains if d.domain == "home-trackers")

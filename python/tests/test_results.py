@@ -155,7 +155,11 @@ def test_arrivals_that_are_few_by_chance_are_no_limit(ddio: Result) -> None:
     expected_mpps = 20 / ddio.data.measured_ns * 1e3
     for completed, limited in ((7, False), (6, True)):
         packets = ddio.data.packets.model_copy(
-            update={"completed": completed, "completed_mpps": completed * expected_mpps / 20}
+            update={
+                "offered": completed,
+                "completed": completed,
+                "completed_mpps": completed * expected_mpps / 20,
+            }
         )
         update = {"packets": packets, "demand_mpps": expected_mpps}
         run = replace(ddio, data=ddio.data.model_copy(update=update))

@@ -206,7 +206,7 @@ def test_a_cold_run_without_packets_is_warned_of(
         assert after("50 us") == ""
         return
     assert f"until it has touched about {wanted}. Set run.warmup to {enough} or" in after("50 us")
-    assert after("0 us").startswith("Warning: the warm-up of 0 ns is short: kvs touches 0.0 MB")
+    assert after("0 us").startswith("the warm-up of 0 ns is short: kvs touches 0.0 MB")
     assert after(enough) == ""
 
 

@@ -78,9 +78,10 @@ def test_one_full_core_beside_idle_ones_is_told(calm: Result) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["constant", "poisson"])
-def test_a_core_that_is_offered_a_little_more_than_it_can_do_limits(kind: str) -> None:
-    overrides = {"tenants.0.cores.count": 1, "traffic.kind": kind, "traffic.rate": "668 kpps"}
+@pytest.mark.parametrize(("kind", "rate"), [("constant", "668 kpps"), ("poisson", "700 kpps")])
+def test_a_core_that_is_offered_a_little_more_than_it_can_do_limits(kind: str, rate: str) -> None:
+    # It does 654; no packet is dropped yet.
+    overrides = {"tenants.0.cores.count": 1, "traffic.kind": kind, "traffic.rate": rate}
     run = api.run("explain-cpu", overrides | {"run.duration": "1 ms"})
     assert limit(run) == "cores"
     assert verdict(run).startswith("the cores limit this run: 1 core / (1.00 per packet")
