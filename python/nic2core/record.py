@@ -112,12 +112,12 @@ class Record:
         control holds them back would make of a change is not known.
         """
         changes = explain.changes(self.data, self.scenario)
-        if self.held_back:
+        if self.window_limited:
             return [Help(change, nan) for change in changes]
         return helps(self.model if self.peak is None else replace(self.model, demand=inf), changes)
 
     @property
-    def held_back(self) -> bool:
+    def window_limited(self) -> bool:
         """Whether closed-loop senders send clearly less than the path allows, and could send more.
 
         Then their control decides the rate, and of the path no more is known than that it has room.
@@ -142,7 +142,7 @@ class Record:
         """
         data = self.data
         rate, _ = work(data)
-        if self.held_back or rate <= 0 or not self.model.limited:
+        if self.window_limited or rate <= 0 or not self.model.limited:
             return False
         packets = data.packets
         left = packets.completed < (1 - LEFT) * packets.offered

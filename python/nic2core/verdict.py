@@ -50,7 +50,7 @@ def _limit(result: Record) -> Limit:
         return Limit.STAGE
     if idle(result):
         return Limit.DROPS if drops else Limit.NOTHING
-    if result.held_back:
+    if result.window_limited:
         return Limit.CONTROL
     if result.peak is not None:
         return Limit.OBJECTIVE

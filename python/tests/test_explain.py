@@ -545,7 +545,7 @@ def test_of_senders_that_their_control_holds_back_no_gain_is_said(
 ) -> None:
     rate, _ = work(held_back.data)
     assert rate < 0.9 * held_back.model.rate
-    assert (held_back.held_back, held_back.limited) == (True, False)
+    assert (held_back.window_limited, held_back.limited) == (True, False)
     assert limit(held_back) == "congestion control (IOMMU next)"
     assert "its target there is 10 us" in verdict(held_back)
     assert held_back.helps

@@ -136,6 +136,6 @@ def test_senders_that_sent_nothing_meanwhile_can_be_told_of() -> None:
     with warnings.catch_warnings(action="ignore"):
         result = api.run("host-congestion", far | one | times)
     assert measured(result).sent == 0
-    assert result.held_back
+    assert result.window_limited
     assert "the senders' congestion control holds the load back" in verdict(result)
     assert ("sent again", "0") in [(n.name, n.value) for n in headline(result)]

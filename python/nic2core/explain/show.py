@@ -40,11 +40,11 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     rate, what = work(result.data)
     console.print(
         f"The run does {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
-        "held); of `2 µs of 9 µs` only 2 µs count: the rest is a wait for others. `2 µs + 1 µs` "
-        "counts whole: what waits 1 µs for PCIe could hold one. I/O write credits count in whole "
-        "TLPs, descriptors in the fullest queue. The marked domain is where "
-        "the credits that allow least spend most of their wait. A change helps up to what the next "
-        "domain allows.",
+        "held). `2 µs of 9 µs`: held for 9 µs, of which 7 µs are waits for other domains and do "
+        "not count. `2 µs + 1 µs`: waits 1 µs for PCIe before it takes a credit, which counts as "
+        "if it held one. I/O write credits count in whole TLPs, descriptors in the fullest queue. "
+        "The marked domain is the one that the credits that allow least wait for most. A change "
+        "helps up to what the next domain allows.",
         style="dim",
     )
     for hint in _hints(result, helps):
@@ -68,7 +68,7 @@ def _hints(result: Result, helps: Sequence[Help]) -> Iterator[str]:
         )
     elif dropped > 0:
         yield "A change may save drops and latency besides: --check runs each, and shows both."
-    if result.held_back and all(h.measured is None for h in helps):
+    if result.window_limited and all(h.measured is None for h in helps):
         yield (
             "What a change helps is not known here: the senders' control decides what they make of "
             "it. --check runs each."
