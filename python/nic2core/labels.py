@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 from nic2core.toml_text import toml_value
@@ -36,9 +37,14 @@ def name_cases(
     # A column of a terminal is narrow: the last part of a key does, where it tells keys apart.
     short = {k: end if ends.count(end) == 1 else k for k, end in zip(keys, ends, strict=True)}
     names = [describe(scenario) for scenario in scenarios]
+    by_kind = {key for key in keys if _differ_in_kind([s.get(key) for s in settings])}
+
+    def value(key: str, given: Any) -> str:
+        return str(_kind(given)) if key in by_kind else toml_value(given)
+
     other = [
         ", ".join(
-            f"{short[k]}={toml_value(v)}" for k, v in s.items() if not k.startswith("placement.")
+            f"{short[k]}={value(k, v)}" for k, v in s.items() if not k.startswith("placement.")
         )
         for s in settings
     ]
@@ -54,3 +60,19 @@ def name_cases(
     return [
         f"{n}, {p}" if names.count(n) > 1 and p else n for n, p in zip(names, placed, strict=True)
     ]
+
+
+def _differ_in_kind(values: Sequence[Any]) -> bool:
+    """Whether these are whole tables that their kind tells apart."""
+    kinds = [_kind(value) for value in values]
+    return None not in kinds and len(set(kinds)) == len(kinds)
+
+
+def _kind(value: Any) -> str | None:
+    """The kind of a table, given as such or, from a command line, in TOML."""
+    if isinstance(value, str) and value.startswith("{"):
+        try:
+            value = tomllib.loads(f"table = {value}")["table"]
+        except tomllib.TOMLDecodeError:
+            return None
+    return value.get("kind") if isinstance(value, dict) else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nic2core import Result, UserError, api, cli, words
-from nic2core.explain import show
+from nic2core.explain import largest_window, show
 from nic2core.explain.changes import _trackers, changes
 from nic2core.explain.check import check
 from nic2core.explain.model import Memory, Model, Pool
@@ -538,6 +538,14 @@ def held_back() -> Result:
         "tenants.0.cores.count": 16, "traffic.control.endpoint_target": "10 us",
         "run.warmup": "10 ms", "run.duration": "4 ms",
     })  # fmt: skip
+
+
+def test_a_control_without_a_largest_window_may_send_all_that_is_asked_for(
+    held_back: Result,
+) -> None:
+    traffic = held_back.scenario["traffic"]
+    control = {key: v for key, v in traffic["control"].items() if key != "max_cwnd"}
+    assert largest_window(held_back.data, traffic | {"control": control}) == 16 / 4
 
 
 def test_of_senders_that_their_control_holds_back_no_gain_is_said(

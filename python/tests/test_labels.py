@@ -38,3 +38,13 @@ def test_cases_are_told_apart_by_what_differs() -> None:
     assert len(set(names)) == 4
     ways = [{"machine.l2.ways": "8", "machine.llc.ways": "12"}]
     assert name_cases(same[:1], ways) == ["machine.l2.ways=8, machine.llc.ways=12"]
+
+
+def test_tables_that_differ_in_kind_are_called_by_it() -> None:
+    same = [scenario("ddio"), scenario("ddio")]
+    controls = [{"traffic.control": {"kind": kind, "max_cwnd": 4.0}} for kind in ("swift", "dctcp")]
+    assert name_cases(same, controls) == ["control=swift", "control=dctcp"]
+    told = [{"traffic.control": f'{{ kind = "{kind}" }}'} for kind in ("swift", "dctcp")]
+    assert name_cases(same, told) == ["control=swift", "control=dctcp"]
+    alike = [{"traffic.control": {"kind": "swift", "beta": beta}} for beta in (0.5, 0.8)]
+    assert name_cases(same, alike)[0] == 'control={ kind = "swift", beta = 0.5 }'

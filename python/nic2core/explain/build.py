@@ -121,9 +121,9 @@ def _demand(data: Results, scenario: dict[str, Any]) -> float:
 def largest_window(data: Results, traffic: dict[str, Any]) -> float:
     """Packets that a connection of closed-loop senders may have in flight, as far as it is asked.
 
-    A control without a largest window may open it at least as far as it did.
+    A control without a largest window may open it as far as that.
     """
-    window = data.transport.mean_window if data.transport is not None else 0.0
-    window = max(window, float(traffic["control"].get("max_cwnd") or window))
     per_read = size_bytes(traffic["read"]) / size_bytes(traffic["payload"])
-    return min(window, float(traffic.get("open_reads", 1)) * per_read)
+    asked = float(traffic.get("open_reads", 1)) * per_read
+    window = data.transport.mean_window if data.transport is not None else 0.0
+    return min(asked, max(window, float(traffic["control"].get("max_cwnd") or asked)))

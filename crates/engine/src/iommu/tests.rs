@@ -118,6 +118,42 @@ fn a_read_does_not_wait_for_later_writes() {
     assert_eq!(b.finish()[1..], [(1_110, 1), (1_110, 2), (1_200, 3)]);
 }
 
+/// Of a full IOTLB of two entries, of which the one used last is unmapped; then a third page is used, and the
+/// other one again. When it leaves, ns after it came.
+fn after_unmapping(at_once: bool) -> u64 {
+    let mut b = Bench::new(&config(2));
+    for (at_ns, page) in [(0, 1), (1_000, 0)] {
+        b.arrive(Ps::from_ns(at_ns), Order::Posted, page, page, 1);
+    }
+    b.run_until(Ps::from_ns(2_000));
+    b.iommu.unmap(Mapping::Payload, 0..PAGE_LINES, at_once);
+    for (at_ns, page) in [(3_000, 2), (4_000, 1)] {
+        b.arrive(Ps::from_ns(at_ns), Order::Posted, page, page, 1);
+    }
+    b.finish().last().expect("it leaves").0 - 4_000
+}
+
+#[test]
+fn what_is_unmapped_at_once_makes_room() {
+    assert_eq!(after_unmapping(true), 0);
+    assert_eq!(after_unmapping(false), 110);
+}
+
+#[test]
+fn what_is_unmapped_is_walked_for_again_and_a_flush_takes_the_upper_levels_too() {
+    for (flush, walk_ns) in [(false, 110), (true, 440)] {
+        let mut b = Bench::new(&config(4));
+        b.arrive(Ps::ZERO, Order::Posted, 0, 0, 1);
+        b.run_until(Ps::from_ns(1_000));
+        b.iommu.unmap(Mapping::Payload, 0..PAGE_LINES, !flush);
+        if flush {
+            b.iommu.flush();
+        }
+        b.arrive(Ps::from_ns(1_000), Order::Posted, 1, 0, 1);
+        assert_eq!(b.finish()[1], (1_000 + walk_ns, 1));
+    }
+}
+
 #[test]
 fn neighbours_to_one_page_share_a_walk() {
     let mut b = Bench::new(&config(8));
@@ -226,6 +262,12 @@ proptest! {
                 let before = left[..place].iter().filter(|&&other| other < id).count();
                 prop_assert_eq!(before, came.iter().filter(|&&other| other < id).count());
             }
+        }
+        // No read before the writes that came before it (PCI Express Base Specification, 2.4.1, entry B2).
+        let [writes, reads] = &orders;
+        for (place, (_, read)) in b.left.iter().enumerate().filter(|(_, l)| reads.contains(&l.1)) {
+            let before = b.left[..place].iter().filter(|l| l.1 < *read && writes.contains(&l.1));
+            prop_assert_eq!(before.count(), writes.iter().filter(|&write| write < read).count());
         }
         prop_assert!(b.most_walks <= u64::from(walkers));
         prop_assert_eq!(b.iommu.walkers.in_flight(), (0, 0));

@@ -66,7 +66,8 @@ pub(crate) struct Loss {
 ///
 /// Contract: calls come in the order of time. `window` is in packets of [`fixed::ONE`] and above zero;
 /// a window below one packet means one packet at a time, no sooner than `pacing` after the one before.
-/// A control by rate paces, and its window is what it wants in flight: its rate times the round trip. What
+/// Of a window above one packet whole packets alone are sent. A control by rate paces, and its window is no
+/// less than what it wants in flight, its rate times the round trip rounded up: `pacing` bounds the rate. What
 /// it has to know of the path, such as the bits of a frame, is a parameter of its own.
 /// The connection, not the control, decides what is lost; the control bounds how often it reacts.
 pub(crate) trait Control: Sized {

@@ -241,23 +241,29 @@ mod tests {
 
     fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
         let step = prop_oneof![
-            20 => (1u64..400_000, 1u64..300_000)
+            12 => (1u64..400_000, 1u64..300_000)
                 .prop_map(|(fabric_ns, endpoint_ns)| Step::Ack { fabric_ns, endpoint_ns }),
             1 => Just(Step::FastRecovery),
-            1 => Just(Step::Timeout),
+            4 => Just(Step::Timeout),
         ];
         prop::collection::vec((1u64..100_000, step), 1..300)
     }
 
     fn configs() -> impl Strategy<Value = SwiftConfig> {
-        (0.1f64..4.0, 0.1f64..1.0, 0.1f64..0.9, 0u32..8, 1u64..200).prop_map(
-            |(additive_increase, beta, max_mdf, hops, range_us)| SwiftConfig {
-                additive_increase,
-                beta,
-                max_mdf,
-                hops,
-                flow_range: crate::units::Duration(range_us * 1_000_000),
-                ..SwiftConfig::default()
+        let shape = (0.1f64..4.0, 0.1f64..1.0, 0.1f64..0.9, 0u32..8, 1u64..200);
+        (shape, 1u32..5, 2.0f64..12.0).prop_map(
+            |((additive_increase, beta, max_mdf, hops, range_us), timeouts, max_cwnd)| {
+                SwiftConfig {
+                    reset_after_timeouts: timeouts,
+                    max_cwnd,
+                    initial_cwnd: 1.0,
+                    additive_increase,
+                    beta,
+                    max_mdf,
+                    hops,
+                    flow_range: crate::units::Duration(range_us * 1_000_000),
+                    ..SwiftConfig::default()
+                }
             },
         )
     }
