@@ -63,9 +63,9 @@ def name_cases(
 
 
 def _differ_in_kind(values: Sequence[Any]) -> bool:
-    """Whether these are whole tables that their kind tells apart."""
-    kinds = [_kind(value) for value in values]
-    return None not in kinds and len(set(kinds)) == len(kinds)
+    """Whether these are whole tables that their kind tells apart, each as often as it comes."""
+    kind_of = {str(value): _kind(value) for value in values}
+    return None not in kind_of.values() and len(set(kind_of.values())) == len(kind_of)
 
 
 def _kind(value: Any) -> str | None:

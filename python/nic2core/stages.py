@@ -47,7 +47,7 @@ def stages(data: Results, used: Sequence[Use]) -> list[Stage]:
 def _stage(data: Results, use: Use) -> Stage:
     load, of = use.load, use.occupancy
     if use.name == "io-ways":
-        # The ways are full: how busy they are shows in the lines that leave them for memory.
+        # How busy the ways are shows in the lines that leave them for memory.
         io = data.io
         written = (io.write_hits or 0) + (io.write_misses or 0) if io is not None else 0
         evicted = sum(c.lines for c in data.memory.causes if c.cause in LEAKS)

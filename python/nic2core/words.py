@@ -182,13 +182,14 @@ def usable_credits(model: Model, use: Use) -> int:
 def allowed(model: Model, use: Use) -> str:
     """The rate that a domain allows, where it allows one that is worth a number."""
     rate = model.allows.get(use.name, use.allows_mps)
-    # The I/O ways are always full: they evict, and stop nothing.
+    # Full I/O ways evict, and stop nothing.
     return three(rate) if rate < 1e4 and use.name != "io-ways" else NOTHING
 
 
 def held(use: Use) -> str:
     """How long a domain holds a credit: what its rate follows from, if that is less or more."""
-    if use.uses_per_us <= 0:
+    # Into the I/O ways come lines of cores, too, and few of the NIC's take a new place.
+    if use.uses_per_us <= 0 or use.name == "io-ways":
         return NOTHING
     own, whole = time(use.own_ns), time(use.latency_ns)
     if own == whole:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import replace
 from decimal import Decimal
 from math import inf, isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from nic2core import Result, UserError, api, cli, words
+from nic2core import Result, UserError, api, words
 from nic2core.explain import largest_window, show
-from nic2core.explain.changes import _trackers, changes
+from nic2core.explain.changes import RECEIVED, _trackers, changes
 from nic2core.explain.check import check
 from nic2core.explain.model import Memory, Model, Pool
 from nic2core.explain.quantity import times
@@ -23,14 +20,11 @@ from nic2core.models import Scenario
 from nic2core.report.path import picture
 from nic2core.verdict import limit, verdict
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from nic2core.explain.help import Help
-
 SCENARIOS = {"explain-link": "wire", "explain-cpu": "cores", "explain-iommu": "iommu",
              "explain-memory": "dram"}  # fmt: skip
 """The scenarios made for it, and what limits each."""
+
+BRIEF = {"run.warmup": "100 us", "run.duration": "100 us"}
 
 
 @pytest.fixture(scope="module", params=SCENARIOS)
@@ -70,6 +64,13 @@ def test_the_port_of_a_nic_on_the_chip_limits_a_forwarder_that_never_leaks() -> 
     others = [h.predicted for h in helps.values() if h is not best]
     assert best.predicted > 2 * max(others)
     assert helps["io-credits"].measured == pytest.approx(0.0, abs=0.02)
+
+
+def test_what_ideal_ddio_takes_away_is_called_as_the_engine_calls_it() -> None:
+    run = api.run("sweeper-kvs", {"placement.policy": "ideal-ddio", **BRIEF})
+    lines = {cause.cause: cause.lines for cause in run.data.memory.causes}
+    assert {cause: lines[cause] for cause in RECEIVED} == dict.fromkeys(RECEIVED, 0)
+    assert sum(lines.values()) > 0
 
 
 def test_the_model_gives_the_rate_that_was_measured(explained: tuple[str, Result]) -> None:
@@ -450,87 +451,6 @@ def test_no_credit_is_held_without_a_cause(explained: tuple[str, Result]) -> Non
             assert sum(pool.spent_ns.values()) == pytest.approx(held), name
 
 
-def test_the_table_names_the_limit_and_every_domain(
-    ddio: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "160")
-    helps = [replace(h, measured=h.predicted) for h in ddio.helps]
-    show.show(ddio, helps)
-    shown = capsys.readouterr().out
-    assert shown.startswith("The memory bus limits this run: 256 slots / (17.8 per packet")
-    lines = shown.splitlines()
-    assert sum("◀ limits" in line for line in lines) == 1
-    for use in ddio.model.used:
-        assert any(use.unit in line for line in lines), use.name
-    assert "8 channels" in shown
-    assert "re-run" in shown
-    show.show(ddio, ddio.helps)
-    assert "re-run" not in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("columns", [80, 100, 160])
-def test_a_narrow_terminal_cuts_nothing(
-    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    result = api.run("explain-iommu", {"run.warmup": "20 us", "run.duration": "20 us"})
-    helps = [replace(h, measured=0.125, refused=None) for h in result.helps]
-    helps[0] = replace(helps[0], measured=None, refused="no link is so fast")
-    show.show(result, helps)
-    lines = capsys.readouterr().out.splitlines()
-    assert max(len(line.rstrip()) for line in lines) <= columns
-    # Every cell stands in a line of its own domain, whole.
-    rows = {use.name: [line for line in lines if words.stage(use.name) in line]
-            for use in result.model.used}  # fmt: skip
-    for use in result.model.used:
-        held = f"{use.credits:,} {words.what_for(use)}"
-        if use.name == "io-ways":
-            held = "of writes leak"
-        assert any(held in line for line in rows[use.name]), use.name
-    for help_ in helps:
-        name = help_.change.domain
-        cells = (help_.change.what, "+12 %" if help_.refused is None else "not possible")
-        assert any(all(c in line for c in cells) for line in rows[name]), name
-
-
-def test_a_narrow_terminal_breaks_words_before_names_and_numbers(
-    ddio: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(show, "mark", lambda _: "next")
-    monkeypatch.setattr(Model, "cause", "io-credits")
-    # The longest that there are, of each column.
-    used = [replace(u, credits=1024, occupancy=1e6, latency_ns=4666.0, own_ns=3812.0)
-            for u in ddio.model.used]  # fmt: skip
-    result = replace(ddio)
-    monkeypatch.setitem(result.__dict__, "model", replace(ddio.model, used=used))
-    for columns, broken in ((80, False), (60, True)):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        show.show(result, result.helps)
-        shown = capsys.readouterr().out.partition("domain ")[2].partition("change")[0]
-        assert max(map(len, shown.splitlines())) <= columns
-        for whole in ("I/O write credits ◀ next", "receive descriptors", "3.81 µs of 4.67 µs"):
-            assert (whole in shown) != broken, whole
-        # Nothing is cut; the I/O ways show what leaks of them.
-        assert shown.count("1,000,000") == shown.count("1,024") == len(used) - 1
-        assert len(re.findall(r"85\.9 %  of writes", shown)) == 1
-
-
-def test_json_says_the_same(ddio: Result, tmp_path: Path,
-                            capsys: pytest.CaptureFixture[str],
-                            monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    monkeypatch.setattr("sys.argv", ["nic2core", "explain", str(ddio.save(tmp_path)), "--json"])
-    with pytest.raises(SystemExit) as end:
-        cli.main()
-    assert not end.value.code
-    said = json.loads(capsys.readouterr().out)
-    assert (said["limits"], said["full"], said["limited"]) == ("dram", "read-queue", True)
-    assert [d["domain"] for d in said["domains"]] == [u.name for u in ddio.model.used]
-    helps = {c["domain"]: c["helps_by"] for c in said["changes"]}
-    assert helps["dram"] > 0
-    assert helps["nic-sram"] == 0
-    assert all(c["rerun"] is None for c in said["changes"])
-
-
 @pytest.fixture(scope="module")
 def held_back() -> Result:
     """Senders whose control wants less delay than the server has at any load."""
@@ -564,30 +484,9 @@ def test_of_senders_that_their_control_holds_back_no_gain_is_said(
     assert {c["helps_by"] for c in said["changes"]} == {None}
 
 
-def test_what_is_not_a_result_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "result.json"
-    for text, says in ((None, "does not exist"), ("{", "is not JSON"), ("{}", "is not a result")):
-        if text is not None:
-            file.write_text(text)
-        monkeypatch.setattr("sys.argv", ["nic2core", "explain", str(tmp_path)])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        assert end.value.code == cli.EXIT_USER
-        assert says in capsys.readouterr().err
-
-
 def test_a_run_at_ease_gains_from_nothing(calm: Result) -> None:
     assert not calm.limited
     assert {h.predicted for h in calm.helps} == {0.0}
-
-
-def test_a_run_without_work_is_explained_as_far_as_it_goes(
-    packetless: Result, capsys: pytest.CaptureFixture[str]
-) -> None:
-    show.show(packetless, packetless.helps)
-    assert "cores" in capsys.readouterr().out
 
 
 def test_more_cores_raise_a_peak_that_cores_set_as_much_as_is_said() -> None:
@@ -601,52 +500,6 @@ def test_more_cores_raise_a_peak_that_cores_set_as_much_as_is_said() -> None:
     assert checked.error == pytest.approx(0, abs=0.2)
     assert (checked.drop_share, found.data.packets.drop_share) == (0, 0)
     assert checked.p99_ns is not None
-
-
-def test_what_to_do_next_is_said_where_nothing_limits(
-    calm: Result, ddio: Result, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def shown(result: Result, helps: list[Help]) -> str:
-        show.show(result, helps)
-        return " ".join(capsys.readouterr().out.split())
-
-    assert "nic2core peak" in shown(calm, calm.helps)
-    assert ddio.data.packets.drop_share > 0
-    said = shown(ddio, ddio.helps)
-    assert "--check runs each" in said
-    assert "nic2core peak" not in said
-    run = [replace(h, measured=0.1, drop_share=0.25, p99_ns=12300.0) for h in ddio.helps]
-    said = shown(ddio, run)
-    assert "25.0 % 12.3 µs" in said
-    assert "As it is" in said
-    by_ways = [replace(h, predicted=0.5 * (h.change.domain == "io-ways")) for h in ddio.helps]
-    ways = ddio.scenario["placement"]["io_ways"]
-    several = f"placement.io_ways={ways},{2 * ways},{4 * ways}"
-    assert several in shown(ddio, by_ways)
-    assert "placement.io_ways" not in shown(calm, calm.helps)
-
-
-def test_a_change_that_cannot_be_run_says_why_and_the_others_are_run(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # The engine refuses twice the descriptors before a run, and a fifth queue when it builds one.
-    result = api.run("explain-cpu", {
-        "queues.rx_descriptors": 40000, "queues.pool_buffers": 40000,
-        "machine.nic.rss.indirection_entries": 4, "run.warmup": "20 us", "run.duration": "20 us",
-    })  # fmt: skip
-    helps = {h.change.domain: h for h in check(result)}
-    refused = {name: h.refused for name, h in helps.items() if h.refused is not None}
-    assert refused.keys() == {"descriptors", "cores"}
-    assert refused["descriptors"].startswith("queues.rx_descriptors = 80000 cannot be simulated")
-    assert refused["cores"].startswith("machine.nic.rss")
-    assert all((h.measured is None) == (name in refused) for name, h in helps.items())
-    monkeypatch.setenv("COLUMNS", "160")
-    show.show(result, list(helps.values()))
-    shown = capsys.readouterr().out
-    assert len([line for line in shown.splitlines() if "not possible" in line]) == 2
-    assert "twice the descriptors: queues.rx_descriptors = 80000 cannot be simulated" in shown
-    changes = show.to_json(result, list(helps.values()))["changes"]
-    assert {c["domain"]: c["not_possible"] for c in changes if c["not_possible"]} == refused
 
 
 def test_more_cores_move_those_behind(explained: tuple[str, Result]) -> None:
@@ -666,12 +519,6 @@ def test_more_cores_move_those_behind_that_stand_first_in_the_file(ddio: Result)
     cores = next(c for c in found if c.domain == "cores").overrides
     assert cores["tenants.1.cores.count"] == 5
     assert (cores["tenants.1.cores.first"], cores["tenants.0.cores.first"]) == (0, 5)
-
-
-def test_what_is_refused_is_told_as_it_is(ddio: Result, capsys: pytest.CaptureFixture[str]) -> None:
-    refused = [replace(h, refused="allowed: [/a] or [b]") for h in ddio.helps]
-    show.show(ddio, refused)
-    assert "allowed: [/a] or [b]" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("value", ["100 Gbps", "1000001 B", "38.5 MiB", "1048577 B"])

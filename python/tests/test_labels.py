@@ -46,5 +46,7 @@ def test_tables_that_differ_in_kind_are_called_by_it() -> None:
     assert name_cases(same, controls) == ["control=swift", "control=dctcp"]
     told = [{"traffic.control": f'{{ kind = "{kind}" }}'} for kind in ("swift", "dctcp")]
     assert name_cases(same, told) == ["control=swift", "control=dctcp"]
+    grid = [control | {"run.seed": seed} for control in controls for seed in ("1", "2")]
+    assert name_cases(2 * same, grid)[3] == "control=dctcp, seed=2"
     alike = [{"traffic.control": {"kind": "swift", "beta": beta}} for beta in (0.5, 0.8)]
     assert name_cases(same, alike)[0] == 'control={ kind = "swift", beta = 0.5 }'

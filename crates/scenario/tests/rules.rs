@@ -315,6 +315,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "1 to 8",
     ),
     (&["run.duration=0 s"], "run.duration", "1 ps to 1000 s"),
+    (&["run.duration=100 s", "run.sample=1 ms"], "run.duration", "in use are added up over it"),
     (&["run.warmup=1001 s"], "run.warmup", "0 ps to 1000 s"),
     (&["run.sample=0 ps"], "run.sample", "at least 5 ns"),
     (&["slo.p99_service_times=0"], "slo.p99_service_times", "at least 1"),

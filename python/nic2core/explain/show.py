@@ -161,7 +161,7 @@ def _domain_cells(result: Result, use: Use, *, wide: bool) -> list[Text | str]:
     load = next(stage.load for stage in result.stages if stage.stage == use.name)
     in_use, of = words.three(use.occupancy), f"{use.credits:,} {words.what_for(use)}"
     if use.name == "io-ways":
-        # They are always full, which says nothing: what leaks of them does.
+        # How full they are says nothing: what leaks of them does.
         in_use, of = words.percent(load), "of writes leak"
     cells: list[Text | str] = [name, in_use, of, words.held(use)]
     if wide:

@@ -70,7 +70,7 @@ def limits_of(result: Record) -> list[Row]:
 
 def _in_use(stage: Stage, use: Use) -> str:
     if use.name == "io-ways":
-        # They are always full, which says nothing.
+        # How full they are says nothing: what leaks of them does.
         return stage.detail
     return f"{words.three(use.occupancy)} of {use.credits:,} {words.what_for(use)}"
 

@@ -168,7 +168,7 @@ impl Host {
         if !aside && counts.io_write_hits + counts.io_write_misses > 0 {
             let ways = u64::from(self.scenario.placement.io_ways);
             let lines = machine.llc.size.0 / LINE_BYTES * ways / u64::from(machine.llc.ways);
-            // As at the end: what has come into them leaves for other lines only.
+            // As many as at the end: lines come and leave one by one, and nothing follows them over time.
             let busy = self.memory.caches.held_in_io_ways() * self.span().0;
             domains.push(domain("io-ways", "line", lines, busy, counts.io_fills));
         }

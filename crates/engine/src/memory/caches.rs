@@ -64,11 +64,6 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    /// How many lines the I/O ways hold.
-    pub(crate) fn held_in_io_ways(&self) -> u64 {
-        self.llc.held_in(self.io_ways)
-    }
-
     /// `core_ways` and `io_ways` are masks of LLC ways, `seed` is that of the run.
     pub(crate) fn new(
         parts: &Hierarchy<'_>,
@@ -99,6 +94,11 @@ impl Caches {
             shadow: None,
             overtaken: None,
         }
+    }
+
+    /// How many lines the I/O ways hold.
+    pub(crate) fn held_in_io_ways(&self) -> u64 {
+        self.llc.held_in(self.io_ways)
     }
 
     /// Tells the shadow, if there is one.
