@@ -165,6 +165,15 @@ fn neighbours_to_one_page_share_a_walk() {
 }
 
 #[test]
+fn relaxed_ordering_passes_no_walk_that_is_shared() {
+    let mut b = Bench::new(&config(8));
+    for id in 0..5 {
+        b.arrive_as(Ps::from_ns(10 * u64::from(id)), Order::Posted, id, 7, 1, true);
+    }
+    assert_eq!(b.finish().iter().map(|l| l.0).collect::<Vec<_>>(), [440; 5]);
+}
+
+#[test]
 fn a_transaction_of_another_kind_between_neighbours_makes_no_further_walk() {
     let mut b = Bench::new(&config(8));
     for id in 0..6 {
