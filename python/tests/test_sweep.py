@@ -133,7 +133,7 @@ def test_tables_are_varied_like_names() -> None:
     done = sweep("any.toml", {"traffic.control": controls, "run.seed": [1, 2]})
     swift, dctcp = '{ kind = "swift", beta = 0.4 }', '{ kind = "dctcp" }'
     assert done.table["traffic.control"].to_list() == [swift, swift, dctcp, dctcp]
-    assert done[0].label == f"control={swift}, seed=1"
+    assert done[0].label == "control=swift, seed=1", "a kind tells tables apart where it can"
     names = [line.name for line in done.plot("rate_mps").data]
     assert names == [f"traffic.control = {swift}", f"traffic.control = {dctcp}"]
 
