@@ -199,8 +199,7 @@ def _set(value: Any, key: str, new: Any) -> None:
         value = value[at] if isinstance(value, list) else value.setdefault(at, {})
         walked.append(part)
     at = _place(value, last, walked, key)
-    old = value[at] if isinstance(value, list) else value.get(at)
-    value[at] = laid_over(old, new)
+    value[at] = new
 
 
 def _place(value: Any, part: str, walked: list[str], key: str) -> Any:
@@ -224,15 +223,6 @@ def _place(value: Any, part: str, walked: list[str], key: str) -> Any:
             f"{meant}"
         )
     return int(part)
-
-
-def laid_over(old: Any, new: Any) -> Any:
-    """A table keeps what the new one does not name; one of another `kind` replaces it."""
-    if not (isinstance(old, dict) and isinstance(new, dict)):
-        return new
-    if "kind" in old and new.get("kind", old["kind"]) != old["kind"]:
-        return new
-    return old | {key: laid_over(old.get(key), value) for key, value in new.items()}
 
 
 def run(

@@ -45,7 +45,10 @@ ScenarioFile = Annotated[
 Set = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a key of the scenario, e.g. placement.io_ways=4."
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a key of the scenario, e.g. placement.io_ways=4. A table, e.g. "
+        "traffic={kind='replay',file='my.pcap'}, replaces the whole table.",
     ),
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed of the run's random numbers.", min=0)]
