@@ -222,7 +222,7 @@ def report(
     from nic2core.report import write_report
 
     out = out or places.report_of(results)
-    places.writable_file(out)
+    places.writable_report(out)
     if len(results) > 1 and out.exists():
         terminal.note(f"{out} is there already: it will be replaced.")
     found = [(path, r) for path in results for r in places.load_results(path)]
