@@ -132,7 +132,7 @@ def compare(
     if out is not None:
         places.writable_dir(out)
     varied = options.pairs(vary, "--vary", "placement.io_ways=2,4,6")
-    values = {key: options.split_values(text) for key, text in varied.items()}
+    values = options.values(varied)
     try:
         done = sweep(
             scenario,

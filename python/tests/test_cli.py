@@ -213,6 +213,11 @@ def test_a_report_tells_runs_of_one_label_apart(
             ["compare", "any.toml", "--vary", "run.seed=2,4", "--set", "run.seed=6"],
             "run.seed: a key cannot be varied and be set for all runs",
         ),
+        (
+            ["compare", "any.toml", "--vary", "placement.io_ways=2..6"],
+            "is a range; write its values one by one: `--vary placement.io_ways=2,3,4,5,6`.",
+        ),
+        (["compare", "any.toml", "--vary", "run.seed=1..99"], "run.seed=1,2,3,4,5,6,7,8,...`."),
         (["reproduce", "nothing"], 'nic2core: there is no study "nothing"; there are sweeper, '),
         (["report", "nowhere"], "nowhere does not exist"),
     ],
