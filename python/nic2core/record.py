@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from nic2core import explain
 from nic2core._core import UserError, __version__
 from nic2core.capture import capture_digest, capture_file
-from nic2core.explain.help import Help, helps
+from nic2core.explain.help import Help, Helps, helps
 from nic2core.explain.model import SAME
 from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import work
@@ -105,7 +105,7 @@ class Record:
         return next(s for s in self.stages if s.stage == self.model.cause)
 
     @cached_property
-    def helps(self) -> list[Help]:
+    def helps(self) -> Helps:
         """By how much a change of each domain would help, by the model.
 
         A peak has no load that is offered: more would come if more were carried. What senders whose
@@ -113,7 +113,7 @@ class Record:
         """
         changes = explain.changes(self.data, self.scenario)
         if self.window_limited:
-            return [Help(change, nan) for change in changes]
+            return Helps(Help(change, nan) for change in changes)
         return helps(self.model if self.peak is None else replace(self.model, demand=inf), changes)
 
     @property
