@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nic2core import Result, palette, plots, rows, words
+from nic2core import Result, UserError, palette, plots, rows, words
 from nic2core.report.page import report_html
 from nic2core.results_model import Peak, Probe
 
@@ -108,6 +108,11 @@ def test_a_search_is_drawn_by_rate_with_what_holds_and_what_it_is_held_against(
     assert line.line.color == limit.line.color == palette.run(1)
     assert "Rates tried" in report_html([found])
     assert "Rates tried" not in report_html([calm])
+    assert len(found.plot_peak_search().data) == 2
+    with pytest.raises(
+        UserError, match=r"plot_peak_search: .* expected a result of nic2core\.find"
+    ):
+        calm.plot_peak_search()
 
 
 def test_a_run_without_packets_can_be_plotted(packetless: Result) -> None:
