@@ -48,6 +48,13 @@ def result(small: Scenario) -> Result:
     return nic2core.run(small)
 
 
+def test_only_what_is_public_is_listed() -> None:
+    assert dir(nic2core) == sorted(nic2core.__all__)
+    assert all(hasattr(nic2core, name) for name in nic2core.__all__)
+    # What is not listed can be imported all the same.
+    assert nic2core.api is api
+
+
 def test_a_file_and_its_loaded_scenario_run_the_same(result: Result) -> None:
     from_file = nic2core.run(DEMO, SMALL)
     assert from_file.data == result.data
