@@ -123,6 +123,22 @@ def test_the_first_panel_says_what_limits_and_what_helps(one: Opened, ddio: Resu
     expect(limits.locator("td").last).to_have_text(f"{100 * help_.predicted:+.0f} %")
 
 
+def test_where_nothing_limits_a_peak_is_to_be_searched(
+    browser: Browser, one: Opened, calm: Result, tmp_path: Path
+) -> None:
+    limited = one.page.locator("#limits")
+    expect(limited.locator("th", has_text="helps by")).to_have_count(1)
+    expect(limited.locator(".hint")).to_contain_text("nic2core explain DIR --check")
+    panel = Opened(browser, calm.report(tmp_path / "calm.html")).page.locator("#limits")
+    expect(panel.locator("tbody tr")).to_have_count(len(calm.model.used))
+    # No change helps, so none is listed with its 0 %.
+    expect(panel.locator("thead th").last).to_have_text("allows, M/s")
+    expect(panel).not_to_contain_text("8 channels")
+    expect(panel.locator(".hint code").first).to_have_text("nic2core peak SCENARIO --out DIR")
+    # A comparison has no room for what to do next with each of its runs.
+    assert 'class="note hint"' not in report_html([calm, calm])
+
+
 def test_arrows_to_memory_are_as_wide_as_the_traffic(two: Opened, ddio: Result) -> None:
     def width(run: int, kind: str) -> float:
         shaft = two.page.locator(".n2c-path").nth(run).locator(f".link.{kind} path")

@@ -15,6 +15,7 @@ from nic2core import palette, plots, rows, senders, words
 from nic2core._core import UserError
 from nic2core.differences import UNCHANGED, differences, summary
 from nic2core.doubts import doubts
+from nic2core.explain.hints import hints
 from nic2core.files import write_whole
 from nic2core.headline import headline, side_by_side
 from nic2core.report.limits import limits_of
@@ -89,6 +90,7 @@ def report_html(results: Sequence[Record]) -> str:
         verdict=verdict,
         palette=palette,
         limits=[limits_of(r) for r in results],
+        hints=list(hints(results[0], results[0].helps)) if len(results) == 1 else [],
         differences=[(b, r, differences(b, r)) for b, r in rows.pairs(results)],
         unchanged=UNCHANGED,
         headline=headline(results[0]),
