@@ -126,19 +126,43 @@ def test_a_run_without_packets_can_be_plotted(packetless: Result) -> None:
     assert len(packetless.plot_dram().data) == 2
 
 
-def test_without_packets_only_what_moves_has_a_panel(ddio: Result) -> None:
-    value = ddio.to_json()
-    for column in value["results"]["series"]["columns"]:
-        if not column["name"].startswith("memory"):
-            column["values"] = [0.0 for _ in column["values"]]
+def test_what_is_zero_in_all_runs_is_named_and_has_no_panel(
+    ddio: Result, sweeper: Result, closed_loop: Result
+) -> None:
+    def still(result: Result, moving: set[str]) -> Result:
+        columns = [
+            c if c.name in moving else c.model_copy(update={"values": [0.0 for _ in c.values]})
+            for c in result.data.series.columns
+        ]
+        series = result.data.series.model_copy(update={"columns": columns})
+        return replace(result, data=result.data.model_copy(update={"series": series}))
 
-    def titles() -> list[str]:
-        figure = plots.time_series([Result.from_json(value)])
-        return [a.text for a in figure.layout.annotations]
+    def shown(*results: Result) -> tuple[list[str], str]:
+        figure = plots.time_series(results)
+        titles = [a.text.partition(" (")[0] for a in figure.layout.annotations]
+        return titles, figure.layout.xaxis.title.text.replace("<br>", " ")
 
-    assert "dropped by the NIC, Mpps" in titles()
+    memory = {"memory-rd", "memory-wr"}
+    quiet = still(ddio, memory | {"completed"})
+    titles, below = shown(quiet)
+    assert titles == ["completed", "memory reads, GB/s", "memory writes, GB/s"]
+    assert below.startswith("simulated time, ms zero in every sample: dropped by the NIC, waiting")
+    # One run in which it is not is enough.
+    titles, below = shown(quiet, sweeper, ddio)
+    assert "dropped by the NIC, Mpps" in titles
+    assert "dropped" not in below
+    # What is offered is drawn where nothing completes, and the windows of single connections.
+    assert shown(still(ddio, {"offered"}))[0] == ["completed"]
+    assert shown(still(closed_loop, {"window-0"}))[0] == [
+        "congestion window, mean of all connections"
+    ]
+    # Without packets it is no wonder.
+    value = still(ddio, memory).to_json()
     value["results"]["packets"]["offered"] = 0
-    assert titles() == ["memory reads, GB/s", "memory writes, GB/s"]
+    assert shown(Result.from_json(value)) == (
+        ["memory reads, GB/s", "memory writes, GB/s"],
+        "simulated time, ms",
+    )
 
 
 def test_causes_of_one_colour_are_one_bar(ddio: Result) -> None:
