@@ -260,6 +260,9 @@ def test_a_comparison_shows_both_paths_and_names_the_differences(two: Opened) ->
         "Receive buffers evicted: 14.6 → 0.120 lines per request"
     )
     expect(two.page.locator(".path .verdict").nth(1)).to_contain_text("The cores limit this run")
+    # What the colours mean is said once for the tables and once for the paths.
+    expect(two.page.locator(".colour.low")).to_have_count(2)
+    expect(two.page.locator("#limits .bars")).to_be_visible()
     assert two.faults == []
 
 
