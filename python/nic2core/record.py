@@ -64,6 +64,8 @@ class Record:
     """The search that found this rate, if the run is the peak of one."""
     capture: str | None = None
     """SHA-256 of the capture that was replayed, if one was: the file may be another one later."""
+    scenario_name: str = ""
+    """That of the scenario's file, without its ending; a scenario in Python has none."""
 
     @cached_property
     def tables(self) -> Tables:
@@ -183,6 +185,7 @@ class Record:
             "nic2core": __version__,
             "label": self.label,
             "settings": self.settings,
+            "scenario_name": self.scenario_name,
             "scenario": self.scenario,
             "capture": self.capture,
             "results": self.data.model_dump(mode="json"),
@@ -214,6 +217,7 @@ class Record:
             settings=saved.settings,
             peak=saved.peak,
             capture=saved.capture,
+            scenario_name=saved.scenario_name,
         )
 
     def save(self, directory: str | Path) -> Path:

@@ -60,6 +60,9 @@ def test_a_file_and_its_loaded_scenario_run_the_same(result: Result) -> None:
     assert from_file.data == result.data
     assert from_file.scenario == result.scenario
     assert from_file.settings == SMALL
+    # What is changed in Python is no longer what the file says.
+    assert (from_file.scenario_name, result.scenario_name) == ("demo", "")
+    assert nic2core.Result.from_json(from_file.to_json()) == from_file
 
 
 def test_overrides_take_dots_or_underscores() -> None:

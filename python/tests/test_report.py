@@ -431,6 +431,21 @@ def test_runs_of_several_machines_are_not_headed_by_the_first(ddio: Result) -> N
         assert (machine["description"] in head) == headed
 
 
+def test_the_head_names_the_scenarios_that_came_from_files(ddio: Result) -> None:
+    def head(*names: str) -> str:
+        runs = [replace(ddio, label=f"run {n}", scenario_name=s) for n, s in enumerate(names)]
+        page = report_html(runs)
+        (found,) = re.findall("<h1>(.*)</h1>", page)
+        assert f"<title>{found} ·" in page
+        return str(found)
+
+    assert head("demo") == "demo: run 0"
+    assert head("") == "run 0"
+    assert head("demo", "demo") == "demo: run 0 against run 1"
+    assert head("demo", "", "mine") == "demo, mine: run 0 against run 1 against run 2"
+    assert head(*["demo"] * 4) == "demo: 4 runs compared"
+
+
 def test_labels_that_are_taken_are_not_given_again(ddio: Result) -> None:
     runs = [replace(ddio, label=label) for label in ("a", "a", "a (1)")]
     assert [r.label for r in _told_apart(runs)] == ["a (2)", "a (3)", "a (1)"]

@@ -76,7 +76,7 @@ def report_html(results: Sequence[Record]) -> str:
     return TEMPLATES.get_template(
         "report.html.j2"
     ).render(
-        title=_title(results),
+        head=_head(results),
         machine=_machine(results),
         results=list(results),
         pictures=[svg(r, f"path{n}") for n, r in enumerate(results)],
@@ -245,10 +245,12 @@ def _machine(results: Sequence[Record]) -> str:
     return all_of.pop() if len(all_of) == 1 else ""
 
 
-def _title(results: Sequence[Record]) -> str:
-    machine = _machine(results)
-    what = " against ".join(r.label for r in results) if len(results) < 4 else "comparison"
-    return f"{what} · {machine}" if machine else what
+def _head(results: Sequence[Record]) -> str:
+    """The scenarios and the runs."""
+    labels = [r.label for r in results]
+    runs = " against ".join(labels) if len(results) < 4 else f"{len(results)} runs compared"
+    names = ", ".join(dict.fromkeys(r.scenario_name for r in results if r.scenario_name))
+    return f"{names}: {runs}" if names else runs
 
 
 def _script_json(value: Any) -> Markup:
