@@ -124,6 +124,32 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str) -> go.Figure:
     return _style(figure, legend=bool(rest))
 
 
+def grid(table: pl.DataFrame, down: str, across: str, column: str) -> go.Figure:
+    """A column of a sweep over two keys: a cell for each run, a row for each value of the first."""
+    ys, xs = (list(dict.fromkeys(map(str, table[key]))) for key in (down, across))
+    runs = zip(table[down], table[across], table[column], strict=True)
+    found = {(str(y), str(x)): value for y, x, value in runs}
+    cells = [[found.get((y, x)) for x in xs] for y in ys]
+    figure = go.Figure()
+    figure.add_heatmap(
+        x=xs,
+        y=ys,
+        z=cells,
+        text=[["" if v is None else words.three(v) for v in row] for row in cells],
+        texttemplate="%{text}",
+        colorscale=[[0, "rgba(47, 116, 189, 0.06)"], [1, "rgba(47, 116, 189, 0.5)"]],
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        hovertemplate=f"{down} = %{{y}}, {across} = %{{x}}: <b>%{{text}}</b><extra></extra>",
+    )
+    figure = _style(figure, height=110 + 44 * len(ys), legend=False)
+    figure.update_xaxes(type="category", title_text=across, showgrid=False)
+    return figure.update_yaxes(
+        type="category", title_text=down, title_standoff=12, showgrid=False, autorange="reversed"
+    )
+
+
 def peak_search(results: Sequence[Record]) -> go.Figure:
     """The p99 at every rate that the searches of peaks tried, and what it is held against."""
     figure = go.Figure()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import polars as pl
 import pytest
 
 from nic2core import Result, UserError, palette, plots, rows, words
@@ -219,6 +220,15 @@ def test_a_line_goes_along_its_axis_whatever_the_order_of_the_runs(ddio: Result)
     assert [line.name for line in figure.data] == [
         f"placement.policy = {p}" for p in ("dma", "ddio")
     ]
+
+
+def test_a_grid_has_a_cell_for_each_run_and_none_for_one_that_is_missing(ddio: Result) -> None:
+    *runs, _missing = rates(ddio, ["40 Gbps", "5 Gbps"])
+    table = rows.table(runs).with_columns(rate_mps=pl.Series([4.0, 4.123, 0.5]))
+    (cells,) = plots.grid(table, "placement.policy", "traffic.rate", "rate_mps").data
+    assert (list(cells.y), list(cells.x)) == (["dma", "ddio"], ["40 Gbps", "5 Gbps"])
+    assert [list(row) for row in cells.text] == [["4.00", "0.500"], ["4.12", ""]]
+    assert [list(row) for row in cells.z] == [[4.0, 0.5], [4.123, None]]
 
 
 def test_no_read_of_the_memory_has_no_mean(ddio: Result) -> None:

@@ -386,6 +386,24 @@ def test_many_runs_begin_with_a_curve_and_are_folded(
     assert opened.faults == []
 
 
+def test_runs_over_two_keys_are_a_grid(browser: Browser, ddio: Result, tmp_path: Path) -> None:
+    runs = [
+        replace(ddio, label=f"{policy} {seed}", settings={"policy": policy, "seed": seed})
+        for policy in ("dma", "ddio")
+        for seed in (1, 2)
+    ]
+    opened = Opened(browser, write_report(runs, tmp_path / "grid.html"))
+    expect(opened.page.get_by_role("heading", name="policy by seed")).to_be_visible()
+    cells = opened.page.locator("#chart-grid .heatmap-label")
+    expect(cells).to_have_text(["20.9"] * 4)
+    opened.page.locator("#panel-grid button", has_text="share of packets dropped").click()
+    expect(cells).to_have_text(["0.139"] * 4)
+    assert opened.faults == []
+    # Of one key there are curves and tables, and a cell holds one run.
+    for others in (runs[:2], [*runs, runs[0]]):
+        assert 'id="panel-grid"' not in report_html(others)
+
+
 def test_runs_of_one_label_are_numbered(browser: Browser, ddio: Result, tmp_path: Path) -> None:
     opened = Opened(browser, write_report([ddio, ddio], tmp_path / "same.html"))
     assert f"{ddio.label} (1) against {ddio.label} (2)" in opened.page.title()
