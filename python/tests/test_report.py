@@ -123,6 +123,21 @@ def test_the_first_panel_says_what_limits_and_what_helps(one: Opened, ddio: Resu
     expect(limits.locator("td").last).to_have_text(f"{100 * help_.predicted:+.0f} %")
 
 
+def test_the_main_numbers_are_grouped_by_where_they_are_measured(
+    browser: Browser, one: Opened, closed_loop: Result, tmp_path: Path
+) -> None:
+    loop = Opened(browser, closed_loop.report(tmp_path / "loop.html"))
+    server, memory = "The server", "Caches and memory"
+    senders = "What closed-loop senders see"
+    for opened, parts in ((one, [server, memory]), (loop, [senders, server, memory])):
+        expect(opened.page.locator("h2.part")).to_have_text(parts)
+    for part, number in ((senders, "goodput"), (server, "completed"), (memory, "AMAT")):
+        group = loop.page.get_by_role("region", name=part)
+        expect(group.locator(".name", has_text=re.compile(f"^{number}$"))).to_have_count(1)
+    # What limits is said above, in a sentence.
+    expect(loop.page.locator(".tile .name", has_text="limited by")).to_have_count(0)
+
+
 def test_where_nothing_limits_a_peak_is_to_be_searched(
     browser: Browser, one: Opened, calm: Result, tmp_path: Path
 ) -> None:

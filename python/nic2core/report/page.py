@@ -17,7 +17,7 @@ from nic2core.differences import UNCHANGED, differences, summary
 from nic2core.doubts import doubts
 from nic2core.explain.hints import hints
 from nic2core.files import write_whole
-from nic2core.headline import headline, side_by_side
+from nic2core.headline import headline, parts, side_by_side
 from nic2core.report.limits import limits_of
 from nic2core.report.path import HEIGHT, WIDTH, picture
 from nic2core.scenario_keys import SHOWN, differing
@@ -93,7 +93,7 @@ def report_html(results: Sequence[Record]) -> str:
         hints=list(hints(results[0], results[0].helps)) if len(results) == 1 else [],
         differences=[(b, r, differences(b, r)) for b, r in rows.pairs(results)],
         unchanged=UNCHANGED,
-        headline=headline(results[0]),
+        parts=parts(results[0]),
         side_by_side=side_by_side(results),
         summary=summary(*results) if len(results) == 2 else "",
         warnings=[(r, warning) for r in results for warning in doubts(r)],
