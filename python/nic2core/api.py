@@ -47,6 +47,8 @@ class Prepared:
     """The keys that were changed for this run, with their values."""
     without_effect: dict[str, str] = field(default_factory=dict)
     """Those of them that decide nothing in it, and why."""
+    name: str = ""
+    """That of the scenario's file, without its ending, if it came from one."""
 
     @property
     def scenario(self) -> dict[str, Any]:
@@ -112,7 +114,8 @@ def _prepare(source: Source, overrides: dict[str, Any]) -> Prepared:
         # Beside the folder of the scenario, which a bare name does not name.
         beside_folder = normpath(path.parent / ".." / "machines")
         folders = [beside_folder, "machines", SHIPPED / "machines"]
-        return _prepared(*_core.load_scenario(path, sets, folders), overrides)
+        read = _prepared(*_core.load_scenario(path, sets, folders), overrides)
+        return replace(read, name=path.stem)
     if not isinstance(source, Scenario):
         raise UserError(
             f"{type(source).__name__} is nothing that can run; expected the path of a scenario "
@@ -320,4 +323,6 @@ def _result(prepared: Prepared, data: Results, label: str | None) -> Result:
     scenario = prepared.scenario
     replayed = capture_digest(scenario)
     name = label or describe(scenario)
-    return Result(scenario, data, name, prepared.settings, capture=replayed)
+    return Result(
+        scenario, data, name, prepared.settings, capture=replayed, scenario_name=prepared.name
+    )
