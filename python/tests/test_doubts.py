@@ -95,7 +95,8 @@ def test_caches_that_still_fill_with_dirty_lines_are_told() -> None:
     short = api.run("explain-memory", {"run.warmup": "6 ms"})
     (told,) = (doubt for doubt in doubts(short) if "warm-up" in doubt)
     memory = short.data.memory
-    assert memory.dirty_begin is not None and memory.dirty_end is not None
+    assert memory.dirty_begin is not None
+    assert memory.dirty_end is not None
     more = memory.dirty_end - memory.dirty_begin
     assert f"{more:,} did not leave them" in told
     assert told.endswith("Set run.warmup to 14 ms or more.")
