@@ -20,13 +20,13 @@ help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) \
 	  | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
+# A stamp has the time at which its step began: what changes meanwhile is built the next time. The lock
+# keeps a second make out of the same .venv.
 $(STAMPS)/deps: requirements-dev.txt scripts/setup-python.sh
-	@scripts/setup-python.sh
-	@touch $@
+	@begun=$$(date +%s.%N); flock Makefile scripts/setup-python.sh; touch -d @$$begun $@
 
 $(STAMPS)/build: $(STAMPS)/deps $(RUST_SOURCES)
-	@scripts/build.sh
-	@touch $@
+	@begun=$$(date +%s.%N); flock Makefile scripts/build.sh; touch -d @$$begun $@
 
 .PHONY: build
 build: $(STAMPS)/build  ## Create .venv and build the engine into it; afterwards .venv/bin/nic2core works

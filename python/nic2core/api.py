@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from os.path import normpath
@@ -16,6 +18,7 @@ from nic2core.capture import capture_digest, is_capture
 from nic2core.doubts import doubts
 from nic2core.labels import describe
 from nic2core.models import Scenario
+from nic2core.other_memory import STANDARD, dropped, without_timings
 from nic2core.progress import of_run
 from nic2core.results import Result
 from nic2core.timeline import Recording, Timeline
@@ -49,6 +52,8 @@ class Prepared:
     """Those of them that decide nothing in it, and why."""
     name: str = ""
     """That of the scenario's file, without its ending, if it came from one."""
+    dropped: str = ""
+    """Timings that were given for another memory, in a sentence."""
 
     @property
     def scenario(self) -> dict[str, Any]:
@@ -114,8 +119,17 @@ def _prepare(source: Source, overrides: dict[str, Any]) -> Prepared:
         # Beside the folder of the scenario, which a bare name does not name.
         beside_folder = normpath(path.parent / ".." / "machines")
         folders = [beside_folder, "machines", SHIPPED / "machines"]
-        read = _prepared(*_core.load_scenario(path, sets, folders), overrides)
-        return replace(read, name=path.stem)
+        read = replace(
+            _prepared(*_core.load_scenario(path, sets, folders), overrides), name=path.stem
+        )
+        if STANDARD not in overrides:
+            return read
+        machine = [text for text in sets if text.startswith(("machine=", "machine.base="))]
+        # A file that is no scenario without what is set has nothing to tell.
+        with suppress(UserError):
+            before, _ = _core.load_scenario(path, machine, folders)
+            return replace(read, dropped=dropped(json.loads(before), read.scenario))
+        return read
     if not isinstance(source, Scenario):
         raise UserError(
             f"{type(source).__name__} is nothing that can run; expected the path of a scenario "
@@ -123,9 +137,19 @@ def _prepare(source: Source, overrides: dict[str, Any]) -> Prepared:
         )
     # What has the wrong type is refused below, in the words that a file gets.
     value = _as_json(source.model_dump(exclude_none=True, warnings=False))
+    if STANDARD not in overrides:
+        return _prepared(_set_all(value, overrides), None, overrides)
+    rest = without_timings(value, overrides[STANDARD])
+    prepared = _prepared(_set_all(rest, overrides), None, overrides)
+    return replace(prepared, dropped=dropped(value, prepared.scenario))
+
+
+def _set_all(value: dict[str, Any], overrides: dict[str, Any]) -> str:
+    """The checked text of a scenario with these keys changed."""
+    value = copy.deepcopy(value)
     for key, new in overrides.items():
         _set(value, key, new)
-    return _prepared(_core.check_scenario(json.dumps(value)), None, overrides)
+    return _core.check_scenario(json.dumps(value))
 
 
 def _prepared(text: str, origins: dict[str, str] | None, overrides: dict[str, Any]) -> Prepared:
@@ -154,11 +178,16 @@ def _as_it_is(scenario: dict[str, Any], key: str, given: Any) -> Any:
 
 
 class WithoutEffect(UserWarning):
-    """A key was set that decides nothing, because of what another key says."""
+    """A key is given that decides nothing, because of what another key says."""
 
 
 def warn_of_keys_without_effect(runs: Sequence[Prepared], *, peak: bool = False) -> None:
-    """Tell the user of keys that were changed and decide nothing in any of these runs."""
+    """Tell the user of keys that were changed and decide nothing in any of these runs.
+
+    And of timings that another standard of the memory drops.
+    """
+    for text in dict.fromkeys(run.dropped for run in runs if run.dropped):
+        warnings.warn(text, WithoutEffect, stacklevel=3)
     for key in runs[0].settings if runs else ():
         because = [run.without_effect.get(key) for run in runs]
         if not peak and key.partition(".")[0] == "slo":
@@ -202,8 +231,7 @@ def _set(value: Any, key: str, new: Any) -> None:
         value = value[at] if isinstance(value, list) else value.setdefault(at, {})
         walked.append(part)
     at = _place(value, last, walked, key)
-    old = value[at] if isinstance(value, list) else value.get(at)
-    value[at] = laid_over(old, new)
+    value[at] = new
 
 
 def _place(value: Any, part: str, walked: list[str], key: str) -> Any:
@@ -227,15 +255,6 @@ def _place(value: Any, part: str, walked: list[str], key: str) -> Any:
             f"{meant}"
         )
     return int(part)
-
-
-def laid_over(old: Any, new: Any) -> Any:
-    """A table keeps what the new one does not name; one of another `kind` replaces it."""
-    if not (isinstance(old, dict) and isinstance(new, dict)):
-        return new
-    if "kind" in old and new.get("kind", old["kind"]) != old["kind"]:
-        return new
-    return old | {key: laid_over(old.get(key), value) for key, value in new.items()}
 
 
 def run(

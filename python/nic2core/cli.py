@@ -47,7 +47,10 @@ ScenarioFile = Annotated[
 Set = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a key of the scenario, e.g. placement.io_ways=4."
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a key of the scenario, e.g. placement.io_ways=4. A table, e.g. "
+        "traffic={kind='replay',file='my.pcap'}, replaces the whole table.",
     ),
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed of the run's random numbers.", min=0)]
@@ -131,7 +134,7 @@ def compare(
     if out is not None:
         places.writable_dir(out)
     varied = options.pairs(vary, "--vary", "placement.io_ways=2,4,6")
-    values = {key: options.split_values(text) for key, text in varied.items()}
+    values = options.values(varied)
     try:
         done = sweep(
             scenario,
@@ -221,7 +224,7 @@ def report(
     from nic2core.report import write_report
 
     out = out or places.report_of(results)
-    places.writable_file(out)
+    places.writable_report(out)
     if len(results) > 1 and out.exists():
         terminal.note(f"{out} is there already: it will be replaced.")
     found = [(path, r) for path in results for r in places.load_results(path)]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from nic2core._core import UserError
+
+LISTED = 8
+"""Values that are written out for one who gave a range."""
 
 
 def overrides(sets: list[str] | None, seed: int | None) -> dict[str, Any]:
@@ -33,6 +37,21 @@ def pairs(texts: list[str], option: str, example: str) -> dict[str, str]:
             )
         found[key] = value
     return found
+
+
+def values(varied: dict[str, str]) -> dict[str, list[str]]:
+    """The values of every key that `--vary` names."""
+    for key, text in varied.items():
+        span = re.fullmatch(r"(\d+)\.\.\.?(\d+)", text)
+        first, last = map(int, span.groups()) if span else (1, 0)
+        if first <= last:
+            some = [str(n) for n in range(first, last + 1)[:LISTED]]
+            more = ["..."] if last - first >= LISTED else []
+            raise UserError(
+                f"`--vary {key}={text}` is a range; write its values one by one: `--vary "
+                f"{key}={','.join(some + more)}`."
+            )
+    return {key: split_values(text) for key, text in varied.items()}
 
 
 def split_values(text: str) -> list[str]:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nic2core import terminal
 from nic2core._core import UserError
-from nic2core.record import RESULT_FILE, comparison
+from nic2core.record import COMPARISON_FILE, RESULT_FILE, comparison
 from nic2core.results import Result
+from nic2core.tables import Tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REPORT_FILE = "report.html"
+HEAD = 1 << 16
+"""Bytes of a report that hold its title, which names every run that it shows."""
 
 
 def load_results(path: Path) -> list[Result]:
@@ -21,21 +31,61 @@ def report_of(results: list[Path]) -> Path:
     """Where the report of these results is written: several have no directory in common."""
     first, *others = results
     if others:
-        return Path("report.html")
-    return (first if first.is_dir() else first.parent) / "report.html"
+        return Path(REPORT_FILE)
+    return (first if first.is_dir() else first.parent) / REPORT_FILE
 
 
 def note_files(out: Path) -> None:
     """Say where the results of a command are."""
     terminal.note(f"Results: {out}")
-    terminal.note(f"Report: {(out / 'report.html').resolve()}")
+    terminal.note(f"Report: {(out / REPORT_FILE).resolve()}")
 
 
 def writable_dir(path: Path) -> None:
-    """Refuse a directory for results before a run that would be lost; tell of others there."""
+    """Refuse a directory for results before a run that would be lost; tell of what is there."""
     check_dir(path, "--out")
-    if (path / RESULT_FILE).exists() or (path.is_dir() and comparison(path)):
+    if not path.is_dir():
+        return
+    listed = comparison(path)
+    foreign = [str(file.relative_to(path)) for file in _in_the_way(path) if not _is_ours(file)]
+    if foreign:
+        raise UserError(
+            f"{path} holds files that nic2core did not write and would replace: "
+            f"{', '.join(foreign)}; --out wants another directory."
+        )
+    if (path / RESULT_FILE).exists() or listed:
         terminal.note(f"{path} holds results already: those of the same name will be replaced.")
+    elif any(path.iterdir()):
+        terminal.note(f"{path} is not empty: what is there stays.")
+
+
+def writable_report(path: Path) -> None:
+    """Refuse a file for a report that cannot be written, or that is there and is no report."""
+    writable_file(path)
+    if path.is_file() and not _is_ours(path):
+        raise UserError(f"{path} is there and is no report of nic2core; name another file.")
+
+
+def _in_the_way(out: Path) -> Iterator[Path]:
+    """The files of a directory that have the names of what a command writes into it."""
+    tables = [f"{name}.parquet" for name, of in vars(Tables).items() if isinstance(of, property)]
+    names = [RESULT_FILE, COMPARISON_FILE, REPORT_FILE, *tables]
+    for folder in (out, *sorted(p for p in out.iterdir() if p.name.isdigit() and p.is_dir())):
+        yield from (folder / name for name in names if (folder / name).exists())
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether nic2core wrote a file: results name it, the tables lie beside them."""
+    if file.suffix == ".html":
+        with file.open("rb") as page:
+            return b"nic2core</title>" in page.read(HEAD)
+    if file.suffix == ".parquet":
+        file = file.with_name(RESULT_FILE)
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and "nic2core" in found
 
 
 def check_dir(path: Path, option: str) -> None:

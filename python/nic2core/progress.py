@@ -1,10 +1,12 @@
-"""How far a run or a sweep is: told to who asks for it, else bars on stderr, if a terminal."""
+"""How far a run or a sweep is: told to who asks for it, else on stderr, as bars or as lines."""
 
 from __future__ import annotations
 
+import sys
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Event
+from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -15,6 +17,10 @@ from nic2core.engine import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+
+LINE_S = 10.0
+"""Seconds between two lines of progress where there is no terminal: what is shorter tells none."""
 
 
 @dataclass
@@ -42,15 +48,40 @@ def _bars() -> Bars:
     )
 
 
+class _Lines:
+    """Progress where bars cannot be drawn: in a pipe, or in a log."""
+
+    def __init__(self) -> None:
+        self._due = time.monotonic() + LINE_S
+        # The points of a sweep tell from threads of their own.
+        self._lock = Lock()
+
+    def told(self, what: str, share: float) -> None:
+        """Tell the share of the whole that is done, if the last line was long ago."""
+        with self._lock:
+            if time.monotonic() < self._due:
+                return
+            self._due = time.monotonic() + LINE_S
+        sys.stderr.write(f"{what}: {100 * share:.0f} %\n")
+        sys.stderr.flush()
+
+
 @contextmanager
 def of_run(watch: Watch | None, what: str) -> Iterator[Watch]:
     """The `watch` of one run, or else a bar."""
     if watch is not None:
         yield watch
         return
+    lines = _Lines()
     with _bars() as bars:
         task = bars.add_task(what, total=1.0)
-        yield Watch(lambda share: bars.update(task, completed=share))
+
+        def told(share: float) -> None:
+            bars.update(task, completed=share)
+            if bars.disable:
+                lines.told(what, share)
+
+        yield Watch(told)
 
 
 @contextmanager
@@ -59,6 +90,7 @@ def of_sweep(progress: Progress | None) -> Iterator[Progress]:
     if progress is not None:
         yield progress
         return
+    lines = _Lines()
     with _bars() as bars:
         tasks: list[TaskID] = []
         shares: list[float] = []
@@ -73,6 +105,10 @@ def of_sweep(progress: Progress | None) -> Iterator[Progress]:
                 bars.start_task(tasks[point])
             shares[point] = share
             bars.update(tasks[point], completed=share)
-            bars.update(whole, completed=sum(shares) / len(shares))
+            mean = sum(shares) / len(shares)
+            bars.update(whole, completed=mean)
+            if bars.disable:
+                ended = sum(share >= 1.0 for share in shares)
+                lines.told(f"{ended} of {len(shares)} runs are finished", mean)
 
         yield Progress(planned, told)

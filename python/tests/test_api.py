@@ -73,14 +73,13 @@ def test_overrides_take_dots_or_underscores() -> None:
     assert a.run.duration == "1 ms"
 
 
-def test_a_table_keeps_what_is_not_named_whatever_the_scenario_came_from() -> None:
-    sets = {"traffic.control": {"kind": "swift"}, "run": {"seed": 2}}
-    of_file = prepare("host-congestion", sets).scenario
-    assert prepare(nic2core.load("host-congestion"), sets).scenario == of_file
-    assert of_file["traffic"]["control"]["max_cwnd"] == 4
-    other = {"traffic.control": {"kind": "dctcp"}}
-    of_file = prepare("host-congestion", other).scenario
-    assert prepare(nic2core.load("host-congestion"), other).scenario == of_file
+def test_a_table_replaces_the_whole_table_whatever_the_scenario_came_from() -> None:
+    for sets in ({"traffic.control": {"kind": "swift"}}, {"traffic.control": {"kind": "dctcp"}}):
+        of_file = prepare("host-congestion", sets).scenario
+        assert prepare(nic2core.load("host-congestion"), sets).scenario == of_file
+        assert of_file["traffic"]["control"]["max_cwnd"] != 4, "the file's"
+    with pytest.raises(UserError, match=r"run\.duration = nothing is given"):
+        prepare("host-congestion", {"run": {"seed": 2}})
 
 
 def test_a_table_that_is_assigned_has_keys_to_set() -> None:

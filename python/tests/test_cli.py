@@ -104,6 +104,54 @@ def test_a_directory_shows_what_the_last_command_wrote_and_keeps_the_rest(
 
 
 @pytest.mark.usefixtures("fake_engine")
+@pytest.mark.parametrize(
+    "name", ["result.json", "comparison.json", "report.html", "io.parquet", "00/result.json"]
+)
+def test_a_file_that_another_program_wrote_is_not_replaced(
+    command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('{"runs": []}')
+    compare = ("compare", "any.toml", "--vary", "run.seed=1,2")
+    for arguments in (("run", "any.toml"), compare):
+        assert command(*arguments, "--out", tmp_path) == cli.EXIT_USER
+        assert f"did not write and would replace: {name}; --out" in capsys.readouterr().err
+    assert file.read_text() == '{"runs": []}'
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_what_else_lies_in_a_directory_stays(
+    command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "01").mkdir()
+    others = [tmp_path / name for name in ("notes.txt", "trades.parquet", "01/notes.txt")]
+    for file in others:
+        file.write_text("mine")
+    compare = ("compare", "any.toml", "--vary", "run.seed=1,2")
+    for arguments, said in ((("run", "any.toml"), "what is there stays"), (compare, "replaced")):
+        assert command(*arguments, "--out", tmp_path) == 0
+        assert said in capsys.readouterr().err
+    assert [file.read_text() for file in others] == ["mine"] * 3
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_report_replaces_reports_alone(
+    command: Callable[..., int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command("run", "any.toml", "--out", "a") == command("run", "any.toml", "--out", "b") == 0
+    assert command("report", "a", "b") == command("report", "a", "b") == 0
+    Path("report.html").write_text("mine")
+    assert command("report", "a", "b") == cli.EXIT_USER
+    assert "report.html is there and is no report" in capsys.readouterr().err
+    assert Path("report.html").read_text() == "mine"
+
+
+@pytest.mark.usefixtures("fake_engine")
 def test_a_list_of_runs_that_is_none_is_told_before_a_run(
     command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -165,6 +213,11 @@ def test_a_report_tells_runs_of_one_label_apart(
             ["compare", "any.toml", "--vary", "run.seed=2,4", "--set", "run.seed=6"],
             "run.seed: a key cannot be varied and be set for all runs",
         ),
+        (
+            ["compare", "any.toml", "--vary", "placement.io_ways=2..6"],
+            "is a range; write its values one by one: `--vary placement.io_ways=2,3,4,5,6`.",
+        ),
+        (["compare", "any.toml", "--vary", "run.seed=1..99"], "run.seed=1,2,3,4,5,6,7,8,...`."),
         (["reproduce", "nothing"], 'nic2core: there is no study "nothing"; there are sweeper, '),
         (["report", "nowhere"], "nowhere does not exist"),
     ],

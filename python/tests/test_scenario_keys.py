@@ -83,10 +83,8 @@ def test_a_table_of_another_kind_is_told_by_its_kind(keys: Keys) -> None:
 
 def test_of_another_kind_what_its_kind_does_not_say_is_told(ddio: Result) -> None:
     runs = [
-        replace(
-            ddio, scenario=api.prepare("host-congestion", {"traffic.control": control}).scenario
-        )
-        for control in ({"kind": "swift"}, {"kind": "dctcp", "gain": 0.5})
+        replace(ddio, scenario=api.prepare("host-congestion", sets).scenario)
+        for sets in ({}, {"traffic.control": {"kind": "dctcp", "gain": 0.5}})
     ]
     told = {d.key.removeprefix("traffic.control."): d.values for d in differing(runs)}
     # Of the scenario file, and of what was set; the target of 100 us is Swift's own.

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from nic2core import UserError, engine, rows, sweep
-from nic2core.progress import Progress
+from nic2core.progress import Progress, of_run, of_sweep
 from nic2core.sweep import cases
 
 if TYPE_CHECKING:
@@ -74,6 +74,26 @@ def test_a_terminal_shows_bars_unless_progress_is_followed_otherwise(
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     sweep("any.toml", {"run.seed": [1, 2]}, progress=progress)
     assert ("all runs" in capsys.readouterr().err) == (progress is None)
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_lines_tell_progress_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sweep("any.toml", {"run.seed": [1, 2]})
+    assert capsys.readouterr().err == "", "it is over before a line is due"
+    monkeypatch.setattr("nic2core.progress.LINE_S", 0.0)
+    with of_sweep(None) as follow:
+        follow.planned(["a", "b"])
+        follow.told(0, 1.0)
+        follow.told(1, 0.5)
+    with of_run(None, "simulating") as watch:
+        watch.tell(0.25)
+    assert capsys.readouterr().err.splitlines() == [
+        "1 of 2 runs are finished: 50 %",
+        "1 of 2 runs are finished: 75 %",
+        "simulating: 25 %",
+    ]
 
 
 def test_a_mistake_in_the_last_point_is_told_before_the_first_runs(fake_engine: list[int]) -> None:

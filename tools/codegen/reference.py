@@ -20,12 +20,12 @@ measured. This page lists every key. `nic2core schema` prints the same as JSON S
 **The machine** is usually a file of its own. `[machine] base = "name"` takes `name.toml` or
 `machines/name.toml` beside the scenario, or `../machines/name.toml` from there, or
 `machines/name.toml` in the working directory, or else a machine that comes with nic2core; every
-other key under `[machine]` overrides that file. Tables are merged key by key, everything else is
-replaced as a whole, and a table of another `kind` replaces the one below.
+other key under `[machine]` overrides that file: its tables key by key, everything else as a whole.
 
 **One run** is changed with `--set key=value`, as often as needed: `--set placement.io_ways=4`,
 `--set tenants.0.cores.count=12` (elements of arrays count from 0), `--set "traffic.rate=30 Mpps"`.
-A value is TOML, or else text without quotes.
+A value is TOML, or else text without quotes. A table replaces the whole table of the file: with
+`--set 'traffic={ kind = "replay", file = "my.pcap" }'` there is no `rate`, whatever the file has.
 
 **A quantity** is text with a number and a unit, such as `"36 MiB"`; the number may have a decimal
 fraction. Sizes count in powers of two, rates in powers of ten. `µs` is read as `us`, and `Gbit/s`,

@@ -7,6 +7,7 @@
 
 mod capture;
 mod check;
+mod devices;
 mod error;
 mod files;
 mod load;

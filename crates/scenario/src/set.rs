@@ -73,7 +73,8 @@ impl Set {
         Ok(Set { key: key.join("."), value: node })
     }
 
-    /// Puts the value into the tree, making the tables on the way to it.
+    /// Puts the value in the place of the one in the tree, making the tables on the way to it. A table is
+    /// replaced as well: so a key of it can be left out.
     pub(crate) fn apply(self, root: &mut Node) -> Result<(), UserErrors> {
         let Set { key, value } = self;
         let mut node = root;
@@ -122,7 +123,7 @@ impl Set {
             };
             walked = join(&walked, segment);
         }
-        node.merge(value);
+        *node = value;
         Ok(())
     }
 }
@@ -196,13 +197,10 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_another_kind_replaces_the_one_below() {
+    fn a_table_replaces_the_one_below() {
         let file = "t = { kind = 'a', x = 1 }";
-        assert_eq!(
-            apply(file, &["t={kind='a', y=2}"]).unwrap(),
-            r#"{"t":{"kind":"a","x":1,"y":2}}"#
-        );
-        assert_eq!(apply(file, &["t={kind='b', y=2}"]).unwrap(), r#"{"t":{"kind":"b","y":2}}"#);
+        assert_eq!(apply(file, &["t={kind='a', y=2}"]).unwrap(), r#"{"t":{"kind":"a","y":2}}"#);
+        assert_eq!(apply(file, &["t={}"]).unwrap(), r#"{"t":{}}"#);
         assert_eq!(apply(file, &["t.kind=b"]).unwrap(), r#"{"t":{"kind":"b","x":1}}"#);
     }
 

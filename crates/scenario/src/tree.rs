@@ -123,12 +123,11 @@ impl Node {
     }
 
     /// Lays `over` on top: tables key by key, everything else as a whole. A table stays where it
-    /// was first given. A table of another `kind` has other keys: it replaces the one below. A memory
-    /// of another `standard` has other `timings`: those below are in clocks of theirs.
+    /// was first given. A memory of another `standard` has other `timings`: those below are in clocks of
+    /// theirs.
     pub(crate) fn merge(&mut self, over: Node) {
-        let kind_changes = self.of("kind").zip(over.of("kind")).is_some_and(|(a, b)| a != b);
         match (&mut self.value, over.value) {
-            (Value::Table(table), Value::Table(over)) if !kind_changes => {
+            (Value::Table(table), Value::Table(over)) => {
                 if let Some(standard) = over.get("standard") {
                     forget_timings(table, &standard.value);
                 }
@@ -146,11 +145,6 @@ impl Node {
                 self.place = over.place;
             }
         }
-    }
-
-    fn of(&self, key: &str) -> Option<&Value> {
-        let Value::Table(table) = &self.value else { return None };
-        table.get(key).map(|node| &node.value)
     }
 
     /// The value of a key as it was written; nothing for a table, an array or a default.

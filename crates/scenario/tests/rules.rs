@@ -19,6 +19,8 @@ macro_rules! closed_loop {
 }
 const CLOSED_LOOP: &str = closed_loop!("4 KiB", "64 B");
 
+const DDR5: &str = "machine.dram.standard=DDR5-4800";
+
 /// The overrides, the key that is blamed, and what the user is told is allowed.
 const RULES: &[(&[&str], &str, &str)] = &[
     (&["machine.core.count=0"], "machine.core.count", "1 to 32"),
@@ -74,26 +76,48 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["machine.dram.channels=0"], "machine.dram.channels", "1 to 64"),
     (&["machine.dram.ranks=16", "machine.dram.banks_per_group=16"], "machine.dram.ranks", "banks"),
     (
-        &["machine.dram.standard=DDR5-4800"],
+        &[DDR5],
         "machine.dram.bank_groups",
         "8, which x4 and x8 devices of the standard have (machine.dram.standard, device_width)",
     ),
     (
-        &[
-            "machine.dram.standard=DDR5-4800",
-            "machine.dram.device_width=x16",
-            "machine.dram.bank_groups=8",
-        ],
+        &[DDR5, "machine.dram.device_width=x16", "machine.dram.bank_groups=8"],
         "machine.dram.bank_groups",
         "4, which x16",
     ),
     (&["machine.dram.device_width=x16"], "machine.dram.bank_groups", "2, which x16"),
     (&["machine.dram.density=24Gb"], "machine.dram.density", "4Gb, 8Gb, 16Gb, which DDR4"),
     (
-        &["machine.dram.standard=DDR5-4800", "machine.dram.density=4Gb"],
+        &[DDR5, "machine.dram.density=4Gb"],
         "machine.dram.density",
         "8Gb, 16Gb, 24Gb, 32Gb, which DDR5",
     ),
+    (
+        &[DDR5, "machine.dram.bank_groups=8"],
+        "machine.dram.density",
+        "16Gb, 24Gb, 32Gb, which DDR5 devices with 4 banks a group have",
+    ),
+    (
+        &[
+            DDR5,
+            "machine.dram.bank_groups=8",
+            "machine.dram.density=8Gb",
+            "machine.dram.banks_per_group=3",
+        ],
+        "machine.dram.banks_per_group",
+        "2, which DDR5 devices of 8Gb have",
+    ),
+    (
+        &[
+            DDR5,
+            "machine.dram.bank_groups=8",
+            "machine.dram.density=16Gb",
+            "machine.dram.banks_per_group=2",
+        ],
+        "machine.dram.banks_per_group",
+        "4, which devices of the standard have",
+    ),
+    (&["machine.dram.banks_per_group=2"], "machine.dram.banks_per_group", "4, which devices"),
     (&["machine.dram.columns=1023"], "machine.dram.columns", "a multiple of 8"),
     (
         &["machine.dram.drain_low_percent=80"],
@@ -338,6 +362,24 @@ fn each_rule_blames_its_key_and_says_what_is_allowed() {
         let error = of_key.unwrap_or_else(|| panic!("{sets:?} blames {key}, not {errors}"));
         assert!(error.allowed.contains(allowed), "{sets:?}: {error}");
     }
+}
+
+#[test]
+fn banks_are_those_of_the_density_and_told_once() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kvs.toml");
+    let with = |density: &str, banks: u32| {
+        let sets = [
+            DDR5.to_owned(),
+            "machine.dram.bank_groups=8".into(),
+            format!("machine.dram.density={density}"),
+            format!("machine.dram.banks_per_group={banks}"),
+        ];
+        load(&Disk, &path, &sets, &[])
+    };
+    with("8Gb", 2).expect("JESD79-5");
+    with("16Gb", 4).expect("JESD79-5");
+    assert_eq!(with("4Gb", 4).expect_err("no DDR5").0.len(), 1);
+    assert_eq!(with("16Gb", 0).expect_err("no banks").0.len(), 1);
 }
 
 #[test]

@@ -17,13 +17,16 @@ from nic2core.studies.engine import NativeEngine
 from nic2core.studies.reproduce import Reproduction, prepare, reproduce, write
 from nic2core.studies.runner import Interrupted, WorkerLost
 from nic2core.studies.study import Selection
-from nic2core.studies.table import claims_table, score
+from nic2core.studies.table import claims_table, score, verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from nic2core.studies.engine import Engine
     from nic2core.studies.point import Point
+
+SHOWN = 30
+"""Claims of which all are shown, as a figure has them; of a whole study only those that fail."""
 
 EXIT_OK, EXIT_FAILED, EXIT_STOPPED = 0, 1, 130
 """A claim that misses is a result, not a failure; a point that cannot be simulated is one."""
@@ -114,24 +117,43 @@ def run(
         fewer = ", with fewer --jobs" if jobs > 1 else ""
         console.print(f"{lost}; run the same command again{fewer}", soft_wrap=True)
         return EXIT_FAILED
-    # Said first: a drawing may fail.
     if as_json:
         json.dump([j.row() for j in done.judged], sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
-        _print(done)
+        _print_claims(done)
     for point, reason in done.outcome.failed.items():
         text = f"failed: {point.name}: {reason}"
         console.print(text, style="red", markup=False, soft_wrap=True)
-    for file in write(task, done, engine, jobs=jobs, out=out, docs=docs):
+    try:
+        for file in write(task, done, engine, jobs=jobs, out=out, docs=docs):
+            if not as_json:
+                Console(highlight=False).print(str(file), style="dim", markup=False)
+    finally:
+        # A drawing may fail.
         if not as_json:
-            Console(highlight=False).print(str(file), style="dim", markup=False)
+            _print_summary(done, paper)
     return EXIT_FAILED if done.outcome.failed else EXIT_OK
 
 
-def _print(done: Reproduction) -> None:
+def _print_claims(done: Reproduction) -> None:
+    """The claims, first those that fail."""
+    failing = [j for j in done.judged if verdict(j) in {"no", "absent"}]
+    others = [j for j in done.judged if j not in failing]
+    shown = [*failing, *others] if len(done.judged) <= SHOWN else failing
+    if shown:
+        Console().print(claims_table(shown, done.claim_file.tolerance))
+
+
+def _print_summary(done: Reproduction, paper: str) -> None:
     console = Console()
-    console.print(claims_table(done.judged, done.claim_file.tolerance))
+    if len(done.judged) > SHOWN:
+        console.print(
+            f"Of {len(done.judged)} claims only those that fail are listed; --json and "
+            f"docs/validation/{paper}.md have all.",
+            style="dim",
+            highlight=False,
+        )
     console.print(score(done.judged))
     if done.summary is not None:
         console.print(done.summary)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import nic2core
 from nic2core import _core
-from nic2core.api import laid_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -72,8 +71,14 @@ def point(
 
 
 def merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with the keys of `changes` replaced, tables key by key, as overrides are."""
-    merged: dict[str, Any] = laid_over(dict(base), dict(changes))
+    """`base` with the keys of `changes` replaced, tables key by key, but one of another `kind`."""
+    merged = dict(base)
+    for key, value in changes.items():
+        old = base.get(key)
+        merged[key] = value
+        if isinstance(old, dict) and isinstance(value, dict):
+            kind = old.get("kind")
+            merged[key] = merge(old, value) if value.get("kind", kind) == kind else value
     return merged
 
 

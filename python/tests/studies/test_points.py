@@ -95,6 +95,9 @@ def test_merge_goes_into_tables_and_leaves_the_base_alone() -> None:
     base = {"a": {"b": 1, "c": 2}, "d": [1]}
     assert merge(base, {"a": {"b": 3}, "d": [2]}) == {"a": {"b": 3, "c": 2}, "d": [2]}
     assert base == {"a": {"b": 1, "c": 2}, "d": [1]}
+    swift = {"control": {"kind": "swift", "beta": 1}}
+    assert merge(swift, {"control": {"kind": "swift", "x": 2}})["control"]["beta"] == 1
+    assert merge(swift, {"control": {"kind": "dctcp"}}) == {"control": {"kind": "dctcp"}}
 
 
 def test_xmem_and_ddio_have_disjoint_ways_that_fill_the_llc() -> None:
