@@ -22,3 +22,8 @@ __all__ = [
     "run",
     "sweep",
 ]
+
+
+def __dir__() -> list[str]:
+    """What is public: by itself Python adds every module that has been imported."""
+    return __all__

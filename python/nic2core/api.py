@@ -50,6 +50,8 @@ class Prepared:
     """The keys that were changed for this run, with their values."""
     without_effect: dict[str, str] = field(default_factory=dict)
     """Those of them that decide nothing in it, and why."""
+    name: str = ""
+    """That of the scenario's file, without its ending, if it came from one."""
     dropped: str = ""
     """Timings that were given for another memory, in a sentence."""
 
@@ -117,15 +119,17 @@ def _prepare(source: Source, overrides: dict[str, Any]) -> Prepared:
         # Beside the folder of the scenario, which a bare name does not name.
         beside_folder = normpath(path.parent / ".." / "machines")
         folders = [beside_folder, "machines", SHIPPED / "machines"]
-        prepared = _prepared(*_core.load_scenario(path, sets, folders), overrides)
+        read = replace(
+            _prepared(*_core.load_scenario(path, sets, folders), overrides), name=path.stem
+        )
         if STANDARD not in overrides:
-            return prepared
+            return read
         machine = [text for text in sets if text.startswith(("machine=", "machine.base="))]
         # A file that is no scenario without what is set has nothing to tell.
         with suppress(UserError):
             before, _ = _core.load_scenario(path, machine, folders)
-            return replace(prepared, dropped=dropped(json.loads(before), prepared.scenario))
-        return prepared
+            return replace(read, dropped=dropped(json.loads(before), read.scenario))
+        return read
     if not isinstance(source, Scenario):
         raise UserError(
             f"{type(source).__name__} is nothing that can run; expected the path of a scenario "
@@ -338,4 +342,6 @@ def _result(prepared: Prepared, data: Results, label: str | None) -> Result:
     scenario = prepared.scenario
     replayed = capture_digest(scenario)
     name = label or describe(scenario)
-    return Result(scenario, data, name, prepared.settings, capture=replayed)
+    return Result(
+        scenario, data, name, prepared.settings, capture=replayed, scenario_name=prepared.name
+    )

@@ -20,7 +20,9 @@ from nic2core.sweep import sweep
 from nic2core.timeline import VIEWER, Recording, Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+
+    from nic2core.explain.help import Help
 
     Simulate = Callable[..., Result]
 
@@ -190,7 +192,7 @@ def explain(
     from nic2core.explain.check import check as run_changes
 
     loaded = Result.load(result)
-    helps = loaded.helps
+    helps: Sequence[Help] = loaded.helps
     if check:
         helps = run_changes(loaded, jobs)
     if json_:

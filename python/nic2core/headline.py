@@ -30,16 +30,28 @@ class Number:
 
 def headline(result: Record) -> list[Number]:
     """The main numbers, in the order in which they are asked for."""
+    numbers = [n for part in parts(result).values() for n in part]
+    return [*numbers, Number("limited by", limit(result), "")]
+
+
+def parts(result: Record) -> dict[str, list[Number]]:
+    """What a run measures, by where: at its senders, in the server, in its caches and memory."""
+    _, what = work(result.data)
+    done = _packets(result) if what == "packets" else _dma(result)
+    found = {
+        senders.TITLE: [*_senders(result)] if what == "packets" else [],
+        "The server": [*done, *_benchmarks(result)],
+        "Caches and memory": [*_memory(result), *_dma_writes(result), *_amat(result)],
+    }
+    return {name: numbers for name, numbers in found.items() if numbers}
+
+
+def _memory(result: Record) -> Iterator[Number]:
     memory = result.data.memory
     per_request = [c.per_request for c in memory.causes if c.per_request is not None]
-    _, what = work(result.data)
-    numbers = [*(_packets(result) if what == "packets" else _dma(result)), *_benchmarks(result)]
-    numbers.append(_number("memory traffic", memory.bandwidth_gbytes_per_s, "GB/s"))
+    yield _number("memory traffic", memory.bandwidth_gbytes_per_s, "GB/s")
     if per_request:
-        numbers.append(Number("memory lines", three(sum(per_request)), "per request"))
-    numbers += _dma_writes(result)
-    numbers += _amat(result)
-    return [*numbers, Number("limited by", limit(result), "")]
+        yield Number("memory lines", three(sum(per_request)), "per request")
 
 
 def side_by_side(results: Sequence[Record]) -> list[tuple[Number, list[str]]]:
@@ -78,7 +90,6 @@ def _senders(result: Record) -> Iterator[Number]:
 
 def _packets(result: Record) -> Iterator[Number]:
     packets, transport = result.data.packets, result.data.transport
-    yield from _senders(result)
     yield _number("completed", packets.completed_mpps, "Mpps")
     yield Number("network", three(packets.completed_gbps), "Gbit/s")
     yield Number("offered", three(packets.offered_mpps), "Mpps")

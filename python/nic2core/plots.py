@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -68,6 +69,9 @@ CUT = 0.5
 LEGEND_ROW = 19
 """Pixels of a row of a legend."""
 
+PHONE = 44
+"""Letters of a line that a phone shows whole."""
+
 PANEL_HEIGHT, PANEL_GAP = 96, 38
 """Pixels of a panel of the time series, and of the gap above it, which holds its title."""
 
@@ -118,6 +122,32 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str) -> go.Figure:
     figure.update_xaxes(title=f"{first}, {unit}" if unit else first)
     figure.update_yaxes(title=COLUMNS.get(column, column), rangemode="tozero")
     return _style(figure, legend=bool(rest))
+
+
+def grid(table: pl.DataFrame, down: str, across: str, column: str) -> go.Figure:
+    """A column of a sweep over two keys: a cell for each run, a row for each value of the first."""
+    ys, xs = (list(dict.fromkeys(map(str, table[key]))) for key in (down, across))
+    runs = zip(table[down], table[across], table[column], strict=True)
+    found = {(str(y), str(x)): value for y, x, value in runs}
+    cells = [[found.get((y, x)) for x in xs] for y in ys]
+    figure = go.Figure()
+    figure.add_heatmap(
+        x=xs,
+        y=ys,
+        z=cells,
+        text=[["" if v is None else words.three(v) for v in row] for row in cells],
+        texttemplate="%{text}",
+        colorscale=[[0, "rgba(47, 116, 189, 0.06)"], [1, "rgba(47, 116, 189, 0.5)"]],
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        hovertemplate=f"{down} = %{{y}}, {across} = %{{x}}: <b>%{{text}}</b><extra></extra>",
+    )
+    figure = _style(figure, height=110 + 44 * len(ys), legend=False)
+    figure.update_xaxes(type="category", title_text=across, showgrid=False)
+    return figure.update_yaxes(
+        type="category", title_text=down, title_standoff=12, showgrid=False, autorange="reversed"
+    )
 
 
 def peak_search(results: Sequence[Record]) -> go.Figure:
@@ -251,13 +281,18 @@ def time_series(results: Sequence[Record]) -> go.Figure:
     As the axis is one, a zoom is of all panels, and hovering reads all of them at one time.
     """
     columns = [{c.name: c for c in r.data.series.columns} for r in results]
-    # Without packets only what moves is worth a panel; with them none dropped is worth knowing.
-    packets = any(r.data.packets.offered for r in results)
-    known = list(dict.fromkeys(n for c in columns for n in c if packets or any(c[n].values)))
+    known = list(dict.fromkeys(n for c in columns for n in c))
     watched = [n for n in known if n.startswith(ONE_WINDOW)]
     together = {"completed": ["offered"], "window": watched}
-    panels = [n for n in PANEL_TITLES if n in known]
-    panels += [n for n in known if n not in {*PANEL_TITLES, "offered", *watched}]
+    there = [n for n in PANEL_TITLES if n in known]
+    there += [n for n in known if n not in {*PANEL_TITLES, "offered", *watched}]
+    panels = [
+        panel
+        for panel in there
+        if any(
+            any(c[n].values) for c in columns for n in (*together.get(panel, []), panel) if n in c
+        )
+    ]
     figure = go.Figure()
     shown: set[str] = set()
     for row, panel in enumerate(panels, start=1):
@@ -288,8 +323,10 @@ def time_series(results: Sequence[Record]) -> go.Figure:
     rows = max(1, len(panels))
     height = rows * (PANEL_HEIGHT + PANEL_GAP) + 92
     figure = _style(figure, height=height, legend=len(results) > 1)
+    zero = [PANEL_TITLES.get(n, n).partition(" (")[0] for n in there if n not in panels]
     figure.update_xaxes(
-        title_text="simulated time, ms", anchor=f"y{rows}",
+        title_text=_of_time(zero if any(r.data.packets.offered for r in results) else []),
+        anchor=f"y{rows}",
         unifiedhovertitle={"text": "%{x:.3f} ms"},
         showspikes=True, spikemode="across", spikethickness=1, spikedash="solid",
     )  # fmt: skip
@@ -298,6 +335,12 @@ def time_series(results: Sequence[Record]) -> go.Figure:
         hoversubplots="axis",
         legend={"y": 1.0, "yref": "container", "yanchor": "top"},
     )
+
+
+def _of_time(zero: list[str]) -> str:
+    """The title of the time axis, and below it what has no panel: no drops are worth knowing."""
+    text = f"zero in every sample: {', '.join(zero)}" if zero else ""
+    return "<br>".join(["simulated time, ms", *textwrap.wrap(text, PHONE)])
 
 
 def _add_panel(

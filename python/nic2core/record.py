@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from nic2core import explain
 from nic2core._core import UserError, __version__
 from nic2core.capture import capture_digest, capture_file
-from nic2core.explain.help import Help, helps
+from nic2core.explain.help import Help, Helps, helps
 from nic2core.explain.model import SAME
 from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import work
@@ -64,6 +64,8 @@ class Record:
     """The search that found this rate, if the run is the peak of one."""
     capture: str | None = None
     """SHA-256 of the capture that was replayed, if one was: the file may be another one later."""
+    scenario_name: str = ""
+    """That of the scenario's file, without its ending; a scenario in Python has none."""
 
     @cached_property
     def tables(self) -> Tables:
@@ -105,7 +107,7 @@ class Record:
         return next(s for s in self.stages if s.stage == self.model.cause)
 
     @cached_property
-    def helps(self) -> list[Help]:
+    def helps(self) -> Helps:
         """By how much a change of each domain would help, by the model.
 
         A peak has no load that is offered: more would come if more were carried. What senders whose
@@ -113,7 +115,7 @@ class Record:
         """
         changes = explain.changes(self.data, self.scenario)
         if self.window_limited:
-            return [Help(change, nan) for change in changes]
+            return Helps(Help(change, nan) for change in changes)
         return helps(self.model if self.peak is None else replace(self.model, demand=inf), changes)
 
     @property
@@ -183,6 +185,7 @@ class Record:
             "nic2core": __version__,
             "label": self.label,
             "settings": self.settings,
+            "scenario_name": self.scenario_name,
             "scenario": self.scenario,
             "capture": self.capture,
             "results": self.data.model_dump(mode="json"),
@@ -214,6 +217,7 @@ class Record:
             settings=saved.settings,
             peak=saved.peak,
             capture=saved.capture,
+            scenario_name=saved.scenario_name,
         )
 
     def save(self, directory: str | Path) -> Path:

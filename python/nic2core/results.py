@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nic2core._core import UserError
 from nic2core.headline import headline
 from nic2core.record import Record
 from nic2core.timeline import Recording, Timeline
@@ -41,6 +42,12 @@ class Result(Record):
     def plot_peak_search(self) -> Figure:
         """The p99 over the rates that were tried, if this is the peak of a search."""
         from nic2core import plots
+
+        if self.peak is None:
+            raise UserError(
+                f"plot_peak_search: {self.label!r} is not the peak of a search, so no rates were "
+                "tried; expected a result of nic2core.find_peak or `nic2core peak`."
+            )
 
         return plots.peak_search([self])
 

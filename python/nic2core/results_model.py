@@ -217,6 +217,11 @@ class MemoryTraffic(Plain):
     """What the channels' data buses could carry, GB/s."""
     causes: list[CauseTraffic]
     """Every cause that occurred."""
+    dirty_begin: int | None = None
+    """Lines that the caches held dirty when the measured time began."""
+    dirty_end: int | None = None
+    """The same when it ended. What they have become more was written to the caches and not yet to
+    memory."""
     nodes: list[NodeTraffic] = []
     """The same for each node of memory; empty unless something lies on the remote one."""
     socket_link: SocketLinkResults | None = None
@@ -306,8 +311,14 @@ class IoResults(Plain):
     are those of received packets, completions of sent ones (which take no write credits) and a DMA
     benchmark. Absent, as are the misses, if none went to the LLC: with `dma`, for one.
     """
+    write_moves: int | None = None
+    """Those of the hits that only a core's cache held: the line moved to the I/O ways, from which
+    it may have driven another one, as a miss does."""
     write_misses: int | None = None
     """Writes to the LLC that found the line in no cache."""
+    write_bypasses: int | None = None
+    """Writes that went past the LLC to memory: with `dma` all, otherwise those to the remote node.
+    """
     read_hits: int
     """Reads served by a cache."""
     read_misses: int

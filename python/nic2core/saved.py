@@ -34,6 +34,7 @@ class Saved(Plain):
     nic2core: str
     label: str
     settings: dict[str, Any]
+    scenario_name: str = ""
     scenario: Annotated[dict[str, Any], AfterValidator(_checked)]
     capture: str | None = None
     results: Results

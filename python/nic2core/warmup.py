@@ -23,6 +23,12 @@ accesses, three to a line leave 5 % of the lines out. One that goes through its 
 a single turn. Of a forwarder's table, of which each packet draws a rule, likewise.
 """
 
+UNSETTLED = 0.02
+"""By how much of the lines that the memory carries the dirty lines in caches may grow meanwhile."""
+
+NOISE = 0.01
+"""The same of the lines of the LLC: packets that wait come and go."""
+
 SETTLE = 0.5
 """Share of the measured time for which a peak's probe settles at its own rate: `peak.rs`."""
 
@@ -32,9 +38,31 @@ WORD_BYTES = 8
 
 def short_warmup(result: Record) -> str:
     """A warning if the caches were still filling when the warm-up ended; else nothing."""
-    if result.data.packets.offered == 0:
-        return _of_benchmarks(result)
-    return _of_packets(result)
+    by_rule = _of_benchmarks if result.data.packets.offered == 0 else _of_packets
+    return by_rule(result) or _of_dirty_lines(result)
+
+
+def _of_dirty_lines(result: Record) -> str:
+    """A warning if lines became dirty in the caches that were not yet written to memory.
+
+    In a steady state as many leave as become dirty. No rule says how long that takes: cores that
+    seldom miss, or wait for a full memory, fill the caches slowly.
+    """
+    memory = result.data.memory
+    lines = sum(cause.lines for cause in memory.causes)
+    if memory.dirty_begin is None or memory.dirty_end is None:
+        return ""
+    more = memory.dirty_end - memory.dirty_begin
+    llc = size_bytes(result.scenario["machine"]["llc"]["size"]) / LINE_BYTES
+    if more <= max(UNSETTLED * lines, NOISE * llc):
+        return ""
+    warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
+    return _warning(
+        warmup_ns,
+        f"of the lines that became dirty in the caches while it was measured, {more:,} did not "
+        f"leave them, beside {lines:,} that the memory carried",
+        max(2 * warmup_ns, warmup_ns + 2 * result.data.measured_ns),
+    )
 
 
 def _of_packets(result: Record) -> str:

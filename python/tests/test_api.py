@@ -48,11 +48,21 @@ def result(small: Scenario) -> Result:
     return nic2core.run(small)
 
 
+def test_only_what_is_public_is_listed() -> None:
+    assert dir(nic2core) == sorted(nic2core.__all__)
+    assert all(hasattr(nic2core, name) for name in nic2core.__all__)
+    # What is not listed can be imported all the same.
+    assert nic2core.api is api
+
+
 def test_a_file_and_its_loaded_scenario_run_the_same(result: Result) -> None:
     from_file = nic2core.run(DEMO, SMALL)
     assert from_file.data == result.data
     assert from_file.scenario == result.scenario
     assert from_file.settings == SMALL
+    # What is changed in Python is no longer what the file says.
+    assert (from_file.scenario_name, result.scenario_name) == ("demo", "")
+    assert nic2core.Result.from_json(from_file.to_json()) == from_file
 
 
 def test_overrides_take_dots_or_underscores() -> None:

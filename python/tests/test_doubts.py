@@ -89,3 +89,26 @@ def test_a_backlog_that_the_descriptors_do_not_keep_is_told() -> None:
     for sets, told in (({}, False), ({"placement.policy": "ideal-ddio"}, False), (few, True)):
         run = api.run("sweeper-l3fwd", SHORT | {"traffic.depth": 64} | sets)
         assert any("the backlog is to be 1,536" in doubt for doubt in doubts(run)) == told, sets
+
+
+def test_caches_that_still_fill_with_dirty_lines_are_told() -> None:
+    short = api.run("explain-memory", {"run.warmup": "6 ms"})
+    (told,) = (doubt for doubt in doubts(short) if "warm-up" in doubt)
+    memory = short.data.memory
+    assert memory.dirty_begin is not None
+    assert memory.dirty_end is not None
+    more = memory.dirty_end - memory.dirty_begin
+    assert f"{more:,} did not leave them" in told
+    assert told.endswith("Set run.warmup to 14 ms or more.")
+    assert not any("warm-up" in doubt for doubt in doubts(api.run("explain-memory")))
+
+    def at(end: int) -> list[str]:
+        changed = memory.model_copy(update={"dirty_end": end})
+        data = short.data.model_copy(update={"memory": changed})
+        return [d for d in doubts(replace(short, data=data)) if "warm-up" in d]
+
+    # Of a steady state they come and go: up to 2 % of what the memory carries.
+    carried = sum(cause.lines for cause in memory.causes)
+    assert at(memory.dirty_begin + carried // 100) == []
+    assert len(at(memory.dirty_begin + carried // 40)) == 1
+    assert at(0) == [], "fewer are no cold caches"

@@ -132,7 +132,7 @@ def test_what_to_do_next_is_said_where_nothing_limits(
     assert "nic2core peak" in shown(calm, calm.helps)
     assert ddio.data.packets.drop_share > 0
     said = shown(ddio, ddio.helps)
-    assert "--check runs each" in said
+    assert "nic2core explain DIR --check` runs each, and" in said
     assert "nic2core peak" not in said
     run = [replace(h, measured=0.1, drop_share=0.25, p99_ns=12300.0) for h in ddio.helps]
     said = shown(ddio, run)

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import polars as pl
 import pytest
 
-from nic2core import Result, palette, plots, rows, words
+from nic2core import Result, UserError, palette, plots, rows, words
 from nic2core.report.page import report_html
 from nic2core.results_model import Peak, Probe
 
@@ -108,6 +109,11 @@ def test_a_search_is_drawn_by_rate_with_what_holds_and_what_it_is_held_against(
     assert line.line.color == limit.line.color == palette.run(1)
     assert "Rates tried" in report_html([found])
     assert "Rates tried" not in report_html([calm])
+    assert len(found.plot_peak_search().data) == 2
+    with pytest.raises(
+        UserError, match=r"plot_peak_search: .* expected a result of nic2core\.find"
+    ):
+        calm.plot_peak_search()
 
 
 def test_a_run_without_packets_can_be_plotted(packetless: Result) -> None:
@@ -121,19 +127,43 @@ def test_a_run_without_packets_can_be_plotted(packetless: Result) -> None:
     assert len(packetless.plot_dram().data) == 2
 
 
-def test_without_packets_only_what_moves_has_a_panel(ddio: Result) -> None:
-    value = ddio.to_json()
-    for column in value["results"]["series"]["columns"]:
-        if not column["name"].startswith("memory"):
-            column["values"] = [0.0 for _ in column["values"]]
+def test_what_is_zero_in_all_runs_is_named_and_has_no_panel(
+    ddio: Result, sweeper: Result, closed_loop: Result
+) -> None:
+    def still(result: Result, moving: set[str]) -> Result:
+        columns = [
+            c if c.name in moving else c.model_copy(update={"values": [0.0 for _ in c.values]})
+            for c in result.data.series.columns
+        ]
+        series = result.data.series.model_copy(update={"columns": columns})
+        return replace(result, data=result.data.model_copy(update={"series": series}))
 
-    def titles() -> list[str]:
-        figure = plots.time_series([Result.from_json(value)])
-        return [a.text for a in figure.layout.annotations]
+    def shown(*results: Result) -> tuple[list[str], str]:
+        figure = plots.time_series(results)
+        titles = [a.text.partition(" (")[0] for a in figure.layout.annotations]
+        return titles, figure.layout.xaxis.title.text.replace("<br>", " ")
 
-    assert "dropped by the NIC, Mpps" in titles()
+    memory = {"memory-rd", "memory-wr"}
+    quiet = still(ddio, memory | {"completed"})
+    titles, below = shown(quiet)
+    assert titles == ["completed", "memory reads, GB/s", "memory writes, GB/s"]
+    assert below.startswith("simulated time, ms zero in every sample: dropped by the NIC, waiting")
+    # One run in which it is not is enough.
+    titles, below = shown(quiet, sweeper, ddio)
+    assert "dropped by the NIC, Mpps" in titles
+    assert "dropped" not in below
+    # What is offered is drawn where nothing completes, and the windows of single connections.
+    assert shown(still(ddio, {"offered"}))[0] == ["completed"]
+    assert shown(still(closed_loop, {"window-0"}))[0] == [
+        "congestion window, mean of all connections"
+    ]
+    # Without packets it is no wonder.
+    value = still(ddio, memory).to_json()
     value["results"]["packets"]["offered"] = 0
-    assert titles() == ["memory reads, GB/s", "memory writes, GB/s"]
+    assert shown(Result.from_json(value)) == (
+        ["memory reads, GB/s", "memory writes, GB/s"],
+        "simulated time, ms",
+    )
 
 
 def test_causes_of_one_colour_are_one_bar(ddio: Result) -> None:
@@ -190,6 +220,15 @@ def test_a_line_goes_along_its_axis_whatever_the_order_of_the_runs(ddio: Result)
     assert [line.name for line in figure.data] == [
         f"placement.policy = {p}" for p in ("dma", "ddio")
     ]
+
+
+def test_a_grid_has_a_cell_for_each_run_and_none_for_one_that_is_missing(ddio: Result) -> None:
+    *runs, _missing = rates(ddio, ["40 Gbps", "5 Gbps"])
+    table = rows.table(runs).with_columns(rate_mps=pl.Series([4.0, 4.123, 0.5]))
+    (cells,) = plots.grid(table, "placement.policy", "traffic.rate", "rate_mps").data
+    assert (list(cells.y), list(cells.x)) == (["dma", "ddio"], ["40 Gbps", "5 Gbps"])
+    assert [list(row) for row in cells.text] == [["4.00", "0.500"], ["4.12", ""]]
+    assert [list(row) for row in cells.z] == [[4.0, 0.5], [4.123, None]]
 
 
 def test_no_read_of_the_memory_has_no_mean(ddio: Result) -> None:

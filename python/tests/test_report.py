@@ -123,6 +123,37 @@ def test_the_first_panel_says_what_limits_and_what_helps(one: Opened, ddio: Resu
     expect(limits.locator("td").last).to_have_text(f"{100 * help_.predicted:+.0f} %")
 
 
+def test_the_main_numbers_are_grouped_by_where_they_are_measured(
+    browser: Browser, one: Opened, closed_loop: Result, tmp_path: Path
+) -> None:
+    loop = Opened(browser, closed_loop.report(tmp_path / "loop.html"))
+    server, memory = "The server", "Caches and memory"
+    senders = "What closed-loop senders see"
+    for opened, parts in ((one, [server, memory]), (loop, [senders, server, memory])):
+        expect(opened.page.locator("h2.part")).to_have_text(parts)
+    for part, number in ((senders, "goodput"), (server, "completed"), (memory, "AMAT")):
+        group = loop.page.get_by_role("region", name=part)
+        expect(group.locator(".name", has_text=re.compile(f"^{number}$"))).to_have_count(1)
+    # What limits is said above, in a sentence.
+    expect(loop.page.locator(".tile .name", has_text="limited by")).to_have_count(0)
+
+
+def test_where_nothing_limits_a_peak_is_to_be_searched(
+    browser: Browser, one: Opened, calm: Result, tmp_path: Path
+) -> None:
+    limited = one.page.locator("#limits")
+    expect(limited.locator("th", has_text="helps by")).to_have_count(1)
+    expect(limited.locator(".hint")).to_contain_text("nic2core explain DIR --check")
+    panel = Opened(browser, calm.report(tmp_path / "calm.html")).page.locator("#limits")
+    expect(panel.locator("tbody tr")).to_have_count(len(calm.model.used))
+    # No change helps, so none is listed with its 0 %.
+    expect(panel.locator("thead th").last).to_have_text("allows, M/s")
+    expect(panel).not_to_contain_text("8 channels")
+    expect(panel.locator(".hint code").first).to_have_text("nic2core peak SCENARIO --out DIR")
+    # A comparison has no room for what to do next with each of its runs.
+    assert 'class="note hint"' not in report_html([calm, calm])
+
+
 def test_arrows_to_memory_are_as_wide_as_the_traffic(two: Opened, ddio: Result) -> None:
     def width(run: int, kind: str) -> float:
         shaft = two.page.locator(".n2c-path").nth(run).locator(f".link.{kind} path")
@@ -244,6 +275,9 @@ def test_a_comparison_shows_both_paths_and_names_the_differences(two: Opened) ->
         "Receive buffers evicted: 14.6 → 0.120 lines per request"
     )
     expect(two.page.locator(".path .verdict").nth(1)).to_contain_text("The cores limit this run")
+    # What the colours mean is said once for the tables and once for the paths.
+    expect(two.page.locator(".colour.low")).to_have_count(2)
+    expect(two.page.locator("#limits .bars")).to_be_visible()
     assert two.faults == []
 
 
@@ -367,6 +401,24 @@ def test_many_runs_begin_with_a_curve_and_are_folded(
     assert opened.faults == []
 
 
+def test_runs_over_two_keys_are_a_grid(browser: Browser, ddio: Result, tmp_path: Path) -> None:
+    runs = [
+        replace(ddio, label=f"{policy} {seed}", settings={"policy": policy, "seed": seed})
+        for policy in ("dma", "ddio")
+        for seed in (1, 2)
+    ]
+    opened = Opened(browser, write_report(runs, tmp_path / "grid.html"))
+    expect(opened.page.get_by_role("heading", name="policy by seed")).to_be_visible()
+    cells = opened.page.locator("#chart-grid .heatmap-label")
+    expect(cells).to_have_text(["20.9"] * 4)
+    opened.page.locator("#panel-grid button", has_text="share of packets dropped").click()
+    expect(cells).to_have_text(["0.139"] * 4)
+    assert opened.faults == []
+    # Of one key there are curves and tables, and a cell holds one run.
+    for others in (runs[:2], [*runs, runs[0]]):
+        assert 'id="panel-grid"' not in report_html(others)
+
+
 def test_runs_of_one_label_are_numbered(browser: Browser, ddio: Result, tmp_path: Path) -> None:
     opened = Opened(browser, write_report([ddio, ddio], tmp_path / "same.html"))
     assert f"{ddio.label} (1) against {ddio.label} (2)" in opened.page.title()
@@ -410,6 +462,21 @@ def test_runs_of_several_machines_are_not_headed_by_the_first(ddio: Result) -> N
     for scenario, headed in ((ddio.scenario, True), (other, False)):
         head = report_html([ddio, replace(ddio, scenario=scenario)]).split("<main>")[0]
         assert (machine["description"] in head) == headed
+
+
+def test_the_head_names_the_scenarios_that_came_from_files(ddio: Result) -> None:
+    def head(*names: str) -> str:
+        runs = [replace(ddio, label=f"run {n}", scenario_name=s) for n, s in enumerate(names)]
+        page = report_html(runs)
+        (found,) = re.findall("<h1>(.*)</h1>", page)
+        assert f"<title>{found} ·" in page
+        return str(found)
+
+    assert head("demo") == "demo: run 0"
+    assert head("") == "run 0"
+    assert head("demo", "demo") == "demo: run 0 against run 1"
+    assert head("demo", "", "mine") == "demo, mine: run 0 against run 1 against run 2"
+    assert head(*["demo"] * 4) == "demo: 4 runs compared"
 
 
 def test_labels_that_are_taken_are_not_given_again(ddio: Result) -> None:

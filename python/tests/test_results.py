@@ -3,12 +3,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 from nic2core import Result, UserError
+from nic2core.explain.help import Helps
 from nic2core.record import RESULT_FILE
 from nic2core.report.path import picture
 from nic2core.sweep import Sweep
@@ -136,9 +138,28 @@ def test_a_prompt_shows_how_much_there_is_not_all_of_it(ddio: Result) -> None:
     assert repr(ddio.tables).startswith("Tables: latency (6 x 8), memory (7 x 5), caches (")
     assert len(repr(ddio.tables)) < 200
     assert "senders" not in repr(ddio.tables)
-    assert "function" not in repr(ddio.helps)
+    assert "function" not in repr(ddio.helps[0])
     timeline = Timeline(packets=[], unfinished=0, drops=[], times_ps=[], counters=[])
     assert repr(timeline) == "Timeline of 0 packets and 0 drops"
+
+
+def test_what_helps_is_shown_as_a_table_of_all_changes(ddio: Result) -> None:
+    table = ddio.helps.table
+    assert table["domain"].to_list() == [h.change.domain for h in ddio.helps]
+    assert table["helps_by"].to_list() == [h.predicted for h in ddio.helps]
+    for shown in (repr(ddio.helps), ddio.helps._repr_html_()):
+        rows = [line for line in re.split(r"\n|<tr>", shown) if "memory bus" in line]
+        assert len(rows) == 1
+        assert "8 channels" in rows[0]
+        assert "+3 %" in rows[0]
+        assert all(h.change.what in shown for h in ddio.helps)
+        assert "str" not in re.sub("<style>.*</style>", "", shown, flags=re.DOTALL)
+    unknown = Helps([replace(ddio.helps[0], predicted=nan)])
+    assert unknown.table["helps_by"].to_list() == [None]
+    assert "?" in repr(unknown)
+    # A run that did no work has no changes, and still a table.
+    assert Helps().table.columns == table.columns
+    assert "helps by" in repr(Helps())
 
 
 def test_a_run_is_limited_only_by_a_stage_that_allows_less(ddio: Result, calm: Result) -> None:

@@ -80,9 +80,13 @@ def reads(
     io = data.io
     missed = io.read_misses / ((io.read_hits + io.read_misses) or 1) if io is not None else 0.0
     unloaded = (data.dram.unloaded_ns or 0.0) if missed > 0 else 0.0
-    # What is read for transmission keeps its credits until it is on the wire.
-    spent = {"iommu": iommu, "home-trackers": trackers, "wire": wire}
-    spent["dram"] = max(0.0, memory - llc_ns - unloaded)
+    spent = {"iommu": iommu, "home-trackers": trackers}
+    if name == "read-credits":
+        # What is read for transmission keeps its credits until it is on the wire, but not its tag.
+        spent["wire"] = wire
+    waits = max(0.0, memory - llc_ns - unloaded)
+    # A tag is one of a read of several lines, of which the counters know the mean.
+    spent["dram"] = min(waits, max(0.0, pool.latency_ns - sum(spent.values())))
     rest = max(0.0, pool.latency_ns - sum(spent.values()))
     spent[name] = min(way + unloaded, rest) if pcie else rest
     if pcie:

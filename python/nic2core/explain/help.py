@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite, isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from nic2core import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nic2core.explain.changes import Change
     from nic2core.explain.model import Model
+
+
+WHOLE: dict[str, Any] = {
+    "tbl_rows": -1,
+    "fmt_str_lengths": 100,
+    "tbl_hide_column_data_types": True,
+    "tbl_hide_dataframe_shape": True,
+}
+"""How Polars shows a table of words: all of it, and nothing else."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +50,42 @@ class Help:
         return (1 + self.predicted) / (1 + self.measured) - 1
 
 
-def helps(model: Model, changes: Sequence[Change]) -> list[Help]:
+class Helps(list[Help]):
+    """A change of each domain, in path order, and by how much it helps."""
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per change; `helps_by` 0.25 is a quarter more, null is not known."""
+        rows = [
+            (h.change.domain, h.change.what, None if isnan(h.predicted) else h.predicted)
+            for h in self
+        ]
+        schema = {"domain": pl.String, "change": pl.String, "helps_by": pl.Float64}
+        return pl.DataFrame(rows, schema, orient="row")
+
+    def _shown(self) -> pl.DataFrame:
+        """The same for people."""
+        rows = [
+            (words.stage(h.change.domain), h.change.what, words.gain(h.predicted)) for h in self
+        ]
+        return pl.DataFrame(rows, ["domain", "change", "helps by"], orient="row")
+
+    def __repr__(self) -> str:
+        """The table, for people at a prompt."""
+        with pl.Config(**WHOLE):
+            return str(self._shown())
+
+    def _repr_html_(self) -> str:
+        """The table, for a notebook."""
+        with pl.Config(**WHOLE):
+            return self._shown()._repr_html_()
+
+
+def helps(model: Model, changes: Sequence[Change]) -> Helps:
     """What the model says of every change; nothing for a run that did no work."""
     if not isfinite(model.rate) or model.rate <= 0:
-        return []
+        return Helps()
     # What has more credits than help does not take them: nothing is said to harm.
-    return [Help(c, max(0.0, c.apply(model).settled(model).rate / model.rate - 1)) for c in changes]
+    return Helps(
+        Help(c, max(0.0, c.apply(model).settled(model).rate / model.rate - 1)) for c in changes
+    )

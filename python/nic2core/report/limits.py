@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core import words
+from nic2core.explain.hints import at_ease
 from nic2core.explain.use import work
 from nic2core.verdict import mark
 
@@ -39,7 +40,8 @@ class Row:
 
 def limits_of(result: Record) -> list[Row]:
     """The rows of a run, in path order."""
-    helps = {h.change.domain: h for h in result.helps}
+    # Where no change can help, nothing is said of any.
+    helps = {} if at_ease(result) else {h.change.domain: h for h in result.helps}
     stages = {stage.stage: stage for stage in result.stages}
     rate, _ = work(result.data)
     rows = []

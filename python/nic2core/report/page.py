@@ -15,8 +15,9 @@ from nic2core import palette, plots, rows, senders, words
 from nic2core._core import UserError
 from nic2core.differences import UNCHANGED, differences, summary
 from nic2core.doubts import doubts
+from nic2core.explain.hints import hints
 from nic2core.files import write_whole
-from nic2core.headline import headline, side_by_side
+from nic2core.headline import headline, parts, side_by_side
 from nic2core.report.limits import limits_of
 from nic2core.report.path import HEIGHT, WIDTH, picture
 from nic2core.scenario_keys import SHOWN, differing
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import polars as pl
     from plotly.graph_objects import Figure
 
     from nic2core.record import Record
@@ -68,19 +70,18 @@ def write_report(results: Sequence[Record], path: Path) -> Path:
 def report_html(results: Sequence[Record]) -> str:
     """The page as text."""
     results = _told_apart(results)
-    panels, curve = _panels(results), _curves(results)
-    drawn = panels if curve is None else [curve, *panels]
-    figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in drawn}
+    panels, over = _panels(results), [*_curves(results), *_grid(results)]
+    figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in (*over, *panels)}
     keys = differing(results)
     return TEMPLATES.get_template(
         "report.html.j2"
     ).render(
-        title=_title(results),
+        head=_head(results),
         machine=_machine(results),
         results=list(results),
         pictures=[svg(r, f"path{n}") for n, r in enumerate(results)],
         panels=panels,
-        curve=curve,
+        over=over,
         folded=len(results) > UNFOLDED,
         figures=_script_json(figures),
         plotly=Markup(get_plotlyjs()),  # noqa: S704 - plotly's own script, from the package
@@ -89,9 +90,10 @@ def report_html(results: Sequence[Record]) -> str:
         verdict=verdict,
         palette=palette,
         limits=[limits_of(r) for r in results],
+        hints=list(hints(results[0], results[0].helps)) if len(results) == 1 else [],
         differences=[(b, r, differences(b, r)) for b, r in rows.pairs(results)],
         unchanged=UNCHANGED,
-        headline=headline(results[0]),
+        parts=parts(results[0]),
         side_by_side=side_by_side(results),
         summary=summary(*results) if len(results) == 2 else "",
         warnings=[(r, warning) for r in results for warning in doubts(r)],
@@ -129,21 +131,32 @@ CURVE = 3
 """Values of a key from which on they are a curve."""
 
 
-def _curves(results: Sequence[Record]) -> Panel | None:
+def _curves(results: Sequence[Record]) -> list[Panel]:
     """The main numbers over the first key that was varied in numbers."""
     found = rows.table(results)
     keys = rows.varied(results)
     key = next((k for k in keys if rows.is_curve(found[k].to_list(), CURVE)), None)
     if key is None:
-        return None
+        return []
     keys.sort(key=lambda k: k != key)
     text = "A line for each value of the other keys." if len(keys) > 1 else ""
-    views = [
-        (title.split(",")[0], plots.over(found, keys, column))
-        for column, title in plots.COLUMNS.items()
-        if found[column].null_count() < len(results)
-    ]
-    return Panel("curve", f"Over {key}", text, views, wide=True)
+    views = [(title.split(",")[0], plots.over(found, keys, c)) for c, title in _columns(found)]
+    return [Panel("curve", f"Over {key}", text, views, wide=True)]
+
+
+def _grid(results: Sequence[Record]) -> list[Panel]:
+    """The main numbers over two keys that were varied, each run in its cell."""
+    found, keys = rows.table(results), rows.varied(results)
+    if len(keys) != 2 or found[keys].is_duplicated().any():
+        return []
+    down, across = keys
+    views = [(title, plots.grid(found, down, across, c)) for c, title in _columns(found)]
+    return [Panel("grid", f"{down} by {across}", "A cell for each run.", views, wide=True)]
+
+
+def _columns(found: pl.DataFrame) -> list[tuple[str, str]]:
+    """The columns to draw with their titles: those in which a run has a value."""
+    return [(c, t) for c, t in plots.COLUMNS.items() if found[c].null_count() < found.height]
 
 
 def _panels(results: Sequence[Record]) -> list[Panel]:
@@ -243,10 +256,12 @@ def _machine(results: Sequence[Record]) -> str:
     return all_of.pop() if len(all_of) == 1 else ""
 
 
-def _title(results: Sequence[Record]) -> str:
-    machine = _machine(results)
-    what = " against ".join(r.label for r in results) if len(results) < 4 else "comparison"
-    return f"{what} · {machine}" if machine else what
+def _head(results: Sequence[Record]) -> str:
+    """The scenarios and the runs."""
+    labels = [r.label for r in results]
+    runs = " against ".join(labels) if len(results) < 4 else f"{len(results)} runs compared"
+    names = ", ".join(dict.fromkeys(r.scenario_name for r in results if r.scenario_name))
+    return f"{names}: {runs}" if names else runs
 
 
 def _script_json(value: Any) -> Markup:

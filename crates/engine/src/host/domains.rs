@@ -170,7 +170,7 @@ impl Host {
             let lines = machine.llc.size.0 / LINE_BYTES * ways / u64::from(machine.llc.ways);
             // As many as at the end: lines come and leave one by one, and nothing follows them over time.
             let busy = self.memory.caches.held_in_io_ways() * self.span().0;
-            domains.push(domain("io-ways", "line", lines, busy, counts.io_fills));
+            domains.push(domain("io-ways", "line", lines, busy, counts.io_fills()));
         }
         domains
     }

@@ -68,7 +68,9 @@ impl Host {
             caches: self.cache_results(),
             io: (self.meters.io_lines > 0).then_some(IoResults {
                 write_hits: looked_up.then_some(counts.io_write_hits),
+                write_moves: looked_up.then_some(counts.io_write_moves),
                 write_misses: looked_up.then_some(counts.io_write_misses),
+                write_bypasses: counts.io_write_bypasses,
                 read_hits: counts.io_read_hits,
                 read_misses: counts.io_read_misses,
                 write_credits: self.writes.credits(),
@@ -146,6 +148,8 @@ impl Host {
             bandwidth_gbytes_per_s: bandwidth(&all),
             bus_limit_gbytes_per_s: bus_limit_gbytes_per_s * nodes.len().max(1) as f64,
             causes: self.causes(&all, span_ns),
+            dirty_begin: self.memory.counts.dirty_begin as u64,
+            dirty_end: self.memory.caches.dirty() as u64,
             nodes,
             socket_link,
         }

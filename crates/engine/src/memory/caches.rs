@@ -101,6 +101,12 @@ impl Caches {
         self.llc.held_in(self.io_ways)
     }
 
+    /// How many lines the caches hold dirty. One that a core changed after an inclusive LLC had it dirty
+    /// counts twice.
+    pub(crate) fn dirty(&self) -> usize {
+        self.llc.dirty() + self.cores.iter().map(Private::dirty).sum::<usize>()
+    }
+
     /// Tells the shadow, if there is one.
     #[cfg(test)]
     pub(super) fn shadowed(&mut self, tell: impl FnOnce(&mut Shadow)) {
@@ -464,6 +470,25 @@ mod tests {
             assert_eq!(request(&mut c, 0, 7, true), Served::Forward, "{inclusion:?}");
             assert!(!c.cores[1].holds(7));
         }
+    }
+
+    #[test]
+    fn a_dirty_line_counts_once_wherever_it_is() {
+        let mut c = caches(Inclusion::NonInclusive);
+        request(&mut c, 0, 7, true);
+        request(&mut c, 0, 8, false);
+        assert_eq!(c.dirty(), 1, "one of the two has been stored to");
+        // In the L1d and the L2 of core 0: what the L1d of so many ways then drops is merged.
+        let sets = 64;
+        for other in 1..5 {
+            request(&mut c, 0, 7 + sets * other, false);
+            assert_eq!(c.dirty(), 1, "with {other} other lines in its set");
+        }
+        assert!(c.llc.find(c.home(7)).is_some(), "it is down in the LLC by now");
+        request(&mut c, 1, 7, true);
+        assert_eq!(c.dirty(), 1, "in another core");
+        c.invalidate(7);
+        assert_eq!(c.dirty(), 0);
     }
 
     #[test]

@@ -25,17 +25,26 @@ pub(crate) struct Counts {
     pub(crate) io_write_hits: u64,
     /// DMA writes that did not.
     pub(crate) io_write_misses: u64,
-    /// DMA writes that took a line of the I/O ways: the misses, and the hits in a core's cache alone.
-    pub(crate) io_fills: u64,
+    /// Those of the hits that only a core's cache held, and so took a line of the I/O ways as misses do.
+    pub(crate) io_write_moves: u64,
+    /// DMA writes that went to memory.
+    pub(crate) io_write_bypasses: u64,
     /// DMA reads served by a cache.
     pub(crate) io_read_hits: u64,
     /// DMA reads served by memory.
     pub(crate) io_read_misses: u64,
+    /// Lines that the caches held dirty when counting began.
+    pub(crate) dirty_begin: usize,
 }
 
 impl Counts {
-    pub(crate) fn new(cores: usize) -> Counts {
-        Counts { llc_by_core: vec![(0, 0); cores], ..Counts::default() }
+    pub(crate) fn new(cores: usize, dirty_begin: usize) -> Counts {
+        Counts { llc_by_core: vec![(0, 0); cores], dirty_begin, ..Counts::default() }
+    }
+
+    /// DMA writes that took a line of the I/O ways.
+    pub(crate) fn io_fills(&self) -> u64 {
+        self.io_write_misses + self.io_write_moves
     }
 
     /// What was counted as a miss that asks for its line was no access of memory. (It may have been counted

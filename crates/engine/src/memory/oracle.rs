@@ -17,6 +17,7 @@ use super::private::Found;
 use super::shadow::Shadow;
 use crate::config::machine::Machine;
 use crate::memory::config::{Inclusion, Replacement};
+use crate::memory::placement::Written;
 use crate::memory::placement::config::Policy;
 use crate::testing::{every, machine};
 
@@ -312,7 +313,17 @@ impl Trial {
                 // What is kept aside takes no part in the hierarchy.
                 let aside = self.policy.keeps_aside(kind);
                 let kind = if aside { LineKind::Descriptor } else { kind };
-                self.policy.write(&mut self.caches, line, kind);
+                let home = self.caches.home(line);
+                let in_llc = self.caches.llc.find(home).is_some();
+                let in_core = (0..CORES).any(|core| self.caches.cores[core].holds(line));
+                let written = self.policy.write(&mut self.caches, line, kind);
+                let expected = match self.caches.llc.find(home) {
+                    None => Written::Memory,
+                    Some(_) if in_llc => Written::Hit,
+                    Some(_) if in_core => Written::Moved,
+                    Some(_) => Written::Miss,
+                };
+                prop_assert_eq!(written, expected, "{:?} of {}", self.policy, line);
                 let value = self.newest(line);
                 prop_assert_eq!(value, self.values);
                 self.stored = Some(line);

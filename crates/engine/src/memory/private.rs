@@ -166,6 +166,15 @@ impl Private {
         Some(upper.map_or(state, |upper| state.merged(upper)))
     }
 
+    /// How many lines are dirty, in either level.
+    pub(crate) fn dirty(&self) -> usize {
+        let in_l1 = self.l1.lines().filter(|(line, state)| {
+            let home = self.l2.home(*line);
+            state.dirty() && !self.l2.find(home).is_some_and(|slot| self.l2.state(slot).dirty())
+        });
+        in_l1.count() + self.l2.dirty()
+    }
+
     /// Every line of the L2.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (Line, State)> + '_ {
         self.l2.lines()

@@ -99,6 +99,11 @@ impl<const W: usize, const R: usize, A> Set<W, R, A> {
         (self.valid & mask).count_ones()
     }
 
+    /// How many of the lines held are dirty.
+    pub(super) fn dirty(&self) -> usize {
+        self.lines().filter(|(_, state)| state.dirty()).count()
+    }
+
     /// Every line held, in the order of ways.
     pub(super) fn lines(&self) -> impl Iterator<Item = (Line, State)> + '_ {
         self.tags.iter().zip(&self.states).filter(|(tag, _)| **tag != EMPTY).map(|(t, s)| (*t, *s))

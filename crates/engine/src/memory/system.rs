@@ -71,7 +71,7 @@ impl Memory {
             // The next snoop is on its way to the new owner when that gets the line.
             hand_overs: HandOvers::new(latencies.llc + latencies.forward - cycles(noc)),
             swept: Swept::new(lines),
-            counts: Counts::new(cores),
+            counts: Counts::new(cores, 0),
             traffic: Default::default(),
         }
     }
@@ -259,13 +259,11 @@ impl Memory {
             Written::Hit => self.counts.io_write_hits += 1,
             Written::Moved => {
                 self.counts.io_write_hits += 1;
-                self.counts.io_fills += 1;
+                self.counts.io_write_moves += 1;
             }
-            Written::Miss => {
-                self.counts.io_write_misses += 1;
-                self.counts.io_fills += 1;
-            }
-            Written::Memory | Written::Aside => {}
+            Written::Miss => self.counts.io_write_misses += 1,
+            Written::Memory => self.counts.io_write_bypasses += 1,
+            Written::Aside => {}
         }
         self.make_stale();
         let late = self.backend.late_writes();
@@ -415,7 +413,7 @@ impl Memory {
     /// Starts the measured time.
     pub(crate) fn reset_counts(&mut self, now: Ps) {
         self.backend.reset_counts(now);
-        self.counts = Counts::new(self.counts.llc_by_core.len());
+        self.counts = Counts::new(self.counts.llc_by_core.len(), self.caches.dirty());
         self.traffic = Default::default();
         self.swept.reads = 0;
     }

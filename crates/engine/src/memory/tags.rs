@@ -151,6 +151,11 @@ impl<I: Indexing> Tags<I> {
         each_size!(&self.sets, sets => sets.iter().map(|set| u64::from(set.held_in(mask))).sum())
     }
 
+    /// How many of the lines held are dirty.
+    pub(crate) fn dirty(&self) -> usize {
+        each_size!(&self.sets, sets => sets.iter().map(Set::dirty).sum())
+    }
+
     /// Every line held, in the order of slots.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (Line, State)> + '_ {
         let sets = each_size!(&self.sets, sets => sets.len());

@@ -203,6 +203,12 @@ pub struct MemoryTraffic {
     pub bus_limit_gbytes_per_s: f64,
     /// Every cause that occurred.
     pub causes: Vec<CauseTraffic>,
+    /// Lines that the caches held dirty when the measured time began.
+    #[serde(default)]
+    pub dirty_begin: u64,
+    /// The same when it ended. What they have become more was written to the caches and not yet to memory.
+    #[serde(default)]
+    pub dirty_end: u64,
     /// The same for each node of memory; empty unless something lies on the remote one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeTraffic>,
@@ -295,9 +301,16 @@ pub struct IoResults {
     /// benchmark. Absent, as are the misses, if none went to the LLC: with `dma`, for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_hits: Option<u64>,
+    /// Those of the hits that only a core's cache held: the line moved to the I/O ways, from which it may
+    /// have driven another one, as a miss does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_moves: Option<u64>,
     /// Writes to the LLC that found the line in no cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_misses: Option<u64>,
+    /// Writes that went past the LLC to memory: with `dma` all, otherwise those to the remote node.
+    #[serde(default)]
+    pub write_bypasses: u64,
     /// Reads served by a cache.
     pub read_hits: u64,
     /// Reads served by memory.
