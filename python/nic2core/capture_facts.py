@@ -1,19 +1,18 @@
-"""What was understood of a capture, and how often a run plays it, in a sentence."""
+"""What was understood of a capture, and how much of it a run plays, in a sentence."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from nic2core.explain.quantity import gigabits, nanoseconds
+from nic2core import _core
+from nic2core.explain.quantity import nanoseconds
 from nic2core.results_model import Plain
 from nic2core.words import three, time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-WIRE_OVERHEAD = 24
-"""Bytes of preamble, start of frame, FCS and gap, beside the frame as it lies in memory."""
+    from nic2core.record import Record
 
 
 class CaptureFacts(Plain):
@@ -26,31 +25,26 @@ class CaptureFacts(Plain):
     ipv6_packets: int
 
 
-def told(facts: CaptureFacts, scenario: Mapping[str, Any]) -> str:
-    """The sentence."""
-    traffic, run = scenario["traffic"], scenario["run"]
-    mean = facts.bytes / facts.packets
-    rate = traffic.get("rate")
-    if rate is None:
-        round_ns = facts.span_ps / 1e3 * facts.packets / max(facts.packets - 1, 1)
-        at = "at its own times"
-    else:
-        bits = 8 * (facts.bytes + WIRE_OVERHEAD * facts.packets)
-        round_ns = bits / gigabits(rate)
-        at = f"at {rate}"
-    times = (nanoseconds(run["warmup"]) + nanoseconds(run["duration"])) / max(round_ns, 1e-3)
-    played = (
-        f"played {three(times)} times"
-        if times > 1
-        else f"of which {three(100 * times)} % is played"
-    )
-    ipv6 = (
-        f"; {facts.ipv6_packets:,} packets are IPv6, which applications handle like IPv4"
-        if facts.ipv6_packets
-        else ""
-    )
-    return (
+def facts_of(result: Record) -> str:
+    """What was understood of the capture that a run replayed; nothing without one."""
+    read = _core.capture_facts(json.dumps(result.scenario))
+    return "" if read is None else told(CaptureFacts.model_validate_json(read), result)
+
+
+def told(facts: CaptureFacts, result: Record) -> str:
+    """The same in a sentence."""
+    traffic, run = result.scenario["traffic"], result.scenario["run"]
+    said = (
         f"{Path(traffic['file']).name}: {facts.packets:,} packets of {facts.flows:,} flows, "
-        f"{three(mean)} B in the mean, over {time(facts.span_ps / 1e3)}; {at} a round takes "
-        f"{time(round_ns)}, {played}{ipv6}."
+        f"{three(facts.bytes / facts.packets)} B in the mean, over {time(facts.span_ps / 1e3)}"
     )
+    # A search tries rates of its own.
+    if result.data.demand_mpps and result.peak is None:
+        round_ns = facts.packets / result.data.demand_mpps * 1e3
+        times = (nanoseconds(run["warmup"]) + nanoseconds(run["duration"])) / round_ns
+        rate = traffic.get("rate")
+        said += f"; {'at its own times' if rate is None else f'at {rate}'} a round takes "
+        said += f"{time(round_ns)}, {three(times)} rounds are played"
+    if facts.ipv6_packets:
+        said += f"; {facts.ipv6_packets:,} packets are IPv6, which applications handle like IPv4"
+    return f"{said}."

@@ -15,6 +15,7 @@ import typer
 
 from nic2core import _core, api, engine, options, places, terminal
 from nic2core._core import ModelError, UserError
+from nic2core.capture_facts import facts_of
 from nic2core.results import Result
 from nic2core.sweep import sweep
 from nic2core.timeline import VIEWER, Recording, Timeline
@@ -309,6 +310,9 @@ def _one(
     except KeyboardInterrupt:
         terminal.note("Stopped before the run was finished: there is nothing to show.")
         raise typer.Exit(EXIT_STOPPED) from None
+    understood = facts_of(result)
+    if understood:
+        terminal.note(understood)
     # Kept first: what is drawn may end early, in a pager for instance.
     try:
         if out is not None:

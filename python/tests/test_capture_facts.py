@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
-from nic2core.capture_facts import CaptureFacts, told
-
-FACTS = CaptureFacts(packets=1001, flows=5, bytes=476_476, span_ps=10**12, ipv6_packets=0)
-RUN = {"warmup": "3 ms", "duration": "1 ms"}
-
-
-@pytest.mark.parametrize(
-    ("traffic", "end"),
-    [
-        # 476 B and 24 on the wire: 4000 bits each.
-        ({"rate": "4 Gbps"}, "; at 4 Gbps a round takes 1.00 ms, played 4.00 times."),
-        ({"rate": None}, "; at its own times a round takes 1.00 s, of which 0.400 % is played."),
-    ],
-)
-def test_a_capture_is_told_with_how_often_it_is_played(traffic: dict[str, Any], end: str) -> None:
-    scenario = {"traffic": {"file": "/a/my.pcap"} | traffic, "run": RUN}
-    begin = "my.pcap: 1,001 packets of 5 flows, 476 B in the mean, over 1.00 s"
-    assert told(FACTS, scenario) == begin + end
+from nic2core import Result, api
+from nic2core.capture_facts import CaptureFacts, facts_of, told
+from nic2core.results_model import Peak
 
 
-def test_packets_of_ipv6_are_told() -> None:
-    scenario = {"traffic": {"file": "my.pcap", "rate": "4 Gbps"}, "run": RUN}
-    facts = FACTS.model_copy(update={"ipv6_packets": 7})
-    assert "; 7 packets are IPv6, which applications handle like IPv4." in told(facts, scenario)
+@pytest.fixture(scope="module")
+def replayed() -> Result:
+    """The demo's capture."""
+    return api.run("demo", {"run.warmup": "100 us", "run.duration": "400 us"})
+
+
+def test_a_run_tells_what_it_understood_of_its_capture(replayed: Result) -> None:
+    told = facts_of(replayed)
+    assert told.startswith("memcached.pcap: ")
+    assert "; at 100 Gbps a round takes " in told
+    # Half a millisecond of rounds that it says the length of.
+    demand = replayed.data.demand_mpps
+    assert demand is not None
+    packets = int(told.split()[1].replace(",", ""))
+    assert f" {0.5e-3 * demand * 1e6 / packets:.3g}" in told
+    assert facts_of(api.run("explain-link", {"run.warmup": "0 us", "run.duration": "10 us"})) == ""
+
+
+def test_what_is_said_depends_on_the_traffic(replayed: Result) -> None:
+    facts = CaptureFacts(packets=1001, flows=5, bytes=476_476, span_ps=10**12, ipv6_packets=0)
+    begin = "1,001 packets of 5 flows, 476 B in the mean, over 1.00 s"
+    data = replayed.data.model_copy(update={"demand_mpps": 1001 / 1e3})
+    run = replace(replayed, data=data)
+    assert told(facts, run).endswith(
+        f"{begin}; at 100 Gbps a round takes 1.00 ms, 0.500 rounds are played."
+    )
+    traffic = {k: v for k, v in run.scenario["traffic"].items() if k != "rate"}
+    own = replace(run, scenario=run.scenario | {"traffic": traffic})
+    assert "; at its own times a round takes 1.00 ms" in told(facts, own)
+    peak = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=data)
+    assert told(facts, replace(run, peak=peak)).endswith(f"{begin}.")
+    ipv6 = facts.model_copy(update={"ipv6_packets": 7})
+    assert told(ipv6, run).endswith("; 7 packets are IPv6, which applications handle like IPv4.")
