@@ -69,7 +69,7 @@ def _of_drops(result: Record) -> Limit:
 def limiter(result: Record) -> str:
     """What sets the rate of a run: a stage, or what else does where none is full."""
     by = _limit(result)
-    if by is Limit.STAGE:
+    if by is Limit.STAGE or _full_at_its_peak(result):
         return f"the {stage(result.model.cause)}"
     return failed(result.peak)[0] if by is Limit.OBJECTIVE and result.peak else by.value
 
@@ -77,7 +77,8 @@ def limiter(result: Record) -> str:
 def limit(result: Record) -> str:
     """The same for a table, and the stage that is next."""
     name = limiter(result).removeprefix("the ").removeprefix("a ")
-    if _limit(result) in {Limit.STAGE, Limit.ONE_CORE} or idle(result):
+    full = _limit(result) in {Limit.STAGE, Limit.ONE_CORE} or _full_at_its_peak(result)
+    if full or idle(result):
         return name
     return f"{name} ({stage(result.model.cause)} next)"
 
@@ -107,8 +108,12 @@ def verdict(result: Record) -> str:
         text = "the run does no work."
     elif idle(result):
         text = f"no packet completes: {share} are dropped because {_no_room(result)}."
+    elif result.peak is not None and _full_at_its_peak(result):
+        _, full = failed(result.peak)
+        share = percent(_share_of_limit(result))
+        text = f"the {name}, at {share} of what it allows, sets this peak: at a higher rate {full}."
     else:
-        nearest = f"the nearest stage, the {name}, is at {_share_of_limit(result)}"
+        nearest = f"the nearest stage, the {name}, is at {percent(_share_of_limit(result))}"
         awaited = _awaited(result) if by is Limit.LOAD else ""
         text = f"{_why(result, by)}; {nearest} of what it allows{awaited}."
         text += dropped if by is Limit.CONTROL else ""
@@ -225,10 +230,15 @@ def _no_room(result: Record) -> str:
     return "no receive descriptor is free"
 
 
-def _share_of_limit(result: Record) -> str:
+def _full_at_its_peak(result: Record) -> bool:
+    """Whether a stage does all that it allows at the highest rate that keeps the objective."""
+    return _limit(result) is Limit.OBJECTIVE and _share_of_limit(result) >= SAME
+
+
+def _share_of_limit(result: Record) -> float:
     rate, _ = work(result.data)
     allowed = result.model.allows[result.model.tightest]
-    return percent(rate / allowed if allowed > 0 else 0.0)
+    return rate / allowed if allowed > 0 else 0.0
 
 
 def _arithmetic(result: Record) -> str:

@@ -43,6 +43,14 @@ def test_a_peak_with_room_everywhere_names_what_fails_above_it(
     assert f"Mpps does not ({says})" in words.peak(found)
 
 
+def test_a_stage_that_is_full_sets_a_peak() -> None:
+    short = {"run.warmup": "2 ms", "run.duration": "1 ms"}
+    found = api.find_peak("explain-memory", {"traffic.rate": "5 Mpps", **short})
+    assert "% of what it allows, sets this peak: at a higher rate " in verdict(found)
+    assert verdict(found).startswith("the memory bus, at ")
+    assert limit(found) == "memory bus"
+
+
 def test_a_peak_at_the_line_rate_names_no_rate_that_fails(calm: Result) -> None:
     found = Peak(peak_mpps=11.9, failed_by="link", probes=[], results=calm.data)
     says = (
