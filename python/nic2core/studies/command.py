@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from nic2core.studies.engine import Engine
     from nic2core.studies.point import Point
 
-SHOWN = 30
-"""Claims of which all are shown, as a figure has them; of a whole study only those that fail."""
-
 EXIT_OK, EXIT_FAILED, EXIT_STOPPED = 0, 1, 130
 """A claim that misses is a result, not a failure; a point that cannot be simulated is one."""
 
@@ -132,28 +129,18 @@ def run(
     finally:
         # A drawing may fail.
         if not as_json:
-            _print_summary(done, paper)
+            _print_summary(done)
     return EXIT_FAILED if done.outcome.failed else EXIT_OK
 
 
 def _print_claims(done: Reproduction) -> None:
-    """The claims, first those that fail."""
-    failing = [j for j in done.judged if verdict(j) in {"no", "absent"}]
-    others = [j for j in done.judged if j not in failing]
-    shown = [*failing, *others] if len(done.judged) <= SHOWN else failing
-    if shown:
-        Console().print(claims_table(shown, done.claim_file.tolerance))
+    """Every claim; those that fail come last, next to the verdict."""
+    in_turn = sorted(done.judged, key=lambda j: verdict(j) in {"no", "absent"})
+    Console().print(claims_table(in_turn, done.claim_file.tolerance))
 
 
-def _print_summary(done: Reproduction, paper: str) -> None:
+def _print_summary(done: Reproduction) -> None:
     console = Console()
-    if len(done.judged) > SHOWN:
-        console.print(
-            f"Of {len(done.judged)} claims only those that fail are listed; --json and "
-            f"docs/validation/{paper}.md have all.",
-            style="dim",
-            highlight=False,
-        )
     console.print(score(done.judged))
     if done.summary is not None:
         console.print(done.summary)
