@@ -1,13 +1,14 @@
 """nic2core: what happens to a packet between the NIC and the core."""
 
 from nic2core._core import ModelError, UserError, __version__
-from nic2core.api import find_peak, load, record, run
+from nic2core.api import DoubtfulNumbers, WithoutEffect, find_peak, load, record, run
 from nic2core.models import Scenario
 from nic2core.results import Result
 from nic2core.sweep import Sweep, sweep
 from nic2core.timeline import Recording, Timeline
 
 __all__ = [
+    "DoubtfulNumbers",
     "ModelError",
     "Recording",
     "Result",
@@ -15,6 +16,7 @@ __all__ = [
     "Sweep",
     "Timeline",
     "UserError",
+    "WithoutEffect",
     "__version__",
     "find_peak",
     "load",
