@@ -88,6 +88,13 @@ def mark(result: Record) -> str:
     return "limits" if result.limited else "" if idle(result) else "next"
 
 
+def mark_of(result: Record, domain: str) -> str:
+    """The mark of a domain: the one that is named, and the one whose credits wait for it."""
+    if domain == result.model.cause:
+        return mark(result)
+    return "waits" if result.limited and domain == result.model.tightest else ""
+
+
 def idle(result: Record) -> bool:
     """Whether the run has done no work, of which a model could be made."""
     rate, _ = work(result.data)

@@ -13,6 +13,7 @@ from nic2core import Result, api, cli, words
 from nic2core.explain import show
 from nic2core.explain.check import check
 from nic2core.explain.model import Model
+from nic2core.report.limits import limits_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,3 +173,16 @@ def test_what_is_refused_is_told_as_it_is(ddio: Result, capsys: pytest.CaptureFi
     refused = [replace(h, refused="allowed: [/a] or [b]") for h in ddio.helps]
     show.show(ddio, refused)
     assert "allowed: [/a] or [b]" in " ".join(capsys.readouterr().out.split())
+
+
+def test_full_credits_and_what_they_wait_for_are_both_marked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    result = api.run("explain-trackers", {"run.warmup": "1 ms", "run.duration": "500 us"})
+    assert (result.model.tightest, result.model.cause) == ("io-credits", "home-trackers")
+    show.show(result, [])
+    lines = [line for line in capsys.readouterr().out.splitlines() if "◀" in line]
+    assert [line.split(" ◀ ")[0] for line in lines] == ["I/O write credits", "LLC home trackers"]
+    assert [line.split(" ◀ ")[1].split()[0] for line in lines] == ["waits", "limits"]
+    badges = {row.domain: row.badge for row in limits_of(result) if row.badge}
+    assert badges == {"io-credits": "waits", "home-trackers": "limits"}

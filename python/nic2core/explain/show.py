@@ -12,7 +12,7 @@ from rich.text import Text
 from nic2core import words
 from nic2core.explain.hints import hints
 from nic2core.explain.use import one, work
-from nic2core.verdict import mark, verdict
+from nic2core.verdict import mark_of, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,8 +43,8 @@ def show(result: Result, helps: Sequence[Help]) -> None:
         "held). `2 µs of 9 µs`: held for 9 µs, of which 7 µs are waits for other domains and do "
         "not count. `2 µs + 1 µs`: waits 1 µs for PCIe before it takes a credit, which counts as "
         "if it held one. I/O write credits count in whole TLPs, descriptors in the fullest queue. "
-        "The marked domain is the one that the credits that allow least wait for most. A change "
-        "helps up to what the next domain allows.",
+        "The domain that allows least limits, or the one that its credits wait for most: it is "
+        "marked `waits` then. A change helps up to what the next domain allows.",
         style="dim",
     )
     for hint in hints(result, helps):
@@ -116,8 +116,9 @@ def _domain_heads(result: Result, *, wide: bool) -> list[Head]:
 
 def _domain_cells(result: Result, use: Use, *, wide: bool) -> list[Text | str]:
     name = words.stage(use.name)
-    if use.name == result.model.cause and mark(result):
-        name += f" ◀ {mark(result)}"
+    marked = mark_of(result, use.name)
+    if marked:
+        name += f" ◀ {marked}"
     load = next(stage.load for stage in result.stages if stage.stage == use.name)
     in_use, of = words.three(use.occupancy), f"{use.credits:,} {words.what_for(use)}"
     if use.name == "io-ways":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nic2core import words
 from nic2core.explain.hints import at_ease
 from nic2core.explain.use import work
-from nic2core.verdict import mark
+from nic2core.verdict import mark_of
 
 if TYPE_CHECKING:
     from nic2core.explain.use import Use
@@ -53,7 +53,7 @@ def limits_of(result: Record) -> list[Row]:
             Row(
                 domain=use.name,
                 name=words.stage(use.name),
-                badge=mark(result) if use.name == result.model.cause else "",
+                badge=mark_of(result, use.name),
                 in_use=_in_use(stages[use.name], use),
                 tip=_usable(result, use),
                 load=load,
