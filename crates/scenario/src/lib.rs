@@ -7,7 +7,6 @@
 
 mod capture;
 mod check;
-mod devices;
 mod error;
 mod files;
 mod load;

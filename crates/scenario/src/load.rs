@@ -10,7 +10,6 @@ use serde_json::Value as Json;
 
 use crate::capture::locate;
 use crate::check::{Wrong, check, nearest};
-use crate::devices;
 use crate::error::{Origins, Place, UserError, UserErrors};
 use crate::files::Files;
 use crate::set;
@@ -104,13 +103,7 @@ fn finish(files: &impl Files, root: &Node) -> Result<Loaded, UserErrors> {
         let problem = problem.strip_prefix(&given).map_or("is refused", str::trim_start).into();
         origins.refuse(&key, given, problem, allowed.into())
     })?;
-    let mut violations = validate::violations(&scenario);
-    for violation in devices::violations(&scenario.machine.dram) {
-        // What breaks a rule of the engine as well is told once.
-        if violations.iter().all(|v| v.key != violation.key) {
-            violations.push(violation);
-        }
-    }
+    let violations = validate::violations(&scenario);
     if violations.is_empty() {
         locate(files, &mut scenario, &origins);
         Ok(Loaded { scenario, origins })

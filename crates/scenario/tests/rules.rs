@@ -94,8 +94,8 @@ const RULES: &[(&[&str], &str, &str)] = &[
     ),
     (
         &[DDR5, "machine.dram.bank_groups=8"],
-        "machine.dram.density",
-        "16Gb, 24Gb, 32Gb, which DDR5 devices with 4 banks a group have",
+        "machine.dram.banks_per_group",
+        "2, which DDR5 devices of 8Gb have (machine.dram.density); larger ones have 4",
     ),
     (
         &[

@@ -217,12 +217,22 @@ impl DramConfig {
             (densities, "4Gb, 8Gb, 16Gb, which DDR4", if wide { 2 } else { 4 })
         };
         let what = "devices have (machine.dram.standard)";
-        check.that(
-            densities.contains(&self.density),
-            "density",
-            "another",
-            &format!("{known} {what}"),
-        );
+        let possible = densities.contains(&self.density);
+        check.that(possible, "density", "another", &format!("{known} {what}"));
+        // A density that was left as another standard has it would set tRFC all the same.
+        let small = self.standard.is_ddr5() && self.density == Density::Gb8;
+        let (banks, whose) = if small {
+            (2, "DDR5 devices of 8Gb have (machine.dram.density); larger ones have 4")
+        } else {
+            (4, "devices of the standard have (machine.dram.standard, density)")
+        };
+        if possible && self.banks_per_group > 0 && self.banks_per_group != banks {
+            check.refuse(
+                "banks_per_group",
+                self.banks_per_group,
+                format!("{banks}, which {whose}"),
+            );
+        }
         if self.bank_groups != groups {
             let width = if wide { "x16" } else { "x4 and x8" };
             let what = "devices of the standard have (machine.dram.standard, device_width)";
