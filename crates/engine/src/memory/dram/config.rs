@@ -3,9 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::device::{BANKS, RANKS};
 use super::lanes::LONGEST;
-use super::mapping::{Geometry, Mapping};
+use super::mapping::{BANKS, Geometry, Mapping, RANKS};
 use super::parts::{Density, DeviceWidth};
 use super::timing::{Standard, TimingOverrides, Timings};
 use crate::check::Check;

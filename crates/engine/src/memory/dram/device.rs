@@ -8,13 +8,9 @@
 use super::config::DramConfig;
 use super::gaps::Gaps;
 use super::lanes::{BLOCK, Command, Lanes, Ready, SPAN};
+use super::mapping::{BANKS, RANKS};
 use super::timing::Timings;
 use super::{READ, WRITE};
-
-/// Most banks (and bank groups) and ranks of a channel. The arrays have these constant powers of
-/// two as length, so that an index needs no check but a mask.
-pub(crate) const BANKS: usize = 256;
-pub(super) const RANKS: usize = 16;
 
 /// No row is open.
 pub(super) const CLOSED: u32 = u32::MAX;

@@ -117,6 +117,11 @@ impl Default for Mapping {
     }
 }
 
+/// Most banks (and bank groups) and ranks of a channel. Arrays of them have these constant powers of
+/// two as length, so that an index needs no check but a mask.
+pub(super) const BANKS: usize = 256;
+pub(super) const RANKS: usize = 16;
+
 /// How many of each field a memory has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Geometry {

@@ -1,7 +1,7 @@
 //! The requests in a channel: of every bank, those that wait, in the order of their arrival.
 
 use super::WRITE;
-use super::device::BANKS;
+use super::mapping::BANKS;
 
 /// No request.
 pub(super) const NONE: u16 = u16::MAX;
