@@ -2,10 +2,10 @@
 
 from nic2core._core import ModelError, UserError, __version__
 from nic2core.api import DoubtfulNumbers, WithoutEffect, find_peak, load, record, run
-from nic2core.models import Scenario
-from nic2core.results import Result
+from nic2core.result import Result
+from nic2core.results.timeline import Recording, Timeline
+from nic2core.scenario.models import Scenario
 from nic2core.sweep import Sweep, sweep
-from nic2core.timeline import Recording, Timeline
 
 __all__ = [
     "DoubtfulNumbers",

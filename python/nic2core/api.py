@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import _core, engine
 from nic2core._core import UserError
-from nic2core.capture import capture_digest, is_capture
-from nic2core.doubts import doubts
-from nic2core.labels import describe
-from nic2core.models import Scenario
-from nic2core.other_memory import STANDARD, dropped, without_timings
+from nic2core.describe.doubts import doubts
 from nic2core.progress import of_run
-from nic2core.results import Result
-from nic2core.timeline import Recording, Timeline
-from nic2core.toml_text import toml_value
+from nic2core.result import Result
+from nic2core.results.timeline import Recording, Timeline
+from nic2core.scenario.capture import capture_digest, is_capture
+from nic2core.scenario.labels import describe
+from nic2core.scenario.models import Scenario
+from nic2core.scenario.other_memory import STANDARD, dropped, without_timings
+from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
     from nic2core.engine import Watch
-    from nic2core.results_model import Results
+    from nic2core.results.model import Results
 
 Source = str | Path | Scenario
 """What can be run: the path of a scenario file, or a scenario."""

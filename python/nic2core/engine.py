@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from nic2core import _core
 from nic2core._core import ModelError, UserError
-from nic2core.results_model import Peak, Results
-from nic2core.timeline import Recording, Timeline
+from nic2core.results.model import Peak, Results
+from nic2core.results.timeline import Recording, Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable

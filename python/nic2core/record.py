@@ -14,21 +14,21 @@ from pydantic import ValidationError
 
 from nic2core import explain
 from nic2core._core import UserError, __version__
-from nic2core.capture import capture_digest, capture_file
 from nic2core.explain.help import Help, Helps, helps
 from nic2core.explain.model import SAME
 from nic2core.explain.queues import NOTICED
+from nic2core.explain.stages import Stage, stages
 from nic2core.explain.use import work
 from nic2core.files import write_whole
-from nic2core.percentiles import percentile
-from nic2core.saved import Saved, mismatch
-from nic2core.stages import Stage, stages
+from nic2core.results.percentiles import percentile
+from nic2core.results.saved import Saved, mismatch
+from nic2core.scenario.capture import capture_digest, capture_file
 from nic2core.tables import Tables
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from nic2core.results_model import Distribution, Peak, Results
+    from nic2core.results.model import Distribution, Peak, Results
 
 RESULT_FILE = "result.json"
 """The file of a result directory that holds everything; the Parquet files beside it are views."""

@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from nic2core import api, rows
+from nic2core import api
 from nic2core._core import ModelError, UserError, __version__
+from nic2core.describe import rows
 from nic2core.engine import LOOK_S, Stopped, Watch
 from nic2core.files import write_whole
-from nic2core.labels import name_cases
 from nic2core.progress import Progress, of_sweep
 from nic2core.record import COMPARISON_FILE
+from nic2core.scenario.labels import name_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import plotly.graph_objects as go
 
-    from nic2core.results import Result
+    from nic2core.result import Result
 
 Settings = dict[str, Any]
 
@@ -56,7 +57,7 @@ class Sweep:
 
     def plot(self, column: str = "rate_mps") -> go.Figure:
         """A column of the table over the first key with numbers; a line per value of the others."""
-        from nic2core import plots
+        from nic2core.draw import plots
 
         keys = rows.varied(self.results)
         if not keys:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from nic2core import words
-from nic2core.results_model import Distribution
+from nic2core.results.model import Distribution
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nic2core.results_model import Results, TransportResults
-    from nic2core.stages import Stage
+    from nic2core.explain.stages import Stage
+    from nic2core.results.model import Results, TransportResults
 
 
 @dataclass(frozen=True, repr=False)

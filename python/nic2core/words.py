@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nic2core.explain.model import Model
     from nic2core.explain.use import Use
-    from nic2core.results_model import Distribution, Packets, Peak, Results
+    from nic2core.results.model import Distribution, Packets, Peak, Results
 
 STAGES = {
     "wire": "wire",

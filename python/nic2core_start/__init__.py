@@ -9,7 +9,7 @@ EXIT_STOPPED = 130
 def main() -> None:
     """Run the command; Ctrl-C while it is still being imported ends it as quietly as later."""
     try:
-        from nic2core import cli
+        from nic2core.command import cli
     except KeyboardInterrupt:
         sys.exit(EXIT_STOPPED)
     cli.main()

@@ -21,7 +21,7 @@ from nic2core import UserError, api
 from nic2core.api import DoubtfulNumbers, WithoutEffect, prepare
 from nic2core.engine import Stopped, Watch
 from nic2core.explain.check import check
-from nic2core.toml_text import toml_value
+from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
     from nic2core import Result, Scenario

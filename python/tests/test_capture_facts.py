@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from nic2core import Result, api
-from nic2core.capture_facts import CaptureFacts, facts_of, told
-from nic2core.results_model import Peak
+from nic2core.describe.capture_facts import CaptureFacts, facts_of, told
+from nic2core.results.model import Peak
 
 
 @pytest.fixture(scope="module")

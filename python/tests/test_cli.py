@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import Result, UserError, _core, cli, engine, options, places
+from nic2core import Result, UserError, _core, engine
+from nic2core.command import cli, options, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from nic2core.results_model import Results
+    from nic2core.results.model import Results
 
 
 @pytest.fixture

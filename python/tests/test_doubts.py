@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from nic2core import Result, api, words
-from nic2core.doubts import doubts
-from nic2core.headline import headline
-from nic2core.verdict import verdict
+from nic2core.describe.doubts import doubts
+from nic2core.describe.headline import headline
+from nic2core.describe.verdict import verdict
 
 
 @pytest.fixture(scope="module")

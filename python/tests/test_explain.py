@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from nic2core import Result, UserError, api, words
+from nic2core.describe.verdict import limit, verdict
 from nic2core.explain import largest_window, show
 from nic2core.explain.changes import RECEIVED, _trackers, changes
 from nic2core.explain.check import check
 from nic2core.explain.model import Memory, Model, Pool
-from nic2core.explain.quantity import times
 from nic2core.explain.queues import Queue, by_queue, fullest, more
 from nic2core.explain.use import Use, work
-from nic2core.models import Scenario
 from nic2core.report.path import picture
-from nic2core.verdict import limit, verdict
+from nic2core.scenario.models import Scenario
+from nic2core.scenario.quantity import times
 
 SCENARIOS = {"explain-link": "wire", "explain-cpu": "cores", "explain-iommu": "iommu",
              "explain-memory": "dram"}  # fmt: skip

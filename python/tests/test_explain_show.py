@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nic2core import Result, api, cli, words
+from nic2core import Result, api, words
+from nic2core.command import cli
 from nic2core.explain import show
 from nic2core.explain.check import check
 from nic2core.explain.model import Model
@@ -67,7 +68,7 @@ def test_a_narrow_terminal_cuts_nothing(
 def test_a_narrow_terminal_breaks_words_before_names_and_numbers(
     ddio: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nic2core.verdict.mark", lambda _: "next")
+    monkeypatch.setattr("nic2core.describe.verdict.mark", lambda _: "next")
     monkeypatch.setattr(Model, "cause", "io-credits")
     # The longest that there are, of each column.
     used = [replace(u, credits=1024, occupancy=1e6, latency_ns=4666.0, own_ns=3812.0)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nic2core import api, words
-from nic2core.differences import differences, summary
-from nic2core.headline import headline, side_by_side
-from nic2core.models import Scenario
+from nic2core.describe.differences import differences, summary
+from nic2core.describe.headline import headline, side_by_side
+from nic2core.describe.verdict import verdict
 from nic2core.report.page import report_html
+from nic2core.scenario.models import Scenario
 from nic2core.sweep import sweep
-from nic2core.verdict import verdict
 
 if TYPE_CHECKING:
     from nic2core import Result
-    from nic2core.results_model import Distribution
+    from nic2core.results.model import Distribution
 
 SHORT = {"run.warmup": "100 us", "run.duration": "100 us"}
 OF_PACKETS = {"completed", "network", "offered", "dropped", "p50 latency", "p99 latency",

@@ -13,8 +13,8 @@ from nic2core import Result, UserError
 from nic2core.explain.help import Helps
 from nic2core.record import RESULT_FILE
 from nic2core.report.path import picture
+from nic2core.results.timeline import Timeline
 from nic2core.sweep import Sweep
-from nic2core.timeline import Timeline
 
 if TYPE_CHECKING:
     from pathlib import Path

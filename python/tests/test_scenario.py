@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from nic2core import UserError, _core
-from nic2core.models import KvsApp, Scenario
+from nic2core.scenario.models import KvsApp, Scenario
 
 FIXTURE = Path(__file__).parents[2] / "crates/scenario/tests/data/kvs.toml"
 

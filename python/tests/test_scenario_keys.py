@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nic2core import api
-from nic2core.scenario_keys import LONGEST, differing
+from nic2core.describe.scenario_keys import LONGEST, differing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

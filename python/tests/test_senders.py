@@ -6,18 +6,19 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nic2core import api, rows, senders
-from nic2core.differences import differences
-from nic2core.headline import headline, side_by_side
+from nic2core import api
+from nic2core.command.terminal import show_comparison, show_result
+from nic2core.describe import rows, senders
+from nic2core.describe.differences import differences
+from nic2core.describe.headline import headline, side_by_side
+from nic2core.describe.verdict import verdict
 from nic2core.report.page import report_html
-from nic2core.terminal import show_comparison, show_result
-from nic2core.verdict import verdict
 
 if TYPE_CHECKING:
     import pytest
 
     from nic2core import Result
-    from nic2core.results_model import TransportResults
+    from nic2core.results.model import TransportResults
 
 DID = "Of 14,000 packets sent, 0.500 % were sent again and 25.0 % marked (ECN); 60 fast recoveries"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nic2core import _core
-from nic2core.models import Scenario
+from nic2core.scenario.models import Scenario
 
 FIXTURE = Path(__file__).parents[2] / "crates/scenario/tests/data/kvs.toml"
 US = 1_000_000

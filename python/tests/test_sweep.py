@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from nic2core import UserError, engine, rows, sweep
+from nic2core import UserError, engine, sweep
+from nic2core.describe import rows
 from nic2core.progress import Progress, of_run, of_sweep
 from nic2core.sweep import cases
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nic2core import Result
-    from nic2core.results_model import Results
+    from nic2core.results.model import Results
 
 
 def test_cases_are_the_product_with_the_last_key_fastest() -> None:

@@ -5,9 +5,9 @@ import warnings
 import pytest
 
 from nic2core import Result, api
-from nic2core.headline import headline
-from nic2core.percentiles import percentile
-from nic2core.terminal import show_result
+from nic2core.command.terminal import show_result
+from nic2core.describe.headline import headline
+from nic2core.results.percentiles import percentile
 
 
 def test_hit_ratio_is_hits_by_accesses(ddio: Result) -> None:

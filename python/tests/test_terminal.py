@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nic2core import terminal
+from nic2core.command import terminal
+from nic2core.describe.warmup import short_warmup
 from nic2core.progress import of_sweep
 from nic2core.report.page import report_html
-from nic2core.results_model import Peak
-from nic2core.warmup import short_warmup
+from nic2core.results.model import Peak
 
 if TYPE_CHECKING:
     from nic2core import Result

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from nic2core import Recording, Result, Timeline, UserError, api, cli, words
-from nic2core.timeline import Counter, DroppedPacket, PacketWay, Slice
+from nic2core import Recording, Result, Timeline, UserError, api, words
+from nic2core.command import cli
+from nic2core.results.timeline import Counter, DroppedPacket, PacketWay, Slice
 
 FIXTURE = Path(__file__).parents[2] / "crates/scenario/tests/data/kvs.toml"
 GOLDEN = Path(__file__).parent / "data/timeline.json"

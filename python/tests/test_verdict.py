@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from nic2core import Result, api, words
-from nic2core.differences import differences, summary
-from nic2core.results_model import Peak
-from nic2core.verdict import limit, mark, verdict
+from nic2core.describe.differences import differences, summary
+from nic2core.describe.verdict import limit, mark, verdict
+from nic2core.results.model import Peak
 
 
 def test_the_verdict_names_the_limiting_stage(ddio: Result, sweeper: Result) -> None:

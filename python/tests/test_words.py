@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nic2core import Result, words
-from nic2core.differences import differences, summary
-from nic2core.headline import side_by_side
+from nic2core.describe.differences import differences, summary
+from nic2core.describe.headline import side_by_side
 
 if TYPE_CHECKING:
-    from nic2core.results_model import CauseTraffic
+    from nic2core.results.model import CauseTraffic
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nic2core.wrapping import evenly, parts, wrap
+from nic2core.describe.wrapping import evenly, parts, wrap
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def generated() -> dict[Path, str]:
     schema = json.loads(text)
     return {
         ROOT / "schema/scenario.schema.json": text,
-        ROOT / "python/nic2core/models.py": models.Writer(schema).text(),
+        ROOT / "python/nic2core/scenario/models.py": models.Writer(schema).text(),
         ROOT / "docs/scenario.md": reference.Writer(schema).text(),
     }
 

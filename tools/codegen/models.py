@@ -1,4 +1,4 @@
-"""Writes `python/nic2core/models.py`: the scenario as typed models."""
+"""Writes `python/nic2core/scenario/models.py`: the scenario as typed models."""
 
 import json
 import re
@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from nic2core._core import UserError
-from nic2core.assigned import as_model
-from nic2core.meant import did_you_mean
+from nic2core.scenario.assigned import as_model
+from nic2core.scenario.meant import did_you_mean
 
 
 class Model(BaseModel):

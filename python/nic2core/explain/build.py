@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core.explain import cores, dma
 from nic2core.explain.model import Memory, Model, Pool
-from nic2core.explain.quantity import gigahertz, nanoseconds, size_bytes
 from nic2core.explain.use import ONLY_INFORMS, WRITE_CREDITS, Use, serves, uses, work
+from nic2core.scenario.quantity import gigahertz, nanoseconds, size_bytes
 
 if TYPE_CHECKING:
-    from nic2core.results_model import Domain, Results
+    from nic2core.results.model import Domain, Results
 
 
 def model(data: Results, scenario: dict[str, Any]) -> Model:

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 from math import ceil, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.quantity import size_bytes, times
 from nic2core.explain.queues import OF_QUEUES, by_queue, more
 from nic2core.explain.use import serves, work
+from nic2core.scenario.quantity import size_bytes, times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nic2core.explain.model import Model
-    from nic2core.results_model import Results
+    from nic2core.results.model import Results
 
 MAX_LANES = 16
 """The widest PCIe link there is: beyond it, the next generation."""

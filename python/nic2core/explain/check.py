@@ -9,12 +9,12 @@ from nic2core import api
 from nic2core._core import ModelError, UserError
 from nic2core.engine import said
 from nic2core.explain.use import work
-from nic2core.models import Scenario
+from nic2core.scenario.models import Scenario
 from nic2core.sweep import run_all
 
 if TYPE_CHECKING:
     from nic2core.explain.help import Help
-    from nic2core.results import Result
+    from nic2core.result import Result
 
 
 def check(result: Result, jobs: int = 1) -> list[Help]:

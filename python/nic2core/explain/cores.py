@@ -7,12 +7,12 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.model import Pool
-from nic2core.explain.quantity import gigahertz, nanoseconds
 from nic2core.explain.use import work
+from nic2core.scenario.quantity import gigahertz, nanoseconds
 
 if TYPE_CHECKING:
     from nic2core.explain.use import Use
-    from nic2core.results_model import Domain, Results
+    from nic2core.results.model import Domain, Results
 
 
 @dataclass(frozen=True)

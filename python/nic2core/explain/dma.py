@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.model import FULL, LINKS, Pool
-from nic2core.explain.quantity import gigahertz, nanoseconds, size_bytes
 from nic2core.explain.queues import NOTICED
+from nic2core.scenario.quantity import gigahertz, nanoseconds, size_bytes
 
 if TYPE_CHECKING:
     from nic2core.explain.use import Use
-    from nic2core.results_model import Domain, Results
+    from nic2core.results.model import Domain, Results
 
 
 def writes(

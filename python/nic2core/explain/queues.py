@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nic2core.results_model import Domain, QueueResults, Results
+    from nic2core.results.model import Domain, QueueResults, Results
 
 
 OF_QUEUES = ("descriptors", "tx-descriptors", "tx-fetches")

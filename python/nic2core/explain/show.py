@@ -10,16 +10,16 @@ from rich.table import Table
 from rich.text import Text
 
 from nic2core import words
+from nic2core.describe.verdict import mark_of, verdict
 from nic2core.explain.hints import hints
 from nic2core.explain.use import one, work
-from nic2core.verdict import mark_of, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nic2core.explain.help import Help
     from nic2core.explain.use import Use
-    from nic2core.results import Result
+    from nic2core.result import Result
 
 BAR = 10
 """Cells of a bar."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core.explain.queues import NOTICED, by_queue, fullest
 
 if TYPE_CHECKING:
-    from nic2core.results_model import Domain, Results, TenantResults
+    from nic2core.results.model import Domain, Results, TenantResults
 
 LINE_BYTES = 64
 """Of a cache line."""

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core import words
+from nic2core.describe.verdict import mark_of
 from nic2core.explain.hints import at_ease
 from nic2core.explain.use import work
-from nic2core.verdict import mark_of
 
 if TYPE_CHECKING:
+    from nic2core.explain.stages import Stage
     from nic2core.explain.use import Use
     from nic2core.record import Record
-    from nic2core.stages import Stage
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from nic2core import palette, plots, rows, senders, words
+from nic2core import words
 from nic2core._core import UserError
-from nic2core.differences import UNCHANGED, differences, summary
-from nic2core.doubts import doubts
+from nic2core.describe import rows, senders
+from nic2core.describe.differences import UNCHANGED, differences, summary
+from nic2core.describe.doubts import doubts
+from nic2core.describe.headline import headline, parts, side_by_side
+from nic2core.describe.scenario_keys import SHOWN, differing
+from nic2core.describe.verdict import verdict
+from nic2core.draw import palette, plots
 from nic2core.explain.hints import hints
 from nic2core.files import write_whole
-from nic2core.headline import headline, parts, side_by_side
 from nic2core.report.limits import limits_of
 from nic2core.report.path import HEIGHT, WIDTH, picture
-from nic2core.scenario_keys import SHOWN, differing
-from nic2core.timeline import VIEWER
-from nic2core.verdict import verdict
+from nic2core.results.timeline import VIEWER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
     from nic2core.record import Record
-    from nic2core.results_model import Distribution
+    from nic2core.results.model import Distribution
 
 SERIES_TEXT = (
     "Drag to zoom all panels, double-click to reset. To see what single packets wait for, run with "

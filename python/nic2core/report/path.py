@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core import words
-from nic2core.stages import LEAKS
-from nic2core.verdict import mark
+from nic2core.describe.verdict import mark
+from nic2core.explain.stages import LEAKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nic2core.record import Record
-    from nic2core.results_model import CacheResults
+    from nic2core.results.model import CacheResults
 
 WIDTH, HEIGHT = 1272, 452
 """Extent of the drawing, in its own units."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nic2core.doubts import WIRE_OVERHEAD
+from nic2core.describe.doubts import WIRE_OVERHEAD
 from nic2core.studies import palette
 from nic2core.studies.chart import Curves, Line
 from nic2core.studies.claim import load_claims

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nic2core import palette as meanings
+from nic2core.draw import palette as meanings
 from nic2core.studies import palette
 from nic2core.studies.chart import Bars, Part, Series, Stacks
 from nic2core.studies.reading import CAUSES

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, model_validator
 
 from nic2core import _core
 from nic2core._core import UserError
-from nic2core.results_model import Peak, Plain, Results
+from nic2core.results.model import Peak, Plain, Results
 
 if TYPE_CHECKING:
     from typing import Self

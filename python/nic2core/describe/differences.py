@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nic2core import senders
+from nic2core.describe import senders
+from nic2core.describe.headline import dma_write_hits, headline
+from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import work
-from nic2core.headline import dma_write_hits, headline
-from nic2core.verdict import limit, limiter
 from nic2core.words import CAUSES, OF_PACKETS, percent, three, time
 
 if TYPE_CHECKING:
     from nic2core.record import Record
-    from nic2core.results_model import Results
+    from nic2core.results.model import Results
 
 
 UNCHANGED = "nothing by as much as a percent"

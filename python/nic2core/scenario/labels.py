@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from nic2core.toml_text import toml_value
+from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

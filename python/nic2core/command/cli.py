@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nic2core import _core, api, engine, options, places, terminal
+from nic2core import _core, api, engine
 from nic2core._core import ModelError, UserError
-from nic2core.capture_facts import facts_of
-from nic2core.results import Result
+from nic2core.command import options, places, terminal
+from nic2core.describe.capture_facts import facts_of
+from nic2core.result import Result
+from nic2core.results.timeline import VIEWER, Recording, Timeline
 from nic2core.sweep import sweep
-from nic2core.timeline import VIEWER, Recording, Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nic2core import senders, words
+from nic2core import words
+from nic2core.describe import senders
+from nic2core.describe.verdict import limit
 from nic2core.explain.use import serves, work
-from nic2core.percentiles import percentile
-from nic2core.verdict import limit
+from nic2core.results.percentiles import percentile
 from nic2core.words import NOTHING, three
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nic2core._core import UserError
-from nic2core.headline import headline
+from nic2core.describe.headline import headline
+from nic2core.describe.verdict import verdict
 from nic2core.record import Record
-from nic2core.timeline import Recording, Timeline
-from nic2core.verdict import verdict
+from nic2core.results.timeline import Recording, Timeline
 from nic2core.words import sentence
 
 if TYPE_CHECKING:
@@ -29,19 +29,19 @@ class Result(Record):
 
     def plot_latency(self) -> Figure:
         """Mean latency by stage of the path."""
-        from nic2core import plots
+        from nic2core.draw import plots
 
         return plots.latency_by_stage([self])
 
     def plot_latency_cdf(self) -> Figure:
         """The distribution of the whole latency."""
-        from nic2core import plots
+        from nic2core.draw import plots
 
         return plots.latency_cdf([self])
 
     def plot_peak_search(self) -> Figure:
         """The p99 over the rates that were tried, if this is the peak of a search."""
-        from nic2core import plots
+        from nic2core.draw import plots
 
         if self.peak is None:
             raise UserError(
@@ -53,19 +53,19 @@ class Result(Record):
 
     def plot_memory(self, unit: str = "per_request") -> Figure:
         """Memory traffic by cause, in lines `per_request` or in `gbytes_per_s` (GB/s)."""
-        from nic2core import plots
+        from nic2core.draw import plots
 
         return plots.memory_by_cause([self], unit)
 
     def plot_dram(self) -> Figure:
         """The distribution of the DRAM read latency."""
-        from nic2core import plots
+        from nic2core.draw import plots
 
         return plots.dram_cdf([self])
 
     def plot_series(self) -> Figure:
         """The time series."""
-        from nic2core import plots
+        from nic2core.draw import plots
 
         return plots.time_series([self])
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nic2core.percentiles import percentile
+from nic2core.results.percentiles import percentile
 from nic2core.words import DELAYS, percent, three
 
 if TYPE_CHECKING:
-    from nic2core.results_model import Distribution, Results, TransportResults
+    from nic2core.results.model import Distribution, Results, TransportResults
 
 TITLE = "What closed-loop senders see"
 """Above the delays."""

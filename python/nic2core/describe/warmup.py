@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.quantity import nanoseconds, size_bytes
 from nic2core.explain.use import LINE_BYTES, serves
+from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.words import time
 
 if TYPE_CHECKING:
     from nic2core.record import Record
-    from nic2core.results_model import TenantResults
+    from nic2core.results.model import TenantResults
 
 WARM_TURNS = 3
 """Turns of the receive rings that a warm-up should have, by rule of thumb: the first touches each

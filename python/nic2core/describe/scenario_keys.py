@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nic2core import models
-from nic2core.toml_text import toml_value
+from nic2core.scenario import models
+from nic2core.scenario.toml_text import toml_value
 from nic2core.words import NOTHING
 
 if TYPE_CHECKING:

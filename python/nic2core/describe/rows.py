@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from nic2core import senders
+from nic2core.describe import senders
+from nic2core.describe.verdict import limit
 from nic2core.explain.use import work
-from nic2core.toml_text import toml_value
-from nic2core.verdict import limit
+from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

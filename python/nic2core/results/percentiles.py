@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nic2core.results_model import Distribution
+    from nic2core.results.model import Distribution
 
 
 def percentile(distribution: Distribution, percent: float) -> float:

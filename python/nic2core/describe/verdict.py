@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from nic2core import senders
+from nic2core.describe import senders
 from nic2core.explain.model import SAME
-from nic2core.explain.quantity import nanoseconds
 from nic2core.explain.use import one, work
+from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import FAILED, failed, percent, stage, three, time, usable_credits, what_for
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nic2core import _core
-from nic2core.explain.quantity import nanoseconds
-from nic2core.results_model import Plain
+from nic2core.results.model import Plain
+from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import three, time
 
 if TYPE_CHECKING:

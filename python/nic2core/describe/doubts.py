@@ -6,13 +6,13 @@ from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from nic2core.explain.quantity import gigabits, nanoseconds
-from nic2core.warmup import short_warmup
+from nic2core.describe.warmup import short_warmup
+from nic2core.scenario.quantity import gigabits, nanoseconds
 from nic2core.words import three, time
 
 if TYPE_CHECKING:
     from nic2core.record import Record
-    from nic2core.results_model import Packets
+    from nic2core.results.model import Packets
 
 FULL = 0.998
 """Share of the time for which a link is busy that counts as full."""

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 import polars as pl
 
-from nic2core import palette, rows, words
-from nic2core.explain.quantity import nanoseconds, size_bytes
+from nic2core import words
+from nic2core.describe import rows
+from nic2core.draw import palette
+from nic2core.scenario.quantity import nanoseconds, size_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nic2core.record import Record
-    from nic2core.results_model import CauseTraffic, Distribution, Series
+    from nic2core.results.model import CauseTraffic, Distribution, Series
 
 GRID = "rgba(128, 136, 150, 0.25)"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"

@@ -9,19 +9,20 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from nic2core import senders, words, wrapping
-from nic2core.differences import UNCHANGED, differences
-from nic2core.doubts import doubts
-from nic2core.headline import headline, side_by_side
-from nic2core.percentiles import percentile
-from nic2core.rows import pairs
-from nic2core.verdict import mark, verdict
+from nic2core import words
+from nic2core.describe import senders, wrapping
+from nic2core.describe.differences import UNCHANGED, differences
+from nic2core.describe.doubts import doubts
+from nic2core.describe.headline import headline, side_by_side
+from nic2core.describe.rows import pairs
+from nic2core.describe.verdict import mark, verdict
+from nic2core.results.percentiles import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from nic2core.results import Result
-    from nic2core.results_model import Distribution
+    from nic2core.result import Result
+    from nic2core.results.model import Distribution
 
 SHORTEST, LONGEST = 10, 20
 """Cells of a terminal that a run of a comparison has at least: as many as its longest word in these

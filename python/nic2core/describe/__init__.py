@@ -1,0 +1,1 @@
+"""What is said of runs: verdicts, doubts and differences, in words and rows."""

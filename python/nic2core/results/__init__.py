@@ -1,0 +1,1 @@
+"""What the engine gives back, as typed data and on disk."""
