@@ -13,6 +13,7 @@ from nic2core import Result, api, words
 from nic2core.command import cli
 from nic2core.explain import show
 from nic2core.explain.check import check
+from nic2core.explain.hints import hints
 from nic2core.explain.model import Model
 from nic2core.report.limits import limits_of
 
@@ -187,3 +188,17 @@ def test_full_credits_and_what_they_wait_for_are_both_marked(
     assert [line.split(" ◀ ")[1].split()[0] for line in lines] == ["waits", "limits"]
     badges = {row.domain: row.badge for row in limits_of(result) if row.badge}
     assert badges == {"io-credits": "waits", "home-trackers": "limits"}
+
+
+def test_a_leak_has_ways_and_descriptors_against_it(ddio: Result) -> None:
+    """24 queues of 1024 packets of some 17 lines are 27 MB; two of twelve ways hold 6 MiB of it."""
+    leak = [replace(h, predicted=0.5) for h in ddio.helps if h.change.domain == "io-ways"]
+    said = "\n".join(hints(ddio, leak))
+    assert "--vary placement.io_ways=2,4,8`" in said
+    assert "Or fewer buffers go round: 128 of each queue" in said
+    assert "--vary queues.rx_descriptors=1024,512,256,128`" in said
+    # A pool that is a ring goes round as a whole, whatever the descriptors.
+    queues = {**ddio.scenario["queues"], "pool": "ring", "pool_buffers": 2048}
+    pool = replace(ddio, scenario={**ddio.scenario, "queues": queues})
+    assert "rx_descriptors" not in "\n".join(hints(pool, leak))
+    assert "--vary" not in "\n".join(hints(ddio, [replace(leak[0], predicted=0.0)]))

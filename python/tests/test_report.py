@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from nic2core import UserError, api
+from nic2core.describe.doubts import doubts
 from nic2core.report import write_report
 from nic2core.report.page import _told_apart, report_html
 from nic2core.report.path import picture
@@ -496,3 +497,13 @@ def test_the_foot_names_the_seed_of_every_run_and_what_was_measured(ddio: Result
 def test_a_report_of_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="at least one result"):
         write_report([], tmp_path / "none.html")
+
+
+def test_warnings_of_many_runs_are_folded(ddio: Result) -> None:
+    data = ddio.data.model_copy(update={"reads_after_sweep": 3})
+    runs = [replace(ddio, data=data, label=str(n)) for n in range(5)]
+    page = report_html(runs)
+    told = len(runs) * len(doubts(runs[0]))
+    assert f"{told} warnings, in 5 of 5 runs" in page
+    assert page.count("Warning: an application has a bug") == 5
+    assert "warnings, in" not in report_html(runs[:1])

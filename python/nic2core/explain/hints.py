@@ -44,19 +44,58 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
         )
     leak = next((h for h in helps if h.change.domain == "io-ways"), None)
     if leak is not None and leak.predicted >= NOTICED:
-        ways: int = result.scenario["placement"]["io_ways"]
-        most: int = result.scenario["machine"]["llc"]["ways"]
-        several = sorted({ways, min(2 * ways, most), min(4 * ways, most)})
-        if len(several) > 1:
-            peak = "" if result.peak is None else " --peak"
-            yield (
-                "An ideal DDIO is what other ways for packets can come to at most; `nic2core "
-                f"compare SCENARIO --vary placement.io_ways={','.join(map(str, several))}{peak}` "
-                "runs them."
-            )
+        yield from _against_leaks(result)
     if at_ease(result):
         yield (
             "At this load no stage limits, so no change can raise the throughput. `nic2core peak "
             "SCENARIO --out DIR` searches the highest rate, and `nic2core explain DIR` then says "
             "what raises that."
         )
+
+
+def _against_leaks(result: Record) -> Iterator[str]:
+    """What a user can set where an ideal DDIO, which nobody can buy, would help."""
+    ways: int = result.scenario["placement"]["io_ways"]
+    most: int = result.scenario["machine"]["llc"]["ways"]
+    several = sorted({ways, min(2 * ways, most), min(4 * ways, most)})
+    peak = "" if result.peak is None else " --peak"
+
+    def vary(key: str, values: Sequence[int]) -> str:
+        return f"`nic2core compare SCENARIO --vary {key}={','.join(map(str, values))}{peak}`"
+
+    if len(several) > 1:
+        yield (
+            "An ideal DDIO is what other ways for packets can come to at most; "
+            f"{vary('placement.io_ways', several)} runs them."
+        )
+    fewer = _fewer_descriptors(result)
+    if len(fewer) > 1:
+        yield (
+            f"Or fewer buffers go round: {fewer[-1]} of each queue fit into the I/O ways; "
+            f"{vary('queues.rx_descriptors', fewer)} runs them. Shorter rings drop sooner in bursts."
+        )
+
+
+def _fewer_descriptors(result: Record) -> list[int]:
+    """Receive descriptors, halved until the packets that they hold fit into the I/O ways.
+
+    None fewer where that alone does not make buffers fewer: a pool that is a ring and of a size of
+    its own goes round as before.
+    """
+    queues = result.scenario["queues"]
+    now: int = queues["rx_descriptors"]
+    if queues.get("pool") == "ring" and queues.get("pool_buffers") not in {None, now}:
+        return [now]
+    ways = next(d for d in result.data.domains if d.domain == "io-ways")
+    io, received = result.data.io, sum(q.received for q in result.data.queues)
+    if io is None or received == 0:
+        return [now]
+    lines = ((io.write_hits or 0) + (io.write_misses or 0)) / received
+    at_a_time = (queues["burst"], queues["post_batch"], queues["tx_completion_batch"])
+    least = max(*at_a_time, result.scenario["traffic"].get("depth") or 1)
+    several = [now]
+    while several[-1] * lines * len(result.data.queues) > ways.credits:
+        if several[-1] // 2 < least:
+            return [now]
+        several.append(several[-1] // 2)
+    return several

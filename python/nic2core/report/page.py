@@ -75,6 +75,7 @@ def report_html(results: Sequence[Record]) -> str:
     panels, over = _panels(results), [*_curves(results), *_grid(results)]
     figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in (*over, *panels)}
     keys = differing(results)
+    warnings = [(r, warning) for r in results for warning in doubts(r)]
     return TEMPLATES.get_template(
         "report.html.j2"
     ).render(
@@ -98,7 +99,9 @@ def report_html(results: Sequence[Record]) -> str:
         parts=parts(results[0]),
         side_by_side=side_by_side(results),
         summary=summary(*results) if len(results) == 2 else "",
-        warnings=[(r, warning) for r in results for warning in doubts(r)],
+        warnings=warnings,
+        doubtful=len({r.label for r, _ in warnings}),
+        shown_warnings=SHOWN_WARNINGS,
         keys=keys[:SHOWN],
         more_keys=len(keys[SHOWN:]),
         spreads=[_spreads(r) for r in results],
@@ -125,6 +128,10 @@ def svg(result: Record, ident: str) -> Markup:
     text = template.render(picture=picture(result), width=WIDTH, height=HEIGHT, id=ident)
     return Markup(text)  # noqa: S704 - rendered with autoescape just above
 
+
+SHOWN_WARNINGS = 3
+"""Warnings that stand under the head of a page one by one; more are folded, so that the numbers are
+seen first."""
 
 UNFOLDED = 3
 """Runs of which each has its path and the table of what limits it unfolded."""
