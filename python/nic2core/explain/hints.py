@@ -72,7 +72,8 @@ def _against_leaks(result: Record) -> Iterator[str]:
     if len(fewer) > 1:
         yield (
             f"Or fewer buffers go round: {fewer[-1]} of each queue fit into the I/O ways; "
-            f"{vary('queues.rx_descriptors', fewer)} runs them. Shorter rings drop sooner in bursts."
+            f"{vary('queues.rx_descriptors', fewer)} runs them. Shorter rings drop sooner in "
+            "bursts."
         )
 
 
