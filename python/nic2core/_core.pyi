@@ -14,7 +14,6 @@ __all__ = [
     "Simulation",
     "UserError",
     "__version__",
-    "capture_facts",
     "check_scenario",
     "find_peak",
     "load_scenario",
@@ -46,12 +45,6 @@ def load_scenario(
 
 def check_scenario(json: str, origins: dict[str, str] | None = None) -> str:
     """The same scenario with every default written out. Raises UserError if it cannot be run."""
-
-def capture_facts(json: str) -> str | None:
-    """What was understood of the capture of a checked scenario, as JSON; None if it replays none.
-
-    Raises UserError if the capture cannot be read.
-    """
 
 def without_effect(json: str) -> dict[str, str]:
     """The keys of a checked scenario that decide nothing in it, and why: another key says so.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import replace
 
 import pytest
 
 from nic2core import Result, api
-from nic2core.describe.capture_facts import CaptureFacts, facts_of, told
-from nic2core.results.model import Peak
+from nic2core.describe.capture_facts import capture_facts
+from nic2core.report.page import report_html
+from nic2core.results.model import CaptureFacts, Peak
 
 
 @pytest.fixture(scope="module")
@@ -18,29 +20,35 @@ def replayed() -> Result:
 
 
 def test_a_run_tells_what_it_understood_of_its_capture(replayed: Result) -> None:
-    told = facts_of(replayed)
+    told = capture_facts(replayed)
     assert told.startswith("memcached.pcap: ")
     assert "; at 100 Gbps a round takes " in told
+    assert told in html.unescape(report_html([replayed]))
+    assert told in html.unescape(report_html([replayed, replace(replayed, label="again")]))
     # Half a millisecond of rounds that it says the length of.
     demand = replayed.data.demand_mpps
     assert demand is not None
     packets = int(told.split()[1].replace(",", ""))
     assert f" {0.5e-3 * demand * 1e6 / packets:.3g}" in told
-    assert facts_of(api.run("explain-link", {"run.warmup": "0 us", "run.duration": "10 us"})) == ""
+    assert (
+        capture_facts(api.run("explain-link", {"run.warmup": "0 us", "run.duration": "10 us"}))
+        == ""
+    )
 
 
 def test_what_is_said_depends_on_the_traffic(replayed: Result) -> None:
     facts = CaptureFacts(packets=1001, flows=5, bytes=476_476, span_ps=10**12, ipv6_packets=0)
     begin = "1,001 packets of 5 flows, 476 B in the mean, over 1.00 s"
-    data = replayed.data.model_copy(update={"demand_mpps": 1001 / 1e3})
+    data = replayed.data.model_copy(update={"demand_mpps": 1001 / 1e3, "capture": facts})
     run = replace(replayed, data=data)
-    assert told(facts, run).endswith(
+    assert capture_facts(run).endswith(
         f"{begin}; at 100 Gbps a round takes 1.00 ms, 0.500 rounds are played."
     )
     traffic = {k: v for k, v in run.scenario["traffic"].items() if k != "rate"}
     own = replace(run, scenario=run.scenario | {"traffic": traffic})
-    assert "; at its own times a round takes 1.00 ms" in told(facts, own)
+    assert "; at its own times a round takes 1.00 ms" in capture_facts(own)
     peak = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=data)
-    assert told(facts, replace(run, peak=peak)).endswith(f"{begin}.")
+    assert capture_facts(replace(run, peak=peak)).endswith(f"{begin}.")
     ipv6 = facts.model_copy(update={"ipv6_packets": 7})
-    assert told(ipv6, run).endswith("; 7 packets are IPv6, which applications handle like IPv4.")
+    run = replace(run, data=data.model_copy(update={"capture": ipv6}))
+    assert capture_facts(run).endswith("; 7 packets are IPv6, which applications handle like IPv4.")

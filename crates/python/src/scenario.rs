@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use nic2core_engine::config::{Scenario, without_effect as keys};
-use nic2core_scenario::{CaptureFacts, Disk, Loaded, Origins, read_capture};
+use nic2core_scenario::{Disk, Loaded, Origins};
 use pyo3::prelude::*;
 
 use crate::error::user_error;
@@ -53,13 +53,4 @@ pub(crate) fn check_scenario(json: &str, origins: Option<Places>) -> PyResult<St
 pub(crate) fn without_effect(json: &str) -> PyResult<BTreeMap<String, &'static str>> {
     let found = keys::without_effect(&parse(json, None)?.scenario);
     Ok(found.into_iter().map(|k| (k.key, k.because)).collect())
-}
-
-/// What was understood of the capture of a checked scenario, if it replays one.
-#[pyfunction]
-pub(crate) fn capture_facts(py: Python<'_>, json: &str) -> PyResult<Option<String>> {
-    let Loaded { scenario, origins } = parse(json, None)?;
-    let capture = py.detach(|| read_capture(&Disk, &scenario, &origins)).map_err(user_error)?;
-    let facts = capture.as_deref().map(CaptureFacts::of);
-    Ok(facts.map(|facts| serde_json::to_string(&facts).expect("facts are plain data")))
 }

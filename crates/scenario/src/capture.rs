@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nic2core_engine::config::Scenario;
+use nic2core_engine::wire::Capture;
 use nic2core_engine::wire::config::TrafficConfig;
-use nic2core_engine::wire::{Capture, Flow};
-use serde::Serialize;
 
 use crate::error::{Origins, Place, UserError, UserErrors};
 use crate::files::Files;
@@ -46,39 +45,6 @@ pub fn read_capture(
     match Capture::parse(&bytes) {
         Ok(capture) => Ok(Some(Arc::new(capture))),
         Err(e) => Err(wrong(file, origins, format!("cannot be replayed ({e})"))),
-    }
-}
-
-/// What was understood of a capture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct CaptureFacts {
-    /// Packets of one round.
-    pub packets: u64,
-    /// Flows that they belong to.
-    pub flows: u64,
-    /// Bytes of all frames, without FCS.
-    pub bytes: u64,
-    /// From the first packet to the last, ps.
-    pub span_ps: u64,
-    /// Packets of IPv6: RSS knows their addresses, applications handle them like IPv4.
-    pub ipv6_packets: u64,
-}
-
-impl CaptureFacts {
-    /// Those of this capture.
-    pub fn of(capture: &Capture) -> CaptureFacts {
-        let (packets, flows) = (capture.packets(), capture.flows().as_slice());
-        let ipv6 = |flow: u32| match flows[flow as usize] {
-            Flow::Ip(tuple) => tuple.src.is_ipv6(),
-            Flow::Frame { .. } => false,
-        };
-        CaptureFacts {
-            packets: packets.len() as u64,
-            flows: flows.len() as u64,
-            bytes: packets.iter().map(|p| u64::from(p.bytes)).sum(),
-            span_ps: capture.span().0,
-            ipv6_packets: packets.iter().filter(|p| ipv6(p.flow)).count() as u64,
-        }
     }
 }
 
@@ -129,25 +95,6 @@ mod tests {
         let found = |set, file| read(set, file, pcap()).map(|capture| capture.is_some());
         assert_eq!(found("", "s/one.pcap"), Ok(true));
         assert_eq!(found("traffic.file=my/two.pcap", "my/two.pcap"), Ok(true));
-    }
-
-    #[test]
-    fn facts_are_those_of_the_file() {
-        let one = read("", "s/one.pcap", pcap()).unwrap().unwrap();
-        let facts = CaptureFacts { packets: 1, flows: 1, bytes: 60, span_ps: 0, ipv6_packets: 0 };
-        assert_eq!(CaptureFacts::of(&one), facts);
-        // The frame as one of IPv6, with no extension header and nothing behind it, a microsecond later.
-        let mut two = pcap();
-        let record = two[24..].to_vec();
-        two.extend(&record);
-        let second = two.len() - record.len();
-        two[second + 4] = 1;
-        two[second + 16 + 12..second + 16 + 15].copy_from_slice(&[0x86, 0xdd, 0x60]);
-        two[second + 16 + 20] = 59;
-        let two = read("", "s/one.pcap", two).unwrap().unwrap();
-        let facts =
-            CaptureFacts { packets: 2, flows: 2, bytes: 120, span_ps: 1_000_000, ipv6_packets: 1 };
-        assert_eq!(CaptureFacts::of(&two), facts);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub mod schema;
 mod set;
 mod tree;
 
-pub use capture::{CaptureFacts, read_capture};
+pub use capture::read_capture;
 pub use error::{Origins, Place, UserError, UserErrors};
 pub use files::{Disk, Files};
 pub use load::{Loaded, from_json, load};

@@ -16,7 +16,7 @@ import typer
 from nic2core import _core, api, engine
 from nic2core._core import ModelError, UserError
 from nic2core.command import options, places, terminal
-from nic2core.describe.capture_facts import facts_of
+from nic2core.describe.capture_facts import capture_facts
 from nic2core.result import Result
 from nic2core.results.timeline import VIEWER, Recording, Timeline
 from nic2core.sweep import sweep
@@ -311,7 +311,7 @@ def _one(
     except KeyboardInterrupt:
         terminal.note("Stopped before the run was finished: there is nothing to show.")
         raise typer.Exit(EXIT_STOPPED) from None
-    understood = facts_of(result)
+    understood = capture_facts(result)
     if understood:
         terminal.note(understood)
     # Kept first: what is drawn may end early, in a pager for instance.

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nic2core import _core
-from nic2core.results.model import Plain
 from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import three, time
 
@@ -15,24 +12,11 @@ if TYPE_CHECKING:
     from nic2core.record import Record
 
 
-class CaptureFacts(Plain):
-    """What the engine read."""
-
-    packets: int
-    flows: int
-    bytes: int
-    span_ps: int
-    ipv6_packets: int
-
-
-def facts_of(result: Record) -> str:
+def capture_facts(result: Record) -> str:
     """What was understood of the capture that a run replayed; nothing without one."""
-    read = _core.capture_facts(json.dumps(result.scenario))
-    return "" if read is None else told(CaptureFacts.model_validate_json(read), result)
-
-
-def told(facts: CaptureFacts, result: Record) -> str:
-    """The same in a sentence."""
+    facts = result.data.capture
+    if facts is None:
+        return ""
     traffic, run = result.scenario["traffic"], result.scenario["run"]
     said = (
         f"{Path(traffic['file']).name}: {facts.packets:,} packets of {facts.flows:,} flows, "

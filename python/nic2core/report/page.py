@@ -14,6 +14,7 @@ from plotly.offline import get_plotlyjs
 from nic2core import words
 from nic2core._core import UserError
 from nic2core.describe import rows, senders
+from nic2core.describe.capture_facts import capture_facts
 from nic2core.describe.differences import UNCHANGED, differences, summary
 from nic2core.describe.doubts import doubts
 from nic2core.describe.headline import headline, parts, side_by_side
@@ -99,6 +100,7 @@ def report_html(results: Sequence[Record]) -> str:
         parts=parts(results[0]),
         side_by_side=side_by_side(results),
         summary=summary(*results) if len(results) == 2 else "",
+        captured=_captured(results),
         warnings=warnings,
         doubtful=len({r.label for r, _ in warnings}),
         shown_warnings=SHOWN_WARNINGS,
@@ -263,6 +265,12 @@ def _machine(results: Sequence[Record]) -> str:
     """What machine all runs are of; nothing if they are of several."""
     all_of = {r.scenario["machine"].get("description", "") for r in results}
     return all_of.pop() if len(all_of) == 1 else ""
+
+
+def _captured(results: Sequence[Record]) -> str:
+    """What was understood of the capture; nothing if not all runs replay the same in one way."""
+    told = {capture_facts(r) for r in results}
+    return told.pop() if len(told) == 1 else ""
 
 
 def _head(results: Sequence[Record]) -> str:

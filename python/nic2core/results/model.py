@@ -54,6 +54,8 @@ class Results(Plain):
     demand_mpps: float | None = None
     """Rate at which traffic with a time law wants to come, million packets a second; absent for
     other traffic, and when there is none."""
+    capture: CaptureFacts | None = None
+    """What was understood of the capture that was replayed; absent for other traffic."""
     domains: list[Domain]
     """The domains on the path, in path order."""
     queues: list[QueueResults] = []
@@ -71,6 +73,21 @@ class Results(Plain):
     """Reads of data that had been swept: bugs of the application."""
     line_accesses: int
     """Cache-line accesses simulated, all agents: the work of the simulator."""
+
+
+class CaptureFacts(Plain):
+    """A capture, as it was understood."""
+
+    packets: int
+    """Packets of one round."""
+    flows: int
+    """Flows that they belong to."""
+    bytes: int
+    """Bytes of all frames, without FCS."""
+    span_ps: int
+    """From the first packet to the last, ps."""
+    ipv6_packets: int
+    """Packets of IPv6: RSS knows their addresses, applications handle them like IPv4."""
 
 
 class Packets(Plain):

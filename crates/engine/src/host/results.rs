@@ -12,10 +12,12 @@ use crate::memory::line::{LINE_BYTES, LineKind, gbytes_per_s};
 use crate::memory::traffic::Traffic;
 use crate::stats::occupancy::Occupancy;
 use crate::stats::results::{
-    CacheResults, CauseTraffic, DramResults, IoResults, IommuResults, IotlbResults, MemoryTraffic,
-    NodeTraffic, Packets as PacketResults, Results, SocketLinkResults, StageLatency, TenantResults,
+    CacheResults, CaptureFacts, CauseTraffic, DramResults, IoResults, IommuResults, IotlbResults,
+    MemoryTraffic, NodeTraffic, Packets as PacketResults, Results, SocketLinkResults, StageLatency,
+    TenantResults,
 };
 use crate::time::Ps;
+use crate::wire::Source;
 
 impl Host {
     /// The time that has been measured.
@@ -37,6 +39,13 @@ impl Host {
     /// The rate at which traffic with a time law wants to come, were the link no limit.
     fn demand_mpps(&self) -> Option<f64> {
         self.rate().map(|rate| rate.0 as f64 / 1e6)
+    }
+
+    fn capture_facts(&self) -> Option<CaptureFacts> {
+        match &self.source {
+            Some(Source::Timed(arrivals)) => arrivals.capture_facts(),
+            _ => None,
+        }
     }
 
     pub(super) fn span_ps(&self) -> f64 {
@@ -83,6 +92,7 @@ impl Host {
             dma: self.bench.as_ref().map(|bench| bench.results(span_ns)),
             amat_ns: amat_ns(self.cores.iter()),
             demand_mpps: self.demand_mpps(),
+            capture: self.capture_facts(),
             domains: self.domains(),
             queues: self.queues.iter().map(|q| q.counts.results(q.core, self.meters.now)).collect(),
             core_time: self.core_time(),

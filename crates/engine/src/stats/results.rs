@@ -46,6 +46,9 @@ pub struct Results {
     /// other traffic, and when there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demand_mpps: Option<f64>,
+    /// What was understood of the capture that was replayed; absent for other traffic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<CaptureFacts>,
     /// The domains on the path, in path order.
     pub domains: Vec<Domain>,
     /// Each pair of queues, in the order of their cores; none in a run without packets.
@@ -101,6 +104,21 @@ pub struct Packets {
     /// traffic with a time law, or if nothing was offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_wait_ns: Option<f64>,
+}
+
+/// A capture, as it was understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CaptureFacts {
+    /// Packets of one round.
+    pub packets: u64,
+    /// Flows that they belong to.
+    pub flows: u64,
+    /// Bytes of all frames, without FCS.
+    pub bytes: u64,
+    /// From the first packet to the last, ps.
+    pub span_ps: u64,
+    /// Packets of IPv6: RSS knows their addresses, applications handle them like IPv4.
+    pub ipv6_packets: u64,
 }
 
 /// Closed-loop senders, within the measured time.

@@ -6,6 +6,7 @@ use super::constant::Constant;
 use super::draw::Draw;
 use super::poisson::Poisson;
 use super::replay::Replay;
+use crate::stats::results::CaptureFacts;
 use crate::units::Rate;
 
 /// An endless stream of packets in the order of their times.
@@ -60,6 +61,14 @@ impl Arrivals {
             Arrivals::Poisson(times, _) => times.mean_f64(),
             Arrivals::Bursts(times, _) => times.mean_f64(),
             Arrivals::Replay(replay) => replay.mean_f64(),
+        }
+    }
+
+    /// For reports only: the capture that is replayed, if one is.
+    pub fn capture_facts(&self) -> Option<CaptureFacts> {
+        match self {
+            Arrivals::Replay(replay) => Some(replay.capture().facts()),
+            Arrivals::Constant(..) | Arrivals::Poisson(..) | Arrivals::Bursts(..) => None,
         }
     }
 }

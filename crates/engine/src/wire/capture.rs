@@ -6,6 +6,7 @@ use super::capture_error::CaptureError;
 use super::flow::{Flow, FlowTable};
 use super::headers::{self, LinkType};
 use crate::frame::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, wire_bits};
+use crate::stats::results::CaptureFacts;
 use crate::time::Ps;
 
 /// A packet of a capture.
@@ -54,6 +55,22 @@ impl Capture {
     /// From the first packet to the last.
     pub fn span(&self) -> Ps {
         self.packets[self.packets.len() - 1].at
+    }
+
+    /// What a user is told of it.
+    pub(super) fn facts(&self) -> CaptureFacts {
+        let flows = self.flows.as_slice();
+        let ipv6 = |flow: u32| match flows[flow as usize] {
+            Flow::Ip(tuple) => tuple.src.is_ipv6(),
+            Flow::Frame { .. } => false,
+        };
+        CaptureFacts {
+            packets: self.packets.len() as u64,
+            flows: flows.len() as u64,
+            bytes: self.packets.iter().map(|p| u64::from(p.bytes)).sum(),
+            span_ps: self.span().0,
+            ipv6_packets: self.packets.iter().filter(|p| ipv6(p.flow)).count() as u64,
+        }
     }
 
     /// The bits that all packets occupy on an Ethernet link, gaps included.
@@ -157,6 +174,28 @@ mod tests {
     /// Offset of the first packet record of a pcap file, and the length of a record's header.
     const PCAP_HEADER: usize = 24;
     const RECORD_HEADER: usize = 16;
+
+    /// A frame of 60 bytes of Ethernet (type 0x88b5, local experiments), and a microsecond later the
+    /// same as IPv6 with no extension header and nothing behind it.
+    #[test]
+    fn facts_are_those_of_the_file() {
+        let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<_>>();
+        let record = |us| {
+            let header = words(&[0, us, 60, 60]);
+            [header.as_slice(), &[2; 12], &[0x88, 0xb5], &[0; 46]].concat()
+        };
+        let header = words(&[0xa1b2_c3d4, 0x0004_0002, 0, 0, 65535, 1]);
+        let one = [header, record(0)].concat();
+        let facts = CaptureFacts { packets: 1, flows: 1, bytes: 60, span_ps: 0, ipv6_packets: 0 };
+        assert_eq!(Capture::parse(&one).unwrap().facts(), facts);
+        let mut second = record(1);
+        second[RECORD_HEADER + 12..][..3].copy_from_slice(&[0x86, 0xdd, 0x60]);
+        second[RECORD_HEADER + 20] = 59;
+        let two = [one, second].concat();
+        let facts =
+            CaptureFacts { packets: 2, flows: 2, bytes: 120, span_ps: 1_000_000, ipv6_packets: 1 };
+        assert_eq!(Capture::parse(&two).unwrap().facts(), facts);
+    }
 
     /// Packets and seconds as `capinfos` counts them, flows as `tcpdump -n` prints addresses, bytes
     /// as `capinfos` less the difference between the capture's link header and Ethernet's.

@@ -72,6 +72,11 @@ impl Replay {
         Replay { capture, next: 0, recorded, round, anchor: 0, anchor_offset: 0 }
     }
 
+    /// What is repeated.
+    pub(super) fn capture(&self) -> &Capture {
+        &self.capture
+    }
+
     /// The next packet.
     #[inline]
     pub(super) fn next(&mut self) -> Arrival {
