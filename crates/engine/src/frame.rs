@@ -1,5 +1,7 @@
 //! An Ethernet frame, and what it takes on the wire.
 
+use crate::units::BitRate;
+
 /// The largest frame in bytes, synthetic or captured: libpcap's `MAXIMUM_SNAPLEN`, above every
 /// jumbo frame and every segment that offloads hand over in one piece.
 pub const MAX_FRAME_BYTES: u32 = 262_144;
@@ -11,6 +13,9 @@ pub const MIN_FRAME_BYTES: u32 = 60;
 /// Preamble and start delimiter (8), FCS (4) and inter-packet gap (12), in bytes (IEEE 802.3): what
 /// a frame occupies on the wire beyond what lands in the buffer.
 pub const WIRE_OVERHEAD_BYTES: u32 = 24;
+
+/// The fastest link: the smallest frame takes a picosecond, which is what the clock counts in.
+pub(crate) const MAX_LINK: BitRate = BitRate(600_000_000_000_000);
 
 /// The bits that a frame of `bytes` occupies on the wire, gap included.
 pub(crate) fn wire_bits(bytes: u32) -> u64 {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
+use crate::frame::MAX_LINK;
 use crate::memory::line::{LINE_BYTES, MemoryNode};
 use crate::nic::rss::RssConfig;
 use crate::units::{BitRate, Size};
@@ -159,8 +160,8 @@ impl Nic {
     pub(crate) fn check(&self, check: &mut Check) {
         let sram = self.sram;
         check.that(sram.0 >= LINE_BYTES, "sram", sram, &format!("at least {LINE_BYTES} B"));
-        if self.link.is_some_and(|rate| rate.0 == 0) {
-            check.refuse("link", "0 bps", "a rate above zero, or no link to have no limit");
+        if let Some(link) = self.link {
+            check.within_what("link", link, BitRate(1)..=MAX_LINK, ", or no link to have no limit");
         }
         check.within("read_credits", self.read_credits, 1..=MAX_READ_CREDITS);
         check.within("descriptor_batch", self.descriptor_batch, 1..=MAX_BATCH);

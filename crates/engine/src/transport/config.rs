@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use super::receiver::MAX_OPEN_PACKETS;
 use crate::check::Check;
-use crate::frame::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
+use crate::frame::{MAX_FRAME_BYTES, MAX_LINK, MIN_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
 use crate::units::{BitRate, Duration, Size};
 
 /// Threads of the server that read from machines across a switch, whose answers keep to a congestion
@@ -172,6 +172,8 @@ const MAX_WATCHED: u32 = 16;
 const MAX_SENDERS: u32 = 4096;
 /// A second.
 const MAX_DELAY: Duration = Duration(1_000_000_000_000);
+/// Of a switch: above any there is.
+const MAX_BUFFER: Size = Size(1 << 40);
 /// Windows are computed with in 32 bits before the point.
 const MAX_CWND: f64 = 65_536.0;
 /// Far below what makes any difference, and far above what the fixed point can hold.
@@ -210,9 +212,9 @@ impl ClosedLoopConfig {
         }
         let NetworkConfig { delay, sender_link, buffer, ecn_threshold } = &self.network;
         check.within("network.delay", *delay, Duration(1)..=MAX_DELAY);
-        check.within("network.sender_link", *sender_link, BitRate(1_000_000)..=BitRate(u64::MAX));
+        check.within("network.sender_link", *sender_link, BitRate(1_000_000)..=MAX_LINK);
         let frame = Size(self.frame().0.saturating_add(WIRE_OVERHEAD_BYTES.into()));
-        check.within("network.buffer", *buffer, frame..=Size(u64::MAX));
+        check.within("network.buffer", *buffer, frame..=MAX_BUFFER);
         if let Some(threshold) = ecn_threshold {
             check.within("network.ecn_threshold", *threshold, Size(0)..=*buffer);
         }

@@ -3,7 +3,7 @@
 use super::FlowTable;
 use super::config::{SizesConfig, TrafficConfig};
 use crate::check::Check;
-use crate::frame::{MAX_FRAME_BYTES, MIN_FRAME_BYTES};
+use crate::frame::{MAX_FRAME_BYTES, MAX_LINK, MIN_FRAME_BYTES};
 use crate::time::PS_PER_S;
 use crate::units::{BitRate, Duration, Rate, Size};
 
@@ -42,7 +42,7 @@ impl TrafficConfig {
             }
             TrafficConfig::Replay { rate, .. } => {
                 if let Some(rate) = rate {
-                    check.within("rate", *rate, BitRate(1)..=BitRate(u64::MAX));
+                    check.within("rate", *rate, BitRate(1)..=MAX_LINK);
                 }
             }
             TrafficConfig::ClosedLoop(config) => config.check(check),
