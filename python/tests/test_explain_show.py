@@ -190,6 +190,19 @@ def test_full_credits_and_what_they_wait_for_are_both_marked(
     assert badges == {"io-credits": "waits", "home-trackers": "limits"}
 
 
+def test_where_nothing_limits_no_change_is_listed(
+    calm: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show.show(calm, calm.helps)
+    shown = capsys.readouterr().out
+    assert "helps by" not in shown
+    assert "twice the descriptors" not in shown
+    assert "no change can raise the throughput" in " ".join(shown.split())
+    # What was run is shown.
+    show.show(calm, [replace(h, measured=0.0) for h in calm.helps])
+    assert "re-run" in capsys.readouterr().out
+
+
 def test_a_leak_has_ways_and_descriptors_against_it(ddio: Result) -> None:
     """24 queues of 1024 packets of some 17 lines are 27 MB; two of twelve ways hold 6 MiB of it."""
     leak = [replace(h, predicted=0.5) for h in ddio.helps if h.change.domain == "io-ways"]

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from nic2core import words
 from nic2core.describe.verdict import mark_of, verdict
-from nic2core.explain.hints import hints
+from nic2core.explain.hints import at_ease, hints
 from nic2core.explain.use import one, work
 
 if TYPE_CHECKING:
@@ -29,10 +29,12 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     """Draw the explanation of a run; `helps` may have been checked."""
     console = Console(highlight=False)
     console.print(Text(words.sentence(verdict(result)), style="bold"))
-    whole = _whole(result, helps)
+    # Where no change can help, a column of them says nothing; the hint below does.
+    listed = [h for h in helps if not at_ease(result) or h.measured is not None or h.refused]
+    whole = _whole(result, listed)
     # The width that it wants: asked about the terminal's own, Rich would shrink it to that.
     wanted = console.measure(whole, options=console.options.update(max_width=999)).maximum
-    for table in [whole] if wanted <= console.width else _parts(result, helps):
+    for table in [whole] if wanted <= console.width else _parts(result, listed):
         if console.width < NARROWEST:
             for column in table.columns:
                 column.no_wrap = False
@@ -44,7 +46,9 @@ def show(result: Result, helps: Sequence[Help]) -> None:
         "not count. `2 µs + 1 µs`: waits 1 µs for PCIe before it takes a credit, which counts as "
         "if it held one. I/O write credits count in whole TLPs, descriptors in the fullest queue. "
         "The domain that allows least limits, or the one that its credits wait for most: it is "
-        "marked `waits` then. A change helps up to what the next domain allows.",
+        "marked `waits` then."
+        + " A change helps up to what the next domain allows."
+        * bool(listed),
         style="dim",
     )
     for hint in hints(result, helps):
@@ -134,6 +138,8 @@ def _domain_cells(result: Result, use: Use, *, wide: bool) -> list[Text | str]:
 
 
 def _change_heads(helps: Sequence[Help]) -> list[Head]:
+    if not helps:
+        return []
     heads: list[Head] = [("change", "left"), ("helps by", "right")]
     if any(h.measured is not None or h.refused is not None for h in helps):
         heads.append(("re-run", "right"))
