@@ -47,8 +47,7 @@ def show(result: Result, helps: Sequence[Help]) -> None:
         "if it held one. I/O write credits count in whole TLPs, descriptors in the fullest queue. "
         "The domain that allows least limits, or the one that its credits wait for most: it is "
         "marked `waits` then."
-        + " A change helps up to what the next domain allows."
-        * bool(listed),
+        + (" A change helps up to what the next domain allows." if listed else ""),
         style="dim",
     )
     for hint in hints(result, helps):
