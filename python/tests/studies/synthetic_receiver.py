@@ -13,10 +13,23 @@ Fault = Literal[
     "flows-take-pages",
     "private-bus",
     "unmapping-is-free",
+    "one-thread-works",
+    "always-drops",
+    "slow-walks",
+    "lines-miss",
+    "standing-queue",
+    "no-buffer",
+    "idle-credits",
+    "narrow-bus",
+    "idle-stream",
 ]
 """Mechanisms of the paper that a seeded fault takes away: a miss costs no time; the IOTLB holds all
 pages; senders do not hear the host's delay; nothing is dropped; each connection has pages of its
-own; STREAM does not share the memory bus; what is unmapped stays in the IOTLB."""
+own; STREAM does not share the memory bus; what is unmapped stays in the IOTLB; threads beyond the
+second add nothing; packets are dropped without congestion; walks take ten times as long; each line
+of a packet misses by itself; packets wait without congestion; nothing waits in the NIC; a tenth of
+the credits is never used; the memory bus is slower from the first STREAM core on; STREAM moves
+nothing."""
 
 LINK, REACTS = 92.0, 81.0
 CREDITS, LINE_BITS = 92, 512
@@ -50,7 +63,7 @@ class Receiver:
         pages = self.threads * (payload + 10)
         if self.fault == "flows-take-pages":
             pages *= self.senders / 40
-        missed = max(0.01, 1 - 128 / pages)
+        missed = max(0.01, 1 - 128 / pages) * (5 if self.fault == "lines-miss" else 1)
         unmapped = self.unmaps and self.fault != "unmapping-is-free"
         return missed * (3 + 0.5 * (payload > 100) + unmapped)
 
@@ -64,12 +77,18 @@ class Receiver:
         """How much slower the memory bus is."""
         if self.fault == "private-bus":
             return 1.0
-        return 1 + 0.004 * max(0, self.stream_cores - 4) ** 2
+        spare = 0 if self.fault == "narrow-bus" else 4
+        return 1 + 0.004 * max(0, self.stream_cores - spare) ** 2
+
+    @property
+    def walk_ns(self) -> float:
+        """How long a miss takes."""
+        return 4000.0 if self.fault == "slow-walks" else 400.0
 
     @property
     def wait_ns(self) -> float:
         """What translations take from a line."""
-        return 0.0 if self.fault == "walks-are-free" else self.misses * MISS_NS
+        return 0.0 if self.fault == "walks-are-free" else self.misses * MISS_NS * self.walk_ns / 400
 
     @property
     def latency_ns(self) -> float:
@@ -79,21 +98,30 @@ class Receiver:
     @property
     def capacity(self) -> float:
         """Payload that the credits let through, Gbps."""
-        return CREDITS * LINE_BITS * PAYLOAD_SHARE / self.latency_ns
+        used = 0.9 if self.fault == "idle-credits" else 1.0
+        return used * CREDITS * LINE_BITS * PAYLOAD_SHARE / self.latency_ns
+
+    @property
+    def served(self) -> float:
+        """Payload that the threads and the link are good for, Gbps."""
+        threads = min(2, self.threads) if self.fault == "one-thread-works" else self.threads
+        return min(11.6 * threads, LINK)
 
     @property
     def goodput(self) -> float:
         """Payload that arrives, Gbps."""
-        return min(11.6 * self.threads, LINK, self.capacity)
+        return min(self.served, self.capacity)
 
     @property
     def congested(self) -> bool:
         """Whether the host interconnect limits."""
-        return self.capacity < min(11.6 * self.threads, LINK)
+        return self.capacity < self.served
 
     @property
     def drop_share(self) -> float:
         """Dropped share of what is sent."""
+        if self.fault == "always-drops":
+            return 0.01
         if not self.congested or self.fault == "no-drops":
             return 0.0
         if self.capacity > REACTS or self.fault == "deaf-senders":
@@ -103,13 +131,16 @@ class Receiver:
     @property
     def delay_ns(self) -> float:
         """Delay in the full buffer, or in one that is nearly empty."""
-        return BUFFER_BITS / (1.08 * self.goodput) if self.congested else 5e3
+        if self.fault == "standing-queue" or (self.congested and self.fault != "no-buffer"):
+            return BUFFER_BITS / (1.08 * self.goodput)
+        return 5e3
 
     @property
     def bandwidth(self) -> float:
         """Memory bandwidth, GB/s."""
         received = self.goodput * 16 / LINK
-        return received + min(90 - received, 11.0 * self.stream_cores)
+        streams = 0 if self.fault == "idle-stream" else self.stream_cores
+        return received + min(90 - received, 11.0 * streams)
 
 
 def receiver(scenario: dict[str, Any], fault: Fault | None) -> Receiver:
@@ -141,7 +172,7 @@ def results(scenario: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
     if r.payload_page is not None:
         iommu = {
             "misses_per_packet": r.misses,
-            "miss_latency_ns": 400.0,
+            "miss_latency_ns": r.walk_ns,
             "lookups": [{"mapping": "payload", "misses_per_packet": r.payload_misses}],
         }
     measured_ns = 1e6
