@@ -302,6 +302,25 @@ def test_packets_wait_behind_one_whose_descriptor_is_read() -> None:
     assert "RX descriptors" not in drawn
 
 
+IMIX = [("60 B", 7), ("590 B", 4), ("1514 B", 1)]
+
+
+@pytest.mark.parametrize("instructions", [1000, 1300, 1600])
+def test_reads_for_queues_whose_core_is_behind_are_not_what_limits(instructions: int) -> None:
+    # The rings are full: what is read is soon taken, and the NIC waits for the next to be posted.
+    queues = {"rx_descriptors": 1024, "tx_descriptors": 1024, "pool_buffers": 4096, "pool": "stack"}
+    traffic = {
+        "rate": "60 Mpps",
+        "flows": 200,
+        "sizes": {"kind": "mix", "of": [{"size": s, "weight": w} for s, w in IMIX]},
+    }
+    sets: dict[str, Any] = {f"queues.{key}": value for key, value in queues.items()}
+    sets |= {f"traffic.{key}": value for key, value in traffic.items()}
+    sets |= {"machine.nic.descriptor_batch": 32, "tenants.0.app.packet_instructions": instructions}
+    result = api.run("explain-cpu", sets | {"run.warmup": "1 ms", "run.duration": "500 us"})
+    assert (result.model.cause, result.limited) == ("cores", True)
+
+
 SHORT = {"run.warmup": "1 ms", "run.duration": "1 ms", "run.sample": "100 us"}
 TINY = {"traffic.sizes": {"kind": "fixed", "size": "64 B"}, "traffic.rate": "120 Mpps"}
 

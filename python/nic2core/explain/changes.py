@@ -119,6 +119,23 @@ def _memory(factor: float) -> Callable[[Model], Model]:
     return apply
 
 
+def _no_leak(data: Results) -> Callable[[Model], Model]:
+    """Received packets stay where cores look for them, and nothing reads them back."""
+    memory = _memory(1 / max(1e-6, 1 - _received_share(data)))
+    leaked = sum(c.lines for c in data.memory.causes if c.cause == "cpu-rx-rd")
+    misses = data.core_time.llc_misses
+    left = max(0.0, 1 - leaked / misses) if misses else 1.0
+
+    def apply(model: Model) -> Model:
+        model = memory(model).without_waits("io-ways")
+        for domain in ("cores", "miss-registers"):
+            if domain in model.pools:
+                model = model.with_pool(domain, model.pools[domain].spends("dram", left))
+        return model
+
+    return apply
+
+
 def _trackers(factor: float) -> Callable[[Model], Model]:
     """More home trackers: what waits for one is under way instead, and crowds the memory."""
 
@@ -228,7 +245,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         "io-ways",
         "no leak (ideal DDIO)",
         {"placement.policy": "ideal-ddio"},
-        _memory(1 / max(1e-6, 1 - _received_share(data))),
+        _no_leak(data),
     )
     trackers = 2 * machine["llc"]["home_trackers"]
     sets = {"machine.llc.home_trackers": trackers}

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from nic2core.results.model import Domain, Results
 
 
+WAITS = ("home-trackers", "dram", "io-ways")
+"""What a line waits for on its way, beside the way."""
+
+
 @dataclass(frozen=True)
 class Waits:
     """What a request of a core waits for beyond the L2, means."""
@@ -27,6 +31,8 @@ class Waits:
     """That of it which is for others."""
     tracker_ns: float
     """Before the LLC, for a home tracker."""
+    leaked: int
+    """Lines of received packets that cores read back from memory."""
     invalidations_ns: float
     """Of the IOMMU's invalidations, for their turn and until they are done: the sum of all."""
 
@@ -48,13 +54,18 @@ def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -
         ),
         read_ns=nanoseconds(machine["llc"].get("memory_latency", "0 ns")) + read_ns,
         queued_ns=read_ns - min(read_ns, data.dram.unloaded_ns or read_ns),
+        leaked=next((c.lines for c in data.memory.causes if c.cause == "cpu-rx-rd"), 0),
         tracker_ns=waited_ps / 1e3 / requests if requests else 0.0,
         invalidations_ns=queue.holds_cores_ps / 1e3 if queue is not None else 0.0,
     )
 
 
 def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
-    """Cores: dispatching, and waiting for the LLC, for memory, and for others at the memory."""
+    """Cores: dispatching, and waiting for the LLC, for memory, and for others at the memory.
+
+    What they wait for packets that have left the I/O ways unread is told apart, beside the waits
+    for others.
+    """
     time = data.core_time
     rate, _ = work(data)
     per_work = 1e3 / (rate * data.measured_ns * 1e3)
@@ -89,8 +100,8 @@ def registers(data: Results, registers: Use, domains: dict[str, Domain], waits: 
         spent["invalidations"] = waits.invalidations_ns / uses
     # Means over all that reads memory: they can come to a little more than a register's time.
     left_ns = registers.latency_ns - spent.get("invalidations", 0.0)
-    waited_ns = sum(spent[name] for name in ("home-trackers", "dram"))
-    for name in ("home-trackers", "dram"):
+    waited_ns = sum(spent[name] for name in WAITS)
+    for name in WAITS:
         spent[name] *= max(0.0, min(1.0, left_ns / (waited_ns or inf)))
     spent["miss-registers"] = max(0.0, registers.latency_ns - sum(spent.values()))
     return Pool(registers.credits, registers.uses_per_work, spent)
@@ -103,4 +114,5 @@ def _waited(data: Results, waits: Waits, share: float) -> dict[str, float]:
     return {
         "home-trackers": share * requests * waits.tracker_ns,
         "dram": share * time.llc_misses * waits.queued_ns,
+        "io-ways": share * waits.leaked * (waits.read_ns - waits.queued_ns),
     }

@@ -145,6 +145,8 @@ class Model:
         if pool is None:
             return self.tightest
         named = self.waits(pool)
+        # What is read back is work of those that read it: ways that evict stop nothing.
+        named[self.tightest] += named.pop("io-ways", 0.0)
         if self.tightest != "cores":
             least = NOTICED * sum(pool.spent_ns.values())
             named = {

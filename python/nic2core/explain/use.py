@@ -20,6 +20,10 @@ whoever asks first and limit those who wait for one, of memory the fullest part 
 and the link between the sockets may be that of others."""
 
 
+BEHIND = 0.5
+"""Share of a receive ring that packets fill which wait for their core, from which on it is the core
+that keeps the queue."""
+
 WRITE_CREDITS = ("posted-credits", "io-credits")
 """Domains of which each DMA write holds credits: of TLPs and of lines."""
 
@@ -96,21 +100,27 @@ def descriptor_reads(data: Results, scenario: dict[str, Any]) -> float:
     no more posted. And the NIC takes packets in their order: while the first waits for such a read,
     those of other queues do, too. What is left then is the time in which its link is busy, or in
     which it waits for credits. Where reads wait for tags, these do, and the tags are to be named.
+
+    A queue whose ring is full of packets that wait for their core has little to read because of
+    that core, and the packets that wait for such a read would only wait in the ring.
     """
     by_name = {d.domain: d for d in data.domains}
     reads = by_name["rx-fetches"]
     span_ps = data.measured_ns * 1e3
     batch: int = scenario["machine"]["nic"]["descriptor_batch"]
     full = min(1.0, sum(q.received for q in data.queues) / (batch * (reads.uses or 1)))
+    ring: int = scenario["queues"]["rx_descriptors"]
+    ahead = [q for q in data.queues if q.rx_waited_ps < BEHIND * ring * span_ps]
     queues = (
-        q.rx_fetching_ps * min(1.0, q.received / (batch * (q.rx_fetches or 1))) for q in data.queues
+        q.rx_fetching_ps * min(1.0, q.received / (batch * (q.rx_fetches or 1))) for q in ahead
     )
     load = max(queues, default=0.0)
     link_ps = (data.io.link_up_ps or 0) if data.io is not None else 0
     credits_ps = max(by_name[n].starved_ps for n in WRITE_CREDITS if n in by_name)
-    all_ps = reads.starved_ps + link_ps + credits_ps
+    waited_ps = reads.starved_ps * len(ahead) / (len(data.queues) or 1)
+    all_ps = waited_ps + link_ps + credits_ps
     tags_ps = by_name["read-tags"].starved_ps if "read-tags" in by_name else 0
-    if reads.starved_ps > NOTICED * all_ps and tags_ps < NOTICED * span_ps:
+    if waited_ps > NOTICED * all_ps and tags_ps < NOTICED * span_ps:
         load = max(load, full * all_ps)
     return min(1.0, load / span_ps)
 
