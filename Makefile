@@ -31,6 +31,16 @@ $(STAMPS)/build: $(STAMPS)/deps $(RUST_SOURCES)
 .PHONY: build
 build: $(STAMPS)/build  ## Create .venv and build the engine into it; afterwards .venv/bin/nic2core works
 
+# Without its stamp the next `make build` builds it whole.
+.PHONY: quick
+quick: $(STAMPS)/deps  ## Build the engine in seconds after a change, for runs that may take longer
+	@rm -f $(STAMPS)/build
+	@flock Makefile scripts/build.sh quick
+
+.PHONY: codegen
+codegen: quick  ## Schema, Python models and docs/scenario.md anew from the Rust types
+	$(BIN)/python -m tools.codegen
+
 .PHONY: demo
 demo: build  ## Replay a real memcached capture at 100 Gbps under DDIO and under Sweeper, and compare
 	@scripts/demo.sh

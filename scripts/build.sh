@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Build the extension module (release profile) into .venv, and the package itself in editable form.
+# Build the extension module into .venv, and the package itself in editable form: `build.sh [PROFILE]`,
+# a profile of Cargo.toml, release unless named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export VIRTUAL_ENV="$PWD/.venv" PATH="$PWD/.venv/bin:$PATH"
+profile=${1:-release}
 echo "Building the engine (the first time takes a minute or two)"
 log=.venv/build.log
-if ! maturin develop --release --locked --uv >"$log" 2>&1; then
+if ! maturin develop --profile "$profile" --locked --uv >"$log" 2>&1; then
   cat "$log" >&2
   exit 1
 fi

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from nic2core import api
+from nic2core import api, words
 from nic2core._core import ModelError, UserError, __version__
 from nic2core.describe import rows
 from nic2core.engine import LOOK_S, Stopped, Watch
@@ -65,10 +65,11 @@ class Sweep:
                 f"plot: no key differs between the {len(self)} finished runs of this sweep; "
                 "expected one with two or more values."
             )
-        if column not in self.table.columns:
+        numbers = [c for c in self.table.columns if self.table[c].dtype.is_numeric()]
+        if column not in numbers:
             raise UserError(
-                f"plot: there is no column {column!r} in this sweep; expected one of "
-                f"{', '.join(self.table.columns)}."
+                f"plot: there is no column {column!r} of numbers in this sweep; expected one of "
+                f"{', '.join(numbers)}."
             )
         keys.sort(key=lambda key: not rows.is_curve(self.table[key].to_list(), least=2))
         return plots.over(self.table, keys, column)
@@ -97,9 +98,13 @@ class Sweep:
         return directory
 
     def __repr__(self) -> str:
-        """The table, for people at a prompt."""
-        with pl.Config(tbl_cols=-1):
-            return f"Sweep of {len(self)} runs, {self.planned} planned\n{self.table}"
+        """The table, for people at a prompt: what is known of the runs, a column for each."""
+        known = [c for c in self.table if c.null_count() < len(c)]
+        cells = {"run": [c.name for c in known]}
+        for number in range(len(self)):
+            cells[str(number)] = [rows.text(c[number]) for c in known]
+        with pl.Config(**words.WHOLE):
+            return f"Sweep of {len(self)} runs, {self.planned} planned\n{pl.DataFrame(cells)}"
 
     def _repr_html_(self) -> str:
         """The table, for a notebook."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nic2core.explain.model import Model
@@ -86,6 +86,17 @@ CAUSES = {
 
 OF_PACKETS = {name for name in CAUSES if {"rx", "tx", "descriptor", "mbuf"} & {*name.split("-")}}
 """Those of lines that packets go through."""
+
+
+WHOLE: dict[str, Any] = {
+    "tbl_rows": -1,
+    "tbl_cols": -1,
+    "tbl_width_chars": 1000,
+    "fmt_str_lengths": 100,
+    "tbl_hide_column_data_types": True,
+    "tbl_hide_dataframe_shape": True,
+}
+"""How Polars shows a table of words: all of it, and nothing else."""
 
 
 def cause(name: str) -> str:

@@ -27,6 +27,19 @@ def test_latency_bars_are_the_means_in_microseconds(ddio: Result, sweeper: Resul
     assert {bar.name for bar in figure.data}.isdisjoint({"total", "transmit"})
 
 
+def test_axes_of_times_have_labels_however_close_they_are() -> None:
+    assert plots._wide([10.0, 29.0]) == {"type": "linear"}
+    near = plots._wide([10.0, 60.0])["tickvals"]
+    assert [tick for tick in near if 10 <= tick <= 60] == [10, 20, 30, 40, 50, 60]
+    far = plots._wide([1.0, 5000.0])["tickvals"]
+    assert [tick for tick in far if 1 <= tick <= 5000] == [1, 10, 100, 1000]
+
+
+def test_lines_beyond_the_colours_are_told_apart_by_their_dashes() -> None:
+    lines = [palette.line(n) for n in range(4 * len(palette.RUNS))]
+    assert len({(line["color"], line["dash"]) for line in lines}) == len(lines)
+
+
 @pytest.mark.parametrize("unit", ["per_request", "gbytes_per_s"])
 def test_memory_bars_hold_every_cause_of_every_run(
     ddio: Result, sweeper: Result, unit: str

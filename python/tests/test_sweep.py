@@ -136,8 +136,9 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
     shown = done.table.filter(pl.col("placement.io_ways") == 4)["memory_gbytes_per_s"]
     assert list(figure.data[1].y) == shown.to_list()
     assert "…" not in repr(done), "all columns are shown"
-    with pytest.raises(UserError, match="no column 'speed' in this sweep; expected one of case"):
-        done.plot("speed")
+    for column in ("speed", "limited_by"):
+        with pytest.raises(UserError, match=f"no column '{column}' of numbers in this sweep; exp"):
+            done.plot(column)
     # Names are no axis, whatever the order of the keys.
     both = sweep("any.toml", {"placement.policy": ["ddio", "dma"], "run.seed": [1, 2]})
     named = both.plot("memory_gbytes_per_s")
@@ -146,6 +147,9 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
         "placement.policy = dma",
     ]
     assert list(named.data[0].x) == [1, 2]
+    # Nothing lies between two policies.
+    alone = sweep("any.toml", {"placement.policy": ["ddio", "dma"]}).plot()
+    assert [(bar.type, list(bar.x)) for bar in alone.data] == [("bar", ["ddio", "dma"])]
 
 
 @pytest.mark.usefixtures("fake_engine")

@@ -369,7 +369,11 @@ fn of_every_key_it_is_known_whether_it_can_be_without_effect() {
     };
     let is_below = |key: &str, of: &str| format!("{key}.").starts_with(&format!("{of}."));
     let unknown: Vec<_> = keys.iter().filter(|key| !known().any(|of| is_below(key, &of))).collect();
-    assert!(unknown.is_empty(), "nobody has asked what reads {unknown:?}");
+    assert!(
+        unknown.is_empty(),
+        "nobody has asked what reads {unknown:?}: add each to ALWAYS above if its value always decides something, else \
+         to CASES and to config/without_effect.rs"
+    );
     for of in known() {
         assert!(keys.iter().any(|key| is_below(key, &of)), "{of} is no key");
     }

@@ -11,6 +11,7 @@ from nic2core.describe import senders
 from nic2core.describe.verdict import limit
 from nic2core.explain.use import work
 from nic2core.scenario.toml_text import toml_value
+from nic2core.words import NOTHING, three
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +54,13 @@ def row(result: Record) -> dict[str, Any]:
 def _cell(value: Any) -> Any:
     """A table as text: one column cannot hold tables of different keys."""
     return toml_value(value) if isinstance(value, dict | list) else value
+
+
+def text(value: Any) -> str:
+    """A cell of the table for people."""
+    if value is None:
+        return NOTHING
+    return three(value) if isinstance(value, float) else str(value)
 
 
 def table(results: Sequence[Record]) -> pl.DataFrame:

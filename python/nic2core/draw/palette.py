@@ -43,9 +43,19 @@ LATENCIES = {
 """The stages of a packet's latency; waiting is red."""
 
 
+DASHES = ["solid", "dash", "dashdot", "longdash"]
+"""What tells lines apart when all colours are taken. Dotted are bounds."""
+
+
 def run(number: int) -> str:
     """The colour of a run by its place in the comparison."""
     return RUNS[number % len(RUNS)]
+
+
+def line(number: int, width: float = 2.5) -> dict[str, str | float]:
+    """The line of a run in a plot."""
+    dash = DASHES[number // len(RUNS) % len(DASHES)]
+    return {"color": run(number), "dash": dash, "width": width}
 
 
 def cause(name: str) -> str:

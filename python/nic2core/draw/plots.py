@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 import polars as pl
@@ -35,9 +36,9 @@ PANEL_TITLES = {
     "completed": "completed (dotted: offered)",
     "goodput": "goodput of closed-loop senders",
     "window": "congestion window, mean of all connections",
-    "host-delay": "host delay, mean (dotted: the control's target)",
+    "host-delay": "host delay, mean",
     "fabric-delay": "fabric delay, mean",
-    "nic-sram": "NIC input buffer (dotted: its capacity)",
+    "nic-sram": "NIC input buffer",
     "dropped": "dropped by the NIC",
     "sent-again": "retransmitted",
     "switch-queue": "switch queue",
@@ -47,6 +48,9 @@ PANEL_TITLES = {
     "rx-evct": "receive buffers evicted",
 }
 """Panels of the time series, top to bottom; `offered` is drawn with `completed`."""
+
+BOUNDS = {"host-delay": "the control's target", "nic-sram": "its capacity"}
+"""What the dotted line of a panel is, where there is one."""
 
 COLUMNS = {
     "rate_mps": "completed, M/s",
@@ -58,6 +62,12 @@ COLUMNS = {
     "memory_gbytes_per_s": "memory traffic, GB/s",
 }
 """Columns of a sweep's table that a comparison draws, as they are called there."""
+
+ONE_KIND = re.compile(r'\{ kind = "([^"]+)" \}')
+"""A table of a scenario that is given by its kind alone."""
+
+WIDE = 3
+"""Largest over least of values that a linear axis still shows well."""
 
 ONE_WINDOW = "window-"
 """With the number of its sender: the window of a connection that is watched."""
@@ -109,21 +119,37 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str) -> go.Figure:
     # A column of its own: lines are of the rows of one group.
     table = table.with_columns(pl.Series("place", places, strict=False))
     figure = go.Figure()
-    if table["place"].dtype.is_numeric():
+    curve = table["place"].dtype.is_numeric()
+    if curve:
         # In the order of the axis, whatever that of the values: else the line turns back.
         table = table.sort("place", maintain_order=True)
     groups = table.group_by(rest, maintain_order=True) if rest else [((), table)]
     for number, (values, line) in enumerate(groups):
-        figure.add_scatter(
-            name=", ".join(f"{k} = {v}" for k, v in zip(rest, values, strict=True)),
-            x=line["place"].to_list(),
-            y=line[column].to_list(),
-            mode="lines+markers",
-            line={"color": palette.run(number), "width": 2.5},
-        )
-    figure.update_xaxes(title=f"{first}, {unit}" if unit else first)
+        name = ", ".join(f"{k} = {v}" for k, v in zip(rest, values, strict=True))
+        y = line[column].to_list()
+        if curve:
+            figure.add_scatter(
+                name=name,
+                x=line["place"].to_list(),
+                y=y,
+                mode="lines+markers",
+                line=palette.line(number),
+            )
+        else:
+            # Between names there is nothing that a line could go through.
+            x = [_name(place) for place in line["place"]]
+            figure.add_bar(name=name, x=x, y=y, marker_color=palette.run(number))
+    axis = {} if curve else {"type": "category"}
+    figure.update_xaxes(axis, title=f"{first}, {unit}" if unit else first)
     figure.update_yaxes(title=COLUMNS.get(column, column), rangemode="tozero")
     return _style(figure, legend=bool(rest))
+
+
+def _name(value: Any) -> str:
+    """A value as a short name: of a table that says no more than its kind, that."""
+    text = str(value)
+    kind = ONE_KIND.fullmatch(text)
+    return kind[1] if kind else text
 
 
 def grid(table: pl.DataFrame, down: str, across: str, column: str) -> go.Figure:
@@ -166,7 +192,7 @@ def peak_search(results: Sequence[Record]) -> go.Figure:
             x=rates,
             y=[probe.p99_ns / 1e3 for probe in probes],
             mode="lines+markers",
-            line={"color": colour, "width": 2.5},
+            line=palette.line(number),
             marker={"size": 9, "symbol": ["circle" if p.holds else "x" for p in probes]},
             customdata=[f"{words.percent(p.drop_share)} dropped" for p in probes],
             hovertemplate="%{x:,.3~r} Mpps offered: p99 %{y:,.3~r} µs, %{customdata}"
@@ -182,7 +208,9 @@ def peak_search(results: Sequence[Record]) -> go.Figure:
         )
     figure.update_xaxes(title="offered, Mpps", rangemode="tozero")
     # Beyond the peak it is tens or hundreds of times as long.
-    figure.update_yaxes(type="log", title="p99 of the latency, µs", dtick=1)
+    probes = [p for r in results if r.peak is not None for p in r.peak.probes]
+    times = [ns / 1e3 for p in probes for ns in (p.p99_ns, p.p99_limit_ns) if ns > 0]
+    figure.update_yaxes(_wide(times), title="p99 of the latency, µs")
     return _style(figure, legend=len(results) > 1)
 
 
@@ -198,18 +226,12 @@ def latency_cdf(results: Sequence[Record]) -> go.Figure:
             name=result.label,
             x=[x for x, _ in points],
             y=[y for _, y in points],
-            line={"color": palette.run(number), "width": 2.5},
+            line=palette.line(number),
             hovertemplate="%{y:.3~p} of packets take more than %{x:,.3~r} µs<extra></extra>",
         )
     spreads = [r.total_latency for r in results if r.total_latency is not None]
-    times = [ns / 1e3 for s in spreads for ns, _ in s.cdf if ns > 0]
-    slowest, fastest = max(times, default=0.0), min(times, default=0.0)
-    # Within a decade 1, 2 and 5 alone are too few.
-    steps = range(1, 10) if slowest < 10 * fastest else (1, 2, 5)
-    ticks = [n * 10.0**k for k in range(-3, 7) for n in steps if n * 10.0**k <= 2 * slowest]
-    figure.update_xaxes(
-        type="log", title="time from arrival to the end of the request, µs", tickvals=ticks
-    )
+    times = [ns / 1e3 for s in spreads for ns, share in s.cdf if ns > 0 and share < 1]
+    figure.update_xaxes(_wide(times), title="time from arrival to the end of the request, µs")
     figure.update_yaxes(type="log", title="share of packets slower", tickformat="~%", dtick=1)
     return _style(figure, legend=len(results) > 1)
 
@@ -258,7 +280,7 @@ def dram_cdf(results: Sequence[Record]) -> go.Figure:
             name=result.label,
             x=[ns for ns, _ in spread.cdf],
             y=[share for _, share in spread.cdf],
-            line={"color": palette.run(number), "width": 2.5},
+            line=palette.line(number),
             hovertemplate="%{y:.3~p} of reads take at most %{x:,.4~r} ns<extra></extra>",
         )
         figure.add_scatter(
@@ -319,7 +341,8 @@ def time_series(results: Sequence[Record]) -> go.Figure:
         thin = " (thin: of single ones)" if watched and panel == "window" else ""
         drawn = [v for line in figure.data if line.yaxis == f"y{row}" for v in line.y]
         cut = panel in SAWTEETH and min(drawn, default=0.0) > CUT * max(drawn + bounds, default=0.0)
-        title = f"{PANEL_TITLES.get(panel, panel)}{thin}, {unit}"
+        dotted = f" (dotted: {BOUNDS[panel]})" if bounds else ""
+        title = f"{PANEL_TITLES.get(panel, panel)}{dotted}{thin}, {unit}"
         title += " (axis not from 0)" if cut else ""
         _add_panel(figure, row, len(panels), title, bounds, zero=not cut)
     rows = max(1, len(panels))
@@ -375,13 +398,21 @@ def _series_line(result: Record, series: Series, number: int, *, several: bool) 
         mode="lines",
         # Drops come in bursts: filled, a lone one can be seen.
         fill="tozeroy" if series.name == "dropped" else "none",
-        line={
-            "color": palette.run(number),
-            "width": 0.6 if series.name.startswith(ONE_WINDOW) else 1.6,
-            "dash": "dot" if series.name == "offered" else "solid",
-        },
+        line=palette.line(number, 0.6 if series.name.startswith(ONE_WINDOW) else 1.6)
+        | ({"dash": "dot"} if series.name == "offered" else {}),
         hovertemplate=f"{series.name}{run}: <b>%{{y:,.4~r}}</b> {_unit(series)}<extra></extra>",
     )
+
+
+def _wide(values: Sequence[float]) -> dict[str, Any]:
+    """An axis for times: a logarithmic one if they fill more than half a decade."""
+    most, least = max(values, default=1.0), min(values, default=1.0)
+    if most < WIDE * least:
+        return {"type": "linear"}
+    # Within a decade 1, 2 and 5 alone are too few, and beyond two too many.
+    steps = range(1, 10) if most < 10 * least else (1, 2, 5) if most < 1000 * least else (1,)
+    ticks = [n * 10.0**k for k in range(-3, 7) for n in steps if n * 10.0**k <= 2 * most]
+    return {"type": "log", "tickvals": ticks}
 
 
 def _unit(series: Series) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite, isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -15,15 +15,6 @@ if TYPE_CHECKING:
 
     from nic2core.explain.changes import Change
     from nic2core.explain.model import Model
-
-
-WHOLE: dict[str, Any] = {
-    "tbl_rows": -1,
-    "fmt_str_lengths": 100,
-    "tbl_hide_column_data_types": True,
-    "tbl_hide_dataframe_shape": True,
-}
-"""How Polars shows a table of words: all of it, and nothing else."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +63,12 @@ class Helps(list[Help]):
 
     def __repr__(self) -> str:
         """The table, for people at a prompt."""
-        with pl.Config(**WHOLE):
+        with pl.Config(**words.WHOLE):
             return str(self._shown())
 
     def _repr_html_(self) -> str:
         """The table, for a notebook."""
-        with pl.Config(**WHOLE):
+        with pl.Config(**words.WHOLE):
             return self._shown()._repr_html_()
 
 

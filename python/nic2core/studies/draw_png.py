@@ -75,13 +75,11 @@ def _stacks(panel: Stacks, axes: Axes) -> None:
         heights = [height for cluster in part.heights for height in cluster]
         if not any(heights):
             continue
-        axes.bar(
-            xs, heights, 0.92 * width, bottom, label=part.name, color=part.color, edgecolor="white"
-        )
+        axes.bar(xs, heights, 0.92 * width, bottom, label=part.name, color=part.color)
         bottom = [below + height for below, height in zip(bottom, heights, strict=True)]
     _frame(panel, axes)
     axes.set_xticks(xs, list(panel.bars) * len(panel.clusters), rotation=90, fontsize="x-small")
-    axes.set_ylim(top=1.12 * max(bottom))
+    axes.set_ylim(0, 1.12 * max(bottom))
     for n, cluster in enumerate(panel.clusters):
         axes.text(n, 1.1 * max(bottom), cluster, ha="center", va="top", fontsize="small")
 

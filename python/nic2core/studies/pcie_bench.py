@@ -89,7 +89,7 @@ def _lines(
 ) -> list[Line]:
     xs = [float(w) for w in windows]
     return [
-        Line(f"{label}, measured", xs, _measured(ids), palette.BLACK, marked=True),
+        Line(f"{label}, measured", xs, _measured(ids), color, marked=True),
         Line(f"{label}, simulated", xs, simulated, color, dashed=True, marked=True),
     ]
 

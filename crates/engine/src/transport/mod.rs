@@ -6,11 +6,7 @@
 //! which packets it has got ([`Receiver`]). It touches neither caches nor cores: the host hands it what
 //! its NIC and its cores do, and schedules what it asks for.
 //!
-//! To add a congestion control: write its file, which implements [`Control`], and add its line to
-//! `controls!`; in `config.rs` its parameters, with their defaults, become a variant of [`ControlConfig`],
-//! and `ClosedLoopConfig::check` says which values they may have. The tests take the controls from there. A
-//! parameter that may decide nothing is told in `config/without_effect.rs`. In Python the explanation takes
-//! `max_cwnd` for the largest window, and the plots draw `endpoint_target`, where a control has them.
+//! docs/models/transport.md says step by step how a congestion control is added.
 
 pub mod config;
 
@@ -66,7 +62,7 @@ pub(crate) struct Loss {
 ///
 /// Contract: calls come in the order of time. `window` is in packets of [`fixed::ONE`] and above zero;
 /// a window below one packet means one packet at a time, no sooner than `pacing` after the one before.
-/// Of a window above one packet whole packets alone are sent. A control by rate paces, and its window is no
+/// A window of 2.7 packets lets two be in flight. A control by rate paces, and its window is no
 /// less than what it wants in flight, its rate times the round trip rounded up: `pacing` bounds the rate. What
 /// it has to know of the path, such as the bits of a frame, is a parameter of its own.
 /// The connection, not the control, decides what is lost; the control bounds how often it reacts.

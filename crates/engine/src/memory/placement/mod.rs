@@ -1,6 +1,6 @@
 //! Where DMA writes of the NIC go: one small file a policy.
 //!
-//! To add a policy: write its file, which implements [`Place`], and add its line to `policies!`.
+//! ARCHITECTURE.md adds one, step by step, as its worked example.
 
 pub mod config;
 mod ddio;
