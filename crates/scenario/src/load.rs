@@ -15,6 +15,9 @@ use crate::files::Files;
 use crate::set;
 use crate::tree::{Node, Value};
 
+/// What names the machine file.
+const BASE: &str = "machine.base";
+
 static SCHEMA: LazyLock<Json> = LazyLock::new(|| schemars::schema_for!(Scenario).to_value());
 
 /// A checked scenario, and where its values came from.
@@ -58,7 +61,9 @@ pub fn load(
     }
     // The base has to be known before anything can be laid over it.
     let (base, sets): (Vec<_>, Vec<_>) =
-        sets.into_iter().partition(|set| set.key == "machine" || set.key == "machine.base");
+        sets.into_iter().partition(|set| set.key == "machine" || set.key == BASE);
+    // The key is gone when the machine is laid below; what was set of it may be why a value is refused.
+    let base_place = base.last().map(|set| set.place().clone());
     for set in base {
         set.apply(&mut root)?;
     }
@@ -69,7 +74,7 @@ pub fn load(
     for set in standards.into_iter().chain(sets) {
         set.apply(&mut root)?;
     }
-    finish(files, &root)
+    finish(files, &root, base_place)
 }
 
 /// Checks a scenario that a program handed over as JSON text, complete with its machine. `origins`
@@ -85,15 +90,20 @@ pub fn from_json(files: &impl Files, text: &str, origins: &Origins) -> Result<Lo
         problem: format!("is not JSON ({e})"),
         allowed: "a scenario as JSON".into(),
     })?;
-    finish(files, &Node::from_json(json, "", origins))
+    finish(files, &Node::from_json(json, "", origins), None)
 }
 
-fn finish(files: &impl Files, root: &Node) -> Result<Loaded, UserErrors> {
+fn finish(
+    files: &impl Files,
+    root: &Node,
+    base_place: Option<Place>,
+) -> Result<Loaded, UserErrors> {
     let wrong = check(&SCHEMA, root);
     if !wrong.errors.is_empty() {
         return Err(UserErrors(with_ranges(wrong, root)));
     }
-    let origins = root.origins();
+    let mut origins = root.origins();
+    origins.0.extend(base_place.map(|place| (BASE.to_owned(), place)));
     let mut scenario: Scenario = serde_path_to_error::deserialize(root.to_json()).map_err(|e| {
         let key = e.path().to_string();
         let given = root.written(&key).unwrap_or_else(|| "the value".into());
@@ -155,7 +165,7 @@ fn merge_machine(
     let wrong = |problem: &str, allowed: String| {
         UserErrors::from(UserError {
             place: base.place.clone(),
-            key: Some("machine.base".into()),
+            key: Some(BASE.into()),
             given: base.value.to_string(),
             problem: problem.into(),
             allowed,
@@ -231,7 +241,7 @@ fn read(
         UserErrors::from(UserError {
             place: named_by
                 .map_or(Place::File { name: name.clone(), line: None }, |n| n.place.clone()),
-            key: named_by.map(|_| "machine.base".into()),
+            key: named_by.map(|_| BASE.into()),
             given: format!("{name:?}"),
             problem,
             allowed: "a readable TOML file in UTF-8".into(),
@@ -357,6 +367,10 @@ mod tests {
              run.seed=4; allowed: "
         );
         assert!(e.contains(&told), "{e}");
+        // The machine's file is another one by an override.
+        let small = BOX.replacen("count = 4", "count = 1", 1);
+        let e = load_text(KVS, &small, &["machine.base=box"]).unwrap_err();
+        assert!(e.contains("cannot be simulated with --set machine.base=box; allowed: "), "{e}");
     }
 
     #[test]

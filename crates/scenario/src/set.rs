@@ -41,6 +41,11 @@ fn contradiction(earlier: &Set, later: &Set) -> Result<(), UserErrors> {
 }
 
 impl Set {
+    /// Where it was given.
+    pub(crate) fn place(&self) -> &Place {
+        &self.value.place
+    }
+
     fn parse(text: &str) -> Result<Set, UserErrors> {
         let place = Place::Set(Arc::from(text));
         let wrong = |problem: &str| {
