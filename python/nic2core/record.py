@@ -78,6 +78,21 @@ class Record:
         return self.data.packets.completed_mpps
 
     @property
+    def gbps(self) -> float:
+        """Bytes of completed packets, as received, Gbit/s."""
+        return self.data.packets.completed_gbps
+
+    @property
+    def drop_share(self) -> float:
+        """Share of the offered packets that were dropped, 0 to 1."""
+        return self.data.packets.drop_share
+
+    @property
+    def p50_ns(self) -> float | None:
+        """The median of the latency from arrival to the end of the request, ns."""
+        return self.latency_ns(50.0)
+
+    @property
     def p99_ns(self) -> float | None:
         """The 99th percentile of the latency from arrival to the end of the request, ns."""
         return self.latency_ns(99.0)

@@ -7,6 +7,8 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nic2core.explain.model import Model
     from nic2core.explain.use import Use
     from nic2core.results.model import Distribution, Packets, Peak, Results
@@ -238,11 +240,29 @@ def objective_ns(found: Peak) -> float | None:
     return next(at_peak, None)
 
 
-def no_room_in(packets: Packets) -> str:
-    """For want of what packets are dropped, in short, the most first: NIC SRAM, receive rings."""
+def objective(found: Peak, slo: Mapping[str, Any]) -> str:
+    """Where the objective of a peak's p99 comes from, if no time was set for it."""
+    held_ns = objective_ns(found)
+    if held_ns is None or slo.get("p99") is not None:
+        return ""
+    services: int = slo["p99_service_times"]
+    return (
+        f"Its p99 was held against {time(held_ns)}: {services} times the mean service of "
+        f"{time(held_ns / services)} at the first rate tried, as slo.p99 sets none."
+    )
+
+
+def no_room_in(packets: Packets, *, shares: bool = False) -> str:
+    """For want of what packets are dropped, in short, the most first: NIC SRAM, receive rings.
+
+    With `shares`, how much of the drops each is, where there are both.
+    """
     places = {"SRAM": packets.dropped_sram, "rings": packets.dropped_no_descriptor}
-    short = [name for name, dropped in places.items() if dropped]
-    return ", ".join(sorted(short, key=lambda name: -places[name]))
+    short = sorted((n for n, dropped in places.items() if dropped), key=lambda name: -places[name])
+    if not shares or len(short) < 2:
+        return ", ".join(short)
+    every = sum(places.values())
+    return ", ".join(f"{name} {percent(places[name] / every)}" for name in short)
 
 
 def behind_p99(found: Peak) -> int:

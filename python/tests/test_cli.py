@@ -43,6 +43,16 @@ def test_run_shows_writes_and_reports(
     assert "<svg" in (out / "report.html").read_text()
 
 
+@pytest.mark.parametrize("verb", ["run", "peak"])
+def test_several_values_are_several_runs(
+    verb: str, command: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command(verb, "demo", "--vary", "run.seed=1,2") == 2
+    assert "`nic2core compare SCENARIO --vary run.seed=1,2`" in capsys.readouterr().err
+    command(verb, "--help")
+    assert "--vary" not in capsys.readouterr().out
+
+
 @pytest.mark.usefixtures("fake_engine")
 def test_json_is_all_that_stdout_gets(
     command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -588,3 +588,13 @@ def test_the_link_between_the_sockets_limits_what_crosses_it_and_nothing_else() 
     # What STREAM has read and written, in lines.
     lines = alone.data.tenants[0].counters["bytes"] / 64 / alone.data.measured_ns * 1e3
     assert alone.model.rate == pytest.approx(lines, rel=0.05)
+
+
+def test_what_neighbours_hold_is_no_rate_of_packets() -> None:
+    sets = {"tenants.1.cores.count": 4, "run.warmup": "200 us", "run.duration": "200 us"}
+    result = api.run("host-congestion-stream", sets)
+    alone = api.run("host-congestion-stream", {**sets, "tenants.1.cores.count": 0})
+    assert words.allowed(result.model, result.model.use("home-trackers")) == words.NOTHING
+    assert words.allowed(alone.model, alone.model.use("home-trackers")) != words.NOTHING
+    # The memory limits by itself, and what it carries for others is told as its load.
+    assert words.allowed(result.model, result.model.use("dram")) != words.NOTHING

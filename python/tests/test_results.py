@@ -35,6 +35,9 @@ def test_the_parquet_files_hold_the_tables(ddio: Result, tmp_path: Path) -> None
 def test_main_numbers_come_from_the_data(ddio: Result) -> None:
     total = next(s for s in ddio.data.latency if s.stage == "total").distribution
     assert ddio.p99_ns == dict(total.percentiles_ns)[99.0]
+    assert ddio.p50_ns == dict(total.percentiles_ns)[50.0]
+    assert ddio.gbps == ddio.data.packets.completed_gbps
+    assert ddio.drop_share == ddio.data.packets.drop_share
     assert ddio.mpps == ddio.data.packets.completed_mpps
     assert ddio.limiting_stage.stage == "dram"
 

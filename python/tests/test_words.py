@@ -8,6 +8,7 @@ import pytest
 from nic2core import Result, words
 from nic2core.describe.differences import differences, summary
 from nic2core.describe.headline import side_by_side
+from nic2core.results.model import Peak, Probe
 
 if TYPE_CHECKING:
     from nic2core.results.model import CauseTraffic
@@ -42,7 +43,27 @@ def test_few_drops_are_not_none() -> None:
 )
 def test_where_packets_find_no_room_is_told(ddio: Result, sram: int, rings: int, says: str) -> None:
     dropped = {"dropped_sram": sram, "dropped_no_descriptor": rings}
-    assert words.no_room_in(ddio.data.packets.model_copy(update=dropped)) == says
+    packets = ddio.data.packets.model_copy(update=dropped)
+    assert words.no_room_in(packets) == says
+    both = "rings 66.7 %, SRAM 33.3 %"
+    assert words.no_room_in(packets, shares=True) == (both if sram and rings else says)
+
+
+def test_where_an_objective_comes_from_is_told_unless_it_was_set(ddio: Result) -> None:
+    probe = Probe(
+        offered_mpps=2.0,
+        completed_mpps=2.0,
+        drop_share=0.0,
+        p99_ns=900.0,
+        p99_limit_ns=3570.0,
+        holds=True,
+    )
+    found = Peak(peak_mpps=2.0, failed_by="p99", probes=[probe], results=ddio.data)
+    slo = {"p99_service_times": 100, "drops": "0 %"}
+    assert "against 3.57 µs: 100 times the mean service of 35.7 ns at" in words.objective(
+        found, slo
+    )
+    assert words.objective(found, {**slo, "p99": "20 us"}) == ""
 
 
 def test_differences_are_named_with_their_size(ddio: Result, sweeper: Result) -> None:

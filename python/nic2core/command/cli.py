@@ -61,6 +61,18 @@ Out = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Write result.json, Parquet tables and report.html there."),
 ]
+
+
+def _of_compare(vary: list[str] | None) -> None:
+    """Several values of a key are several runs."""
+    if vary:
+        raise UserError(
+            "--vary: this command makes one run; expected `nic2core compare SCENARIO --vary "
+            f"{vary[0]}`, with --peak to compare highest rates."
+        )
+
+
+NoVary = Annotated[list[str] | None, typer.Option("--vary", hidden=True, callback=_of_compare)]
 Jobs = Annotated[int, typer.Option(help="Runs at a time; the results do not depend on it.", min=1)]
 
 
@@ -71,6 +83,7 @@ def run(
     seed: Seed = None,
     json_: Json = False,
     out: Out = None,
+    _vary: NoVary = None,
     timeline: Annotated[
         Path | None,
         typer.Option(
@@ -108,6 +121,7 @@ def peak(
     seed: Seed = None,
     json_: Json = False,
     out: Out = None,
+    _vary: NoVary = None,
 ) -> None:
     """Search for the highest rate that keeps the scenario's objective (latency and drops)."""
     _one(api.find_peak, scenario, options.overrides(sets, seed), json_, out)

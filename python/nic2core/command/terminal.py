@@ -47,6 +47,9 @@ def show_result(result: Result) -> None:
     console.print(Text(f"{result.label}: {verdict(result)}", style="bold"))
     if result.peak is not None:
         console.print(words.peak(result.peak))
+        objective = words.objective(result.peak, result.scenario["slo"])
+        if objective:
+            console.print(objective)
     warn([result])
     tables = [_main(result), _path(result), _latency(result), _senders(result), _memory(result)]
     for table in tables:

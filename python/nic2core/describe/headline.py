@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nic2core import words
 from nic2core.describe import senders
 from nic2core.describe.verdict import limit
-from nic2core.explain.use import serves, work
+from nic2core.explain.use import neighbours, serves, work
 from nic2core.results.percentiles import percentile
 from nic2core.words import NOTHING, three
 
@@ -52,7 +52,8 @@ def _memory(result: Record) -> Iterator[Number]:
     per_request = [c.per_request for c in memory.causes if c.per_request is not None]
     yield _number("memory traffic", memory.bandwidth_gbytes_per_s, "GB/s")
     if per_request:
-        yield Number("memory lines", three(sum(per_request)), "per request")
+        also = ", with its neighbours'" if neighbours(result.data, result.scenario) else ""
+        yield Number("memory lines", three(sum(per_request)), f"per request{also}")
 
 
 def side_by_side(results: Sequence[Record]) -> list[tuple[Number, list[str]]]:
@@ -99,7 +100,7 @@ def _packets(result: Record) -> Iterator[Number]:
         yield Number("dropped by the switch", words.percent(share).removesuffix(" %"), "%")
     yield Number("dropped", words.percent(packets.drop_share).removesuffix(" %"), "%")
     if packets.drop_share > 0:
-        yield Number("no room in", words.no_room_in(packets), "")
+        yield Number("no room in", words.no_room_in(packets, shares=True), "")
     spread = result.total_latency
     if spread is None:
         yield from (Number(f"{p} latency", NOTHING, "µs") for p in ("p50", "p99"))

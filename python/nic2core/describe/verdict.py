@@ -106,8 +106,9 @@ def verdict(result: Record) -> str:
     packets, by, name = result.data.packets, _limit(result), stage(result.model.cause)
     share, outside = percent(packets.drop_share), _dropped_outside(result)
     dropped = f" {share} of the packets are dropped." if packets.drop_share > 0 else ""
+    several = name.endswith("s") and not name.endswith("bus")
     if by is Limit.STAGE:
-        verb = "limit" if name.endswith("s") and not name.endswith("bus") else "limits"
+        verb = "limit" if several else "limits"
         text = f"the {name} {verb} this run: {_arithmetic(result)}.{_less(result)}{dropped}"
     elif by is Limit.NOTHING and packets.next_arrival_ns is not None:
         text = f"no packet arrives; the next comes at {time(packets.next_arrival_ns)}."
@@ -118,7 +119,8 @@ def verdict(result: Record) -> str:
     elif result.peak is not None and _full_at_its_peak(result):
         _, full = failed(result.peak)
         share = percent(_share_of_limit(result))
-        text = f"the {name}, at {share} of what it allows, sets this peak: at a higher rate {full}."
+        it, sets = ("they allow", "set") if several else ("it allows", "sets")
+        text = f"the {name}, at {share} of what {it}, {sets} this peak: at a higher rate {full}."
     else:
         nearest = f"the nearest stage, the {name}, is at {percent(_share_of_limit(result))}"
         awaited = _awaited(result) if by is Limit.LOAD else ""

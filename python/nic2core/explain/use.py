@@ -49,7 +49,8 @@ class Use:
     """That without waits for others, where these are known. Of credits of DMA writes it is more:
     what waits for PCIe could hold them, and would if the link were faster."""
     allows_mps: float
-    """Work that all credits would carry if each were held for `own_ns`, millions a second."""
+    """Work that all credits would carry if each were held for `own_ns`, millions a second; no end
+    of it where cores that work on something else hold some."""
     load: float
     """How full it is, 0 to 1: of cores the fullest, of reads of descriptors by what they bring."""
     core: int | None = None
@@ -75,6 +76,11 @@ def serves(data: Results, tenant: dict[str, Any]) -> bool:
     """Whether a tenant of the scenario takes packets: its cores have queues."""
     cores = tenant["cores"]
     return cores["count"] > 0 and any(q.core == cores["first"] for q in data.queues)
+
+
+def neighbours(data: Results, scenario: dict[str, Any]) -> bool:
+    """Whether there are cores that work on something else than packets."""
+    return any(t["cores"]["count"] > 0 and not serves(data, t) for t in scenario["tenants"])
 
 
 def one(what: str) -> str:
@@ -152,6 +158,8 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
     if d.domain == "wire":
         # It carries what is offered, dropped or not.
         per_work = 1.0
+    # What tenants beside the packets hold of it says nothing of the rate of packets.
+    shared = d.domain in ONLY_INFORMS and data.packets.offered > 0 and neighbours(data, scenario)
     return Use(
         name=d.domain,
         unit=d.unit,
@@ -162,7 +170,7 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
         uses_per_work=per_work,
         starved=d.starved_ps / 1e3 / span,
         own_ns=own,
-        allows_mps=there_are / (own * per_work) * 1e3 if own * per_work > 0 else inf,
+        allows_mps=inf if shared or own * per_work == 0 else there_are / (own * per_work) * 1e3,
         load=min(1.0, load),
         core=core,
     )

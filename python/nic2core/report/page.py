@@ -22,6 +22,7 @@ from nic2core.describe.scenario_keys import SHOWN, differing
 from nic2core.describe.verdict import verdict
 from nic2core.draw import palette, plots
 from nic2core.explain.hints import hints
+from nic2core.explain.use import neighbours
 from nic2core.files import write_whole
 from nic2core.report.limits import limits_of
 from nic2core.report.path import HEIGHT, WIDTH, picture
@@ -173,6 +174,8 @@ def _columns(found: pl.DataFrame) -> list[tuple[str, str]]:
 def _panels(results: Sequence[Record]) -> list[Panel]:
     """The charts for which there is something to draw: a run without packets has no latency."""
     packets = any(r.total_latency is not None for r in results)
+    # Lines of cores that serve none are no packet's: each by its rate, then.
+    beside = any(neighbours(r.data, r.scenario) for r in results)
     requests = any(c.per_request is not None for r in results for c in r.data.memory.causes)
     reads = any(r.data.dram.read_latency.count for r in results)
     searched = any(r.peak is not None for r in results)
@@ -196,7 +199,7 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
             "memory",
             "Memory traffic by cause",
             "Every byte on the memory bus, by what put it there.",
-            memory if requests else memory[1:],
+            memory if requests and not beside else memory[1:] + memory[: int(requests)],
         ),
         Panel(
             "tail",
