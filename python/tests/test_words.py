@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nic2core import Result, words
-from nic2core.describe.differences import differences, summary
+from nic2core.describe.differences import differences, overview, summary
 from nic2core.describe.headline import side_by_side
 from nic2core.results.model import Peak, Probe
 
@@ -64,6 +64,25 @@ def test_where_an_objective_comes_from_is_told_unless_it_was_set(ddio: Result) -
         found, slo
     )
     assert words.objective(found, {**slo, "p99": "20 us"}) == ""
+
+
+def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None:
+    assert overview([ddio, sweeper]) == ""
+    more = replace(sweeper, label="more")
+    assert overview([ddio, sweeper, more]).startswith(
+        "more does most, 24.4 M packets/s, 17 % more than DDIO, 2 ways, which does least; the limit"
+    )
+    same = [replace(ddio, label=str(n)) for n in range(3)]
+    limit = "the limit of all is the memory bus"
+    assert overview(same) == f"all do much the same, 20.9 M packets/s; {limit}"
+    spread = sweeper.total_latency
+    assert spread is not None
+    latency = [s for s in ddio.data.latency if s.stage != "total"]
+    latency += [s for s in sweeper.data.latency if s.stage == "total"]
+    fast = replace(ddio, label="fast", data=ddio.data.model_copy(update={"latency": latency}))
+    said = overview([*same[:2], fast])
+    assert f"the p99 is {words.time(fast.p99_ns or 0)} with fast and " in said
+    assert said.endswith(limit)
 
 
 def test_differences_are_named_with_their_size(ddio: Result, sweeper: Result) -> None:

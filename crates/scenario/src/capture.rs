@@ -49,12 +49,19 @@ pub fn read_capture(
 }
 
 fn wrong(file: &str, origins: &Origins, problem: String) -> UserErrors {
+    let place = origins.place(KEY);
+    let relative = match place {
+        Place::File { .. } => "this file",
+        _ => "the working directory",
+    };
     UserErrors::from(UserError {
-        place: origins.place(KEY),
+        place,
         key: Some(KEY.into()),
         given: format!("{file:?}"),
         problem,
-        allowed: "a whole pcap or pcapng file with at least one packet".into(),
+        allowed: format!(
+            "a whole pcap or pcapng file with at least one packet, named from {relative}"
+        ),
     })
 }
 
@@ -100,7 +107,7 @@ mod tests {
     #[test]
     fn a_missing_truncated_or_empty_capture_is_refused() {
         const PLACE: &str = "s/kvs.toml, line 8: traffic.file = \"s/one.pcap\" cannot be ";
-        let allowed = "; allowed: a whole pcap or pcapng file with at least one packet.";
+        let allowed = "; allowed: a whole pcap or pcapng file with at least one packet, named from this file.";
         for (file, content, problem) in [
             ("s/other.pcap", pcap(), "read ("),
             ("s/one.pcap", pcap()[..pcap().len() - 1].to_vec(), "replayed (the file ends after 0"),

@@ -11,6 +11,8 @@ from nic2core.explain.use import work
 from nic2core.words import CAUSES, OF_PACKETS, percent, three, time
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nic2core.record import Record
     from nic2core.results.model import Results
 
@@ -21,8 +23,51 @@ UNCHANGED = "nothing by as much as a percent"
 DROPS_FELT = 0.01
 """Difference of the shares of dropped packets from which on it comes before all else."""
 
+SEVERAL = 3
+"""Runs from which on an overview says more than each against the first."""
+
+SAME_RATE = 0.01
+"""Share by which rates differ that are much the same."""
+
 LATENCY_FELT = 0.1
 """Change of the p99 from which on it does."""
+
+
+def overview(results: Sequence[Record]) -> str:
+    """Several runs in one sentence: which does most, by how much, and what limits them."""
+    by_rate = sorted(results, key=_rate)
+    if len(results) < SEVERAL or _rate(by_rate[0]) <= 0:
+        return ""
+    least, most = by_rate[0], by_rate[-1]
+    low, high, what = _rate(least), _rate(most), work(most.data)[1]
+    if any(work(r.data)[1] != what for r in results):
+        return ""
+    if high / low - 1 < SAME_RATE:
+        span = three(high) if three(low) == three(high) else f"{three(low)} to {three(high)}"
+        said = f"all do much the same, {span} M {what}/s{_p99_span(results)}"
+    else:
+        more = f"{100 * (high / low - 1):.0f} % more than {least.label}, which does least"
+        said = f"{most.label} does most, {three(high)} M {what}/s, {more}"
+    limits = list(dict.fromkeys(limiter(r) for r in results))
+    if len(limits) == 1:
+        return f"{said}; the limit of all is {limits[0]}"
+    return f"{said}; the limits are {', '.join(limits[:-1])} and {limits[-1]}"
+
+
+def _p99_span(results: Sequence[Record]) -> str:
+    """With which of the runs the p99 is least and most, if that is felt."""
+    known = [(r.p99_ns, r.label) for r in results if r.p99_ns]
+    if len(known) < len(results):
+        return ""
+    (low, least), (high, most) = min(known), max(known)
+    if high / low - 1 < LATENCY_FELT:
+        return ""
+    return f"; the p99 is {time(low)} with {least} and {time(high)} with {most}"
+
+
+def _rate(result: Record) -> float:
+    """What a run does, or its peak, millions a second."""
+    return work(result.data)[0] if result.peak is None else result.peak.peak_mpps
 
 
 def summary(base: Record, other: Record) -> str:

@@ -15,7 +15,7 @@ from nic2core import words
 from nic2core._core import UserError
 from nic2core.describe import rows, senders
 from nic2core.describe.capture_facts import capture_facts
-from nic2core.describe.differences import UNCHANGED, differences, summary
+from nic2core.describe.differences import UNCHANGED, differences, overview, summary
 from nic2core.describe.doubts import doubts
 from nic2core.describe.headline import headline, parts, side_by_side
 from nic2core.describe.scenario_keys import SHOWN, differing
@@ -100,7 +100,7 @@ def report_html(results: Sequence[Record]) -> str:
         unchanged=UNCHANGED,
         parts=parts(results[0]),
         side_by_side=side_by_side(results),
-        summary=summary(*results) if len(results) == 2 else "",
+        summary=summary(*results) if len(results) == 2 else _overview(results),
         captured=_captured(results),
         warnings=warnings,
         doubtful=len({r.label for r, _ in warnings}),
@@ -274,6 +274,11 @@ def _captured(results: Sequence[Record]) -> str:
     """What was understood of the capture; nothing if not all runs replay the same in one way."""
     told = {capture_facts(r) for r in results}
     return told.pop() if len(told) == 1 else ""
+
+
+def _overview(results: Sequence[Record]) -> str:
+    found = overview(results)
+    return f"{words.sentence(found)}." if found else ""
 
 
 def _head(results: Sequence[Record]) -> str:
