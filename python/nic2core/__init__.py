@@ -5,7 +5,7 @@ from nic2core.api import DoubtfulNumbers, WithoutEffect, find_peak, load, record
 from nic2core.result import Result
 from nic2core.results.timeline import Recording, Timeline
 from nic2core.scenario.models import Scenario
-from nic2core.sweep import Sweep, sweep
+from nic2core.sweeps import Sweep, sweep
 
 __all__ = [
     "DoubtfulNumbers",

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from nic2core import _core, engine
 from nic2core._core import UserError
 from nic2core.describe.doubts import doubts
+from nic2core.describe.labels import describe
 from nic2core.progress import of_run
 from nic2core.result import Result
 from nic2core.results.timeline import Recording, Timeline
 from nic2core.scenario.capture import capture_digest, is_capture
-from nic2core.scenario.labels import describe
 from nic2core.scenario.models import Scenario
 from nic2core.scenario.other_memory import STANDARD, dropped, without_timings
 from nic2core.scenario.toml_text import toml_value

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from nic2core._core import UserError
 from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
-from nic2core.record import Record
 from nic2core.results.timeline import Recording, Timeline
+from nic2core.run_record import Record
 from nic2core.words import sentence
 
 if TYPE_CHECKING:

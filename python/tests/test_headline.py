@@ -13,7 +13,7 @@ from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.verdict import verdict
 from nic2core.report.page import report_html
 from nic2core.scenario.models import Scenario
-from nic2core.sweep import sweep
+from nic2core.sweeps import sweep
 
 if TYPE_CHECKING:
     from nic2core import Result

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nic2core.scenario.labels import describe, name_cases
+from nic2core.describe.labels import describe, name_cases
 
 
 def scenario(policy: str, ways: int = 2, *, sweeper: bool = False) -> dict[str, Any]:

@@ -11,10 +11,10 @@ import pytest
 
 from nic2core import Result, UserError
 from nic2core.explain.help import Helps
-from nic2core.record import RESULT_FILE
 from nic2core.report.path import picture
 from nic2core.results.timeline import Timeline
-from nic2core.sweep import Sweep
+from nic2core.run_record import RESULT_FILE
+from nic2core.sweeps import Sweep
 
 if TYPE_CHECKING:
     from pathlib import Path

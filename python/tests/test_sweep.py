@@ -11,7 +11,7 @@ import pytest
 from nic2core import UserError, engine, sweep
 from nic2core.describe import rows
 from nic2core.progress import Progress, of_run, of_sweep
-from nic2core.sweep import cases
+from nic2core.sweeps import cases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ from nic2core.command import options, places, terminal
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.result import Result
 from nic2core.results.timeline import VIEWER, Recording, Timeline
-from nic2core.sweep import sweep
+from nic2core.sweeps import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from nic2core._core import UserError
 from nic2core.command import terminal
-from nic2core.record import COMPARISON_FILE, RESULT_FILE, comparison
 from nic2core.result import Result
+from nic2core.run_record import COMPARISON_FILE, RESULT_FILE, comparison
 from nic2core.tables import Tables
 
 if TYPE_CHECKING:

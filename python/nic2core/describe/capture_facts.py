@@ -9,7 +9,7 @@ from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import three, time
 
 if TYPE_CHECKING:
-    from nic2core.record import Record
+    from nic2core.run_record import Record
 
 
 def capture_facts(result: Record) -> str:

@@ -13,8 +13,8 @@ from nic2core.words import CAUSES, OF_PACKETS, percent, three, time
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nic2core.record import Record
     from nic2core.results.model import Results
+    from nic2core.run_record import Record
 
 
 UNCHANGED = "nothing by as much as a percent"

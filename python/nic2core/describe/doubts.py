@@ -11,8 +11,8 @@ from nic2core.scenario.quantity import gigabits, nanoseconds
 from nic2core.words import three, time
 
 if TYPE_CHECKING:
-    from nic2core.record import Record
     from nic2core.results.model import Packets
+    from nic2core.run_record import Record
 
 FULL = 0.998
 """Share of the time for which a link is busy that counts as full."""

@@ -15,7 +15,7 @@ from nic2core.words import NOTHING, three
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nic2core.record import Record
+    from nic2core.run_record import Record
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from nic2core.words import NOTHING, three
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nic2core.record import Record
+    from nic2core.run_record import Record
 
 
 QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-zµμ/%]*)")

@@ -12,7 +12,7 @@ from nic2core.words import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from nic2core.record import Record
+    from nic2core.run_record import Record
 
 SHOWN = 8
 """Keys that are told; scenarios that differ in more are told apart by the rest no better."""

@@ -12,7 +12,7 @@ from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import FAILED, failed, percent, stage, three, time, usable_credits, what_for
 
 if TYPE_CHECKING:
-    from nic2core.record import Record
+    from nic2core.run_record import Record
 
 
 class Limit(Enum):

@@ -10,8 +10,8 @@ from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.words import time
 
 if TYPE_CHECKING:
-    from nic2core.record import Record
     from nic2core.results.model import TenantResults
+    from nic2core.run_record import Record
 
 WARM_TURNS = 3
 """Turns of the receive rings that a warm-up should have, by rule of thumb: the first touches each

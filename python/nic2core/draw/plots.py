@@ -18,8 +18,8 @@ from nic2core.scenario.quantity import nanoseconds, size_bytes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nic2core.record import Record
     from nic2core.results.model import CauseTraffic, Distribution, Series
+    from nic2core.run_record import Record
 
 GRID = "rgba(128, 136, 150, 0.25)"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
@@ -248,17 +248,17 @@ def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.
     bars = [[c] for c in order if c not in small] + ([small] if small else [])
     figure = go.Figure()
     for causes in bars:
-        rows = [[t[c] for c in causes if c in t] for t in traffic]
+        parts = [[t[c] for c in causes if c in t] for t in traffic]
         several = len(causes) > 1
         name = OTHER_CAUSES if several else words.CAUSES.get(causes[0], causes[0])
         title = name if several else words.cause(causes[0])
         figure.add_bar(
             name=name,
             y=[r.label for r in results],
-            x=[sum(getattr(row, unit) or 0.0 for row in of) if of else None for of in rows],
+            x=[sum(getattr(row, unit) or 0.0 for row in of) if of else None for of in parts],
             orientation="h",
             marker_color=palette.cause(causes[0]),
-            customdata=[_causes_text(of, named=several) for of in rows],
+            customdata=[_causes_text(of, named=several) for of in parts],
             hovertemplate=f"<b>{title}</b>, %{{y}}<br>%{{customdata}}<extra></extra>",
         )
     figure.update_layout(barmode="stack")

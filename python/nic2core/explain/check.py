@@ -10,7 +10,7 @@ from nic2core._core import ModelError, UserError
 from nic2core.engine import said
 from nic2core.explain.use import work
 from nic2core.scenario.models import Scenario
-from nic2core.sweep import run_all
+from nic2core.sweeps import run_all
 
 if TYPE_CHECKING:
     from nic2core.explain.help import Help

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nic2core.explain.help import Help
-    from nic2core.record import Record
+    from nic2core.run_record import Record
 
 
 def at_ease(result: Record) -> bool:

@@ -13,7 +13,7 @@ from nic2core.explain.use import work
 if TYPE_CHECKING:
     from nic2core.explain.stages import Stage
     from nic2core.explain.use import Use
-    from nic2core.record import Record
+    from nic2core.run_record import Record
 
 
 @dataclass(frozen=True)

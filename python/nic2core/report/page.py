@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     import polars as pl
     from plotly.graph_objects import Figure
 
-    from nic2core.record import Record
     from nic2core.results.model import Distribution
+    from nic2core.run_record import Record
 
 SERIES_TEXT = (
     "Drag to zoom all panels, double-click to reset. To see what single packets wait for, run with "

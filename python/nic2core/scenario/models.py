@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from nic2core._core import UserError
 from nic2core.scenario.assigned import as_model
-from nic2core.scenario.meant import did_you_mean
+from nic2core.near_names import did_you_mean
 
 
 class Model(BaseModel):

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as ProgressBar
 
 from nic2core._core import UserError
-from nic2core.scenario.meant import did_you_mean
+from nic2core.near_names import did_you_mean
 from nic2core.studies import PAPERS, load_study
 from nic2core.studies.engine import NativeEngine
 from nic2core.studies.reproduce import Reproduction, prepare, reproduce, write

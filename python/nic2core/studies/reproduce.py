@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core._core import UserError
-from nic2core.scenario.meant import did_you_mean
+from nic2core.near_names import did_you_mean
 from nic2core.studies import draw_html, draw_png, validation
 from nic2core.studies.claim import Claim, ClaimFile, Judged, Simulated, judge, load_claims
 from nic2core.studies.evaluate import At

@@ -16,11 +16,11 @@ import polars as pl
 from nic2core import api, words
 from nic2core._core import ModelError, UserError, __version__
 from nic2core.describe import rows
+from nic2core.describe.labels import name_cases
 from nic2core.engine import LOOK_S, Stopped, Watch
 from nic2core.files import write_whole
 from nic2core.progress import Progress, of_sweep
-from nic2core.record import COMPARISON_FILE
-from nic2core.scenario.labels import name_cases
+from nic2core.run_record import COMPARISON_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
