@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from nic2core._core import UserError
-from nic2core.scenario.assigned import as_model
 from nic2core.near_names import did_you_mean
+from nic2core.scenario.assigned import as_model
 
 
 class Model(BaseModel):

@@ -141,6 +141,10 @@ def _print_claims(done: Reproduction) -> None:
 
 def _print_summary(done: Reproduction) -> None:
     console = Console()
+    if any(j.holds is False for j in done.judged):
+        console.print(
+            "docs/validation/DEVIATIONS.md has the known misses by their causes.", style="dim"
+        )
     console.print(score(done.judged))
     if done.summary is not None:
         console.print(done.summary)

@@ -73,7 +73,7 @@ def test_the_claims_that_fail_and_the_verdict_come_last(
 ) -> None:
     assert run("sweeper", tmp_path) == 0
     text = capsys.readouterr().out
-    end = re.search(r"all.html\n(.*) hold; \d+ blind\n$", text)
+    end = re.search(r"all.html\ndocs/.*DEVIATIONS.md .*\n(.*) hold; \d+ blind\n$", text)
     assert end
     fail = sum(int(of) - int(hold) for hold, of in re.findall(r"(\d+) of (\d+)", end[1]))
     held = re.findall(r"^ fig.* (yes|no|blind|absent)\b.*$", text, flags=re.MULTILINE)
