@@ -100,6 +100,9 @@ def _packets(result: Record) -> Iterator[Number]:
         yield Number("dropped by the switch", words.percent(share).removesuffix(" %"), "%")
     yield Number("dropped", words.percent(packets.drop_share).removesuffix(" %"), "%")
     if packets.drop_share > 0:
+        of_bytes = words.percent(packets.dropped_bytes_share)
+        if of_bytes != words.percent(packets.drop_share):
+            yield Number("dropped, of the bytes", of_bytes.removesuffix(" %"), "%")
         yield Number("no room in", words.no_room_in(packets, shares=True), "")
     spread = result.total_latency
     if spread is None:

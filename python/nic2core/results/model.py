@@ -116,8 +116,13 @@ class Packets(Plain):
     """Completed rate, million packets a second."""
     completed_gbps: float
     """Bytes of completed packets, as received, Gbit/s."""
+    offered_gbps: float
+    """Bytes of offered packets, as received, Gbit/s."""
     drop_share: float
     """Dropped share of the offered packets, 0 to 1."""
+    dropped_bytes_share: float
+    """Dropped share of their bytes, 0 to 1: more than that of the packets, if it is the large ones
+    that find no room."""
     next_arrival_ns: float | None = None
     """When the next packet comes, after the start of the run, ns; absent if any was offered."""
     link_wait_ns: float | None = None

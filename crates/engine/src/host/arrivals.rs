@@ -149,10 +149,12 @@ impl Host {
     pub(super) fn admit(&mut self, now: Ps, arrival: Arrival, queue: u16, seq: u64) -> Option<u32> {
         let bytes = arrival.bytes;
         self.meters.offered += 1;
+        self.meters.offered_bytes += u64::from(bytes);
         self.queues[queue as usize].counts.offered += 1;
         self.meters.domains.frame(bytes);
         if !self.has_room(bytes) {
             self.meters.dropped_sram += 1;
+            self.meters.dropped_bytes += u64::from(bytes);
             self.meters.domains.sram.starved.begin(now);
             if let Some(recording) = &mut self.recording {
                 recording.not_admitted(now, seq, arrival.flow, queue);
@@ -217,5 +219,27 @@ mod tests {
         let by_hand = 7.5 * (8.0 * 1048.0 / 100.0 - 50.0);
         let wait_ns = wait_ns(Some("100 Gbps")).expect("there is a link");
         assert!((wait_ns / by_hand - 1.0).abs() < 0.02, "{wait_ns} ns, by hand {by_hand}");
+    }
+
+    #[test]
+    fn of_a_full_sram_large_packets_are_dropped_first() {
+        let sizes = |of: &[&str]| {
+            let of: Vec<_> = of.iter().map(|size| json!({ "size": size, "weight": 1 })).collect();
+            let traffic = json!({
+                "kind": "poisson", "rate": "40 Mpps", "flows": 64, "sizes": { "kind": "mix", "of": of }
+            });
+            // Few credits: the NIC cannot bring what comes.
+            let credits = ("/machine/nic/write_credits", json!(8));
+            let sram = ("/machine/nic/sram", json!("4 KiB"));
+            let mut set = vec![("/traffic", traffic), credits, sram];
+            set.push(("/queues/rx_descriptors", json!(2048)));
+            set.push(("/queues/pool_buffers", json!(4096)));
+            results(&forwarder(&set)).packets
+        };
+        let mix = sizes(&["60 B", "1020 B"]);
+        assert!((mix.offered_gbps / mix.offered_mpps / (540.0 * 8e-3) - 1.0).abs() < 0.02);
+        assert!(mix.dropped_sram > 0 && mix.dropped_bytes_share > 1.1 * mix.drop_share, "{mix:?}");
+        let one = sizes(&["1020 B"]);
+        assert!((one.dropped_bytes_share / one.drop_share - 1.0).abs() < 1e-9, "{one:?}");
     }
 }

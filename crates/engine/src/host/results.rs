@@ -107,6 +107,8 @@ impl Host {
     fn packet_results(&self, span_ns: f64) -> PacketResults {
         let m = &self.meters;
         let per_us = |n: u64| n as f64 / (span_ns / 1e3);
+        let gbps = |bytes: u64| (bytes * 8) as f64 / span_ns;
+        let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
         let dropped = m.dropped();
         PacketResults {
             offered: m.offered,
@@ -119,8 +121,10 @@ impl Host {
             in_flight_end: m.in_path,
             offered_mpps: per_us(m.offered),
             completed_mpps: per_us(m.completed),
-            completed_gbps: (m.completed_bytes * 8) as f64 / span_ns,
-            drop_share: if m.offered == 0 { 0.0 } else { dropped as f64 / m.offered as f64 },
+            completed_gbps: gbps(m.completed_bytes),
+            offered_gbps: gbps(m.offered_bytes),
+            drop_share: share(dropped, m.offered),
+            dropped_bytes_share: share(m.dropped_bytes, m.offered_bytes),
             next_arrival_ns: (self.next_arrival.as_ref())
                 .filter(|_| m.offered == 0)
                 .map(|arrival| arrival.at.as_ns_f64()),

@@ -130,6 +130,7 @@ impl Host {
         self.rx.sram_used -= u64::from(p.bytes);
         self.meters.leave_sram(now, p.bytes.into());
         self.meters.dropped_no_descriptor += 1;
+        self.meters.dropped_bytes += u64::from(p.bytes);
         self.meters.domains.no_descriptor.begin(now);
         self.meters.in_path -= 1;
         self.queues[p.queue as usize].without_descriptor -= 1;

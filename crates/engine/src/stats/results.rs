@@ -94,8 +94,12 @@ pub struct Packets {
     pub completed_mpps: f64,
     /// Bytes of completed packets, as received, Gbit/s.
     pub completed_gbps: f64,
+    /// Bytes of offered packets, as received, Gbit/s.
+    pub offered_gbps: f64,
     /// Dropped share of the offered packets, 0 to 1.
     pub drop_share: f64,
+    /// Dropped share of their bytes, 0 to 1: more than that of the packets, if it is the large ones that find no room.
+    pub dropped_bytes_share: f64,
     /// When the next packet comes, after the start of the run, ns; absent if any was offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_arrival_ns: Option<f64>,
