@@ -215,3 +215,16 @@ def test_a_leak_has_ways_and_descriptors_against_it(ddio: Result) -> None:
     pool = replace(ddio, scenario={**ddio.scenario, "queues": queues})
     assert "rx_descriptors" not in "\n".join(hints(pool, leak))
     assert "--vary" not in "\n".join(hints(ddio, [replace(leak[0], predicted=0.0)]))
+
+
+def test_the_keys_of_what_helps_most_are_told(ddio: Result) -> None:
+    helps = [replace(h, predicted=0.0) for h in ddio.helps]
+    best = next(n for n, h in enumerate(helps) if h.change.domain == "nic-sram")
+    leak = next(n for n, h in enumerate(helps) if h.change.domain == "io-ways")
+    helps[best] = replace(helps[best], predicted=0.2)
+    # An ideal DDIO helps more, but nobody can set it.
+    helps[leak] = replace(helps[leak], predicted=0.9)
+    said = "\n".join(hints(ddio, helps))
+    assert "NIC input SRAM, 2 MiB of SRAM, +20 %: `--set 'machine.nic.sram=2 MiB'`." in said
+    helps[best] = replace(helps[best], measured=0.01)
+    assert "Most by one change" not in "\n".join(hints(ddio, helps))

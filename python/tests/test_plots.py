@@ -35,6 +35,16 @@ def test_axes_of_times_have_labels_however_close_they_are() -> None:
     assert [tick for tick in far if 1 <= tick <= 5000] == [1, 10, 100, 1000]
 
 
+def test_a_grid_of_much_the_same_has_much_the_same_colours() -> None:
+    def scale(values: list[float]) -> tuple[float, float]:
+        table = pl.DataFrame({"a": [1, 2], "b": ["x", "y"], "rate_mps": values})
+        (cells,) = plots.grid(table, "a", "b", "rate_mps").data
+        return cells.zmin, cells.zmax
+
+    assert scale([51.3, 51.5]) == (0.9 * 51.5, 51.5)
+    assert scale([10.0, 50.0]) == (10.0, 50.0)
+
+
 def test_lines_beyond_the_colours_are_told_apart_by_their_dashes() -> None:
     lines = [palette.line(n) for n in range(4 * len(palette.RUNS))]
     assert len({(line["color"], line["dash"]) for line in lines}) == len(lines)

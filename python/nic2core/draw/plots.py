@@ -66,6 +66,9 @@ COLUMNS = {
 ONE_KIND = re.compile(r'\{ kind = "([^"]+)" \}')
 """A table of a scenario that is given by its kind alone."""
 
+CONTRAST = 0.1
+"""Least span of the values of a grid, of the greatest, that takes all of its colours."""
+
 WIDE = 3
 """Largest over least of values that a linear axis still shows well."""
 
@@ -158,8 +161,13 @@ def grid(table: pl.DataFrame, down: str, across: str, column: str) -> go.Figure:
     runs = zip(table[down], table[across], table[column], strict=True)
     found = {(str(y), str(x)): value for y, x, value in runs}
     cells = [[found.get((y, x)) for x in xs] for y in ys]
+    known = [value for value in found.values() if value is not None]
+    most = max(known, default=0.0)
     figure = go.Figure()
     figure.add_heatmap(
+        # Differences of some percent are no contrast.
+        zmin=min([*known, (1 - CONTRAST) * most]),
+        zmax=most,
         x=xs,
         y=ys,
         z=cells,

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from math import isnan
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from nic2core import words
-from nic2core.explain.queues import NOTICED
+from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nic2core.explain.help import Help
     from nic2core.run_record import Record
+
+
+FELT = 0.05
+"""Gain from which on a change is worth a sentence."""
+
+NOT_TO_SET = ("io-ways",)
+"""Domains whose change no server has: an ideal DDIO."""
 
 
 def at_ease(result: Record) -> bool:
@@ -42,8 +51,22 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
             "What a change helps is not known here: the senders' control decides what they make of "
             "it. `nic2core explain DIR --check` runs each."
         )
+    most = max(
+        (h for h in helps if h.change.domain not in NOT_TO_SET and not isnan(_gain(h))),
+        key=_gain,
+        default=None,
+    )
+    if most is not None and _gain(most) >= FELT:
+        keys = " ".join(
+            f"--set {quote(f'{key}={toml_value(value)}')}"
+            for key, value in most.change.overrides.items()
+        )
+        yield (
+            f"Most by one change: {words.stage(most.change.domain)}, {most.change.what}, "
+            f"{words.gain(_gain(most))}: `{keys}`."
+        )
     leak = next((h for h in helps if h.change.domain == "io-ways"), None)
-    if leak is not None and leak.predicted >= NOTICED:
+    if leak is not None and leak.predicted >= FELT:
         yield from _against_leaks(result)
     if at_ease(result):
         yield (
@@ -51,6 +74,11 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
             "SCENARIO --out DIR` searches the highest rate, and `nic2core explain DIR` then says "
             "what raises that."
         )
+
+
+def _gain(help_: Help) -> float:
+    """What a change gives: as it was run, or as it is foretold."""
+    return help_.predicted if help_.measured is None else help_.measured
 
 
 def _against_leaks(result: Record) -> Iterator[str]:
