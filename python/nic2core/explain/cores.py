@@ -25,6 +25,8 @@ class Waits:
 
     llc_ns: float
     """To the LLC and back."""
+    hidden_ns: float
+    """That of a wait in which a core goes on, until its reorder window is full."""
     read_ns: float
     """In memory, if it goes there."""
     queued_ns: float
@@ -52,6 +54,7 @@ def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -
             + machine["llc"]["latency_cycles"]
             + 2 * machine["noc"]["latency_cycles"]
         ),
+        hidden_ns=cycle * machine["core"]["reorder_window"] / machine["core"]["dispatch_width"],
         read_ns=nanoseconds(machine["llc"].get("memory_latency", "0 ns")) + read_ns,
         queued_ns=read_ns - min(read_ns, data.dram.unloaded_ns or read_ns),
         leaked=next((c.lines for c in data.memory.causes if c.cause == "cpu-rx-rd"), 0),
@@ -75,10 +78,10 @@ def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
     stalled = busy - min(busy, (time.dispatch_ps + mapping_ps) * per_work)
     invalidations = min(stalled, waits.invalidations_ns * 1e3 * per_work)
     stalled -= invalidations
-    # Waiting is shared out by the latencies of what is waited for.
-    requests = time.llc_hits + time.llc_misses
-    every = requests * (waits.llc_ns + waits.tracker_ns)
-    every += time.llc_misses * waits.read_ns
+    # Waiting is shared out by what of the latencies a core does not hide.
+    hit_ns = waits.llc_ns + waits.tracker_ns - waits.hidden_ns
+    every = time.llc_hits * max(0.0, hit_ns)
+    every += time.llc_misses * max(0.0, hit_ns + waits.read_ns)
     spent = _waited(data, waits, stalled / every if every > 0 else 0.0)
     full = domains["miss-registers"].starved_ps / 1e3 / data.measured_ns
     spent["miss-registers"] = (stalled - sum(spent.values())) * full
