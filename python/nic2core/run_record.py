@@ -78,6 +78,11 @@ class Record:
         return self.data.packets.completed_mpps
 
     @property
+    def rate_mps(self) -> float:
+        """What the run does, of whatever it is for, or the peak found, millions a second."""
+        return work(self.data)[0] if self.peak is None else self.peak.peak_mpps
+
+    @property
     def gbps(self) -> float:
         """Bytes of completed packets, as received, Gbit/s."""
         return self.data.packets.completed_gbps

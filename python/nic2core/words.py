@@ -194,6 +194,8 @@ def usable_credits(model: Model, use: Use) -> int:
 
 def allowed(model: Model, use: Use) -> str:
     """The rate that a domain allows, where it allows one that is worth a number."""
+    if use.shared and use.name not in model.allows:
+        return NOTHING
     rate = model.allows.get(use.name, use.allows_mps)
     # Full I/O ways evict, and stop nothing.
     return three(rate) if rate < 1e4 and use.name != "io-ways" else NOTHING

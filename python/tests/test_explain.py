@@ -41,6 +41,7 @@ def test_what_limits_is_named_and_what_a_change_helps_is_right(
     limits, result = explained
     assert result.limited
     assert result.model.cause == limits
+    assert " inf " not in verdict(result)
     helps = {h.change.domain: h for h in check(result, jobs=2)}
     assert len(helps) >= 10
     for name, said in helps.items():
@@ -325,6 +326,19 @@ def test_reads_for_queues_whose_core_is_behind_are_not_what_limits(instructions:
     # The rings are full: what is read is soon taken, and the NIC waits for the next to be posted.
     result = behind(instructions, 1024)
     assert (result.model.cause, result.limited) == ("cores", True)
+
+
+@pytest.mark.parametrize("window", [64, 224, 512])
+def test_the_waits_of_cores_are_no_more_than_their_time(window: int) -> None:
+    # A long window hides the way to the LLC, and some of that to memory.
+    result = behind(1600, 4096, **{"machine.core.reorder_window": window})
+    cores, time = result.model.pools["cores"], result.data.core_time
+    assert min(cores.spent_ns.values()) >= 0
+    assert cores.spent_ns["io-ways"] > 0
+    busy_ns = time.busy_ps / 1e3 / result.data.packets.completed
+    assert sum(cores.spent_ns.values()) == pytest.approx(busy_ns)
+    dispatch_ns = time.dispatch_ps / 1e3 / result.data.packets.completed
+    assert cores.spent_ns["cores"] >= 0.99 * dispatch_ns
 
 
 def test_cores_that_read_packets_back_gain_by_an_ideal_ddio() -> None:
@@ -614,5 +628,7 @@ def test_what_neighbours_hold_is_no_rate_of_packets() -> None:
     alone = api.run("host-congestion-stream", {**sets, "tenants.1.cores.count": 0})
     assert words.allowed(result.model, result.model.use("home-trackers")) == words.NOTHING
     assert words.allowed(alone.model, alone.model.use("home-trackers")) != words.NOTHING
+    for run in (result, alone):
+        assert "inf M" not in verdict(run)
     # The memory limits by itself, and what it carries for others is told as its load.
     assert words.allowed(result.model, result.model.use("dram")) != words.NOTHING

@@ -50,6 +50,8 @@ const RULES: &[(&[&str], &str, &str)] = &[
     ),
     (&["machine.llc.slices=0"], "machine.llc.slices", "at least 1"),
     (&["machine.nic.sram=0 B"], "machine.nic.sram", "at least 64 B"),
+    (&["machine.nic.link=0 bps"], "machine.nic.link", "1 bps to 600000 Gbps, or no link"),
+    (&["machine.nic.link=600001 Gbps"], "machine.nic.link", "1 bps to 600000 Gbps, or no link"),
     (
         &["machine.nic.write_credits=3"],
         "machine.nic.write_credits",

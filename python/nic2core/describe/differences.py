@@ -35,11 +35,11 @@ LATENCY_FELT = 0.1
 
 def overview(results: Sequence[Record]) -> str:
     """Several runs in one sentence: which does most, by how much, and what limits them."""
-    by_rate = sorted(results, key=_rate)
-    if len(results) < SEVERAL or _rate(by_rate[0]) <= 0:
+    by_rate = sorted(results, key=lambda r: r.rate_mps)
+    if len(results) < SEVERAL or by_rate[0].rate_mps <= 0:
         return ""
     least, most = by_rate[0], by_rate[-1]
-    low, high, what = _rate(least), _rate(most), work(most.data)[1]
+    low, high, what = least.rate_mps, most.rate_mps, work(most.data)[1]
     if any(work(r.data)[1] != what for r in results):
         return ""
     if high / low - 1 < SAME_RATE:
@@ -63,11 +63,6 @@ def _p99_span(results: Sequence[Record]) -> str:
     if high / low - 1 < LATENCY_FELT:
         return ""
     return f"; the p99 is {time(low)} with {least} and {time(high)} with {most}"
-
-
-def _rate(result: Record) -> float:
-    """What a run does, or its peak, millions a second."""
-    return work(result.data)[0] if result.peak is None else result.peak.peak_mpps
 
 
 def summary(base: Record, other: Record) -> str:

@@ -7,7 +7,7 @@ from math import ceil, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.queues import OF_QUEUES, by_queue, more
-from nic2core.explain.use import serves, work
+from nic2core.explain.use import read_back, serves, work
 from nic2core.scenario.quantity import size_bytes, times
 
 if TYPE_CHECKING:
@@ -122,9 +122,8 @@ def _memory(factor: float) -> Callable[[Model], Model]:
 def _no_leak(data: Results) -> Callable[[Model], Model]:
     """Received packets stay where cores look for them, and nothing reads them back."""
     memory = _memory(1 / max(1e-6, 1 - _received_share(data)))
-    leaked = sum(c.lines for c in data.memory.causes if c.cause == "cpu-rx-rd")
     misses = data.core_time.llc_misses
-    left = max(0.0, 1 - leaked / misses) if misses else 1.0
+    left = max(0.0, 1 - read_back(data) / misses) if misses else 1.0
 
     def apply(model: Model) -> Model:
         model = memory(model).without_waits("io-ways")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from nic2core import api
 from nic2core._core import ModelError, UserError
 from nic2core.engine import said
-from nic2core.explain.use import work
 from nic2core.scenario.models import Scenario
 from nic2core.sweeps import run_all
 
@@ -24,7 +23,7 @@ def check(result: Result, jobs: int = 1) -> list[Help]:
     measured value.
     """
     predicted = result.helps
-    base = _rate(result)
+    base = result.rate_mps
     if base <= 0:
         raise UserError(
             "--check: the run does no work, so no change can be compared with it; allowed: a run "
@@ -51,18 +50,13 @@ def check(result: Result, jobs: int = 1) -> list[Help]:
     return [_checked(h, base, runs.get(h.change.domain), why) for h in predicted]
 
 
-def _rate(result: Result) -> float:
-    """What a run does, or the peak of a search, millions a second."""
-    return work(result.data)[0] if result.peak is None else result.peak.peak_mpps
-
-
 def _checked(help_: Help, base: float, run: Result | None, refused: dict[str, str]) -> Help:
     if run is None:
         return replace(help_, refused=refused.get(help_.change.domain))
     packets = run.data.packets
     return replace(
         help_,
-        measured=_rate(run) / base - 1,
+        measured=run.rate_mps / base - 1,
         drop_share=packets.drop_share if packets.offered else None,
         p99_ns=run.p99_ns,
     )

@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.model import Pool
-from nic2core.explain.use import work
+from nic2core.explain.use import read_back, work
 from nic2core.scenario.quantity import gigahertz, nanoseconds
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ class Waits:
     """That of it which is for others."""
     tracker_ns: float
     """Before the LLC, for a home tracker."""
-    leaked: int
-    """Lines of received packets that cores read back from memory."""
     invalidations_ns: float
     """Of the IOMMU's invalidations, for their turn and until they are done: the sum of all."""
 
@@ -57,7 +55,6 @@ def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -
         hidden_ns=cycle * machine["core"]["reorder_window"] / machine["core"]["dispatch_width"],
         read_ns=nanoseconds(machine["llc"].get("memory_latency", "0 ns")) + read_ns,
         queued_ns=read_ns - min(read_ns, data.dram.unloaded_ns or read_ns),
-        leaked=next((c.lines for c in data.memory.causes if c.cause == "cpu-rx-rd"), 0),
         tracker_ns=waited_ps / 1e3 / requests if requests else 0.0,
         invalidations_ns=queue.holds_cores_ps / 1e3 if queue is not None else 0.0,
     )
@@ -78,11 +75,14 @@ def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
     stalled = busy - min(busy, (time.dispatch_ps + mapping_ps) * per_work)
     invalidations = min(stalled, waits.invalidations_ns * 1e3 * per_work)
     stalled -= invalidations
-    # Waiting is shared out by what of the latencies a core does not hide.
-    hit_ns = waits.llc_ns + waits.tracker_ns - waits.hidden_ns
-    every = time.llc_hits * max(0.0, hit_ns)
-    every += time.llc_misses * max(0.0, hit_ns + waits.read_ns)
-    spent = _waited(data, waits, stalled / every if every > 0 else 0.0)
+    # Waiting is shared out by what of the latencies a core does not hide: first the way is hidden.
+    beyond_ns = waits.tracker_ns + waits.read_ns
+    hit_ns = max(0.0, waits.llc_ns + waits.tracker_ns - waits.hidden_ns)
+    miss_ns = max(0.0, waits.llc_ns + beyond_ns - waits.hidden_ns)
+    every = time.llc_hits * hit_ns + time.llc_misses * miss_ns
+    share = stalled / every if every > 0 else 0.0
+    seen = min(1.0, miss_ns / beyond_ns) if beyond_ns > 0 else 0.0
+    spent = _waited(data, waits, share * seen, hits_ns=share * min(hit_ns, waits.tracker_ns))
     full = domains["miss-registers"].starved_ps / 1e3 / data.measured_ns
     spent["miss-registers"] = (stalled - sum(spent.values())) * full
     if "invalidations" in domains:
@@ -97,7 +97,7 @@ def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
 def registers(data: Results, registers: Use, domains: dict[str, Domain], waits: Waits) -> Pool:
     """Miss registers are held while their lines wait; the rest is the way."""
     uses = domains["miss-registers"].uses
-    spent = _waited(data, waits, 1 / uses)
+    spent = _waited(data, waits, 1 / uses, hits_ns=waits.tracker_ns / uses)
     # A core looks whether its invalidation is done by a load, which holds a register.
     if "invalidations" in domains:
         spent["invalidations"] = waits.invalidations_ns / uses
@@ -110,12 +110,14 @@ def registers(data: Results, registers: Use, domains: dict[str, Domain], waits: 
     return Pool(registers.credits, registers.uses_per_work, spent)
 
 
-def _waited(data: Results, waits: Waits, share: float) -> dict[str, float]:
-    """Such a share of what all requests of the working cores have waited for others, ns."""
+def _waited(data: Results, waits: Waits, share: float, hits_ns: float) -> dict[str, float]:
+    """What the requests of the working cores have waited for others, ns.
+
+    Of a miss such a share of its waits counts; a hit waits so long for a tracker.
+    """
     time = data.core_time
-    requests = time.llc_hits + time.llc_misses
     return {
-        "home-trackers": share * requests * waits.tracker_ns,
+        "home-trackers": time.llc_hits * hits_ns + share * time.llc_misses * waits.tracker_ns,
         "dram": share * time.llc_misses * waits.queued_ns,
-        "io-ways": share * waits.leaked * (waits.read_ns - waits.queued_ns),
+        "io-ways": share * read_back(data) * (waits.read_ns - waits.queued_ns),
     }

@@ -49,10 +49,11 @@ class Use:
     """That without waits for others, where these are known. Of credits of DMA writes it is more:
     what waits for PCIe could hold them, and would if the link were faster."""
     allows_mps: float
-    """Work that all credits would carry if each were held for `own_ns`, millions a second; no end
-    of it where cores that work on something else hold some."""
+    """Work that all credits would carry if each were held for `own_ns`, millions a second."""
     load: float
     """How full it is, 0 to 1: of cores the fullest, of reads of descriptors by what they bring."""
+    shared: bool = False
+    """Whether cores that work on something else hold some: `allows_mps` is no rate then."""
     core: int | None = None
     """The core whose queue this is: the fullest, of a domain of which each has its own credits."""
 
@@ -70,6 +71,11 @@ def _accesses(tenant: TenantResults) -> float:
     """Accesses of a memory benchmark, millions a second; STREAM counts bytes, of whole lines."""
     streams = tenant.stream_gbytes_per_s_by_core is not None
     return tenant.progress_mps / (LINE_BYTES if streams else 1)
+
+
+def read_back(data: Results) -> int:
+    """Lines of received packets that cores read back from memory."""
+    return next((c.lines for c in data.memory.causes if c.cause == "cpu-rx-rd"), 0)
 
 
 def serves(data: Results, tenant: dict[str, Any]) -> bool:
@@ -158,8 +164,7 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
     if d.domain == "wire":
         # It carries what is offered, dropped or not.
         per_work = 1.0
-    # What tenants beside the packets hold of it says nothing of the rate of packets.
-    shared = d.domain in ONLY_INFORMS and data.packets.offered > 0 and neighbours(data, scenario)
+    beside = data.packets.offered > 0 and neighbours(data, scenario)
     return Use(
         name=d.domain,
         unit=d.unit,
@@ -170,8 +175,9 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
         uses_per_work=per_work,
         starved=d.starved_ps / 1e3 / span,
         own_ns=own,
-        allows_mps=inf if shared or own * per_work == 0 else there_are / (own * per_work) * 1e3,
+        allows_mps=there_are / (own * per_work) * 1e3 if own * per_work > 0 else inf,
         load=min(1.0, load),
+        shared=d.domain in ONLY_INFORMS and beside,
         core=core,
     )
 

@@ -188,6 +188,10 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
         ("per request", plots.memory_by_cause(results, "per_request")),
         ("GB/s", plots.memory_by_cause(results, "gbytes_per_s")),
     ]
+    if not requests:
+        memory = memory[1:]
+    elif beside:
+        memory.reverse()
     panels = [
         Panel(
             "latency",
@@ -199,7 +203,7 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
             "memory",
             "Memory traffic by cause",
             "Every byte on the memory bus, by what put it there.",
-            memory if requests and not beside else memory[1:] + memory[: int(requests)],
+            memory,
         ),
         Panel(
             "tail",

@@ -241,5 +241,9 @@ mod tests {
         assert!(mix.dropped_sram > 0 && mix.dropped_bytes_share > 1.1 * mix.drop_share, "{mix:?}");
         let one = sizes(&["1020 B"]);
         assert!((one.dropped_bytes_share / one.drop_share - 1.0).abs() < 1e-9, "{one:?}");
+        // So it is where the rings have no room.
+        let rings = results(&forwarder(&[("/traffic/rate", json!("60 Mpps"))])).packets;
+        assert!(rings.dropped_no_descriptor > 0, "{rings:?}");
+        assert!((rings.dropped_bytes_share / rings.drop_share - 1.0).abs() < 1e-9, "{rings:?}");
     }
 }
