@@ -1,7 +1,8 @@
 //! Quantities as a user writes them: a number and a unit in one string.
 //!
 //! Every type parses exactly (integers and decimal fractions, no binary rounding) and prints back
-//! in the largest unit that holds it whole. A missing or unknown unit is an error that lists what
+//! in the largest unit that holds it whole, or as a decimal fraction of the smallest: what is printed is the same
+//! quantity, for scenarios are handed on as text. A missing or unknown unit is an error that lists what
 //! is allowed.
 
 use std::fmt;
@@ -68,17 +69,21 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
     u64::try_from(base + part / ten).map_err(|_| too_large())
 }
 
-/// Prints `value` base units in the largest unit that holds it as a whole number.
+/// Prints `value` base units in the largest unit that holds it as a whole number, or else as a decimal fraction of
+/// the smallest, which holds a power of ten of them.
 fn print(value: u64, units: &[Unit], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let unit = units
-        .iter()
-        .filter(|u| value.is_multiple_of(u.1) && value >= u.1)
-        .max_by_key(|u| u.1)
-        .or_else(|| units.iter().min_by_key(|u| u.1));
-    match unit {
-        Some((name, scale)) => write!(f, "{} {name}", value / scale),
-        None => write!(f, "{value}"),
+    let whole = units.iter().filter(|u| value.is_multiple_of(u.1) && value >= u.1);
+    if let Some((name, scale)) = whole.max_by_key(|u| u.1) {
+        return write!(f, "{} {name}", value / scale);
     }
+    let (name, scale) = units.iter().min_by_key(|u| u.1).expect("a quantity has units");
+    let (whole, part) = (value / scale, value % scale);
+    if part == 0 {
+        return write!(f, "{whole} {name}");
+    }
+    let digits = scale.ilog10() as usize;
+    let fraction = format!("{part:0digits$}");
+    write!(f, "{whole}.{} {name}", fraction.trim_end_matches('0'))
 }
 
 macro_rules! quantity {
@@ -218,6 +223,8 @@ impl Share {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -246,15 +253,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_parses_back() {
-        for text in ["36 MiB", "1280 KiB", "5 ms", "3200 MHz", "95 %", "0 B"] {
-            match text.rsplit(' ').next() {
-                Some("MiB" | "KiB" | "B") => {
-                    assert_eq!(text.parse::<Size>().unwrap().to_string(), text);
-                }
-                Some("ms") => assert_eq!(text.parse::<Duration>().unwrap().to_string(), text),
-                Some("%") => assert_eq!(text.parse::<Share>().unwrap().to_string(), text),
-                _ => assert_eq!(text.parse::<Frequency>().unwrap().to_string(), text),
+    fn quantities_are_printed_in_the_largest_unit_that_holds_them() {
+        for text in ["36 MiB", "1280 KiB", "1 B", "0 B"] {
+            assert_eq!(text.parse::<Size>().unwrap().to_string(), text);
+        }
+        for text in ["95 %", "0 %", "0.5 %", "12.5 %", "0.001 %", "100 %"] {
+            assert_eq!(text.parse::<Share>().unwrap().to_string(), text);
+        }
+        assert_eq!("1.28 ms".parse::<Duration>().unwrap().to_string(), "1280 us");
+        assert_eq!("3.2 GHz".parse::<Frequency>().unwrap().to_string(), "3200 MHz");
+    }
+
+    proptest! {
+        /// Scenarios are handed on as text: what is printed is the same to the last base unit.
+        #[test]
+        fn what_is_printed_parses_back(value: u64) {
+            // Few random numbers are a multiple of a unit.
+            for value in [value, value % 100_001, value / 1_000_000 * 1_000_000, value >> 20 << 20] {
+                prop_assert_eq!(Size(value).to_string().parse(), Ok(Size(value)));
+                prop_assert_eq!(Duration(value).to_string().parse(), Ok(Duration(value)));
+                prop_assert_eq!(Frequency(value).to_string().parse(), Ok(Frequency(value)));
+                prop_assert_eq!(BitRate(value).to_string().parse(), Ok(BitRate(value)));
+                prop_assert_eq!(Rate(value).to_string().parse(), Ok(Rate(value)));
+                prop_assert_eq!(Share(value).to_string().parse(), Ok(Share(value)));
             }
         }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use nic2core_engine::host::Host;
 use nic2core_engine::stats::results::Results;
 use nic2core_scenario::schema::scenario_schema;
-use nic2core_scenario::{Disk, load, read_capture};
+use nic2core_scenario::{Disk, Origins, from_json, load, read_capture};
 use serde_json::Value;
 
 fn root() -> PathBuf {
@@ -35,6 +35,18 @@ fn run(file: &Path, sets: &[&str]) -> Results {
     host.begin_measuring();
     host.run_until(run.warmup.ps() + run.duration.ps());
     host.results().unwrap_or_else(|e| panic!("{} with {sets:?}: {e}", file.display()))
+}
+
+/// The front end hands a scenario back as the text that it was given: that says the same, to the last digit.
+#[test]
+fn every_scenario_is_the_same_after_a_way_through_json() {
+    for file in files() {
+        let sets = ["slo.drops=0.125 %".to_owned()];
+        let loaded = load(&Disk, &file, &sets, &[root().join("machines")]).expect("loads").scenario;
+        let text = serde_json::to_string(&loaded).expect("a scenario is plain data");
+        let again = from_json(&Disk, &text, &Origins::default()).expect("reads").scenario;
+        assert_eq!(again, loaded, "{}", file.display());
+    }
 }
 
 /// Every placement policy, as a user writes it.

@@ -17,6 +17,8 @@ mod copy;
 mod draw;
 mod sharing;
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 pub use self::app::{App, Packet, PacketCounters, Verdict};
@@ -115,19 +117,20 @@ impl AppCounters {
 }
 
 impl AnyApp {
-    /// The application of a tenant with `cores` cores, its regions reserved in `space`, its data
+    /// The application of a tenant on these cores, its regions reserved in `space`, its data
     /// populated. The configuration has passed [`AppConfig::check`]; `traffic` is the run's, if it is
-    /// closed-loop.
+    /// closed-loop. No two tenants of a run have the same `seed`.
     ///
     /// # Panics
     /// If a stack that reads from other machines has no closed-loop traffic.
     pub fn build(
         config: &AppConfig,
-        cores: u32,
+        on: Range<u32>,
         seed: u64,
         traffic: Option<&ClosedLoopConfig>,
         space: &mut AddressSpace,
     ) -> AnyApp {
+        let cores = on.end - on.start;
         match config {
             AppConfig::Kvs(config) => AnyApp::Kvs(Kvs::new(config, cores, seed, space)),
             AppConfig::L3fwd(config) => AnyApp::L3fwd(L3fwd::new(config, cores, seed, space)),
@@ -136,7 +139,7 @@ impl AnyApp {
                 let traffic = traffic.expect("the scenario's check wants closed-loop traffic");
                 AnyApp::Snap(Snap::new(config, cores, traffic, space))
             }
-            AppConfig::Stream(config) => AnyApp::Stream(Stream::new(config, cores, space)),
+            AppConfig::Stream(config) => AnyApp::Stream(Stream::new(config, on, space)),
             AppConfig::Xmem(config) => AnyApp::Xmem(Xmem::new(config, cores, seed, space)),
         }
     }
@@ -204,7 +207,7 @@ mod tests {
             let config: AppConfig = serde_json::from_str(json).expect("parses");
             let mut space = AddressSpace::default();
             let first = space.reserve(1);
-            let mut app = AnyApp::build(&config, 2, 1, Some(&traffic), &mut space);
+            let mut app = AnyApp::build(&config, 0..2, 1, Some(&traffic), &mut space);
             let end = space.reserve(1);
             // Buffers at the end of the address space.
             let (rx, tx) = (Line::MAX - 100, Line::MAX - 50);

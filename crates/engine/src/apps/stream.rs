@@ -9,6 +9,8 @@
 //! loop one compute operation: further vectors of a line hit the L1d and wait for nothing. Stores are
 //! ordinary ones, which read their line first.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -139,11 +141,11 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// STREAM on `cores` cores, each with arrays of its own. The configuration has been checked.
-    pub(crate) fn new(config: &StreamConfig, cores: u32, space: &mut AddressSpace) -> Stream {
+    /// STREAM on these cores, each with arrays of its own. The configuration has been checked.
+    pub(crate) fn new(config: &StreamConfig, on: Range<u32>, space: &mut AddressSpace) -> Stream {
         let kernels = config.kernel.list();
         let lines = (config.array.0 / LINE_BYTES) as u32;
-        let walkers = (0..cores)
+        let walkers = on
             .map(|core| {
                 let a = space.reserve(config.bytes());
                 // Processes do not run in step. Multiples of the golden ratio spread any number of
@@ -226,7 +228,7 @@ mod tests {
         let array = Size(u64::from(LINES) * LINE_BYTES);
         let config = StreamConfig { array, kernel, ..StreamConfig::default() };
         assert_eq!(violations(|check| config.check(check)), []);
-        Stream::new(&config, cores, &mut AddressSpace::default())
+        Stream::new(&config, 0..cores, &mut AddressSpace::default())
     }
 
     /// The operations of core 0 for so many lines written.
@@ -301,7 +303,7 @@ mod tests {
             let array = Size(u64::from(lines) * LINE_BYTES);
             let config = StreamConfig { array, vector: Size(8 << vector), kernel: Kernels::All };
             let mut space = AddressSpace::default();
-            let mut app = Stream::new(&config, cores, &mut space);
+            let mut app = Stream::new(&config, 0..cores, &mut space);
             let mut bytes = 0;
             for core in 0..cores {
                 let mut ops = Ops::new(false);

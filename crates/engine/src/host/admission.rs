@@ -104,13 +104,14 @@ mod tests {
     #[test]
     fn few_trackers_hold_back_cores_and_dma() {
         let set =
-            [("/machine/llc/home_trackers", 4.into()), ("/machine/dram/write_queue", 64.into())];
+            [("/machine/llc/home_trackers", 4.into()), ("/machine/dram/write_queue", 256.into())];
         let r = contended(&set);
         let trackers = of(&r, "home-trackers");
-        // No write-back waits. Every read of memory held one of them, up to those on their way when measuring began and ended.
-        // The lines of a DMA read go together, and may exceed them.
+        // Every read of memory held one of them, up to those on their way when measuring began and ended, and so did the
+        // few write-backs that found no room. The lines of a DMA read go together, and may exceed them.
         let read = of(&r, "read-queue").uses;
-        assert!(trackers.uses.abs_diff(read) <= 32, "{} of {read} reads", trackers.uses);
+        let held = read - 32..read + read / 20;
+        assert!(held.contains(&trackers.uses), "{} of {read} reads", trackers.uses);
         let used = trackers.busy_ps as f64 / 1e3 / r.measured_ns;
         assert!((3.5..4.2).contains(&used), "{used} of 4");
         let stopped = trackers.starved_ps as f64 / 1e3 / r.measured_ns;

@@ -73,11 +73,12 @@ fn tenants(
     let (mut apps, mut queues) = (Vec::new(), Vec::new());
     for (index, tenant) in scenario.tenants.iter().enumerate() {
         space.on(tenant.memory);
-        let (count, seed) = (tenant.cores.count, scenario.run.seed);
-        let app = AnyApp::build(&tenant.app, count, seed, closed_loop, space);
+        let seed = tenant_seed(scenario.run.seed, index);
+        let on = tenant.cores.first..tenant.cores.first + tenant.cores.count;
+        let app = AnyApp::build(&tenant.app, on.clone(), seed, closed_loop, space);
         space.on(scenario.queues.memory);
-        for rank in 0..count {
-            let id = (tenant.cores.first + rank) as usize;
+        for (rank, id) in (0..).zip(on) {
+            let id = id as usize;
             if let Some(ways) = tenant.llc_ways {
                 core_ways[id] = mask(ways);
             }
@@ -101,6 +102,12 @@ fn tenants(
         apps.push(app);
     }
     (apps, queues)
+}
+
+/// What a tenant's application draws from: tenants of one kind do not do the same in step.
+const fn tenant_seed(seed: u64, index: usize) -> u64 {
+    // An odd number far from every small seed and index, 2^64 divided by the golden ratio.
+    seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 /// Refuses a capture whose frames are larger than what has to hold them.

@@ -61,6 +61,24 @@ fn a_core_alone_has_as_many_lines_under_way_as_miss_registers() {
     assert!(under_way > 7.0 && under_way <= 10.0, "{under_way} of 10 registers");
 }
 
+/// Two tenants of one core each, with the same application.
+fn two_of(app: &Value) -> Scenario {
+    let tenant = |name: &str, first: u32| json!({ "name": name, "cores": { "first": first, "count": 1 }, "app": app });
+    forwarder(&[("/traffic", Value::Null), ("/tenants", json!([tenant("a", 0), tenant("b", 1)]))])
+}
+
+#[test]
+fn tenants_of_one_kind_do_not_run_in_step() {
+    let stream = json!({ "kind": "stream", "array": "256 KiB" });
+    let as_one = results(&self::stream(&[])).memory.bandwidth_gbytes_per_s;
+    let as_two = results(&two_of(&stream)).memory.bandwidth_gbytes_per_s;
+    assert_eq!(as_one, as_two, "the same cores with the same arrays");
+    let xmem = json!({ "kind": "xmem", "region": "256 KiB", "pattern": "random-chained" });
+    let r = results(&two_of(&xmem));
+    let [a, b] = &r.tenants[..] else { panic!("two tenants") };
+    assert_ne!((a.llc_misses, a.progress_mps), (b.llc_misses, b.progress_mps));
+}
+
 #[test]
 fn remote_memory_is_read_and_written_on_the_other_node_alone() {
     let r = results(&stream(&[numa("166.4 Gbps"), remote()]));
