@@ -10,6 +10,9 @@ from os import PathLike
 from typing import Final, final
 
 __all__ = [
+    "PEAK_RESOLUTION_PERCENT",
+    "PEAK_SETTLE_DIVISOR",
+    "WIRE_OVERHEAD_BYTES",
     "ModelError",
     "Simulation",
     "UserError",
@@ -21,6 +24,12 @@ __all__ = [
     "without_effect",
 ]
 
+PEAK_RESOLUTION_PERCENT: Final[int]
+"""Width of the bracket that a peak search ends with, of the rate."""
+PEAK_SETTLE_DIVISOR: Final[int]
+"""A peak's probe settles at its own rate for this part of the measured time."""
+WIRE_OVERHEAD_BYTES: Final[int]
+"""What a frame takes on the wire beside its bytes in the buffer: preamble, FCS and gap."""
 __version__: Final[str]
 
 class UserError(ValueError):

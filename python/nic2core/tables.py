@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from nic2core.results.model import Results, TransportResults
 
 
+MEMORY = {
+    "cause": pl.String,
+    "in_figure_1c": pl.Boolean,
+    "lines": pl.UInt64,
+    "per_request": pl.Float64,
+    "gbytes_per_s": pl.Float64,
+}
+"""Of a cause of memory traffic."""
+
+
 @dataclass(frozen=True, repr=False)
 class Tables:
     """Views of one run's numbers; every unit is in the column's name."""
@@ -36,13 +46,7 @@ class Tables:
         """One row per cause of memory traffic."""
         return pl.DataFrame(
             [c.model_dump() for c in self.data.memory.causes],
-            schema={
-                "cause": pl.String,
-                "in_figure_1c": pl.Boolean,
-                "lines": pl.UInt64,
-                "per_request": pl.Float64,
-                "gbytes_per_s": pl.Float64,
-            },
+            schema=MEMORY,
         )
 
     @property
@@ -101,7 +105,7 @@ class Tables:
     def tenants(self) -> pl.DataFrame:
         """One row per application; `progress_mps` is in millions a second of its own work."""
         return pl.DataFrame(
-            [t.model_dump(exclude={"counters"}) for t in self.data.tenants],
+            [t.model_dump(exclude={"counters", "memory"}) for t in self.data.tenants],
             schema={
                 "name": pl.String,
                 "progress_mps": pl.Float64,
@@ -110,6 +114,14 @@ class Tables:
                 "amat_ns": pl.Float64,
                 "stream_gbytes_per_s_by_core": pl.List(pl.Float64),
             },
+        )
+
+    @property
+    def memory_by_tenant(self) -> pl.DataFrame:
+        """One row per application and cause of traffic for memory lines that are its own."""
+        return pl.DataFrame(
+            [{"name": t.name, **c.model_dump()} for t in self.data.tenants for c in t.memory],
+            schema={"name": pl.String, **MEMORY},
         )
 
     @property
@@ -164,6 +176,7 @@ class Tables:
         return {
             "latency": self.latency,
             "memory": self.memory,
+            "memory_by_tenant": self.memory_by_tenant,
             "caches": self.caches,
             "io": self.io,
             "stages": self.stages,

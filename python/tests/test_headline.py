@@ -54,6 +54,28 @@ def test_the_dma_benchmark_shows_its_rate_and_its_latency() -> None:
     assert not {"cores", "miss-registers", "AMAT"} & {*shown, *(s.stage for s in result.stages)}
 
 
+def test_memory_traffic_is_told_by_tenant() -> None:
+    result = api.run("explain-memory", SHORT)
+    names = [t.name for t in result.data.tenants]
+    assert len(names) > 1
+    shown, memory = values(result), result.data.memory
+    table = result.tables.memory_by_tenant
+    own = {n: float(table.filter(name=n)["gbytes_per_s"].sum()) for n in names}
+    (walks,) = (c for c in memory.causes if c.cause == "iommu-walk-rd")
+    all_of_it = pytest.approx(memory.bandwidth_gbytes_per_s)
+    assert sum(own.values()) + walks.gbytes_per_s == all_of_it
+    assert [shown[f"of {name}"] for name in names] == [words.three(own[name]) for name in names]
+    bars = result.plot_memory()
+    assert set(bars.data[0].y) == {result.label, *names}
+    # A request's lines are none of the neighbour's.
+    (serving,) = (t for t in result.data.tenants if any("rx" in c.cause for c in t.memory))
+    lines = sum(c.lines for c in [*serving.memory, walks])
+    assert shown["memory lines"] == words.three(lines / result.data.packets.completed)
+    # Where there is one tenant, it is all of it.
+    alone = api.run("explain-memory", {**SHORT, "tenants.1.cores.count": 0})
+    assert not any(name.startswith("of ") for name in values(alone))
+
+
 def test_memory_benchmarks_show_what_they_moved() -> None:
     result = api.run(benchmarks(), SHORT)
     stream, xmem = result.data.tenants

@@ -210,6 +210,31 @@ def test_a_cold_run_without_packets_is_warned_of(
     assert after(enough) == ""
 
 
+def test_the_data_of_a_neighbour_warm_up_as_well_as_the_rings(ddio: Result) -> None:
+    beside = {
+        "name": "beside", "cores": {"first": 24, "count": 2},
+        "app": {"kind": "xmem", "region": "2 MiB", "pattern": "random"},
+    }  # fmt: skip
+    warm = with_warmup(ddio, completed_before=10**9)
+    tenant = warm.data.tenants[0].model_copy(update={"name": "beside", "progress_mps": 100})
+    data = warm.data.model_copy(update={"tenants": [*warm.data.tenants, tenant]})
+    scenario = ddio.scenario | {"tenants": [*ddio.scenario["tenants"], beside]}
+
+    def after(warmup: str, rings: Result) -> str:
+        run = ddio.scenario["run"] | {"warmup": warmup}
+        return short_warmup(replace(rings, scenario=scenario | {"run": run}))
+
+    warm = replace(warm, data=data)
+    said = after("50 us", warm)
+    assert "beside touches 0.3 MB in it" in said
+    assert "until it has touched about 12.6 MB. Set run.warmup to 2 ms" in said
+    assert after("2 ms", warm) == ""
+    # Of two that are too short the longer is said.
+    cold = with_warmup(ddio, completed_before=0)
+    cold = replace(cold, data=cold.data.model_copy(update={"tenants": data.tenants}))
+    assert "packets completed in it" in after("50 us", cold)
+
+
 def test_a_comparison_names_differences(
     ddio: Result, sweeper: Result, capsys: pytest.CaptureFixture[str]
 ) -> None:

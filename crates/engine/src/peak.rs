@@ -54,7 +54,7 @@ const LOWEST_DIVISOR: u64 = 32;
 const MIN_PACKETS: u64 = 1000;
 
 /// A probe settles for this part of the measured time before it measures.
-const SETTLE_DIVISOR: u64 = 2;
+pub const SETTLE_DIVISOR: u64 = 2;
 
 /// A probe that is bound to fail measures for at least this part of its time.
 const SURELY_DIVISOR: u64 = 4;

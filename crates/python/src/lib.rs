@@ -13,6 +13,8 @@ use pyo3::prelude::*;
 /// The extension module.
 #[pymodule]
 mod _core {
+    use nic2core_engine::peak::{RESOLUTION_PERCENT, SETTLE_DIVISOR};
+    use nic2core_engine::wire::WIRE_OVERHEAD_BYTES;
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -26,6 +28,9 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("PEAK_RESOLUTION_PERCENT", RESOLUTION_PERCENT)?;
+        module.add("PEAK_SETTLE_DIVISOR", SETTLE_DIVISOR)?;
+        module.add("WIRE_OVERHEAD_BYTES", WIRE_OVERHEAD_BYTES)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

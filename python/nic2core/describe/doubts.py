@@ -6,6 +6,7 @@ from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from nic2core import _core
 from nic2core.describe.warmup import short_warmup
 from nic2core.scenario.quantity import gigabits, nanoseconds
 from nic2core.words import three, time
@@ -20,9 +21,6 @@ FULL = 0.998
 SMOOTHED = 10
 """Frames for which packets wait before a link in the mean, from which on it makes other traffic of
 theirs: bursts of twenty that come at once."""
-
-WIRE_OVERHEAD = 24
-"""Bytes of preamble, start of frame, FCS and gap, beside the frame as it lies in memory."""
 
 ENOUGH_PACKETS = 10_000
 """Of a peak's run: a hundred of them lie above the 99th percentile, by which it is found."""
@@ -101,7 +99,7 @@ def _smoothed(result: Record) -> str:
     """A warning if a link spreads the bursts of the traffic: the wait is in no latency."""
     traffic, packets = result.scenario.get("traffic") or {}, result.data.packets
     bursts = traffic.get("kind") in {"bursts", "replay"} and result.peak is None
-    if not bursts or packets.link_wait_ns is None or packets.completed == 0:
+    if not bursts or packets.link_wait_ns is None or packets.offered == 0:
         return ""
     link, wait_ns = result.scenario["machine"]["nic"]["link"], packets.link_wait_ns
     frame_ns = _wire_bits(packets) / gigabits(link)
@@ -116,8 +114,8 @@ def _smoothed(result: Record) -> str:
 
 
 def _wire_bits(packets: Packets) -> float:
-    """Bits of the mean packet on the wire, of those that were completed."""
-    return 8 * (packets.completed_gbps / 8 / packets.completed_mpps * 1e3 + WIRE_OVERHEAD)
+    """Bits of the mean packet on the wire, of those that came."""
+    return packets.offered_gbps * 1e3 / packets.offered_mpps + 8 * _core.WIRE_OVERHEAD_BYTES
 
 
 def _other_sizes(result: Record) -> str:
@@ -128,7 +126,7 @@ def _other_sizes(result: Record) -> str:
     # The rate of a peak is that which the search has found.
     if rate is None or result.peak is not None or traffic["kind"] != "replay" or not drawn:
         return ""
-    if packets.completed == 0:
+    if packets.offered == 0:
         return ""
     carried = packets.offered_mpps * _wire_bits(packets) / 1e3
     return (
@@ -211,7 +209,8 @@ def _few_packets(result: Record) -> str:
     packets = spread.count
     whose, moves, enough = "the", "it", FEW_PACKETS
     if result.peak is not None:
-        whose, moves = "the peak's", "it, and the peak, by more than the search's 2 %"
+        whose = "the peak's"
+        moves = f"it, and the peak, by more than the search's {_core.PEAK_RESOLUTION_PERCENT} %"
         enough = ENOUGH_PACKETS
     if packets >= enough:
         return ""

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from nic2core import words
 from nic2core.describe import senders
 from nic2core.describe.verdict import limit
-from nic2core.explain.use import neighbours, serves, work
+from nic2core.explain.use import serves, work
 from nic2core.results.percentiles import percentile
 from nic2core.words import NOTHING, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from nic2core.results.model import CauseTraffic
     from nic2core.run_record import Record
 
 
@@ -49,11 +50,17 @@ def parts(result: Record) -> dict[str, list[Number]]:
 
 def _memory(result: Record) -> Iterator[Number]:
     memory = result.data.memory
-    per_request = [c.per_request for c in memory.causes if c.per_request is not None]
     yield _number("memory traffic", memory.bandwidth_gbytes_per_s, "GB/s")
-    if per_request:
-        also = ", with its neighbours'" if neighbours(result.data, result.scenario) else ""
-        yield Number("memory lines", three(sum(per_request)), f"per request{also}")
+    yield from (
+        _number(f"of {name}", sum(c.gbytes_per_s for c in causes), "GB/s")
+        for name, causes in owned(result)
+    )
+    # What is a neighbour's own is none of the requests'.
+    tenants = zip(result.scenario["tenants"], result.data.tenants, strict=True)
+    others = (c for asked, t in tenants if not serves(result.data, asked) for c in t.memory)
+    lines = sum(c.lines for c in memory.causes) - sum(c.lines for c in others)
+    if result.data.packets.completed > 0:
+        yield Number("memory lines", three(lines / result.data.packets.completed), "per request")
 
 
 def side_by_side(results: Sequence[Record]) -> list[tuple[Number, list[str]]]:
@@ -133,6 +140,12 @@ def _amat(result: Record) -> Iterator[Number]:
         yield from (Number(f"AMAT ({name})", three(ns), "ns") for name, ns in means)
     elif result.data.amat_ns is not None:
         yield Number("AMAT", three(result.data.amat_ns), "ns")
+
+
+def owned(result: Record) -> list[tuple[str, list[CauseTraffic]]]:
+    """The memory traffic of each tenant's own lines, where several have any."""
+    tenants = [(t.name, t.memory) for t in result.data.tenants if t.memory]
+    return tenants if len(tenants) > 1 else []
 
 
 def dma_write_hits(result: Record) -> float | None:

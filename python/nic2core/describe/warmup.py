@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nic2core import _core
 from nic2core.explain.use import LINE_BYTES, serves
 from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.words import time
@@ -29,17 +30,25 @@ UNSETTLED = 0.02
 NOISE = 0.01
 """The same of the lines of the LLC: packets that wait come and go."""
 
-SETTLE = 0.5
-"""Share of the measured time for which a peak's probe settles at its own rate: `peak.rs`."""
-
 WORD_BYTES = 8
 """Of an access of X-Mem."""
 
 
 def short_warmup(result: Record) -> str:
     """A warning if the caches were still filling when the warm-up ended; else nothing."""
-    by_rule = _of_benchmarks if result.data.packets.offered == 0 else _of_packets
-    return by_rule(result) or _of_dirty_lines(result)
+    short = max(
+        (found for found in (_of_packets(result), _of_benchmarks(result)) if found), default=None
+    )
+    if short is None:
+        return _of_dirty_lines(result)
+    return _warning(result, short)
+
+
+class Short(NamedTuple):
+    """A warm-up that is too short: in order of the time that is enough."""
+
+    enough_ns: float
+    why: str
 
 
 def _of_dirty_lines(result: Record) -> str:
@@ -57,20 +66,20 @@ def _of_dirty_lines(result: Record) -> str:
     if more <= max(UNSETTLED * lines, NOISE * llc):
         return ""
     warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
-    return _warning(
-        warmup_ns,
+    why = (
         f"of the lines that became dirty in the caches while it was measured, {more:,} did not "
-        f"leave them, beside {lines:,} that the memory carried",
-        max(2 * warmup_ns, warmup_ns + 2 * result.data.measured_ns),
+        f"leave them, beside {lines:,} that the memory carried"
     )
+    enough_ns = max(2 * warmup_ns, warmup_ns + 2 * result.data.measured_ns)
+    return _warning(result, Short(enough_ns, why))
 
 
-def _of_packets(result: Record) -> str:
-    """A warning if the warm-up turned the receive rings, or the rules, too few times."""
+def _of_packets(result: Record) -> Short | None:
+    """Whether the warm-up turned the receive rings, or the rules, too few times."""
     queues, packets = result.scenario["queues"], result.data.packets
     cores = len(result.data.queues)
     if packets.completed_mpps == 0 or cores == 0:
-        return ""
+        return None
     # Of a pool that is a ring every buffer takes its turn; of a stack those that the rings hold.
     in_turn = queues.get("pool_buffers") if queues.get("pool") == "ring" else None
     turn = cores * int(in_turn or queues["rx_descriptors"])
@@ -81,18 +90,17 @@ def _of_packets(result: Record) -> str:
     wanted = WARM_TURNS * max(turn, _rules_turn(result))
     before = packets.completed_before
     if before >= wanted:
-        return ""
+        return None
     warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
-    settled = 0.0 if result.peak is None else min(before, SETTLE * packets.completed)
+    settled = (
+        0.0 if result.peak is None else min(before, packets.completed / _core.PEAK_SETTLE_DIVISOR)
+    )
     # What each ns of run.warmup completed; of none the measured rate tells.
     per_ns = packets.completed_mpps / 1e3
     if warmup_ns > 0 and before > settled:
         per_ns = (before - settled) / warmup_ns
-    return _warning(
-        warmup_ns,
-        f"{before} packets completed in it, and the caches keep filling until about {wanted} have",
-        (wanted - settled) / per_ns,
-    )
+    why = f"{before} packets completed in it, and the caches keep filling until about {wanted} have"
+    return Short((wanted - settled) / per_ns, why)
 
 
 def _rules_turn(result: Record) -> int:
@@ -114,8 +122,11 @@ def _rules_turn(result: Record) -> int:
     return turn
 
 
-def _of_benchmarks(result: Record) -> str:
-    """A warning if the warm-up is too short for a memory benchmark to fill the caches."""
+def _of_benchmarks(result: Record) -> Short | None:
+    """Whether the warm-up is too short for a memory benchmark to fill the caches.
+
+    Beside traffic its first touches would be taken for what it costs the others.
+    """
     warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
     short = []
     for asked, tenant in zip(result.scenario["tenants"], result.data.tenants, strict=True):
@@ -123,16 +134,12 @@ def _of_benchmarks(result: Record) -> str:
             continue
         wanted, per_ns = _fills(result.scenario["machine"], asked, tenant)
         if warmup_ns * per_ns < wanted:
-            short.append((wanted / per_ns, tenant.name, per_ns, wanted))
-    if not short:
-        return ""
-    enough_ns, name, per_ns, wanted = max(short)
-    return _warning(
-        warmup_ns,
-        f"{name} touches {warmup_ns * per_ns / 1e6:,.1f} MB in it, and the caches keep filling "
-        f"until it has touched about {wanted / 1e6:,.1f} MB",
-        enough_ns,
-    )
+            why = (
+                f"{tenant.name} touches {warmup_ns * per_ns / 1e6:,.1f} MB in it, and the caches "
+                f"keep filling until it has touched about {wanted / 1e6:,.1f} MB"
+            )
+            short.append(Short(wanted / per_ns, why))
+    return max(short, default=None)
 
 
 def _fills(
@@ -155,9 +162,10 @@ def _caches(machine: dict[str, Any], cores: int) -> float:
     return size_bytes(machine["llc"]["size"]) + cores * size_bytes(machine["l2"]["size"])
 
 
-def _warning(warmup_ns: float, why: str, enough_ns: float) -> str:
+def _warning(result: Record, short: Short) -> str:
+    warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
     # Rounded up, so that the time it names is enough.
     return (
-        f"the warm-up of {time(warmup_ns)} is short: {why}. Set run.warmup to "
-        f"{ceil(enough_ns / 1e5) / 10:g} ms or more."
+        f"the warm-up of {time(warmup_ns)} is short: {short.why}. Set run.warmup to "
+        f"{ceil(short.enough_ns / 1e5) / 10:g} ms or more."
     )

@@ -12,6 +12,7 @@ import polars as pl
 
 from nic2core import words
 from nic2core.describe import rows
+from nic2core.describe.headline import owned
 from nic2core.draw import palette
 from nic2core.scenario.quantity import nanoseconds, size_bytes
 
@@ -245,10 +246,17 @@ def latency_cdf(results: Sequence[Record]) -> go.Figure:
 
 
 def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.Figure:
-    """What the memory traffic is made of: one stacked bar per run."""
+    """What the memory traffic is made of: one stacked bar per run.
+
+    Of a single run with several tenants one more for each, of the lines that are its own.
+    """
     if unit not in {"per_request", "gbytes_per_s"}:
         raise ValueError(f"unit is `per_request` or `gbytes_per_s`, not `{unit}`")
-    traffic = [{c.cause: c for c in r.data.memory.causes} for r in results]
+    shown = [(r.label, r.data.memory.causes) for r in results]
+    if len(results) == 1:
+        shown += owned(results[0])
+    labels = [label for label, _ in shown]
+    traffic = [{c.cause: c for c in causes} for _, causes in shown]
     known = dict.fromkeys([*palette.CAUSES, *(c for t in traffic for c in t)])
     order = [c for c in known if any(c in t and t[c].lines > 0 for t in traffic)]
     # Those that are small have one colour, and are one bar.
@@ -262,7 +270,7 @@ def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.
         title = name if several else words.cause(causes[0])
         figure.add_bar(
             name=name,
-            y=[r.label for r in results],
+            y=labels,
             x=[sum(getattr(row, unit) or 0.0 for row in of) if of else None for of in parts],
             orientation="h",
             marker_color=palette.cause(causes[0]),
@@ -274,7 +282,7 @@ def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.
     figure.update_xaxes(title=names[unit])
     # In half a page the legend has two causes to a row; the bars keep their height below it.
     legend = LEGEND_ROW * ceil(len(figure.data) / 2)
-    return _style(figure, height=170 + legend + 60 * len(results), bars=True)
+    return _style(figure, height=170 + legend + 60 * len(shown), bars=True)
 
 
 def dram_cdf(results: Sequence[Record]) -> go.Figure:

@@ -506,6 +506,10 @@ class TenantResults(Plain):
     """LLC misses of its cores' demand accesses."""
     amat_ns: float | None = None
     """Mean time of its cores' loads and stores from issue to data, ns; absent without any."""
+    memory: list[CauseTraffic] = []
+    """Traffic between processor and memory for lines that are the tenant's, by every cause that
+    occurred: its application's data, and the rings and buffers of its queues, whoever moved them.
+    What of the whole belongs to no tenant is that of page tables and of a DMA benchmark."""
     counters: dict[str, int]
     """The application's own counters, by name."""
     stream_gbytes_per_s_by_core: list[float] | None = None

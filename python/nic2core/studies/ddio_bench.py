@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nic2core.describe.doubts import WIRE_OVERHEAD
+from nic2core import _core
 from nic2core.studies import palette
 from nic2core.studies.chart import Curves, Line
 from nic2core.studies.claim import load_claims
@@ -37,7 +37,7 @@ def forward(cores: int, packet: int, descriptors: int, ways: int) -> Point:
         "placement": {"io_ways": ways},
         "queues": {"rx_descriptors": descriptors},
         "traffic": {
-            "rate": f"{OFFERED_BPS // (8 * (frame + WIRE_OVERHEAD))} pps",
+            "rate": f"{OFFERED_BPS // (8 * (frame + _core.WIRE_OVERHEAD_BYTES))} pps",
             "sizes": {"size": f"{frame} B"},
         },
         "tenants": [tenant | {"cores": {"first": 0, "count": cores}}],

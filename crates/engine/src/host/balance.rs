@@ -232,7 +232,7 @@ mod tests {
         let fault = caught(|host| {
             use crate::memory::line::LineKind;
             use crate::memory::traffic::{Agent, Cause};
-            host.memory.traffic[0].count(Cause::new(Agent::Cpu, LineKind::App));
+            host.memory.traffic[0][0].count(Cause::new(Agent::Cpu, LineKind::App));
         });
         assert!(fault.contains("memory reads"), "{fault}");
     }

@@ -72,6 +72,7 @@ fn tenants(
     let mut dealt = None;
     let (mut apps, mut queues) = (Vec::new(), Vec::new());
     for (index, tenant) in scenario.tenants.iter().enumerate() {
+        space.owned_by(index as u16);
         space.on(tenant.memory);
         let seed = tenant_seed(scenario.run.seed, index);
         let on = tenant.cores.first..tenant.cores.first + tenant.cores.count;
@@ -92,6 +93,7 @@ fn tenants(
                 let all = dealt.get_or_insert_with(|| {
                     Region::new(config, scenario.serving_cores(), page, space)
                 });
+                all.give(config, number, space);
                 (*all, number)
             } else {
                 (Region::new(config, 1, page, space), 0)
@@ -200,6 +202,8 @@ impl Host {
             given: "these values".into(),
             allowed: e.to_string(),
         })?;
+        let nobody = scenario.tenants.len();
+        space.owned_by(nobody as u16);
         let bench = scenario
             .dma_bench
             .as_ref()
@@ -229,7 +233,8 @@ impl Host {
             io_ways,
             lines,
             scenario.run.seed,
-        );
+        )
+        .told_by(space.owners(), nobody + 1);
         let queue_count = queues.len() as u32;
         let mut host = Host {
             events: Events::default(),

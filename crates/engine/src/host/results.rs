@@ -137,9 +137,10 @@ impl Host {
     fn memory_results(&self, span_ns: f64) -> MemoryTraffic {
         let link = self.memory.backend.link.as_ref();
         let bus_limit_gbytes_per_s = bus_limit_gbytes_per_s(&self.scenario.machine);
-        let [local, remote] = &self.memory.traffic;
+        let of = |node: usize| Traffic::sum(self.memory.traffic.iter().map(|t| &t[node]));
+        let (local, remote) = (of(0), of(1));
         let bandwidth = |t: &Traffic| gbytes_per_s(t.reads() + t.writes(), span_ns);
-        let all = local.plus(remote);
+        let all = Traffic::sum([&local, &remote]);
         let node = |name: &str, traffic: &Traffic| NodeTraffic {
             node: name.into(),
             bandwidth_gbytes_per_s: bandwidth(traffic),
@@ -147,7 +148,7 @@ impl Host {
             causes: self.causes(traffic, span_ns),
         };
         let nodes = match link {
-            Some(_) => vec![node("local", local), node("remote", remote)],
+            Some(_) => vec![node("local", &local), node("remote", &remote)],
             None => Vec::new(),
         };
         let socket_link = link.map(|link| {
@@ -167,6 +168,12 @@ impl Host {
             nodes,
             socket_link,
         }
+    }
+
+    fn causes_that_occurred(&self, traffic: &Traffic, span_ns: f64) -> Vec<CauseTraffic> {
+        let mut causes = self.causes(traffic, span_ns);
+        causes.retain(|cause| cause.lines > 0);
+        causes
     }
 
     fn causes(&self, traffic: &Traffic, span_ns: f64) -> Vec<CauseTraffic> {
@@ -275,7 +282,8 @@ impl Host {
             .tenants
             .iter()
             .zip(&self.apps)
-            .map(|(tenant, app)| {
+            .zip(&self.memory.traffic)
+            .map(|((tenant, app), traffic)| {
                 let (first, count) = (tenant.cores.first as usize, tenant.cores.count as usize);
                 let requests = by_core.iter().skip(first).take(count);
                 let (all, missed) = requests.fold((0, 0), |a, c| (a.0 + c.0, a.1 + c.1));
@@ -287,6 +295,7 @@ impl Host {
                     llc_hits: all - missed,
                     llc_misses: missed,
                     amat_ns: amat_ns(self.cores.iter().skip(first).take(count)),
+                    memory: self.causes_that_occurred(&Traffic::sum(traffic), span_ns),
                     counters,
                     stream_gbytes_per_s_by_core: match app {
                         AnyApp::Stream(stream) => {
@@ -316,4 +325,73 @@ fn bus_limit_gbytes_per_s(machine: &Machine) -> f64 {
     let dram = &machine.dram;
     let burst = dram.standard.clock().at(u64::from(dram.resolved_timings().bl));
     (LINE_BYTES * u64::from(dram.channels)) as f64 / burst.as_ns_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::stats::results::{Results, TenantResults};
+    use crate::testing::{forwarder, iommu_json, results};
+
+    /// A forwarder, and beside it another one or X-Mem, a core each.
+    fn beside(neighbour: &Value, set: &[(&str, Value)]) -> Results {
+        let tenant = |name: &str, first: u32, app: &Value| {
+            let cores = json!({ "first": first, "count": 1 });
+            json!({ "name": name, "cores": cores, "app": app })
+        };
+        let forwards = forwards();
+        let tenants = json!([tenant("first", 0, &forwards), tenant("second", 1, neighbour)]);
+        let mut all = vec![("/tenants", tenants)];
+        all.extend_from_slice(set);
+        results(&forwarder(&all))
+    }
+
+    fn forwards() -> Value {
+        json!({ "kind": "l3fwd", "rules": 64, "transmit": "copy" })
+    }
+
+    fn lines(tenant: &TenantResults, cause: &str) -> u64 {
+        tenant.memory.iter().find(|c| c.cause == cause).map_or(0, |c| c.lines)
+    }
+
+    fn all_lines(results: &Results) -> u64 {
+        results.memory.causes.iter().map(|c| c.lines).sum()
+    }
+
+    fn of_tenants(results: &Results) -> u64 {
+        results.tenants.iter().flat_map(|t| &t.memory).map(|c| c.lines).sum()
+    }
+
+    #[test]
+    fn memory_traffic_is_that_of_the_tenant_whose_line_it_is() {
+        let xmem = json!({ "kind": "xmem", "region": "1 MiB" });
+        let r = beside(&xmem, &[]);
+        assert_eq!(of_tenants(&r), all_lines(&r));
+        let [forwarder, xmem] = &r.tenants[..] else { panic!("two tenants") };
+        assert!(lines(forwarder, "rx-evct") > 1000 && lines(xmem, "cpu-other-rd") > 1000);
+        assert!(xmem.memory.iter().all(|c| c.cause == "cpu-other-rd" || c.cause == "other-evct"));
+    }
+
+    #[test]
+    fn of_buffers_dealt_from_one_region_each_tenant_has_those_of_its_queues() {
+        for start in ["dealt", "shuffled", "scattered"] {
+            let r = beside(&forwards(), &[("/queues/start", start.into())]);
+            assert_eq!(of_tenants(&r), all_lines(&r));
+            let [first, second] = [0, 1].map(|i| lines(&r.tenants[i], "rx-evct") as f64);
+            // RSS deals 64 flows to two queues.
+            let share = first / (first + second);
+            let packets =
+                r.tenants[0].progress_mps / (r.tenants[0].progress_mps + r.tenants[1].progress_mps);
+            assert!((share - packets).abs() < 0.1, "{start}: {share} of {packets}");
+        }
+    }
+
+    #[test]
+    fn page_walks_are_the_traffic_of_no_tenant() {
+        let r = beside(&forwards(), &[("/machine/iommu", iommu_json(8))]);
+        let walks = crate::testing::lines(&r, "iommu-walk-rd");
+        assert!(walks > 0);
+        assert_eq!(all_lines(&r) - of_tenants(&r), walks);
+    }
 }

@@ -58,7 +58,7 @@ impl Host {
             dropped: m.dropped_sram + m.dropped_no_descriptor,
             reads,
             writes,
-            rx_evictions: self.memory.traffic.iter().map(rx_evictions).sum(),
+            rx_evictions: self.memory.traffic.iter().flatten().map(rx_evictions).sum(),
         }
     }
 

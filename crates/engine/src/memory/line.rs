@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::owners::{Owner, Owners};
 use crate::units::Size;
 
 /// Bytes in a cache line.
@@ -88,6 +89,10 @@ pub struct AddressSpace {
     next_byte: [u64; 2],
     /// The node that regions are reserved on.
     node: MemoryNode,
+    /// Whom they are reserved for.
+    owner: Owner,
+    /// First lines of regions, and whose they are.
+    regions: Vec<(Line, Owner)>,
 }
 
 /// Regions begin on pages of this size and are packed: as DPDK packs its memory zones into huge
@@ -102,6 +107,21 @@ impl AddressSpace {
     /// From now on regions are reserved on this node.
     pub fn on(&mut self, node: MemoryNode) {
         self.node = node;
+    }
+
+    /// From now on regions are reserved for this owner.
+    pub(crate) fn owned_by(&mut self, owner: Owner) {
+        self.owner = owner;
+    }
+
+    /// What is reserved already belongs to the owner of now from this line on, up to the next region or line given.
+    pub(crate) fn give(&mut self, first: Line) {
+        self.regions.push((first, self.owner));
+    }
+
+    /// The owners of all that is reserved so far.
+    pub(crate) fn owners(&self) -> Owners {
+        Owners::new(self.regions.clone())
     }
 
     /// Reserves `bytes` on pages of its own and returns the first line.
@@ -121,7 +141,9 @@ impl AddressSpace {
         let base = next.next_multiple_of(page.0);
         *next = (base + bytes).next_multiple_of(PAGE);
         assert!(*next <= Self::LIMIT.0, "the scenario's regions exceed {}", Self::LIMIT);
-        (self.node as Line) << NODE_SHIFT | (base / LINE_BYTES) as Line
+        let first = (self.node as Line) << NODE_SHIFT | (base / LINE_BYTES) as Line;
+        self.give(first);
+        first
     }
 
     /// Bytes reserved so far on the node that has more of them.

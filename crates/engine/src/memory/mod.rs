@@ -14,6 +14,7 @@ mod io;
 pub mod line;
 #[cfg(test)]
 mod oracle;
+pub(crate) mod owners;
 pub mod placement;
 mod prefetch;
 pub(crate) mod private;

@@ -7,6 +7,7 @@ use super::counts::{ByKind, Counts};
 use super::dram::Dram;
 use super::hand_overs::HandOvers;
 use super::line::{Line, LineKind, node_of};
+use super::owners::Owners;
 use super::placement::Written;
 use super::placement::config::Policy;
 use super::prefetch::Prefetcher;
@@ -39,8 +40,9 @@ pub(crate) struct Memory {
     hand_overs: HandOvers,
     pub(crate) swept: Swept,
     pub(crate) counts: Counts,
-    /// By node.
-    pub(crate) traffic: [Traffic; 2],
+    owners: Owners,
+    /// By owner and node.
+    pub(crate) traffic: Vec<[Traffic; 2]>,
 }
 
 impl Memory {
@@ -72,8 +74,16 @@ impl Memory {
             hand_overs: HandOvers::new(latencies.llc + latencies.forward - cycles(noc)),
             swept: Swept::new(lines),
             counts: Counts::new(cores, 0),
-            traffic: Default::default(),
+            owners: Owners::new(Vec::new()),
+            traffic: vec![Default::default()],
         }
+    }
+
+    /// Tells traffic apart by these owners, so many.
+    pub(crate) fn told_by(mut self, owners: Owners, count: usize) -> Memory {
+        self.owners = owners;
+        self.traffic = vec![Default::default(); count];
+        self
     }
 
     /// A load or store in the private caches of a core.
@@ -347,13 +357,13 @@ impl Memory {
     /// Counts a line that crosses a memory bus.
     #[inline]
     fn count_traffic(&mut self, line: Line, cause: Cause) {
-        self.traffic[node_of(line)].count(cause);
+        self.traffic[self.owners.of(line)][node_of(line)].count(cause);
     }
 
     /// Lines read from, and written to, the memory of all nodes.
     pub(crate) fn moved(&self) -> (u64, u64) {
-        let [local, remote] = &self.traffic;
-        (local.reads() + remote.reads(), local.writes() + remote.writes())
+        let all = self.traffic.iter().flatten();
+        all.fold((0, 0), |(reads, writes), t| (reads + t.reads(), writes + t.writes()))
     }
 
     /// Sends what the caches gave up to memory.
@@ -414,7 +424,7 @@ impl Memory {
     pub(crate) fn reset_counts(&mut self, now: Ps) {
         self.backend.reset_counts(now);
         self.counts = Counts::new(self.counts.llc_by_core.len(), self.caches.dirty());
-        self.traffic = Default::default();
+        self.traffic.fill(Default::default());
         self.swept.reads = 0;
     }
 }

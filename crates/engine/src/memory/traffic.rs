@@ -61,9 +61,11 @@ impl Traffic {
         self.lines[cause.0 as usize] += 1;
     }
 
-    /// The lines of both.
-    pub(crate) fn plus(&self, other: &Traffic) -> Traffic {
-        Traffic { lines: std::array::from_fn(|i| self.lines[i] + other.lines[i]) }
+    /// The lines of all.
+    pub(crate) fn sum<'a>(all: impl IntoIterator<Item = &'a Traffic>) -> Traffic {
+        all.into_iter().fold(Traffic::default(), |sum, t| Traffic {
+            lines: std::array::from_fn(|i| sum.lines[i] + t.lines[i]),
+        })
     }
 
     pub(crate) fn reads(&self) -> u64 {

@@ -1,5 +1,7 @@
 //! Where the buffers of the queues lie, and in which order they are used first.
 
+use std::ops::Range;
+
 use super::config::{Queues, Start};
 use super::pool::{Buffer, Pool};
 use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
@@ -28,15 +30,28 @@ impl Region {
         Region { first: space.reserve_on(page, all * LINE_BYTES), queues, buffers }
     }
 
+    /// Of a dealt region the buffers that a queue's ring begins with, and the others that it gets.
+    fn dealt(&self, config: &Queues, rank: u32) -> [Range<Buffer>; 2] {
+        let ring = config.rx_descriptors;
+        let spare = self.buffers - ring;
+        let first = ring * self.queues + rank * spare;
+        [rank * ring..(rank + 1) * ring, first..first + spare]
+    }
+
+    /// What is dealt to a queue belongs to the owner of now.
+    pub(crate) fn give(&self, config: &Queues, rank: u32, space: &mut AddressSpace) {
+        let dealt = self.dealt(config, rank).into_iter().filter(|buffers| !buffers.is_empty());
+        for buffers in dealt {
+            space.give(self.first + buffers.start * buffer_lines(config));
+        }
+    }
+
     /// The pool of one of the queues: the buffers that its ring begins with, then the others.
     pub(super) fn pool(&self, config: &Queues, rank: u32, stream: &mut Rng) -> Pool {
-        let ring = config.rx_descriptors;
         match config.start {
             Start::Dealt => {
-                let spare = self.buffers - ring;
-                let first = ring * self.queues + rank * spare;
-                let ring = rank * ring..(rank + 1) * ring;
-                Pool::new(config.pool, ring.chain(first..first + spare))
+                let [ring, spare] = self.dealt(config, rank);
+                Pool::new(config.pool, ring.chain(spare))
             }
             Start::Scattered => {
                 let at = stream.below(self.buffers);

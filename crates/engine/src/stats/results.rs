@@ -503,6 +503,11 @@ pub struct TenantResults {
     /// Mean time of its cores' loads and stores from issue to data, ns; absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amat_ns: Option<f64>,
+    /// Traffic between processor and memory for lines that are the tenant's, by every cause that occurred: its
+    /// application's data, and the rings and buffers of its queues, whoever moved them. What of the whole belongs to no
+    /// tenant is that of page tables and of a DMA benchmark.
+    #[serde(default)]
+    pub memory: Vec<CauseTraffic>,
     /// The application's own counters, by name.
     pub counters: BTreeMap<String, u64>,
     /// STREAM's bandwidth on each of the tenant's cores, as it counts it: what the loops read and
