@@ -17,6 +17,7 @@ __all__ = [
     "Simulation",
     "UserError",
     "__version__",
+    "change_scenario",
     "check_scenario",
     "find_peak",
     "load_scenario",
@@ -54,6 +55,15 @@ def load_scenario(
 
 def check_scenario(json: str, origins: dict[str, str] | None = None) -> str:
     """The same scenario with every default written out. Raises UserError if it cannot be run."""
+
+def change_scenario(
+    json: str, sets: list[str], origins: dict[str, str] | None = None
+) -> tuple[str, dict[str, str]]:
+    """A complete scenario with `key=value` overrides laid over it, as `load_scenario` does.
+
+    `origins` are those of what is still as it was loaded. Returns the scenario and its origins.
+    Raises UserError.
+    """
 
 def without_effect(json: str) -> dict[str, str]:
     """The keys of a checked scenario that decide nothing in it, and why: another key says so.

@@ -22,7 +22,9 @@ mod _core {
     #[pymodule_export]
     use crate::peak::find_peak;
     #[pymodule_export]
-    use crate::scenario::{check_scenario, load_scenario, scenario_schema, without_effect};
+    use crate::scenario::{
+        change_scenario, check_scenario, load_scenario, scenario_schema, without_effect,
+    };
     #[pymodule_export]
     use crate::simulation::Simulation;
 

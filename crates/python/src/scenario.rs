@@ -15,7 +15,7 @@ pub(crate) type Places = BTreeMap<String, String>;
 /// A checked scenario from Python.
 pub(crate) fn parse(json: &str, origins: Option<Places>) -> PyResult<Loaded> {
     let origins = Origins::from_texts(origins.unwrap_or_default());
-    nic2core_scenario::from_json(&Disk, json, &origins).map_err(user_error)
+    nic2core_scenario::from_json(&Disk, json, &[], &origins).map_err(user_error)
 }
 
 fn to_json(scenario: &Scenario) -> String {
@@ -46,6 +46,20 @@ pub(crate) fn load_scenario(
 #[pyo3(signature = (json, origins = None))]
 pub(crate) fn check_scenario(json: &str, origins: Option<Places>) -> PyResult<String> {
     Ok(to_json(&parse(json, origins)?.scenario))
+}
+
+/// The same with overrides laid over it.
+#[pyfunction]
+#[pyo3(signature = (json, sets, origins = None))]
+#[expect(clippy::needless_pass_by_value, reason = "Python arguments arrive as values")]
+pub(crate) fn change_scenario(
+    json: &str,
+    sets: Vec<String>,
+    origins: Option<Places>,
+) -> PyResult<(String, Places)> {
+    let origins = Origins::from_texts(origins.unwrap_or_default());
+    let changed = nic2core_scenario::from_json(&Disk, json, &sets, &origins).map_err(user_error)?;
+    Ok((to_json(&changed.scenario), changed.origins.texts()))
 }
 
 /// The keys that decide nothing in a checked scenario, and why.

@@ -68,21 +68,23 @@ pub fn load(
         set.apply(&mut root)?;
     }
     merge_machine(files, path, machine_folders, &mut root)?;
-    // Another standard drops the timings that are there, not those set beside it.
-    let (standards, sets): (Vec<_>, Vec<_>) =
-        sets.into_iter().partition(|set| set.key.ends_with(".standard"));
-    for set in standards.into_iter().chain(sets) {
-        set.apply(&mut root)?;
-    }
+    set::apply_all(sets, &mut root)?;
     finish(files, &root, base_place)
 }
 
-/// Checks a scenario that a program handed over as JSON text, complete with its machine. `origins`
-/// are those of the file it was loaded from, if it is still the same.
+/// Checks a scenario that a program handed over as JSON text, complete with its machine, with the
+/// overrides (`key=value`) laid over it. `origins` are those of what is still as in the file that it was
+/// loaded from.
 ///
 /// # Errors
-/// Everything in it that has to be changed.
-pub fn from_json(files: &impl Files, text: &str, origins: &Origins) -> Result<Loaded, UserErrors> {
+/// Everything in it and in the overrides that has to be changed.
+pub fn from_json(
+    files: &impl Files,
+    text: &str,
+    sets: &[String],
+    origins: &Origins,
+) -> Result<Loaded, UserErrors> {
+    let sets = set::parse_all(sets)?;
     let json = serde_json::from_str(text).map_err(|e| UserError {
         place: origins.place(""),
         key: None,
@@ -90,7 +92,9 @@ pub fn from_json(files: &impl Files, text: &str, origins: &Origins) -> Result<Lo
         problem: format!("is not JSON ({e})"),
         allowed: "a scenario as JSON".into(),
     })?;
-    finish(files, &Node::from_json(json, "", origins), None)
+    let mut root = Node::from_json(json, "", origins);
+    set::apply_all(sets, &mut root)?;
+    finish(files, &root, origins.0.get(BASE).cloned())
 }
 
 fn finish(
@@ -389,12 +393,35 @@ mod tests {
     fn json_that_a_program_changed_is_checked_the_same_way() {
         let loaded = load_text(KVS, BOX, &[]).unwrap();
         let json = serde_json::to_string(&loaded.scenario).unwrap();
-        let from = |text: &str| from_json(&Memory(vec![]), text, &Origins::default());
+        let from = |text: &str| from_json(&Memory(vec![]), text, &[], &Origins::default());
         assert_eq!(from(&json).unwrap().scenario, loaded.scenario);
         let changed = json.replace("\"io_ways\":2", "\"io_ways\":0");
         let e = from(&changed).unwrap_err();
         assert!(e.to_string().starts_with("scenario: placement.io_ways = 0 cannot be"), "{e}");
         assert!(from("{").unwrap_err().to_string().contains("is not JSON"));
+    }
+
+    #[test]
+    fn what_is_set_over_json_gives_what_it_gives_over_the_file() {
+        let loaded = load_text(KVS, BOX, &[]).unwrap();
+        let json = serde_json::to_string(&loaded.scenario).unwrap();
+        let set = |sets: &[&str]| {
+            let sets: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
+            from_json(&Memory(vec![]), &json, &sets, &loaded.origins).map_err(|e| e.to_string())
+        };
+        for sets in [
+            &["placement.io_ways=4", "run.duration=3 ms"][..],
+            &["slo={ p99 = '20 us' }"],
+            &["machine.dram.timings.faw=40", "machine.dram.standard=DDR4-2933"],
+        ] {
+            let (over, of_file) = (set(sets).unwrap(), load_text(KVS, BOX, sets).unwrap());
+            assert_eq!(over.scenario, of_file.scenario);
+            let place = |key| over.origins.place(key).to_string();
+            assert_eq!(place("tenants.1.name"), at("s/kvs.toml", KVS, "\"batch\""));
+        }
+        for sets in [&["run.seed=1", "run.seed=2"][..], &["run.seed.x=1"], &["run.sed=1"]] {
+            assert_eq!(set(sets).unwrap_err(), load_text(KVS, BOX, sets).unwrap_err());
+        }
     }
 
     #[test]

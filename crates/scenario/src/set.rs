@@ -23,6 +23,14 @@ pub(crate) fn parse_all(texts: &[String]) -> Result<Vec<Set>, UserErrors> {
     Ok(sets)
 }
 
+/// Lays all overrides over a tree. Another standard comes first: it drops the timings that are there,
+/// not those set beside it.
+pub(crate) fn apply_all(sets: Vec<Set>, root: &mut Node) -> Result<(), UserErrors> {
+    let (standards, sets): (Vec<_>, Vec<_>) =
+        sets.into_iter().partition(|set| set.key.ends_with(".standard"));
+    standards.into_iter().chain(sets).try_for_each(|set| set.apply(root))
+}
+
 fn contradiction(earlier: &Set, later: &Set) -> Result<(), UserErrors> {
     let below = |a: &Set, b: &Set| {
         a.key.strip_prefix(b.key.as_str()).is_some_and(|rest| rest.starts_with('.'))

@@ -44,7 +44,7 @@ fn every_scenario_is_the_same_after_a_way_through_json() {
         let sets = ["slo.drops=0.125 %".to_owned()];
         let loaded = load(&Disk, &file, &sets, &[root().join("machines")]).expect("loads").scenario;
         let text = serde_json::to_string(&loaded).expect("a scenario is plain data");
-        let again = from_json(&Disk, &text, &Origins::default()).expect("reads").scenario;
+        let again = from_json(&Disk, &text, &[], &Origins::default()).expect("reads").scenario;
         assert_eq!(again, loaded, "{}", file.display());
     }
 }
