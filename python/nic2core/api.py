@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import warnings
 from contextlib import suppress
@@ -21,8 +20,9 @@ from nic2core.result import Result
 from nic2core.results.timeline import Recording, Timeline
 from nic2core.scenario.capture import capture_digest, is_capture
 from nic2core.scenario.models import Scenario
-from nic2core.scenario.other_memory import STANDARD, dropped, without_timings
-from nic2core.scenario.toml_text import toml_value
+from nic2core.scenario.origin import Origin, layered, origin_of, remember
+from nic2core.scenario.other_memory import STANDARD, dropped
+from nic2core.scenario.toml_text import as_sets, given, plain, toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ class Prepared:
 
     text: str
     """The scenario as the engine's JSON, every default written out."""
-    origins: dict[str, str] | None
+    origins: dict[str, str]
     """Where each key was given, so that a later error can name the place."""
     settings: dict[str, Any] = field(default_factory=dict)
     """The keys that were changed for this run, with their values."""
@@ -62,19 +62,22 @@ class Prepared:
         return value
 
 
-def load(path: str | Path, overrides: Mapping[str, Any] | None = None, **more: Any) -> Scenario:
-    """Load a scenario file with its machine.
+def load(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Scenario:
+    """Load a scenario file with its machine, with some keys changed, and edit it as you like.
 
-    Overrides are keys with dots (`{"placement.io_ways": 4}`) or keyword arguments with two
-    underscores for a dot (`placement__io_ways=4`).
+    Everywhere, overrides are keys with dots and their values: `{"placement.io_ways": 4}`. A value
+    is a Python value, or the text that `--set` takes: `"4"`, `"{ kind = 'dctcp' }"`.
     """
-    sets = {**(overrides or {}), **{key.replace("__", "."): value for key, value in more.items()}}
-    return Scenario.model_validate_json(prepare(path, sets).text)
+    read = prepare(path, overrides)
+    scenario = Scenario.model_validate_json(read.text)
+    loaded = plain(scenario.model_dump())
+    remember(scenario, Origin(read.name, loaded, read.origins, read.settings, read.dropped))
+    return scenario
 
 
 def prepare(source: Source, changes: Mapping[str, Any] | None = None) -> Prepared:
     """Read and check what shall run, with some keys changed."""
-    overrides = _as_json(dict(changes or {}))
+    overrides = plain(changes or {})
     try:
         return _prepare(source, overrides)
     except UserError as error:
@@ -99,70 +102,78 @@ def _of_kind(key: str, kind: object) -> str:
 
 def _prepare(source: Source, overrides: dict[str, Any]) -> Prepared:
     if isinstance(source, str | Path):
-        sets = [f"{key}={toml_value(value)}" for key, value in overrides.items()]
-        path = find(source)
-        if not path.exists():
-            shipped = sorted(file.stem for file in (SHIPPED / "scenarios").glob("*.toml"))
-            beside = {f.stem: str(f) for f in path.parent.glob("*.toml")}
-            near = get_close_matches(path.stem, [*beside, *shipped], n=1)
-            meant = f" Did you mean {beside.get(near[0], near[0])}?" if near else ""
-            raise UserError(
-                f"{path} does not exist.{meant} A scenario is a TOML file, or the name of one in "
-                f"{(SHIPPED / 'scenarios').resolve()}: {', '.join(shipped)}."
-            )
-        if path.is_dir():
-            raise UserError(f"{path} is a directory; name a scenario file in it.")
-        if is_capture(path):
-            named = f'[traffic] kind = "replay", file = "{path.name}"'
-            raise UserError(f"{path} is a capture, not a scenario. A scenario names it: {named}.")
-        folders: list[str | PathLike[str]]
-        # Beside the folder of the scenario, which a bare name does not name.
-        beside_folder = normpath(path.parent / ".." / "machines")
-        folders = [beside_folder, "machines", SHIPPED / "machines"]
-        read = replace(
-            _prepared(*_core.load_scenario(path, sets, folders), overrides), name=path.stem
-        )
-        if STANDARD not in overrides:
-            return read
-        machine = [text for text in sets if text.startswith(("machine=", "machine.base="))]
-        # A file that is no scenario without what is set has nothing to tell.
-        with suppress(UserError):
-            before, _ = _core.load_scenario(path, machine, folders)
-            return replace(read, dropped=dropped(json.loads(before), read.scenario))
-        return read
-    if not isinstance(source, Scenario):
+        return _read(find(source), overrides)
+    if isinstance(source, Scenario):
+        return _changed(source, overrides)
+    raise UserError(
+        f"{type(source).__name__} is nothing that can run; expected the path of a scenario file, "
+        "the name of a shipped one, or a scenario that nic2core.load gave."
+    )
+
+
+def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
+    """What a file says, with its machine and these keys changed."""
+    if not path.exists():
+        shipped = sorted(file.stem for file in (SHIPPED / "scenarios").glob("*.toml"))
+        beside = {f.stem: str(f) for f in path.parent.glob("*.toml")}
+        near = get_close_matches(path.stem, [*beside, *shipped], n=1)
+        meant = f" Did you mean {beside.get(near[0], near[0])}?" if near else ""
         raise UserError(
-            f"{type(source).__name__} is nothing that can run; expected the path of a scenario "
-            "file, the name of a shipped one, or a scenario that nic2core.load gave."
+            f"{path} does not exist.{meant} A scenario is a TOML file, or the name of one in "
+            f"{(SHIPPED / 'scenarios').resolve()}: {', '.join(shipped)}."
         )
-    # What has the wrong type is refused below, in the words that a file gets.
-    value = _as_json(source.model_dump(exclude_none=True, warnings=False))
+    if path.is_dir():
+        raise UserError(f"{path} is a directory; name a scenario file in it.")
+    if is_capture(path):
+        named = f'[traffic] kind = "replay", file = "{path.name}"'
+        raise UserError(f"{path} is a capture, not a scenario. A scenario names it: {named}.")
+    sets = as_sets(overrides)
+    folders: list[str | PathLike[str]]
+    # Beside the folder of the scenario, which a bare name does not name.
+    beside_folder = normpath(path.parent / ".." / "machines")
+    folders = [beside_folder, "machines", SHIPPED / "machines"]
+    text, origins = _core.load_scenario(path, sets, folders)
+    read = replace(_prepared(text, origins, _as_they_are(text, overrides)), name=path.stem)
     if STANDARD not in overrides:
-        return _prepared(_set_all(value, overrides), None, overrides)
-    rest = without_timings(value, overrides[STANDARD])
-    prepared = _prepared(_set_all(rest, overrides), None, overrides)
+        return read
+    machine = [text for text in sets if text.startswith(("machine=", "machine.base="))]
+    # A file that is no scenario without what is set has nothing to tell.
+    with suppress(UserError):
+        before, _ = _core.load_scenario(path, machine, folders)
+        return replace(read, dropped=dropped(json.loads(before), read.scenario))
+    return read
+
+
+def _changed(source: Scenario, overrides: dict[str, Any]) -> Prepared:
+    """What a scenario says, with these keys changed."""
+    origin = origin_of(source)
+    # What has the wrong type is refused below, in the words that a file gets.
+    value = plain(source.model_dump(warnings=False))
+    text, origins = _core.change_scenario(
+        json.dumps(given(value)), as_sets(overrides), origin.places_of(value)
+    )
+    settings = layered(origin.settings, origin.changed(value), _as_they_are(text, overrides))
+    prepared = replace(_prepared(text, origins, settings), name=origin.name, dropped=origin.dropped)
+    if STANDARD not in overrides:
+        return prepared
     return replace(prepared, dropped=dropped(value, prepared.scenario))
 
 
-def _set_all(value: dict[str, Any], overrides: dict[str, Any]) -> str:
-    """The checked text of a scenario with these keys changed."""
-    value = copy.deepcopy(value)
-    for key, new in overrides.items():
-        _set(value, key, new)
-    return _core.check_scenario(json.dumps(value))
-
-
-def _prepared(text: str, origins: dict[str, str] | None, overrides: dict[str, Any]) -> Prepared:
-    idle = _core.without_effect(text) if overrides else {}
+def _prepared(text: str, origins: dict[str, str], settings: dict[str, Any]) -> Prepared:
+    idle = _core.without_effect(text) if settings else {}
     found = {
         key: because
-        for key in overrides
+        for key in settings
         for of, because in idle.items()
         if f"{key}.".startswith(f"{of}.")
     }
-    scenario = json.loads(text) if overrides else {}
-    settings = {key: _as_it_is(scenario, key, value) for key, value in overrides.items()}
     return Prepared(text, origins, settings, found)
+
+
+def _as_they_are(text: str, overrides: dict[str, Any]) -> dict[str, Any]:
+    """The keys that were changed, with their values as the scenario has them."""
+    scenario = json.loads(text) if overrides else {}
+    return {key: _as_it_is(scenario, key, value) for key, value in overrides.items()}
 
 
 def _as_it_is(scenario: dict[str, Any], key: str, given: Any) -> Any:
@@ -206,55 +217,6 @@ def find(path: str | Path) -> Path:
     if named or len(path.parts) > 1 or not shipped.exists():
         return path
     return shipped
-
-
-def _as_json(value: dict[str, Any]) -> dict[str, Any]:
-    """The values as JSON has them: numbers of NumPy as Python's, what it does not know as text."""
-
-    def known(value: Any) -> Any:
-        return value.item() if hasattr(value, "item") else repr(value)
-
-    plain: dict[str, Any] = json.loads(json.dumps(value, default=known), parse_constant=str)
-    return plain
-
-
-def _set(value: Any, key: str, new: Any) -> None:
-    """Change one key; dots stand between its parts, list items are named by number.
-
-    Tables that are not there are made on the way, as with `--set`: what is no key the checker
-    refuses, which knows what there is.
-    """
-    *way, last = key.split(".")
-    walked: list[str] = []
-    for part in way:
-        at = _place(value, part, walked, key)
-        value = value[at] if isinstance(value, list) else value.setdefault(at, {})
-        walked.append(part)
-    at = _place(value, last, walked, key)
-    value[at] = new
-
-
-def _place(value: Any, part: str, walked: list[str], key: str) -> Any:
-    """Where a part of a key leads in a table or a list."""
-    if isinstance(value, dict):
-        return part
-    where = ".".join(walked)
-    if not isinstance(value, list):
-        raise UserError(
-            f"{key} goes into {where}, which is {toml_value(value)} and no table; allowed: to set "
-            f"{where} itself."
-        )
-    numbers = [str(number) for number in range(len(value))]
-    if part not in numbers:
-        tables = {n: item for n, item in enumerate(value) if isinstance(item, dict)}
-        names = {item["name"]: n for n, item in tables.items() if "name" in item}
-        rest = key.removeprefix(f"{where}.{part}")
-        meant = f"; did you mean {where}.{names[part]}{rest}?" if part in names else "."
-        raise UserError(
-            f'{key} has no element "{part}" in {where} to go to; allowed: {", ".join(numbers)}'
-            f"{meant}"
-        )
-    return int(part)
 
 
 def run(

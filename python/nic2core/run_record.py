@@ -65,7 +65,7 @@ class Record:
     capture: str | None = None
     """SHA-256 of the capture that was replayed, if one was: the file may be another one later."""
     scenario_name: str = ""
-    """That of the scenario's file, without its ending; a scenario in Python has none."""
+    """That of the scenario's file, without its ending; one that was made in Python has none."""
 
     @cached_property
     def tables(self) -> Tables:

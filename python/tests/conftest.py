@@ -122,7 +122,7 @@ def fake_engine(monkeypatch: pytest.MonkeyPatch, ddio: Result) -> list[int]:
             raise UserError("run.seed = 13: brings bad luck")
         scenario = dict(ddio.scenario)
         scenario["run"] = {**scenario["run"], "seed": seed}
-        return api.Prepared(json.dumps(scenario), None, dict(overrides))
+        return api.Prepared(json.dumps(scenario), {}, dict(overrides))
 
     def run(scenario_json: str, watch: engine.Watch, _origins: None) -> Results:
         seed = json.loads(scenario_json)["run"]["seed"]

@@ -21,13 +21,14 @@ HEADER = '''"""The scenario as typed models, with completion and checks in an ed
 Generated from `schema/scenario.schema.json` by `python -m tools.codegen`: do not edit.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from nic2core._core import UserError
 from nic2core.near_names import did_you_mean
 from nic2core.scenario.assigned import as_model
+from nic2core.scenario.origin import Origin
 
 
 class Model(BaseModel):
@@ -49,13 +50,23 @@ class Model(BaseModel):
 
         def __setattr__(self, name: str, value: Any) -> None:
             known = type(self).model_fields
+            if name in type(self).__private_attributes__:
+                super().__setattr__(name, value)
+                return
             if name not in known:
                 raise UserError(
                     f"{type(self).__name__} has no key `{name}`; allowed: {', '.join(known)}"
                     f"{did_you_mean(name, known)}"
                 )
             super().__setattr__(name, as_model(known[name], value))
+
+    def copy(self) -> Self:  # type: ignore[override]
+        """A copy that can be changed without changing this one."""
+        return self.model_copy(deep=True)
 '''
+
+# What a scenario knows beside its keys.
+ORIGIN = "    _origin: Origin = PrivateAttr(default_factory=Origin)\n"
 
 # The range of an integer by its format in the schema.
 RANGES = {
@@ -104,6 +115,7 @@ class Writer:
     def text(self) -> str:
         """The whole file."""
         self.add_class("Scenario", self.schema)
+        self.written["Scenario"] += ORIGIN
         text = HEADER + "".join(f"\n\n{text}" for text in self.written.values())
         command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "models.py", "-"]
         return subprocess.run(

@@ -83,12 +83,5 @@ def _table(value: Any) -> Mapping[str, Any] | None:
 
 
 def _text(value: Any) -> str:
-    text = NOTHING if value is None else toml_value(_given(value))
+    text = NOTHING if value is None else toml_value(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def _given(value: Any) -> Any:
-    """A value without the keys that are not set: TOML has no word for them."""
-    if isinstance(value, dict):
-        return {name: _given(of) for name, of in value.items() if of is not None}
-    return [_given(of) for of in value] if isinstance(value, list) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ from nic2core.sweeps import run_all
 if TYPE_CHECKING:
     from nic2core.explain.help import Help
     from nic2core.result import Result
+
+PLACE = re.compile("^(scenario|--set .*?): ", re.MULTILINE)
+"""Where a value was given: nowhere that a user knows, the changes are of the model."""
 
 
 def check(result: Result, jobs: int = 1) -> list[Help]:
@@ -45,7 +49,7 @@ def check(result: Result, jobs: int = 1) -> list[Help]:
         peak=result.peak is not None,
         skip_refused=True,
     )
-    why = {d: said(e).removeprefix("scenario: ") for d, e in (refused | done.refused).items()}
+    why = {d: PLACE.sub("", said(e)) for d, e in (refused | done.refused).items()}
     runs = {r.label: r for r in done}
     return [_checked(h, base, runs.get(h.change.domain), why) for h in predicted]
 

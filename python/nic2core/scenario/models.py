@@ -3,13 +3,14 @@
 Generated from `schema/scenario.schema.json` by `python -m tools.codegen`: do not edit.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from nic2core._core import UserError
 from nic2core.near_names import did_you_mean
 from nic2core.scenario.assigned import as_model
+from nic2core.scenario.origin import Origin
 
 
 class Model(BaseModel):
@@ -31,12 +32,19 @@ class Model(BaseModel):
 
         def __setattr__(self, name: str, value: Any) -> None:
             known = type(self).model_fields
+            if name in type(self).__private_attributes__:
+                super().__setattr__(name, value)
+                return
             if name not in known:
                 raise UserError(
                     f"{type(self).__name__} has no key `{name}`; allowed: {', '.join(known)}"
                     f"{did_you_mean(name, known)}"
                 )
             super().__setattr__(name, as_model(known[name], value))
+
+    def copy(self) -> Self:  # type: ignore[override]
+        """A copy that can be changed without changing this one."""
+        return self.model_copy(deep=True)
 
 
 UInt32: TypeAlias = Annotated[int, Field(ge=0, le=4294967295)]
@@ -1230,3 +1238,4 @@ class Scenario(Model):
     """How long, and from which random numbers."""
     slo: Slo = Field(default_factory=Slo)
     """What a peak search must keep."""
+    _origin: Origin = PrivateAttr(default_factory=Origin)

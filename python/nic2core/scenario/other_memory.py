@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,20 +11,12 @@ STANDARD = "machine.dram.standard"
 """The key."""
 
 
-def without_timings(scenario: dict[str, Any], standard: object) -> dict[str, Any]:
-    """The scenario with what `--set` of this standard leaves of the memory's timings."""
-    scenario = copy.deepcopy(scenario)
-    match scenario:
-        case {"machine": {"dram": {"standard": was} as memory}} if was != standard:
-            memory.pop("timings", None)
-    return scenario
-
-
 def dropped(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """The timings that went with a memory's standard, in a sentence; empty if none did."""
     was, now = before["machine"]["dram"], after["machine"]["dram"]
-    given = {key for key, clocks in was.get("timings", {}).items() if clocks is not None}
-    gone = sorted(key for key in given if now["timings"].get(key) is None)
+    timings = was.get("timings") or {}
+    known = {key for key, clocks in timings.items() if clocks is not None}
+    gone = sorted(key for key in known if now["timings"].get(key) is None)
     if was["standard"] == now["standard"] or not gone:
         return ""
     return (

@@ -4,12 +4,53 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from nic2core._core import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def toml_value(value: Any) -> str:
     """A Python value as `--set` takes it: text as it is, a mapping as an inline table."""
-    return value if isinstance(value, str) else _inline(value)
+    return value if isinstance(value, str) else _inline(given(value))
+
+
+def as_sets(overrides: Mapping[str, Any]) -> list[str]:
+    """Keys and their values as `--set` takes them."""
+    for key, value in overrides.items():
+        if value is None:
+            raise UserError(
+                f"{key} = None is no value; expected what --set takes. A key is left out by "
+                "setting the table around it as a whole."
+            )
+    return [f"{key}={toml_value(value)}" for key, value in overrides.items()]
+
+
+def plain(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as JSON has them, those of NumPy as Python's; what it does not know becomes text."""
+    text = json.dumps(dict(value), default=_known)
+    found: dict[str, Any] = json.loads(text, parse_constant=str)
+    return found
+
+
+def given(value: Any) -> Any:
+    """A value without the keys that are not set: TOML has no word for them."""
+    if isinstance(value, dict):
+        return {name: given(of) for name, of in value.items() if of is not None}
+    return [given(of) for of in value] if isinstance(value, list) else value
+
+
+def _known(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(exclude_none=True, warnings=False)
+    if isinstance(value, PathLike):
+        return fspath(value)
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def _inline(value: Any) -> str:
@@ -18,8 +59,8 @@ def _inline(value: Any) -> str:
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, list):
         return f"[{', '.join(map(_inline, value))}]"
-    # Numbers, booleans and quoted text are the same in JSON.
-    return json.dumps(value)
+    # Numbers, booleans and quoted text are the same in JSON, but for letters that it may escape.
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _key(key: str) -> str:
