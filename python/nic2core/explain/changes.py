@@ -234,7 +234,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
             yield Change("nic-port", f"{width} a cycle", sets, _wider("nic-port"))
     if machine.get("iommu") is not None:
         apply = _without_iommu(data)
-        yield Change("iommu", "no misses (no IOMMU)", {"machine.iommu": None}, apply)
+        yield Change("iommu", "no misses (no IOMMU)", {"machine.iommu.mode": "off"}, apply)
         sets = {"machine.iommu.mode": "loose"}
         yield Change("invalidations", "no invalidations (mode loose)", sets, _loose(data))
     for domain, key in (("io-credits", "write_credits"), ("read-credits", "read_credits")):
