@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from nic2core import words
-from nic2core.results.model import Distribution
+from nic2core.results.model import ConnectionResults, Distribution, TransportResults
+from nic2core.results.percentiles import PERCENTILES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from nic2core.explain.stages import Stage
-    from nic2core.results.model import Results, TransportResults
+    from nic2core.results.model import Plain, Results
+
+SPREAD: dict[str, type[pl.DataType]] = {
+    "count": pl.UInt64,
+    "mean_ns": pl.Float64,
+    **{f"p{p:g}_ns": pl.Float64 for p in PERCENTILES},
+}
+"""The columns of a distribution, also where there is none to fill a row."""
 
 
 MEMORY = {
@@ -38,7 +46,8 @@ class Tables:
     def latency(self) -> pl.DataFrame:
         """One row per stage of the path: count, mean and percentiles."""
         return pl.DataFrame(
-            [{"stage": s.stage, **_spread(s.distribution)} for s in self.data.latency]
+            [{"stage": s.stage, **_spread(s.distribution)} for s in self.data.latency],
+            schema={"stage": pl.String, **SPREAD},
         )
 
     @property
@@ -99,7 +108,9 @@ class Tables:
             }
             for q in self.data.queues
         ]
-        return pl.DataFrame(rows)
+        descriptors = dict.fromkeys(("rx_descriptors_in_use", "tx_descriptors_in_use"), pl.Float64)
+        counts = dict.fromkeys(("core", "offered", "received", "sent"), pl.UInt64)
+        return pl.DataFrame(rows, schema={**counts, **descriptors})
 
     @property
     def tenants(self) -> pl.DataFrame:
@@ -135,25 +146,24 @@ class Tables:
     def transport(self) -> pl.DataFrame:
         """One row per delay that closed-loop senders see; none without such senders."""
         transport = self.data.transport
-        if transport is None:
-            return pl.DataFrame()
-        return pl.DataFrame([{"delay": n, **_spread(d)} for n, d in _delays(transport).items()])
+        delays = {} if transport is None else _delays(transport)
+        rows = [{"delay": name, **_spread(of)} for name, of in delays.items()]
+        return pl.DataFrame(rows, schema={"delay": pl.String, **SPREAD})
 
     @property
     def senders(self) -> pl.DataFrame:
         """One row with what closed-loop senders did; none without them."""
         transport = self.data.transport
-        if transport is None:
-            return pl.DataFrame()
-        apart = {*_delays(transport), "connections"}
-        return pl.DataFrame([transport.model_dump(exclude=apart)])
+        apart = {*words.DELAYS, "connections"}
+        rows = [] if transport is None else [transport.model_dump(exclude=apart)]
+        return pl.DataFrame(rows, schema=_schema(TransportResults, apart))
 
     @property
     def connections(self) -> pl.DataFrame:
         """One row per connection of closed-loop senders; none without them."""
         transport = self.data.transport
         rows = [] if transport is None else [c.model_dump() for c in transport.connections]
-        return pl.DataFrame(rows, infer_schema_length=None)
+        return pl.DataFrame(rows, schema=_schema(ConnectionResults))
 
     @property
     def series(self) -> pl.DataFrame:
@@ -193,6 +203,12 @@ class Tables:
 def _delays(transport: TransportResults) -> dict[str, Distribution]:
     """The distributions among what closed-loop senders measured."""
     return {name: value for name, value in transport if isinstance(value, Distribution)}
+
+
+def _schema(model: type[Plain], apart: Collection[str] = ()) -> dict[str, type[pl.DataType]]:
+    """The columns of what was counted or measured."""
+    fields = {name: of for name, of in model.model_fields.items() if name not in apart}
+    return {n: pl.UInt64 if of.annotation is int else pl.Float64 for n, of in fields.items()}
 
 
 def _spread(distribution: Distribution) -> dict[str, float]:

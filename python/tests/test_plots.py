@@ -61,7 +61,7 @@ def test_memory_bars_hold_every_cause_of_every_run(
 
 
 def test_an_unknown_unit_is_refused(ddio: Result) -> None:
-    with pytest.raises(ValueError, match="`per_request` or `gbytes_per_s`, not `lines`"):
+    with pytest.raises(UserError, match="allowed: per_request, gbytes_per_s"):
         plots.memory_by_cause([ddio], "lines")
 
 

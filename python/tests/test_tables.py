@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from nic2core import Result, api
+from nic2core import Result, UserError, api
 from nic2core.command.terminal import show_result
 from nic2core.describe.headline import headline
 from nic2core.results.percentiles import percentile
@@ -69,6 +69,28 @@ def test_a_run_without_packets_has_tables(packetless: Result) -> None:
     assert tables["latency"].is_empty()
     assert tables["series"].is_empty()
     assert not tables["memory"].is_empty()
+
+
+def test_tables_without_rows_have_their_columns(
+    packetless: Result, ddio: Result, closed_loop: Result
+) -> None:
+    value = packetless.to_json()
+    value["results"]["queues"] = []
+    empty = Result.from_json(value).tables
+    for name, full in (
+        ("latency", ddio), ("queues", ddio), ("transport", closed_loop), ("senders", closed_loop),
+    ):  # fmt: skip
+        with_rows, without = full.tables.all()[name], empty.all()[name]
+        assert (without.height, with_rows.is_empty()) == (0, False)
+        assert without.schema == with_rows.schema
+    assert empty.latency["stage"].to_list() == []
+    assert {"queue", "sender", "mean_rtt_ns"} <= set(empty.connections.columns)
+
+
+def test_a_percentile_that_is_not_measured_is_told_with_those_that_are(ddio: Result) -> None:
+    assert ddio.latency_ns(99.9) is not None
+    with pytest.raises(UserError, match=r"percentile 95 .*allowed: 50, 90, 99, 99.9, 100\."):
+        ddio.latency_ns(95)
 
 
 def test_closed_loop_senders_have_a_row_per_delay(

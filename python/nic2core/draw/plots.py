@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 import polars as pl
 
 from nic2core import words
+from nic2core._core import UserError
 from nic2core.describe import rows
 from nic2core.describe.headline import owned
 from nic2core.draw import palette
@@ -251,7 +252,7 @@ def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.
     Of a single run with several tenants one more for each, of the lines that are its own.
     """
     if unit not in {"per_request", "gbytes_per_s"}:
-        raise ValueError(f"unit is `per_request` or `gbytes_per_s`, not `{unit}`")
+        raise UserError(f"plot_memory: unit = {unit!r}; allowed: per_request, gbytes_per_s.")
     shown = [(r.label, r.data.memory.causes) for r in results]
     if len(results) == 1:
         shown += owned(results[0])

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from nic2core.results.percentiles import PERCENTILES
+
 
 class Plain(BaseModel):
     """Plain data, read once and never changed."""
@@ -213,7 +215,7 @@ class Distribution(Plain):
     @field_validator("percentiles_ns")
     @classmethod
     def _those_reported(cls, value: list[tuple[float, float]]) -> list[tuple[float, float]]:
-        if [at for at, _ in value] != [50.0, 90.0, 99.0, 99.9, 100.0]:
+        if tuple(at for at, _ in value) != PERCENTILES:
             raise ValueError("not those of 50, 90, 99, 99.9 and 100 %")
         return value
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nic2core._core import UserError
+
 if TYPE_CHECKING:
     from nic2core.results.model import Distribution
+
+PERCENTILES = (50.0, 90.0, 99.0, 99.9, 100.0)
+"""Those of every distribution."""
 
 
 def percentile(distribution: Distribution, percent: float) -> float:
@@ -13,5 +18,5 @@ def percentile(distribution: Distribution, percent: float) -> float:
     for at, value in distribution.percentiles_ns:
         if at == percent:
             return value
-    known = ", ".join(f"{at:g}" for at, _ in distribution.percentiles_ns)
-    raise ValueError(f"percentile {percent:g} is not reported; reported are {known}")
+    known = ", ".join(f"{at:g}" for at in PERCENTILES)
+    raise UserError(f"percentile {percent:g} is not measured; allowed: {known}.")
