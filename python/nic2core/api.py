@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -25,7 +26,7 @@ from nic2core.scenario.other_memory import STANDARD, dropped
 from nic2core.scenario.toml_text import as_sets, given, plain, toml_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from os import PathLike
 
     from nic2core.engine import Watch
@@ -77,7 +78,7 @@ def load(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Scenar
 
 def prepare(source: Source, changes: Mapping[str, Any] | None = None) -> Prepared:
     """Read and check what shall run, with some keys changed."""
-    overrides = plain(changes or {})
+    overrides = plain(keyed("overrides", {} if changes is None else changes, "4"))
     try:
         return _prepare(source, overrides)
     except UserError as error:
@@ -89,6 +90,16 @@ def prepare(source: Source, changes: Mapping[str, Any] | None = None) -> Prepare
         if not hints:
             raise
         raise UserError("\n".join([str(error), *hints])) from None
+
+
+def keyed(name: str, given: object, value: str) -> Mapping[str, Any]:
+    """An argument that has to be keys and their values; `value` is one for the message."""
+    if isinstance(given, Mapping):
+        return given
+    raise UserError(
+        f"{name} = {given!r} is a {type(given).__name__}; expected keys and their values, such as "
+        f'{{"placement.io_ways": {value}}}.'
+    )
 
 
 def _of_kind(key: str, kind: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,9 +21,10 @@ from nic2core.engine import LOOK_S, Stopped, Watch
 from nic2core.files import write_whole
 from nic2core.progress import Progress, of_sweep
 from nic2core.run_record import COMPARISON_FILE
+from nic2core.scenario.toml_text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     import plotly.graph_objects as go
 
@@ -126,9 +127,33 @@ def cases(vary: Mapping[str, Sequence[Any]]) -> list[Settings]:
     return [dict(zip(vary, point, strict=True)) for point in itertools.product(*vary.values())]
 
 
+def _values(vary: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
+    """The values of every key, as lists of what JSON has."""
+    found: dict[str, list[Any]] = {}
+    for key, given in api.keyed("vary", vary, "[2, 4]").items():
+        values: list[Any] = []
+        # Text has letters and a table has keys, which are no values.
+        if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
+            values = plain({key: list(given)})[key]
+        if not values:
+            raise UserError(
+                f"vary: {key} = {given!r} is not a list of values; expected one or more, such as "
+                "[2, 4]."
+            )
+        twice = [value for at, value in enumerate(values) if value in values[:at]]
+        if twice:
+            raise UserError(f"vary: {key} has {twice[0]} twice; give each value once.")
+        found[key] = values
+    if not found:
+        raise UserError(
+            'vary is empty; expected keys and their values, such as {"placement.io_ways": [2, 4]}.'
+        )
+    return found
+
+
 def sweep(
     source: api.Source,
-    vary: Mapping[str, Sequence[Any]],
+    vary: Mapping[str, Iterable[Any]],
     *,
     jobs: int = 1,
     overrides: Mapping[str, Any] | None = None,
@@ -138,32 +163,23 @@ def sweep(
 ) -> Sweep:
     """Run every combination of `vary`, e.g. `{"placement.io_ways": [2, 4, 6]}`, `jobs` at a time.
 
+    Values come as any list, array or range; `overrides` are for all runs, as those of `run`.
+
     The results come in the order of the values and are bit-identical for any number of jobs. With
     `peak`, each point is the search of its highest rate. Ctrl-C stops the sweep and returns the
     points that are finished. Without a `progress` of your own, bars show it on a terminal. A point
     that cannot be simulated ends all, or with `skip_refused` only itself.
     """
-    if not vary:
-        raise UserError(
-            'vary is empty; expected keys and their values, such as {"placement.io_ways": [2, 4]}.'
-        )
-    both = sorted(vary.keys() & (overrides or {}).keys())
+    values = _values(vary)
+    fixed = api.keyed("overrides", {} if overrides is None else overrides, "4")
+    both = sorted(values.keys() & fixed.keys())
     if both:
         raise UserError(
             f"{', '.join(both)}: a key cannot be varied and be set for all runs; give it once."
         )
-    for key, values in vary.items():
-        if isinstance(values, str | bytes) or not isinstance(values, Sequence) or not values:
-            raise UserError(
-                f"vary: {key} = {values!r} is not a list of values; expected one or more, such as "
-                "[2, 4]."
-            )
-        twice = [value for at, value in enumerate(values) if value in values[:at]]
-        if twice:
-            raise UserError(f"vary: {key} has {twice[0]} twice; give each value once.")
-    settings = cases(vary)
+    settings = cases(values)
     # Every point is read before the first one runs: a mistake in the last is told at once.
-    prepared = [api.prepare(source, {**(overrides or {}), **s}) for s in settings]
+    prepared = [api.prepare(source, {**fixed, **s}) for s in settings]
     api.warn_of_keys_without_effect(prepared, peak=peak)
     names = name_cases([p.scenario for p in prepared], settings)
     done = run_all(

@@ -3,18 +3,19 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 
-from nic2core import UserError, engine, sweep
+from nic2core import UserError, engine, load, run, sweep
 from nic2core.describe import rows
 from nic2core.progress import Progress, of_run, of_sweep
 from nic2core.sweeps import cases
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from nic2core import Result
     from nic2core.results.model import Results
@@ -203,7 +204,30 @@ def test_a_column_that_begins_late_is_a_column(closed_loop: Result, ddio: Result
     assert table["goodput_gbps"].to_list()[-1] == 75.0
 
 
-@pytest.mark.parametrize("values", [3, "2, 4", []])
+@pytest.mark.usefixtures("fake_engine")
+@pytest.mark.parametrize("values", [np.array([1, 2]), range(1, 3), (1, 2), iter([1, 2])])
+def test_values_may_come_in_anything_that_lists_them(values: Iterable[int]) -> None:
+    done = sweep("any.toml", {"run.seed": values})
+    assert [r.settings for r in done] == [{"run.seed": 1}, {"run.seed": 2}]
+    assert [r.label for r in done] == ["seed=1", "seed=2"]
+    assert done.table["run.seed"].to_list() == [1, 2]
+
+
+def test_what_is_no_mapping_is_refused_with_what_would_be() -> None:
+    wrong: Any = [{"run.seed": 1}]
+    told = r"= \[\{'run.seed': 1\}\] is a list; expected keys and their values, such as"
+    with pytest.raises(UserError, match=rf'^vary {told} \{{"placement.io_ways": \[2, 4\]\}}'):
+        sweep("demo", wrong)
+    for change in (
+        lambda: sweep("demo", {"run.seed": [1]}, overrides=wrong),
+        lambda: run("demo", wrong),
+        lambda: load("demo", wrong),
+    ):
+        with pytest.raises(UserError, match=rf'^overrides {told} \{{"placement.io_ways": 4\}}'):
+            change()
+
+
+@pytest.mark.parametrize("values", [3, "2, 4", [], {"2": 4}])
 def test_what_is_no_list_of_values_is_refused(values: Sequence[int]) -> None:
     with pytest.raises(UserError, match=r"placement.io_ways = .* is not a list of values"):
         sweep("demo", {"placement.io_ways": values})
