@@ -22,7 +22,7 @@ from nic2core.explain.use import work
 from nic2core.files import write_whole
 from nic2core.results.percentiles import percentile
 from nic2core.results.saved import Saved, mismatch
-from nic2core.scenario.capture import capture_digest, capture_file
+from nic2core.scenario.capture import capture_digest, capture_file, is_capture
 from nic2core.tables import Tables
 
 if TYPE_CHECKING:
@@ -274,6 +274,8 @@ class Record:
                 f"{file} is a scenario, not a result. Run it with "
                 f"`nic2core run {file} --out DIR`, then name DIR."
             )
+        if is_capture(file):
+            raise UserError(f"{file} is a capture, not a result. {A_RESULT}")
         try:
             text = file.read_bytes()
         except FileNotFoundError:

@@ -459,5 +459,14 @@ def test_a_missing_scenario_is_named_by_the_real_command() -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("verb", ["report", "explain"])
+def test_a_capture_in_place_of_a_result_is_recognised(
+    verb: str, command: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    capture = Path(__file__).parents[2] / "captures/memcached.pcap"
+    assert command(verb, capture) == cli.EXIT_USER
+    assert f"{capture} is a capture, not a result. A result is a dir" in capsys.readouterr().err
+
+
 def test_user_errors_are_value_errors() -> None:
     assert issubclass(UserError, ValueError)
