@@ -1,4 +1,4 @@
-"""The result of a run: its record, as plots, as a report, as a timeline and in a notebook."""
+"""The result of a run: its record, as plots, as a report, run again and in a notebook."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
 from nic2core.results.timeline import Recording, Timeline
 from nic2core.run_record import Record
-from nic2core.words import sentence
+from nic2core.words import sentence, three
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -69,14 +69,20 @@ class Result(Record):
 
         return plots.time_series([self])
 
-    def timeline(self, recording: Recording | None = None) -> Timeline:
-        """The ways of single packets: `result.timeline().write("timeline.json")`.
+    def record_again(self, recording: Recording | None = None) -> Timeline:
+        """Run the scenario once more, to the same bits, and follow single packets on their way.
 
-        The scenario runs once more for it, which gives the same bits; of a peak it is the run at
-        the scenario's own rate.
+        It takes as long as the run did; `nic2core.record` gives result and timeline by one run.
         """
         from nic2core import engine
 
+        if self.peak is not None:
+            raise UserError(
+                f"record_again: {self.label!r} is the peak of a search, whose scenario alone does "
+                "not run at this rate; expected the result of a run. nic2core.record(SCENARIO, "
+                '{"traffic.rate": "..."}) follows packets at the rate that you give, such as the '
+                f"{three(self.peak.peak_mpps)} Mpps of the peak."
+            )
         self.check_capture()
         return engine.record(json.dumps(self.scenario), recording or Recording(), engine.Watch())[1]
 

@@ -446,17 +446,17 @@ def test_a_saved_replay_runs_again_from_any_folder_and_with_its_own_capture_only
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir("elsewhere")
     result = nic2core.Result.load(tmp_path / saved)
-    assert result.timeline() is not None
+    assert result.record_again() is not None
     measured = {h.change.domain: h.measured for h in check(result)}
     assert None not in measured.values()
     capture = Path(result.scenario["traffic"]["file"])
     assert capture.is_relative_to(tmp_path / "captures")
     capture.write_bytes(capture.read_bytes() * 2)
-    for again in (result.timeline, lambda: check(result)):
+    for again in (result.record_again, lambda: check(result)):
         with pytest.raises(UserError, match="is not the capture that this result replayed"):
             again()
     capture.unlink()
-    for again in (result.timeline, lambda: check(result)):
+    for again in (result.record_again, lambda: check(result)):
         with pytest.raises(UserError, match=r"memcached\.pcap, the capture .* cannot be read"):
             again()
 
@@ -560,6 +560,8 @@ def test_a_peak_says_between_which_rates_it_lies(small: Scenario) -> None:
     assert found.data == found.peak.results
     assert shares
     assert type(found).from_json(found.to_json()) == found
+    with pytest.raises(UserError, match=r"record_again: .* is the peak of a search.*nic2core.rec"):
+        found.record_again()
 
 
 def test_settings_that_came_as_text_are_what_the_scenario_makes_of_them() -> None:

@@ -107,7 +107,7 @@ def test_steps_fill_the_stages_and_stages_the_packet(
 def test_the_timeline_of_a_result_is_that_of_its_run(recorded: tuple[Result, Timeline]) -> None:
     result, timeline = recorded
     assert api.run(FIXTURE, SHORT).to_json() == result.to_json()
-    assert result.timeline(Recording(every=3, packets=100)) == timeline
+    assert result.record_again(Recording(every=3, packets=100)) == timeline
 
 
 def test_a_small_timeline_is_written_as_it_always_was(tmp_path: Path) -> None:
