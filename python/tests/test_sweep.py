@@ -204,6 +204,26 @@ def test_a_column_that_begins_late_is_a_column(closed_loop: Result, ddio: Result
     assert table["goodput_gbps"].to_list()[-1] == 75.0
 
 
+def test_each_tenant_has_its_columns_and_they_can_be_drawn() -> None:
+    short = {"run.warmup": "50 us", "run.duration": "50 us"}
+    done = sweep("explain-trackers", {"tenants.1.cores.count": [0, 8]}, overrides=short)
+    table, tenants = done.table, [t.name for t in done[0].data.tenants]
+    assert len(tenants) == 2
+    for number, name in enumerate(tenants):
+        for column in ("amat_ns", "progress_mps"):
+            shown = table[f"{column} ({name})"].to_list()
+            assert shown == [getattr(r.data.tenants[number], column) for r in done]
+            assert list(done.plot(f"{column} ({name})").data[0].y) == shown
+    assert not {"amat_ns", "progress_mps"} & set(table.columns), "the mean of both is that of none"
+    assert table["p99.9_ns"].to_list() == [r.latency_ns(99.9) for r in done]
+    io = done[0].data.io
+    assert io is not None
+    assert io.write_hits is not None
+    assert io.write_misses is not None
+    share = io.write_hits / (io.write_hits + io.write_misses)
+    assert table["dma_write_hit_share"][0] == pytest.approx(share)
+
+
 @pytest.mark.usefixtures("fake_engine")
 @pytest.mark.parametrize("values", [np.array([1, 2]), range(1, 3), (1, 2), iter([1, 2])])
 def test_values_may_come_in_anything_that_lists_them(values: Iterable[int]) -> None:

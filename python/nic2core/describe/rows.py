@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from nic2core.describe import senders
+from nic2core.describe.headline import dma_write_hits
 from nic2core.describe.verdict import limit
 from nic2core.explain.use import work
 from nic2core.scenario.toml_text import toml_value
@@ -29,6 +30,8 @@ def row(result: Record) -> dict[str, Any]:
     `rate_mps` counts what the run is for, `of`: packets, transactions of the DMA benchmark or
     accesses of memory benchmarks, millions a second. `p50_ns` and `p99_ns` are of the server's own
     latency; the round trip and a whole read are what closed-loop senders see, and null without.
+    Of several tenants each has its own `amat_ns (NAME)` and `progress_mps (NAME)`, which counts as
+    in `tables.tenants`; `dma_write_hit_share` is 0 to 1, and null where the LLC is not written to.
     """
     data = result.data
     rate, what = work(data)
@@ -43,11 +46,23 @@ def row(result: Record) -> dict[str, Any]:
         "drop_share": data.packets.drop_share,
         "p50_ns": result.latency_ns(50.0),
         "p99_ns": result.p99_ns,
+        "p99.9_ns": result.latency_ns(99.9),
         "p99_rtt_ns": senders.p99_ns(data, "rtt"),
         "p99_read_ns": senders.p99_ns(data, "read_latency"),
         "memory_gbytes_per_s": data.memory.bandwidth_gbytes_per_s,
-        "amat_ns": data.amat_ns,
+        "dma_write_hit_share": dma_write_hits(result),
+        **_of_tenants(result),
         "limited_by": limit(result),
+    }
+
+
+def _of_tenants(result: Record) -> dict[str, float | None]:
+    """What each tenant saw and did: the mean of several would be that of none."""
+    tenants = result.data.tenants
+    if len(tenants) == 1:
+        return {"amat_ns": result.data.amat_ns, "progress_mps": tenants[0].progress_mps}
+    return {f"amat_ns ({t.name})": t.amat_ns for t in tenants} | {
+        f"progress_mps ({t.name})": t.progress_mps for t in tenants
     }
 
 
