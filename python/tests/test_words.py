@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from nic2core import Result, words
+from nic2core import Result, api, words
 from nic2core.describe.differences import differences, overview, summary
 from nic2core.describe.headline import side_by_side
 from nic2core.results.model import Peak, Probe
@@ -81,8 +82,40 @@ def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None
     latency += [s for s in sweeper.data.latency if s.stage == "total"]
     fast = replace(ddio, label="fast", data=ddio.data.model_copy(update={"latency": latency}))
     said = overview([*same[:2], fast])
-    assert f"the p99 is {words.time(fast.p99_ns or 0)} with fast and " in said
-    assert said.endswith(limit)
+    slow, quick = (words.time(r.p99_ns or 0) for r in (ddio, fast))
+    told = "the same throughput, 20.9 M packets/s"
+    assert said == f"{told}; the p99 from {slow} (0) to {quick} (fast); {limit}"
+    # Where more differs, what differs most is told.
+    memory = ddio.data.memory.model_copy(update={"bandwidth_gbytes_per_s": 0.02})
+    spared = replace(ddio, label="ideal", data=ddio.data.model_copy(update={"memory": memory}))
+    said = overview([same[0], fast, spared])
+    assert said.startswith(f"{told}; memory traffic from 51.8 GB/s (0) to 0.0200 GB/s (ideal); ")
+    # But little is no traffic, however many times it is less.
+    idle = [
+        replace(r, data=r.data.model_copy(update={"memory": memory.model_copy(update={
+            "bandwidth_gbytes_per_s": gbytes
+        })}))
+        for r, gbytes in zip(same, (0.2, 0.1, 0.001), strict=True)
+    ]  # fmt: skip
+    assert overview(idle).startswith("all do much the same, 20.9 M packets/s; ")
+
+
+def test_a_neighbour_that_is_slowed_is_told_where_rates_are_the_same() -> None:
+    short = {"run.warmup": "100 us", "run.duration": "100 us", "traffic.rate": "1 Mpps"}
+    with warnings.catch_warnings(action="ignore"):
+        run = api.run("explain-trackers", short)
+    server, stream = run.data.tenants
+    rates = stream.stream_gbytes_per_s_by_core
+    assert rates is not None
+
+    def at(share: float, label: str) -> Result:
+        slowed = {"stream_gbytes_per_s_by_core": [share * rate for rate in rates]}
+        tenants = [server, stream.model_copy(update=slowed)]
+        return replace(run, label=label, data=run.data.model_copy(update={"tenants": tenants}))
+
+    whole, half = (f"{words.three(share * sum(rates))} GB/s" for share in (1, 0.5))
+    said = overview([at(0.5, "a"), at(0.8, "b"), at(1, "c")])
+    assert f"; STREAM ({stream.name}) from {half} (a) to {whole} (c); " in said
 
 
 def test_differences_are_named_with_their_size(ddio: Result, sweeper: Result) -> None:

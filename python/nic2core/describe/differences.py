@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING
 
 from nic2core.describe import senders
-from nic2core.describe.headline import dma_write_hits, headline
+from nic2core.describe.headline import benchmarks, dma_write_hits, headline
 from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import work
 from nic2core.words import CAUSES, OF_PACKETS, percent, three, time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from nic2core.results.model import Results
     from nic2core.run_record import Record
@@ -32,6 +35,12 @@ SAME_RATE = 0.01
 LATENCY_FELT = 0.1
 """Change of the p99 from which on it does."""
 
+FELT = 0.1
+"""Share by which what is not the rate differs between runs when it is felt."""
+
+MUCH = 0.01
+"""Share of the memory bus from which on traffic is some."""
+
 
 def overview(results: Sequence[Record]) -> str:
     """Several runs in one sentence: which does most, by how much, and what limits them."""
@@ -44,7 +53,9 @@ def overview(results: Sequence[Record]) -> str:
         return ""
     if high / low - 1 < SAME_RATE:
         span = three(high) if three(low) == three(high) else f"{three(low)} to {three(high)}"
-        said = f"all do much the same, {span} M {what}/s{_p99_span(results)}"
+        apart = _most_apart(results)
+        same = "the same throughput" if apart else "all do much the same"
+        said = f"{same}, {span} M {what}/s{apart}"
     else:
         more = f"{100 * (high / low - 1):.0f} % more than {least.label}, which does least"
         said = f"{most.label} does most, {three(high)} M {what}/s, {more}"
@@ -54,15 +65,51 @@ def overview(results: Sequence[Record]) -> str:
     return f"{said}; the limits are {', '.join(limits[:-1])} and {limits[-1]}"
 
 
-def _p99_span(results: Sequence[Record]) -> str:
-    """With which of the runs the p99 is least and most, if that is felt."""
-    known = [(r.p99_ns, r.label) for r in results if r.p99_ns]
-    if len(known) < len(results):
+def _most_apart(results: Sequence[Record]) -> str:
+    """In what else the runs differ most, if that is felt: from which value to which, with whom."""
+    spans = [of for of in _spans(results) if of.apart > 1 + FELT]
+    if not spans:
         return ""
-    (low, least), (high, most) = min(known), max(known)
-    if high / low - 1 < LATENCY_FELT:
-        return ""
-    return f"; the p99 is {time(low)} with {least} and {time(high)} with {most}"
+    most = max(spans, key=lambda of: of.apart)
+    ends = sorted({most.values.index(end(most.values)) for end in (min, max)})
+    told = (f"{most.shown(most.values[run])} ({results[run].label})" for run in ends)
+    return f"; {most.name} from {' to '.join(told)}"
+
+
+@dataclass(frozen=True)
+class _Span:
+    """A number that every run has."""
+
+    name: str
+    values: list[float]
+    shown: Callable[[float], str]
+
+    @property
+    def apart(self) -> float:
+        """The largest over the least."""
+        return max(self.values) / min(self.values) if min(self.values) > 0 else inf
+
+
+def _spans(results: Sequence[Record]) -> Iterator[_Span]:
+    """What users feel beside the rate, as far as all runs have it: memory, p99 and neighbours."""
+    memory = [r.data.memory for r in results]
+    traffic = [m.bandwidth_gbytes_per_s for m in memory]
+    # Of next to nothing a hundred times as much is next to nothing.
+    if any(m.bandwidth_gbytes_per_s > MUCH * m.bus_limit_gbytes_per_s for m in memory):
+        yield _Span("memory traffic", traffic, partial(_with_unit, unit="GB/s"))
+    tails = [r.p99_ns for r in results if r.p99_ns]
+    if len(tails) == len(results):
+        yield _Span("the p99", tails, time)
+    runs = [{n.name: n for n in benchmarks(r) if n.raw} for r in results]
+    for name, first in runs[0].items():
+        rates = [run[name].raw or 0.0 for run in runs if name in run]
+        # One that has no cores in some of the runs is no slower there.
+        if len(rates) == len(results):
+            yield _Span(name, rates, partial(_with_unit, unit=first.unit))
+
+
+def _with_unit(value: float, unit: str) -> str:
+    return f"{three(value)} {unit}"
 
 
 def summary(base: Record, other: Record) -> str:

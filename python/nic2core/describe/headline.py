@@ -42,7 +42,7 @@ def parts(result: Record) -> dict[str, list[Number]]:
     done = _packets(result) if what == "packets" else _dma(result)
     found = {
         senders.TITLE: [*_senders(result)] if what == "packets" else [],
-        "The server": [*done, *_benchmarks(result)],
+        "The server": [*done, *benchmarks(result)],
         "Caches and memory": [*_memory(result), *_dma_writes(result), *_amat(result)],
     }
     return {name: numbers for name, numbers in found.items() if numbers}
@@ -162,7 +162,7 @@ def _dma_writes(result: Record) -> Iterator[Number]:
         yield Number("DMA writes that hit", words.percent(share).removesuffix(" %"), "%")
 
 
-def _benchmarks(result: Record) -> Iterator[Number]:
+def benchmarks(result: Record) -> Iterator[Number]:
     """What memory benchmarks measure, alone or beside packets."""
     for asked, tenant in zip(result.scenario["tenants"], result.data.tenants, strict=True):
         if serves(result.data, asked):
