@@ -2,12 +2,14 @@
 
 from nic2core._core import ModelError, UserError, __version__
 from nic2core.api import DoubtfulNumbers, WithoutEffect, find_peak, load, record, run
+from nic2core.comparison import Comparison, compare
 from nic2core.result import Result
 from nic2core.results.timeline import Recording, Timeline
 from nic2core.scenario.models import Scenario
 from nic2core.sweeps import Sweep, sweep
 
 __all__ = [
+    "Comparison",
     "DoubtfulNumbers",
     "ModelError",
     "Recording",
@@ -18,6 +20,7 @@ __all__ = [
     "UserError",
     "WithoutEffect",
     "__version__",
+    "compare",
     "find_peak",
     "load",
     "record",

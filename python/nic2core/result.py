@@ -10,64 +10,23 @@ from typing import TYPE_CHECKING
 from nic2core._core import UserError
 from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
+from nic2core.draw.drawn import Drawn
 from nic2core.results.timeline import Recording, Timeline
 from nic2core.run_record import Record
 from nic2core.words import sentence, three
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Record):
+class Result(Record, Drawn):
     """One finished run: what was asked (`scenario`) and what was measured (`data`)."""
 
     @property
     def verdict(self) -> str:
         """What limits this run, in a sentence, as the terminal and the report say it."""
         return sentence(verdict(self))
-
-    def plot_latency(self) -> Figure:
-        """Mean latency by stage of the path."""
-        from nic2core.draw import plots
-
-        return plots.latency_by_stage([self])
-
-    def plot_latency_cdf(self) -> Figure:
-        """The distribution of the whole latency."""
-        from nic2core.draw import plots
-
-        return plots.latency_cdf([self])
-
-    def plot_peak_search(self) -> Figure:
-        """The p99 over the rates that were tried, if this is the peak of a search."""
-        from nic2core.draw import plots
-
-        if self.peak is None:
-            raise UserError(
-                f"plot_peak_search: {self.label!r} is not the peak of a search, so no rates were "
-                "tried; expected a result of nic2core.find_peak or `nic2core peak`."
-            )
-
-        return plots.peak_search([self])
-
-    def plot_memory(self, unit: str = "per_request") -> Figure:
-        """Memory traffic by cause, in lines `per_request` or in `gbytes_per_s` (GB/s)."""
-        from nic2core.draw import plots
-
-        return plots.memory_by_cause([self], unit)
-
-    def plot_dram(self) -> Figure:
-        """The distribution of the DRAM read latency."""
-        from nic2core.draw import plots
-
-        return plots.dram_cdf([self])
-
-    def plot_series(self) -> Figure:
-        """The time series."""
-        from nic2core.draw import plots
-
-        return plots.time_series([self])
 
     def record_again(self, recording: Recording | None = None) -> Timeline:
         """Run the scenario once more, to the same bits, and follow single packets on their way.
@@ -91,6 +50,9 @@ class Result(Record):
         from nic2core.report import write_report
 
         return write_report([self], Path(path))
+
+    def _runs(self) -> Sequence[Record]:
+        return [self]
 
     def __repr__(self) -> str:
         """The main numbers in a line, for people at a prompt."""

@@ -11,34 +11,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from nic2core import api, words
+from nic2core import api
 from nic2core._core import ModelError, UserError, __version__
+from nic2core.comparison import Comparison
 from nic2core.describe import rows
 from nic2core.describe.labels import name_cases
 from nic2core.engine import LOOK_S, Stopped, Watch
 from nic2core.files import write_whole
 from nic2core.progress import Progress, of_sweep
-from nic2core.run_record import COMPARISON_FILE
+from nic2core.result import Result
+from nic2core.run_record import COMPARISON_FILE, comparison
 from nic2core.scenario.toml_text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import plotly.graph_objects as go
-
-    from nic2core.result import Result
 
 Settings = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """The results of a sweep, in the order of the product of its values."""
+@dataclass(frozen=True, repr=False)
+class Sweep(Comparison):
+    """The results of a sweep that are finished, in the order of the product of its values."""
 
-    results: list[Result]
-    """One per finished point."""
     planned: int
     """Points that were asked for; more than `results` if some were refused, or it was stopped."""
     refused: dict[str, UserError | ModelError] = field(default_factory=dict)
@@ -50,11 +44,6 @@ class Sweep:
     def complete(self) -> bool:
         """Whether every point ran to its end."""
         return len(self.results) == self.planned
-
-    @property
-    def table(self) -> pl.DataFrame:
-        """One row per point: what was changed and what came out."""
-        return rows.table(self.results)
 
     def plot(self, column: str = "rate_mps") -> go.Figure:
         """A column of the table over the first key with numbers; a line per value of the others."""
@@ -75,12 +64,6 @@ class Sweep:
         keys.sort(key=lambda key: not rows.is_curve(self.table[key].to_list(), least=2))
         return plots.over(self.table, keys, column)
 
-    def report(self, path: str | Path) -> Path:
-        """Write the comparison as one HTML file."""
-        from nic2core.report import write_report
-
-        return write_report(self.results, Path(path))
-
     def save(self, directory: str | Path) -> Path:
         """Write each point to its own directory under `directory`, and the list of them.
 
@@ -94,32 +77,27 @@ class Sweep:
         listed.unlink(missing_ok=True)
         for name, result in zip(names, self.results, strict=True):
             result.save(directory / name)
-        text = json.dumps({"nic2core": __version__, "runs": names}, indent=1)
+        listing = {"nic2core": __version__, "planned": self.planned, "runs": names}
+        text = json.dumps(listing, indent=1)
         write_whole(listed, text + "\n")
         return directory
 
-    def __repr__(self) -> str:
-        """The table, for people at a prompt: what is known of the runs, a column for each."""
-        known = [c for c in self.table if c.null_count() < len(c)]
-        cells = {"run": [c.name for c in known]}
-        for number in range(len(self)):
-            cells[str(number)] = [rows.text(c[number]) for c in known]
-        with pl.Config(**words.WHOLE):
-            return f"Sweep of {len(self)} runs, {self.planned} planned\n{pl.DataFrame(cells)}"
+    @classmethod
+    def load(cls, directory: str | Path) -> Sweep:
+        """Read the runs that `save`, or `nic2core compare ... --out DIR`, listed in a directory."""
+        directory = Path(directory)
+        runs = comparison(directory)
+        if not runs:
+            raise UserError(
+                f"{directory} holds no sweep; expected a directory that `nic2core compare ... "
+                "--out DIR` or Sweep.save wrote."
+            )
+        listed = json.loads((directory / COMPARISON_FILE).read_bytes())
+        # Those before this was written name no more than the runs.
+        return cls([Result.load(run) for run in runs], listed.get("planned", len(runs)))
 
-    def _repr_html_(self) -> str:
-        """The table, for a notebook."""
-        with pl.Config(tbl_cols=-1):
-            return self.table._repr_html_()
-
-    def __iter__(self) -> Iterator[Result]:
-        return iter(self.results)
-
-    def __getitem__(self, point: int) -> Result:
-        return self.results[point]
-
-    def __len__(self) -> int:
-        return len(self.results)
+    def _head(self) -> str:
+        return f"Sweep of {len(self)} runs, {self.planned} planned"
 
 
 def cases(vary: Mapping[str, Sequence[Any]]) -> list[Settings]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nic2core import Result, UserError, _core, engine
-from nic2core.command import cli, options, places
+from nic2core.command import cli, options
+from nic2core.comparison import load_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,7 +85,7 @@ def test_compare_writes_every_run_and_one_report(
 ) -> None:
     assert command("compare", "any.toml", "--vary", "run.seed=1,2", "--out", tmp_path) == 0
     assert "seed=2 against seed=1" in capsys.readouterr().out
-    assert [r.data.seed for r in places.load_results(tmp_path)] == [1, 2]
+    assert [r.data.seed for r in load_all(tmp_path)] == [1, 2]
     assert command("report", tmp_path, "--out", tmp_path / "again.html") == 0
     assert (tmp_path / "again.html").read_text() == (tmp_path / "report.html").read_text()
 
@@ -94,7 +95,7 @@ def test_a_directory_shows_what_the_last_command_wrote_and_keeps_the_rest(
     command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def seeds() -> list[int]:
-        return [r.data.seed for r in places.load_results(tmp_path)]
+        return [r.data.seed for r in load_all(tmp_path)]
 
     many = ",".join(str(seed) for seed in range(20, 121))
     for arguments, found in (
@@ -362,7 +363,7 @@ def test_a_point_that_fails_costs_a_comparison_only_itself(
         assert "--vary run.seed=2: cannot be met" in said.err
         assert ("a bug in the simulator" in said.err) == (code == cli.EXIT_BUG)
         assert "Stopped" not in said.err
-        assert [r.data.seed for r in places.load_results(tmp_path)] == [1, 3]
+        assert [r.data.seed for r in load_all(tmp_path)] == [1, 3]
 
 
 @pytest.mark.usefixtures("fake_engine")
@@ -459,12 +460,54 @@ def test_a_missing_scenario_is_named_by_the_real_command() -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("verb", ["report", "explain"])
+@pytest.mark.usefixtures("fake_engine")
+def test_saved_results_are_compared_as_runs_are(
+    command: Callable[..., int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, seed in (("a", "1"), ("b", "2")):
+        assert command("run", "any.toml", "--seed", seed, "--out", name) == 0
+    assert command("compare", "any.toml", "--vary", "run.seed=3,4", "--out", "c") == 0
+    capsys.readouterr()
+    assert command("compare", "a", "b") == 0
+    said = capsys.readouterr().out
+    assert "DDIO, 2 ways (b) against DDIO, 2 ways (a)" in said
+    assert "The scenarios differ in\n  run.seed: 1 | 2\n" in said
+    assert command("compare", "a", "c", "--json") == 0
+    assert [r["results"]["seed"] for r in json.loads(capsys.readouterr().out)] == [1, 3, 4]
+    assert command("compare", "c") == 0
+    assert "seed=4 against seed=3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["demo"], "demo: nothing is varied, and there is no --vary; expected `nic2core compare"),
+        (["a", "b", "--seed", "2"], "a b: --seed is for runs, and there is no --vary"),
+        (["a", "b", "--vary", "run.seed=1,2"], "--vary is for one scenario; a, b are 2."),
+        (["a", "b"], "does not exist. A result is a directory"),
+    ],
+)
+def test_what_cannot_be_compared_says_what_can(
+    arguments: list[str],
+    says: str,
+    command: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert command("compare", *arguments) == cli.EXIT_USER
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["report", "explain", "compare"])
 def test_a_capture_in_place_of_a_result_is_recognised(
     verb: str, command: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     capture = Path(__file__).parents[2] / "captures/memcached.pcap"
-    assert command(verb, capture) == cli.EXIT_USER
+    also = [capture] if verb == "compare" else []
+    assert command(verb, capture, *also) == cli.EXIT_USER
     assert f"{capture} is a capture, not a result. A result is a dir" in capsys.readouterr().err
 
 

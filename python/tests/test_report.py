@@ -12,8 +12,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from nic2core import UserError, api
 from nic2core.describe.doubts import doubts
+from nic2core.describe.labels import told_apart
 from nic2core.report import write_report
-from nic2core.report.page import _told_apart, report_html
+from nic2core.report.page import report_html
 from nic2core.report.path import picture
 
 if TYPE_CHECKING:
@@ -482,7 +483,7 @@ def test_the_head_names_the_scenarios_that_came_from_files(ddio: Result) -> None
 
 def test_labels_that_are_taken_are_not_given_again(ddio: Result) -> None:
     runs = [replace(ddio, label=label) for label in ("a", "a", "a (1)")]
-    assert [r.label for r in _told_apart(runs)] == ["a (2)", "a (3)", "a (1)"]
+    assert [r.label for r in told_apart(runs)] == ["a (2)", "a (3)", "a (1)"]
 
 
 def test_the_foot_names_the_seed_of_every_run_and_what_was_measured(ddio: Result) -> None:

@@ -419,7 +419,7 @@ mod tests {
             let place = |key| over.origins.place(key).to_string();
             assert_eq!(place("tenants.1.name"), at("s/kvs.toml", KVS, "\"batch\""));
         }
-        for sets in [&["run.seed=1", "run.seed=2"][..], &["run.seed.x=1"], &["run.sed=1"]] {
+        for sets in [&["run.seed=1", "run.seed=2"][..], &["tenants.1.name.x=1"], &["run.sed=1"]] {
             assert_eq!(set(sets).unwrap_err(), load_text(KVS, BOX, sets).unwrap_err());
         }
     }

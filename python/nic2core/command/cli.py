@@ -6,7 +6,6 @@ import errno
 import json
 import sys
 import warnings
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,9 +15,12 @@ import typer
 from nic2core import _core, api, engine
 from nic2core._core import ModelError, UserError
 from nic2core.command import options, places, terminal
+from nic2core.comparison import compare as compare_saved
+from nic2core.comparison import load_all
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.result import Result
 from nic2core.results.timeline import VIEWER, Recording, Timeline
+from nic2core.run_record import comparison
 from nic2core.sweeps import sweep
 
 if TYPE_CHECKING:
@@ -129,14 +131,21 @@ def peak(
 
 @app.command()
 def compare(
-    scenario: ScenarioFile,
-    vary: Annotated[
+    sources: Annotated[
         list[str],
+        typer.Argument(
+            metavar="SCENARIO|RESULT...",
+            help="A scenario file, or the name of a shipped one; without --vary two or more "
+            "directories that --out wrote.",
+        ),
+    ],
+    vary: Annotated[
+        list[str] | None,
         typer.Option(
             metavar="KEY=V1,V2,...",
             help="A key and its values; with several keys, every combination runs.",
         ),
-    ],
+    ] = None,
     sets: Set = None,
     seed: Seed = None,
     json_: Json = False,
@@ -146,7 +155,14 @@ def compare(
         bool, typer.Option("--peak", help="Compare each case at its own highest rate.")
     ] = False,
 ) -> None:
-    """Run a scenario with some keys varied and show the runs side by side."""
+    """Run a scenario with some keys varied, or take saved results, and show them side by side."""
+    if not vary:
+        given = {"--set": sets, "--seed": seed is not None, "--out": out, "--peak": peaks}
+        _saved(sources, [option for option, of in given.items() if of], json_)
+        return
+    if len(sources) > 1:
+        raise UserError(f"--vary is for one scenario; {', '.join(sources)} are {len(sources)}.")
+    scenario = sources[0]
     if out is not None:
         places.writable_dir(out)
     varied = options.pairs(vary, "--vary", "placement.io_ways=2,4,6")
@@ -182,6 +198,24 @@ def compare(
         raise typer.Exit(EXIT_STOPPED)
     if done.refused:
         raise typer.Exit(min(map(_exit_code, done.refused.values())))
+
+
+def _saved(sources: list[str], options: list[str], json_: bool) -> None:
+    """Show saved results side by side, as a comparison shows those that it ran."""
+    alone = len(sources) == 1 and not comparison(Path(sources[0]))
+    if alone or options:
+        why = f"{', '.join(options)} is for runs, and" if options else "nothing is varied, and"
+        raise UserError(
+            f"{' '.join(sources)}: {why} there is no --vary; expected `nic2core compare SCENARIO "
+            "--vary KEY=V1,V2`, or `nic2core compare DIR DIR` for results that --out wrote."
+        )
+    found = compare_saved(*sources)
+    if json_:
+        _print_json([r.to_json() for r in found])
+        terminal.warn(found.results)
+    else:
+        terminal.show_comparison(found.results)
+        terminal.show_keys(found.results)
 
 
 def _of_varied(keys: Iterable[str], text: str) -> str:
@@ -243,16 +277,7 @@ def report(
     places.writable_report(out)
     if len(results) > 1 and out.exists():
         terminal.note(f"{out} is there already: it will be replaced.")
-    found = [(path, r) for path in results for r in places.load_results(path)]
-    labels = [r.label for _, r in found]
-    # Runs are told apart by their labels, in the charts too. The last part of a path may do.
-    short = len({path.resolve().name for path in results}) == len(results)
-    loaded = [
-        r
-        if labels.count(r.label) == 1
-        else replace(r, label=f"{r.label} ({path.resolve().name if short else path})")
-        for path, r in found
-    ]
+    loaded = load_all(results[0]) if len(results) == 1 else compare_saved(*results).results
     terminal.note(f"Report: {write_report(loaded, out).resolve()}")
 
 

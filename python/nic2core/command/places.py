@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from nic2core._core import UserError
 from nic2core.command import terminal
-from nic2core.result import Result
 from nic2core.run_record import COMPARISON_FILE, RESULT_FILE, comparison
 from nic2core.tables import Tables
 
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
 REPORT_FILE = "report.html"
 HEAD = 1 << 16
 """Bytes of a report that hold its title, which names every run that it shows."""
-
-
-def load_results(path: Path) -> list[Result]:
-    """What the last command wrote into a directory: a result, or those of a comparison."""
-    return [Result.load(run) for run in comparison(path) or [path]]
 
 
 def report_of(results: list[Path]) -> Path:

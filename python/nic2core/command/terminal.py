@@ -15,6 +15,7 @@ from nic2core.describe.differences import UNCHANGED, differences, overview
 from nic2core.describe.doubts import doubts
 from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.rows import pairs
+from nic2core.describe.scenario_keys import SHOWN, differing
 from nic2core.describe.verdict import mark, verdict
 from nic2core.results.percentiles import percentile
 
@@ -157,6 +158,18 @@ def show_comparison(results: Sequence[Result]) -> None:
         console.print(Text(f"\n{other.label} against {base.label}", style="bold"))
         for sentence in differences(base, other) or [UNCHANGED]:
             console.print(f"  {sentence}", markup=False)
+
+
+def show_keys(results: Sequence[Result]) -> None:
+    """Name the keys in which the scenarios of several runs differ, each run's value in its turn."""
+    console = Console(highlight=False)
+    found = differing(results)
+    if found:
+        console.print(Text("\nThe scenarios differ in", style="bold"))
+    for of in found[:SHOWN]:
+        console.print(f"  {of.key}: {' | '.join(of.values)}", markup=False)
+    if found[SHOWN:]:
+        console.print(f"  and {len(found) - SHOWN} more keys")
 
 
 def _side_by_side(results: Sequence[Result], width: int) -> Iterator[Table]:

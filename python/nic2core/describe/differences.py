@@ -11,7 +11,7 @@ from nic2core.describe import senders
 from nic2core.describe.headline import benchmarks, dma_write_hits, headline
 from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import work
-from nic2core.words import CAUSES, OF_PACKETS, percent, three, time
+from nic2core.words import CAUSES, OF_PACKETS, percent, sentence, three, time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,6 +40,14 @@ FELT = 0.1
 
 MUCH = 0.01
 """Share of the memory bus from which on traffic is some."""
+
+
+def in_a_sentence(results: Sequence[Record]) -> str:
+    """A comparison in one sentence, of two runs or of more; empty where there is none to say."""
+    if len(results) == 2:
+        return summary(*results)
+    found = overview(results)
+    return f"{sentence(found)}." if found else ""
 
 
 def overview(results: Sequence[Record]) -> str:

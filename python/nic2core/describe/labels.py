@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from nic2core.run_record import Record
+
+    R = TypeVar("R", bound=Record)
 
 ACRONYMS = {"dma": "DMA", "ddio": "DDIO"}
 
@@ -76,3 +82,18 @@ def _kind(value: Any) -> str | None:
         except tomllib.TOMLDecodeError:
             return None
     return value.get("kind") if isinstance(value, dict) else None
+
+
+def told_apart(results: Sequence[R]) -> list[R]:
+    """The runs with labels of their own: charts know them by nothing else."""
+    labels = [r.label for r in results]
+    taken = {*labels}
+    apart = []
+    for number, result in enumerate(results, start=1):
+        label = result.label
+        if labels.count(label) > 1:
+            names = (f"{label} ({n})" for n in count(number))
+            label = next(name for name in names if name not in taken)
+            taken.add(label)
+        apart.append(replace(result, label=label))
+    return apart

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -15,9 +14,10 @@ from nic2core import words
 from nic2core._core import UserError
 from nic2core.describe import rows, senders
 from nic2core.describe.capture_facts import capture_facts
-from nic2core.describe.differences import UNCHANGED, differences, overview, summary
+from nic2core.describe.differences import UNCHANGED, differences, in_a_sentence
 from nic2core.describe.doubts import doubts
 from nic2core.describe.headline import headline, parts, side_by_side
+from nic2core.describe.labels import told_apart
 from nic2core.describe.scenario_keys import SHOWN, differing
 from nic2core.describe.verdict import verdict
 from nic2core.draw import palette, plots
@@ -73,7 +73,7 @@ def write_report(results: Sequence[Record], path: Path) -> Path:
 
 def report_html(results: Sequence[Record]) -> str:
     """The page as text."""
-    results = _told_apart(results)
+    results = told_apart(results)
     panels, over = _panels(results), [*_curves(results), *_grid(results)]
     figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in (*over, *panels)}
     keys = differing(results)
@@ -100,7 +100,7 @@ def report_html(results: Sequence[Record]) -> str:
         unchanged=UNCHANGED,
         parts=parts(results[0]),
         side_by_side=side_by_side(results),
-        summary=summary(*results) if len(results) == 2 else _overview(results),
+        summary=in_a_sentence(results),
         captured=_captured(results),
         warnings=warnings,
         doubtful=len({r.label for r, _ in warnings}),
@@ -240,21 +240,6 @@ def _spreads(result: Record) -> dict[str, dict[str, Distribution]]:
     return {title: named for title, named in tables.items() if named}
 
 
-def _told_apart(results: Sequence[Record]) -> list[Record]:
-    """The runs with labels of their own: charts know them by nothing else."""
-    labels = [r.label for r in results]
-    taken = {*labels}
-    apart = []
-    for number, result in enumerate(results, start=1):
-        label = result.label
-        if labels.count(label) > 1:
-            names = (f"{label} ({n})" for n in count(number))
-            label = next(name for name in names if name not in taken)
-            taken.add(label)
-        apart.append(replace(result, label=label))
-    return apart
-
-
 def _made(results: Sequence[Record]) -> dict[str, str]:
     """How the runs were made: what is the same for all of them once."""
     data = [r.data for r in results]
@@ -278,11 +263,6 @@ def _captured(results: Sequence[Record]) -> str:
     """What was understood of the capture; nothing if not all runs replay the same in one way."""
     told = {capture_facts(r) for r in results}
     return told.pop() if len(told) == 1 else ""
-
-
-def _overview(results: Sequence[Record]) -> str:
-    found = overview(results)
-    return f"{words.sentence(found)}." if found else ""
 
 
 def _head(results: Sequence[Record]) -> str:

@@ -1,0 +1,131 @@
+"""Several runs side by side: what `nic2core compare` and a report of several results say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from nic2core import words
+from nic2core._core import UserError
+from nic2core.describe import rows
+from nic2core.describe.differences import differences, in_a_sentence
+from nic2core.describe.labels import told_apart
+from nic2core.describe.scenario_keys import differing
+from nic2core.draw.drawn import Drawn
+from nic2core.result import Result
+from nic2core.run_record import comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nic2core.run_record import Record
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Drawn):
+    """Runs in their order; the first is the one with which others are compared."""
+
+    results: list[Result]
+    """One per run."""
+
+    @property
+    def sentence(self) -> str:
+        """The comparison in a sentence; empty of a single run."""
+        return in_a_sentence(self.results)
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per run: what was changed and what came out."""
+        return rows.table(self.results)
+
+    @property
+    def keys(self) -> pl.DataFrame:
+        """One row per key in which the scenarios differ, with a column for each run."""
+        found = differing(self.results)
+        values = {r.label: [of.values[n] for of in found] for n, r in enumerate(self.results)}
+        columns = {"key": [of.key for of in found], **values}
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+
+    @property
+    def differences(self) -> dict[str, list[str]]:
+        """What differs between two runs, by their names: `{"b against a": ["..."]}`."""
+        return {
+            f"{other.label} against {base.label}": differences(base, other)
+            for base, other in rows.pairs(self.results)
+        }
+
+    def report(self, path: str | Path) -> Path:
+        """Write the comparison as one HTML file."""
+        from nic2core.report import write_report
+
+        return write_report(self.results, Path(path))
+
+    def _runs(self) -> Sequence[Record]:
+        return self.results
+
+    def _head(self) -> str:
+        return f"Comparison of {len(self)} runs"
+
+    def __repr__(self) -> str:
+        """The table, for people at a prompt: what is known of the runs, a column for each."""
+        known = [c for c in self.table if c.null_count() < len(c)]
+        cells = {"run": [c.name for c in known]}
+        for number in range(len(self)):
+            cells[str(number)] = [rows.text(c[number]) for c in known]
+        with pl.Config(**words.WHOLE):
+            said = [self._head(), self.sentence, str(pl.DataFrame(cells))]
+        return "\n".join(part for part in said if part)
+
+    def _repr_html_(self) -> str:
+        """The table, for a notebook."""
+        with pl.Config(tbl_cols=-1):
+            return self.table._repr_html_()
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.results)
+
+    def __getitem__(self, point: int) -> Result:
+        return self.results[point]
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+
+def compare(*runs: Result | Comparison | str | Path) -> Comparison:
+    """Compare two or more runs: results, sweeps, or the directories where they were saved."""
+    paths = [Path(run) for run in runs if isinstance(run, str | Path)]
+    # The last part of a path tells saved runs apart, if it is another one for each.
+    short = len({path.resolve().name for path in paths}) == len(paths)
+    found: list[tuple[str, Result]] = []
+    for run in runs:
+        if isinstance(run, str | Path):
+            name = str(Path(run).resolve().name if short else run)
+            found += [(name, result) for result in load_all(Path(run))]
+        elif isinstance(run, Result):
+            found.append(("", run))
+        elif isinstance(run, Comparison):
+            found += [("", result) for result in run]
+        else:
+            raise UserError(
+                f"compare: {type(run).__name__} is no run; expected results of nic2core.run, "
+                "sweeps, or directories that --out wrote."
+            )
+    if len(found) < 2:
+        raise UserError(
+            f"compare: there {'is 1 run' if found else 'are no runs'}; expected two or more, such "
+            'as nic2core.compare("out/a", "out/b").'
+        )
+    labels = [result.label for _, result in found]
+    named = [
+        replace(r, label=f"{r.label} ({name})") if name and labels.count(r.label) > 1 else r
+        for name, r in found
+    ]
+    return Comparison(told_apart(named))
+
+
+def load_all(path: Path) -> list[Result]:
+    """What the last command wrote into a directory: a result, or those of a comparison."""
+    return [Result.load(run) for run in comparison(path) or [path]]

@@ -1,0 +1,64 @@
+"""The plots of one run or of several, as methods of what holds them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nic2core._core import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from plotly.graph_objects import Figure
+
+    from nic2core.run_record import Record
+
+
+class Drawn:
+    """Figures of Plotly, with all runs in each."""
+
+    def _runs(self) -> Sequence[Record]:
+        raise NotImplementedError
+
+    def plot_latency(self) -> Figure:
+        """Mean latency by stage of the path."""
+        from nic2core.draw import plots
+
+        return plots.latency_by_stage(self._runs())
+
+    def plot_latency_cdf(self) -> Figure:
+        """The distribution of the whole latency."""
+        from nic2core.draw import plots
+
+        return plots.latency_cdf(self._runs())
+
+    def plot_peak_search(self) -> Figure:
+        """The p99 over the rates that were tried, if this is the peak of a search."""
+        from nic2core.draw import plots
+
+        runs = self._runs()
+        if all(run.peak is None for run in runs):
+            named = ", ".join(repr(run.label) for run in runs)
+            raise UserError(
+                f"plot_peak_search: {named} is not the peak of a search, so no rates were tried; "
+                "expected a result of nic2core.find_peak or `nic2core peak`."
+            )
+        return plots.peak_search(runs)
+
+    def plot_memory(self, unit: str = "per_request") -> Figure:
+        """Memory traffic by cause, in lines `per_request` or in `gbytes_per_s` (GB/s)."""
+        from nic2core.draw import plots
+
+        return plots.memory_by_cause(self._runs(), unit)
+
+    def plot_dram(self) -> Figure:
+        """The distribution of the DRAM read latency."""
+        from nic2core.draw import plots
+
+        return plots.dram_cdf(self._runs())
+
+    def plot_series(self) -> Figure:
+        """The time series."""
+        from nic2core.draw import plots
+
+        return plots.time_series(self._runs())

@@ -1,0 +1,65 @@
+"""Runs side by side: what the command and the report say of them, in Python."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nic2core import Comparison, Sweep, UserError, compare, sweep
+from nic2core.describe.differences import differences, overview, summary
+from nic2core.report.page import report_html
+from nic2core.words import sentence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nic2core import Result
+
+
+def test_a_comparison_says_what_the_report_says(ddio: Result, sweeper: Result) -> None:
+    both = compare(ddio, sweeper)
+    assert both.sentence == summary(ddio, sweeper)
+    told = {f"{sweeper.label} against {ddio.label}": differences(ddio, sweeper)}
+    assert both.differences == told
+    assert both.table["case"].to_list() == [ddio.label, sweeper.label]
+    keys = {row["key"]: row for row in both.keys.iter_rows(named=True)}
+    switched = keys["placement.sweeper"]
+    assert (switched[ddio.label], switched[sweeper.label]) == ("false", "true")
+    assert len(both.plot_latency_cdf().data) == 2
+    assert both.sentence in repr(both)
+    three = compare(ddio, sweeper, replace(sweeper, label="more"))
+    assert three.sentence == f"{sentence(overview(three.results))}."
+
+
+def test_runs_of_one_label_are_told_apart_by_their_directories(
+    ddio: Result, tmp_path: Path
+) -> None:
+    a, b = (ddio.save(tmp_path / name) for name in ("a", "b"))
+    assert [r.label for r in compare(a, str(b))] == [f"{ddio.label} (a)", f"{ddio.label} (b)"]
+    assert [r.label for r in compare(ddio, ddio)] == [f"{ddio.label} (1)", f"{ddio.label} (2)"]
+    page = report_html(compare(a, b).results)
+    assert compare(a, b).report(tmp_path / "r.html").read_text() == page
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_saved_sweep_is_loaded_as_it_was(tmp_path: Path, ddio: Result) -> None:
+    done = sweep("any.toml", {"run.seed": [1, 2, 3]})
+    again = Sweep.load(done.save(tmp_path / "all"))
+    assert again == done
+    assert list(again.plot("memory_gbytes_per_s").data[0].x) == [1, 2, 3]
+    stopped = replace(done, results=done.results[:2], stopped=True)
+    part = Sweep.load(stopped.save(tmp_path / "part"))
+    assert (len(part), part.planned, part.complete) == (2, 3, False)
+    assert len(compare(done, ddio)) == len(compare(tmp_path / "all", ddio)) == 4
+    assert isinstance(done, Comparison)
+    with pytest.raises(UserError, match="holds no sweep; expected a directory that"):
+        Sweep.load(ddio.save(tmp_path / "one"))
+
+
+def test_what_is_no_two_runs_is_refused(ddio: Result) -> None:
+    with pytest.raises(UserError, match="there is 1 run; expected two or more"):
+        compare(ddio)
+    with pytest.raises(UserError, match="dict is no run; expected results"):
+        compare(ddio, {})  # type: ignore[arg-type]
