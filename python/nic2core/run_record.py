@@ -43,6 +43,11 @@ is, the directory holds that comparison, whatever else lies there from earlier c
 LISTED = 8
 """Runs of a comparison that are named at most."""
 
+CHANCE = 0.02
+"""Share of its packets by which a run may fall short of what is offered and still do all of it: of
+a short run, some of what has arrived is still on its way at the end. No finer does a run tell how
+near a domain is to what it allows."""
+
 LEFT = 0.01
 """Share of what arrives that a run leaves when its queues grow: more than comes and goes."""
 
@@ -157,14 +162,18 @@ class Record:
     def limited(self) -> bool:
         """Whether a stage of the path limits the run: it allows less than what is offered.
 
-        Either the run does what the stage allows and leaves some of what has arrived, or it falls
-        short of what is offered by more than chance: what happens to arrive less often than its law
-        says is no limit of a stage. (A peak is near to what a stage allows; what it holds against
-        is the objective.)
+        Either the run does what the stage allows and loses or leaves some of what has arrived, or
+        it falls short of what is offered by more than chance: what happens to arrive less often
+        than its law says is no limit of a stage. (A peak is near to what a stage allows; what it
+        holds against is the objective.)
         """
         data = self.data
         rate, _ = work(data)
-        if self.window_limited or rate <= 0 or not self.model.limited:
+        if self.window_limited or rate <= 0:
+            return False
+        if self.full and self.peak is None and self._loses:
+            return True
+        if not self.model.limited:
             return False
         packets = data.packets
         left = packets.completed < (1 - LEFT) * packets.offered
@@ -174,6 +183,25 @@ class Record:
             return True
         expected = data.demand_mpps * data.measured_ns / 1e3
         return packets.completed < expected - _by_chance(expected)
+
+    @property
+    def full(self) -> bool:
+        """Whether the tightest domain does all that it allows, as near as a run tells."""
+        rate, _ = work(self.data)
+        return rate > 0 and rate >= (1 - CHANCE) * self.model.allows.get(self.model.tightest, inf)
+
+    @property
+    def _loses(self) -> bool:
+        """Whether some of what arrives is dropped or left for want of the tightest domain.
+
+        A link into the NIC that is full brings its packets evenly: what is dropped of them has
+        found no room behind it.
+        """
+        packets = self.data.packets
+        wire = next((d for d in self.data.domains if d.domain == "wire"), None)
+        if self.model.tightest == "wire" and wire is not None and wire.uses == packets.offered:
+            return False
+        return packets.drop_share > 0 or self.behind
 
     @property
     def behind(self) -> bool:
@@ -286,10 +314,9 @@ class Record:
 def _by_chance(packets: float) -> float:
     """By how many packets a run may fall short of these and still do all that is offered.
 
-    Three standard deviations of Poisson arrivals, or two percent: of a short run, some of what has
-    arrived is still on its way at the end.
+    Three standard deviations of Poisson arrivals, or so many that are still on their way.
     """
-    return max(0.02 * packets, 3 * sqrt(packets))
+    return max(CHANCE * packets, 3 * sqrt(packets))
 
 
 def _no_result(where: str, why: str) -> UserError:

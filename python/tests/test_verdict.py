@@ -6,7 +6,10 @@ import pytest
 
 from nic2core import Result, api, words
 from nic2core.describe.differences import differences, summary
-from nic2core.describe.verdict import limit, mark, verdict
+from nic2core.describe.verdict import limit, mark, mark_of, verdict
+from nic2core.explain.hints import hints
+from nic2core.explain.model import Pool
+from nic2core.report.path import picture
 from nic2core.results.model import Peak
 
 
@@ -46,9 +49,94 @@ def test_a_peak_with_room_everywhere_names_what_fails_above_it(
 def test_a_stage_that_is_full_sets_a_peak() -> None:
     short = {"run.warmup": "2 ms", "run.duration": "1 ms"}
     found = api.find_peak("explain-memory", {"traffic.rate": "5 Mpps", **short})
-    assert "% of what it allows, sets this peak: at a higher rate " in verdict(found)
-    assert verdict(found).startswith("the memory bus, at ")
+    # The percentage is that of the cores, and so said of them.
+    assert (found.model.tightest, found.model.cause) == ("cores", "dram")
+    share = words.percent(found.rate_mps / found.model.allows["cores"])
+    assert verdict(found).startswith(
+        f"the memory bus sets this peak: the cores, at {share} of what they allow, wait most for "
+        "it, and at a higher rate "
+    )
     assert limit(found) == "memory bus"
+    assert marks(found) == {"cores": "waits", "dram": "limits"}
+    assert {g.badge: g.stage for g in picture(found).gauges}["LIMITS"] == "dram"
+
+
+FULL_LINK = {
+    "machine.nic.link": "200 Gbps",
+    "tenants.0.app": {"kind": "l2fwd"},
+    "traffic.sizes.size": "1024 B",
+    "run.warmup": "500 us",
+    "run.duration": "500 us",
+}
+"""A PCIe link that carries 11.4 Mpps, before which writes wait that hold credits."""
+
+
+def marks(result: Result) -> dict[str, str]:
+    return {u.name: mark_of(result, u.name) for u in result.model.used if mark_of(result, u.name)}
+
+
+def test_what_a_full_stage_drops_is_not_called_bursts() -> None:
+    run = api.run("explain-cpu", FULL_LINK | {"traffic.rate": "11.2 Mpps",
+                  "machine.nic.sram": "64 KiB"})  # fmt: skip
+    # All that is offered is done but for less than what comes by chance.
+    assert 0 < run.drop_share < 0.02
+    assert not run.behind
+    assert run.full
+    assert verdict(run).startswith("the PCIe link limits this run: ")
+    assert verdict(run).endswith(f"{words.percent(run.drop_share)} of the packets are dropped.")
+    assert (limit(run), mark(run)) == ("PCIe link", "limits")
+
+
+def test_a_full_stage_that_loses_nothing_leaves_no_more_rate_to_gain() -> None:
+    run = api.run("explain-cpu", FULL_LINK | {"traffic.rate": "11.2 Mpps"})
+    assert (run.drop_share, run.behind, run.limited, run.full) == (0, False, False, True)
+    assert verdict(run) == (
+        "the I/O write credits are full, at 100 % of what they allow, and wait most for the PCIe "
+        "link: no more rate to gain."
+    )
+    assert limit(run) == "PCIe link"
+    assert marks(run) == {"io-credits": "waits", "pcie": "limits"}
+    said = " ".join(hints(run, run.helps))
+    assert "The I/O write credits can do no more, but all that this load offers gets" in said
+    assert "no stage limits" not in said
+    room = api.run("explain-cpu", FULL_LINK | {"traffic.rate": "10.5 Mpps"})
+    assert verdict(room).startswith("the offered load is the limit of this run; the nearest stage")
+    assert not room.full
+
+
+def test_a_full_link_into_the_nic_drops_nothing_of_what_it_brings(calm: Result) -> None:
+    came = calm.data.packets
+    done = {"completed": came.offered, "completed_mpps": came.offered_mpps}
+    lossy = with_packets(calm, drop_share=0.001, dropped_sram=9, dropped_no_descriptor=0, **done)
+    span_ps = int(calm.data.measured_ns * 1e3)
+    wire = calm.data.domains[0].model_copy(
+        update={"domain": "wire", "unit": "frame", "credits": 1, "busy_ps": span_ps}
+    )
+
+    def by(frames: int) -> Result:
+        domains = [wire.model_copy(update={"uses": frames}), *calm.data.domains[1:]]
+        full = replace(lossy, data=lossy.data.model_copy(update={"domains": domains}))
+        assert full.model.tightest == "wire"
+        return full
+
+    assert limit(by(came.offered)) == "bursts (wire next)"
+    # What it carries away keeps packets in the NIC.
+    assert limit(by(came.offered - 9)) == "wire"
+
+
+def test_the_share_is_said_of_the_stage_whose_it_is(calm: Result) -> None:
+    spent = {"home-trackers": 60.0, "dram": 0.0, "io-credits": 40.0}
+    rate = calm.mpps / 0.9
+    model = replace(calm.model, demand=calm.mpps, others={},
+                    pools={"io-credits": Pool(rate, 10, spent)},
+                    memory=replace(calm.model.memory, own_trackers=1.0))  # fmt: skip
+    run = replace(calm)
+    vars(run)["model"] = model
+    assert (
+        "; the nearest stage, the I/O write credits, is at 90.0 % of what it allows and waits most "
+        "for the LLC home trackers."
+    ) in verdict(run)
+    assert marks(run) == {"io-credits": "waits", "home-trackers": "next"}
 
 
 def test_a_peak_at_the_line_rate_names_no_rate_that_fails(calm: Result) -> None:
@@ -76,12 +164,12 @@ def with_packets(result: Result, **change: float) -> Result:
 def test_one_full_core_beside_idle_ones_is_told(calm: Result) -> None:
     span_ps = int(calm.data.measured_ns * 1e3)
     time = calm.data.core_time.model_copy(
-        update={"busiest_ps": int(0.99 * span_ps), "busy_ps": 6 * span_ps}
+        update={"busiest_ps": int(0.97 * span_ps), "busy_ps": 6 * span_ps}
     )
     packets = calm.data.packets.model_copy(update={"drop_share": 0.15})
     run = replace(calm, data=calm.data.model_copy(update={"core_time": time, "packets": packets}))
     assert limit(run) == "one core"
-    assert ("dropped while one core is full (99.0 % busy; the mean of all is 25.0 %)") in verdict(
+    assert ("dropped while one core is full (97.0 % busy; the mean of all is 25.0 %)") in verdict(
         run
     )
 

@@ -30,6 +30,8 @@ class Limit(Enum):
     DROPS = "drops"
     """Nothing that is counted explains them; or all packets are dropped."""
     BACKLOG = FAILED["rate"][0]
+    FULL = "a full stage"
+    """It does all that it allows, and nothing is lost: more would come to nothing."""
     LOAD = "the offered load"
 
 
@@ -56,7 +58,12 @@ def _limit(result: Record) -> Limit:
         return Limit.OBJECTIVE
     if drops:
         return _of_drops(result)
-    return Limit.BACKLOG if result.behind else Limit.LOAD
+    return Limit.BACKLOG if result.behind else Limit.FULL if result.full else Limit.LOAD
+
+
+def _is_a_stage(result: Record) -> bool:
+    """Whether it is a stage that sets the rate."""
+    return _limit(result) in {Limit.STAGE, Limit.FULL} or _full_at_its_peak(result)
 
 
 def _of_drops(result: Record) -> Limit:
@@ -69,7 +76,7 @@ def _of_drops(result: Record) -> Limit:
 def limiter(result: Record) -> str:
     """What sets the rate of a run: a stage, or what else does where none is full."""
     by = _limit(result)
-    if by is Limit.STAGE or _full_at_its_peak(result):
+    if _is_a_stage(result):
         return f"the {stage(result.model.cause)}"
     return failed(result.peak)[0] if by is Limit.OBJECTIVE and result.peak else by.value
 
@@ -77,22 +84,21 @@ def limiter(result: Record) -> str:
 def limit(result: Record) -> str:
     """The same for a table, and the stage that is next."""
     name = limiter(result).removeprefix("the ").removeprefix("a ")
-    full = _limit(result) in {Limit.STAGE, Limit.ONE_CORE} or _full_at_its_peak(result)
-    if full or idle(result):
+    if _is_a_stage(result) or _limit(result) is Limit.ONE_CORE or idle(result):
         return name
     return f"{name} ({stage(result.model.cause)} next)"
 
 
 def mark(result: Record) -> str:
     """What is said of the stage that the model names: that it limits, or would be next."""
-    return "limits" if result.limited else "" if idle(result) else "next"
+    return "" if idle(result) else "limits" if _is_a_stage(result) else "next"
 
 
 def mark_of(result: Record, domain: str) -> str:
     """The mark of a domain: the one that is named, and the one whose credits wait for it."""
     if domain == result.model.cause:
         return mark(result)
-    return "waits" if result.limited and domain == result.model.tightest else ""
+    return "waits" if domain == result.model.tightest and not idle(result) else ""
 
 
 def idle(result: Record) -> bool:
@@ -106,9 +112,8 @@ def verdict(result: Record) -> str:
     packets, by, name = result.data.packets, _limit(result), stage(result.model.cause)
     share, outside = percent(packets.drop_share), _dropped_outside(result)
     dropped = f" {share} of the packets are dropped." if packets.drop_share > 0 else ""
-    several = name.endswith("s") and not name.endswith("bus")
     if by is Limit.STAGE:
-        verb = "limit" if several else "limits"
+        verb = "limit" if _several(name) else "limits"
         text = f"the {name} {verb} this run: {_arithmetic(result)}.{_less(result)}{dropped}"
     elif by is Limit.NOTHING and packets.next_arrival_ns is not None:
         text = f"no packet arrives; the next comes at {time(packets.next_arrival_ns)}."
@@ -117,16 +122,56 @@ def verdict(result: Record) -> str:
     elif idle(result):
         text = f"no packet completes: {share} are dropped because {_no_room(result)}."
     elif result.peak is not None and _full_at_its_peak(result):
-        _, full = failed(result.peak)
-        share = percent(_share_of_limit(result))
-        it, sets = ("they allow", "set") if several else ("it allows", "sets")
-        text = f"the {name}, at {share} of what {it}, {sets} this peak: at a higher rate {full}."
+        text = f"{_sets_peak(result)} at a higher rate {failed(result.peak)[1]}."
+    elif by is Limit.FULL:
+        text = f"{_full(result)}: no more rate to gain{_awaited(result)}."
     else:
-        nearest = f"the nearest stage, the {name}, is at {percent(_share_of_limit(result))}"
         awaited = _awaited(result) if by is Limit.LOAD else ""
-        text = f"{_why(result, by)}; {nearest} of what it allows{awaited}."
+        text = f"{_why(result, by)}; {_nearest(result)}{awaited}."
         text += dropped if by is Limit.CONTROL else ""
     return text + outside
+
+
+def _several(name: str) -> bool:
+    return name.endswith("s") and not name.endswith("bus")
+
+
+def _sets_peak(result: Record) -> str:
+    """That a stage sets a peak, and how much of what is allowed it does."""
+    model = result.model
+    name, tight = stage(model.cause), stage(model.tightest)
+    sets = f"{'set' if _several(name) else 'sets'} this peak"
+    if model.cause == model.tightest:
+        return f"the {name}, {_at(result)}, {sets}:"
+    wait = "wait" if _several(tight) else "waits"
+    return f"the {name} {sets}: the {tight}, {_at(result)}, {wait} most for it, and"
+
+
+def _full(result: Record) -> str:
+    """That the tightest stage is full, and what its credits wait for."""
+    model = result.model
+    tight = stage(model.tightest)
+    full = f"the {tight} {'are' if _several(tight) else 'is'} full, {_at(result)}"
+    if model.cause == model.tightest:
+        return full
+    wait = "wait" if _several(tight) else "waits"
+    return f"{full}, and {wait} most for the {stage(model.cause)}"
+
+
+def _nearest(result: Record) -> str:
+    """How near the tightest stage is to what it allows, and what its credits wait for."""
+    model = result.model
+    share = percent(_share_of_limit(result))
+    nearest = f"the nearest stage, the {stage(model.tightest)}, is at {share} of what it allows"
+    if model.cause == model.tightest:
+        return nearest
+    return f"{nearest} and waits most for the {stage(model.cause)}"
+
+
+def _at(result: Record) -> str:
+    """The share that the run does of what the tightest stage allows."""
+    it = "they allow" if _several(stage(result.model.tightest)) else "it allows"
+    return f"at {percent(_share_of_limit(result))} of what {it}"
 
 
 def _why(result: Record, by: Limit) -> str:

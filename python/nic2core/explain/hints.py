@@ -70,10 +70,19 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
         yield from _against_leaks(result)
     if at_ease(result):
         yield (
-            "At this load no stage limits, so no change can raise the throughput. `nic2core peak "
-            "SCENARIO --out DIR` searches the highest rate, and `nic2core explain DIR` then says "
-            "what raises that."
+            f"{why_no_change_helps(result)} `nic2core peak SCENARIO --out DIR` searches the "
+            "highest rate, and `nic2core explain DIR` then says what raises that."
         )
+
+
+def why_no_change_helps(result: Record) -> str:
+    """Why no change can raise the throughput of a run at ease."""
+    if result.full:
+        return (
+            f"The {words.stage(result.model.tightest)} can do no more, but all that this load "
+            "offers gets through, so no change can raise the throughput."
+        )
+    return "At this load no stage limits, so no change can raise the throughput."
 
 
 def _gain(help_: Help) -> float:
