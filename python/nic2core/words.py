@@ -207,7 +207,8 @@ def held(use: Use) -> str:
     if use.uses_per_us <= 0 or use.name == "io-ways":
         return NOTHING
     own, whole = time(use.own_ns), time(use.latency_ns)
-    if own == whole:
+    # What counts is of another queue where that allows less than the fullest.
+    if own == whole or use.core != use.short_core:
         return whole
     if use.own_ns > use.latency_ns:
         return f"{whole} + {time(use.own_ns - use.latency_ns)}"

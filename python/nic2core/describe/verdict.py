@@ -317,8 +317,8 @@ def _arithmetic(result: Record) -> str:
     if usable < full.credits:
         per = f"usable {per}"
     there_are = f"{usable} {per}"
-    if full.core is not None:
-        there_are = f"{there_are} of core {full.core}'s queue"
+    if full.short_core is not None:
+        there_are = f"{there_are} of core {full.short_core}'s queue"
     if full.name == "cores" and pool is not None and pool.credits < (1 - UNEVEN) * full.credits:
         there_are = f"{three(pool.credits)} of {there_are}, as the fullest is full first,"
     text = (

@@ -95,7 +95,7 @@ def reads(
 
 
 def sends(by_name: dict[str, Use], pools: dict[str, Pool]) -> Pool:
-    """Transmit descriptors of the fullest queue: while packets are read, and all other time."""
+    """Transmit descriptors of one queue: while packets are read, and all other time."""
     sends = by_name["tx-descriptors"]
     reads = pools["read-credits"].spent_ns if "read-credits" in pools else {}
     spent = {

@@ -28,7 +28,8 @@ class Queue:
     busy_ps: int
     """Time integral of its credits in use, credit x ps."""
     own_ps: int
-    """That without waits for other domains, which more credits would only make longer."""
+    """That without waits for other domains, which more credits would only make longer; and with the
+    time for which a descriptor that is posted again is of no use yet."""
     packets: int
     """Packets that went through it."""
     wanted: float
@@ -65,9 +66,9 @@ def _receives(q: QueueResults) -> tuple[int, int, int]:
     way, and the next.
     """
     read_ps = _each(q.rx_fetching_ps, q.rx_fetches) * 2 * q.received
-    busy_ps = q.rx_busy_ps + min(q.rx_unfetched_ps, read_ps)
-    waited_ps = q.rx_waited_ps if q.rx_waited_ps > NOTICED * busy_ps else 0
-    return q.received, busy_ps, max(0, busy_ps - waited_ps)
+    held_ps = q.rx_busy_ps + min(q.rx_unfetched_ps, read_ps)
+    waited_ps = q.rx_waited_ps if q.rx_waited_ps > NOTICED * held_ps else 0
+    return q.received, q.rx_busy_ps, max(0, held_ps - waited_ps)
 
 
 def _sends(q: QueueResults) -> tuple[int, int, int]:
@@ -89,14 +90,20 @@ def _each(time_ps: int, count: int) -> int:
 
 
 def fullest(queues: list[Queue]) -> Queue:
-    """The one that limits, if one does: of those whose credits wait for others, the fullest."""
+    """The one with the most credits in use, whatever holds them."""
+    return max(queues, key=lambda q: q.busy_ps)
+
+
+def shortest(queues: list[Queue]) -> Queue:
+    """The one that is shortest of credits for its own part: it limits, if one does."""
     return max(queues, key=lambda q: (q.full, q.busy_ps))
 
 
 def more(queues: list[Queue], factor: float, span_ps: float) -> float:
     """How many times as many packets they carry with so many times the credits.
 
-    The fullest is taken to limit. Each carries what comes for it, as far as its credits do.
+    The one shortest of them is taken to limit. Each carries what comes for it, as far as its
+    credits do.
     """
     packets = sum(q.packets for q in queues)
     if packets == 0 or any(q.wanted == inf for q in queues):

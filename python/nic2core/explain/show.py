@@ -43,8 +43,10 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     console.print(
         f"The run does {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
         "held). `2 µs of 9 µs`: held for 9 µs, of which 7 µs are waits for other domains and do "
-        "not count. `2 µs + 1 µs`: waits 1 µs for PCIe before it takes a credit, which counts as "
-        "if it held one. I/O write credits count in whole TLPs, descriptors in the fullest queue. "
+        "not count. `2 µs + 1 µs`: waits 1 µs for PCIe before it takes a credit, or for the NIC to "
+        "read a descriptor that is posted again, which counts as if it held one. I/O write credits "
+        "count in whole TLPs. Descriptors in use are those of the fullest queue, and what they "
+        "allow is by the queue that is shortest of them. "
         "The domain that allows least limits, or the one that its credits wait for most: it is "
         "marked `waits` then."
         + (" A change helps up to what the next domain allows." if listed else ""),
@@ -182,6 +184,7 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
             {
                 "domain": u.name,
                 "core": u.core,
+                "short_core": u.short_core,
                 "unit": u.unit,
                 "credits": u.credits,
                 "in_use": u.occupancy,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.queues import NOTICED, by_queue, fullest
+from nic2core.explain.queues import NOTICED, by_queue, fullest, shortest
 
 if TYPE_CHECKING:
     from nic2core.results.model import Domain, Results, TenantResults
@@ -55,7 +55,10 @@ class Use:
     shared: bool = False
     """Whether cores that work on something else hold some: `allows_mps` is no rate then."""
     core: int | None = None
-    """The core whose queue this is: the fullest, of a domain of which each has its own credits."""
+    """The core whose queue is the fullest, of a domain of which each has its own credits."""
+    short_core: int | None = None
+    """The core whose queue allows the least, for which `own_ns` and `uses_per_work` are told: most
+    often the same. The fullest may be full of what waits for its core."""
 
 
 def work(data: Results) -> tuple[float, str]:
@@ -140,16 +143,17 @@ def descriptor_reads(data: Results, scenario: dict[str, Any]) -> float:
 def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
     rate, _ = work(data)
     span = data.measured_ns
-    there_are, taken, core = d.credits, d.uses, None
-    busy_ps, own_ps = d.busy_ps, _own_ps(data, d)
+    there_are, taken, core, short_core = d.credits, d.uses, None, None
+    own_taken, busy_ps, own_ps = d.uses, d.busy_ps, _own_ps(data, d)
     queues = by_queue(data, d)
     if queues:
-        q = fullest(queues)
-        there_are, taken, core = q.credits, q.uses, q.core
-        busy_ps, own_ps = q.busy_ps, q.own_ps
-    latency, own = (ps / 1e3 / taken if taken else 0.0 for ps in (busy_ps, own_ps))
+        full, short = fullest(queues), shortest(queues)
+        there_are, taken, core, busy_ps = full.credits, full.uses, full.core, full.busy_ps
+        own_taken, short_core, own_ps = short.uses, short.core, short.own_ps
+    latency = busy_ps / 1e3 / taken if taken else 0.0
+    own = own_ps / 1e3 / own_taken if own_taken else 0.0
     per_us = taken / span * 1e3
-    per_work = per_us / rate if rate > 0 else 0.0
+    per_work = own_taken / span * 1e3 / rate if rate > 0 else 0.0
     occupancy = busy_ps / 1e3 / span
     if d.domain == "home-trackers":
         # The other lines of a DMA read take one where none is free: there are never more of them.
@@ -179,6 +183,7 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
         load=min(1.0, load),
         shared=d.domain in ONLY_INFORMS and beside,
         core=core,
+        short_core=short_core,
     )
 
 
