@@ -493,11 +493,45 @@ def test_a_link_with_room_is_not_what_credits_wait_for(
     assert Model(10.0, {}, pools, memory, [link]).cause == named
 
 
-@pytest.mark.parametrize(("own", "named"), [(0.6, "home-trackers"), (0.4, "dram")])
-def test_trackers_that_a_busy_memory_holds_are_not_what_limits(own: float, named: str) -> None:
+@pytest.mark.parametrize(
+    ("own", "trackers", "bus", "queues", "named"),
+    [
+        (0.6, 1.0, 0.98, 0.5, "home-trackers"),
+        (0.4, 1.0, 0.98, 0.5, "dram"),
+        (0.4, 1.0, 0.5, 0.98, "dram"),
+        (0.4, 0.8, 0.5, 0.5, "dram"),
+        # All are in use, and what holds them has room.
+        (0.4, 1.0, 0.57, 0.37, "home-trackers"),
+    ],
+)
+def test_trackers_that_a_full_memory_holds_are_not_what_limits(
+    own: float, trackers: float, bus: float, queues: float, named: str
+) -> None:
     pools = {"io-credits": Pool(92, 16, {"home-trackers": 200.0, "dram": 0.0, "io-credits": 300.0})}
     memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, own_trackers=own)
-    assert Model(100.0, {}, pools, memory, []).cause == named
+    used = [
+        Use(name, "", 1, load, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, load)
+        for name, load in (("home-trackers", trackers), ("dram", bus), ("read-queue", queues))
+    ]
+    assert Model(100.0, {}, pools, memory, used).cause == named
+
+
+def test_stream_that_has_all_trackers_before_a_memory_with_room_is_limited_by_them() -> None:
+    scenario = api.load("host-congestion-stream").model_dump(mode="json", exclude_none=True)
+    stream = next(t for t in scenario["tenants"] if t["app"]["kind"] == "stream")
+    scenario["tenants"] = [stream | {"cores": {"first": 0, "count": 24}}]
+    del scenario["traffic"]
+    sets = {"run.warmup": "300 us", "run.duration": "100 us", "run.sample": "20 us"}
+    result = api.run(Scenario.model_validate(scenario), sets)
+    assert result.model.use("dram").load < 0.9
+    assert result.model.use("home-trackers").load == pytest.approx(1.0)
+    assert (limit(result), result.model.cause) == ("LLC home trackers", "home-trackers")
+    assert verdict(result).startswith("the LLC home trackers limit this run: 24 cores / (")
+    assert " of that time. All 128 are in use, each for " in verdict(result)
+    more = api.run(Scenario.model_validate(scenario), sets | {"machine.llc.home_trackers": 256})
+    assert more.rate_mps > 1.1 * result.rate_mps
+    # Of these the bus has no room left.
+    assert (more.model.use("dram").load > 0.9, more.model.cause) == (True, "dram")
 
 
 def test_the_time_that_is_shown_is_the_one_by_which_a_domain_allows(

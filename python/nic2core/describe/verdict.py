@@ -12,6 +12,7 @@ from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import FAILED, failed, percent, stage, three, time, usable_credits, what_for
 
 if TYPE_CHECKING:
+    from nic2core.explain.model import Model
     from nic2core.run_record import Record
 
 
@@ -143,8 +144,8 @@ def _sets_peak(result: Record) -> str:
     sets = f"{'set' if _several(name) else 'sets'} this peak"
     if model.cause == model.tightest:
         return f"the {name}, {_at(result)}, {sets}:"
-    wait = "wait" if _several(tight) else "waits"
-    return f"the {name} {sets}: the {tight}, {_at(result)}, {wait} most for it, and"
+    wait, it = "wait" if _several(tight) else "waits", "them" if _several(name) else "it"
+    return f"the {name} {sets}: the {tight}, {_at(result)}, {wait} most for {it}, and"
 
 
 def _full(result: Record) -> str:
@@ -330,5 +331,17 @@ def _arithmetic(result: Record) -> str:
     waits = time(model.waits(pool)[model.cause])
     return (
         f"{text} allowed by the {stage(full.name)}; waiting for the {stage(model.cause)} takes "
-        f"{waits} of that time"
+        f"{waits} of that time{_held_trackers(model)}"
+    )
+
+
+def _held_trackers(model: Model) -> str:
+    """What holds the home trackers, where these are named beside a memory with room."""
+    if model.cause != "home-trackers" or not model.too_few_trackers:
+        return ""
+    trackers, bus = model.use("home-trackers"), model.use("dram")
+    return (
+        f". All {trackers.credits} are in use, each for {time(trackers.latency_ns)}: a read of "
+        f"memory waits there for {time(model.memory.waits_ns)} beside others, though the bus is "
+        f"{percent(bus.load)} used"
     )

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 LINKS = ("wire", "pcie", "nic-port")
 FULL = 0.95
-"""A link with less load limits nothing: what waits there has come in bunches that others make."""
+"""A link with less load limits nothing: what waits there has come in bunches that others make. Nor
+does a memory with less, while all home trackers are in use: it does what these let it."""
 
 SAME = 0.97
 """Share of the rate that the model says, from which on a run does that rate."""
@@ -158,11 +159,18 @@ class Model:
             }
         return max(named, key=lambda name: named[name], default=self.tightest)
 
+    @property
+    def too_few_trackers(self) -> bool:
+        """Whether all home trackers are in use while neither bus nor read queues are full."""
+        memory = max(self.use(name).load for name in ("dram", "read-queue"))
+        return self.use("home-trackers").load >= FULL > memory
+
     def waits(self, pool: Pool) -> dict[str, float]:
-        """Where time is spent; what waits for trackers that a busy memory holds waits for that."""
+        """Where time is spent; what waits for trackers that a full memory holds waits for that."""
         spent_ns = pool.spent_ns
         waits_ns = spent_ns.get("home-trackers", 0.0)
-        own_ns = waits_ns * self.memory.own_trackers
+        own = 1.0 if not waits_ns or self.too_few_trackers else self.memory.own_trackers
+        own_ns = waits_ns * own
         dram_ns = spent_ns.get("dram", 0.0) + waits_ns - own_ns
         return {**spent_ns, "home-trackers": own_ns, "dram": dram_ns}
 
