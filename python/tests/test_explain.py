@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nic2core import Result, UserError, api, words
+from nic2core import Result, api, words
 from nic2core.describe.verdict import limit, verdict
 from nic2core.explain import largest_window, show
 from nic2core.explain.changes import RECEIVED, _trackers, changes
@@ -121,14 +121,21 @@ def test_what_the_engine_does_not_simulate_is_not_offered() -> None:
     assert "cores" not in offered(cores)
     widths = [{"machine.noc.port_width": width} for width in ("512 B", "1024 B")]
     assert ["nic-port" in offered(width, "sweeper-l3fwd") for width in widths] == [True, False]
-    # Where the engine comes to simulate more, the limits of the changes are to follow.
-    for key, beyond in {
-        "machine.pcie.generation": 6,
-        "machine.core.count": 33,
-        "machine.noc.port_width": "2048 B",
+    for domain, sets in {
+        "descriptors": {"queues.rx_descriptors": 40_000, "queues.pool_buffers": 40_000},
+        "rx-fetches": {"machine.nic.descriptor_batch": 200},
+        "read-credits": {"machine.nic.read_credits": 8000},
+        "home-trackers": {"machine.llc.home_trackers": 10_000},
     }.items():
-        with pytest.raises(UserError, match=key):
-            api.run("explain-link", {key: beyond, **short})
+        assert domain in offered({})
+        assert domain not in offered(sets), domain
+    # A link of all lanes that there are has a next generation.
+    wider = {
+        lanes: next(h.change.what for h in run.helps if h.change.domain == "pcie")
+        for lanes in (8, 16)
+        for run in [api.run("explain-link", {"machine.pcie.lanes": lanes, **short})]
+    }
+    assert wider == {8: "16 lanes", 16: "generation 4"}
 
 
 UNEVEN = {"traffic.flows": 4, "traffic.sizes.size": "64 B", "tenants.0.app.packet_instructions": 50,

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from math import ceil, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
+from nic2core import _core
+from nic2core._core import UserError
 from nic2core.explain.queues import OF_QUEUES, by_queue, more
 from nic2core.explain.use import read_back, serves, work
-from nic2core.scenario.quantity import size_bytes, times
+from nic2core.scenario.quantity import times
+from nic2core.scenario.toml_text import as_sets, given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nic2core.explain.model import Model
     from nic2core.results.model import Results
-
-MAX_LANES = 16
-"""The widest PCIe link there is: beyond it, the next generation."""
-
-MAX_GENERATION, MAX_PORT_BYTES, MAX_CORES = 5, 1024, 32
-"""What the engine simulates at most; more is not offered."""
 
 EVEN = 0.8
 """Mean of the cores' time over that of the busiest, up to which it is the flows that are few."""
@@ -44,9 +42,26 @@ class Change:
 
 
 def changes(data: Results, scenario: dict[str, Any]) -> list[Change]:
-    """One for each domain of a run that can be changed, in path order."""
+    """One for each domain of a run that can be changed, in path order.
+
+    What the engine does not simulate is not offered; of a link that cannot be wider, the next
+    generation is.
+    """
     known = {d.domain for d in data.domains}
-    return [c for c in _all(data, scenario) if c.domain in known]
+    found: dict[str, Change] = {}
+    for change in _all(data, scenario):
+        if change.domain in known - found.keys() and _is_simulated(scenario, change):
+            found[change.domain] = change
+    return list(found.values())
+
+
+def _is_simulated(scenario: dict[str, Any], change: Change) -> bool:
+    """Whether the engine simulates the scenario with a change."""
+    try:
+        _core.change_scenario(json.dumps(given(scenario)), as_sets(change.overrides))
+    except UserError:
+        return False
+    return True
 
 
 def _more(domain: str, factor: float) -> Callable[[Model], Model]:
@@ -215,12 +230,10 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     sets = {"machine.nic.descriptor_batch": batch}
     yield Change("rx-fetches", f"{batch} descriptors each", sets, _more("rx-fetches", 2))
     if pcie is not None:
-        if pcie["lanes"] < MAX_LANES:
-            sets = {"machine.pcie.lanes": 2 * pcie["lanes"]}
-            yield Change("pcie", f"{2 * pcie['lanes']} lanes", sets, _wider("pcie"))
-        elif pcie["generation"] < MAX_GENERATION:
-            sets = {"machine.pcie.generation": pcie["generation"] + 1}
-            yield Change("pcie", f"generation {pcie['generation'] + 1}", sets, _wider("pcie"))
+        sets = {"machine.pcie.lanes": 2 * pcie["lanes"]}
+        yield Change("pcie", f"{2 * pcie['lanes']} lanes", sets, _wider("pcie"))
+        sets = {"machine.pcie.generation": pcie["generation"] + 1}
+        yield Change("pcie", f"generation {pcie['generation'] + 1}", sets, _wider("pcie"))
         for domain, key in (
             ("posted-credits", "posted_credits"),
             ("read-tags", "non_posted_credits"),
@@ -230,8 +243,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     elif "port_width" in machine["noc"]:
         width = times(machine["noc"]["port_width"], 2)
         sets = {"machine.noc.port_width": width}
-        if size_bytes(width) <= MAX_PORT_BYTES:
-            yield Change("nic-port", f"{width} a cycle", sets, _wider("nic-port"))
+        yield Change("nic-port", f"{width} a cycle", sets, _wider("nic-port"))
     if machine.get("iommu") is not None:
         apply = _without_iommu(data)
         yield Change("iommu", "no misses (no IOMMU)", {"machine.iommu.mode": "off"}, apply)
@@ -302,8 +314,6 @@ def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         moved += more
         last = max(last, first + count + more)
     machine = scenario["machine"]
-    if last > MAX_CORES:
-        return
     if last > machine["core"]["count"]:
         sets["machine.core.count"] = last
         if machine["llc"].get("slices") is None:
