@@ -11,6 +11,7 @@ import pytest
 
 from nic2core import Result, api, words
 from nic2core.command import cli
+from nic2core.describe.doubts import doubts
 from nic2core.explain import show
 from nic2core.explain.check import check
 from nic2core.explain.hints import hints
@@ -199,6 +200,50 @@ def test_where_nothing_limits_no_change_is_listed(
     # What was run is shown.
     show.show(calm, [replace(h, measured=0.0) for h in calm.helps])
     assert "re-run" in capsys.readouterr().out
+
+
+def explain(
+    monkeypatch: pytest.MonkeyPatch, result: Result, where: Path, *options: str
+) -> int | str | None:
+    """What `nic2core explain` ends with."""
+    command = ["nic2core", "explain", str(result.save(where)), *options]
+    monkeypatch.setattr("sys.argv", command)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    return end.value.code
+
+
+def test_where_nothing_limits_nothing_is_run_again_and_why_is_told(
+    calm: Result,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run(*_: object) -> list[Help]:
+        raise AssertionError
+
+    monkeypatch.setattr("nic2core.explain.check.check", run)
+    assert not explain(monkeypatch, calm, tmp_path, "--check")
+    shown = capsys.readouterr()
+    assert (
+        "--check runs nothing again. At this load no stage limits, so no change can raise the "
+        "throughput.\n"
+    ) in shown.err
+    assert "re-run" not in shown.out
+
+
+def test_what_makes_a_saved_run_doubtful_is_told_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = api.run("explain-cpu", {"run.warmup": "20 us", "run.duration": "20 us"})
+    due = doubts(short)
+    assert due
+    for options in ((), ("--json",)):
+        assert not explain(monkeypatch, short, tmp_path, *options)
+        shown = capsys.readouterr()
+        for warning in due:
+            assert f"Warning: {warning}" in shown.err
+            assert warning not in shown.out
 
 
 def test_a_leak_has_ways_and_descriptors_against_it(ddio: Result) -> None:

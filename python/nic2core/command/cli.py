@@ -240,15 +240,20 @@ def explain(
     """Name what limits a run, and how much a change to each domain would help."""
     from nic2core.explain import show
     from nic2core.explain.check import check as run_changes
+    from nic2core.explain.hints import at_ease, why_no_change_helps
 
     loaded = Result.load(result)
     helps: Sequence[Help] = loaded.helps
+    if check and at_ease(loaded):
+        terminal.note(f"--check runs nothing again. {why_no_change_helps(loaded)}")
+        check = False
     if check:
         helps = run_changes(loaded, jobs)
     if json_:
         _print_json(show.to_json(loaded, helps))
     else:
         show.show(loaded, helps)
+    terminal.warn([loaded])
     if check and any(h.measured is None and h.refused is None for h in helps):
         terminal.note("Stopped: some changes were not run.")
         raise typer.Exit(EXIT_STOPPED)
