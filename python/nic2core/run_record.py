@@ -141,7 +141,8 @@ class Record:
         changes = explain.changes(self.data, self.scenario)
         if self.window_limited:
             return Helps(Help(change, nan) for change in changes)
-        return helps(self.model if self.peak is None else replace(self.model, demand=inf), changes)
+        model = self.model if self.peak is None else replace(self.model, demand=inf)
+        return helps(model, changes, self.data.measured_ns)
 
     @property
     def window_limited(self) -> bool:

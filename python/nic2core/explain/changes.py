@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import _core
 from nic2core._core import UserError
+from nic2core.explain.pages import LARGE, larger_pages, why_they_may_miss
 from nic2core.explain.queues import OF_QUEUES, by_queue, more
 from nic2core.explain.use import read_back, serves, work
 from nic2core.scenario.quantity import times
@@ -39,20 +40,28 @@ class Change:
     """The keys of the scenario."""
     apply: Callable[[Model], Model] = field(repr=False)
     """The same in the model."""
+    unknown: str = ""
+    """Why the model does not tell what it gives; empty where it does."""
+
+    @property
+    def takes(self) -> int:
+        """How much it takes: 0 settings alone, 1 to do without the IOMMU, 2 other hardware."""
+        if self.overrides.get("machine.iommu.mode") == "off":
+            return 1
+        machine = (key for key in self.overrides if key.startswith("machine."))
+        return 2 if any(not key.startswith("machine.iommu.") for key in machine) else 0
 
 
 def changes(data: Results, scenario: dict[str, Any]) -> list[Change]:
-    """One for each domain of a run that can be changed, in path order.
+    """For each domain of a run that can be changed, in path order.
 
-    What the engine does not simulate is not offered; of a link that cannot be wider, the next
-    generation is.
+    What the engine does not simulate is not offered.
     """
     known = {d.domain for d in data.domains}
-    found: dict[str, Change] = {}
-    for change in _all(data, scenario):
-        if change.domain in known - found.keys() and _is_simulated(scenario, change):
-            found[change.domain] = change
-    return list(found.values())
+    found = [c for c in _all(data, scenario) if c.domain in known and _is_simulated(scenario, c)]
+    # Of a link that can be wider, the next generation is not offered.
+    wider = [c for c in found if c.domain == "pcie"]
+    return [c for c in found if c not in wider[1:]]
 
 
 def _is_simulated(scenario: dict[str, Any], change: Change) -> bool:
@@ -183,10 +192,15 @@ def _cores(factor: float, load: float) -> Callable[[Model], Model]:
     return apply
 
 
+def _without_misses(model: Model) -> Model:
+    """Every translation is found."""
+    return model.with_others("iommu", inf).without_waits("iommu")
+
+
 def _without_iommu(data: Results) -> Callable[[Model], Model]:
     """Nothing is translated, and so nothing mapped at run time either."""
     loose = _loose(data)
-    return lambda model: loose(model.with_others("iommu", inf).without_waits("iommu"))
+    return lambda model: loose(_without_misses(model))
 
 
 def _loose(data: Results) -> Callable[[Model], Model]:
@@ -245,6 +259,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         sets = {"machine.noc.port_width": width}
         yield Change("nic-port", f"{width} a cycle", sets, _wider("nic-port"))
     if machine.get("iommu") is not None:
+        yield from _larger_pages(data, scenario)
         apply = _without_iommu(data)
         yield Change("iommu", "no misses (no IOMMU)", {"machine.iommu.mode": "off"}, apply)
         sets = {"machine.iommu.mode": "loose"}
@@ -274,6 +289,14 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     yield Change("miss-registers", f"{registers} per core", sets, _more("miss-registers", 2))
     yield from _more_cores(data, scenario)
     yield from _send_queues(data, scenario)
+
+
+def _larger_pages(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
+    """Larger pages, of which nothing misses where the IOTLB holds all that are in use."""
+    sets = larger_pages(data, scenario)
+    if sets:
+        why = why_they_may_miss(data, scenario)
+        yield Change("iommu", f"pages of {LARGE}", sets, _without_misses, why)
 
 
 def _send_queues(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:

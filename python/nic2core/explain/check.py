@@ -39,9 +39,9 @@ def check(result: Result, jobs: int = 1) -> list[Help]:
     refused: dict[str, UserError | ModelError] = {}
     for help_ in predicted:
         try:
-            prepared[help_.change.domain] = api.prepare(scenario, help_.change.overrides)
+            prepared[_name(help_)] = api.prepare(scenario, help_.change.overrides)
         except UserError as error:
-            refused[help_.change.domain] = error
+            refused[_name(help_)] = error
     done = run_all(
         list(prepared.values()),
         list(prepared),
@@ -51,12 +51,17 @@ def check(result: Result, jobs: int = 1) -> list[Help]:
     )
     why = {d: PLACE.sub("", said(e)) for d, e in (refused | done.refused).items()}
     runs = {r.label: r for r in done}
-    return [_checked(h, base, runs.get(h.change.domain), why) for h in predicted]
+    return [_checked(h, base, runs.get(_name(h)), why) for h in predicted]
+
+
+def _name(help_: Help) -> str:
+    """What a change is called among all."""
+    return f"{help_.change.domain}: {help_.change.what}"
 
 
 def _checked(help_: Help, base: float, run: Result | None, refused: dict[str, str]) -> Help:
     if run is None:
-        return replace(help_, refused=refused.get(help_.change.domain))
+        return replace(help_, refused=refused.get(_name(help_)))
     packets = run.data.packets
     return replace(
         help_,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, isnan
+from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from nic2core.explain.changes import Change
     from nic2core.explain.model import Model
+    from nic2core.explain.use import Use
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Help:
     """99th percentile of the latency with the change, ns, where there is one."""
     refused: str | None = None
     """Why the change cannot be run, if it was tried and cannot."""
+    unknown: str = ""
+    """Why the model says nothing of it, where it says something of others."""
 
     @property
     def error(self) -> float | None:
@@ -72,11 +75,42 @@ class Helps(list[Help]):
             return self._shown()._repr_html_()
 
 
-def helps(model: Model, changes: Sequence[Change]) -> Helps:
-    """What the model says of every change; nothing for a run that did no work."""
+TOLD = 0.005
+"""Difference of two gains that shows in whole percent."""
+
+
+def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
+    """What the model says of every change; nothing for a run that did no work.
+
+    Of a domain whose credits are held for longer than it was measured the time is not known, nor
+    what it allows: nothing is said of a change for which that matters.
+    """
     if not isfinite(model.rate) or model.rate <= 0:
         return Helps()
+    late = [name for name in model.allows if _held_ns(model.use(name)) > measured_ns]
+    known = model.without(late)
+    found = Helps()
+    for change in changes:
+        gain, unknown = _gain(model, change), change.unknown
+        if not unknown and abs(_gain(known, change) - gain) > TOLD:
+            unknown = _held_too_long(model.use(late[0]), measured_ns)
+        found.append(Help(change, nan if unknown else gain, unknown=unknown))
+    return found
+
+
+def _gain(model: Model, change: Change) -> float:
     # What has more credits than help does not take them: nothing is said to harm.
-    return Helps(
-        Help(c, max(0.0, c.apply(model).settled(model).rate / model.rate - 1)) for c in changes
+    return max(0.0, change.apply(model).settled(model).rate / model.rate - 1)
+
+
+def _held_ns(use: Use) -> float:
+    """The time for which a credit is held: of a full queue that took none, that of another one."""
+    return max(use.latency_ns, use.own_ns)
+
+
+def _held_too_long(use: Use, measured_ns: float) -> str:
+    return (
+        f"a credit of the {words.stage(use.name)} is held for {words.time(_held_ns(use))}, longer "
+        f"than the {words.time(measured_ns)} that were measured, so what these allow is not known; "
+        "run.duration is too short for it"
     )

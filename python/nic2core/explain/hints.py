@@ -51,9 +51,10 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
             "What a change helps is not known here: the senders' control decides what they make of "
             "it. `nic2core explain DIR --check` runs each."
         )
+    # Of those that give the same, the one that takes least.
     most = max(
         (h for h in helps if h.change.domain not in NOT_TO_SET and not isnan(_gain(h))),
-        key=_gain,
+        key=lambda h: (round(100 * _gain(h)), -h.change.takes),
         default=None,
     )
     if most is not None and _gain(most) >= FELT:
@@ -65,6 +66,11 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
             f"Most by one change: {words.stage(most.change.domain)}, {most.change.what}, "
             f"{words.gain(_gain(most))}: `{keys}`."
         )
+    for why in dict.fromkeys(h.unknown for h in helps if h.unknown and h.measured is None):
+        which = " and ".join(
+            f"{words.stage(h.change.domain)}, {h.change.what}" for h in helps if h.unknown == why
+        )
+        yield f"Not foretold: {which}: {why}. `nic2core explain DIR --check` runs each change."
     leak = next((h for h in helps if h.change.domain == "io-ways"), None)
     if leak is not None and leak.predicted >= FELT:
         yield from _against_leaks(result)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from nic2core.explain.queues import NOTICED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nic2core.explain.use import Use
 
 LINKS = ("wire", "pcie", "nic-port")
@@ -177,6 +179,12 @@ class Model:
     def with_others(self, name: str, factor: float) -> Model:
         """A domain that allows so many times its rate."""
         return replace(self, others={**self.others, name: self.others[name] * factor})
+
+    def without(self, names: Sequence[str]) -> Model:
+        """As if these domains allowed any rate."""
+        others = {name: rate for name, rate in self.others.items() if name not in names}
+        pools = {name: pool for name, pool in self.pools.items() if name not in names}
+        return replace(self, others=others, pools=pools)
 
     def with_pool(self, name: str, pool: Pool) -> Model:
         """Another pool in place of one."""

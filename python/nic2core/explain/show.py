@@ -65,10 +65,13 @@ def show(result: Result, helps: Sequence[Help]) -> None:
 
 def _whole(result: Result, helps: Sequence[Help]) -> Table:
     """The domains, and beside each what a change of it would help."""
-    table = _table([*_domain_heads(result, wide=True), *_change_heads(helps)])
-    for use, help_, style in _rows(result, helps):
+    heads = _domain_heads(result, wide=True)
+    table = _table([*heads, *_change_heads(helps)])
+    for use, (first, *more), style in _rows(result, helps):
         cells = _domain_cells(result, use, wide=True)
-        table.add_row(*cells, *_change_cells(help_), style=style)
+        table.add_row(*cells, *_change_cells(first), style=style)
+        for help_ in more:
+            table.add_row(*[""] * len(heads), *_change_cells(help_), style=style)
     return table
 
 
@@ -76,21 +79,22 @@ def _parts(result: Result, helps: Sequence[Help]) -> list[Table]:
     """The same for a narrow terminal: two tables, without bars and uses."""
     domains = _table(_domain_heads(result, wide=False))
     changes = _table([("domain", "left"), *_change_heads(helps)])
-    for use, help_, style in _rows(result, helps):
+    for use, of_it, style in _rows(result, helps):
         domains.add_row(*_domain_cells(result, use, wide=False), style=style)
-        if help_ is not None:
-            changes.add_row(words.stage(use.name), *_change_cells(help_), style=style)
+        for help_ in of_it:
+            if help_ is not None:
+                changes.add_row(words.stage(use.name), *_change_cells(help_), style=style)
     if not changes.row_count:
         return [domains]
     domains.add_row()
     return [domains, changes]
 
 
-def _rows(result: Result, helps: Sequence[Help]) -> Iterator[tuple[Use, Help | None, str]]:
-    """Each domain, the change of it, and the style of its row."""
-    by_domain = {h.change.domain: h for h in helps}
+def _rows(result: Result, helps: Sequence[Help]) -> Iterator[tuple[Use, list[Help | None], str]]:
+    """Each domain, the changes of it, `None` if there is none, and the style of its rows."""
     for use in result.model.used:
-        yield use, by_domain.get(use.name), "bold" if use.name == result.model.cause else ""
+        of_it: list[Help | None] = [h for h in helps if h.change.domain == use.name]
+        yield use, of_it or [None], "bold" if use.name == result.model.cause else ""
 
 
 Head = tuple[str, Literal["left", "right"]]
@@ -208,6 +212,7 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
                 "rerun_drop_share": h.drop_share,
                 "rerun_p99_ns": h.p99_ns,
                 "not_possible": h.refused,
+                "not_foretold": h.unknown or None,
             }
             for h in helps
         ],

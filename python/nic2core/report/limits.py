@@ -34,19 +34,18 @@ class Row:
     allows: str
     share: float | None
     """The rate of the run / the rate that the domain allows; absent where it allows none."""
-    change: str
-    helps: str
+    changes: list[tuple[str, str]]
+    """Each change of it, and what that helps by."""
 
 
 def limits_of(result: Record) -> list[Row]:
     """The rows of a run, in path order."""
     # Where no change can help, nothing is said of any.
-    helps = {} if at_ease(result) else {h.change.domain: h for h in result.helps}
+    helps = [] if at_ease(result) else result.helps
     stages = {stage.stage: stage for stage in result.stages}
     rate, _ = work(result.data)
     rows = []
     for use in result.model.used:
-        help_ = helps.get(use.name)
         allows = words.allowed(result.model, use)
         load = stages[use.name].load
         rows.append(
@@ -63,8 +62,11 @@ def limits_of(result: Record) -> list[Row]:
                 share=None
                 if allows == words.NOTHING
                 else min(1.0, rate / result.model.allows.get(use.name, use.allows_mps)),
-                change="" if help_ is None else help_.change.what,
-                helps="" if help_ is None else words.gain(help_.predicted),
+                changes=[
+                    (h.change.what, words.gain(h.predicted))
+                    for h in helps
+                    if h.change.domain == use.name
+                ],
             )
         )
     return rows

@@ -1,0 +1,72 @@
+"""Larger pages for what the NIC reads and writes, and whether the IOTLB then holds all of them."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from nic2core.explain.use import serves
+from nic2core.scenario.quantity import size_bytes
+
+if TYPE_CHECKING:
+    from nic2core.results.model import Results
+
+SMALL, LARGE = "4 KiB", "2 MiB"
+"""The pages that are replaced, and those that replace them."""
+
+KEYS = {
+    "payload": "payload",
+    "descriptor": "descriptors",
+    "completion": "completions",
+    "acknowledgement": "acknowledgements",
+}
+"""Kinds of mapping as results call them, and the key of their page size."""
+
+RINGS = 4
+"""Of a queue: descriptors and completions, to receive and to send. Each is gone through in order,
+so that one page of it is in use at a time."""
+
+
+def larger_pages(data: Results, scenario: dict[str, Any]) -> dict[str, Any]:
+    """The keys that give large pages to all kinds that are looked up in small ones."""
+    pages = scenario["machine"]["iommu"]["pages"]
+    lookups = data.iommu.lookups if data.iommu is not None else []
+    keys = [KEYS[of.mapping] for of in lookups if of.hits + of.misses > 0]
+    return {f"machine.iommu.pages.{key}": LARGE for key in keys if pages[key] == SMALL}
+
+
+def why_they_may_miss(data: Results, scenario: dict[str, Any]) -> str:
+    """Why large pages may miss the IOTLB, too; empty where it holds all that are in use."""
+    if not data.queues:
+        return "only of packets' buffers it is known how many pages they are"
+    iotlb = scenario["machine"]["iommu"]["iotlb"]
+    if iotlb["ways"] < iotlb["entries"]:
+        return "in an IOTLB with sets, it depends on which pages share one"
+    pages = len(data.queues) * _of_queue(data, scenario)
+    if pages <= iotlb["entries"]:
+        return ""
+    return (
+        f"the IOTLB holds {iotlb['entries']} translations, and {pages} pages of {LARGE} would be "
+        "in use"
+    )
+
+
+def _of_queue(data: Results, scenario: dict[str, Any]) -> int:
+    """Large pages that a queue has in use."""
+    queues, traffic, large = scenario["queues"], scenario["traffic"], size_bytes(LARGE)
+    buffer = sum(
+        size_bytes(queues[key]) for key in ("object_header", "metadata", "headroom", "buffer_size")
+    )
+    pool = queues.get("pool_buffers") or queues["rx_descriptors"]
+    # They begin on a page. Those to send from follow something else: they may reach into one more.
+    pages: int = ceil(pool * buffer / large) + RINGS
+    if _copies(data, scenario):
+        sent = size_bytes(traffic.get("acknowledgement") or queues["buffer_size"])
+        pages += ceil(queues["tx_descriptors"] * sent / large) + 1
+    return pages
+
+
+def _copies(data: Results, scenario: dict[str, Any]) -> bool:
+    """Whether some packets are sent from other buffers than those in which they came."""
+    apps = [t["app"] for t in scenario["tenants"] if serves(data, t)]
+    return any(a["kind"] != "l2fwd" and a.get("transmit") != "zero-copy" for a in apps)
