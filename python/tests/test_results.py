@@ -183,6 +183,7 @@ def test_arrivals_that_are_few_by_chance_are_no_limit(ddio: Result) -> None:
                 "offered": completed,
                 "completed": completed,
                 "completed_mpps": completed * expected_mpps / 20,
+                "drop_share": 0.0,
             }
         )
         update = {"packets": packets, "demand_mpps": expected_mpps}
