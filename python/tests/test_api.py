@@ -223,6 +223,17 @@ def test_a_replay_whose_packets_come_in_other_sizes_brings_a_warning() -> None:
     drawn = {"tenants.0.app.requests": "drawn", "run.warmup": "10 us", "run.duration": "100 us"}
     with pytest.warns(DoubtfulNumbers, match=r"would be 100 Gbps.* drawn requests, 1\d\d Gbps"):
         api.run("demo", drawn)
+    # A rate of packets says nothing of their sizes.
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*drawn requests")
+        api.run("demo", {**drawn, "traffic.rate": "10 Mpps"})
+
+
+def test_a_rate_in_bits_is_what_the_wire_carries() -> None:
+    """Frames of synthetic traffic with preamble, FCS and gap, as those of a replay."""
+    short = {"run.warmup": "100 us", "run.duration": "200 us", "traffic.rate": "20 Gbps"}
+    demand = api.run("explain-link", {**short, "traffic.sizes.size": "226 B"}).data.demand_mpps
+    assert demand == pytest.approx(20e3 / (8 * (226 + 24)))
 
 
 def test_a_table_is_set_whole() -> None:

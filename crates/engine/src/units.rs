@@ -112,6 +112,13 @@ macro_rules! quantity {
             }
         }
 
+        as_text!($name, $example);
+    };
+}
+
+/// How a quantity is written in a scenario and its schema.
+macro_rules! as_text {
+    ($name:ident, $example:literal) => {
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 fmt::Display::fmt(self, f)
@@ -197,6 +204,47 @@ quantity!(
     [("%", 1_000)]
 );
 
+/// A rate of traffic, in either way in which people state it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum TrafficRate {
+    /// So many packets.
+    Packets(Rate),
+    /// So many bits on the wire, with all that a frame occupies there (`WIRE_OVERHEAD_BYTES`).
+    Bits(BitRate),
+}
+
+impl TrafficRate {
+    const UNITS: &'static [Unit] = &[
+        Rate::UNITS[0],
+        Rate::UNITS[1],
+        Rate::UNITS[2],
+        BitRate::UNITS[0],
+        BitRate::UNITS[1],
+        BitRate::UNITS[2],
+        BitRate::UNITS[3],
+    ];
+}
+
+impl FromStr for TrafficRate {
+    type Err = String;
+    fn from_str(text: &str) -> Result<TrafficRate, String> {
+        // First with all units, so that an error names them all.
+        parse(text, Self::UNITS, "26 Mpps")?;
+        text.parse().map(TrafficRate::Packets).or_else(|_| text.parse().map(TrafficRate::Bits))
+    }
+}
+
+impl fmt::Display for TrafficRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TrafficRate::Packets(rate) => rate.fmt(f),
+            TrafficRate::Bits(rate) => rate.fmt(f),
+        }
+    }
+}
+
+as_text!(TrafficRate, "26 Mpps");
+
 impl Duration {
     /// The span as simulated time.
     pub const fn ps(self) -> Ps {
@@ -262,6 +310,21 @@ mod tests {
         }
         assert_eq!("1.28 ms".parse::<Duration>().unwrap().to_string(), "1280 us");
         assert_eq!("3.2 GHz".parse::<Frequency>().unwrap().to_string(), "3200 MHz");
+    }
+
+    #[test]
+    fn a_rate_of_traffic_is_of_packets_or_of_bits() {
+        for (text, rate) in [
+            ("26 Mpps", TrafficRate::Packets(Rate(26_000_000))),
+            ("60 Gbps", TrafficRate::Bits(BitRate(60_000_000_000))),
+        ] {
+            assert_eq!(text.parse(), Ok(rate));
+            assert_eq!(rate.to_string(), text);
+            assert_eq!(serde_json::from_str::<TrafficRate>(&format!("{text:?}")).unwrap(), rate);
+        }
+        assert_eq!("1 Mbit/s".parse(), Ok(TrafficRate::Bits(BitRate(1_000_000))));
+        let e = "60 GB".parse::<TrafficRate>().unwrap_err();
+        assert!(e.ends_with("pps, kpps, Mpps, bps, kbps, Mbps, Gbps, such as \"26 Mpps\""), "{e}");
     }
 
     proptest! {

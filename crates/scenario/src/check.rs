@@ -248,7 +248,7 @@ fn quantity(name: &str) -> Option<Parse> {
         "Duration" => |text| text.parse::<units::Duration>().map(drop),
         "Frequency" => |text| text.parse::<units::Frequency>().map(drop),
         "BitRate" => |text| text.parse::<units::BitRate>().map(drop),
-        "Rate" => |text| text.parse::<units::Rate>().map(drop),
+        "TrafficRate" => |text| text.parse::<units::TrafficRate>().map(drop),
         "Share" => |text| text.parse::<units::Share>().map(drop),
         _ => return None,
     })

@@ -225,6 +225,16 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "256 B to 64 GiB",
     ),
     (&["traffic.rate=0 pps"], "traffic.rate", "1 pps to"),
+    (
+        &["tenants.0.app.requests=from-size", "traffic.rate=8000 bps"],
+        "traffic.rate",
+        "8384 bps to 600000 Gbps, at the least a packet of the mean size per second",
+    ),
+    (
+        &["traffic.rate=60 Gbps"],
+        "traffic.rate",
+        "packets per second, such as \"10 Mpps\": the sizes are those of tenants.0.app (item, gets)",
+    ),
     (&["traffic.flows=0"], "traffic.flows", "1 to"),
     (
         &["tenants.0.app.requests=from-size", "traffic.sizes.size=4 KiB"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import _core
 from nic2core.describe.warmup import short_warmup
-from nic2core.scenario.quantity import gigabits, nanoseconds
+from nic2core.scenario.quantity import gigabits, is_bit_rate, nanoseconds
 from nic2core.words import three, time
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _other_sizes(result: Record) -> str:
     # The rate of a peak is that which the search has found.
     if rate is None or result.peak is not None or traffic["kind"] != "replay" or not drawn:
         return ""
-    if packets.offered == 0:
+    if not is_bit_rate(rate) or packets.offered == 0:
         return ""
     carried = packets.offered_mpps * _wire_bits(packets) / 1e3
     return (

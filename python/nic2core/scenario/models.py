@@ -613,10 +613,14 @@ class Machine(Model):
     """The IOMMU; absent when it is off and devices use physical addresses."""
 
 
-Rate: TypeAlias = Annotated[
-    str, Field(pattern=r"^[0-9_]+(\.[0-9]+)? *(?:(pps|kpps|Mpps))$", examples=["26 Mpps"])
+TrafficRate: TypeAlias = Annotated[
+    str,
+    Field(
+        pattern=r"^[0-9_]+(\.[0-9]+)? *(?:bit/s|kbit/s|Mbit/s|Gbit/s|(pps|kpps|Mpps|bps|kbps|Mbps|Gbps))$",
+        examples=["26 Mpps"],
+    ),
 ]
-"""Text such as "26 Mpps"; units pps, kpps, Mpps."""
+"""Text such as "26 Mpps"; units pps, kpps, Mpps, bps, kbps, Mbps, Gbps."""
 
 
 class FixedSizes(Model):
@@ -656,8 +660,10 @@ class ConstantTraffic(Model):
     """Packets at equal distances."""
 
     kind: Literal["constant"] = "constant"
-    rate: Rate
-    """Packets per second."""
+    rate: TrafficRate
+    """Packets per second; or bits per second on the wire, preamble, FCS and inter-packet gap
+    included, which become whole packets per second by the mean of `sizes`.
+    """
     sizes: Sizes
     """How long the packets are; without effect where clients decide (`app.requests = "drawn"`)."""
     flows: UInt32
@@ -668,8 +674,10 @@ class PoissonTraffic(Model):
     """Packets at exponential distances: many independent clients."""
 
     kind: Literal["poisson"] = "poisson"
-    rate: Rate
-    """Packets per second on average."""
+    rate: TrafficRate
+    """Packets per second on average; or bits per second on the wire, preamble, FCS and inter-packet
+    gap included, which become whole packets per second by the mean of `sizes`.
+    """
     sizes: Sizes
     """How long the packets are; without effect where clients decide (`app.requests = "drawn"`)."""
     flows: UInt32
@@ -680,8 +688,10 @@ class BurstsTraffic(Model):
     """A constant rate that is switched on and off, as in the burst mode of traffic generators."""
 
     kind: Literal["bursts"] = "bursts"
-    rate: Rate
-    """Packets per second while on."""
+    rate: TrafficRate
+    """Packets per second while on; or bits per second on the wire, preamble, FCS and inter-packet
+    gap included, which become whole packets per second by the mean of `sizes`.
+    """
     on: Duration
     """How long a burst lasts."""
     off: Duration
@@ -698,9 +708,10 @@ class ReplayTraffic(Model):
     kind: Literal["replay"] = "replay"
     file: str
     """A pcap or pcapng file, relative to the scenario."""
-    rate: BitRate | None = None
+    rate: TrafficRate | None = None
     """Stretch the times so that the capture fills this much of a link on average, preamble, FCS and
-    inter-packet gap included. Absent: the times as recorded.
+    inter-packet gap included, or brings so many packets per second on average. Absent: the times as
+    recorded.
     """
 
 

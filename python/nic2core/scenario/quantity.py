@@ -29,6 +29,11 @@ def gigahertz(value: str) -> float:
     return float(number) * HZ[unit]
 
 
+def is_bit_rate(value: str) -> bool:
+    """Whether a rate of traffic is one of bits on the wire, and not of packets."""
+    return value.rpartition(" ")[2] in BITS
+
+
 def gigabits(value: str) -> float:
     """A bit rate, bits a nanosecond."""
     number, _, unit = value.partition(" ")

@@ -8,7 +8,7 @@ use crate::check::{self, Check, Violation};
 use crate::memory::line::{AddressSpace, LINE_BYTES, MemoryNode};
 use crate::nic::config::Queues;
 use crate::transport::config::ClosedLoopConfig;
-use crate::units::{Duration, Size};
+use crate::units::{BitRate, Duration, Size};
 use crate::wire::config::{SizesConfig, TrafficConfig};
 
 /// All that is wrong with a scenario; nothing if it can be simulated.
@@ -84,6 +84,9 @@ fn check_traffic(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario
         );
         check.refuse("traffic.depth", *depth, most);
     }
+    if let Some(rate) = traffic.synthetic_bit_rate() {
+        check_sizes_known(check, rate, scenario);
+    }
     if traffic.closed_loop().is_none() && scenario.serving().all(|t| t.app.draws_requests()) {
         return; // The sizes are without effect, and the messages are checked with their store.
     }
@@ -91,6 +94,19 @@ fn check_traffic(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario
     let (of, room) = frame_room(queues, machine);
     if size > room {
         check.refuse(&key, size, format!("at most {of} ({room}), which has to hold a frame"));
+    }
+}
+
+/// Whether a rate of bits tells a rate of packets: not where clients decide how long these are.
+fn check_sizes_known(check: &mut Check, rate: BitRate, scenario: &Scenario) {
+    let drawn = |tenant: &Tenant| tenant.app.draws_requests();
+    if let Some(i) = scenario.tenants.iter().position(drawn) {
+        let allowed = format!(
+            "packets per second, such as \"10 Mpps\": the sizes are those of tenants.{i}.app \
+             (item, gets), whose requests are drawn; with tenants.{i}.app.requests = \
+             \"from-size\" they are those of traffic.sizes"
+        );
+        check.refuse("traffic.rate", rate, allowed);
     }
 }
 

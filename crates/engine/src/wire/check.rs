@@ -2,10 +2,11 @@
 
 use super::FlowTable;
 use super::config::{SizesConfig, TrafficConfig};
+use super::rate::MeanPacket;
 use crate::check::Check;
 use crate::frame::{MAX_FRAME_BYTES, MAX_LINK, MIN_FRAME_BYTES};
 use crate::time::PS_PER_S;
-use crate::units::{BitRate, Duration, Rate, Size};
+use crate::units::{BitRate, Duration, Rate, Size, TrafficRate};
 
 /// Above this, two packets would share a picosecond of the simulated clock.
 const MAX_RATE: Rate = Rate(PS_PER_S as u64);
@@ -23,14 +24,14 @@ impl TrafficConfig {
         match self {
             TrafficConfig::Constant { rate, sizes, flows }
             | TrafficConfig::Poisson { rate, sizes, flows } => {
-                check.within("rate", *rate, Rate(1)..=MAX_RATE);
+                check_rate(check, *rate, sizes);
                 check_packets(check, sizes, *flows);
             }
             TrafficConfig::Bursts { rate, on, off, sizes, flows } => {
-                check.within("rate", *rate, Rate(1)..=MAX_RATE);
+                check_rate(check, *rate, sizes);
                 check.within("on", *on, Duration(1)..=MAX_BURST);
                 check.within("off", *off, Duration(0)..=MAX_BURST);
-                let gap = PS_PER_S / u128::from(rate.0.max(1));
+                let gap = PS_PER_S / u128::from(rate.packets(sizes).0.max(1));
                 let first = gap + gap / u128::from(on.0.max(1)) * u128::from(off.0);
                 check.that(
                     first <= u128::from(MAX_FIRST.0),
@@ -40,16 +41,33 @@ impl TrafficConfig {
                 );
                 check_packets(check, sizes, *flows);
             }
-            TrafficConfig::Replay { rate, .. } => {
-                if let Some(rate) = rate {
+            TrafficConfig::Replay { rate, .. } => match rate {
+                Some(TrafficRate::Packets(rate)) => {
+                    check.within("rate", *rate, Rate(1)..=MAX_RATE);
+                }
+                Some(TrafficRate::Bits(rate)) => {
                     check.within("rate", *rate, BitRate(1)..=MAX_LINK);
                 }
-            }
+                None => {}
+            },
             TrafficConfig::ClosedLoop(config) => config.check(check),
             TrafficConfig::Backlog { depth, sizes, flows } => {
                 check.within("depth", *depth, 1..=u32::MAX);
                 check_packets(check, sizes, *flows);
             }
+        }
+    }
+}
+
+fn check_rate(check: &mut Check, rate: TrafficRate, sizes: &SizesConfig) {
+    match rate {
+        TrafficRate::Packets(rate) => check.within("rate", rate, Rate(1)..=MAX_RATE),
+        TrafficRate::Bits(rate) => {
+            // Of impossible sizes other words are said.
+            let least =
+                MeanPacket::of_sizes(sizes).map_or(BitRate(1), |mean| mean.bits_at(Rate(1)));
+            let what = ", at the least a packet of the mean size per second";
+            check.within_what("rate", rate, least.min(MAX_LINK)..=MAX_LINK, what);
         }
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::transport::config::ClosedLoopConfig;
-use crate::units::{BitRate, Duration, Rate, Size};
+use crate::units::{Duration, Size, TrafficRate};
 
 /// The traffic that reaches the NIC.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -12,8 +12,9 @@ use crate::units::{BitRate, Duration, Rate, Size};
 pub enum TrafficConfig {
     /// Packets at equal distances.
     Constant {
-        /// Packets per second.
-        rate: Rate,
+        /// Packets per second; or bits per second on the wire, preamble, FCS and inter-packet gap
+        /// included, which become whole packets per second by the mean of `sizes`.
+        rate: TrafficRate,
         /// How long the packets are; without effect where clients decide (`app.requests = "drawn"`).
         sizes: SizesConfig,
         /// How many flows they belong to, all equally likely.
@@ -21,8 +22,9 @@ pub enum TrafficConfig {
     },
     /// Packets at exponential distances: many independent clients.
     Poisson {
-        /// Packets per second on average.
-        rate: Rate,
+        /// Packets per second on average; or bits per second on the wire, preamble, FCS and
+        /// inter-packet gap included, which become whole packets per second by the mean of `sizes`.
+        rate: TrafficRate,
         /// How long the packets are; without effect where clients decide (`app.requests = "drawn"`).
         sizes: SizesConfig,
         /// How many flows they belong to, all equally likely.
@@ -30,8 +32,9 @@ pub enum TrafficConfig {
     },
     /// A constant rate that is switched on and off, as in the burst mode of traffic generators.
     Bursts {
-        /// Packets per second while on.
-        rate: Rate,
+        /// Packets per second while on; or bits per second on the wire, preamble, FCS and inter-packet
+        /// gap included, which become whole packets per second by the mean of `sizes`.
+        rate: TrafficRate,
         /// How long a burst lasts.
         on: Duration,
         /// How long the pause after it lasts.
@@ -46,9 +49,10 @@ pub enum TrafficConfig {
         /// A pcap or pcapng file, relative to the scenario.
         file: String,
         /// Stretch the times so that the capture fills this much of a link on average, preamble,
-        /// FCS and inter-packet gap included. Absent: the times as recorded.
+        /// FCS and inter-packet gap included, or brings so many packets per second on average. Absent:
+        /// the times as recorded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        rate: Option<BitRate>,
+        rate: Option<TrafficRate>,
     },
     /// No rate: every core always finds unconsumed packets (Sweeper, section IV-B).
     Backlog {

@@ -21,6 +21,7 @@ mod parse;
 mod pcap;
 mod pcapng;
 mod poisson;
+pub(crate) mod rate;
 mod replay;
 mod source;
 

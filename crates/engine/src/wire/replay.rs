@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Arrival, Capture};
 use crate::time::{PS_PER_S, Ps};
-use crate::units::{BitRate, Rate};
+use crate::units::{Rate, TrafficRate};
 
 /// The packets of a capture in order, over and over.
 ///
@@ -59,11 +59,18 @@ impl Replay {
         Some(Replay::with_round(capture, round))
     }
 
-    /// The capture stretched to the mean rate `rate` on the wire, with everything a frame occupies
-    /// there ([`WIRE_OVERHEAD_BYTES`](super::WIRE_OVERHEAD_BYTES)).
-    pub(super) fn at_bit_rate(capture: Arc<Capture>, rate: BitRate) -> Replay {
-        let round = Round::new(capture.wire_bits() * PS_PER_S, rate.0.into());
+    /// The capture stretched to the mean rate `rate`, of packets or of bits on the wire.
+    pub(super) fn at_rate(capture: Arc<Capture>, rate: TrafficRate) -> Replay {
+        let round = match rate {
+            TrafficRate::Bits(rate) => Round::new(capture.wire_bits() * PS_PER_S, rate.0.into()),
+            TrafficRate::Packets(rate) => Replay::round_of(&capture, rate),
+        };
         Replay::with_round(capture, round)
+    }
+
+    /// A round of the capture at so many packets a second on average.
+    fn round_of(capture: &Capture, rate: Rate) -> Round {
+        Round::new(capture.packets().len() as u128 * PS_PER_S, rate.0.into())
     }
 
     fn with_round(capture: Arc<Capture>, round: Round) -> Replay {
@@ -108,8 +115,7 @@ impl Replay {
             self.anchor = self.time_at(offset);
             self.anchor_offset = offset;
         }
-        let packets = self.capture.packets().len() as u128;
-        self.round = Round::new(packets * PS_PER_S, rate.0.into());
+        self.round = Replay::round_of(&self.capture, rate);
     }
 
     /// For reports only: packets per second.
@@ -130,11 +136,16 @@ fn recorded_round(capture: &Capture) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::BitRate;
     use crate::wire::{CapturedPacket, FlowTable};
 
     fn capture(times: &[u64]) -> Arc<Capture> {
         let packet = |&at| CapturedPacket { at: Ps(at), bytes: 1000, flow: 0 };
         Arc::new(Capture::new(times.iter().map(packet).collect(), FlowTable::synthetic(1)))
+    }
+
+    fn gbps(n: u64) -> TrafficRate {
+        TrafficRate::Bits(BitRate(n * 1_000_000_000))
     }
 
     fn times(replay: &mut Replay, n: usize) -> Vec<u64> {
@@ -152,17 +163,26 @@ mod tests {
         assert!(Replay::as_recorded(capture(&[0])).is_none());
         assert!(Replay::as_recorded(capture(&[0, 0])).is_none());
         // 1024 bytes on the wire are 8192 bits: 81.92 ns at 100 Gbps.
-        let mut replay = Replay::at_bit_rate(capture(&[0]), BitRate(100_000_000_000));
+        let mut replay = Replay::at_rate(capture(&[0]), gbps(100));
         assert_eq!(times(&mut replay, 3), [0, 81_920, 163_840]);
     }
 
     #[test]
     fn stretching_keeps_the_shape_and_meets_the_rate() {
         let capture = capture(&[0, 10, 100]);
-        let mut replay = Replay::at_bit_rate(capture, BitRate(100_000_000_000));
+        let mut replay = Replay::at_rate(capture, gbps(100));
         // Three packets in 3 * 81920 ps; the recorded round is 150.
         assert_eq!(times(&mut replay, 4), [0, 16_384, 163_840, 245_760]);
         assert!((replay.mean_f64() - 1e12 / 81_920.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_rate_of_packets_stretches_as_the_search_does() {
+        let rate = Rate(7_000_000);
+        let mut at_rate = Replay::at_rate(capture(&[0, 10, 100]), TrafficRate::Packets(rate));
+        let mut set = Replay::as_recorded(capture(&[0, 10, 100])).unwrap();
+        set.set_rate(rate);
+        assert_eq!(times(&mut at_rate, 100), times(&mut set, 100));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{Arrivals, Bursts, Capture, Constant, FlowTable, Poisson, Replay};
 use crate::check::{Violation, ensure};
 use crate::rng::Rng;
 use crate::time::PS_PER_S;
-use crate::units::BitRate;
+use crate::units::TrafficRate;
 
 /// Where a run's packets come from.
 #[derive(Clone, Debug)]
@@ -62,16 +62,16 @@ impl TrafficConfig {
         let (arrivals, table) = match self {
             TrafficConfig::Constant { rate, sizes, flows } => {
                 let (draw, table) = synthetic(sizes, *flows);
-                (Arrivals::Constant(Constant::new(*rate), draw), table)
+                (Arrivals::Constant(Constant::new(rate.packets(sizes)), draw), table)
             }
             TrafficConfig::Poisson { rate, sizes, flows } => {
                 let (draw, table) = synthetic(sizes, *flows);
-                let times = Poisson::new(*rate, Rng::of_wire(seed, TIMES_STREAM));
+                let times = Poisson::new(rate.packets(sizes), Rng::of_wire(seed, TIMES_STREAM));
                 (Arrivals::Poisson(times, draw), table)
             }
             TrafficConfig::Bursts { rate, on, off, sizes, flows } => {
                 let (draw, table) = synthetic(sizes, *flows);
-                (Arrivals::Bursts(Bursts::new(*rate, *on, *off), draw), table)
+                (Arrivals::Bursts(Bursts::new(rate.packets(sizes), *on, *off), draw), table)
             }
             TrafficConfig::Replay { file, rate } => {
                 let capture = capture.expect("a replay is built from the content of its file");
@@ -88,28 +88,36 @@ impl TrafficConfig {
     }
 }
 
-fn replay(capture: Arc<Capture>, file: &str, rate: Option<BitRate>) -> Result<Replay, Violation> {
+fn replay(
+    capture: Arc<Capture>,
+    file: &str,
+    rate: Option<TrafficRate>,
+) -> Result<Replay, Violation> {
     let Some(rate) = rate else {
         return Replay::as_recorded(capture).ok_or_else(|| Violation {
             key: "rate".into(),
             given: "absent".into(),
             allowed: format!(
-                "a bit rate such as \"100 Gbps\", because all packets of {file} have the same time"
+                "a rate such as \"100 Gbps\", because all packets of {file} have the same time"
             ),
         });
     };
-    let bits_ps = capture.wire_bits() * PS_PER_S;
-    if bits_ps / u128::from(rate.0) > MAX_ROUND_PS {
+    let (per_round, per_second, unit) = match rate {
+        TrafficRate::Bits(rate) => (capture.wire_bits(), rate.0, "bps"),
+        TrafficRate::Packets(rate) => (capture.packets().len() as u128, rate.0, "pps"),
+    };
+    let round_ps = per_round * PS_PER_S;
+    if round_ps / u128::from(per_second) > MAX_ROUND_PS {
         return Err(Violation {
             key: "rate".into(),
             given: rate.to_string(),
             allowed: format!(
-                "at least {} bps, or one round of {file} lasts longer than 53 days",
-                bits_ps.div_ceil(MAX_ROUND_PS)
+                "at least {} {unit}, or one round of {file} lasts longer than 53 days",
+                round_ps.div_ceil(MAX_ROUND_PS)
             ),
         });
     }
-    Ok(Replay::at_bit_rate(capture, rate))
+    Ok(Replay::at_rate(capture, rate))
 }
 
 #[cfg(test)]
@@ -209,6 +217,21 @@ mod tests {
         assert!(agreeing.abs_diff(5000) < 200, "{agreeing} of 10000 agree");
     }
 
+    /// What is offered is what fills the link, whatever the law of the times.
+    #[test]
+    fn synthetic_traffic_at_a_bit_rate_fills_so_much_of_the_link() {
+        for (kind, share) in [("constant", 1.0), ("poisson", 1.0), ("bursts", 0.25)] {
+            let mut config = json!({"kind": kind, "rate": "60 Gbps", "flows": 1,
+                "sizes": {"kind": "fixed", "size": "1 KiB"}});
+            if kind == "bursts" {
+                config["on"] = json!("10 us");
+                config["off"] = json!("30 us");
+            }
+            let bits = arrivals(&parse(config), 1).mean_rate_f64() * wire_bits(1024) as f64;
+            assert!((bits / 60e9 - share).abs() < 1e-6, "{kind}: {bits} bps");
+        }
+    }
+
     /// A capture played at 100 Gbps occupies the wire for as long as it lasts.
     #[test]
     fn a_replay_at_a_bit_rate_fills_the_link() {
@@ -280,6 +303,10 @@ mod tests {
         let error = build(Some("1 bps"), &large).unwrap_err();
         assert!(error.contains("at least 18 bps"), "{error}");
         assert_eq!(build(Some("18 bps"), &large), Ok(()));
+        let many = Arc::new(Capture::new(vec![packet; 5_000_000], FlowTable::synthetic(1)));
+        let error = build(Some("1 pps"), &many).unwrap_err();
+        assert!(error.contains("at least 2 pps"), "{error}");
+        assert_eq!(build(Some("2 pps"), &many), Ok(()));
 
         let second_record = 24 + 16 + 62;
         let one = Arc::new(Capture::parse(&CAPTURE[..second_record]).expect("one packet"));
