@@ -25,6 +25,15 @@ pub enum Place {
 }
 
 impl Place {
+    /// The place that printed so: a line of a file, which names in it are relative to, or else what a
+    /// program says.
+    fn from_text(text: String) -> Place {
+        let line = text.rsplit_once(", line ").and_then(|(name, line)| {
+            Some(Place::File { name: name.into(), line: Some(line.parse().ok()?) })
+        });
+        line.filter(|_| !text.starts_with("--set ")).unwrap_or(Place::Program(text.into()))
+    }
+
     /// Whether it is an override, or a default below one.
     fn is_set(&self) -> bool {
         match self {
@@ -103,8 +112,7 @@ pub struct Origins(pub(crate) BTreeMap<String, Place>);
 impl Origins {
     /// The origins that [`Origins::texts`] gave, to be used with the same scenario.
     pub fn from_texts(texts: BTreeMap<String, String>) -> Origins {
-        let place = |(key, text): (String, String)| (key, Place::Program(text.into()));
-        Origins(texts.into_iter().map(place).collect())
+        Origins(texts.into_iter().map(|(key, text)| (key, Place::from_text(text))).collect())
     }
 
     /// Every key that was given, and where.
@@ -181,6 +189,13 @@ mod tests {
         assert_eq!(origins.place("slo.drops").to_string(), "kvs.toml, line 1 (by default)");
         assert_eq!(Origins::default().place("slo.drops").to_string(), "scenario");
         let again = Origins::from_texts(origins.texts());
-        assert_eq!(again.place("tenants.0.name").to_string(), "kvs.toml, line 8");
+        assert_eq!(again.place("tenants.0.name"), file(8));
+        assert_eq!(again.place("slo.drops").to_string(), "kvs.toml, line 1 (by default)");
+        let odd = ["--set traffic.file=a, line 5", "a, line x", "scenario"];
+        for text in odd {
+            let texts = BTreeMap::from([("traffic.file".into(), text.into())]);
+            let place = Origins::from_texts(texts).place("traffic.file");
+            assert_eq!(place, Place::Program(text.into()));
+        }
     }
 }
