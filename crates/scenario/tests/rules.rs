@@ -48,6 +48,16 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "machine.llc.size",
         "a multiple of 1920 B (64 B × 6 ways × 5 slices)",
     ),
+    (
+        &[
+            "machine.llc.index=sliced",
+            "machine.llc.ways=11",
+            "machine.llc.size=35.75 MiB",
+            "machine.llc.slices=24",
+        ],
+        "machine.llc.size",
+        "(64 B × 11 ways × 24 slices); or another machine.llc.slices, such as 26, which fits",
+    ),
     (&["machine.llc.slices=0"], "machine.llc.slices", "at least 1"),
     (&["machine.nic.sram=0 B"], "machine.nic.sram", "at least 64 B"),
     (&["machine.nic.link=0 bps"], "machine.nic.link", "1 bps to 600000 Gbps, or no link"),

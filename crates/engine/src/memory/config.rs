@@ -273,6 +273,13 @@ impl Llc {
     }
 }
 
+/// The number of slices next to the one given into which so many sets can be divided, for whom the
+/// number is wrong and not the size: that of a large socket, of which 32 cores are simulated.
+fn slices_that_fit(sets: u64, given: u32) -> Option<u64> {
+    let given = u64::from(given);
+    (2..=2 * given).filter(|&n| sets.is_multiple_of(n)).min_by_key(|n| n.abs_diff(given))
+}
+
 impl Numa {
     fn check(&self, check: &mut Check) {
         check.within("links", self.links, 1..=8);
@@ -299,7 +306,15 @@ fn check_cache(check: &mut Check, size: Size, ways: u32, replacement: Replacemen
     let row = LINE_BYTES * u64::from(ways) * u64::from(slices);
     if size.0 == 0 || !size.0.is_multiple_of(row) {
         let of = if slices > 1 { format!(" × {slices} slices") } else { String::new() };
-        let allowed = format!("a multiple of {} ({LINE_BYTES} B × {ways} ways{of})", Size(row));
+        let mut allowed = format!("a multiple of {} ({LINE_BYTES} B × {ways} ways{of})", Size(row));
+        let set = LINE_BYTES * u64::from(ways);
+        if slices > 1
+            && size.0 > 0
+            && size.0.is_multiple_of(set)
+            && let Some(n) = slices_that_fit(size.0 / set, slices)
+        {
+            allowed += &format!("; or another machine.llc.slices, such as {n}, which fits");
+        }
         check.refuse("size", size, allowed);
     }
 }
