@@ -76,7 +76,12 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["machine.nic.read_credits=8193"], "machine.nic.read_credits", "1 to 8192"),
     (&["machine.nic.descriptor_batch=0"], "machine.nic.descriptor_batch", "1 to 256"),
     (&["machine.nic.tx_descriptor_batch=0"], "machine.nic.tx_descriptor_batch", "1 to 256"),
-    (&["machine.nic.completions_per_write=0"], "machine.nic.completions_per_write", "at least 1"),
+    (
+        &["machine.nic.completions_per_write=0"],
+        "machine.nic.completions_per_write",
+        "1 to 8, the completions of 8 B that fit a line",
+    ),
+    (&["machine.nic.completions_per_write=9"], "machine.nic.completions_per_write", "1 to 8"),
     (&["machine.pcie.generation=2"], "machine.pcie.generation", "3 to 5"),
     (&["machine.pcie.lanes=12"], "machine.pcie.lanes", "1, 2, 4, 8, 16"),
     (&["machine.pcie.max_payload=100 B"], "machine.pcie.max_payload", "128 B, 256 B, 512 B"),

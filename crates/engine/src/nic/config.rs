@@ -31,7 +31,7 @@ pub struct Nic {
     /// Bytes of a completion.
     pub completion_size: Size,
     /// Completions of received packets that the NIC writes together as one line at most, while it is
-    /// busy with further packets (mlx5's CQE compression puts 8 into one).
+    /// busy with further packets; at most 8 (mlx5's CQE compression puts 8 of 8 bytes into one of 64).
     #[serde(default = "Nic::one")]
     pub completions_per_write: u32,
     /// Descriptors of a send queue that the NIC reads at a time at most, of those that the driver has rung
@@ -155,6 +155,11 @@ const MAX_BUFFER: Size = Size(65_535);
 const MAX_READ_CREDITS: u32 = 8192;
 const MAX_BATCH: u32 = 256;
 
+/// Bytes of the shortest completion that is known, of which a write carries one line at most: mlx5's
+/// `struct mlx5_mini_cqe8`, of which `MLX5_MINI_CQE_ARRAY_SIZE` (8) are a completion of 64 bytes
+/// (Linux, include/linux/mlx5/device.h; DPDK, drivers/common/mlx5/mlx5_prm.h).
+const MINI_COMPLETION: u32 = 8;
+
 impl Nic {
     /// Notes which values cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
@@ -165,7 +170,9 @@ impl Nic {
         }
         check.within("read_credits", self.read_credits, 1..=MAX_READ_CREDITS);
         check.within("descriptor_batch", self.descriptor_batch, 1..=MAX_BATCH);
-        check.at_least_one("completions_per_write", self.completions_per_write);
+        let what = format!(", the completions of {MINI_COMPLETION} B that fit a line");
+        let most = LINE_BYTES as u32 / MINI_COMPLETION;
+        check.within_what("completions_per_write", self.completions_per_write, 1..=most, &what);
         if let Some(batch) = self.tx_descriptor_batch {
             check.within("tx_descriptor_batch", batch, 1..=MAX_BATCH);
         }
