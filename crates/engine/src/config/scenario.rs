@@ -173,6 +173,8 @@ impl Run {
             let allowed =
                 format!("at least {finest}, for at most {MAX_SAMPLES} samples of run.duration");
             check.refuse("sample", self.sample, allowed);
+        } else if self.sample > MAX_SIMULATED {
+            check.refuse("sample", self.sample, format!("{finest} to {MAX_SIMULATED}"));
         }
     }
 }
