@@ -10,7 +10,8 @@ pub struct Rng(Pcg64Mcg);
 impl Rng {
     /// The stream of component `name` (any fixed text) in a run with `seed`.
     pub fn new(seed: u64, name: &str) -> Rng {
-        // FNV-1a over the name, mixed with the seed: distinct streams, the same on every platform.
+        // The upper half of the state is the seed, the lower one FNV-1a over the name: distinct streams,
+        // the same on every platform.
         let mut h = 0xcbf2_9ce4_8422_2325_u64;
         for b in name.bytes() {
             h = (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3);

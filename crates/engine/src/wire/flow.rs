@@ -1,6 +1,6 @@
 //! Who talks to whom: the table of flows that arrivals refer to by index.
 //!
-//! Everything that depends on a packet's headers (its RSS queue, its balancer bin) is computed per
+//! Everything that depends on a packet's headers (its RSS queue) is computed per
 //! flow before the run, so that the packet path carries a 32-bit index and never hashes a header.
 
 use std::net::{IpAddr, Ipv4Addr};

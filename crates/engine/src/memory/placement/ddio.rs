@@ -1,5 +1,6 @@
 //! DDIO: update in place where the LLC holds the line in any way, else allocate in the I/O ways
-//! without reading memory (Sweeper paper, section II-A; `IIO_LLC_WAYS` in the reference facts).
+//! without reading memory (Sweeper paper, section II-A). Which ways these are, a Xeon has in the MSR 0xC8B,
+//! `IIO_LLC_WAYS`: the register that the public ddio-bench repository writes.
 //!
 //! A line that only private caches hold moves to the I/O ways, and counts as a hit there: the slice's
 //! lookup covers its tags and its snoop filter, and no memory is involved. The public ddio-bench data
