@@ -30,6 +30,18 @@ pub enum AppConfig {
 }
 
 impl AppConfig {
+    /// The name that a scenario has for it.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            AppConfig::Kvs(_) => "kvs",
+            AppConfig::L3fwd(_) => "l3fwd",
+            AppConfig::L2fwd(_) => "l2fwd",
+            AppConfig::Snap(_) => "snap",
+            AppConfig::Stream(_) => "stream",
+            AppConfig::Xmem(_) => "xmem",
+        }
+    }
+
     /// Whether its cores have queues; memory benchmarks have none.
     pub(crate) fn serves_packets(&self) -> bool {
         !matches!(self, AppConfig::Stream(_) | AppConfig::Xmem(_))

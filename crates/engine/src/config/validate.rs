@@ -235,11 +235,7 @@ fn check_services(check: &mut Check, scenario: &Scenario) {
             }
             _ => continue,
         };
-        check.refuse(
-            &format!("tenants.{i}.app.kind"),
-            if stack { "snap" } else { "another" },
-            allowed,
-        );
+        check.refuse(&format!("tenants.{i}.app.kind"), tenant.app.kind(), allowed);
     }
 }
 
@@ -338,4 +334,39 @@ fn check_range(check: &mut Check, key: &str, first: u32, count: u32, limit: u32,
 
 fn end(first: u32, count: u32) -> u64 {
     u64::from(first) + u64::from(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::violations;
+    use crate::host::Host;
+    use crate::testing::{closed_loop_json, forwarder, iommu_json};
+
+    /// What is given is told as it is written in a scenario, not in a word for it.
+    #[test]
+    fn a_value_that_is_a_name_is_told_as_such() {
+        let mut iommu = iommu_json(8);
+        iommu["mode"] = json!("strict");
+        iommu["pages"]["payload"] = json!("2 MiB");
+        for (key, value, given) in [
+            ("/machine/dram/density", json!("32Gb"), "machine.dram.density = 32Gb; expected 4Gb"),
+            ("/machine/iommu", iommu, "machine.iommu.pages.payload = 2 MiB; expected \"4 KiB\""),
+            ("/traffic", closed_loop_json(), "tenants.0.app.kind = l3fwd; expected snap"),
+        ] {
+            let link = ("/machine/nic/link", json!("100 Gbps"));
+            let found = violations(&forwarder(&[link, (key, value)]));
+            let told: Vec<String> = found.iter().map(ToString::to_string).collect();
+            assert!(told.iter().any(|t| t.starts_with(given)), "{told:?}, expected {given}");
+        }
+    }
+
+    /// A host that is built without this check says as much.
+    #[test]
+    fn an_impossible_memory_names_its_key_when_it_is_built() {
+        let error = Host::new(&forwarder(&[("/machine/dram/ranks", json!(17))]), None).err();
+        let error = error.expect("17 ranks are too many");
+        assert_eq!((error.key.as_str(), error.given.as_str()), ("machine.dram.ranks", "17"));
+    }
 }

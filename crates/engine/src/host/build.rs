@@ -15,6 +15,7 @@ use super::tx::Transmitter;
 use super::writes::Writes;
 use super::{Event, Host, HostCore, MAX_SKEW};
 use crate::apps::{AnyApp, App};
+use crate::check::Violation;
 use crate::config::Scenario;
 use crate::config::scenario::WayRange;
 use crate::config::validate::frame_room;
@@ -197,10 +198,9 @@ impl Host {
         let (source, rss) = arrivals(scenario, capture, &apps, queues.len() as u32)?;
         space.on(MemoryNode::Local);
         let nodes = 1 + usize::from(scenario.uses_remote_memory());
-        let dram = Dram::with_nodes(&machine.dram, nodes).map_err(|e| BuildError {
-            key: "machine.dram".into(),
-            given: "these values".into(),
-            allowed: e.to_string(),
+        let dram = Dram::with_nodes(&machine.dram, nodes).map_err(|violation| {
+            let Violation { key, given, allowed } = violation;
+            BuildError { key: format!("machine.dram.{key}"), given, allowed }
         })?;
         let nobody = scenario.tenants.len();
         space.owned_by(nobody as u16);

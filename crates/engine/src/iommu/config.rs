@@ -1,5 +1,7 @@
 //! What the IOMMU is configured by.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -153,6 +155,16 @@ pub enum PageSize {
     Huge,
 }
 
+impl fmt::Display for PageSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            PageSize::Small => "4 KiB",
+            PageSize::Large => "2 MiB",
+            PageSize::Huge => "1 GiB",
+        })
+    }
+}
+
 impl PageSize {
     /// What a region of memory that is mapped by itself begins on: a program that asks for a few
     /// megabytes in huge pages gets whole ones of 2 MiB, and a part of one of 1 GiB.
@@ -185,7 +197,7 @@ impl IommuConfig {
             if self.mode.maps_at_run_time() && size != PageSize::Small {
                 let allowed = "\"4 KiB\" while machine.iommu.mode is strict or deferred: these map \
                                buffer by buffer";
-                check.refuse(key, "larger pages", allowed);
+                check.refuse(key, size, allowed);
             }
         }
         let costs = &self.run_time;

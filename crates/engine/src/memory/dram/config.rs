@@ -217,7 +217,7 @@ impl DramConfig {
         };
         let what = "devices have (machine.dram.standard)";
         let possible = densities.contains(&self.density);
-        check.that(possible, "density", "another", &format!("{known} {what}"));
+        check.that(possible, "density", self.density, &format!("{known} {what}"));
         // A density that was left as another standard has it would set tRFC all the same.
         let small = self.standard.is_ddr5() && self.density == Density::Gb8;
         let (banks, whose) = if small {

@@ -1,5 +1,7 @@
 //! The DRAM devices on a module, as far as they set timings.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +26,18 @@ pub enum Density {
     /// 32 Gbit (DDR5).
     #[serde(rename = "32Gb")]
     Gb32,
+}
+
+impl fmt::Display for Density {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Density::Gb4 => "4Gb",
+            Density::Gb8 => "8Gb",
+            Density::Gb16 => "16Gb",
+            Density::Gb24 => "24Gb",
+            Density::Gb32 => "32Gb",
+        })
+    }
 }
 
 /// Data pins of one DRAM device, which set its page size and so how close activates may lie.
