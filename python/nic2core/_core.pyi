@@ -122,7 +122,8 @@ def find_peak(
 ) -> str:
     """The highest rate that keeps the scenario's objective, as JSON of a `Peak`.
 
-    `progress` is called several times a second with the share of the search that is probably done,
+    `progress` is called several times a second with the share of the search that is probably done
+    (from 0 again where the first rates overload the server),
     0 to 1. An exception that it raises, and Ctrl-C, end the search. Raises UserError if there is no
     rate that keeps the objective.
     """

@@ -1,6 +1,7 @@
 """The peak search from Python, on one core and so small that it takes about a second."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,17 @@ def test_the_peak_lies_between_a_rate_that_holds_and_one_that_fails() -> None:
     assert shares[-1] == 1.0
     assert shares == sorted(shares)
     assert len(shares) >= len(peak["probes"])
+
+
+def test_progress_begins_anew_with_a_search_that_does() -> None:
+    """Two hundred times what a core does: the first rates are forgotten, and their bracket with them."""
+    shares: list[float] = []
+    text, origins = small(rate="400 Mpps")
+    _core.find_peak(text, shares.append, origins)
+    falls = [i for i, (a, b) in enumerate(pairwise(shares), start=1) if b < a]
+    assert falls
+    assert all(shares[i] == 0.0 for i in falls)
+    assert shares[-1] == 1.0
 
 
 def test_an_objective_that_cannot_be_met_is_refused_with_its_place() -> None:

@@ -128,6 +128,9 @@ pub enum Watched<'a> {
     Tick,
     /// A rate has been tried.
     Probe(&'a Probe),
+    /// The server was overloaded at the rates tried so far, which are forgotten: the search begins anew, from a
+    /// warm-up at less.
+    Anew,
 }
 
 /// Finds the highest rate at which the scenario keeps its objective.
@@ -328,6 +331,9 @@ impl Search<'_, '_> {
             }
             // From a warm-up of its own.
             self.probes.clear();
+            if !(self.watch)(Watched::Anew) {
+                return Err(PeakError::Stopped);
+            }
             first = next;
             host = self.warm(cold, Rate(first))?;
         }

@@ -32,6 +32,7 @@ pub(crate) fn find_peak(
                 Watched::Tick if looked.elapsed() < LOOK => return true,
                 Watched::Tick => {}
                 Watched::Probe(probe) => done.tried(probe),
+                Watched::Anew => done = Done::default(),
             }
             looked = Instant::now();
             stopped = Python::attach(|py| {

@@ -196,6 +196,7 @@ fn a_probe_that_is_bound_to_fail_ends_early() {
     let found = find_peak(&scenario, None, &mut |seen| {
         match seen {
             Watched::Tick => ticks += 1,
+            Watched::Anew => {}
             Watched::Probe(probe) => {
                 let took = std::mem::take(&mut ticks);
                 if !probe.holds {
@@ -211,4 +212,26 @@ fn a_probe_that_is_bound_to_fail_ends_early() {
     let failed = found.probes.iter().find(|probe| !probe.holds).expect("one fails");
     assert!(failed.p99_ns > failed.p99_limit_ns || failed.drop_share > 0.0, "{failed:?}");
     assert!(found.peak_mpps < failed.offered_mpps);
+}
+
+/// Who watches hears that the rates so far are forgotten, and of all others.
+#[test]
+fn an_overloaded_server_begins_the_search_anew() {
+    let scenario =
+        forwarder(&[("/run/duration", json!("1 ms")), ("/traffic/rate", json!("60 Mpps"))]);
+    let (mut begun, mut seen) = (0, Vec::new());
+    let found = find_peak(&scenario, None, &mut |watched| {
+        match watched {
+            Watched::Tick => {}
+            Watched::Probe(probe) => seen.push(probe.clone()),
+            Watched::Anew => {
+                begun += 1;
+                seen.clear();
+            }
+        }
+        true
+    })
+    .unwrap();
+    assert!(begun > 0);
+    assert_eq!(seen, found.probes);
 }
