@@ -438,7 +438,7 @@ class Nic(Model):
     """Bytes of a completion."""
     completions_per_write: UInt32 = 1
     """Completions of received packets that the NIC writes together as one line at most, while it is
-    busy with further packets (mlx5's CQE compression puts 8 into one).
+    busy with further packets; at most 8 (mlx5's CQE compression puts 8 of 8 bytes into one of 64).
     """
     tx_descriptor_batch: UInt32 | None = None
     """Descriptors of a send queue that the NIC reads at a time at most, of those that the driver
