@@ -65,8 +65,8 @@ pub fn scenario(input: &[u8]) {
     match load(&files, Path::new("scenario.toml"), &sets, &[]) {
         Ok(loaded) => {
             let json = serde_json::to_string(&loaded.scenario).expect("a scenario is plain data");
-            let again =
-                from_json(&files, &json, &[], &Origins::default()).expect("what was loaded is allowed");
+            let again = from_json(&files, &json, &[], &Origins::default())
+                .expect("what was loaded is allowed");
             assert_eq!(again.scenario, loaded.scenario);
         }
         Err(errors) => {
