@@ -119,3 +119,22 @@ def test_caches_that_still_fill_with_dirty_lines_are_told() -> None:
     assert at(memory.dirty_begin + carried // 100) == []
     assert len(at(memory.dirty_begin + carried // 40)) == 1
     assert at(0) == [], "fewer are no cold caches"
+
+
+def test_a_pool_that_cannot_fill_both_rings_is_told() -> None:
+    run = api.run("explain-cpu", {"run.warmup": "10 us", "run.duration": "50 us"})
+
+    def told(app: dict[str, Any], **queues: int | None) -> list[str]:
+        scenario = dict(run.scenario)
+        scenario["queues"] = scenario["queues"] | queues
+        scenario["tenants"] = [scenario["tenants"][0] | {"app": app}]
+        return [d for d in doubts(replace(run, scenario=scenario)) if "the pool of a core" in d]
+
+    l3fwd, copy = run.scenario["tenants"][0]["app"], {"kind": "l3fwd", "transmit": "copy"}
+    assert told(l3fwd) == []
+    assert told(l3fwd, pool_buffers=512) == [], "256 of each ring"
+    (doubt,) = told(l3fwd, pool_buffers=511)
+    assert "has 511 buffers, and the rings need 512" in doubt
+    assert "Set queues.pool_buffers to 512 or more" in doubt
+    assert len(told({"kind": "l2fwd"}, pool_buffers=None)) == 1, "as many as receive descriptors"
+    assert told(copy, pool_buffers=256) == []

@@ -49,6 +49,7 @@ def doubts(result: Record) -> list[str]:
         numbers,
         _unsettled(result),
         _filling(result),
+        _small_pool(result),
         _short_backlog(result),
         _unmarked(result),
         _few_packets(result),
@@ -168,6 +169,24 @@ def _filling(result: Record) -> str:
         f"the packets in the server grew from {begin:,} to {end:,} of {packets.offered:,} "
         "that came: its rings were filling, and drops and latencies were not yet those of full "
         f"ones. Set run.warmup to {ceil(full_ns / 1e5) / 10:g} ms or more."
+    )
+
+
+def _small_pool(result: Record) -> str:
+    """A warning if packets that are being sent take the buffers that a full receive ring needs."""
+    queues, tenants = result.scenario["queues"], result.scenario["tenants"]
+    # What an l2fwd sends is what it has received.
+    in_place = [t for t in tenants if t["app"]["kind"] == "l2fwd"]
+    in_place += [t for t in tenants if t["app"].get("transmit") == "zero-copy"]
+    receive, transmit = int(queues["rx_descriptors"]), int(queues["tx_descriptors"])
+    buffers = int(queues.get("pool_buffers") or receive)
+    if not in_place or not result.scenario.get("traffic") or buffers >= receive + transmit:
+        return ""
+    return (
+        f"the pool of a core has {buffers:,} buffers, and the rings need {receive + transmit:,} "
+        f"({receive:,} receive and {transmit:,} transmit descriptors): packets are sent from the "
+        "buffer that they came in, so that the receive ring cannot stay full while they are. Set "
+        f"queues.pool_buffers to {receive + transmit:,} or more, unless your pool is as small."
     )
 
 
