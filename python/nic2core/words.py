@@ -152,6 +152,11 @@ def three(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}"
 
 
+def count(number: int, one: str) -> str:
+    """So many of something: `1 packet`, `2 packets`."""
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
+
+
 def percent(share: float) -> str:
     """A share as percent; small ones keep a figure, so that few drops are not none."""
     value = 100 * share

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import html
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from nic2core import Result, api
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.report.page import report_html
-from nic2core.results.model import CaptureFacts, Peak
+from nic2core.results.model import CaptureFacts, CaptureGap, Peak
 
 
 @pytest.fixture(scope="module")
@@ -52,3 +53,25 @@ def test_what_is_said_depends_on_the_traffic(replayed: Result) -> None:
     ipv6 = facts.model_copy(update={"ipv6_packets": 7})
     run = replace(run, data=data.model_copy(update={"capture": ipv6}))
     assert capture_facts(run).endswith("; 7 packets are IPv6, which applications handle like IPv4.")
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [({"reordered": 3}, "; 3 packets were out of order and are sorted by time."),
+     ({"reordered": 1}, "; 1 packet was out of order and is sorted by time."),
+     ({"vlan_packets": 5}, "; 5 packets have VLAN tags, which count as bytes only."),
+     ({"largest_gap": CaptureGap(ps=6 * 10**11, before_packet=17)},
+      "; one gap of 600 ms, before packet 17, is 60 % of the capture."),
+     ({"largest_gap": CaptureGap(ps=4 * 10**11, before_packet=17)}, "rounds are played."),
+     ({"packets": 1, "flows": 1, "bytes": 60}, "rounds are played.")],
+)  # fmt: skip
+def test_what_is_odd_about_a_capture_is_told(
+    replayed: Result, facts: dict[str, Any], told: str
+) -> None:
+    usual = {"packets": 1001, "flows": 5, "bytes": 476_476, "span_ps": 10**12, "ipv6_packets": 0}
+    capture = CaptureFacts.model_validate(usual | facts)
+    data = replayed.data.model_copy(update={"capture": capture})
+    said = capture_facts(replace(replayed, data=data))
+    assert said.endswith(told)
+    if "packets" in facts:
+        assert ": 1 packet of 1 flow, " in said

@@ -90,6 +90,23 @@ class CaptureFacts(Plain):
     """From the first packet to the last, ps."""
     ipv6_packets: int
     """Packets of IPv6: RSS knows their addresses, applications handle them like IPv4."""
+    reordered: int = 0
+    """Packets that stand in the file behind one of a later time; all are played in the order of
+    time.
+    """
+    vlan_packets: int = 0
+    """Packets with VLAN tags, behind which their flow is looked for."""
+    largest_gap: CaptureGap | None = None
+    """The longest time without a packet; absent of one packet alone."""
+
+
+class CaptureGap(Plain):
+    """A time without a packet in a capture."""
+
+    ps: int
+    """How long it is, ps."""
+    before_packet: int
+    """The packet that ends it, from 1 in the order of time."""
 
 
 class Packets(Plain):

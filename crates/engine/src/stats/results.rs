@@ -123,6 +123,24 @@ pub struct CaptureFacts {
     pub span_ps: u64,
     /// Packets of IPv6: RSS knows their addresses, applications handle them like IPv4.
     pub ipv6_packets: u64,
+    /// Packets that stand in the file behind one of a later time; all are played in the order of time.
+    #[serde(default)]
+    pub reordered: u64,
+    /// Packets with VLAN tags, behind which their flow is looked for.
+    #[serde(default)]
+    pub vlan_packets: u64,
+    /// The longest time without a packet; absent of one packet alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_gap: Option<CaptureGap>,
+}
+
+/// A time without a packet in a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CaptureGap {
+    /// How long it is, ps.
+    pub ps: u64,
+    /// The packet that ends it, from 1 in the order of time.
+    pub before_packet: u64,
 }
 
 /// Closed-loop senders, within the measured time.

@@ -6,7 +6,7 @@ use super::capture_error::CaptureError;
 use super::flow::{Flow, FlowTable};
 use super::headers::{self, LinkType};
 use crate::frame::{MAX_FRAME_BYTES, MIN_FRAME_BYTES, wire_bits};
-use crate::stats::results::CaptureFacts;
+use crate::stats::results::{CaptureFacts, CaptureGap};
 use crate::time::Ps;
 
 /// A packet of a capture.
@@ -29,12 +29,15 @@ pub struct CapturedPacket {
 pub struct Capture {
     packets: Vec<CapturedPacket>,
     flows: FlowTable,
+    /// Packets that stood in the file behind a later one, and those with VLAN tags.
+    reordered: u64,
+    vlan_packets: u64,
 }
 
 impl Capture {
     #[cfg(test)]
     pub(crate) fn new(packets: Vec<CapturedPacket>, flows: FlowTable) -> Capture {
-        Capture { packets, flows }
+        Capture { packets, flows, reordered: 0, vlan_packets: 0 }
     }
 
     /// The packets in the order of their times.
@@ -70,7 +73,17 @@ impl Capture {
             bytes: self.packets.iter().map(|p| u64::from(p.bytes)).sum(),
             span_ps: self.span().0,
             ipv6_packets: self.packets.iter().filter(|p| ipv6(p.flow)).count() as u64,
+            reordered: self.reordered,
+            vlan_packets: self.vlan_packets,
+            largest_gap: self.largest_gap(),
         }
+    }
+
+    /// The longest time between two packets, the first of those.
+    fn largest_gap(&self) -> Option<CaptureGap> {
+        let gaps = self.packets.windows(2).map(|pair| pair[1].at.0 - pair[0].at.0);
+        let (i, ps) = gaps.enumerate().max_by_key(|&(i, ps)| (ps, std::cmp::Reverse(i)))?;
+        Some(CaptureGap { ps, before_packet: i as u64 + 2 })
     }
 
     /// The bits that all packets occupy on an Ethernet link, gaps included.
@@ -93,6 +106,10 @@ pub(super) struct Collector {
     flows: Vec<Flow>,
     /// Looked up only: its order never shows.
     index: HashMap<Flow, u32>,
+    /// The latest time so far.
+    latest: i64,
+    reordered: u64,
+    vlan_packets: u64,
 }
 
 impl Collector {
@@ -130,6 +147,9 @@ impl Collector {
             .and_then(|span| i64::try_from(span).ok())
             .filter(|span| span.unsigned_abs() <= MAX_SPAN_PS)
             .ok_or(CaptureError::Span { packet })?;
+        self.reordered += u64::from(at < self.latest);
+        self.latest = self.latest.max(at);
+        self.vlan_packets += u64::from(headers::is_tagged(link, data));
         let payload = original.saturating_sub(link.header_bytes());
         let bytes = (payload + LinkType::Ethernet.header_bytes()).max(MIN_FRAME_BYTES);
         let next = self.flows.len() as u32;
@@ -151,7 +171,12 @@ impl Collector {
         };
         let mut packets: Vec<_> = self.packets.into_iter().map(since_first).collect();
         packets.sort_by_key(|p| p.at);
-        Ok(Capture { packets, flows: FlowTable::new(self.flows) })
+        Ok(Capture {
+            packets,
+            flows: FlowTable::new(self.flows),
+            reordered: self.reordered,
+            vlan_packets: self.vlan_packets,
+        })
     }
 }
 
@@ -186,15 +211,32 @@ mod tests {
         };
         let header = words(&[0xa1b2_c3d4, 0x0004_0002, 0, 0, 65535, 1]);
         let one = [header, record(0)].concat();
-        let facts = CaptureFacts { packets: 1, flows: 1, bytes: 60, span_ps: 0, ipv6_packets: 0 };
+        let mut facts = CaptureFacts {
+            packets: 1,
+            flows: 1,
+            bytes: 60,
+            span_ps: 0,
+            ipv6_packets: 0,
+            reordered: 0,
+            vlan_packets: 0,
+            largest_gap: None,
+        };
         assert_eq!(Capture::parse(&one).unwrap().facts(), facts);
         let mut second = record(1);
         second[RECORD_HEADER + 12..][..3].copy_from_slice(&[0x86, 0xdd, 0x60]);
         second[RECORD_HEADER + 20] = 59;
         let two = [one, second].concat();
-        let facts =
-            CaptureFacts { packets: 2, flows: 2, bytes: 120, span_ps: 1_000_000, ipv6_packets: 1 };
+        (facts.packets, facts.flows, facts.bytes) = (2, 2, 120);
+        (facts.span_ps, facts.ipv6_packets) = (1_000_000, 1);
+        facts.largest_gap = Some(CaptureGap { ps: 1_000_000, before_packet: 2 });
         assert_eq!(Capture::parse(&two).unwrap().facts(), facts);
+        // Two more behind a later one, the second of them with a tag.
+        let mut tagged = record(2);
+        tagged[RECORD_HEADER + 12..][..2].copy_from_slice(&[0x81, 0]);
+        let four = [two, record(9), record(3), tagged].concat();
+        let facts = Capture::parse(&four).unwrap().facts();
+        assert_eq!((facts.reordered, facts.vlan_packets), (2, 1));
+        assert_eq!(facts.largest_gap, Some(CaptureGap { ps: 6_000_000, before_packet: 5 }));
     }
 
     /// Packets and seconds as `capinfos` counts them, flows as `tcpdump -n` prints addresses, bytes

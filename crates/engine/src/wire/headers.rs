@@ -114,6 +114,12 @@ pub(super) fn flow(link: LinkType, data: &[u8], original: u32) -> Result<Flow, u
     }
 }
 
+/// Whether VLAN tags stand before the network header.
+pub(super) fn is_tagged(link: LinkType, data: &[u8]) -> bool {
+    let found = frame(link, Bytes { data, cut: false });
+    found.is_ok_and(|(_, network)| network > link.header_bytes() as usize)
+}
+
 /// Stations and EtherType behind all VLAN tags, and where the network header begins.
 fn frame(link: LinkType, bytes: Bytes<'_>) -> Result<(Flow, usize), Missing> {
     const UNKNOWN: [u8; 6] = [0; 6];
