@@ -157,6 +157,16 @@ def test_the_command_writes_a_timeline(
     assert f"{file}; open it at https://ui.perfetto.dev" in capsys.readouterr().err
 
 
+def test_what_a_timeline_does_not_have_is_told() -> None:
+    timeline = Timeline(packets=[], unfinished=0, drops=[], times_ps=[0, 1], counters=[])
+    assert timeline.left_out() == ""
+    update = {"unfinished": 1, "drops_left_out": 7, "readings_left_out": 5000}
+    assert timeline.model_copy(update=update).left_out() == (
+        "The timeline does not have 1 packet still on the way at its end, 7 drops beyond the first "
+        "0, 5,000 readings of the counters beyond the first 2."
+    )
+
+
 def test_a_recording_of_nothing_is_refused() -> None:
     with pytest.raises(UserError, match="every = 0: 1 to 4294967295 are allowed"):
         Recording(every=0)

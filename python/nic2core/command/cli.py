@@ -114,6 +114,9 @@ def run(
         for found in recorded:
             found.write(timeline)
     terminal.note(f"Timeline: {timeline.resolve()}; open it at {VIEWER}")
+    for found in recorded:
+        if missing := found.left_out():
+            terminal.note(missing)
 
 
 @app.command()

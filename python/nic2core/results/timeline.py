@@ -113,14 +113,33 @@ class Timeline(Plain):
     """Packets that were still on their way when the run ended: they are not in `packets`."""
     drops: list[DroppedPacket]
     """Drops of any packets, followed or not, in the order of time."""
+    drops_left_out: int = 0
+    """Drops beyond as many as a recording holds: they are not in `drops`."""
     times_ps: list[int]
     """When the counters were read, picoseconds."""
+    readings_left_out: int = 0
+    """Readings beyond as many as a recording holds, until its end: they are not in `times_ps`."""
     counters: list[Counter]
     """The counters, each with a value for every reading."""
 
     def __repr__(self) -> str:
         """How much there is, for people at a prompt."""
         return f"Timeline of {len(self.packets)} packets and {len(self.drops)} drops"
+
+    def left_out(self) -> str:
+        """What happened while it was recorded and is not in it, in a sentence; else nothing."""
+        parts = {
+            f"{words.count(self.unfinished, 'packet')} still on the way at its end": (
+                self.unfinished
+            ),
+            f"{words.count(self.drops_left_out, 'drop')} beyond the first {len(self.drops):,}": (
+                self.drops_left_out
+            ),
+            f"{words.count(self.readings_left_out, 'reading')} of the counters beyond the first "
+            f"{len(self.times_ps):,}": self.readings_left_out,
+        }
+        missing = [text for text, number in parts.items() if number]
+        return f"The timeline does not have {', '.join(missing)}." if missing else ""
 
     def write(self, path: str | Path) -> Path:
         """Write it as a trace that ui.perfetto.dev opens, and return where it is."""

@@ -25,8 +25,14 @@ pub struct Timeline {
     pub unfinished: u64,
     /// Drops of any packets, followed or not, in the order of time.
     pub drops: Vec<DroppedPacket>,
+    /// Drops beyond as many as a recording holds: they are not in `drops`.
+    #[serde(default)]
+    pub drops_left_out: u64,
     /// When the counters were read, picoseconds.
     pub times_ps: Vec<u64>,
+    /// Readings beyond as many as a recording holds, until its end: they are not in `times_ps`.
+    #[serde(default)]
+    pub readings_left_out: u64,
     /// The counters, each with a value for every reading.
     pub counters: Vec<Counter>,
 }

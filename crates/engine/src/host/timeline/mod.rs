@@ -20,7 +20,7 @@ use way::Way;
 
 const NONE: u32 = u32::MAX;
 
-/// Drops that a recording holds; later ones are left out.
+/// Drops that a recording holds; later ones are counted.
 const MAX_DROPS: usize = 100_000;
 
 /// A packet that is followed.
@@ -49,6 +49,7 @@ pub(super) struct Recorder {
     /// Index in `followed` of the packet in each slot of the host, or [`NONE`].
     of_packet: Vec<u32>,
     drops: Vec<DroppedPacket>,
+    drops_left_out: u64,
     readings: Readings,
 }
 
@@ -170,6 +171,8 @@ impl Recorder {
         if self.is_on() && self.drops.len() < MAX_DROPS {
             let reason = reason.into();
             self.drops.push(DroppedPacket { at_ps: at.0, number, flow, queue, reason });
+        } else if self.is_on() {
+            self.drops_left_out += 1;
         }
     }
 
@@ -199,6 +202,7 @@ impl Host {
             scheduled: true,
             of_packet: Vec::new(),
             drops: Vec::new(),
+            drops_left_out: 0,
             readings: self.no_readings(),
         }));
         if !scheduled {
@@ -224,17 +228,21 @@ impl Host {
         let recorder = self.recording.as_ref()?;
         let finished = recorder.followed.iter().filter(|f| f.finished);
         let (times_ps, counters) = recorder.readings.results();
+        let way = |f: &Followed| PacketWay {
+            number: f.number,
+            flow: f.flow,
+            bytes: f.bytes,
+            queue: f.queue,
+            dropped: f.dropped.map(str::to_owned),
+            slices: f.way.slices(self.interconnect.link().is_none()),
+        };
+        let packets: Vec<PacketWay> = finished.map(way).collect();
+        let last = packets.iter().flat_map(|p| &p.slices).map(|s| s.end_ps).max();
+        let end = if recorder.is_on() { self.now().0 } else { last.unwrap_or(0) };
         Some(Timeline {
-            packets: finished
-                .map(|f| PacketWay {
-                    number: f.number,
-                    flow: f.flow,
-                    bytes: f.bytes,
-                    queue: f.queue,
-                    dropped: f.dropped.map(str::to_owned),
-                    slices: f.way.slices(self.interconnect.link().is_none()),
-                })
-                .collect(),
+            packets,
+            readings_left_out: recorder.readings.left_out(end, recorder.config.interval_ps),
+            drops_left_out: recorder.drops_left_out,
             unfinished: u64::from(recorder.open),
             drops: recorder.drops.clone(),
             times_ps,

@@ -4,7 +4,7 @@ use crate::host::Host;
 use crate::stats::timeline::Counter;
 use crate::time::Ps;
 
-/// Readings that a recording holds; later ones are left out.
+/// Readings that a recording holds; later ones are not taken, and told.
 const MAX_READINGS: usize = 100_000;
 
 /// A quantity of the host that is read.
@@ -57,6 +57,12 @@ pub(super) struct Readings {
 impl Readings {
     pub(super) fn has_room(&self) -> bool {
         self.times.len() < MAX_READINGS
+    }
+
+    /// How many were due until the end for which there was no room.
+    pub(super) fn left_out(&self, end_ps: u64, interval_ps: u64) -> u64 {
+        let last = self.times.last().filter(|_| !self.has_room());
+        last.map_or(0, |last| end_ps.saturating_sub(last.0) / interval_ps)
     }
 
     /// When they were read, and what they were.

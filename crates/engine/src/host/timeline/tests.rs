@@ -195,3 +195,21 @@ fn every_nth_packet_is_followed_and_recording_ends_with_the_last() {
     assert_eq!(most("write credits in use"), 8.0);
     assert!((32.0 * 1024.0..=65_536.0).contains(&most("NIC SRAM")), "{}", most("NIC SRAM"));
 }
+
+#[test]
+fn what_a_recording_does_not_hold_is_counted() {
+    let [.., few_credits] = scenarios();
+    let mut host = Host::new(&few_credits, None).unwrap();
+    host.record_timeline(TimelineConfig { interval_ps: 100, ..ALL });
+    host.run_until(Ps::from_us(20));
+    let timeline = host.timeline().unwrap();
+    assert_eq!(timeline.times_ps.len(), 100_000);
+    // 20 us of 100 ps each, from 0 on.
+    assert_eq!(timeline.readings_left_out, 100_001);
+    assert_eq!(timeline.drops_left_out, 0);
+    let drop = timeline.drops.last().expect("packets are dropped").clone();
+    let recorder = host.recording.as_mut().unwrap();
+    recorder.drops.resize(super::MAX_DROPS, drop);
+    recorder.not_admitted(Ps::from_us(20), 1, 0, 0);
+    assert_eq!(host.timeline().unwrap().drops_left_out, 1);
+}
