@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan
+from math import floor, isnan, log10
 from typing import TYPE_CHECKING, Any
+
+from nic2core.scenario.quantity import is_bit_rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -229,14 +231,26 @@ SEEN = 0.005
 """Share of the packets from which on three figures show that they are missing."""
 
 
-def peak(found: Peak) -> str:
+def wire_rate(found: Peak, traffic: Mapping[str, Any]) -> str:
+    """A peak as `traffic.rate` takes it, of traffic given in bits; rounded down, so it holds."""
+    given = traffic.get("rate")
+    in_bits = traffic["kind"] == "replay" if given is None else is_bit_rate(given)
+    if found.rate_gbps is None or not in_bits:
+        return ""
+    finest = 10.0 ** (floor(log10(found.rate_gbps)) - 3)
+    return f"{floor(found.rate_gbps / finest) * finest:.4g} Gbps"
+
+
+def peak(found: Peak, traffic: Mapping[str, Any]) -> str:
     """How sure a peak is: of its p99, by how many packets."""
+    bits = wire_rate(found, traffic)
+    wire = f' (traffic.rate = "{bits}")' if bits else ""
     fails, packets = found.fails_at_mpps, found.results.packets
     # Where the objective bears drops, what holds is more than what is done.
     offered = f" of {three(packets.offered_mpps)} offered" if packets.drop_share > SEEN else ""
     above = "holds up to the line rate" if fails is None else f"holds, {three(fails)} Mpps does not"
     return (
-        f"Peak: {three(found.peak_mpps)} Mpps{offered} {above} ({failed(found)[1]}); "
+        f"Peak: {three(found.peak_mpps)} Mpps{offered}{wire} {above} ({failed(found)[1]}); "
         f"{len(found.probes)} rates tried; the p99 is of {behind_p99(found):,} packets, and how "
         "far it is chance other seeds show (compare --peak --vary run.seed=1,2,3)."
     )

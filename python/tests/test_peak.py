@@ -30,7 +30,7 @@ def test_the_peak_lies_between_a_rate_that_holds_and_one_that_fails() -> None:
 
 
 def test_progress_begins_anew_with_a_search_that_does() -> None:
-    """Two hundred times what a core does: the first rates are forgotten, and their bracket with them."""
+    """Many times what a core does: the first rates are forgotten, and their bracket with them."""
     shares: list[float] = []
     text, origins = small(rate="400 Mpps")
     _core.find_peak(text, shares.append, origins)

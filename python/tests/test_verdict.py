@@ -43,7 +43,7 @@ def test_a_peak_with_room_everywhere_names_what_fails_above_it(
     run = replace(calm, peak=found)
     assert f"{short} sets this peak: at a higher rate {says}; the nearest" in verdict(run)
     assert limit(run) == f"{short} (memory bus next)"
-    assert f"Mpps does not ({says})" in words.peak(found)
+    assert f"Mpps does not ({says})" in words.peak(found, calm.scenario["traffic"])
 
 
 def test_a_stage_that_is_full_sets_a_peak() -> None:
@@ -146,14 +146,33 @@ def test_a_peak_at_the_line_rate_names_no_rate_that_fails(calm: Result) -> None:
         "the p99 is of 240,000 packets, and how far it is chance other seeds show "
         "(compare --peak --vary run.seed=1,2,3)."
     )
-    assert words.peak(found) == says
+    assert words.peak(found, calm.scenario["traffic"]) == says
+
+
+@pytest.mark.parametrize(
+    ("traffic", "rate"),
+    [({"kind": "replay", "rate": "100 Gbps"}, "61.23 Gbps"), ({"kind": "replay"}, "61.23 Gbps"),
+     ({"kind": "poisson", "rate": "9 Gbps"}, "61.23 Gbps"),
+     ({"kind": "poisson", "rate": "9 Mpps"}, ""), ({"kind": "replay", "rate": "9 Mpps"}, "")],
+)  # fmt: skip
+def test_a_peak_of_traffic_in_bits_can_be_put_back(
+    calm: Result, traffic: dict[str, str], rate: str
+) -> None:
+    found = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", rate_gbps=61.2399, probes=[],
+                 results=calm.data)  # fmt: skip
+    run = replace(calm, peak=found, scenario=calm.scenario | {"traffic": traffic})
+    told = f' (traffic.rate = "{rate}") holds' if rate else "Mpps holds"
+    assert told in words.peak(found, traffic)
+    assert (f"sets this peak of {rate} on the wire: at" in verdict(run)) == bool(rate)
 
 
 def test_a_peak_that_bears_drops_says_what_was_offered(calm: Result) -> None:
     update = {"offered_mpps": 20.0, "drop_share": 0.4}
     data = calm.data.model_copy(update={"packets": calm.data.packets.model_copy(update=update)})
     found = Peak(peak_mpps=12, fails_at_mpps=21, failed_by="drops", probes=[], results=data)
-    assert words.peak(found).startswith("Peak: 12.0 Mpps of 20.0 offered holds, 21.0 Mpps does not")
+    assert words.peak(found, calm.scenario["traffic"]).startswith(
+        "Peak: 12.0 Mpps of 20.0 offered holds, 21.0 Mpps does not"
+    )
 
 
 def with_packets(result: Result, **change: float) -> Result:

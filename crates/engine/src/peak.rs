@@ -30,6 +30,7 @@ use crate::time::{PS_PER_S, Ps};
 use crate::units::{Duration, Rate};
 use crate::wire::Capture;
 use crate::wire::config::TrafficConfig;
+use crate::wire::rate::MeanPacket;
 
 /// Width of the final bracket, percent of the rate.
 pub const RESOLUTION_PERCENT: u64 = 1;
@@ -143,6 +144,7 @@ pub fn find_peak(
     capture: Option<Arc<Capture>>,
     watch: &mut Watch<'_>,
 ) -> Result<Peak, PeakError> {
+    let mean = mean_packet(scenario, capture.as_deref());
     let cold = Host::new(scenario, capture)?;
     let Some(rate) = cold.rate() else {
         return Err(PeakError::NoRate {
@@ -161,14 +163,30 @@ pub fn find_peak(
         Search { scenario, measured, countable, limit_ns: None, watch, probes: Vec::new() };
     let (host, first, outcome) = search.begin(&cold, rate)?;
     drop(cold);
-    let (good, bad) = search.bracket(host, first, outcome)?;
+    let ((rate, good), bad) = search.bracket(host, first, outcome)?;
     Ok(Peak {
         peak_mpps: good.probe.completed_mpps,
+        rate_gbps: mean.map(|mean| mean.bits_at(Rate(rate)).0 as f64 / 1e9 * while_on(scenario)),
         fails_at_mpps: bad.as_ref().map(|bad| bad.probe.offered_mpps),
         failed_by: bad.and_then(|bad| bad.failed_by).unwrap_or("link").into(),
         probes: search.probes,
         results: good.results,
     })
+}
+
+/// The packets that a rate of bits is made of, if the scenario says how long they are.
+fn mean_packet(scenario: &Scenario, capture: Option<&Capture>) -> Option<MeanPacket> {
+    let traffic = scenario.traffic.as_ref()?;
+    let drawn = capture.is_none() && scenario.serving().any(|t| t.app.draws_requests());
+    MeanPacket::of_traffic(traffic, capture).filter(|_| !drawn)
+}
+
+/// The rate that the traffic is given, of the mean that the search varies: bursts have theirs while on.
+fn while_on(scenario: &Scenario) -> f64 {
+    match scenario.traffic {
+        Some(TrafficConfig::Bursts { on, off, .. }) => 1.0 + off.0 as f64 / on.0 as f64,
+        _ => 1.0,
+    }
 }
 
 /// What a measured time is a whole multiple of: the cycle of bursts; else, where one is asked for, a
@@ -339,13 +357,13 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The highest rate found that holds, and the lowest that fails, unless the link is full first.
+    /// The highest rate found that holds and what it did, and what the lowest did that fails, unless the link is full first.
     fn bracket(
         &mut self,
         mut warm: Host,
         first: u64,
         mut outcome: Outcome,
-    ) -> Result<(Outcome, Option<Outcome>), PeakError> {
+    ) -> Result<((u64, Outcome), Option<Outcome>), PeakError> {
         let lowest = self.countable.max(first / LOWEST_DIVISOR);
         let mut next = first;
         let mut good: Option<(u64, Outcome)> = None;
@@ -388,7 +406,7 @@ impl Search<'_, '_> {
             }
             outcome = found;
         }
-        let Some((_, good)) = good else { unreachable!("the search ends with a rate that holds") };
+        let Some(good) = good else { unreachable!("the search ends with a rate that holds") };
         Ok((good, bad.map(|(_, bad)| bad)))
     }
 

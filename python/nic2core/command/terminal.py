@@ -47,7 +47,7 @@ def show_result(result: Result) -> None:
     console = Console(highlight=False)
     console.print(Text(f"{result.label}: {verdict(result)}", style="bold"))
     if result.peak is not None:
-        console.print(words.peak(result.peak))
+        console.print(words.peak(result.peak, result.scenario["traffic"]))
         objective = words.objective(result.peak, result.scenario["slo"])
         if objective:
             console.print(objective)

@@ -9,7 +9,17 @@ from nic2core.describe import senders
 from nic2core.explain.model import SAME
 from nic2core.explain.use import one, work
 from nic2core.scenario.quantity import nanoseconds
-from nic2core.words import FAILED, failed, percent, stage, three, time, usable_credits, what_for
+from nic2core.words import (
+    FAILED,
+    failed,
+    percent,
+    stage,
+    three,
+    time,
+    usable_credits,
+    what_for,
+    wire_rate,
+)
 
 if TYPE_CHECKING:
     from nic2core.explain.model import Model
@@ -141,11 +151,18 @@ def _sets_peak(result: Record) -> str:
     """That a stage sets a peak, and how much of what is allowed it does."""
     model = result.model
     name, tight = stage(model.cause), stage(model.tightest)
-    sets = f"{'set' if _several(name) else 'sets'} this peak"
+    sets = f"{'set' if _several(name) else 'sets'} this peak{_of_bits(result)}"
     if model.cause == model.tightest:
         return f"the {name}, {_at(result)}, {sets}:"
     wait, it = "wait" if _several(tight) else "waits", "them" if _several(name) else "it"
     return f"the {name} {sets}: the {tight}, {_at(result)}, {wait} most for {it}, and"
+
+
+def _of_bits(result: Record) -> str:
+    """How much a peak is on the wire, of traffic that is given so."""
+    assert result.peak is not None  # noqa: S101 - asked of peaks alone
+    bits = wire_rate(result.peak, result.scenario["traffic"])
+    return f" of {bits} on the wire" if bits else ""
 
 
 def _full(result: Record) -> str:
@@ -183,7 +200,7 @@ def _why(result: Record, by: Limit) -> str:
         case Limit.OBJECTIVE:
             assert result.peak is not None  # noqa: S101 - only a peak has an objective
             short, full = failed(result.peak)
-            return f"{short} sets this peak: at a higher rate {full}"
+            return f"{short} sets this peak{_of_bits(result)}: at a higher rate {full}"
         case Limit.BACKLOG:
             return FAILED["rate"][1]
         case Limit.LOAD:

@@ -578,6 +578,10 @@ class Peak(Plain):
 
     peak_mpps: float
     """The highest rate at which the objective was seen to hold, completed Mpps."""
+    rate_gbps: float | None = None
+    """The same as `traffic.rate` takes it, Gbit/s on the wire: of the whole capture on average, of
+    bursts while on. Absent where clients draw the sizes of synthetic traffic.
+    """
     fails_at_mpps: float | None = None
     """The lowest rate at which it was seen to fail, Mpps; the peak lies between the two. Absent
     where it holds up to the line rate of the network link.

@@ -28,6 +28,10 @@ fn without_a_link_none_is_the_limit() {
     let half = 8.0 / 6.0;
     let first = found.probes[0].offered_mpps;
     assert!((first - half).abs() < 0.01 * half, "{first} of {half}");
+    // While on, six times the mean.
+    let demand = found.results.demand_mpps.expect("bursts have a rate");
+    let gbps = found.rate_gbps.expect("bursts have sizes");
+    assert!((gbps / (6.0 * demand * 1048.0 * 8.0 / 1e3) - 1.0).abs() < 1e-4, "{gbps} Gbps");
 }
 
 #[test]
@@ -184,6 +188,10 @@ fn a_window_of_a_capture_that_is_denser_than_its_mean_does_not_hold_up_the_searc
     });
     let found = found.expect("the search ends");
     assert!((6.0..12.0).contains(&found.peak_mpps), "{}", found.peak_mpps);
+    // As the scenario takes it, of the whole capture: 1048 bytes on the wire for each packet.
+    let demand = found.results.demand_mpps.expect("a replay has a rate");
+    let gbps = found.rate_gbps.expect("a capture has sizes");
+    assert!((gbps - demand * 1048.0 * 8.0 / 1e3).abs() < 0.02, "{gbps} Gbps, {demand} Mpps");
 }
 
 /// A probe far above the peak ends after a quarter of its time.

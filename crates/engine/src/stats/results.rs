@@ -582,6 +582,10 @@ impl Balance {
 pub struct Peak {
     /// The highest rate at which the objective was seen to hold, completed Mpps.
     pub peak_mpps: f64,
+    /// The same as `traffic.rate` takes it, Gbit/s on the wire: of the whole capture on average, of bursts
+    /// while on. Absent where clients draw the sizes of synthetic traffic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_gbps: Option<f64>,
     /// The lowest rate at which it was seen to fail, Mpps; the peak lies between the two. Absent where
     /// it holds up to the line rate of the network link.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! Rates of synthetic traffic: bits on the wire as packets, and back.
 
+use super::Capture;
 use super::config::{SizesConfig, TrafficConfig};
 use crate::frame::WIRE_OVERHEAD_BYTES;
 use crate::units::{BitRate, Rate, Size, TrafficRate};
@@ -23,6 +24,23 @@ impl MeanPacket {
             }),
         };
         (packets > 0).then_some(MeanPacket { bits, packets })
+    }
+
+    /// Of a capture, or of synthetic traffic; nothing of traffic without a rate.
+    pub(crate) fn of_traffic(
+        traffic: &TrafficConfig,
+        capture: Option<&Capture>,
+    ) -> Option<MeanPacket> {
+        match traffic {
+            TrafficConfig::Constant { sizes, .. }
+            | TrafficConfig::Poisson { sizes, .. }
+            | TrafficConfig::Bursts { sizes, .. } => MeanPacket::of_sizes(sizes),
+            TrafficConfig::Replay { .. } => capture.map(|capture| MeanPacket {
+                bits: capture.wire_bits(),
+                packets: capture.packets().len() as u128,
+            }),
+            TrafficConfig::Backlog { .. } | TrafficConfig::ClosedLoop(_) => None,
+        }
     }
 
     /// As many whole packets as these bits per second carry, which is never more than the wire has
