@@ -61,7 +61,7 @@ def test_what_is_said_depends_on_the_traffic(replayed: Result) -> None:
      ({"reordered": 1}, "; 1 packet was out of order and is sorted by time."),
      ({"vlan_packets": 5}, "; 5 packets have VLAN tags, which count as bytes only."),
      ({"largest_gap": CaptureGap(ps=6 * 10**11, before_packet=17)},
-      "; one gap of 600 ms, before packet 17, is 60 % of the capture."),
+      "; one gap of 600 ms, before packet 17, is 60.0 % of the capture."),
      ({"largest_gap": CaptureGap(ps=4 * 10**11, before_packet=17)}, "rounds are played."),
      ({"packets": 1, "flows": 1, "bytes": 60}, "rounds are played.")],
 )  # fmt: skip

@@ -130,7 +130,8 @@ def test_a_pool_that_cannot_fill_both_rings_is_told() -> None:
         scenario["tenants"] = [scenario["tenants"][0] | {"app": app}]
         return [d for d in doubts(replace(run, scenario=scenario)) if "the pool of a core" in d]
 
-    l3fwd, copy = run.scenario["tenants"][0]["app"], {"kind": "l3fwd", "transmit": "copy"}
+    l3fwd = run.scenario["tenants"][0]["app"]
+    copy = l3fwd | {"transmit": "copy"}
     assert told(l3fwd) == []
     assert told(l3fwd, pool_buffers=512) == [], "256 of each ring"
     (doubt,) = told(l3fwd, pool_buffers=511)
