@@ -239,7 +239,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "dma_bench.window",
         "256 B to 64 GiB",
     ),
-    (&["run.sample=18446744 s"], "run.sample", "1 ps to 1000 s"),
+    (&["run.sample=18446744 s"], "run.sample", "5 ns to 1000 s"),
     (&["traffic.rate=0 pps"], "traffic.rate", "1 pps to"),
     (
         &["tenants.0.app.requests=from-size", "traffic.rate=8000 bps"],
