@@ -55,7 +55,7 @@ def test_what_limits_is_named_and_what_a_change_helps_is_right(
         assert said.error == pytest.approx(0.0, abs=0.2), name
         right = said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05)
         assert right == (name not in WRONG.get(limits, ())), name
-        assert right or said.predicted == pytest.approx(said.measured, abs=0.1), name
+        assert right or said.predicted == pytest.approx(said.measured, abs=0.12), name
     best = max(helps, key=lambda name: helps[name].predicted)
     assert best == limits
     assert (helps[limits].measured or 0.0) > 0.2
@@ -105,7 +105,7 @@ def test_trackers_that_stream_takes_limit_dma() -> None:
     for name in wrong:
         said = helps[name]
         assert said.predicted != pytest.approx(said.measured, rel=0.2, abs=0.05), name
-        no_worse = 0.4 if name == "miss-registers" else 0.1
+        no_worse = 0.4 if name == "miss-registers" else 0.12
         assert said.predicted == pytest.approx(said.measured, abs=no_worse), name
     # With more of them than cores and STREAM's prefetchers ask for, nothing waits for one.
     plenty = api.run("explain-trackers", {"machine.llc.home_trackers": 1024})
