@@ -29,7 +29,8 @@ SCENARIOS = {"explain-link": "wire", "explain-cpu": "cores", "explain-iommu": "i
              "explain-memory": "dram"}  # fmt: skip
 """The scenarios made for it, and what limits each."""
 
-WRONG = {"dram": {"read-credits", "miss-registers"}}
+WRONG = {"dram": {"read-credits: 328 of them", "miss-registers: 24 per core",
+                  "iommu: pages of 2 MiB"}}  # fmt: skip
 """What limits, and changes of which the gain is foretold wrongly: D18 in DEVIATIONS.md."""
 
 BRIEF = {"run.warmup": "100 us", "run.duration": "100 us"}
@@ -47,7 +48,7 @@ def test_what_limits_is_named_and_what_a_change_helps_is_right(
     assert result.limited
     assert result.model.cause == limits
     assert " inf " not in verdict(result)
-    helps = {h.change.domain: h for h in check(result, jobs=2)}
+    helps = {f"{h.change.domain}: {h.change.what}": h for h in check(result, jobs=2)}
     assert len(helps) >= 10
     for name, said in helps.items():
         assert said.measured is not None, name
@@ -55,10 +56,10 @@ def test_what_limits_is_named_and_what_a_change_helps_is_right(
         assert said.error == pytest.approx(0.0, abs=0.2), name
         right = said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05)
         assert right == (name not in WRONG.get(limits, ())), name
-        assert right or said.predicted == pytest.approx(said.measured, abs=0.12), name
-    best = max(helps, key=lambda name: helps[name].predicted)
-    assert best == limits
-    assert (helps[limits].measured or 0.0) > 0.2
+        assert right or said.predicted == pytest.approx(said.measured, abs=0.15), name
+    best = max(helps.values(), key=lambda said: said.predicted)
+    assert best.change.domain == limits
+    assert (best.measured or 0.0) > 0.2
 
 
 def test_the_port_of_a_nic_on_the_chip_limits_a_forwarder_that_never_leaks() -> None:
