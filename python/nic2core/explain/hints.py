@@ -27,6 +27,7 @@ def at_ease(result: Record) -> bool:
     """Whether all that is offered gets through, so that no change can raise the throughput."""
     return (
         result.peak is None
+        and result.rate_mps > 0
         and not result.limited
         and not result.data.packets.drop_share
         and result.data.demand_mpps is not None
