@@ -29,9 +29,19 @@ SCENARIOS = {"explain-link": "wire", "explain-cpu": "cores", "explain-iommu": "i
              "explain-memory": "dram"}  # fmt: skip
 """The scenarios made for it, and what limits each."""
 
-WRONG = {"dram": {"read-credits: 328 of them", "miss-registers: 24 per core",
-                  "iommu: pages of 2 MiB"}}  # fmt: skip
-"""What limits, and changes of which the gain is foretold wrongly: D18 in DEVIATIONS.md."""
+WRONG = {"dram": {"read-credits: 328 of them": (0.0, 0.14),
+                  "miss-registers: 24 per core": (0.0, -0.06),
+                  "iommu: pages of 2 MiB": (0.0, -0.07)}}  # fmt: skip
+"""What limits, and changes of which the gain is foretold wrongly: what D18 in DEVIATIONS.md has as
+said and as run."""
+
+WRONG_OF_TRACKERS = {"miss-registers": (0.0, -0.32), "io-credits": (0.46, 0.35),
+                     "io-ways": (0.07, 0.02), "dram": (0.11, 0.03),
+                     "pcie": (0.09, 0.04)}  # fmt: skip
+"""The same of `explain-trackers`."""
+
+POINT = 0.01
+"""As D18 is rounded."""
 
 BRIEF = {"run.warmup": "100 us", "run.duration": "100 us"}
 
@@ -55,8 +65,9 @@ def test_what_limits_is_named_and_what_a_change_helps_is_right(
         # The rate with the change, and more strictly what it gains: to 20 % or five points.
         assert said.error == pytest.approx(0.0, abs=0.2), name
         right = said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05)
-        assert right == (name not in WRONG.get(limits, ())), name
-        assert right or said.predicted == pytest.approx(said.measured, abs=0.15), name
+        wrong = WRONG.get(limits, {}).get(name)
+        assert right == (wrong is None), name
+        assert right or (said.predicted, said.measured) == pytest.approx(wrong, abs=POINT), name
     best = max(helps.values(), key=lambda said: said.predicted)
     assert best.change.domain == limits
     assert (best.measured or 0.0) > 0.2
@@ -98,16 +109,14 @@ def test_trackers_that_stream_takes_limit_dma() -> None:
     assert model.use("home-trackers").load > 0.95
     helps = {h.change.domain: h for h in check(result, jobs=2)}
     assert (helps["home-trackers"].measured or 0.0) > 0.2
-    wrong = {"miss-registers", "io-ways", "dram", "pcie", "io-credits"}
-    for name in helps.keys() - wrong:
+    for name in helps.keys() - WRONG_OF_TRACKERS:
         said = helps[name]
         assert said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05), name
     # D18 in DEVIATIONS.md: to be taken out, and these held to the rule, when they come right.
-    for name in wrong:
+    for name, wrong in WRONG_OF_TRACKERS.items():
         said = helps[name]
         assert said.predicted != pytest.approx(said.measured, rel=0.2, abs=0.05), name
-        no_worse = 0.4 if name == "miss-registers" else 0.12
-        assert said.predicted == pytest.approx(said.measured, abs=no_worse), name
+        assert (said.predicted, said.measured) == pytest.approx(wrong, abs=POINT), name
     # With more of them than cores and STREAM's prefetchers ask for, nothing waits for one.
     plenty = api.run("explain-trackers", {"machine.llc.home_trackers": 1024})
     waits = next(d for d in plenty.data.domains if d.domain == "home-trackers")

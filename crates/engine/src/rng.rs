@@ -3,6 +3,9 @@
 use rand_core::{Rng as _, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+/// 2^64 divided by the golden ratio: an odd number far from every small one. SplitMix64's increment.
+pub(crate) const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// A component's own stream: adding a draw to one component never shifts another's.
 #[derive(Clone, Debug)]
 pub struct Rng(Pcg64Mcg);
@@ -21,8 +24,7 @@ impl Rng {
 
     /// The stream `id` of the wire in a run with `seed`: unrelated for every pair of the two.
     pub fn of_wire(seed: u64, id: u64) -> Rng {
-        // The increment of SplitMix64: an odd number far from every small seed and id.
-        Rng(Pcg64Mcg::seed_from_u64(seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+        Rng(Pcg64Mcg::seed_from_u64(seed ^ id.wrapping_mul(GOLDEN_GAMMA)))
     }
 
     /// 32 uniform bits.

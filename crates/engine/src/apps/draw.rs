@@ -3,7 +3,7 @@
 //! The wire (which needs the size of a request) and the application (which needs its key) draw
 //! independently and agree, in any order and from any thread.
 
-use crate::rng::scatter;
+use crate::rng::{GOLDEN_GAMMA, scatter};
 
 /// A stream of draws, indexed by number.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +32,6 @@ impl Draw {
         scatter((n as u32).wrapping_mul(step).wrapping_add(start))
     }
 }
-
-/// 2^64 divided by the golden ratio, odd: SplitMix64's increment.
-const GOLDEN_GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// SplitMix64's finaliser: a bijection in which every output bit depends on every input bit.
 #[inline]

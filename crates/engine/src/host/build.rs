@@ -30,7 +30,7 @@ use crate::nic::buffers::Region;
 use crate::nic::config::Start;
 use crate::nic::queue::Queue;
 use crate::nic::rss::{MAX_ENTRIES, Rss};
-use crate::rng::Rng;
+use crate::rng::{GOLDEN_GAMMA, Rng};
 use crate::time::Ps;
 use crate::units::Size;
 use crate::wire::config::TrafficConfig;
@@ -109,8 +109,7 @@ fn tenants(
 
 /// What a tenant's application draws from: tenants of one kind do not do the same in step.
 const fn tenant_seed(seed: u64, index: usize) -> u64 {
-    // An odd number far from every small seed and index, 2^64 divided by the golden ratio.
-    seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    seed.wrapping_add((index as u64).wrapping_mul(GOLDEN_GAMMA))
 }
 
 /// Refuses a capture whose frames are larger than what has to hold them.
