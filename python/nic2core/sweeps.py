@@ -21,7 +21,7 @@ from nic2core.files import write_whole
 from nic2core.progress import Progress, of_sweep
 from nic2core.result import Result
 from nic2core.run_record import COMPARISON_FILE, comparison
-from nic2core.scenario.toml_text import plain
+from nic2core.scenario.toml_text import plain, toml_value
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -118,7 +118,9 @@ def _values(vary: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
                 f"vary: {key} = {given!r} is not a list of values; expected one or more, such as "
                 "[2, 4]."
             )
-        twice = [value for at, value in enumerate(values) if value in values[:at]]
+        # As a scenario has them: 2 and "2" are one.
+        written = [toml_value(value) for value in values]
+        twice = [value for at, value in enumerate(written) if value in written[:at]]
         if twice:
             raise UserError(f"vary: {key} has {twice[0]} twice; give each value once.")
         found[key] = values

@@ -33,6 +33,47 @@ def test_a_comparison_says_what_the_report_says(ddio: Result, sweeper: Result) -
     assert three.sentence == f"{sentence(overview(three.results))}."
 
 
+def test_runs_that_do_the_same_are_named_together(ddio: Result) -> None:
+    def run(label: str, times: float) -> Result:
+        packets = ddio.data.packets
+        faster = packets.model_copy(update={"completed_mpps": times * packets.completed_mpps})
+        return replace(ddio, label=label, data=ddio.data.model_copy(update={"packets": faster}))
+
+    a, b, c, d = (run(f"run {n}", 2.0) for n in "abcd")
+    slow, slower = run("slow", 1.001), run("slower", 1.0)
+    assert overview([slower, a, b]).startswith("run a and run b do most, ")
+    assert overview([slow, slower, a]).startswith("run a does most, ")
+    assert "% more than slow and slower, which do least; " in overview([slow, slower, a])
+    assert overview([a, b, c, d, slow]).startswith("run a and 3 more do most, ")
+
+
+def test_what_is_compared_with_nothing_is_told_in_its_unit(ddio: Result) -> None:
+    data = ddio.data
+    idle = replace(ddio, label="idle", data=data.model_copy(update={
+        "packets": data.packets.model_copy(update={"completed": 0, "completed_mpps": 0.0}),
+        "memory": data.memory.model_copy(update={
+            "bandwidth_gbytes_per_s": 0.0,
+            "causes": [c.model_copy(update={"per_request": None}) for c in data.memory.causes],
+        }),
+    }))  # fmt: skip
+    assert " instead of 0 M requests/s and causes " in summary(idle, ddio)
+    assert " instead of 0 GB/s of memory traffic; " in summary(idle, ddio)
+    for both in ((idle, ddio), (ddio, idle)):
+        # There is no request of which they could be lines.
+        assert not any("lines per request" in said for said in differences(*both))
+    assert any("lines per request" in said for said in differences(ddio, with_half(ddio)))
+
+
+def with_half(run: Result) -> Result:
+    """The same with half of the memory traffic a request."""
+    causes = [
+        c.model_copy(update={"per_request": (c.per_request or 0.0) / 2})
+        for c in run.data.memory.causes
+    ]
+    memory = run.data.memory.model_copy(update={"causes": causes})
+    return replace(run, data=run.data.model_copy(update={"memory": memory}))
+
+
 def test_runs_of_one_label_are_told_apart_by_their_directories(
     ddio: Result, tmp_path: Path
 ) -> None:

@@ -66,7 +66,7 @@ def test_memory_traffic_is_told_by_tenant() -> None:
     assert sum(own.values()) + walks.gbytes_per_s == all_of_it
     assert [shown[f"of {name}"] for name in names] == [words.three(own[name]) for name in names]
     bars = result.plot_memory()
-    assert set(bars.data[0].y) == {result.label, *names}
+    assert set(bars.data[0].y) == {result.label, *(f"of {name}" for name in names)}
     # A request's lines are none of the neighbour's.
     (serving,) = (t for t in result.data.tenants if any("rx" in c.cause for c in t.memory))
     lines = sum(c.lines for c in [*serving.memory, walks])

@@ -258,6 +258,7 @@ def test_what_is_no_list_of_values_is_refused(values: Sequence[int]) -> None:
     [
         ({}, 1, "vary is empty; expected keys and their values"),
         ({"run.seed": [1, 2, 1]}, 1, "vary: run.seed has 1 twice; give each value once"),
+        ({"run.seed": [1, "1"]}, 1, "vary: run.seed has 1 twice; give each value once"),
         ({"run.seed": [1]}, 0, "jobs = 0 runs nothing; expected 1 or more"),
     ],
 )

@@ -237,6 +237,29 @@ def test_a_run_in_which_no_packet_arrives_says_when_the_next_comes(packetless: R
     assert verdict(run) == "no packet arrives; the next comes at 11.0 ms."
 
 
+def test_a_benchmark_waits_for_no_packet() -> None:
+    late = {"traffic.rate": "1 pps", "run.warmup": "100 us", "run.duration": "200 us"}
+    run, nothing = (api.run(name, late) for name in ("sweeper-collocation", "sweeper-kvs"))
+    assert run.data.packets.next_arrival_ns is not None
+    # What comes is counted in packets, and what is done in accesses.
+    assert run.model.rate > 0.5 * run.rate_mps
+    assert verdict(run).startswith("no packet arrives; the next comes at ")
+    assert (limit(run), mark(run)) == (limit(nothing), mark(nothing))
+    assert not any("`nic2core peak SCENARIO" in hint for hint in hints(run, run.helps))
+    assert verdict(nothing).startswith("no packet arrives; the next comes at ")
+    assert nothing.helps == [], "there is no work that a change could help"
+
+
+def test_the_fullest_core_is_called_one_where_another_stage_is_named() -> None:
+    alone = {"tenants.1.cores.count": 0, "run.warmup": "300 us", "run.duration": "300 us"}
+    run = api.run("sweeper-collocation", alone)
+    assert (run.model.full, run.model.cause) == ("cores", "dram")
+    said = verdict(run)
+    assert said.startswith("the memory bus limits this run: the fullest of 12 cores is busy 100 % ")
+    assert "; waiting for the memory bus takes " in said
+    assert " of it for each packet" in said
+
+
 def test_a_run_that_completes_nothing_names_no_stage(calm: Result) -> None:
     packets = {"completed": 0, "completed_mpps": 0.0, "drop_share": 1.0, "dropped_sram": 122_000}
     none = with_packets(calm, **packets)

@@ -65,12 +65,27 @@ def overview(results: Sequence[Record]) -> str:
         same = "the same throughput" if apart else "all do much the same"
         said = f"{same}, {span} M {what}/s{apart}"
     else:
-        more = f"{100 * (high / low - 1):.0f} % more than {least.label}, which does least"
-        said = f"{most.label} does most, {three(high)} M {what}/s, {more}"
+        (best, do), (worst, does) = _alike(results, most), _alike(results, least)
+        more = f"{100 * (high / low - 1):.0f} % more than {worst}, which {does} least"
+        said = f"{best} {do} most, {three(high)} M {what}/s, {more}"
     limits = list(dict.fromkeys(limiter(r) for r in results))
     if len(limits) == 1:
         return f"{said}; the limit of all is {limits[0]}"
     return f"{said}; the limits are {', '.join(limits[:-1])} and {limits[-1]}"
+
+
+def _alike(results: Sequence[Record], run: Record) -> tuple[str, str]:
+    """A run and those that do much the same, and the verb for so many."""
+    close = [r for r in results if abs(r.rate_mps / run.rate_mps - 1) < SAME_RATE]
+    match close:
+        case [one]:
+            return one.label, "does"
+        case [one, other]:
+            return f"{one.label} and {other.label}", "do"
+        case [one, *others]:
+            return f"{one.label} and {len(others)} more", "do"
+        case _:
+            raise AssertionError("a run is close to itself")
 
 
 def _most_apart(results: Sequence[Record]) -> str:
@@ -127,14 +142,15 @@ def summary(base: Record, other: Record) -> str:
     )
     (before, what), (after, same) = work(base.data), work(other.data)
     traffic = base.data.memory.bandwidth_gbytes_per_s, other.data.memory.bandwidth_gbytes_per_s
-    less = _more(*traffic, "less", "memory traffic")
+    less = _more(*traffic, "less", "memory traffic", "GB/s of memory traffic")
     limiters = limiter(base), limiter(other)
     end = f"the limit moves from {limiters[0]} to {limiters[1]}"
     if limiters[0] == limiters[1]:
         end = f"the limit of both is {limiters[0]}"
     if what != same:
         return f"{other.label} {felt}causes {less}; {end}."
-    more = _more(before, after, "fewer", "requests" if what == "packets" else what)
+    done = "requests" if what == "packets" else what
+    more = _more(before, after, "fewer", done, f"M {done}/s")
     return f"{other.label} {felt}completes {more} and causes {less}; {end}."
 
 
@@ -157,9 +173,10 @@ def _p99_felt(base: Record, other: Record) -> str:
     return f"has a p99 {what} of {time(after)} instead of {time(before)}"
 
 
-def _more(before: float, after: float, fewer: str, what: str) -> str:
+def _more(before: float, after: float, fewer: str, what: str, in_units: str) -> str:
+    """A change of something in percent, or from nothing in units of it."""
     if before <= 0:
-        return f"{three(after)} instead of {three(before)} {what}"
+        return f"{three(after)} instead of {three(before)} {in_units}"
     change = round(100 * (after / before - 1))
     if change == 0:
         return f"as {'many' if fewer == 'fewer' else 'much'} {what}"
@@ -184,7 +201,9 @@ def differences(base: Record, other: Record) -> list[str]:
         {c.cause: c.per_request for c in r.data.memory.causes if c.per_request is not None}
         for r in (base, other)
     )
-    moved = sorted({*lines, *now}, key=lambda c: -abs(now.get(c, 0.0) - lines.get(c, 0.0)))
+    # Without requests there are no lines of one.
+    causes = {*lines, *now} if lines and now else set()
+    moved = sorted(causes, key=lambda c: -abs(now.get(c, 0.0) - lines.get(c, 0.0)))
     # A neighbour's own lines can be more than all that it does to packets.
     told = moved[:3] if OF_PACKETS & {*moved[:3]} else moved[:2]
     told += [c for c in moved if c in OF_PACKETS and c not in told][: 3 - len(told)]

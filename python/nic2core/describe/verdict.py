@@ -59,10 +59,10 @@ FULL_CORE = 0.95
 def _limit(result: Record) -> Limit:
     """What sets the rate of a run."""
     drops = result.data.packets.drop_share > 0
-    if result.limited:
-        return Limit.STAGE
     if idle(result):
         return Limit.DROPS if drops else Limit.NOTHING
+    if result.limited:
+        return Limit.STAGE
     if result.window_limited:
         return Limit.CONTROL
     if result.peak is not None:
@@ -113,9 +113,12 @@ def mark_of(result: Record, domain: str) -> str:
 
 
 def idle(result: Record) -> bool:
-    """Whether the run has done no work, of which a model could be made."""
+    """Whether the run has done no work of which a model could be made.
+
+    Nor can it of benchmarks beside traffic that does not come: its cores are those that wait.
+    """
     rate, _ = work(result.data)
-    return rate <= 0
+    return rate <= 0 or result.data.packets.next_arrival_ns is not None
 
 
 def verdict(result: Record) -> str:
@@ -320,10 +323,12 @@ def _arithmetic(result: Record) -> str:
     per, (_, what) = what_for(full), work(result.data)
     if full.name == "cores" and _core_is_full(result):
         busiest, mean = (percent(s) for s in _core_shares(result))
-        return (
-            f"the fullest of {full.credits} is busy {busiest} of the time and the mean {mean}; as "
-            f"RSS deals the flows they do {three(model.allows[full.name])} M {what}/s"
+        it = "" if model.cause == full.name else " cores"
+        text = (
+            f"the fullest of {full.credits}{it} is busy {busiest} of the time and the mean {mean}; "
+            f"as RSS deals the flows they do {three(model.allows[full.name])} M {what}/s"
         )
+        return f"{text}{_awaits(model, full.name, f'it for each {one(what)}')}"
     allowed = model.allows.get(full.name, full.allows_mps)
     if full.name == "rx-fetches" and allowed < 0.98 * full.allows_mps:
         return (
@@ -345,11 +350,15 @@ def _arithmetic(result: Record) -> str:
     )
     if pool is None or model.cause == full.name:
         return text
-    waits = time(model.waits(pool)[model.cause])
-    return (
-        f"{text} allowed by the {stage(full.name)}; waiting for the {stage(model.cause)} takes "
-        f"{waits} of that time{_held_trackers(model)}"
-    )
+    return f"{text} allowed by the {stage(full.name)}{_awaits(model, full.name, 'that time')}"
+
+
+def _awaits(model: Model, full: str, of: str) -> str:
+    """How much of the time of a full domain goes into waiting for the one that is named."""
+    if full not in model.pools or model.cause == full:
+        return ""
+    waits = time(model.waits(model.pools[full])[model.cause])
+    return f"; waiting for the {stage(model.cause)} takes {waits} of {of}{_held_trackers(model)}"
 
 
 def _held_trackers(model: Model) -> str:

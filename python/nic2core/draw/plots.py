@@ -255,7 +255,8 @@ def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.
         raise UserError(f"plot_memory: unit = {unit!r}; allowed: per_request, gbytes_per_s.")
     shown = [(r.label, r.data.memory.causes) for r in results]
     if len(results) == 1:
-        shown += owned(results[0])
+        # A bar is known by its name, which a tenant's may be too.
+        shown += [(f"of {tenant}", causes) for tenant, causes in owned(results[0])]
     labels = [label for label, _ in shown]
     traffic = [{c.cause: c for c in causes} for _, causes in shown]
     known = dict.fromkeys([*palette.CAUSES, *(c for t in traffic for c in t)])

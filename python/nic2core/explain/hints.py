@@ -7,6 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from nic2core import words
+from nic2core.explain.use import work
 from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def at_ease(result: Record) -> bool:
         and not result.limited
         and not result.data.packets.drop_share
         and result.data.demand_mpps is not None
+        and work(result.data)[1] == "packets"
     )
 
 

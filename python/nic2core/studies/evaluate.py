@@ -76,6 +76,22 @@ def and_also(found: Simulated, condition: object) -> Simulated:
     return replace(found, holds=bool(found.holds and condition))
 
 
+def steadily(sequences: Iterable[Sequence[float]], resolution: float, *, rising: bool) -> Simulated:
+    """Each value of a sequence over the one before, as far as two values are told apart.
+
+    No step may go the other way, and the last value has to lie beyond the first: in a sequence of
+    equal ones nothing rises.
+    """
+    found = [list(sequence) for sequence in sequences]
+    each = [step for sequence in found for step in steps(sequence)]
+    whole = [sequence[-1] / sequence[0] for sequence in found]
+    if rising:
+        kept = every(each, lambda step: step > 1 - resolution)
+        return and_also(kept, all(step > 1 + resolution for step in whole))
+    kept = every(each, lambda step: step < 1 + resolution)
+    return and_also(kept, all(step < 1 - resolution for step in whole))
+
+
 def percent_above(value: float, reference: float) -> float:
     """By how many percent `value` exceeds `reference`."""
     return 100 * (value / reference - 1)

@@ -36,12 +36,12 @@ class Store:
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
     def get(self, key: str) -> Finished | None:
-        """The finished point of that name, if there is one."""
+        """The finished point of that name, if there is one; a damaged one has to be run again."""
         try:
             data = json.loads((self.directory / f"{key}.json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
+            return Finished(data["result"], data["seconds"])
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
-        return Finished(data["result"], data["seconds"])
 
     def put(self, key: str, name: str, finished: Finished) -> None:
         """Keep a finished point. The file appears whole or not at all."""

@@ -8,10 +8,10 @@ from synthetic import SyntheticEngine
 
 from nic2core.studies import PAPERS, load_study
 from nic2core.studies.claim import Simulated, load_claims
-from nic2core.studies.evaluate import At, Evaluator, every, largest, span, steps
+from nic2core.studies.evaluate import At, Evaluator, every, largest, span, steadily, steps
 from nic2core.studies.point import Point, plan
 from nic2core.studies.reading import Reading
-from nic2core.studies.sweeper import STUDY, fig1, fig5, fig10
+from nic2core.studies.sweeper import STUDY, fig1, fig5, fig9, fig10
 
 
 @cache
@@ -86,6 +86,68 @@ def test_ranges_are_over_all_configurations() -> None:
 def test_a_sweeper_that_does_not_sweep_is_noticed(claim: str) -> None:
     assert evaluate(claim).holds
     assert not evaluate(claim, replace(SyntheticEngine(), leaks_after_sweep=True)).holds
+
+
+def test_where_nothing_differs_no_ordering_between_points_holds() -> None:
+    """Every point of a claim has the same result: what the paper varies has no effect."""
+    held = set()
+    for paper in ("sweeper", "host-congestion"):
+        results = synthetic_results(paper, SOUND)
+        for claim in (c for c in load_claims(paper).claims if c.kind == "ordering"):
+            evaluator = load_study(paper).evaluators[claim.id]
+            # One with all that the claim may ask for.
+            same = max((results[p] for p in evaluator.points), key=lambda r: bool(r.get("iommu")))
+            found = evaluator(dict.fromkeys(evaluator.points, same))
+            if len(set(evaluator.points)) > 1 and found is not None and found.holds:
+                held.add(claim.id)
+    in_each_point = {
+        *(f"host-congestion/fig3/{name}" for name in ("above-81-to-12-threads", "below-81-then")),
+        *(f"host-congestion/fig3/{name}" for name in ("drops-remain", "steady-drops")),
+        *(f"host-congestion/fig3/{name}" for name in ("at-most-six-misses", "miss-latency")),
+        *(f"host-congestion/fig3/{name}" for name in ("flows-minimal", "host-delay-idle")),
+        "host-congestion/fig3/software-congestion-handled",
+        "host-congestion/fig6/hundreds-of-microseconds",
+        "host-congestion/fig6/off-headroom",
+        *(f"sweeper/fig1c/{name}" for name in ("consumed-dominate", "leak-where-rings-fit")),
+        "sweeper/fig1c/premature-negligible",
+        *(f"sweeper/fig2c/{name}" for name in ("app-data-small", "consumed-dominate")),
+        "sweeper/fig2c/premature-overshadowed",
+    }
+    alike = {
+        "sweeper/fig1a/fewer-buffers-faster",  # the paper says "preferable": at least as high
+        "sweeper/fig5c/accesses-match-ideal",
+        "sweeper/fig9b/l3fwd-indifferent",
+    }
+    assert held == in_each_point | alike
+
+
+@pytest.mark.parametrize(
+    ("swept", "beyond"),
+    [
+        # One split dominates within the resolution, though others equal what is without Sweeper.
+        ({4: (1.5, 0.99)}, True),
+        ({}, False),
+        ({4: (1.5, 0.97)}, False),
+        ({4: (1.01, 1.01)}, False),
+    ],
+)
+def test_a_frontier_is_beyond_another_where_each_of_its_points_is_dominated(
+    monkeypatch: pytest.MonkeyPatch, *, swept: dict[int, tuple[float, float]], beyond: bool
+) -> None:
+    does = {fig9.split(w, sweeper=s): (1.0, 1.0) for w in fig9.SPLITS for s in (False, True)}
+    does |= {fig9.split(w, sweeper=True): both for w, both in swept.items()}
+    monkeypatch.setattr(fig9, "l3fwd", lambda _, point: does[point][0])
+    monkeypatch.setattr(fig9, "xmem", lambda _, point: does[point][1])
+    assert fig9.frontier(At({})).holds is beyond
+
+
+def test_a_sequence_rises_if_no_step_falls_and_the_whole_is_visible() -> None:
+    rising = [([1.0, 1.0, 1.0], False), ([1.0, 1.01, 1.04], True), ([1.0, 1.2, 1.1], False)]
+    for values, holds in rising:
+        assert steadily([values], 0.02, rising=True).holds is holds, values
+        inverse = [1 / value for value in values]
+        assert steadily([inverse], 0.02, rising=False).holds is holds, values
+    assert not steadily([[1.0, 2.0], [1.0, 1.0]], 0.02, rising=True).holds, "each has to"
 
 
 def test_the_crossing_is_interpolated() -> None:

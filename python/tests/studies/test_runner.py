@@ -97,6 +97,11 @@ def test_what_is_kept_is_what_was_found(tmp_path: Path) -> None:
     store.put("key", "name", finished)
     assert store.get("key") == finished
     assert [f.name for f in store.directory.iterdir()] == ["key.json"]
+    # What a crash of the machine has left of it.
+    whole = (store.directory / "key.json").read_bytes()
+    for damaged in (b"", whole[:20], b"{}", b"null"):
+        (store.directory / "key.json").write_bytes(damaged)
+        assert store.get("key") is None, damaged
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from nic2core.studies.evaluate import (
     largest,
     percent_below,
     span,
-    steps,
+    steadily,
 )
 from nic2core.studies.study import Figure
 from nic2core.studies.sweeper.fig1 import (
@@ -133,9 +133,7 @@ def boost_shrinks(at: At) -> Simulated:
         ]
         for c in CLUSTERS
     )
-    return every(
-        (step for sequence in boosts for step in steps(sequence)), lambda r: r < 1 + RESOLUTION
-    )
+    return steadily(boosts, RESOLUTION, rising=False)
 
 
 def insensitive(at: At) -> Simulated:

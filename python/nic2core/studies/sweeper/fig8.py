@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from nic2core.studies.chart import Bars
-from nic2core.studies.evaluate import Evaluator, every, span, steps
+from nic2core.studies.evaluate import Evaluator, and_also, every, span, steadily
 from nic2core.studies.study import Figure
 from nic2core.studies.sweeper.fig1 import NEGLIGIBLE, RESOLUTION
 from nic2core.studies.sweeper.fig5 import PLACEMENTS, PLAIN, SMALLEST, WAYS
@@ -74,12 +74,11 @@ def larger_rings_larger_boost(at: At) -> Simulated:
 
 def ways_help_short_of_ideal(at: At) -> Simulated:
     """Throughput from 2 to 4, 6, 12 ways and ideal DDIO: each over the one before."""
-    sequences = (
+    sequences = [
         [at(bar(p, size, n)).mrps for p in (*PLAIN, IDEAL)] for size, n in product(SIZES, CHANNELS)
-    )
-    return every(
-        (step for sequence in sequences for step in steps(sequence)), lambda r: r > 1 - RESOLUTION
-    )
+    ]
+    by_ways = steadily((mrps[: len(PLAIN)] for mrps in sequences), RESOLUTION, rising=True)
+    return and_also(steadily(sequences, RESOLUTION, rising=True), by_ways.holds)
 
 
 def draw(at: At) -> list[Panel]:

@@ -13,6 +13,7 @@ from nic2core.studies.evaluate import (
     every,
     percent_below,
     span,
+    steadily,
     steps,
 )
 from nic2core.studies.study import Figure
@@ -83,29 +84,29 @@ def xmem_misses(at: At) -> Simulated:
 
 def ways_trade(at: At) -> Simulated:
     """The lesser of: the forwarder's performance over that with fewer I/O ways, X-Mem's inverse."""
-    forwarder = steps([l3fwd(at, p) for p in PLAIN_SPLIT])
-    neighbour = steps([xmem(at, p) for p in PLAIN_SPLIT])
-    return every(
-        (min(up, 1 / down) for up, down in zip(forwarder, neighbour, strict=True)),
-        lambda r: r > 1 - RESOLUTION,
-    )
+    forwarder = [l3fwd(at, p) for p in PLAIN_SPLIT]
+    neighbour = [1 / xmem(at, p) for p in PLAIN_SPLIT]
+    lesser = map(min, steps(forwarder), steps(neighbour))
+    found = every(lesser, lambda r: r > 1 - RESOLUTION)
+    whole = steadily([forwarder, neighbour], RESOLUTION, rising=True)
+    return and_also(found, whole.holds)
 
 
 def frontier(at: At) -> Simulated:
     """How far a point with Sweeper lies beyond each point without, in the lesser direction."""
 
-    def gains(plain: Point, swept: Point) -> tuple[float, float]:
+    def gains(plain: Point, swept: Point) -> tuple[bool, float]:
         lesser, greater = sorted(
             (l3fwd(at, swept) / l3fwd(at, plain), xmem(at, swept) / xmem(at, plain))
         )
-        return lesser, greater
+        # Dominance as a Pareto frontier has it: no worse in either direction, better in one, as far
+        # as peaks are known. Where the NIC's port limits with and without, a packet would decide.
+        return lesser > 1 - RESOLUTION and greater > 1 + RESOLUTION, lesser
 
     swept = [split(w, sweeper=True) for w in SPLITS]
     best = [max(gains(p, s) for s in swept) for p in PLAIN_SPLIT]
-    # Dominance as a Pareto frontier has it: no worse in either direction, and better in one, as far
-    # as peaks are known. Where the NIC's port limits with and without, a packet would decide.
-    beyond = every((lesser for lesser, _ in best), lambda r: r > 1 - RESOLUTION)
-    return and_also(beyond, all(greater > 1 + RESOLUTION for _, greater in best))
+    lesser = [gain for _, gain in best]
+    return Simulated(min(lesser), max(lesser), all(beyond for beyond, _ in best))
 
 
 def most_balanced(at: At) -> Simulated:
@@ -132,7 +133,7 @@ def balanced_gain(of: Callable[[At, Point], float]) -> Evaluator:
 
 def xmem_degrades(at: At) -> Simulated:
     """X-Mem's performance over that with fewer I/O ways, the LLC shared and no Sweeper."""
-    return every(steps([xmem(at, p) for p in PLAIN_SHARED]), lambda r: r < 1 + RESOLUTION)
+    return steadily([[xmem(at, p) for p in PLAIN_SHARED]], RESOLUTION, rising=False)
 
 
 def xmem_gain(at: At) -> Simulated:
