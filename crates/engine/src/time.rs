@@ -103,6 +103,11 @@ impl Clock {
         Clock::from_period(self.ps.n.get(), self.ticks.n.get() * n)
     }
 
+    /// The latest time of which the ticks can be counted in 64 bits.
+    pub fn longest(self) -> Ps {
+        Ps((u64::MAX - self.ps.n.get()) / self.ticks.n.get() - 1)
+    }
+
     /// The time of tick `n`, rounded down to a picosecond.
     #[inline]
     pub fn at(self, n: u64) -> Ps {

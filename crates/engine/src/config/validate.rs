@@ -5,6 +5,7 @@ use super::scenario::{CoreRange, Scenario, Tenant};
 use crate::apps::config::AppConfig;
 use crate::apps::kvs::config::{KvsConfig, Requests};
 use crate::check::{self, Check, Violation};
+use crate::core::config::Core;
 use crate::memory::line::{AddressSpace, LINE_BYTES, MemoryNode};
 use crate::nic::config::Queues;
 use crate::transport::config::ClosedLoopConfig;
@@ -49,18 +50,51 @@ pub fn violations(scenario: &Scenario) -> Vec<Violation> {
     })
 }
 
-/// What is counted over time has to fit 64 bits: bytes of the NIC's buffer and lines of the LLC x ps.
+/// What is counted over time has to fit 64 bits: what is in use x ps, and the slots of a core.
 fn check_sums(check: &mut Check, scenario: &Scenario) {
-    let (sram, llc) = (scenario.machine.nic.sram, scenario.machine.llc.size);
-    const MS: u64 = 1_000_000_000;
-    let most = Duration(u64::MAX / sram.0.max(llc.0 / LINE_BYTES).max(1) / MS * MS);
-    if scenario.run.duration > most {
-        let allowed = format!(
-            "at most {most}: the bytes of machine.nic.sram ({sram}) and the lines of \
-             machine.llc.size ({llc}) in use are added up over it"
-        );
-        check.refuse("run.duration", scenario.run.duration, allowed);
+    let Scenario { machine, queues, run, .. } = scenario;
+    let (sram, llc) = (machine.nic.sram, machine.llc.size);
+    let ring = queues.rx_descriptors.max(queues.tx_descriptors);
+    let tlps = machine.pcie.as_ref().map_or(0, |pcie| pcie.posted_credits);
+    let credits = machine.nic.write_credits.max(tlps);
+    let (most, what) = [
+        (sram.0, format!("the bytes of machine.nic.sram ({sram})")),
+        (llc.0 / LINE_BYTES, format!("the lines of machine.llc.size ({llc})")),
+        (
+            u64::from(ring) * u64::from(machine.core.count),
+            format!("the descriptors of all queues ({ring} of each core)"),
+        ),
+        (u64::from(credits), format!("the credits of DMA writes ({credits})")),
+    ]
+    .into_iter()
+    .max_by_key(|(most, _)| *most)
+    .expect("there are some");
+    let longest = whole_ms(u64::MAX / most.max(1));
+    if run.duration > longest {
+        let allowed = format!("at most {longest}: {what} in use are added up over it");
+        check.refuse("run.duration", run.duration, allowed);
     }
+    let Core { frequency, dispatch_width, .. } = &machine.core;
+    let slots = frequency.clock().divided(u64::from(*dispatch_width));
+    let longest = whole_ms(slots.longest().0 / SEARCHED);
+    for (key, given) in [("run.warmup", run.warmup), ("run.duration", run.duration)] {
+        if given > longest {
+            let allowed = format!(
+                "at most {longest} with machine.core.frequency ({frequency}) and dispatch_width \
+                 ({dispatch_width}), in whose slots it is counted"
+            );
+            check.refuse(key, given, allowed);
+        }
+    }
+}
+
+/// How many times as long as the longer of both a server may run: a peak search warms it twice, and each
+/// probe lets it settle before it measures. Twice that, for cores that are ahead.
+const SEARCHED: u64 = 8;
+
+fn whole_ms(ps: u64) -> Duration {
+    const MS: u64 = 1_000_000_000;
+    Duration(ps / MS * MS)
 }
 
 fn check_traffic(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario) {
@@ -360,6 +394,60 @@ mod tests {
             let told: Vec<String> = found.iter().map(ToString::to_string).collect();
             assert!(told.iter().any(|t| t.starts_with(given)), "{told:?}, expected {given}");
         }
+    }
+
+    #[test]
+    fn what_is_added_up_over_a_run_fits_its_counters() {
+        let refused = |keys: &[(&str, serde_json::Value)]| -> Vec<String> {
+            let found = violations(&forwarder(keys));
+            found.iter().map(ToString::to_string).collect()
+        };
+        let tiny = [
+            ("/machine/nic/sram", json!("4 KiB")),
+            ("/queues/pool_buffers", json!(65_535)),
+            ("/run/sample", json!("1 s")),
+        ];
+        let with = |key: &'static str, value: serde_json::Value, seconds: &str| {
+            let run = [(key, value), ("/run/duration", json!(seconds))];
+            refused(&[&tiny[..], &run[..]].concat())
+        };
+        // 2^64 ps over two cores of 65535 descriptors, and over so many credits.
+        assert_eq!(with("/queues/rx_descriptors", json!(65_535), "140 s"), [] as [String; 0]);
+        assert_eq!(
+            with("/queues/rx_descriptors", json!(65_535), "141 s"),
+            [
+                "run.duration = 141 s; expected at most 140739 ms: the descriptors of all queues (65535 of \
+              each core) in use are added up over it"
+            ]
+        );
+        let told = with("/machine/nic/write_credits", json!(4_000_000_000_u32), "6 ms");
+        assert!(
+            told[0].contains("at most 4 ms: the credits of DMA writes (4000000000)"),
+            "{told:?}"
+        );
+        // A prime number of MHz x 31 are 309163 slots in a microsecond, and 2^64 of them 59.7 s.
+        let fast = [("/machine/core/frequency", json!("9973 MHz"))];
+        let slots = |width: u32, seconds: &str| {
+            let run =
+                [("/machine/core/dispatch_width", json!(width)), ("/run/duration", json!(seconds))];
+            refused(&[&tiny[..], &fast[..], &run[..]].concat())
+        };
+        assert_eq!(slots(31, "7 s"), [] as [String; 0]);
+        let told = slots(31, "8 s");
+        assert!(told[0].starts_with("run.duration = 8 s; expected at most 7"), "{told:?}");
+        assert!(told[0].contains("machine.core.frequency (9973 MHz) and dispatch_width (31)"));
+    }
+
+    #[test]
+    fn a_superqueue_has_a_bound() {
+        let of = |lines: u32| {
+            violations(&forwarder(&[("/machine/l2/superqueue", json!(lines))]))
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of(4096), [] as [String; 0]);
+        assert_eq!(of(u32::MAX), ["machine.l2.superqueue = 4294967295; expected 1 to 4096"]);
     }
 
     /// A host that is built without this check says as much.

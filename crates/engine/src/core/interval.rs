@@ -301,8 +301,9 @@ impl Core {
     }
 
     /// What the miss registers did since the measured time began.
-    pub(crate) fn miss_registers(&self) -> RegisterUse {
-        let (busy, full) = self.misses.times_until(self.slot);
+    pub(crate) fn miss_registers(&self, now: Ps) -> RegisterUse {
+        // A core that waits lags behind `now`, and one in a long computation is ahead of it.
+        let (busy, full) = self.misses.times_until(self.slots.ticks_at(now));
         RegisterUse { busy: self.slots.at(busy), full: self.slots.at(full), uses: self.misses.uses }
     }
 
@@ -318,8 +319,8 @@ impl Core {
     }
 
     /// Starts the measured time.
-    pub(crate) fn reset_counts(&mut self) {
-        self.misses.reset_time(self.slot);
+    pub(crate) fn reset_counts(&mut self, now: Ps) {
+        self.misses.reset_time(self.slots.ticks_at(now));
         self.dispatched_before = self.dispatched;
         self.access_slots = 0;
         self.accesses = 0;

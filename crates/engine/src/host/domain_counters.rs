@@ -24,8 +24,6 @@ impl Pool {
 pub(super) struct DomainCounters {
     /// Bytes in the NIC's input SRAM.
     pub(super) sram: Pool,
-    /// Packets that wait for a receive descriptor, or were dropped for want of one.
-    pub(super) no_descriptor: Starvation,
     /// The first packet waits for a read of descriptors.
     pub(super) unread_descriptor: Starvation,
     /// Lines and TLPs of DMA writes.
@@ -55,7 +53,6 @@ pub(super) struct DomainCounters {
 impl DomainCounters {
     pub(super) fn reset(&mut self, now: Ps) {
         self.sram.reset(now);
-        self.no_descriptor.reset(now);
         self.unread_descriptor.reset(now);
         self.write_lines.reset(now);
         self.write_tlps.reset(now);

@@ -39,7 +39,8 @@ impl Host {
             let busy = self.busy(core).0;
             time.busy_ps += busy;
             time.busiest_ps = time.busiest_ps.max(busy);
-            time.dispatch_ps += core.core.dispatch_time().0;
+            // What a core ahead has dispatched beyond now is not in the measured time.
+            time.dispatch_ps += core.core.dispatch_time().0.min(busy);
             time.llc_hits += all - missed;
             time.llc_misses += missed;
         }
@@ -90,8 +91,10 @@ impl Host {
         let sum = |of: fn(&Counts, Ps) -> u64| self.queues.iter().map(|q| of(&q.counts, now)).sum();
         let descriptors = u64::from(self.scenario.queues.rx_descriptors) * self.queues.len() as u64;
         let (busy, uses) = (sum(|c, now| c.rx.time(now)), sum(|c, _| c.rx.uses));
+        // Of the queue that is short the longest: those of others are of no use to it.
+        let starved = self.queues.iter().map(|q| q.counts.rx_starved.time(now).0).max();
         domains.push(Domain {
-            starved_ps: c.no_descriptor.time(now).0,
+            starved_ps: starved.unwrap_or(0),
             ..domain("descriptors", "descriptor", descriptors, busy, uses)
         });
         let (reading, reads) = (sum(|c, _| c.rx_fetches.time.0), sum(|c, _| c.rx_fetches.count));
@@ -132,7 +135,7 @@ impl Host {
         let mut domains = Vec::new();
         match &self.interconnect {
             Interconnect::Pcie(link) => {
-                let (up, down) = link.busy();
+                let (up, down) = link.busy(now);
                 let tlps = c.write_tlps.used.uses + c.read_requests.used.uses;
                 // The direction that carries more.
                 domains.push(Domain {
@@ -144,7 +147,7 @@ impl Host {
                 domains.push(self.pool("read-tags", "request", tags.into(), &c.read_requests));
             }
             Interconnect::OnChip(port) => {
-                let (busy, messages) = port.used();
+                let (busy, messages) = port.used(now);
                 domains.push(domain("nic-port", "direction", 1, busy.0, messages));
             }
         }
@@ -252,7 +255,7 @@ impl Host {
         let registers = cores * u64::from(self.scenario.machine.core.l1_miss_registers);
         let mut misses = domain("miss-registers", "register", registers, 0, 0);
         for core in self.working_cores() {
-            let used = core.core.miss_registers();
+            let used = core.core.miss_registers(self.meters.now);
             misses.busy_ps += used.busy.0;
             misses.uses += used.uses;
             // The mean over cores of the time in which all are busy.

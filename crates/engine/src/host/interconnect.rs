@@ -68,10 +68,10 @@ impl Interconnect {
     }
 
     /// Starts the measured time.
-    pub(super) fn reset_counts(&mut self) {
+    pub(super) fn reset_counts(&mut self, now: Ps) {
         match self {
-            Interconnect::Pcie(link) => link.reset_counts(),
-            Interconnect::OnChip(port) => port.reset_counts(),
+            Interconnect::Pcie(link) => link.reset_counts(now),
+            Interconnect::OnChip(port) => port.reset_counts(now),
         }
     }
 }

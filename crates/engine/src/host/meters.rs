@@ -133,7 +133,7 @@ impl Host {
         for q in &mut self.queues {
             q.counts.reset(now);
         }
-        self.interconnect.reset_counts();
+        self.interconnect.reset_counts(now);
         if let Some(iommu) = &mut self.iommu {
             iommu.reset_counts(now);
         }
@@ -144,7 +144,7 @@ impl Host {
             bench.reset_counts();
         }
         for c in &mut self.cores {
-            c.core.reset_counts();
+            c.core.reset_counts(now);
             (c.busy, c.since) = (Ps::ZERO, c.since.max(now));
         }
         for app in &mut self.apps {

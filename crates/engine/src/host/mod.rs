@@ -250,10 +250,16 @@ impl Host {
         self.meters.now = until;
     }
 
-    /// The mean rate of arrivals; nothing for traffic without a time law.
+    /// The mean rate of arrivals to the nearest packet a second, and at least one; nothing for traffic
+    /// without a time law.
     pub fn rate(&self) -> Option<Rate> {
+        self.mean_rate_f64().map(|mean| Rate((mean.round() as u64).max(1)))
+    }
+
+    /// For reports only: the same, exactly.
+    fn mean_rate_f64(&self) -> Option<f64> {
         match &self.source {
-            Some(Source::Timed(arrivals)) => Some(Rate(arrivals.mean_rate_f64() as u64)),
+            Some(Source::Timed(arrivals)) => Some(arrivals.mean_rate_f64()),
             _ => None,
         }
     }

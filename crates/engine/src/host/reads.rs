@@ -251,18 +251,10 @@ impl Host {
         if let (For::Transmit { packet, from, lines }, Some(line)) =
             (r.purpose, &mut self.tx.line_rate)
         {
-            // What has been read keeps its credits, the NIC's buffer, until it is on the wire. The
-            // frame's preamble and gap go with its last part.
+            // What has been read keeps its credits, the NIC's buffer, until it is on the wire.
             let (_, bytes) = self.packets.get(packet).tx.expect("it has data");
-            let before = from * LINE_BYTES as u32;
-            let bits = if from + lines == lines_in(bytes.into()) {
-                wire_bits(bytes - before)
-            } else {
-                u64::from(lines) * LINE_BYTES * 8
-            };
             let here = at;
-            at = line.sends(here, bits);
-            self.meters.domains.sent_bits += bits;
+            at = line.sends(here, bits_of_part(bytes, from, lines));
             self.meters.domains.sending.enter(here, lines.into());
             self.meters.domains.sending.leave(at, lines.into());
         }
@@ -274,6 +266,11 @@ impl Host {
 
     pub(super) fn read_done(&mut self, now: Ps, read: u32) {
         let r = self.reads.under_way.remove(read);
+        if let (For::Transmit { packet, from, lines }, Some(_)) = (r.purpose, &self.tx.line_rate) {
+            // It is on the wire, whole.
+            let (_, bytes) = self.packets.get(packet).tx.expect("it has data");
+            self.meters.domains.sent_bits += bits_of_part(bytes, from, lines);
+        }
         self.reads.free_line_credits += r.credits;
         self.reads.free_requests += r.requests;
         self.meters.domains.read_lines.used.leave(now, r.credits.into());
@@ -308,6 +305,15 @@ impl Host {
             For::Bench { .. } => self.bench_read_done(now, now - r.started),
         }
         self.start_reads(now);
+    }
+}
+
+/// Bits on the wire of so many lines of a frame. Its preamble and gap go with the last of them.
+fn bits_of_part(bytes: u32, from: u32, lines: u32) -> u64 {
+    if from + lines == lines_in(bytes.into()) {
+        wire_bits(bytes - from * LINE_BYTES as u32)
+    } else {
+        u64::from(lines) * LINE_BYTES * 8
     }
 }
 

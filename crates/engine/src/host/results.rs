@@ -38,7 +38,7 @@ impl Host {
 
     /// The rate at which traffic with a time law wants to come, were the link no limit.
     fn demand_mpps(&self) -> Option<f64> {
-        self.rate().map(|rate| rate.0 as f64 / 1e6)
+        self.mean_rate_f64().map(|mean| mean / 1e6)
     }
 
     fn capture_facts(&self) -> Option<CaptureFacts> {
@@ -85,8 +85,8 @@ impl Host {
                 write_credits: self.writes.credits(),
                 write_credits_used: self.mean_credits(),
                 write_latency_ns: self.of_a_written_line(&self.meters.domains.write_lines.used),
-                link_up_ps: self.interconnect.link().map(|link| link.busy().0.0),
-                link_down_ps: self.interconnect.link().map(|link| link.busy().1.0),
+                link_up_ps: self.interconnect.link().map(|link| link.busy(self.meters.now).0.0),
+                link_down_ps: self.interconnect.link().map(|link| link.busy(self.meters.now).1.0),
             }),
             iommu: self.iommu.as_ref().map(|iommu| self.iommu_results(iommu, span_ns)),
             dma: self.bench.as_ref().map(|bench| bench.results(span_ns)),

@@ -68,7 +68,7 @@ impl Host {
                 }
                 if self.queues[queue].fetched == 0 {
                     // The head of the line waits for its descriptor.
-                    self.meters.domains.no_descriptor.begin(now);
+                    self.queues[queue].counts.rx_starved.begin(now);
                     self.meters.domains.unread_descriptor.begin(now);
                     if let Some(recording) = &mut self.recording {
                         recording.first(packet, now);
@@ -81,7 +81,7 @@ impl Host {
                 }
                 let buffer = self.queues[queue].use_descriptor();
                 self.queues[queue].counts.rx.enter(now, 1);
-                self.meters.domains.no_descriptor.end(now);
+                self.queues[queue].counts.rx_starved.end(now);
                 self.meters.domains.unread_descriptor.end(now);
                 let p = self.packets.at(packet);
                 (p.buffer, p.in_ring, p.dma_start) = (Some(buffer), true, now);
@@ -131,8 +131,8 @@ impl Host {
         self.meters.leave_sram(now, p.bytes.into());
         self.meters.dropped_no_descriptor += 1;
         self.meters.dropped_bytes += u64::from(p.bytes);
-        self.meters.domains.no_descriptor.begin(now);
         self.meters.in_path -= 1;
+        self.queues[p.queue as usize].counts.rx_starved.begin(now);
         self.queues[p.queue as usize].without_descriptor -= 1;
         self.drop_datagram(packet);
         self.rx.fifo.pop_front();
@@ -162,9 +162,10 @@ impl Host {
         q.counts.unfetched.enter(now, descriptors.into());
         self.fetch_descriptors(queue as usize);
         self.receive(now);
-        if self.rx.fifo.is_empty() || self.rx.sent_lines.is_some() {
+        let first = self.rx.fifo.front().filter(|_| self.rx.sent_lines.is_none());
+        if first.is_none_or(|&packet| self.packets.get(packet).queue != queue) {
             // What found none has been dropped, and nothing waits for one.
-            self.meters.domains.no_descriptor.end(now);
+            self.queues[queue as usize].counts.rx_starved.end(now);
         }
         self.top_up(queue as usize);
     }
@@ -231,6 +232,28 @@ mod tests {
         assert!(r.packets.dropped_no_descriptor > 100, "{:?}", r.packets);
         // All that the NIC waits for is the fetch of those that are.
         assert!(mean_ns(&r, "nic") < 61.0, "{} ns", mean_ns(&r, "nic"));
+    }
+
+    /// Descriptors of other queues are of no use to one that has none.
+    #[test]
+    fn a_queue_that_is_always_short_is_starved_all_the_time() {
+        let tenant = |name: &str, first: u32, instructions: u32| {
+            json!({
+                "name": name, "cores": { "first": first, "count": 1 },
+                "app": { "kind": "l2fwd", "packet_instructions": instructions }
+            })
+        };
+        let r = results(&forwarder(&[
+            ("/traffic/rate", json!("4 Mpps")),
+            ("/queues/rx_descriptors", json!(64)),
+            ("/tenants", json!([tenant("slow", 0, 400_000), tenant("fast", 1, 10)])),
+            ("/run/duration", json!("1 ms")),
+        ]));
+        let full = r.queues[0].rx_busy_ps as f64 / 64e3 / r.measured_ns;
+        assert!(full > 0.99 && r.queues[1].rx_busy_ps * 10 < r.queues[0].rx_busy_ps, "{full}");
+        let descriptors = r.domains.iter().find(|d| d.domain == "descriptors").expect("a domain");
+        let share = descriptors.starved_ps as f64 / 1e3 / r.measured_ns;
+        assert!((0.98..=1.0).contains(&share), "{share} of the time");
     }
 
     /// Descriptors are short at the end of a burst, and back soon after it.

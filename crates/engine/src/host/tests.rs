@@ -501,6 +501,25 @@ fn a_core_that_drops_packets_is_busy_whatever_its_burst() {
 }
 
 #[test]
+fn the_rate_that_is_asked_for_is_told_exactly() {
+    for rate in ["65 Mpps", "61 pps", "4.1 Mpps"] {
+        let host = Host::new(&forwarder(&[("/traffic/rate", json!(rate))]), None).unwrap();
+        let asked: crate::units::Rate = rate.parse().unwrap();
+        assert_eq!(host.rate(), Some(asked));
+        let told = host.results().unwrap().demand_mpps.expect("it comes by the clock");
+        assert!((told * 1e6 / asked.0 as f64 - 1.0).abs() < 1e-12, "{told}");
+    }
+    // Two packets in fifty seconds.
+    let traffic = json!({
+        "kind": "bursts", "rate": "2 pps", "on": "1 s", "off": "49 s", "flows": 64,
+        "sizes": { "kind": "fixed", "size": "1020 B" }
+    });
+    let host = Host::new(&forwarder(&[("/traffic", traffic)]), None).unwrap();
+    let told = host.results().unwrap().demand_mpps.expect("it comes by the clock");
+    assert!((told - 4e-8).abs() < 1e-16, "{told}");
+}
+
+#[test]
 fn a_run_in_which_nothing_arrives_says_when_the_next_packet_comes() {
     let bursts = |off: &str| {
         let sizes = json!({ "kind": "fixed", "size": "1020 B" });

@@ -108,14 +108,14 @@ impl<T: Copy> Iommu<T> {
 
     /// Looks a page up.
     fn look_up(&mut self, now: Ps, page: Page, ticket: Ticket, found: &mut Found) {
-        // One before it waits for the translation, and leaves first; or it has asked for it itself.
-        let asked_by = self.queues[ticket.order as usize].ask(page, ticket.number);
-        let lookups = &mut self.lookups[page.mapping as usize];
         let held = self.iotlb.look_up(page.key());
+        let queue = &mut self.queues[ticket.order as usize];
+        // One before it waits for the translation, and leaves first; or it has asked for it itself.
+        let asked_by = if held { queue.found(page) } else { queue.ask(page, ticket.number) };
+        let lookups = &mut self.lookups[page.mapping as usize];
         if held || asked_by.is_some() {
             lookups.hits += 1;
-            let before = asked_by.filter(|&by| !held && by != ticket.number);
-            found.after = found.after.max(before);
+            found.after = found.after.max(asked_by.filter(|&by| by != ticket.number));
             return;
         }
         lookups.misses += 1;

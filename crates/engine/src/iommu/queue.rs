@@ -110,6 +110,14 @@ impl<T: Copy> Queue<T> {
         self.first + self.waiting.len() as u64
     }
 
+    /// The IOTLB holds the page that was looked up: nobody waits for its translation, also if it goes
+    /// before all have left that found it.
+    #[inline]
+    pub(super) fn found(&mut self, page: Page) -> Option<u64> {
+        self.last[page.mapping as usize] = None;
+        None
+    }
+
     /// A transaction of this number asks for the translation of a page. Returns the number of the one
     /// that has asked for it last, if that has not left and asked for nothing else since.
     #[inline]

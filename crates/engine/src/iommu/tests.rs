@@ -108,6 +108,22 @@ fn a_hit_waits_behind_the_misses_of_its_order_and_a_read_behind_writes() {
 }
 
 #[test]
+fn a_page_that_has_been_evicted_is_walked_for_again_though_one_that_found_it_still_waits() {
+    let mut b = Bench::new(&config(1));
+    b.arrive(Ps::ZERO, Order::Posted, 0, 0, 1);
+    b.arrive(Ps::from_ns(960), Order::NonPosted, 1, 3, 1);
+    b.arrive(Ps::from_ns(1_000), Order::Posted, 2, 2, 1);
+    // It finds its page, and waits for the write in front of it.
+    b.arrive(Ps::from_ns(1_010), Order::Posted, 3, 0, 1);
+    // The read's page has come at 1070 and taken the only entry.
+    b.arrive(Ps::from_ns(1_080), Order::Posted, 4, 0, 1);
+    let left = b.finish();
+    assert_eq!(left.last(), Some(&(1_190, 4)));
+    let lookups = b.iommu.lookups[Mapping::Payload as usize];
+    assert_eq!((lookups.hits, lookups.misses), (1, 4));
+}
+
+#[test]
 fn a_read_does_not_wait_for_later_writes() {
     let mut b = Bench::new(&config(8));
     b.arrive(Ps::ZERO, Order::Posted, 0, 0, 1);

@@ -212,6 +212,10 @@ const MAX_CACHE: Size = Size(2 << 30);
 /// Cycles of a latency: some 25 us, more than any cache or network on a chip takes.
 const LATENCY_CYCLES: RangeInclusive<u32> = 0..=100_000;
 
+/// Lines on their way to an L2: more than any two levels of miss registers hold, of which the L1d has 256
+/// at most here.
+const MAX_SUPERQUEUE: u32 = 4096;
+
 /// LLC ways: a way mask is 32 bits wide.
 const MAX_WAYS: u32 = 32;
 
@@ -240,6 +244,7 @@ impl Hierarchy<'_> {
                     format!("at least machine.l1d.size ({size}), because the L2 includes the L1d");
                 check.refuse("size", l2.size, allowed);
             }
+            check.within("superqueue", l2.superqueue, 1..=MAX_SUPERQUEUE);
             let registers = self.l1_miss_registers;
             if l2.prefetch != Prefetch::None && l2.superqueue <= registers {
                 let allowed = format!(

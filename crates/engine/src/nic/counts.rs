@@ -28,6 +28,8 @@ pub(crate) struct Counts {
     pub(crate) rx: Occupancy,
     /// Those that it knows of and has not read.
     pub(crate) unfetched: Occupancy,
+    /// Its packets wait for a receive descriptor, or were dropped for want of one.
+    pub(crate) rx_starved: Starvation,
     pub(crate) rx_fetches: Fetches,
     /// Time that visible packets have waited for the core to begin them.
     pub(crate) waited: Ps,
@@ -51,6 +53,7 @@ impl Counts {
         self.unread.reset(now);
         self.tx_turn.reset(now);
         self.tx_starved.reset(now);
+        self.rx_starved.reset(now);
         self.unfetched.reset(now);
         (self.offered, self.waited) = (0, Ps::ZERO);
         (self.rx_fetches, self.tx_fetches) = Default::default();

@@ -44,14 +44,15 @@ impl Port {
         self.free_at + self.latency
     }
 
-    /// Since the measured time began: how long it carried something, and how many messages.
-    pub(crate) fn used(&self) -> (Ps, u64) {
-        (self.busy, self.sent)
+    /// Since the measured time began: how long it carried something, and how many messages it has been
+    /// given. It never rests while it has some: what it has not carried yet is all that lies ahead.
+    pub(crate) fn used(&self, now: Ps) -> (Ps, u64) {
+        (self.busy - self.free_at.saturating_sub(now), self.sent)
     }
 
     /// Starts the measured time.
-    pub(crate) fn reset_counts(&mut self) {
-        self.busy = Ps::ZERO;
+    pub(crate) fn reset_counts(&mut self, now: Ps) {
+        self.busy = self.free_at.saturating_sub(now);
         self.sent = 0;
     }
 }
@@ -70,7 +71,13 @@ mod tests {
             let mut port = Port::new(Frequency(3_200_000_000), &noc);
             let last = (0..1000).map(|_| port.send(Ps::ZERO, 60)).last();
             assert_eq!(last, Some(Ps(of_1000) + port.latency()));
-            assert_eq!(port.used(), (Ps(of_1000), 1000));
+            let carried = last.expect("it was sent") - port.latency();
+            assert_eq!(port.used(carried), (Ps(of_1000), 1000));
+            // What lies ahead is not counted yet, and is when the measured time begins meanwhile.
+            assert_eq!(port.used(Ps(of_1000 / 4)), (Ps(of_1000 / 4), 1000));
+            port.reset_counts(Ps(of_1000 / 4));
+            assert_eq!(port.used(Ps(of_1000 / 4)), (Ps::ZERO, 0));
+            assert_eq!(port.used(carried + Ps(5)), (Ps(of_1000 - of_1000 / 4), 0));
         }
     }
 }

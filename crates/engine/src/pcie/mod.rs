@@ -42,6 +42,17 @@ struct Direction {
     busy: Ps,
 }
 
+impl Direction {
+    /// It never rests while it has something to carry: what it has not carried yet is all that lies ahead.
+    fn busy(&self, now: Ps) -> Ps {
+        self.busy - self.free_at.saturating_sub(now)
+    }
+
+    fn begin(&mut self, now: Ps) {
+        self.busy = self.free_at.saturating_sub(now);
+    }
+}
+
 /// The link.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
@@ -117,15 +128,16 @@ impl Link {
         Self::send(self.fs_per_byte, &mut self.down, now, wire) + self.latency
     }
 
-    /// Time for which each direction has carried something: to the processor, to the NIC.
-    pub(crate) fn busy(&self) -> (Ps, Ps) {
-        (self.up.busy, self.down.busy)
+    /// Time for which each direction has carried something since the measured time began: to the
+    /// processor, to the NIC.
+    pub(crate) fn busy(&self, now: Ps) -> (Ps, Ps) {
+        (self.up.busy(now), self.down.busy(now))
     }
 
     /// Starts the measured time.
-    pub(crate) fn reset_counts(&mut self) {
-        self.up.busy = Ps::ZERO;
-        self.down.busy = Ps::ZERO;
+    pub(crate) fn reset_counts(&mut self, now: Ps) {
+        self.up.begin(now);
+        self.down.begin(now);
     }
 }
 
@@ -234,6 +246,18 @@ mod tests {
                 assert_eq!(dllp_interval(payload, lanes), wanted, "{payload} B x{lanes}");
             }
         }
+    }
+
+    #[test]
+    fn what_lies_ahead_is_not_carried_yet() {
+        let mut link = link(3, 1, "256 B");
+        write_all(&mut link, 256);
+        let all = link.free_at();
+        let some = Ps(all.0 / 3);
+        assert_eq!(link.busy(some), (some, Ps::ZERO));
+        link.reset_counts(some);
+        assert_eq!(link.busy(some), (Ps::ZERO, Ps::ZERO));
+        assert_eq!(link.busy(all + Ps(7)), (all - some, Ps::ZERO));
     }
 
     #[test]

@@ -512,7 +512,8 @@ pub struct CoreTime {
 pub struct TenantResults {
     /// The tenant's name.
     pub name: String,
-    /// Work done per second: requests for servers, accesses for X-Mem, bytes for STREAM, in millions.
+    /// Work done per second: requests for servers, accesses for X-Mem, bytes for STREAM, in millions. It counts
+    /// what a core has taken up: of its last burst of packets, 128 accesses or 64 lines some may be still to do.
     pub progress_mps: f64,
     /// LLC hits of its cores' demand accesses.
     pub llc_hits: u64,

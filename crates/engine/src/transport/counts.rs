@@ -62,7 +62,7 @@ impl ConnectionCounts {
 
     /// Mean congestion window since counting began at `begin`, packets.
     pub(super) fn mean_window(&self, begin: Ps) -> f64 {
-        let span = (self.until - begin).0;
+        let span = (self.until - begin).0.max(1);
         self.window_time as f64 / fixed::ONE as f64 / span as f64
     }
 }

@@ -16,10 +16,10 @@ pub(crate) fn to_f64(value: u64) -> f64 {
     value as f64 / ONE as f64
 }
 
-/// `a * b`.
+/// `a * b`; the largest number where that is too large.
 #[inline]
 pub(crate) fn mul(a: u64, b: u64) -> u64 {
-    ((u128::from(a) * u128::from(b)) >> 32) as u64
+    u64::try_from((u128::from(a) * u128::from(b)) >> 32).unwrap_or(u64::MAX)
 }
 
 /// `a / b`, with whatever unit `a` has over that of `b`; the largest number where that is too large.
@@ -52,6 +52,7 @@ mod tests {
             let root = 1.0 / x.sqrt();
             prop_assert!((to_f64(inverse_sqrt(a)) - root).abs() <= 1e-9 + 1e-6 * root);
             prop_assert_eq!(from_f64(x), a);
+            prop_assert_eq!((mul(a << 20, u64::MAX), div(u64::MAX, 1)), (u64::MAX, u64::MAX));
         }
     }
 }
