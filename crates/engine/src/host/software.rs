@@ -126,7 +126,6 @@ impl Driver<'_> {
     /// Posts a packet that the application sends, or lets it wait for a descriptor.
     #[inline]
     fn send(&mut self, packet: u32) {
-        self.q.use_tx_buffer();
         if self.q.tx_room() > 0 {
             self.post(packet);
         } else {
@@ -203,6 +202,9 @@ impl Host {
             };
             p.to_send = p.tx.is_some();
             if p.to_send {
+                if !p.zero_copy {
+                    driver.q.use_tx_buffer();
+                }
                 driver.send(packet);
             }
             driver.ops.push(Op::Mark { mark: Mark::End, packet });

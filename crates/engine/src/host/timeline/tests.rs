@@ -69,7 +69,9 @@ fn packets_of_a_burst_wait_for_its_doorbell() {
                 ("/machine/pcie", pcie_json()),
                 ("/machine/nic/tx_descriptor_batch", batch),
                 ("/traffic/rate", json!("30 Mpps")),
+                ("/traffic/sizes/size", json!("64 B")),
                 ("/queues/burst", json!(32)),
+                ("/tenants/0/app", json!({ "kind": "l2fwd", "packet_instructions": 1500 })),
             ]),
             ALL,
         );
@@ -78,8 +80,10 @@ fn packets_of_a_burst_wait_for_its_doorbell() {
         Ps(waits.max().expect("there are doorbells"))
     };
     let (alone, together) = (waits(Value::Null), waits(json!(8)));
-    // Alone it waits for the stores before it; 31 packets of a hundred instructions are some 400 ns more.
-    assert!(together > alone + Ps::from_ns(300), "{alone:?} and {together:?}");
+    // Alone it waits for the stores before it; 31 packets of 1600 instructions, of which a core dispatches
+    // eight in a nanosecond, are 6.2 us more.
+    assert!(alone < Ps::from_ns(300), "{alone:?}");
+    assert!(together > alone + Ps::from_ns(6_000), "{alone:?} and {together:?}");
 }
 
 #[test]
