@@ -257,7 +257,7 @@ def test_the_fullest_core_is_called_one_where_another_stage_is_named() -> None:
     said = verdict(run)
     assert said.startswith("the memory bus limits this run: the fullest of 12 cores is busy 100 % ")
     assert "; waiting for the memory bus takes " in said
-    assert " of it for each packet" in said
+    assert " of a core's time for each packet" in said
 
 
 def test_a_run_that_completes_nothing_names_no_stage(calm: Result) -> None:

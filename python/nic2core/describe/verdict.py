@@ -328,7 +328,7 @@ def _arithmetic(result: Record) -> str:
             f"the fullest of {full.credits}{it} is busy {busiest} of the time and the mean {mean}; "
             f"as RSS deals the flows they do {three(model.allows[full.name])} M {what}/s"
         )
-        return f"{text}{_awaits(model, full.name, f'it for each {one(what)}')}"
+        return text + _awaits(model, full.name, f"a core's time for each {one(what)}")
     allowed = model.allows.get(full.name, full.allows_mps)
     if full.name == "rx-fetches" and allowed < 0.98 * full.allows_mps:
         return (
@@ -350,7 +350,7 @@ def _arithmetic(result: Record) -> str:
     )
     if pool is None or model.cause == full.name:
         return text
-    return f"{text} allowed by the {stage(full.name)}{_awaits(model, full.name, 'that time')}"
+    return f"{text} allowed by the {stage(full.name)}" + _awaits(model, full.name, "that time")
 
 
 def _awaits(model: Model, full: str, of: str) -> str:

@@ -212,8 +212,7 @@ const MAX_CACHE: Size = Size(2 << 30);
 /// Cycles of a latency: some 25 us, more than any cache or network on a chip takes.
 const LATENCY_CYCLES: RangeInclusive<u32> = 0..=100_000;
 
-/// Lines on their way to an L2: more than any two levels of miss registers hold, of which the L1d has 256
-/// at most here.
+/// Lines on their way to an L2: far more than any has.
 const MAX_SUPERQUEUE: u32 = 4096;
 
 /// LLC ways: a way mask is 32 bits wide.
