@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -74,7 +76,7 @@ class Runner:
         self.progress.begin(len(points))
         # Spawned, not forked: the parent has threads, the child needs none of them.
         spawn = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(self.jobs, mp_context=spawn, initializer=_die_on_ctrl_c) as pool:
+        with ProcessPoolExecutor(self.jobs, mp_context=spawn, initializer=_end_early) as pool:
             try:
                 self._run(list(points), outcome, pool)
             except BaseException as error:
@@ -143,9 +145,20 @@ class Runner:
         self.progress.done(point, kept.seconds, cached=True)
 
 
-def _die_on_ctrl_c() -> None:
-    """A worker ends at once: its point is not finished, and Python cannot interrupt the engine."""
+def _end_early() -> None:
+    """A worker ends at once on Ctrl-C, as Python cannot interrupt the engine, and with its parent.
+
+    Nobody would take what it finds, and what asks for its next point would never come.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _simulate(engine: Engine, kind: str, scenario: dict[str, Any]) -> Finished:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,47 @@ def test_a_killed_process_is_told_and_the_rest_is_kept(
     said = " ".join(capsys.readouterr().err.split())
     assert "a process ended before its point was finished" in said
     assert said.endswith("run the same command again, with fewer --jobs")
+
+
+def test_workers_end_with_a_process_that_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "study.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        import os, sys, time
+        from dataclasses import dataclass
+        from pathlib import Path
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        from synthetic import Silent, SyntheticEngine
+        from nic2core.studies.runner import Runner
+        from nic2core.studies.store import Store
+        from nic2core.studies.sweeper.points import ddio, kvs
+
+        @dataclass(frozen=True)
+        class Slow(SyntheticEngine):
+            def find_peak(self, scenario):
+                Path({str(tmp_path)!r}, "worker").write_text(str(os.getpid()))
+                time.sleep(300)
+
+        if __name__ == "__main__":
+            Runner(Slow(), Store(Path({str(tmp_path)!r}), "1"), 1, Silent()).run([kvs(ddio(2))])
+        """)
+    )
+    study = subprocess.Popen([sys.executable, str(script)])
+    pid = tmp_path / "worker"
+    until(lambda: pid.exists() and pid.read_text() != "")
+    worker = Path("/proc") / pid.read_text()
+    assert worker.exists()
+    study.terminate()
+    study.wait()
+    until(lambda: not worker.exists() or "Z (" in (worker / "status").read_text())
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for something that takes a moment."""
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_an_error_does_not_wait_for_the_points_that_run(
