@@ -214,20 +214,25 @@ mod tests {
         latency.expect("packets passed it").distribution.mean_ns
     }
 
-    #[test]
-    fn descriptors_whose_doorbell_is_under_way_are_not_there_yet() {
-        // Core 0 takes 1.5 us a packet and is short of descriptors; the other one is fast.
+    /// A core that takes so many instructions a packet, and a fast one.
+    fn slow_and_fast(instructions: u32) -> Value {
         let tenant = |name: &str, first: u32, instructions: u32| {
             json!({
                 "name": name, "cores": { "first": first, "count": 1 },
                 "app": { "kind": "l2fwd", "packet_instructions": instructions }
             })
         };
+        json!([tenant("slow", 0, instructions), tenant("fast", 1, 10)])
+    }
+
+    #[test]
+    fn descriptors_whose_doorbell_is_under_way_are_not_there_yet() {
+        // Core 0 takes 1.5 us a packet and is short of descriptors; the other one is fast.
         let r = results(&forwarder(&[
             ("/machine/pcie", pcie_json()),
             ("/traffic/rate", json!("3 Mpps")),
             ("/queues/burst", json!(1)),
-            ("/tenants", json!([tenant("slow", 0, 12_000), tenant("fast", 1, 10)])),
+            ("/tenants", slow_and_fast(12_000)),
         ]));
         assert!(r.packets.dropped_no_descriptor > 100, "{:?}", r.packets);
         // All that the NIC waits for is the fetch of those that are.
@@ -237,16 +242,10 @@ mod tests {
     /// Descriptors of other queues are of no use to one that has none.
     #[test]
     fn a_queue_that_is_always_short_is_starved_all_the_time() {
-        let tenant = |name: &str, first: u32, instructions: u32| {
-            json!({
-                "name": name, "cores": { "first": first, "count": 1 },
-                "app": { "kind": "l2fwd", "packet_instructions": instructions }
-            })
-        };
         let r = results(&forwarder(&[
             ("/traffic/rate", json!("4 Mpps")),
             ("/queues/rx_descriptors", json!(64)),
-            ("/tenants", json!([tenant("slow", 0, 400_000), tenant("fast", 1, 10)])),
+            ("/tenants", slow_and_fast(400_000)),
             ("/run/duration", json!("1 ms")),
         ]));
         let full = r.queues[0].rx_busy_ps as f64 / 64e3 / r.measured_ns;
