@@ -20,7 +20,6 @@ from nic2core.explain.queues import NOTICED
 from nic2core.explain.stages import Stage, stages
 from nic2core.explain.use import work
 from nic2core.files import write_whole
-from nic2core.results.percentiles import percentile
 from nic2core.results.saved import Saved, mismatch
 from nic2core.scenario.capture import capture_digest, capture_file, is_capture
 from nic2core.tables import Tables
@@ -28,7 +27,9 @@ from nic2core.tables import Tables
 if TYPE_CHECKING:
     from typing import Self
 
-    from nic2core.results.model import Distribution, Peak, Results
+    from nic2core.results.distribution import Distribution
+    from nic2core.results.model import Results
+    from nic2core.results.peak import Peak
 
 RESULT_FILE = "result.json"
 """The file of a result directory that holds everything; the Parquet files beside it are views."""
@@ -109,7 +110,7 @@ class Record:
 
     def latency_ns(self, percent: float) -> float | None:
         """A percentile of the latency from arrival to the end of the request, ns."""
-        return None if self.total_latency is None else percentile(self.total_latency, percent)
+        return None if self.total_latency is None else self.total_latency.percentile(percent)
 
     @property
     def total_latency(self) -> Distribution | None:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from nic2core import words
-from nic2core.results.model import ConnectionResults, Distribution, TransportResults
-from nic2core.results.percentiles import PERCENTILES
+from nic2core.results.distribution import PERCENTILES, Distribution
+from nic2core.results.traffic import ConnectionResults, TransportResults
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from nic2core.explain.stages import Stage
-    from nic2core.results.model import Plain, Results
+    from nic2core.results.model import Results
+    from nic2core.results.plain import Plain
 
 SPREAD: dict[str, type[pl.DataType]] = {
     "count": pl.UInt64,

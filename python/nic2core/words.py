@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
     from nic2core.explain.model import Model
     from nic2core.explain.use import Use
-    from nic2core.results.model import Distribution, Packets, Peak, Results
+    from nic2core.results.distribution import Distribution
+    from nic2core.results.model import Results
+    from nic2core.results.peak import Peak
+    from nic2core.results.traffic import Packets
 
 STAGES = {
     "wire": "wire",

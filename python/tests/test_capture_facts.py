@@ -11,7 +11,8 @@ import pytest
 from nic2core import Result, api
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.report.page import report_html
-from nic2core.results.model import CaptureFacts, CaptureGap, Peak
+from nic2core.results.peak import Peak
+from nic2core.results.traffic import CaptureFacts, CaptureGap
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from nic2core import Result, UserError, words
 from nic2core.describe import rows
 from nic2core.draw import palette, plots
 from nic2core.report.page import report_html
-from nic2core.results.model import Peak, Probe
+from nic2core.results.peak import Peak, Probe
 
 
 def test_latency_bars_are_the_means_in_microseconds(ddio: Result, sweeper: Result) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pytest
 
     from nic2core import Result
-    from nic2core.results.model import TransportResults
+    from nic2core.results.traffic import TransportResults
 
 DID = "Of 14,000 packets sent, 0.500 % were sent again and 25.0 % marked (ECN); 60 fast recoveries"
 

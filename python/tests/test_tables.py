@@ -7,7 +7,6 @@ import pytest
 from nic2core import Result, UserError, api
 from nic2core.command.terminal import show_result
 from nic2core.describe.headline import headline
-from nic2core.results.percentiles import percentile
 
 
 def test_hit_ratio_is_hits_by_accesses(ddio: Result) -> None:
@@ -103,7 +102,7 @@ def test_closed_loop_senders_have_a_row_per_delay(
     delays, senders = result.tables.transport, result.tables.senders
     assert delays["delay"].to_list() == ["rtt", "fabric_delay", "host_delay", "read_latency"]
     assert result.data.transport is not None
-    assert delays["p99_ns"][0] == percentile(result.data.transport.rtt, 99)
+    assert delays["p99_ns"][0] == result.data.transport.rtt.percentile(99)
     assert senders["sent"].to_list() == [result.data.transport.sent]
     assert ddio.tables.connections.is_empty()
     connections = result.tables.connections

@@ -17,13 +17,12 @@ from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.rows import pairs
 from nic2core.describe.scenario_keys import SHOWN, differing
 from nic2core.describe.verdict import mark, verdict
-from nic2core.results.percentiles import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from nic2core.result import Result
-    from nic2core.results.model import Distribution
+    from nic2core.results.distribution import Distribution
 
 SHORTEST, LONGEST = 10, 20
 """Cells of a terminal that a run of a comparison has at least: as many as its longest word in these
@@ -119,7 +118,7 @@ def _delays(title: str, of: str, spreads: Mapping[str, Distribution]) -> Table:
         table.add_row(
             name,
             words.time(spread.mean_ns),
-            *(words.time(percentile(spread, p)) for p in (50.0, 99.0, 99.9)),
+            *(words.time(spread.percentile(p)) for p in (50.0, 99.0, 99.9)),
             bar(spread.mean_ns / whole),
         )
     return table

@@ -12,7 +12,7 @@ from nic2core.scenario.quantity import gigabits, is_bit_rate, nanoseconds
 from nic2core.words import three, time
 
 if TYPE_CHECKING:
-    from nic2core.results.model import Packets
+    from nic2core.results.traffic import Packets
     from nic2core.run_record import Record
 
 FULL = 0.998

@@ -9,13 +9,12 @@ from nic2core import words
 from nic2core.describe import senders
 from nic2core.describe.verdict import limit
 from nic2core.explain.use import serves, work
-from nic2core.results.percentiles import percentile
 from nic2core.words import NOTHING, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nic2core.results.model import CauseTraffic
+    from nic2core.results.memory import CauseTraffic
     from nic2core.run_record import Record
 
 
@@ -115,8 +114,8 @@ def _packets(result: Record) -> Iterator[Number]:
     if spread is None:
         yield from (Number(f"{p} latency", NOTHING, "µs") for p in ("p50", "p99"))
         return
-    yield Number("p50 latency", three(percentile(spread, 50.0) / 1e3), "µs")
-    yield _number("p99 latency", percentile(spread, 99.0) / 1e3, "µs")
+    yield Number("p50 latency", three(spread.percentile(50.0) / 1e3), "µs")
+    yield _number("p99 latency", spread.percentile(99.0) / 1e3, "µs")
     objective_ns = None if result.peak is None else words.objective_ns(result.peak)
     if objective_ns is not None:
         yield Number("p99 objective", three(objective_ns / 1e3), "µs")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nic2core.results.percentiles import percentile
 from nic2core.words import DELAYS, percent, three
 
 if TYPE_CHECKING:
-    from nic2core.results.model import Distribution, Results, TransportResults
+    from nic2core.results.distribution import Distribution
+    from nic2core.results.model import Results
+    from nic2core.results.traffic import TransportResults
 
 TITLE = "What closed-loop senders see"
 """Above the delays."""
@@ -25,7 +26,7 @@ def delays(data: Results) -> dict[str, Distribution]:
 def p99_ns(data: Results, delay: str) -> float | None:
     """The 99th percentile of a delay, by its key in `DELAYS`, ns; absent where there is none."""
     spread = delays(data).get(DELAYS[delay])
-    return None if spread is None else percentile(spread, 99.0)
+    return None if spread is None else spread.percentile(99.0)
 
 
 def done(transport: TransportResults) -> str:

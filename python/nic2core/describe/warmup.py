@@ -11,7 +11,7 @@ from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.words import time
 
 if TYPE_CHECKING:
-    from nic2core.results.model import TenantResults
+    from nic2core.results.domains import TenantResults
     from nic2core.run_record import Record
 
 WARM_TURNS = 3

@@ -20,7 +20,9 @@ from nic2core.scenario.quantity import nanoseconds, size_bytes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nic2core.results.model import CauseTraffic, Distribution, Series
+    from nic2core.results.distribution import Distribution
+    from nic2core.results.memory import CauseTraffic
+    from nic2core.results.series import Series
     from nic2core.run_record import Record
 
 GRID = "rgba(128, 136, 150, 0.25)"

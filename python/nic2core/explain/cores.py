@@ -12,7 +12,8 @@ from nic2core.scenario.quantity import gigahertz, nanoseconds
 
 if TYPE_CHECKING:
     from nic2core.explain.use import Use
-    from nic2core.results.model import Domain, Results
+    from nic2core.results.domains import Domain
+    from nic2core.results.model import Results
 
 
 WAITS = ("home-trackers", "dram", "io-ways")

@@ -7,7 +7,8 @@ from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nic2core.results.model import Domain, QueueResults, Results
+    from nic2core.results.domains import Domain, QueueResults
+    from nic2core.results.model import Results
 
 
 OF_QUEUES = ("descriptors", "tx-descriptors", "tx-fetches")

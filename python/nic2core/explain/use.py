@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from nic2core.explain.queues import NOTICED, by_queue, fullest, shortest
 
 if TYPE_CHECKING:
-    from nic2core.results.model import Domain, Results, TenantResults
+    from nic2core.results.domains import Domain, TenantResults
+    from nic2core.results.model import Results
 
 LINE_BYTES = 64
 """Of a cache line."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core import words
 from nic2core._core import UserError
 from nic2core.files import write_whole
-from nic2core.results.model import Plain
+from nic2core.results.plain import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

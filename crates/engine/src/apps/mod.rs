@@ -31,7 +31,7 @@ use self::snap::Snap;
 use self::stream::{Stream, StreamCounters};
 use self::xmem::{Xmem, XmemCounters};
 use crate::core::op::Ops;
-use crate::memory::line::AddressSpace;
+use crate::memory::address_space::AddressSpace;
 use crate::transport::config::ClosedLoopConfig;
 
 /// Any of the applications, dispatched statically.

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::app::{App, Packet, PacketCounters, Verdict};
 use super::copy::{Lines, copy};
 use crate::core::op::{Dep, Ops};
-use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind, lines_in};
+use crate::memory::address_space::AddressSpace;
+use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 use crate::transport::config::ClosedLoopConfig;
 
 /// A stack that copies what it receives and acknowledges every packet; it needs closed-loop traffic.

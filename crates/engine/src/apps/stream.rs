@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::app::{App, Packet, Verdict};
 use crate::check::Check;
 use crate::core::op::{Dep, Op, Ops};
-use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind};
+use crate::memory::address_space::AddressSpace;
+use crate::memory::line::{LINE_BYTES, Line, LineKind};
 use crate::units::Size;
 
 /// The STREAM benchmark on each core.

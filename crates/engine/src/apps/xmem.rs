@@ -23,7 +23,8 @@ use super::app::{App, Packet, Verdict};
 use super::draw::Draw;
 use crate::check::Check;
 use crate::core::op::{Dep, Op, Ops};
-use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind};
+use crate::memory::address_space::AddressSpace;
+use crate::memory::line::{LINE_BYTES, Line, LineKind};
 use crate::rng::{below, below_u32};
 use crate::units::{Share, Size};
 

@@ -1,7 +1,8 @@
 //! The device of the DMA benchmark.
 
 use super::{Event, Host};
-use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind, lines_in};
+use crate::memory::address_space::AddressSpace;
+use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 use crate::nic::dma_bench::{Direction, DmaBench, Window};
 use crate::stats::results::DmaResults;
 use crate::time::Ps;

@@ -10,7 +10,8 @@ use crate::config::machine::Machine;
 use crate::core::op::{Dep, Op, Ops};
 use crate::iommu::config::{Mode, RunTime};
 use crate::iommu::{Iommu, Mapping};
-use crate::memory::line::{AddressSpace, Line, LineKind};
+use crate::memory::address_space::AddressSpace;
+use crate::memory::line::{Line, LineKind};
 use crate::time::Ps;
 
 /// Buffers of a core that are unmapped and not invalidated.

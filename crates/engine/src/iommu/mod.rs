@@ -22,7 +22,8 @@ pub(crate) use queue::Order;
 use queue::{Arrival, Found, Queue, Ticket};
 use walker::Walkers;
 
-use crate::memory::line::{AddressSpace, Line};
+use crate::memory::address_space::AddressSpace;
+use crate::memory::line::Line;
 use crate::time::Ps;
 
 /// The lines that a transaction touches: one or two ranges, the other one empty.

@@ -7,7 +7,8 @@
 
 use super::config::{IommuConfig, PageSize};
 use super::iotlb::Iotlb;
-use crate::memory::line::{AddressSpace, LINE_BYTES, Line};
+use crate::memory::address_space::AddressSpace;
+use crate::memory::line::{LINE_BYTES, Line};
 
 /// Kinds of mappings.
 pub(crate) const MAPPINGS: usize = 4;

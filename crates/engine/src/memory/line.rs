@@ -1,10 +1,7 @@
-//! Cache lines, what they hold, and the simulated physical address space they lie in.
+//! Cache lines and what they hold.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use super::owners::{Owner, Owners};
-use crate::units::Size;
 
 /// Bytes in a cache line.
 pub const LINE_BYTES: u64 = 64;
@@ -25,7 +22,7 @@ pub enum MemoryNode {
 }
 
 /// The bit of a line's number that says which node it lies on.
-const NODE_SHIFT: u32 = 31;
+pub(super) const NODE_SHIFT: u32 = 31;
 
 /// The node of a line: 0 is that of cores and NIC, 1 the other socket.
 #[inline]
@@ -83,116 +80,7 @@ impl LineKind {
     }
 }
 
-/// Hands out simulated physical memory, on each node one region after the other.
-#[derive(Clone, Debug, Default)]
-pub struct AddressSpace {
-    next_byte: [u64; 2],
-    /// The node that regions are reserved on.
-    node: MemoryNode,
-    /// Whom they are reserved for.
-    owner: Owner,
-    /// First lines of regions, and whose they are.
-    regions: Vec<(Line, Owner)>,
-}
-
-/// Regions begin on pages of this size and are packed: as DPDK packs its memory zones into huge
-/// pages. Were each small ring to begin a huge page of its own, all of them would lie in the same
-/// bank of memory.
-const PAGE: u64 = 4 << 10;
-
-impl AddressSpace {
-    /// What a node can hold.
-    pub const LIMIT: Size = Size(LINE_BYTES << NODE_SHIFT);
-
-    /// From now on regions are reserved on this node.
-    pub fn on(&mut self, node: MemoryNode) {
-        self.node = node;
-    }
-
-    /// From now on regions are reserved for this owner.
-    pub(crate) fn owned_by(&mut self, owner: Owner) {
-        self.owner = owner;
-    }
-
-    /// What is reserved already belongs to the owner of now from this line on, up to the next region or line given.
-    pub(crate) fn give(&mut self, first: Line) {
-        self.regions.push((first, self.owner));
-    }
-
-    /// The owners of all that is reserved so far.
-    pub(crate) fn owners(&self) -> Owners {
-        Owners::new(self.regions.clone())
-    }
-
-    /// Reserves `bytes` on pages of its own and returns the first line.
-    ///
-    /// # Panics
-    /// When the node's 128 GiB are exhausted; scenarios are refused before that.
-    pub fn reserve(&mut self, bytes: u64) -> Line {
-        self.reserve_on(Size(PAGE), bytes)
-    }
-
-    /// Reserves `bytes` that begin on a larger page of this size and returns the first line.
-    ///
-    /// # Panics
-    /// As [`Self::reserve`].
-    pub fn reserve_on(&mut self, page: Size, bytes: u64) -> Line {
-        let next = &mut self.next_byte[self.node as usize];
-        let base = next.next_multiple_of(page.0);
-        *next = (base + bytes).next_multiple_of(PAGE);
-        assert!(*next <= Self::LIMIT.0, "the scenario's regions exceed {}", Self::LIMIT);
-        let first = (self.node as Line) << NODE_SHIFT | (base / LINE_BYTES) as Line;
-        self.give(first);
-        first
-    }
-
-    /// Bytes reserved so far on the node that has more of them.
-    pub fn largest_node(&self) -> Size {
-        Size(self.next_byte[0].max(self.next_byte[1]))
-    }
-
-    /// The end of what is reserved so far, in bytes from address 0.
-    pub fn end(&self) -> Size {
-        match self.next_byte {
-            [local, 0] => Size(local),
-            [_, remote] => Size(Self::LIMIT.0 + remote),
-        }
-    }
-}
-
 /// The number of lines that `bytes` starting at a line boundary cover.
 pub const fn lines_in(bytes: u64) -> u32 {
     bytes.div_ceil(LINE_BYTES) as u32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn regions_do_not_overlap() {
-        let mut space = AddressSpace::default();
-        let a = space.reserve(1);
-        let b = space.reserve(PAGE + 1);
-        let c = space.reserve(64);
-        assert_eq!(a, 0);
-        assert_eq!(u64::from(b) * LINE_BYTES, PAGE);
-        assert_eq!(u64::from(c) * LINE_BYTES, 3 * PAGE);
-        assert_eq!(space.end(), Size(4 * PAGE));
-        let large = Size(2 << 20);
-        assert_eq!(u64::from(space.reserve_on(large, 64)) * LINE_BYTES, large.0);
-        assert_eq!(space.end(), Size(large.0 + PAGE));
-    }
-
-    #[test]
-    fn the_uppermost_bit_of_a_line_is_its_node() {
-        let mut space = AddressSpace::default();
-        assert_eq!(node_of(space.reserve(PAGE)), 0);
-        space.on(MemoryNode::Remote);
-        let remote = space.reserve(PAGE);
-        assert_eq!((node_of(remote), remote), (1, 1 << 31));
-        assert_eq!(space.end(), Size(AddressSpace::LIMIT.0 + PAGE));
-        space.on(MemoryNode::Local);
-        assert_eq!(u64::from(space.reserve(PAGE)) * LINE_BYTES, PAGE);
-    }
 }

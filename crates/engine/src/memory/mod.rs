@@ -1,5 +1,6 @@
 //! Where bytes live: private caches, the shared LLC, placement of I/O data, DRAM.
 
+pub(crate) mod address_space;
 mod backend;
 mod caches;
 pub mod config;

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::config::{Queues, Start};
 use super::pool::{Buffer, Pool};
-use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
+use crate::memory::address_space::AddressSpace;
+use crate::memory::line::{LINE_BYTES, Line, lines_in};
 use crate::rng::Rng;
 use crate::units::Size;
 

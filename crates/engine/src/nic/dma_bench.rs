@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::config::Nic;
 use crate::check::Check;
-use crate::memory::line::{AddressSpace, LINE_BYTES, Line, lines_in};
+use crate::memory::address_space::AddressSpace;
+use crate::memory::line::{LINE_BYTES, Line, lines_in};
 use crate::pcie::config::Pcie;
 use crate::rng::Rng;
 use crate::units::{Duration, Size};

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::memory::line::{AddressSpace, LINE_BYTES, Line};
+use crate::memory::address_space::AddressSpace;
+use crate::memory::line::{LINE_BYTES, Line};
 
 /// A ring of small entries in memory, written in order.
 #[derive(Clone, Debug)]

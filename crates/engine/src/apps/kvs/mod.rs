@@ -30,7 +30,8 @@ use super::app::{App, Packet, Verdict};
 use super::copy::{Lines, copy};
 use super::sharing::of_core;
 use crate::core::op::{Dep, Op, Ops};
-use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind, lines_in};
+use crate::memory::address_space::AddressSpace;
+use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 
 /// The smallest packet: one cache line, which is also the smallest Ethernet frame.
 const MIN_PACKET: u32 = 64;

@@ -29,7 +29,8 @@ use super::copy::{Lines, copy};
 use super::draw::Draw;
 use super::sharing::of_core;
 use crate::core::op::{Dep, Ops};
-use crate::memory::line::{AddressSpace, LINE_BYTES, Line, LineKind, lines_in};
+use crate::memory::address_space::AddressSpace;
+use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 use crate::rng::below;
 
 /// Entries of 4 bytes in a line of the tables (`struct rte_lpm_tbl_entry`).

@@ -1,0 +1,28 @@
+//! Latencies.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Distribution of a latency.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Distribution {
+    /// Samples.
+    pub count: u64,
+    /// Mean, ns.
+    pub mean_ns: f64,
+    /// Percentiles, ns: (percent, value), ascending: 50, 90, 99, 99.9, 100.
+    pub percentiles_ns: Vec<(f64, f64)>,
+    /// The cumulative distribution, ascending: (ns, share of samples at most that).
+    pub cdf: Vec<(f64, f64)>,
+}
+
+/// Latency of one stage of a packet's path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StageLatency {
+    /// `nic` (arrival until it has its receive descriptor), `dma` (to visible completion), `queue` (to the core's taking
+    /// it), `service` (to the end of the request), `transmit` (to the last byte leaving), `total`
+    /// (arrival to the end of the request).
+    pub stage: String,
+    /// Its distribution.
+    pub distribution: Distribution,
+}

@@ -1,0 +1,45 @@
+//! The search for the highest rate.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Results;
+
+/// The highest rate that keeps the objective.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Peak {
+    /// The highest rate at which the objective was seen to hold, completed Mpps.
+    pub peak_mpps: f64,
+    /// The same as `traffic.rate` takes it, Gbit/s on the wire: of the whole capture on average, of bursts
+    /// while on. Absent where clients draw the sizes of synthetic traffic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_gbps: Option<f64>,
+    /// The lowest rate at which it was seen to fail, Mpps; the peak lies between the two. Absent where
+    /// it holds up to the line rate of the network link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fails_at_mpps: Option<f64>,
+    /// What failed there: `p99`, `drops` or `rate` (completions fall behind arrivals); `link` where
+    /// nothing does before the network link is full.
+    pub failed_by: String,
+    /// Every rate that was tried, in order.
+    pub probes: Vec<Probe>,
+    /// The run at the peak.
+    pub results: Results,
+}
+
+/// One rate that a peak search tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Probe {
+    /// Offered, Mpps.
+    pub offered_mpps: f64,
+    /// Completed, Mpps.
+    pub completed_mpps: f64,
+    /// 99th percentile of the total latency, ns.
+    pub p99_ns: f64,
+    /// The limit it is held against, ns.
+    pub p99_limit_ns: f64,
+    /// Dropped share, 0 to 1.
+    pub drop_share: f64,
+    /// Whether the objective held.
+    pub holds: bool,
+}

@@ -1,0 +1,29 @@
+//! Time series.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Time series, all of one length.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimeSeries {
+    /// Spacing, ns.
+    pub interval_ns: f64,
+    /// Time of the first sample's begin since the start of the run, ns.
+    pub start_ns: f64,
+    /// The columns.
+    pub columns: Vec<Series>,
+}
+
+/// One column of a time series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// `offered`, `completed`, `dropped` (Mpps), `nic-sram` (KiB at the sample), `queue` (packets
+    /// waiting), `memory-rd`, `memory-wr` (GB/s), `rx-evct` (GB/s); with closed-loop traffic also
+    /// `goodput` (Gbps), `sent-again` (Mpps), `window` (packets, mean), `fabric-delay`,
+    /// `host-delay` (us, mean) and `switch-queue` (KiB at the sample).
+    pub name: String,
+    /// Unit of the values.
+    pub unit: String,
+    /// One value an interval.
+    pub values: Vec<f64>,
+}

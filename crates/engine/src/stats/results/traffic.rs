@@ -1,0 +1,147 @@
+//! What came, and what closed-loop senders made of it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::distribution::Distribution;
+
+/// Packets by fate, within the measured time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Packets {
+    /// Arrived on the wire.
+    pub offered: u64,
+    /// Dropped because the NIC's input SRAM was full.
+    pub dropped_sram: u64,
+    /// Dropped because the queue had no posted descriptor.
+    pub dropped_no_descriptor: u64,
+    /// Requests completed by the cores.
+    pub completed: u64,
+    /// Requests completed before measuring began: in the warm-up, and while a peak's probe settled.
+    pub completed_before: u64,
+    /// Packets sent by the NIC.
+    pub transmitted: u64,
+    /// Between wire and completion when measuring began and when it ended.
+    pub in_flight_begin: u64,
+    /// See `in_flight_begin`.
+    pub in_flight_end: u64,
+    /// Offered rate, million packets a second.
+    pub offered_mpps: f64,
+    /// Completed rate, million packets a second.
+    pub completed_mpps: f64,
+    /// Bytes of completed packets, as received, Gbit/s.
+    pub completed_gbps: f64,
+    /// Bytes of offered packets, as received, Gbit/s.
+    pub offered_gbps: f64,
+    /// Dropped share of the offered packets, 0 to 1.
+    pub drop_share: f64,
+    /// Dropped share of their bytes, 0 to 1: more than that of the packets, if it is the large ones that find no room.
+    pub dropped_bytes_share: f64,
+    /// When the next packet comes, after the start of the run, ns; absent if any was offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_arrival_ns: Option<f64>,
+    /// Mean time for which packets wait before the link into the NIC, as it carries one frame after the other, ns: their
+    /// senders', and in no latency; above the link's rate it grows with the run. Absent without a link, without
+    /// traffic with a time law, or if nothing was offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_wait_ns: Option<f64>,
+}
+
+/// A capture, as it was understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CaptureFacts {
+    /// Packets of one round.
+    pub packets: u64,
+    /// Flows that they belong to.
+    pub flows: u64,
+    /// Bytes of all frames, without FCS.
+    pub bytes: u64,
+    /// From the first packet to the last, ps.
+    pub span_ps: u64,
+    /// Packets of IPv6: RSS knows their addresses, applications handle them like IPv4.
+    pub ipv6_packets: u64,
+    /// Packets that stand in the file behind one of a later time; all are played in the order of time.
+    #[serde(default)]
+    pub reordered: u64,
+    /// Packets with VLAN tags, behind which their flow is looked for.
+    #[serde(default)]
+    pub vlan_packets: u64,
+    /// The longest time without a packet; absent of one packet alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_gap: Option<CaptureGap>,
+}
+
+/// A time without a packet in a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CaptureGap {
+    /// How long it is, ps.
+    pub ps: u64,
+    /// The packet that ends it, from 1 in the order of time.
+    pub before_packet: u64,
+}
+
+/// Closed-loop senders, within the measured time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TransportResults {
+    /// Payload that reached its application, each byte once, Gbit/s.
+    pub goodput_gbps: f64,
+    /// Data packets sent, those sent again included.
+    pub sent: u64,
+    /// Data packets sent again.
+    pub sent_again: u64,
+    /// Acknowledgements that senders received.
+    pub acknowledged: u64,
+    /// Data packets dropped because the switch's buffer was full.
+    pub dropped_switch: u64,
+    /// Data packets dropped by the server's NIC.
+    pub dropped_server: u64,
+    /// Share of the data packets sent that switch or server dropped, 0 to 1.
+    pub lost_share: f64,
+    /// Data packets that the switch marked (ECN).
+    pub marked: u64,
+    /// Data packets found lost because later ones were acknowledged.
+    pub fast_recoveries: u64,
+    /// Timeouts of connections.
+    pub timeouts: u64,
+    /// Data packets that reached their application, for the first time.
+    pub delivered: u64,
+    /// Data packets that had reached it before.
+    pub duplicates: u64,
+    /// Reads completed.
+    pub reads: u64,
+    /// Mean congestion window of the connections over the measured time, packets.
+    pub mean_window: f64,
+    /// Jain's index of what the connections delivered: 1 if all the same, one over their number if one
+    /// had all.
+    pub fairness: f64,
+    /// From a packet's sending to its acknowledgement's arrival.
+    pub rtt: Distribution,
+    /// The part of it outside of the server, as the senders compute it.
+    pub fabric_delay: Distribution,
+    /// The part of it in the server: arrival at the NIC to the hand-over of the acknowledgement.
+    pub host_delay: Distribution,
+    /// From the issue of a read until it and all reads before it are complete.
+    pub read_latency: Distribution,
+    /// One for each connection, by queue and then by sender.
+    pub connections: Vec<ConnectionResults>,
+}
+
+/// A connection of closed-loop traffic, within the measured time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConnectionResults {
+    /// The server's queue, from 0.
+    pub queue: u32,
+    /// The machine that sends, from 0.
+    pub sender: u32,
+    /// Data packets sent, those sent again included.
+    pub sent: u64,
+    /// Data packets sent again.
+    pub sent_again: u64,
+    /// Timeouts.
+    pub timeouts: u64,
+    /// Data packets that reached their application, for the first time.
+    pub delivered: u64,
+    /// Mean congestion window, packets.
+    pub mean_window: f64,
+    /// Mean of the round trips of the acknowledgements that came, ns; absent if none did.
+    pub mean_rtt_ns: Option<f64>,
+}

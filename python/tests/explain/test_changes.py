@@ -1,0 +1,65 @@
+"""Which changes are offered, and by how much."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from nic2core import Result, api
+from nic2core.explain.changes import changes
+from nic2core.scenario.quantity import times
+
+
+def test_what_the_engine_does_not_simulate_is_not_offered() -> None:
+    short = {"run.warmup": "100 us", "run.duration": "100 us"}
+
+    def offered(overrides: dict[str, Any], scenario: str = "explain-link") -> set[str]:
+        return {h.change.domain for h in api.run(scenario, {**overrides, **short}).helps}
+
+    assert {"pcie", "cores"} <= offered({})
+    assert "pcie" not in offered({"machine.pcie.generation": 5})
+    cores = {"machine.core.count": 32, "tenants.0.cores.count": 32, "machine.llc.index": "hashed"}
+    assert "cores" not in offered(cores)
+    widths = [{"machine.noc.port_width": width} for width in ("512 B", "1024 B")]
+    assert ["nic-port" in offered(width, "sweeper-l3fwd") for width in widths] == [True, False]
+    for domain, sets in {
+        "descriptors": {"queues.rx_descriptors": 40_000, "queues.pool_buffers": 40_000},
+        "rx-fetches": {"machine.nic.descriptor_batch": 200},
+        "read-credits": {"machine.nic.read_credits": 8000},
+        "home-trackers": {"machine.llc.home_trackers": 10_000},
+    }.items():
+        assert domain in offered({})
+        assert domain not in offered(sets), domain
+    # A link of all lanes that there are has a next generation.
+    wider = {
+        lanes: next(h.change.what for h in run.helps if h.change.domain == "pcie")
+        for lanes in (8, 16)
+        for run in [api.run("explain-link", {"machine.pcie.lanes": lanes, **short})]
+    }
+    assert wider == {8: "16 lanes", 16: "generation 4"}
+
+
+@pytest.mark.parametrize("value", ["100 Gbps", "1000001 B", "38.5 MiB", "1048577 B"])
+def test_twice_a_quantity_is_exact(value: str) -> None:
+    number, unit = value.split()
+    doubled, same = times(value, 2).split()
+    assert (Decimal(doubled), same) == (2 * Decimal(number), unit)
+    assert "E" not in doubled
+    assert "e" not in doubled
+
+
+def test_a_run_at_ease_gains_from_nothing(calm: Result) -> None:
+    assert not calm.limited
+    assert {h.predicted for h in calm.helps} == {0.0}
+
+
+def test_more_cores_move_those_behind_that_stand_first_in_the_file(ddio: Result) -> None:
+    server = ddio.scenario["tenants"][0]
+    neighbour = {"name": "n", "cores": {"first": 4, "count": 8}, "app": {"kind": "stream"}}
+    tenants = [neighbour, server | {"cores": {"first": 0, "count": 4}}]
+    found = changes(ddio.data, ddio.scenario | {"tenants": tenants})
+    cores = next(c for c in found if c.domain == "cores").overrides
+    assert cores["tenants.1.cores.count"] == 5
+    assert (cores["tenants.1.cores.first"], cores["tenants.0.cores.first"]) == (0, 5)

@@ -1,0 +1,102 @@
+"""Cores that are full, and what they wait for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nic2core import Result, api
+from nic2core.describe.verdict import verdict
+from nic2core.explain.check import check
+
+
+def test_a_core_that_posts_and_rings_for_each_packet_is_named_when_it_is_full() -> None:
+    one = {"tenants.0.cores.count": 1, "tenants.0.app": {"kind": "l2fwd"}, "queues.burst": 1}
+    link = {"machine.nic.link": "200 Gbps", "machine.pcie.generation": 5}
+    times = {"run.warmup": "200 us", "run.duration": "400 us", "run.sample": "100 us"}
+    traffic = {"traffic.sizes.size": "64 B", "traffic.rate": "60 Mpps"}
+    result = api.run("explain-cpu", one | link | times | traffic)
+    assert (result.model.cause, result.limited) == ("cores", True)
+    assert result.model.use("cores").load == pytest.approx(1.0, abs=0.01)
+    said = {h.change.domain: h for h in check(result, jobs=2)}["cores"]
+    assert said.predicted == pytest.approx(said.measured, rel=0.2)
+    assert said.predicted > 0.3
+
+
+def test_flows_that_rss_deals_unevenly_limit_by_the_fullest_core() -> None:
+    times = {"run.warmup": "200 us", "run.duration": "400 us"}
+    result = api.run("explain-cpu", times | {"traffic.flows": 5, "traffic.rate": "4 Mpps"})
+    assert (result.model.cause, result.limited) == ("cores", True)
+    assert result.model.rate == pytest.approx(result.mpps, rel=0.02)
+    said = verdict(result)
+    assert "the fullest of 4 is busy 100 % of the time and the mean 75.0 %; as RSS deals" in said
+    # More cores give the flows of the fullest no other place.
+    assert next(h.predicted for h in result.helps if h.change.domain == "cores") == 0.0
+    # Dealt evenly the same cores do more, as many times as the fullest has more than the mean.
+    even = api.run("explain-cpu", times | {"traffic.rate": "4 Mpps"})
+    assert even.mpps / result.mpps == pytest.approx(4 / 3, rel=0.02)
+    assert "4 cores / (" in verdict(even)
+
+
+IMIX = [("60 B", 7), ("590 B", 4), ("1514 B", 1)]
+
+
+def behind(instructions: int, descriptors: int, **sets: Any) -> Result:
+    """Four cores that forward packets of many sizes, and come later than these."""
+    queues = {"rx_descriptors": descriptors, "tx_descriptors": 1024, "pool": "stack"}
+    queues["pool_buffers"] = 4 * descriptors
+    traffic = {
+        "rate": "60 Mpps",
+        "flows": 200,
+        "sizes": {"kind": "mix", "of": [{"size": s, "weight": w} for s, w in IMIX]},
+    }
+    sets |= {f"queues.{key}": value for key, value in queues.items()}
+    sets |= {f"traffic.{key}": value for key, value in traffic.items()}
+    sets |= {"machine.nic.descriptor_batch": 32, "tenants.0.app.packet_instructions": instructions}
+    return api.run("explain-cpu", {"run.warmup": "1 ms", "run.duration": "500 us"} | sets)
+
+
+@pytest.mark.parametrize("instructions", [1000, 1300, 1600])
+def test_reads_for_queues_whose_core_is_behind_are_not_what_limits(instructions: int) -> None:
+    # The rings are full: what is read is soon taken, and the NIC waits for the next to be posted.
+    result = behind(instructions, 1024)
+    assert (result.model.cause, result.limited) == ("cores", True)
+
+
+@pytest.mark.parametrize("window", [64, 224, 512])
+def test_the_waits_of_cores_are_no_more_than_their_time(window: int) -> None:
+    # A long window hides the way to the LLC, and some of that to memory.
+    result = behind(1600, 4096, **{"machine.core.reorder_window": window})
+    cores, time = result.model.pools["cores"], result.data.core_time
+    assert min(cores.spent_ns.values()) >= 0
+    assert cores.spent_ns["io-ways"] > 0
+    busy_ns = time.busy_ps / 1e3 / result.data.packets.completed
+    assert sum(cores.spent_ns.values()) == pytest.approx(busy_ns)
+    dispatch_ns = time.dispatch_ps / 1e3 / result.data.packets.completed
+    assert cores.spent_ns["cores"] >= 0.99 * dispatch_ns
+
+
+def test_cores_that_read_packets_back_gain_by_an_ideal_ddio() -> None:
+    long = {"run.warmup": "3 ms"}
+    result, ideal = (
+        behind(1600, 4096, **long, **policy) for policy in ({}, {"placement.policy": "ideal-ddio"})
+    )
+    assert result.model.cause == "cores"
+    said = next(h.predicted for h in result.helps if h.change.domain == "io-ways")
+    gained = ideal.mpps / result.mpps - 1
+    assert gained > 0.1
+    assert said == pytest.approx(gained, abs=0.05)
+
+
+def test_more_cores_raise_a_peak_that_cores_set_as_much_as_is_said() -> None:
+    found = api.find_peak("explain-cpu", {"run.warmup": "500 us", "run.duration": "1 ms"})
+    assert not found.limited
+    cores = next(h for h in found.helps if h.change.domain == "cores")
+    vars(found)["helps"] = [cores]
+    (checked,) = check(found)
+    assert checked.measured is not None
+    assert checked.measured > 0.1
+    assert checked.error == pytest.approx(0, abs=0.2)
+    assert (checked.drop_share, found.data.packets.drop_share) == (0, 0)
+    assert checked.p99_ns is not None

@@ -1,0 +1,79 @@
+"""Closed-loop senders that their window or their control holds back."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import pytest
+
+from nic2core import Result, api, words
+from nic2core.describe.verdict import limit, verdict
+from nic2core.explain import largest_window, show
+from nic2core.explain.check import check
+from nic2core.explain.use import work
+
+
+def test_a_window_larger_than_the_open_reads_offers_no_more() -> None:
+    one = {"machine.iommu.mode": "off", "tenants.0.cores.count": 1, "traffic.senders": 1}
+    times = {"run.warmup": "1 ms", "run.duration": "2 ms"}
+    result = api.run("host-congestion", one | times | {"traffic.control.max_cwnd": 1000.0})
+    # The four packets of 4 KiB of a read of 16 KiB, in twice 5 us and some 3 us of the host.
+    assert result.model.demand == pytest.approx(4 / 13.2, rel=0.05)
+    assert not result.limited
+    assert "offered load" in limit(result)
+    # Another thread has a connection of its own.
+    said = {h.change.domain: h for h in check(result, jobs=2)}["cores"]
+    assert said.predicted == pytest.approx(said.measured, rel=0.2)
+
+
+def test_a_target_below_the_delay_of_the_network_holds_the_senders_back() -> None:
+    far = {"traffic.network.delay": "50 us", "traffic.senders": 1, "traffic.open_reads": 8}
+    one = {"machine.iommu.mode": "off", "tenants.0.cores.count": 1}
+    result = api.run("host-congestion", far | one | {"run.warmup": "2 ms", "run.duration": "2 ms"})
+    assert limit(result).startswith("congestion control")
+    assert "µs outside, where its target is 20 us" in verdict(result)
+    assert not result.limited
+
+
+def test_what_the_run_does_is_said_where_the_limit_allows_clearly_more() -> None:
+    sets = {"tenants.0.cores.count": 16, "traffic.control.endpoint_target": "25 us"}
+    times = {"run.warmup": "10 ms", "run.duration": "5 ms"}
+    result = api.run("host-congestion", sets | times)
+    assert result.limited
+    assert result.mpps < 0.97 * result.model.rate
+    assert f". The run does {words.three(result.mpps)} M packets/s." in verdict(result)
+    short = {"run.warmup": "1 ms", "run.duration": "1 ms"}
+    assert "The run does" not in verdict(api.run("explain-cpu", short))
+
+
+@pytest.fixture(scope="module")
+def held_back() -> Result:
+    """Senders whose control wants less delay than the server has at any load."""
+    return api.run("host-congestion", {
+        "tenants.0.cores.count": 16, "traffic.control.endpoint_target": "10 us",
+        "run.warmup": "10 ms", "run.duration": "4 ms",
+    })  # fmt: skip
+
+
+def test_a_control_without_a_largest_window_may_send_all_that_is_asked_for(
+    held_back: Result,
+) -> None:
+    traffic = held_back.scenario["traffic"]
+    control = {key: v for key, v in traffic["control"].items() if key != "max_cwnd"}
+    assert largest_window(held_back.data, traffic | {"control": control}) == 16 / 4
+
+
+def test_of_senders_that_their_control_holds_back_no_gain_is_said(
+    held_back: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rate, _ = work(held_back.data)
+    assert rate < 0.9 * held_back.model.rate
+    assert (held_back.window_limited, held_back.limited) == (True, False)
+    assert limit(held_back) == "congestion control (IOMMU next)"
+    assert "its target there is 10 us" in verdict(held_back)
+    assert held_back.helps
+    assert all(isnan(h.predicted) for h in held_back.helps)
+    show.show(held_back, held_back.helps)
+    assert "What a change helps is not known here" in capsys.readouterr().out
+    said = show.to_json(held_back, held_back.helps)
+    assert {c["helps_by"] for c in said["changes"]} == {None}

@@ -1,0 +1,130 @@
+"""What limits is named, and what a change helps is what it really helps.
+
+Of the scenarios that were made for it.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+from nic2core import Result, api, words
+from nic2core.describe.verdict import verdict
+from nic2core.explain import show
+from nic2core.explain.check import check
+
+SCENARIOS = {"explain-link": "wire", "explain-cpu": "cores", "explain-iommu": "iommu",
+             "explain-memory": "dram"}  # fmt: skip
+"""The scenarios made for it, and what limits each."""
+
+WRONG = {"dram": {"read-credits: 328 of them": (0.0, 0.14),
+                  "miss-registers: 24 per core": (0.0, -0.06),
+                  "iommu: pages of 2 MiB": (0.0, -0.07)}}  # fmt: skip
+"""What limits, and changes of which the gain is foretold wrongly: what D18 in DEVIATIONS.md has as
+said and as run."""
+
+WRONG_OF_TRACKERS = {"miss-registers": (0.0, -0.32), "io-credits": (0.46, 0.35),
+                     "io-ways": (0.07, 0.02), "dram": (0.11, 0.03),
+                     "pcie": (0.09, 0.04)}  # fmt: skip
+"""The same of `explain-trackers`."""
+
+POINT = 0.01
+"""As D18 is rounded."""
+
+
+@pytest.fixture(scope="module", params=SCENARIOS)
+def explained(request: pytest.FixtureRequest) -> tuple[str, Result]:
+    return SCENARIOS[request.param], api.run(request.param)
+
+
+def test_what_limits_is_named_and_what_a_change_helps_is_right(
+    explained: tuple[str, Result],
+) -> None:
+    limits, result = explained
+    assert result.limited
+    assert result.model.cause == limits
+    assert " inf " not in verdict(result)
+    helps = {f"{h.change.domain}: {h.change.what}": h for h in check(result, jobs=2)}
+    assert len(helps) >= 10
+    for name, said in helps.items():
+        assert said.measured is not None, name
+        # The rate with the change, and more strictly what it gains: to 20 % or five points.
+        assert said.error == pytest.approx(0.0, abs=0.2), name
+        right = said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05)
+        wrong = WRONG.get(limits, {}).get(name)
+        assert right == (wrong is None), name
+        assert right or (said.predicted, said.measured) == pytest.approx(wrong, abs=POINT), name
+    best = max(helps.values(), key=lambda said: said.predicted)
+    assert best.change.domain == limits
+    assert (best.measured or 0.0) > 0.2
+
+
+def test_the_model_gives_the_rate_that_was_measured(explained: tuple[str, Result]) -> None:
+    _, result = explained
+    assert result.model.rate == pytest.approx(result.mpps, rel=0.05)
+
+
+def test_the_time_that_is_shown_is_the_one_by_which_a_domain_allows(
+    explained: tuple[str, Result],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    _, result = explained
+    show.show(result, [])
+    shown = capsys.readouterr().out.splitlines()
+    for use in (u for u in result.model.used if u.name in {"nic-sram", "descriptors"}):
+        row = next(line for line in shown if line.startswith(words.stage(use.name)))
+        assert f" {words.held(use)} " in row
+        assert words.time(use.latency_ns) in words.held(use)
+        # What counts is another queue's where that is shorter of descriptors.
+        if use.core == use.short_core and use.own_ns <= use.latency_ns:
+            assert words.held(use).startswith(words.time(use.own_ns))
+        # Little's law with the two numbers of the row, one for the use and one for the rate.
+        assert use.occupancy == pytest.approx(use.uses_per_us * use.latency_ns / 1e3)
+        rate = result.model.allows[use.name]
+        assert rate * use.uses_per_work * use.own_ns / 1e3 == pytest.approx(use.credits) or (
+            use.own_ns == 0 and rate == inf
+        )
+
+
+def test_no_credit_is_held_without_a_cause(explained: tuple[str, Result]) -> None:
+    _, result = explained
+    for name, pool in result.model.pools.items():
+        assert all(ns >= 0 for ns in pool.spent_ns.values()), name
+        if name != "cores":
+            held = result.model.use(name).own_ns
+            assert sum(pool.spent_ns.values()) == pytest.approx(held), name
+
+
+def test_more_cores_move_those_behind(explained: tuple[str, Result]) -> None:
+    _, result = explained
+    cores = next(h.change for h in result.helps if h.change.domain == "cores")
+    tenants = result.scenario["tenants"]
+    for number in range(1, len(tenants)):
+        moved = cores.overrides[f"tenants.{number}.cores.first"]
+        assert moved > tenants[number]["cores"]["first"]
+
+
+def test_trackers_that_stream_takes_limit_dma() -> None:
+    result = api.run("explain-trackers")
+    model = result.model
+    assert (model.cause, model.tightest, result.limited) == ("home-trackers", "io-credits", True)
+    assert model.rate == pytest.approx(result.mpps, rel=0.05)
+    assert model.use("home-trackers").load > 0.95
+    helps = {h.change.domain: h for h in check(result, jobs=2)}
+    assert (helps["home-trackers"].measured or 0.0) > 0.2
+    for name in helps.keys() - WRONG_OF_TRACKERS:
+        said = helps[name]
+        assert said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05), name
+    # D18 in DEVIATIONS.md: to be taken out, and these held to the rule, when they come right.
+    for name, wrong in WRONG_OF_TRACKERS.items():
+        said = helps[name]
+        assert said.predicted != pytest.approx(said.measured, rel=0.2, abs=0.05), name
+        assert (said.predicted, said.measured) == pytest.approx(wrong, abs=POINT), name
+    # With more of them than cores and STREAM's prefetchers ask for, nothing waits for one.
+    plenty = api.run("explain-trackers", {"machine.llc.home_trackers": 1024})
+    waits = next(d for d in plenty.data.domains if d.domain == "home-trackers")
+    assert (waits.starved_ps, waits.holds_writes_ps, waits.holds_cores_ps) == (0, 0, 0)
+    assert plenty.model.cause != "home-trackers"

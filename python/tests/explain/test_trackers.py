@@ -1,0 +1,95 @@
+"""The memory and the LLC's trackers, shared with cores that have other work."""
+
+from __future__ import annotations
+
+import pytest
+
+from nic2core import api, words
+from nic2core.describe.verdict import limit, verdict
+from nic2core.explain.changes import RECEIVED, _trackers
+from nic2core.explain.model import Memory, Model, Pool
+from nic2core.explain.use import Use
+from nic2core.scenario.models import Scenario
+
+BRIEF = {"run.warmup": "100 us", "run.duration": "100 us"}
+
+
+def test_what_ideal_ddio_takes_away_is_called_as_the_engine_calls_it() -> None:
+    run = api.run("sweeper-kvs", {"placement.policy": "ideal-ddio", **BRIEF})
+    lines = {cause.cause: cause.lines for cause in run.data.memory.causes}
+    assert {cause: lines[cause] for cause in RECEIVED} == dict.fromkeys(RECEIVED, 0)
+    assert sum(lines.values()) > 0
+
+
+def test_what_waits_for_a_tracker_moves_to_the_memory() -> None:
+    spent = {"home-trackers": 60.0, "dram": 50.0, "cores": 100.0}
+    use = Use("home-trackers", "read", 20, 20.0, 100.0, 1.0, 1.0, 1.0, 100.0, 1.0, 1.0)
+    # Ten lines wait for twenty trackers; a read takes 100 ns, of which it waits 50.
+    memory = Memory(50.0, 50.0, 0.0, 0.0, 0.0, under_way=20.0, held_back=10.0, own_trackers=0.5)
+    pools = {"cores": Pool(1, 1, spent)}
+
+    def after(room: float, factor: float) -> dict[str, float]:
+        model = Model(10.0, {"dram": 1e3 / 210 * room}, pools, memory, [use])
+        return _trackers(factor)(model).pools["cores"].spent_ns
+
+    # A memory that is full gives thirty lines the same rate: 150 ns each.
+    assert after(1.0, 2) == pytest.approx({"home-trackers": 0.0, "dram": 100.0, "cores": 100.0})
+    # One with room carries them at once.
+    assert after(2.0, 2) == pytest.approx({"home-trackers": 0.0, "dram": 50.0, "cores": 100.0})
+    # Five trackers more take half of those that wait.
+    assert after(1.0, 1.25)["home-trackers"] == pytest.approx(30.0)
+
+
+@pytest.mark.parametrize(
+    ("own", "trackers", "bus", "queues", "named"),
+    [
+        (0.6, 1.0, 0.98, 0.5, "home-trackers"),
+        (0.4, 1.0, 0.98, 0.5, "dram"),
+        (0.4, 1.0, 0.5, 0.98, "dram"),
+        (0.4, 0.8, 0.5, 0.5, "dram"),
+        # All are in use, and what holds them has room.
+        (0.4, 1.0, 0.57, 0.37, "home-trackers"),
+    ],
+)
+def test_trackers_that_a_full_memory_holds_are_not_what_limits(
+    own: float, trackers: float, bus: float, queues: float, named: str
+) -> None:
+    pools = {"io-credits": Pool(92, 16, {"home-trackers": 200.0, "dram": 0.0, "io-credits": 300.0})}
+    memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, own_trackers=own)
+    used = [
+        Use(name, "", 1, load, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, load)
+        for name, load in (("home-trackers", trackers), ("dram", bus), ("read-queue", queues))
+    ]
+    assert Model(100.0, {}, pools, memory, used).cause == named
+
+
+def test_stream_that_has_all_trackers_before_a_memory_with_room_is_limited_by_them() -> None:
+    scenario = api.load("host-congestion-stream").model_dump(mode="json", exclude_none=True)
+    stream = next(t for t in scenario["tenants"] if t["app"]["kind"] == "stream")
+    scenario["tenants"] = [stream | {"cores": {"first": 0, "count": 24}}]
+    del scenario["traffic"]
+    sets = {"run.warmup": "300 us", "run.duration": "100 us", "run.sample": "20 us"}
+    result = api.run(Scenario.model_validate(scenario), sets)
+    assert result.model.use("dram").load < 0.9
+    assert result.model.use("home-trackers").load == pytest.approx(1.0)
+    assert (limit(result), result.model.cause) == ("LLC home trackers", "home-trackers")
+    # The cores never rest, and their registers are all in use at all times.
+    assert result.model.use("miss-registers").occupancy == pytest.approx(288, abs=0.01)
+    assert verdict(result).startswith("the LLC home trackers limit this run: 288 registers / (")
+    assert " of that time. All 128 are in use, each for " in verdict(result)
+    more = api.run(Scenario.model_validate(scenario), sets | {"machine.llc.home_trackers": 256})
+    assert more.rate_mps > 1.1 * result.rate_mps
+    # Of these the bus has no room left.
+    assert (more.model.use("dram").load > 0.9, more.model.cause) == (True, "dram")
+
+
+def test_what_neighbours_hold_is_no_rate_of_packets() -> None:
+    sets = {"tenants.1.cores.count": 4, "run.warmup": "200 us", "run.duration": "200 us"}
+    result = api.run("host-congestion-stream", sets)
+    alone = api.run("host-congestion-stream", {**sets, "tenants.1.cores.count": 0})
+    assert words.allowed(result.model, result.model.use("home-trackers")) == words.NOTHING
+    assert words.allowed(alone.model, alone.model.use("home-trackers")) != words.NOTHING
+    for run in (result, alone):
+        assert "inf M" not in verdict(run)
+    # The memory limits by itself, and what it carries for others is told as its load.
+    assert words.allowed(result.model, result.model.use("dram")) != words.NOTHING
