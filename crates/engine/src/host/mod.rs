@@ -103,7 +103,9 @@ enum Event {
     Read { read: u32 },
     /// All data of a read is at the I/O controller.
     ReadReady { read: u32 },
-    /// All data of a read is at the NIC.
+    /// All data of a read of a packet to send is at the NIC.
+    ReadAtNic { read: u32 },
+    /// All data of a read is at the NIC, and on the wire if it is sent.
     ReadDone { read: u32 },
     /// A core goes on.
     Run { core: u16 },
@@ -359,6 +361,7 @@ impl Host {
             Event::Sweep { first, lines } => self.memory.sweep(first, u32::from(lines)),
             Event::WriteBack { line } => self.memory.write_back(now, line),
             Event::ReadReady { read } => self.answer_read(read),
+            Event::ReadAtNic { read } => self.read_at_nic(now, read),
             Event::ReadDone { read } => self.read_done(now, read),
             Event::Sample => self.sample(now),
             Event::Counters => self.read_counters(now),

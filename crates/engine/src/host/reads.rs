@@ -1,5 +1,5 @@
 //! DMA reads of the NIC: their credits, and their way to memory and back. What is read for transmission keeps
-//! its credits, the NIC's buffer, until it is on the wire.
+//! its credits, the NIC's buffer, until it is on the wire, in the order of its queue.
 
 use std::collections::VecDeque;
 
@@ -35,11 +35,14 @@ pub(super) struct Read {
     missing: u32,
     /// When the last of the others is at the I/O controller.
     ready: Ps,
-    /// Line credits and read requests that it holds until all data is there.
+    /// Line credits that it holds until all data is there, or on the wire.
     pub(super) credits: u32,
+    /// Read requests that it holds until all data is there.
     requests: u32,
     /// Bytes that come back.
     bytes: u64,
+    /// All data has come to the NIC.
+    at_nic: bool,
 }
 
 /// The read engine.
@@ -146,8 +149,13 @@ impl Host {
         self.meters.domains.read_lines.used.enter(now, credits.into());
         self.meters.domains.read_requests.used.enter(now, requests.into());
         let started = at;
-        let read = Read { purpose, started, missing: 0, ready: at, credits, requests, bytes: 0 };
+        let (missing, bytes, at_nic) = (0, 0, false);
+        let read = Read { purpose, started, missing, ready: at, credits, requests, bytes, at_nic };
         let read = self.reads.under_way.add(read);
+        if let (For::Transmit { packet, .. }, true) = (purpose, self.one_by_one()) {
+            let queue = self.packets.get(packet).queue;
+            self.queues[queue as usize].leaving.push_back(read);
+        }
         let at = self.interconnect.request(at, requests);
         self.events.push(at, Event::Read { read });
         if let (Some(recording), For::Transmit { packet, from: 0, .. }) =
@@ -218,15 +226,19 @@ impl Host {
         self.finish_read(now, read);
     }
 
+    /// Whether there is a link or a wire, which carries one read after the other.
+    fn one_by_one(&self) -> bool {
+        self.interconnect.link().is_some() || self.tx.line_rate.is_some()
+    }
+
     /// Sends the data to the NIC when all of it is at the I/O controller, if that is known. What is on its way
-    /// from the LLC must not go before what is there: link and wire carry one after the other.
+    /// from the LLC must not go before what is there.
     fn finish_read(&mut self, now: Ps, read: u32) {
         let r = self.reads.under_way.get(read);
         if r.missing > 0 {
             return;
         }
-        let one_by_one = self.interconnect.link().is_some() || self.tx.line_rate.is_some();
-        if one_by_one && r.ready > now {
+        if r.ready > now && self.one_by_one() {
             self.events.push(r.ready, Event::ReadReady { read });
         } else {
             self.answer_read(read);
@@ -248,15 +260,9 @@ impl Host {
         if let (Some(recording), For::Transmit { packet, .. }) = (&mut self.recording, r.purpose) {
             recording.pass(packet, &[(Point::ReadReady, r.ready), (Point::AtNic, at)]);
         }
-        if let (For::Transmit { packet, from, lines }, Some(line)) =
-            (r.purpose, &mut self.tx.line_rate)
-        {
-            // What has been read keeps its credits, the NIC's buffer, until it is on the wire.
-            let (_, bytes) = self.packets.get(packet).tx.expect("it has data");
-            let here = at;
-            at = line.sends(here, bits_of_part(bytes, from, lines));
-            self.meters.domains.sending.enter(here, lines.into());
-            self.meters.domains.sending.leave(at, lines.into());
+        if matches!(r.purpose, For::Transmit { .. }) && self.one_by_one() {
+            self.events.push(at, Event::ReadAtNic { read });
+            return;
         }
         if let (For::Bench { .. }, Some(bench)) = (r.purpose, &self.bench) {
             at += bench.overhead;
@@ -264,12 +270,50 @@ impl Host {
         self.events.push(at, Event::ReadDone { read });
     }
 
+    /// Data of a packet to send has come to the NIC, which has its read requests back, and sends what is next in
+    /// the queue: what has come before something in front of it waits for that, as for memory.
+    pub(super) fn read_at_nic(&mut self, now: Ps, read: u32) {
+        let r = self.reads.under_way.at(read);
+        r.at_nic = true;
+        let (For::Transmit { packet, lines, .. }, requests) =
+            (r.purpose, std::mem::take(&mut r.requests))
+        else {
+            panic!("{:?} is not sent", r.purpose);
+        };
+        self.reads.free_requests += requests;
+        self.meters.domains.read_requests.used.leave(now, requests.into());
+        self.meters.domains.reading.enter(now, lines.into());
+        let queue = self.packets.get(packet).queue as usize;
+        while let Some(&next) = self.queues[queue].leaving.front()
+            && self.reads.under_way.get(next).at_nic
+        {
+            self.queues[queue].leaving.pop_front();
+            self.send_read(now, next);
+        }
+        self.start_reads(now);
+    }
+
+    /// Puts data that the NIC has on the wire, if there is one.
+    fn send_read(&mut self, now: Ps, read: u32) {
+        let For::Transmit { packet, from, lines } = self.reads.under_way.get(read).purpose else {
+            panic!("only packets are sent");
+        };
+        self.meters.domains.reading.leave(now, lines.into());
+        let Some(line) = &mut self.tx.line_rate else { return self.read_done(now, read) };
+        let (_, bytes) = self.packets.get(packet).tx.expect("it has data");
+        let at = line.sends(now, bits_of_part(bytes, from, lines));
+        self.meters.domains.sending.enter(now, lines.into());
+        self.events.push(at, Event::ReadDone { read });
+    }
+
+    /// All data of a read is at the NIC, and what was to be sent on the wire.
     pub(super) fn read_done(&mut self, now: Ps, read: u32) {
         let r = self.reads.under_way.remove(read);
         if let (For::Transmit { packet, from, lines }, Some(_)) = (r.purpose, &self.tx.line_rate) {
             // It is on the wire, whole.
             let (_, bytes) = self.packets.get(packet).tx.expect("it has data");
             self.meters.domains.sent_bits += bits_of_part(bytes, from, lines);
+            self.meters.domains.sending.leave(now, lines.into());
         }
         self.reads.free_line_credits += r.credits;
         self.reads.free_requests += r.requests;

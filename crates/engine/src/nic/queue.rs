@@ -71,6 +71,8 @@ pub(crate) struct Queue {
     pub(crate) tx_ready: VecDeque<u32>,
     /// Packets whose transmit descriptor the NIC reads or has read, and not asked for their data.
     pub(crate) tx_fetched: u32,
+    /// Reads of its packets' data that are not on the wire, in order, where there is a link or a wire.
+    pub(crate) leaving: VecDeque<u32>,
     /// Transmit completions as the NIC writes and the driver reads them.
     pub(crate) tx_completions_nic: Ring,
     pub(crate) tx_completions: Ring,
@@ -142,6 +144,7 @@ impl Queue {
             tx_unrung: 0,
             tx_rung: 0,
             tx_ready: VecDeque::new(),
+            leaving: VecDeque::new(),
             tx_fetched: 0,
             sent: VecDeque::new(),
             completed: 0,

@@ -141,6 +141,33 @@ fn slices_have_no_gaps_and_add_up_to_the_histograms() {
     }
 }
 
+/// Of two packets in front of each other memory may have the first and the LLC the second.
+#[test]
+fn frames_of_a_queue_leave_in_their_order() {
+    let sizes = json!({ "kind": "mix", "of": [
+        { "size": "1496 B", "weight": 1 }, { "size": "60 B", "weight": 1 },
+    ] });
+    for link in [Value::Null, json!("100 Gbps")] {
+        let scenario = forwarder(&[
+            ("/machine/pcie", pcie_json()),
+            ("/machine/nic/link", link),
+            ("/tenants/0/app", json!({ "kind": "l2fwd" })),
+            ("/placement/policy", json!("dma")),
+            ("/queues/buffer_size", json!("2 KiB")),
+            ("/traffic/sizes", sizes.clone()),
+            ("/traffic/rate", json!("4 Mpps")),
+        ]);
+        let (results, timeline) = recorded(&scenario, ALL);
+        assert!(results.io.expect("it reads").read_misses > 1_000);
+        let mut last: BTreeMap<u16, u64> = BTreeMap::new();
+        for packet in timeline.packets.iter().filter(|p| p.dropped.is_none()) {
+            let sent = packet.slices.last().expect("it was sent").end_ps;
+            let before = last.insert(packet.queue, sent).unwrap_or_default();
+            assert!(before <= sent, "{packet:?} leaves before the one in front of it");
+        }
+    }
+}
+
 #[test]
 fn every_drop_is_there_with_its_reason() {
     for scenario in scenarios() {
