@@ -101,7 +101,7 @@ class L1d(Model):
 
 Prefetch: TypeAlias = Literal["none", "next-line", "stream", "streamer"]
 """A hardware prefetcher. `none`: None. `next-line`: A miss also fetches the line after it.
-`stream`: Two misses in a row of ascending lines start a stream that runs ahead within the page.
+`stream`: A miss of a line and then one of the next start a stream that runs ahead within the page.
 `streamer`: Every second lookup in a row of a higher line of a page, hit or miss, adjacent or not,
 fetches two lines, up to 20 lines ahead (Intel optimization manual, "streamer").
 """
@@ -339,7 +339,7 @@ class Dram(Model):
     density: Density = "8Gb"
     """Capacity of a device: sets tRFC."""
     device_width: DeviceWidth = "x8"
-    """Data pins of a device: set tFAW and tRRD."""
+    """Data pins of a device: set tFAW, of DDR4 also tRRD, and of DDR5 the tCCD_L of writes."""
     read_queue: UInt32 = 32
     """Reads of a channel that can wait for their bank."""
     write_queue: UInt32 = 32

@@ -149,7 +149,7 @@ pub enum Prefetch {
     None,
     /// A miss also fetches the line after it.
     NextLine,
-    /// Two misses in a row of ascending lines start a stream that runs ahead within the page.
+    /// A miss of a line and then one of the next start a stream that runs ahead within the page.
     Stream,
     /// Every second lookup in a row of a higher line of a page, hit or miss, adjacent or not, fetches
     /// two lines, up to 20 lines ahead (Intel optimization manual, "streamer").

@@ -16,7 +16,7 @@ use super::line::{Line, LineKind};
 use super::private::Found;
 use super::shadow::Shadow;
 use crate::config::machine::Machine;
-use crate::memory::config::{Inclusion, Replacement};
+use crate::memory::config::{Inclusion, IoLines, Replacement};
 use crate::memory::placement::Written;
 use crate::memory::placement::config::Policy;
 use crate::testing::{every, machine};
@@ -85,13 +85,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// Three cores whose caches hold 4, 16 and 64 lines, the LLC in 8 sets.
-fn tiny(inclusion: Inclusion, replacement: Replacement) -> Machine {
+fn tiny(inclusion: Inclusion, io_lines: IoLines, replacement: Replacement) -> Machine {
     let mut machine = machine();
     machine.core.count = CORES as u32;
     (machine.l1d.size, machine.l1d.ways) = ("256 B".parse().unwrap(), 2);
     (machine.l2.size, machine.l2.ways) = ("1 KiB".parse().unwrap(), 4);
     (machine.llc.size, machine.llc.ways) = ("4 KiB".parse().unwrap(), 8);
     machine.llc.inclusion = inclusion;
+    machine.llc.io_lines = io_lines;
     machine.l1d.replacement = replacement;
     machine.l2.replacement = replacement;
     machine.llc.replacement = replacement;
@@ -131,10 +132,15 @@ struct Trial {
 }
 
 impl Trial {
-    fn new(inclusion: Inclusion, replacement: Replacement, policy: Policy) -> Trial {
+    fn new(
+        inclusion: Inclusion,
+        io_lines: IoLines,
+        replacement: Replacement,
+        policy: Policy,
+    ) -> Trial {
         // Cores share two ways with the NIC and lack the last two.
         let ways = 0b0011_1111;
-        let machine = tiny(inclusion, replacement);
+        let machine = tiny(inclusion, io_lines, replacement);
         let mut caches = Caches::new(&machine.hierarchy(), vec![ways; CORES], 0b11, 1);
         // Fewer entries than the L2s hold lines, so that entries are evicted too.
         caches.directory = Directory::new(8, DIRECTORY_WAYS);
@@ -394,10 +400,11 @@ proptest! {
     fn a_reader_always_sees_the_newest_value(
         steps in steps(),
         inclusion in prop::sample::select(every::<Inclusion>()),
+        io_lines in prop::sample::select(every::<IoLines>()),
         policy in prop::sample::select(every::<Policy>()),
         replacement in prop::sample::select(every::<Replacement>()),
     ) {
-        let mut trial = Trial::new(inclusion, replacement, policy);
+        let mut trial = Trial::new(inclusion, io_lines, replacement, policy);
         for step in steps {
             trial.step(step)?;
         }

@@ -85,7 +85,7 @@ pub struct DramConfig {
     /// Capacity of a device: sets tRFC.
     #[serde(default)]
     pub density: Density,
-    /// Data pins of a device: set tFAW and tRRD.
+    /// Data pins of a device: set tFAW, of DDR4 also tRRD, and of DDR5 the tCCD_L of writes.
     #[serde(default)]
     pub device_width: DeviceWidth,
     /// Reads of a channel that can wait for their bank.
