@@ -18,15 +18,12 @@ SCENARIOS = {"explain-link": "wire", "explain-cpu": "cores", "explain-iommu": "i
              "explain-memory": "dram"}  # fmt: skip
 """The scenarios made for it, and what limits each."""
 
-WRONG = {"dram": {"read-credits: 328 of them": (0.0, 0.14),
-                  "miss-registers: 24 per core": (0.0, -0.06),
-                  "iommu: pages of 2 MiB": (0.0, -0.07)}}  # fmt: skip
+WRONG = {"dram": {"read-credits: 328 of them": (0.03, 0.15)}}
 """What limits, and changes of which the gain is foretold wrongly: what D18 in DEVIATIONS.md has as
 said and as run."""
 
-WRONG_OF_TRACKERS = {"miss-registers": (0.0, -0.32), "io-credits": (0.46, 0.35),
-                     "io-ways": (0.07, 0.02), "dram": (0.11, 0.03),
-                     "pcie": (0.09, 0.04)}  # fmt: skip
+WRONG_OF_TRACKERS = {"miss-registers": (0.0, -0.33), "io-ways": (0.07, 0.02),
+                     "dram": (0.11, 0.02), "pcie": (0.09, 0.03)}  # fmt: skip
 """The same of `explain-trackers`."""
 
 POINT = 0.01
