@@ -26,8 +26,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
             partial.unlink(missing_ok=True)
     except OSError as error:
         # That of a full disk has no name, and nobody knows the partial file.
-        error.filename, error.filename2 = str(path), None
-        raise
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def _replaceable(path: Path) -> bool:

@@ -41,6 +41,33 @@ def test_dctcp_without_marks_is_told(crowded: Result) -> None:
     assert any("marks nothing" in doubt for doubt in doubts(replace(crowded, scenario=scenario)))
 
 
+def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
+    transport = crowded.data.transport
+    assert transport is not None
+
+    def told(share: float) -> list[str]:
+        marked = transport.model_copy(update={"marked": round(share * transport.sent)})
+        data = crowded.data.model_copy(update={"transport": marked})
+        found = doubts(replace(crowded, data=data))
+        return [doubt for doubt in found if "slow down no further" in doubt]
+
+    connections = len(transport.connections)
+    (doubt,) = told(0.95)
+    assert f"95.0 % of the packets: {connections} connections with windows of 2 packets" in doubt
+    assert told(0.85) == []
+
+
+def test_a_peak_at_a_full_link_tells_of_the_waits_before_it() -> None:
+    short = {"run.warmup": "500 us", "run.duration": "500 us"}
+    sets = {"machine.nic.link": "5 Gbps", "traffic.rate": "0.5 Mpps"}
+    found = api.find_peak("explain-link", sets | short | {"run.duration": "4 ms"})
+    assert found.peak is not None
+    assert found.peak.failed_by == "link"
+    assert found.peak.rate_gbps == pytest.approx(5.0, rel=0.02)
+    (told,) = (doubt for doubt in doubts(found) if "is full at this peak" in doubt)
+    assert "in no latency and no objective" in told
+
+
 @pytest.mark.parametrize(
     ("values", "warned"),
     [([5.0] * 20 + [25.0] * 20, 1), ([25.0] * 20 + [5.0] * 20, 1),
@@ -92,7 +119,7 @@ def test_a_backlog_that_the_descriptors_do_not_keep_is_told() -> None:
 
 
 def test_caches_that_still_fill_with_dirty_lines_are_told() -> None:
-    short = api.run("explain-memory", {"run.warmup": "6 ms"})
+    short = api.run("explain-memory", {"run.warmup": "6 ms", "run.duration": "4 ms"})
     (told,) = (doubt for doubt in doubts(short) if "warm-up" in doubt)
     assert "xmem touches" in told
     # Of an X-Mem that has touched all of its data no rule says how long the caches go on filling.

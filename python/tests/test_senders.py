@@ -48,7 +48,7 @@ def test_a_run_in_the_terminal_tells_what_the_senders_did(
 ) -> None:
     show_result(closed_loop)
     shown = capsys.readouterr().out
-    assert f"{DID}, 1 timeout." in " ".join(shown.split())
+    assert f"{DID}, 1 timeout (2 taken for lost had arrived)." in " ".join(shown.split())
     delay = next(line for line in shown.splitlines() if line.startswith("a whole read"))
     assert delay.split()[3:9] == ["800", "µs", "800", "µs", "2.20", "ms"]
     show_result(ddio)
@@ -67,7 +67,7 @@ def test_the_report_has_their_delays_below_the_latency_by_stage(
     cells = '<th scope="row">round trip</th><td class="num">90.0 µs</td>'
     assert cells in table
     assert table.count('<th scope="row">') == 4
-    assert f"{DID}, 1 timeout." in after
+    assert f"{DID}, 1 timeout (2 taken for lost had arrived)." in after
     assert senders.TITLE not in report_html([ddio])
     # Of two runs in one report, only that which has senders shows them.
     both = report_html([ddio, closed_loop])

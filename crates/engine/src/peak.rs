@@ -370,17 +370,18 @@ impl Search<'_, '_> {
         let mut bad: Option<(u64, Outcome)> = None;
         loop {
             let full = link_is_full(&outcome.results);
-            if outcome.failed_by.is_none() {
+            let holds = outcome.failed_by.is_none();
+            if full && (bad.is_none() || !holds) {
+                // If it is full on the way in, what came is what it carries.
+                let floor = good.as_ref().map_or(1, |(g, _)| g + 1);
+                next = next.min((outcome.probe.offered_mpps * 1e6) as u64).max(floor);
+            }
+            if holds {
                 good = Some((next, outcome));
                 if full && bad.is_none() {
                     break;
                 }
             } else {
-                if full {
-                    // If it is full on the way in, what came is what it carries.
-                    let floor = good.as_ref().map_or(1, |(g, _)| g + 1);
-                    next = next.min((outcome.probe.offered_mpps * 1e6) as u64).max(floor);
-                }
                 bad = Some((next, outcome));
             }
             next = match (&good, &bad) {

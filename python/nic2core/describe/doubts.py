@@ -7,9 +7,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from nic2core import _core
+from nic2core.describe import senders
 from nic2core.describe.warmup import short_warmup
 from nic2core.scenario.quantity import gigabits, is_bit_rate, nanoseconds
-from nic2core.words import three, time
+from nic2core.words import percent, three, time
 
 if TYPE_CHECKING:
     from nic2core.results.traffic import Packets
@@ -38,6 +39,9 @@ FILLING = 0.02
 """Share of the packets offered by which those in the server may grow while it is measured, and more
 than come and go by bursts."""
 
+MARKED = 0.9
+"""Share of the packets that are marked, from which on a mark tells a sender nothing."""
+
 KEPT = 0.8
 """Share of the depth of a backlog that is there in the mean where it is kept."""
 
@@ -52,6 +56,7 @@ def doubts(result: Record) -> list[str]:
         _small_pool(result),
         _short_backlog(result),
         _unmarked(result),
+        _all_marked(result),
         _few_packets(result),
         _full_link(result) or _smoothed(result),
         _other_sizes(result),
@@ -77,11 +82,18 @@ def _full_link(result: Record) -> str:
     """A warning if open-loop traffic leaves the link no time in which a queue could drain."""
     data, link = result.data, result.scenario["machine"]["nic"].get("link")
     demand = data.demand_mpps
-    if link is None or demand is None or data.transport is not None or result.peak is not None:
+    if link is None or demand is None or data.transport is not None:
         return ""
     wire = next((d for d in data.domains if d.domain == "wire"), None)
     if wire is None or wire.busy_ps < FULL * 1e3 * data.measured_ns:
         return ""
+    if result.peak is not None:
+        waits_ns = data.packets.link_wait_ns or 0.0
+        return (
+            f"the link of {link} is full at this peak: packets wait {time(waits_ns)} before it in "
+            "the mean, and ever longer, which is in no latency and no objective. For latencies run "
+            "the scenario at 99 % of the link."
+        )
     offered = data.packets.offered_mpps
     beyond = (
         f"the traffic wants {demand:.3g} Mpps, and a link of {link} brings "
@@ -99,7 +111,7 @@ def _full_link(result: Record) -> str:
 def _smoothed(result: Record) -> str:
     """A warning if a link spreads the bursts of the traffic: the wait is in no latency."""
     traffic, packets = result.scenario.get("traffic") or {}, result.data.packets
-    bursts = traffic.get("kind") in {"bursts", "replay"} and result.peak is None
+    bursts = traffic.get("kind") in {"bursts", "replay"}
     if not bursts or packets.link_wait_ns is None or packets.offered == 0:
         return ""
     link, wait_ns = result.scenario["machine"]["nic"]["link"], packets.link_wait_ns
@@ -108,9 +120,9 @@ def _smoothed(result: Record) -> str:
         return ""
     return (
         f"bursts come faster than the link of {link} carries them: packets wait "
-        f"{time(wait_ns)} before it in the mean, which is in no latency, and reach the server one "
-        "after the other. Latencies are those of such smoothed traffic; a capture whose own bursts "
-        "shall come needs a lower traffic.rate, or its own times."
+        f"{time(wait_ns)} before it in the mean, which is in no latency and no objective, and "
+        "reach the server one after the other. Latencies are those of such smoothed traffic; a "
+        "capture whose own bursts shall come needs a lower traffic.rate, or its own times."
     )
 
 
@@ -217,6 +229,23 @@ def _unmarked(result: Record) -> str:
     return (
         "the switch marks nothing, so DCTCP hears of losses alone. Set "
         "traffic.network.ecn_threshold."
+    )
+
+
+def _all_marked(result: Record) -> str:
+    """A warning if DCTCP's windows are at their least and the switch still marks nearly all."""
+    transport, traffic = result.data.transport, result.scenario.get("traffic") or {}
+    control = traffic.get("control", {})
+    if transport is None or control.get("kind") != "dctcp":
+        return ""
+    share = senders.marked_share(transport)
+    if share < MARKED:
+        return ""
+    return (
+        f"the switch marks {percent(share)} of the packets: {len(transport.connections):,} "
+        f"connections with windows of {control['min_cwnd']:g} packets at least hold its queue "
+        "above the threshold, and DCTCP can slow down no further. Fewer senders or threads, or a "
+        "smaller traffic.control.min_cwnd, let it control the queue."
     )
 
 

@@ -29,6 +29,14 @@ class Number:
     """The value to compare with other runs; absent where another number tells the difference."""
 
 
+SENDERS_SEE = {
+    "rtt": "p99 round trip",
+    "host_delay": "p99 in the server",
+    "read_latency": "p99 whole read",
+}
+"""Delays of closed-loop senders that are asked for first."""
+
+
 def headline(result: Record) -> list[Number]:
     """The main numbers, in the order in which they are asked for."""
     numbers = [n for part in parts(result).values() for n in part]
@@ -42,7 +50,12 @@ def parts(result: Record) -> dict[str, list[Number]]:
     found = {
         senders.TITLE: [*_senders(result)] if what == "packets" else [],
         "The server": [*done, *benchmarks(result)],
-        "Caches and memory": [*_memory(result), *_dma_writes(result), *_amat(result)],
+        "Caches and memory": [
+            *_memory(result),
+            *_dma_writes(result),
+            *_iotlb(result),
+            *_amat(result),
+        ],
     }
     return {name: numbers for name, numbers in found.items() if numbers}
 
@@ -85,10 +98,13 @@ def _senders(result: Record) -> Iterator[Number]:
     yield _number("goodput", transport.goodput_gbps, "Gbit/s")
     again = words.percent(senders.sent_again(transport))
     yield Number("sent again", again.removesuffix(" %"), "%")
-    needless = senders.share(transport.duplicates, transport)
-    yield Number("sent again needlessly", words.percent(needless).removesuffix(" %"), "%")
+    wrongly = senders.share(transport.not_lost + transport.duplicates, transport)
+    yield Number("taken for lost, but arrived", words.percent(wrongly).removesuffix(" %"), "%")
+    yield Number("timeouts", f"{transport.timeouts:,}", "")
     yield Number("window", three(transport.mean_window), "packets")
-    for delay, name in (("rtt", "p99 round trip"), ("read_latency", "p99 whole read")):
+    yield Number("in flight", three(senders.in_flight(result.data)), "packets")
+    yield Number("fairness", three(transport.fairness), "")
+    for delay, name in SENDERS_SEE.items():
         ns = senders.p99_ns(result.data, delay)
         if ns is None:
             yield Number(name, NOTHING, "µs")
@@ -153,6 +169,12 @@ def dma_write_hits(result: Record) -> float | None:
     if io is None or io.write_hits is None or io.write_misses is None:
         return None
     return io.write_hits / (io.write_hits + io.write_misses)
+
+
+def _iotlb(result: Record) -> Iterator[Number]:
+    iommu = result.data.iommu
+    if iommu is not None and iommu.misses_per_packet is not None:
+        yield _number("IOTLB misses", iommu.misses_per_packet, "per packet")
 
 
 def _dma_writes(result: Record) -> Iterator[Number]:

@@ -34,10 +34,12 @@ def done(transport: TransportResults) -> str:
     again, marked = (percent(share) for share in (sent_again(transport), marked_share(transport)))
     recovered = _count(transport.fast_recoveries, "fast recovery", "fast recoveries")
     timeouts = _count(transport.timeouts, "timeout", "timeouts")
+    wrongly = transport.not_lost + transport.duplicates
+    arrived = f" ({wrongly:,} taken for lost had arrived)" if wrongly else ""
     return (
         f"Of {transport.sent:,} packets sent, {again} were sent again and {marked} marked (ECN); "
-        f"{recovered}, {timeouts}. Jain's fairness over {len(transport.connections):,} connections "
-        f"is {three(transport.fairness)}."
+        f"{recovered}, {timeouts}{arrived}. Jain's fairness over "
+        f"{len(transport.connections):,} connections is {three(transport.fairness)}."
     )
 
 
@@ -54,6 +56,12 @@ def sent_again(transport: TransportResults) -> float:
 def marked_share(transport: TransportResults) -> float:
     """Share of the packets sent that the switch marked, 0 to 1."""
     return share(transport.marked, transport)
+
+
+def in_flight(data: Results) -> float:
+    """Packets, or their acknowledgements, that are under way in the mean, by Little's law."""
+    assert data.transport is not None  # noqa: S101 - only of closed-loop senders
+    return data.transport.acknowledged / data.measured_ns * data.transport.rtt.mean_ns
 
 
 def _count(number: int, one: str, more: str) -> str:

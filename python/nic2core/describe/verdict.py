@@ -273,9 +273,11 @@ def _control(result: Record) -> str:
         )
     if transport.sent_again:
         delays += f", {percent(senders.sent_again(transport))} are sent again"
+    flying = senders.in_flight(result.data) / len(transport.connections)
     return (
         "the senders' congestion control holds the load back: its windows are "
-        f"{three(transport.mean_window)} packets, {delays}"
+        f"{three(transport.mean_window)} packets, with {three(flying)} of a connection in flight, "
+        f"{delays}"
     )
 
 

@@ -43,9 +43,9 @@ class StageLatency(Plain):
     """Latency of one stage of a packet's path."""
 
     stage: str
-    """`nic` (arrival until it has its receive descriptor), `dma` (to visible completion), `queue` (to the core's taking
-    it), `service` (to the end of the request), `transmit` (to the last byte leaving), `total`
-    (arrival to the end of the request).
+    """`nic` (arrival until it has its receive descriptor), `dma` (to visible completion), `queue`
+    (to the core's taking it), `service` (to the end of the request), `transmit` (to the last byte
+    leaving), `total` (arrival to the end of the request).
     """
     distribution: Distribution
     """Its distribution."""

@@ -102,6 +102,9 @@ class TransportResults(Plain):
     """Data packets found lost because later ones were acknowledged."""
     timeouts: int
     """Timeouts of connections."""
+    not_lost: int
+    """Data packets that were taken for lost, and whose acknowledgement came before they were sent
+    again."""
     delivered: int
     """Data packets that reached their application, for the first time."""
     duplicates: int

@@ -134,6 +134,7 @@ impl ClosedLoop {
             marked: c.marked,
             fast_recoveries: c.fast_recoveries,
             timeouts: c.timeouts,
+            not_lost: c.not_lost,
             delivered: c.delivered,
             duplicates: c.duplicates,
             reads: c.read.count(),

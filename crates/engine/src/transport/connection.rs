@@ -37,6 +37,8 @@ pub(super) enum Next {
 pub(super) struct Acked {
     /// The packet was not acknowledged before.
     pub(super) first: bool,
+    /// It had been taken for lost, and waited to be sent again.
+    pub(super) not_lost: bool,
     /// Packets now taken for lost.
     pub(super) lost: u32,
 }
@@ -165,7 +167,7 @@ impl Connection {
             self.control.on_fast_recovery(now, loss);
             lost += 1;
         }
-        Acked { first: !duplicate, lost }
+        Acked { first: !duplicate, not_lost: waits.is_some(), lost }
     }
 
     /// RFC 6298, section 2.
@@ -242,8 +244,21 @@ mod tests {
         assert_eq!(lost, [0, 0, 1, 0]);
         assert_eq!(sent(&mut c, now)[0], (0, true));
         // The late acknowledgement of the first transmission is the packet's own; the copy's is not.
-        assert!(ack(&mut c, now, 0, 0).first);
+        let late = ack(&mut c, now, 0, 0);
+        assert_eq!((late.first, late.not_lost), (true, false));
         assert!(!ack(&mut c, now, 0, 8).first);
+    }
+
+    #[test]
+    fn what_is_acknowledged_before_it_is_sent_again_was_not_lost() {
+        let mut c = connection(2.0);
+        sent(&mut c, Ps::ZERO);
+        let now = Ps::from_us(200);
+        assert_eq!(c.time_out(now), 2);
+        let late = ack(&mut c, now, 1, 1);
+        assert_eq!((late.first, late.not_lost, late.lost), (true, true, 0));
+        // Only the other one is sent again.
+        assert_eq!(sent(&mut c, Ps::from_us(5000))[0], (0, true));
     }
 
     #[test]

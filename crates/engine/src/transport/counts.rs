@@ -19,6 +19,8 @@ pub(crate) struct Counts {
     /// Packets found lost by later acknowledgements, and timeouts of connections.
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,
+    /// Packets taken for lost whose acknowledgement came before they were sent again.
+    pub(crate) not_lost: u64,
     /// Packets that reached their application for the first time, and again.
     pub(crate) delivered: u64,
     pub(crate) duplicates: u64,
@@ -74,6 +76,7 @@ impl Counts {
         let fabric = rtt.saturating_sub(endpoint);
         self.acknowledged += 1;
         self.fast_recoveries += u64::from(acked.lost);
+        self.not_lost += u64::from(acked.not_lost);
         self.rtt.record(rtt);
         self.fabric.record(fabric);
         self.endpoint.record(endpoint);

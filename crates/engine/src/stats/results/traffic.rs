@@ -102,6 +102,8 @@ pub struct TransportResults {
     pub fast_recoveries: u64,
     /// Timeouts of connections.
     pub timeouts: u64,
+    /// Data packets that were taken for lost, and whose acknowledgement came before they were sent again.
+    pub not_lost: u64,
     /// Data packets that reached their application, for the first time.
     pub delivered: u64,
     /// Data packets that had reached it before.
