@@ -85,6 +85,15 @@ class Tables:
         return pl.DataFrame(rows, schema=schema).with_columns((hits / accesses).alias("hit_ratio"))
 
     @property
+    def iotlb(self) -> pl.DataFrame:
+        """One row per kind of mapping: lookups of DMA in the IOTLB; none without an IOMMU."""
+        iommu = self.data.iommu
+        rows = [] if iommu is None else [m.model_dump() for m in iommu.lookups]
+        counts = dict.fromkeys(("hits", "misses"), pl.UInt64)
+        schema = {"mapping": pl.String, **counts, "misses_per_packet": pl.Float64}
+        return pl.DataFrame(rows, schema=schema)
+
+    @property
     def stages(self) -> pl.DataFrame:
         """One row per stage of the path with its load, 0 to 1; `name` is that of reports."""
         return pl.DataFrame(
@@ -168,7 +177,11 @@ class Tables:
 
     @property
     def series(self) -> pl.DataFrame:
-        """One row per sampling interval; `time_ns` is the begin of the interval."""
+        """One row per sampling interval; `time_ns` is the begin of the interval.
+
+        `queue` counts packets that a core could see and has not taken into a burst, and with
+        `nic-sram`, `window` and `switch-queue` is of the interval's end; all else is its mean.
+        """
         series = self.data.series
         samples = max((len(c.values) for c in series.columns), default=0)
         time = [series.start_ns + i * series.interval_ns for i in range(samples)]
@@ -190,6 +203,7 @@ class Tables:
             "memory_by_tenant": self.memory_by_tenant,
             "caches": self.caches,
             "io": self.io,
+            "iotlb": self.iotlb,
             "stages": self.stages,
             "queues": self.queues,
             "tenants": self.tenants,

@@ -296,5 +296,6 @@ def behind_p99(found: Peak) -> int:
 
 
 def sentence(text: str) -> str:
-    """The text with a capital first letter; `p99` stays as it is written."""
-    return text if text[1:2].isdigit() else text[:1].upper() + text[1:]
+    """The text with a capital first letter; `p99` and a key with its value stay as they are."""
+    as_it_is = text[1:2].isdigit() or "=" in text.partition(" ")[0]
+    return text if as_it_is else text[:1].upper() + text[1:]

@@ -8,6 +8,7 @@ import pytest
 
 from nic2core import api
 from nic2core.describe.scenario_keys import LONGEST, differing
+from nic2core.results.peak import Peak
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,3 +110,15 @@ def test_what_only_one_has_is_told_as_a_whole(keys: Keys) -> None:
     ((_, values),) = keys({"of": {str(n): n for n in range(99)}}, {}).items()
     assert len(values[0]) == LONGEST
     assert values[0].endswith("…")
+
+
+def test_a_peak_beside_a_run_has_the_rate_that_was_found(ddio: Result) -> None:
+    found = Peak(peak_mpps=21.5, rate_gbps=92.61, failed_by="p99", probes=[], results=ddio.data)
+    peak = replace(ddio, peak=found)
+    (rate,) = differing([ddio, peak])
+    assert (rate.key, rate.values[1]) == ("traffic.rate", "92.6 Gbps")
+    drawn = replace(ddio, peak=found.model_copy(update={"rate_gbps": None}))
+    (rate,) = differing([ddio, drawn])
+    assert rate.values == [ddio.scenario["traffic"]["rate"], "21.5 Mpps"]
+    # What differs between peaks is their result.
+    assert differing([peak, drawn]) == []

@@ -35,6 +35,20 @@ def test_dma_writes_that_hit_are_in_a_table_and_among_the_main_numbers(ddio: Res
     assert float(shown.value) == pytest.approx(100 * share, rel=0.01)
 
 
+def test_iotlb_misses_are_in_a_table_and_among_the_main_numbers() -> None:
+    short = {"run.warmup": "100 us", "run.duration": "100 us"}
+    result = api.run("explain-iommu", short)
+    assert result.data.iommu is not None
+    misses = result.data.iommu.misses_per_packet
+    table = result.tables.iotlb
+    assert {"payload", "descriptor", "completion"} <= set(table["mapping"])
+    assert table["misses_per_packet"].sum() == pytest.approx(misses)
+    shown = next(n for n in headline(result) if n.name == "IOTLB misses")
+    assert float(shown.value) == pytest.approx(misses, rel=0.01)
+    without = api.run("explain-iommu", {**short, "machine.iommu.mode": "off"})
+    assert without.tables.iotlb.height == 0
+
+
 def test_the_series_begins_where_measuring_began(ddio: Result) -> None:
     series, table = ddio.data.series, ddio.tables.series
     assert table["time_ns"][0] == series.start_ns

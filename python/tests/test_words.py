@@ -197,3 +197,9 @@ def test_numbers_that_only_one_run_has_shift_no_others(ddio: Result, closed_loop
         rows = {number.name: values for number, values in side_by_side(runs)}
         assert next(iter(rows.items())) == ("goodput", goodput)
         assert rows["completed"] == ["20.9", "20.9"]
+
+
+def test_a_sentence_begins_with_a_capital_unless_a_key_or_a_percentile_does() -> None:
+    assert words.sentence("most cores are busy") == "Most cores are busy"
+    assert words.sentence("p99 differs") == "p99 differs"
+    assert words.sentence("rx_descriptors=256 does most") == "rx_descriptors=256 does most"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core.scenario import models
 from nic2core.scenario.toml_text import toml_value
-from nic2core.words import NOTHING
+from nic2core.words import NOTHING, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,9 +36,11 @@ def differing(results: Sequence[Record]) -> list[Difference]:
     Those of the machine come last: another machine has many.
     """
     changed = {key for r in results for key in r.settings}
+    scenarios = [r.scenario for r in results]
+    if len({r.peak is None for r in results}) > 1:
+        scenarios = [_as_run(r) for r in results]
     found = [
-        Difference(key, [_text(value) for value in values])
-        for key, values in _apart("", [r.scenario for r in results])
+        Difference(key, [_text(value) for value in values]) for key, values in _apart("", scenarios)
     ]
 
     def place(of: Difference) -> tuple[bool, bool]:
@@ -47,6 +49,19 @@ def differing(results: Sequence[Record]) -> list[Difference]:
         return not was_set, of.key.startswith("machine.")
 
     return sorted(found, key=place)
+
+
+def _as_run(result: Record) -> dict[str, Any]:
+    """The scenario; of a peak, which is held beside a run, with the rate that was found.
+
+    That of its file only began the search.
+    """
+    traffic = result.scenario.get("traffic")
+    if result.peak is None or traffic is None or "rate" not in traffic:
+        return result.scenario
+    gbps, mpps = result.peak.rate_gbps, result.peak.peak_mpps
+    found = f"{three(mpps)} Mpps" if gbps is None else f"{three(gbps)} Gbps"
+    return result.scenario | {"traffic": traffic | {"rate": found}}
 
 
 def _apart(key: str, values: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
