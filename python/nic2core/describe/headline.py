@@ -98,7 +98,7 @@ def _senders(result: Record) -> Iterator[Number]:
     yield _number("goodput", transport.goodput_gbps, "Gbit/s")
     again = words.percent(senders.sent_again(transport))
     yield Number("sent again", again.removesuffix(" %"), "%")
-    wrongly = senders.share(transport.not_lost + transport.duplicates, transport)
+    wrongly = senders.share(senders.taken_for_lost(transport), transport)
     yield Number("taken for lost, but arrived", words.percent(wrongly).removesuffix(" %"), "%")
     yield Number("timeouts", f"{transport.timeouts:,}", "")
     yield Number("window", three(transport.mean_window), "packets")

@@ -34,7 +34,7 @@ def done(transport: TransportResults) -> str:
     again, marked = (percent(share) for share in (sent_again(transport), marked_share(transport)))
     recovered = _count(transport.fast_recoveries, "fast recovery", "fast recoveries")
     timeouts = _count(transport.timeouts, "timeout", "timeouts")
-    wrongly = transport.not_lost + transport.duplicates
+    wrongly = taken_for_lost(transport)
     arrived = f" ({wrongly:,} taken for lost had arrived)" if wrongly else ""
     return (
         f"Of {transport.sent:,} packets sent, {again} were sent again and {marked} marked (ECN); "
@@ -51,6 +51,11 @@ def share(packets: int, transport: TransportResults) -> float:
 def sent_again(transport: TransportResults) -> float:
     """Share of the packets sent that had been sent before, 0 to 1."""
     return share(transport.sent_again, transport)
+
+
+def taken_for_lost(transport: TransportResults) -> int:
+    """Packets that were taken for lost and had arrived."""
+    return transport.not_lost + transport.duplicates
 
 
 def marked_share(transport: TransportResults) -> float:
