@@ -11,6 +11,7 @@ from nic2core import Result, api, words
 from nic2core.describe.doubts import doubts
 from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
+from nic2core.results.peak import Peak
 
 
 @pytest.fixture(scope="module")
@@ -45,16 +46,37 @@ def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
     transport = crowded.data.transport
     assert transport is not None
 
-    def told(share: float) -> list[str]:
-        marked = transport.model_copy(update={"marked": round(share * transport.sent)})
+    def told(share: float, window: float) -> list[str]:
+        seen = {"marked": round(share * transport.sent), "mean_window": window}
+        marked = transport.model_copy(update=seen)
         data = crowded.data.model_copy(update={"transport": marked})
         found = doubts(replace(crowded, data=data))
         return [doubt for doubt in found if "slow down no further" in doubt]
 
     connections = len(transport.connections)
-    (doubt,) = told(0.95)
+    (doubt,) = told(0.95, 2.5)
     assert f"95.0 % of the packets: {connections} connections with windows of 2 packets" in doubt
-    assert told(0.85) == []
+    assert told(0.85, 2.5) == []
+    # Windows that are still large can be cut.
+    assert told(0.95, 4.0) == []
+
+
+def test_bursts_that_a_link_spreads_are_told_at_a_peak_too() -> None:
+    sizes = {"kind": "fixed", "size": "1024 B"}
+    on_off = {"rate": "20 Mpps", "on": "20 us", "off": "80 us", "flows": 64, "sizes": sizes}
+    sets = {"traffic": {"kind": "bursts", **on_off}, "run.warmup": "500 us", "run.duration": "1 ms"}
+
+    def told(link: str) -> list[list[str]]:
+        run = api.run("explain-cpu", {**sets, "machine.nic.link": link})
+        found = Peak(peak_mpps=4, failed_by="p99", probes=[], results=run.data)
+        both = (run, replace(run, peak=found))
+        return [[d for d in doubts(r) if "bursts come faster" in d] for r in both]
+
+    # While on, 168 Gbps come.
+    (run,), (peak,) = told("100 Gbps")
+    assert run == peak
+    assert "in no latency and no objective" in peak
+    assert told("200 Gbps") == [[], []]
 
 
 def test_a_peak_at_a_full_link_tells_of_the_waits_before_it() -> None:

@@ -42,6 +42,9 @@ than come and go by bursts."""
 MARKED = 0.9
 """Share of the packets that are marked, from which on a mark tells a sender nothing."""
 
+LEAST = 1.5
+"""Times the least window up to which the mean one is near it: some have just grown."""
+
 KEPT = 0.8
 """Share of the depth of a backlog that is there in the mean where it is kept."""
 
@@ -239,7 +242,7 @@ def _all_marked(result: Record) -> str:
     if transport is None or control.get("kind") != "dctcp":
         return ""
     share = senders.marked_share(transport)
-    if share < MARKED:
+    if share < MARKED or transport.mean_window > LEAST * control["min_cwnd"]:
         return ""
     return (
         f"the switch marks {percent(share)} of the packets: {len(transport.connections):,} "

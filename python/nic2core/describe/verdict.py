@@ -276,7 +276,7 @@ def _control(result: Record) -> str:
     flying = senders.in_flight(result.data) / len(transport.connections)
     return (
         "the senders' congestion control holds the load back: its windows are "
-        f"{three(transport.mean_window)} packets, with {three(flying)} of a connection in flight, "
+        f"{three(transport.mean_window)} packets, with {three(flying)} a connection in flight, "
         f"{delays}"
     )
 
