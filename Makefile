@@ -71,7 +71,7 @@ test-rust:  ## Tests of the Rust crates
 .PHONY: test-python
 test-python: build  ## Tests of the Python package, the report in a real browser among them
 	@scripts/need-chromium.sh
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist worksteal
 
 .PHONY: fuzz
 fuzz:  ## Fuzz every reader of outside bytes for FUZZ_SECONDS each (20)
