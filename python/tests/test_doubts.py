@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -35,19 +36,28 @@ def test_what_the_switch_drops_is_told(crowded: Result) -> None:
 
 
 def test_dctcp_without_marks_is_told(crowded: Result) -> None:
-    assert not any("marks nothing" in doubt for doubt in doubts(crowded))
-    traffic: dict[str, Any] = crowded.scenario["traffic"]
-    network = {**traffic["network"], "ecn_threshold": None}
-    scenario = {**crowded.scenario, "traffic": {**traffic, "network": network}}
-    assert any("marks nothing" in doubt for doubt in doubts(replace(crowded, scenario=scenario)))
+    def told(network: str | None, nic: str | None, kind: str = "dctcp") -> list[str]:
+        scenario: dict[str, Any] = deepcopy(crowded.scenario)
+        scenario["traffic"]["network"]["ecn_threshold"] = network
+        scenario["traffic"]["control"]["kind"] = kind
+        scenario["machine"]["nic"]["ecn_threshold"] = nic
+        found = doubts(replace(crowded, scenario=scenario))
+        return [doubt for doubt in found if "marks" in doubt and "slow down" not in doubt]
+
+    assert told("64 KiB", None) == told(None, "64 KiB") == told("64 KiB", None, "swift") == []
+    (doubt,) = told(None, None)
+    assert "neither the switch nor the NIC marks packets" in doubt
+    (doubt,) = told("64 KiB", "64 KiB", "swift")
+    assert "machine.nic.ecn_threshold changes nothing but their count" in doubt
 
 
 def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
     transport = crowded.data.transport
     assert transport is not None
 
-    def told(share: float, window: float) -> list[str]:
-        seen = {"marked": round(share * transport.sent), "mean_window": window}
+    def told(share: float, window: float, marks: str = "marked") -> list[str]:
+        both = {"marked": 0, "marked_server": 0, marks: round(share * transport.sent)}
+        seen = {**both, "mean_window": window}
         marked = transport.model_copy(update=seen)
         data = crowded.data.model_copy(update={"transport": marked})
         found = doubts(replace(crowded, data=data))
@@ -56,6 +66,8 @@ def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
     connections = len(transport.connections)
     (doubt,) = told(0.95, 2.5)
     assert f"95.0 % of the packets: {connections} connections with windows of 2 packets" in doubt
+    assert "the switch marks" in doubt
+    assert "the NIC marks" in told(0.95, 2.5, "marked_server")[0]
     assert told(0.85, 2.5) == []
     # Windows that are still large can be cut.
     assert told(0.95, 4.0) == []

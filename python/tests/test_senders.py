@@ -55,6 +55,11 @@ def test_a_run_in_the_terminal_tells_what_the_senders_did(
     assert "closed-loop" not in capsys.readouterr().out
 
 
+def test_marks_of_the_nic_are_told_apart(closed_loop: Result) -> None:
+    half = senders.done(measured(changed(closed_loop, marked=1400, marked_server=5600)))
+    assert "50.0 % marked (ECN, 40.0 % by the server's NIC)" in half
+
+
 def test_the_report_has_their_delays_below_the_latency_by_stage(
     closed_loop: Result, ddio: Result
 ) -> None:

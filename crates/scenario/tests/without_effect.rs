@@ -147,6 +147,7 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
     (XMEM, &[], "machine.nic", ".sram=1 KiB"),
     ("pcie-bench", READS, "machine.nic.link", "=1 Mbps"),
     ("pcie-bench", READS, "machine.nic.sram", "=64 B"),
+    ("explain-link", &[], "machine.nic.ecn_threshold", "=1 KiB"),
     ("pcie-bench", READS, "machine.nic.write_credits", "=64"),
     ("pcie-bench", WRITES, "machine.nic.read_credits", "=64"),
     ("pcie-bench", READS, "machine.nic.descriptor_batch", "=1"),

@@ -59,6 +59,7 @@ def doubts(result: Record) -> list[str]:
         _small_pool(result),
         _short_backlog(result),
         _unmarked(result),
+        _unheard(result),
         _all_marked(result),
         _few_packets(result),
         _full_link(result) or _smoothed(result),
@@ -227,16 +228,30 @@ def _unmarked(result: Record) -> str:
     traffic = result.scenario.get("traffic") or {}
     if traffic.get("control", {}).get("kind") != "dctcp":
         return ""
-    if traffic["network"].get("ecn_threshold") is not None:
+    marks = (traffic["network"], result.scenario["machine"]["nic"])
+    if any(place.get("ecn_threshold") is not None for place in marks):
         return ""
     return (
-        "the switch marks nothing, so DCTCP hears of losses alone. Set "
-        "traffic.network.ecn_threshold."
+        "neither the switch nor the NIC marks packets, so DCTCP hears of losses alone. Set "
+        "traffic.network.ecn_threshold or machine.nic.ecn_threshold."
+    )
+
+
+def _unheard(result: Record) -> str:
+    """A warning if the NIC marks packets for a control that does not hear of marks."""
+    traffic = result.scenario.get("traffic") or {}
+    if traffic.get("control", {}).get("kind") != "swift":
+        return ""
+    if result.scenario["machine"]["nic"].get("ecn_threshold") is None:
+        return ""
+    return (
+        "Swift goes by delays and losses and does not hear of marks, so that "
+        "machine.nic.ecn_threshold changes nothing but their count."
     )
 
 
 def _all_marked(result: Record) -> str:
-    """A warning if DCTCP's windows are at their least and the switch still marks nearly all."""
+    """A warning if DCTCP's windows are at their least and nearly all packets are still marked."""
     transport, traffic = result.data.transport, result.scenario.get("traffic") or {}
     control = traffic.get("control", {})
     if transport is None or control.get("kind") != "dctcp":
@@ -244,9 +259,11 @@ def _all_marked(result: Record) -> str:
     share = senders.marked_share(transport)
     if share < MARKED or transport.mean_window > LEAST * control["min_cwnd"]:
         return ""
+    by_nic = transport.marked_server > transport.marked
+    who, what = ("the NIC", "its SRAM") if by_nic else ("the switch", "its queue")
     return (
-        f"the switch marks {percent(share)} of the packets: {len(transport.connections):,} "
-        f"connections with windows of {control['min_cwnd']:g} packets at least hold its queue "
+        f"{who} marks {percent(share)} of the packets: {len(transport.connections):,} "
+        f"connections with windows of {control['min_cwnd']:g} packets at least hold {what} "
         "above the threshold, and DCTCP can slow down no further. Fewer senders or threads, or a "
         "smaller traffic.control.min_cwnd, let it control the queue."
     )

@@ -32,13 +32,15 @@ def p99_ns(data: Results, delay: str) -> float | None:
 def done(transport: TransportResults) -> str:
     """What became of the packets that they sent, and how they recovered, in a sentence."""
     again, marked = (percent(share) for share in (sent_again(transport), marked_share(transport)))
+    by_nic = transport.marked_server
+    whose = f", {percent(share(by_nic, transport))} by the server's NIC" if by_nic else ""
     recovered = _count(transport.fast_recoveries, "fast recovery", "fast recoveries")
     timeouts = _count(transport.timeouts, "timeout", "timeouts")
     wrongly = taken_for_lost(transport)
     arrived = f" ({wrongly:,} taken for lost had arrived)" if wrongly else ""
     return (
-        f"Of {transport.sent:,} packets sent, {again} were sent again and {marked} marked (ECN); "
-        f"{recovered}, {timeouts}{arrived}. Jain's fairness over "
+        f"Of {transport.sent:,} packets sent, {again} were sent again and {marked} marked "
+        f"(ECN{whose}); {recovered}, {timeouts}{arrived}. Jain's fairness over "
         f"{len(transport.connections):,} connections is {three(transport.fairness)}."
     )
 
@@ -59,8 +61,8 @@ def taken_for_lost(transport: TransportResults) -> int:
 
 
 def marked_share(transport: TransportResults) -> float:
-    """Share of the packets sent that the switch marked, 0 to 1."""
-    return share(transport.marked, transport)
+    """Share of the packets sent that switch or NIC marked, 0 to 1."""
+    return share(transport.marked + transport.marked_server, transport)
 
 
 def in_flight(data: Results) -> float:

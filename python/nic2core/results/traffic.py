@@ -98,6 +98,8 @@ class TransportResults(Plain):
     """Share of the data packets sent that switch or server dropped, 0 to 1."""
     marked: int
     """Data packets that the switch marked (ECN)."""
+    marked_server: int
+    """Data packets that the server's NIC marked and the switch had not."""
     fast_recoveries: int
     """Data packets found lost because later ones were acknowledged."""
     timeouts: int

@@ -424,6 +424,11 @@ class Nic(Model):
     """
     sram: Size
     """Input SRAM that all receive queues share; a packet that does not fit is dropped."""
+    ecn_threshold: Size | None = None
+    """A packet that finds more than this in the SRAM is marked (ECN), as a switch would mark it; of
+    `closed-loop` traffic, whose control has to hear of marks. Absent: none is. (mlx5 can, and
+    counts them as `rx_prioN_marked`: Linux, drivers/net/ethernet/mellanox/mlx5/core/en_stats.c.)
+    """
     write_credits: UInt32
     """Cache lines of DMA writes in flight between NIC and the memory system: the credits of the I/O
     controller.

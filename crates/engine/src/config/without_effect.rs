@@ -166,6 +166,8 @@ impl Found<'_> {
         self.add(bench, "machine.nic", &of_packets, NO_PACKETS);
         self.add(self.bench_reads, "machine.nic", &["write_credits"], ONLY_READS);
         self.add(self.bench_writes, "machine.nic", &["read_credits"], ONLY_WRITES);
+        let because = "only packets of closed-loop traffic are marked";
+        self.add(!self.closed_loop(), "machine.nic", &["ecn_threshold"], because);
         let because = "connections of closed-loop traffic are dealt to the queues without it";
         let closed_loop = self.closed_loop();
         self.add(closed_loop, "machine.nic", &["rss"], because);

@@ -132,6 +132,7 @@ impl ClosedLoop {
             dropped_server: c.dropped_server,
             lost_share: if c.sent == 0 { 0.0 } else { dropped as f64 / c.sent as f64 },
             marked: c.marked,
+            marked_server: c.marked_server,
             fast_recoveries: c.fast_recoveries,
             timeouts: c.timeouts,
             not_lost: c.not_lost,
@@ -206,9 +207,15 @@ impl Host {
         let queue = closed_loop.network.queue(d.connection);
         let bytes = closed_loop.network.frame();
         let arrival = Arrival { at: now, bytes, flow: d.connection };
+        let threshold = self.scenario.machine.nic.ecn_threshold;
+        let marks = threshold.is_some_and(|threshold| self.rx.sram_used > threshold.0);
         match self.admit(now, arrival, queue, d.number) {
             Some(packet) => {
-                self.network().carry(packet, datagram);
+                let closed_loop = self.network();
+                closed_loop.carry(packet, datagram);
+                if marks {
+                    closed_loop.network.mark(datagram);
+                }
                 self.receive(now);
             }
             None => self.network().network.dropped(datagram),
@@ -249,7 +256,7 @@ mod tests {
     use super::*;
     use crate::stats::results::{ConnectionResults, Results};
     use crate::testing::{closed_loop_json, every, forwarder, measure, pcie_json, run};
-    use crate::transport::config::ControlConfig;
+    use crate::transport::config::{ControlConfig, DctcpConfig};
 
     /// Two threads that read from five machines, whose stack costs 500 ns a packet.
     fn reader(set: &[(&str, Value)]) -> Scenario {
@@ -330,6 +337,28 @@ mod tests {
         let columns: Vec<&str> = results.series.columns.iter().map(|c| c.name.as_str()).collect();
         assert_eq!(columns[8..], SERIES.map(|(name, _)| name));
         assert_eq!(results.reads_after_sweep, 0);
+    }
+
+    #[test]
+    fn marks_of_the_nic_keep_its_buffer_from_overflowing() {
+        let with = |threshold: Option<&str>| {
+            let mut scenario = lossy();
+            scenario.machine.nic.sram = "32 KiB".parse().unwrap();
+            scenario.machine.nic.ecn_threshold = threshold.map(|t| t.parse().unwrap());
+            let Some(crate::wire::config::TrafficConfig::ClosedLoop(c)) = &mut scenario.traffic
+            else {
+                panic!("it is closed-loop")
+            };
+            c.control = ControlConfig::Dctcp(DctcpConfig::default());
+            transport(&scenario).1
+        };
+        let (none, never, early) = (with(None), with(Some("32 KiB")), with(Some("8 KiB")));
+        assert!(none.dropped_server > 20 && none.marked_server == 0, "{}", none.dropped_server);
+        // No packet that is admitted finds it full.
+        assert_eq!((never.dropped_server, never.marked_server), (none.dropped_server, 0));
+        assert!(early.marked_server > 100, "{}", early.marked_server);
+        assert!(early.dropped_server < none.dropped_server / 4, "{}", early.dropped_server);
+        assert!(early.goodput_gbps > 0.98 * none.goodput_gbps, "{}", early.goodput_gbps);
     }
 
     #[test]

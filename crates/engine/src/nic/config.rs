@@ -19,6 +19,11 @@ pub struct Nic {
     pub link: Option<BitRate>,
     /// Input SRAM that all receive queues share; a packet that does not fit is dropped.
     pub sram: Size,
+    /// A packet that finds more than this in the SRAM is marked (ECN), as a switch would mark it; of
+    /// `closed-loop` traffic, whose control has to hear of marks. Absent: none is. (mlx5 can, and counts them as
+    /// `rx_prioN_marked`: Linux, drivers/net/ethernet/mellanox/mlx5/core/en_stats.c.)
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn_threshold: Option<Size>,
     /// Cache lines of DMA writes in flight between NIC and the memory system: the credits of the
     /// I/O controller.
     pub write_credits: u32,
@@ -165,6 +170,9 @@ impl Nic {
     pub(crate) fn check(&self, check: &mut Check) {
         let sram = self.sram;
         check.that(sram.0 >= LINE_BYTES, "sram", sram, &format!("at least {LINE_BYTES} B"));
+        if let Some(threshold) = self.ecn_threshold {
+            check.within_what("ecn_threshold", threshold, Size(0)..=sram, " (machine.nic.sram)");
+        }
         if let Some(link) = self.link {
             check.within_what("link", link, BitRate(1)..=MAX_LINK, ", or no link to have no limit");
         }

@@ -16,6 +16,8 @@ pub(crate) struct Counts {
     pub(crate) dropped_switch: u64,
     pub(crate) dropped_server: u64,
     pub(crate) marked: u64,
+    /// Packets that the server's NIC marked and the switch had not.
+    pub(crate) marked_server: u64,
     /// Packets found lost by later acknowledgements, and timeouts of connections.
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,

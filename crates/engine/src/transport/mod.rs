@@ -36,7 +36,7 @@ pub(crate) struct Feedback {
     /// The part of it that the packet spent in the server, from its arrival at the NIC to the handing
     /// over of its acknowledgement, as the acknowledgement says.
     pub(crate) endpoint: Ps,
-    /// Whether the switch has marked the packet (ECN).
+    /// Whether the switch or the server's NIC has marked the packet (ECN).
     pub(crate) marked: bool,
     /// Place of the packet among the transmissions of the connection.
     pub(crate) order: u64,

@@ -106,6 +106,13 @@ impl Network {
         }
     }
 
+    /// The server's NIC marks a packet.
+    pub(crate) fn mark(&mut self, datagram: u32) {
+        let d = self.datagrams.at(datagram);
+        self.counts.marked_server += u64::from(!d.marked);
+        d.marked = true;
+    }
+
     /// The server has dropped a packet.
     pub(crate) fn dropped(&mut self, datagram: u32) {
         self.counts.dropped_server += 1;

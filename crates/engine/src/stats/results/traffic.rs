@@ -98,6 +98,8 @@ pub struct TransportResults {
     pub lost_share: f64,
     /// Data packets that the switch marked (ECN).
     pub marked: u64,
+    /// Data packets that the server's NIC marked and the switch had not.
+    pub marked_server: u64,
     /// Data packets found lost because later ones were acknowledged.
     pub fast_recoveries: u64,
     /// Timeouts of connections.
