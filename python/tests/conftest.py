@@ -86,7 +86,8 @@ def closed_loop(ddio: Result) -> Result:
     results["transport"] = {
         "goodput_gbps": 75.0, "sent": 14_000, "sent_again": 70, "acknowledged": 13_900,
         "dropped_switch": 0, "dropped_server": 84, "lost_share": 0.006,
-        "marked": 3_500, "marked_server": 0, "fast_recoveries": 60, "timeouts": 1, "not_lost": 2, "delivered": 13_900, "duplicates": 0, "reads": 3_475,
+        "marked": 3_500, "marked_server": 0, "fast_recoveries": 60, "timeouts": 1, "not_lost": 2,
+        "delivered": 13_900, "duplicates": 0, "reads": 3_475,
         "mean_window": 0.52, "fairness": 0.81, "connections": [],
         "rtt": _spread(90e3, 140e3), "fabric_delay": _spread(23e3, 45e3),
         "host_delay": _spread(67e3, 98e3), "read_latency": _spread(800e3, 2_200e3),
