@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::testing::forwarder;
+use crate::time::Ps;
 use crate::wire::{Capture, CapturedPacket, FlowTable};
 
 /// Forwarding in place on two cores, measured for 1 ms.

@@ -1,0 +1,105 @@
+//! The highest rate that keeps a service-level objective.
+//!
+//! Caches are warmed at half the scenario's rate, or below what the network link carries if that is
+//! less: what waits before a full link would come in every probe. Every probe continues from a copy of a warm
+//! server, lets its rate settle, and measures. The first is at the rate of the
+//! warm-up. If it finds an overloaded server, rings are full in the copy and would be in every probe:
+//! the server is warmed anew, below what it completed. While all rates hold, the next probe continues from the server
+//! of the last: its caches hold what they do at about that rate, and are warmer with each step. Once one has failed, all
+//! continue from the same server and see the same arrivals, only denser or less so, and halving is not thrown off by chance.
+//!
+//! The bracket of a rate that holds and one that fails is first found by steps of a quarter and then
+//! halved until it is [`RESOLUTION_PERCENT`] wide. Coming from below matters: an overloaded server whose queues have
+//! once filled may stay slow at a rate that it would sustain otherwise, because packets that wait are
+//! evicted before they are read. Service times of the objective are those of the first probe, so that all rates
+//! are held against the same limit. Above the line rate of the network link there is nothing to try: a
+//! probe at which the link is full and the objective holds ends the search.
+//!
+//! A probe ends early once so many packets have been dropped or were too slow that the objective cannot be kept any more,
+//! though not before a quarter of its time, so that its rates can be told.
+//!
+//! Bursts are measured for whole cycles, so that a probe sees their mean rate. A replay is not: all its probes
+//! continue from the warm-up and see the part of the capture that follows it, as much of it as goes by in the measured time.
+
+mod error;
+mod probe;
+mod search;
+
+use std::sync::Arc;
+
+pub use self::error::PeakError;
+use self::probe::Prober;
+use self::search::Search;
+use crate::config::Scenario;
+use crate::host::Host;
+use crate::stats::results::{Peak, Probe};
+use crate::units::Rate;
+use crate::wire::Capture;
+use crate::wire::config::TrafficConfig;
+use crate::wire::rate::MeanPacket;
+
+/// Width of the final bracket, percent of the rate.
+pub const RESOLUTION_PERCENT: u64 = 1;
+
+/// A probe settles for this part of the measured time before it measures.
+pub const SETTLE_DIVISOR: u64 = 2;
+
+/// What the search reports while it runs; returns whether to go on.
+pub type Watch<'a> = dyn FnMut(Watched<'_>) -> bool + 'a;
+
+/// One report of a running search.
+#[derive(Clone, Copy, Debug)]
+pub enum Watched<'a> {
+    /// Simulated time has passed; called about every 50 us of it.
+    Tick,
+    /// A rate has been tried.
+    Probe(&'a Probe),
+    /// The server was overloaded at the rates tried so far, which are forgotten: the search begins anew, from a
+    /// warm-up at less.
+    Anew,
+}
+
+/// Finds the highest rate at which the scenario keeps its objective.
+///
+/// # Errors
+/// If the scenario has no rate or cannot be simulated, if its measured time is too short, if even the
+/// lowest rate fails, or if `watch` says to stop.
+pub fn find_peak(
+    scenario: &Scenario,
+    capture: Option<Arc<Capture>>,
+    watch: &mut Watch<'_>,
+) -> Result<Peak, PeakError> {
+    let mean = mean_packet(scenario, capture.as_deref());
+    let cold = Host::new(scenario, capture)?;
+    let rate = cold.rate().ok_or_else(|| PeakError::no_rate(scenario))?;
+    let mut search = Search::new(Prober::new(scenario, watch)?);
+    let (host, first, outcome) = search.begin(&cold, rate)?;
+    drop(cold);
+    let ((rate, good), bad) = search.bracket(host, first, outcome)?;
+    Ok(Peak {
+        peak_mpps: good.probe.completed_mpps,
+        rate_gbps: mean.map(|mean| mean.bits_at(Rate(rate)).0 as f64 / 1e9 * while_on(scenario)),
+        fails_at_mpps: bad.as_ref().map(|bad| bad.probe.offered_mpps),
+        failed_by: bad.and_then(|bad| bad.failed_by).unwrap_or("link").into(),
+        probes: search.into_probes(),
+        results: good.results,
+    })
+}
+
+/// The packets that a rate of bits is made of, if the scenario says how long they are.
+fn mean_packet(scenario: &Scenario, capture: Option<&Capture>) -> Option<MeanPacket> {
+    let traffic = scenario.traffic.as_ref()?;
+    let drawn = capture.is_none() && scenario.serving().any(|t| t.app.draws_requests());
+    MeanPacket::of_traffic(traffic, capture).filter(|_| !drawn)
+}
+
+/// The rate that the traffic is given, of the mean that the search varies: bursts have theirs while on.
+fn while_on(scenario: &Scenario) -> f64 {
+    match scenario.traffic {
+        Some(TrafficConfig::Bursts { on, off, .. }) => 1.0 + off.0 as f64 / on.0 as f64,
+        _ => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

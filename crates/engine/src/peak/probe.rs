@@ -1,0 +1,222 @@
+//! What a rate does to a server: one probe of a search.
+
+use super::{PeakError, SETTLE_DIVISOR, Watch, Watched};
+use crate::config::Scenario;
+use crate::host::Host;
+use crate::stats::results::{Probe, Results};
+use crate::time::{PS_PER_S, Ps};
+use crate::units::{Duration, Rate};
+use crate::wire::config::TrafficConfig;
+
+/// A rate is sustained if completions fall behind arrivals by at most this share of them, percent:
+/// more than the noise of some 10 000 Poisson arrivals.
+const BEHIND_PERCENT: u64 = 2;
+
+/// A network link that is busy for this share of the time is full. Of the fewest packets of a probe one
+/// more or less at each end makes 0.4 %.
+const LINK_SHARE: f64 = 0.995;
+
+/// The fewest packets that a rate may bring in the measured time: ten of them lie above the 99th percentile.
+pub(super) const MIN_PACKETS: u64 = 1000;
+
+/// A probe that is bound to fail measures for at least this part of its time.
+const SURELY_DIVISOR: u64 = 4;
+
+/// At most so many packets come in a probe, percent of what its rate brings in the mean.
+const MOST_PERCENT: u64 = 110;
+
+/// What a rate did to the objective.
+pub(super) struct Outcome {
+    pub(super) probe: Probe,
+    pub(super) failed_by: Option<&'static str>,
+    pub(super) results: Results,
+}
+
+/// What a measured time is a whole multiple of: the cycle of bursts; else, where one is asked for, a
+/// millisecond.
+pub(super) fn unit(scenario: &Scenario) -> Ps {
+    match &scenario.traffic {
+        Some(TrafficConfig::Bursts { on, off, .. }) => Ps(on.0 + off.0),
+        _ => Ps::from_us(1000),
+    }
+}
+
+/// How long a probe measures: the scenario's measured time, of bursts the whole cycles in it.
+fn measured(scenario: &Scenario) -> Result<Ps, PeakError> {
+    let given = scenario.run.duration;
+    if !matches!(scenario.traffic, Some(TrafficConfig::Bursts { .. })) {
+        return Ok(given.ps());
+    }
+    let cycle = unit(scenario).0;
+    let whole = given.0 / cycle * cycle;
+    if whole == 0 {
+        let allowed = format!("at least {}, a burst and the pause after it", Duration(cycle));
+        return Err(PeakError::TooShort { given, allowed });
+    }
+    Ok(Ps(whole))
+}
+
+/// Whether the network link, if it has a rate, carried frames nearly all the time.
+pub(super) fn link_is_full(results: &Results) -> bool {
+    let wire = results.domains.iter().find(|domain| domain.domain == "wire");
+    wire.is_some_and(|wire| wire.busy_ps as f64 >= results.measured_ns * 1e3 * LINK_SHARE)
+}
+
+impl Outcome {
+    /// Whether the rate fails at a server that does not do what comes, or is not done with what came before:
+    /// completions differ from arrivals, or a ring is full. Few drops by themselves, or a 99th percentile
+    /// above its limit, can be those of spikes.
+    pub(super) fn overloaded(&self, descriptors: u32) -> bool {
+        let (r, p) = (&self.results, &self.results.packets);
+        let apart = p.completed.abs_diff(p.offered) * 100 > p.offered * BEHIND_PERCENT;
+        let half_a_ring = f64::from(descriptors) / 2.0 * r.measured_ns * 1e3;
+        let full = r.queues.iter().any(|q| q.rx_busy_ps as f64 > half_a_ring);
+        self.failed_by.is_some() && (apart || full)
+    }
+}
+
+/// Tries rates, and remembers what they did.
+pub(super) struct Prober<'a, 'w> {
+    pub(super) scenario: &'a Scenario,
+    measured: Ps,
+    /// What the first probe's service times make of the objective, ns; nothing before it.
+    pub(super) limit_ns: Option<f64>,
+    watch: &'a mut Watch<'w>,
+    probes: Vec<Probe>,
+}
+
+impl<'a, 'w> Prober<'a, 'w> {
+    pub(super) fn new(
+        scenario: &'a Scenario,
+        watch: &'a mut Watch<'w>,
+    ) -> Result<Prober<'a, 'w>, PeakError> {
+        let measured = measured(scenario)?;
+        Ok(Prober { scenario, measured, limit_ns: None, watch, probes: Vec::new() })
+    }
+
+    /// The lowest rate at which enough packets come in the measured time, packets a second.
+    pub(super) fn countable(&self) -> u64 {
+        (u128::from(MIN_PACKETS) * PS_PER_S).div_ceil(self.measured.0.into()) as u64
+    }
+
+    /// Whether the traffic is a capture's.
+    pub(super) fn replays(&self) -> bool {
+        matches!(self.scenario.traffic, Some(TrafficConfig::Replay { .. }))
+    }
+
+    /// The server after its warm-up at a rate.
+    pub(super) fn warm(&mut self, cold: &Host, rate: Rate) -> Result<Host, PeakError> {
+        let mut host = cold.clone();
+        host.set_rate(rate);
+        self.advance(&mut host, Ps(2 * self.scenario.run.warmup.0))?;
+        Ok(host)
+    }
+
+    /// Forgets the rates tried so far: the search begins anew.
+    pub(super) fn forget(&mut self) -> Result<(), PeakError> {
+        self.probes.clear();
+        if (self.watch)(Watched::Anew) { Ok(()) } else { Err(PeakError::Stopped) }
+    }
+
+    /// All rates tried, in their order.
+    pub(super) fn into_probes(self) -> Vec<Probe> {
+        self.probes
+    }
+
+    /// Tries a rate with a copy of the warm server, which is the second of what comes back.
+    pub(super) fn probe(&mut self, warm: &Host, rate: Rate) -> Result<(Outcome, Host), PeakError> {
+        let mut host = warm.clone();
+        host.set_rate(rate);
+        self.advance(&mut host, Ps(self.measured.0 / SETTLE_DIVISOR))?;
+        let bound_to_fail = self.measure(&mut host, rate)?;
+        let results = host.results().map_err(PeakError::Balance)?;
+        let slo = &self.scenario.slo;
+        let limit_ns = self.limit_ns.unwrap_or_else(|| slo.p99_limit_ns(host.service_mean_ns()));
+        let p99_ns = host.total_p99_ns();
+        let p = &results.packets;
+        let behind = p.in_flight_end.saturating_sub(p.in_flight_begin);
+        let dropped = host.dropped();
+        let failed_by = if bound_to_fail.is_some() {
+            bound_to_fail
+        } else if dropped * 100_000 > p.offered * slo.drops.0 {
+            Some("drops")
+        } else if behind * 100 > p.offered * BEHIND_PERCENT {
+            Some("rate")
+        } else if p99_ns > limit_ns {
+            Some("p99")
+        } else {
+            None
+        };
+        // Where a replay pauses, fewer come than the mean rate brings.
+        if failed_by.is_none() && p.offered < MIN_PACKETS / 2 {
+            return Err(PeakError::TooShort {
+                given: self.scenario.run.duration,
+                allowed: format!(
+                    "a time in which {MIN_PACKETS} packets come: at {rate} on average, there were {} \
+                     in a probe",
+                    p.offered
+                ),
+            });
+        }
+        let probe = Probe {
+            offered_mpps: p.offered_mpps,
+            completed_mpps: p.completed_mpps,
+            p99_ns,
+            p99_limit_ns: limit_ns,
+            drop_share: p.drop_share,
+            holds: failed_by.is_none(),
+        };
+        self.probes.push(probe.clone());
+        if !(self.watch)(Watched::Probe(&probe)) {
+            return Err(PeakError::Stopped);
+        }
+        Ok((Outcome { probe, failed_by, results }, host))
+    }
+
+    /// Runs for `span` and lets the caller watch.
+    fn advance(&mut self, host: &mut Host, span: Ps) -> Result<(), PeakError> {
+        let end = host.now() + span;
+        while host.now() < end {
+            self.step(host, end)?;
+        }
+        Ok(())
+    }
+
+    /// The next step towards `end`.
+    fn step(&mut self, host: &mut Host, end: Ps) -> Result<(), PeakError> {
+        host.run_until((host.now() + Ps::from_us(50)).min(end));
+        if (self.watch)(Watched::Tick) { Ok(()) } else { Err(PeakError::Stopped) }
+    }
+
+    /// Measures for the time of a probe at a rate, or until the probe is bound to fail: then it says by what.
+    fn measure(&mut self, host: &mut Host, rate: Rate) -> Result<Option<&'static str>, PeakError> {
+        host.begin_measuring();
+        let (begin, end) = (host.now(), host.now() + self.measured);
+        let surely = begin + Ps(self.measured.0 / SURELY_DIVISOR);
+        while host.now() < end {
+            self.step(host, end)?;
+            if host.now() >= surely
+                && let Some(failed_by) = self.bound_to_fail(host, rate)
+            {
+                return Ok(Some(failed_by));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What of the objective fails whatever still comes. What a window of a capture or a part of a burst's cycle brings
+    /// is not told by the rate.
+    fn bound_to_fail(&self, host: &Host, rate: Rate) -> Option<&'static str> {
+        let bursts = matches!(self.scenario.traffic, Some(TrafficConfig::Bursts { .. }));
+        let limit_ns = self.limit_ns.filter(|_| !self.replays() && !bursts)?;
+        let mean = u128::from(rate.0) * u128::from(self.measured.0) / PS_PER_S;
+        let most = mean as u64 * MOST_PERCENT / 100;
+        if host.dropped() * 100_000 > most * self.scenario.slo.drops.0 {
+            Some("drops")
+        } else if host.slower_than(limit_ns) * 100 > most {
+            Some("p99")
+        } else {
+            None
+        }
+    }
+}
