@@ -8,6 +8,7 @@ import pytest
 from nic2core import Result, UserError, words
 from nic2core.describe import rows
 from nic2core.draw import palette, plots
+from nic2core.draw.style import wide
 from nic2core.report.page import report_html
 from nic2core.results.peak import Peak, Probe
 
@@ -28,10 +29,10 @@ def test_latency_bars_are_the_means_in_microseconds(ddio: Result, sweeper: Resul
 
 
 def test_axes_of_times_have_labels_however_close_they_are() -> None:
-    assert plots._wide([10.0, 29.0]) == {"type": "linear"}
-    near = plots._wide([10.0, 60.0])["tickvals"]
+    assert wide([10.0, 29.0]) == {"type": "linear"}
+    near = wide([10.0, 60.0])["tickvals"]
     assert [tick for tick in near if 10 <= tick <= 60] == [10, 20, 30, 40, 50, 60]
-    far = plots._wide([1.0, 5000.0])["tickvals"]
+    far = wide([1.0, 5000.0])["tickvals"]
     assert [tick for tick in far if 1 <= tick <= 5000] == [1, 10, 100, 1000]
 
 

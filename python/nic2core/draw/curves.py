@@ -1,0 +1,143 @@
+"""Figures of many runs: of a sweep over its keys, and of the rates that a peak search tried."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import plotly.graph_objects as go
+import polars as pl
+
+from nic2core import words
+from nic2core.describe import rows
+from nic2core.draw import palette
+from nic2core.draw.style import style, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nic2core.run_record import Record
+
+COLUMNS = {
+    "rate_mps": "completed, M/s",
+    "goodput_gbps": "goodput, Gbit/s",
+    "p99_ns": "p99 of the latency, ns",
+    "p99_rtt_ns": "p99 of the round trip, ns",
+    "p99_read_ns": "p99 of a whole read, ns",
+    "drop_share": "share of packets dropped",
+    "memory_gbytes_per_s": "memory traffic, GB/s",
+}
+"""Columns of a sweep's table that a comparison draws, as they are called there."""
+
+ONE_KIND = re.compile(r'\{ kind = "([^"]+)" \}')
+"""A table of a scenario that is given by its kind alone."""
+
+CONTRAST = 0.1
+"""Least span of the values of a grid, of the greatest, that takes all of its colours."""
+
+
+def over(table: pl.DataFrame, keys: Sequence[str], column: str) -> go.Figure:
+    """A column of a sweep over its first key: a line for each combination of the other keys."""
+    first, rest = keys[0], list(keys[1:])
+    unit, places = rows.quantities(table[first].to_list())
+    # A column of its own: lines are of the rows of one group.
+    table = table.with_columns(pl.Series("place", places, strict=False))
+    figure = go.Figure()
+    curve = table["place"].dtype.is_numeric()
+    if curve:
+        # In the order of the axis, whatever that of the values: else the line turns back.
+        table = table.sort("place", maintain_order=True)
+    groups = table.group_by(rest, maintain_order=True) if rest else [((), table)]
+    for number, (values, line) in enumerate(groups):
+        name = ", ".join(f"{k} = {v}" for k, v in zip(rest, values, strict=True))
+        y = line[column].to_list()
+        if curve:
+            figure.add_scatter(
+                name=name,
+                x=line["place"].to_list(),
+                y=y,
+                mode="lines+markers",
+                line=palette.line(number),
+            )
+        else:
+            # Between names there is nothing that a line could go through.
+            x = [_name(place) for place in line["place"]]
+            figure.add_bar(name=name, x=x, y=y, marker_color=palette.run(number))
+    axis = {} if curve else {"type": "category"}
+    figure.update_xaxes(axis, title=f"{first}, {unit}" if unit else first)
+    figure.update_yaxes(title=COLUMNS.get(column, column), rangemode="tozero")
+    return style(figure, legend=bool(rest))
+
+
+def _name(value: Any) -> str:
+    """A value as a short name: of a table that says no more than its kind, that."""
+    text = str(value)
+    kind = ONE_KIND.fullmatch(text)
+    return kind[1] if kind else text
+
+
+def grid(table: pl.DataFrame, down: str, across: str, column: str) -> go.Figure:
+    """A column of a sweep over two keys: a cell for each run, a row for each value of the first."""
+    ys, xs = (list(dict.fromkeys(map(str, table[key]))) for key in (down, across))
+    runs = zip(table[down], table[across], table[column], strict=True)
+    found = {(str(y), str(x)): value for y, x, value in runs}
+    cells = [[found.get((y, x)) for x in xs] for y in ys]
+    known = [value for value in found.values() if value is not None]
+    most = max(known, default=0.0)
+    figure = go.Figure()
+    figure.add_heatmap(
+        # Differences of some percent are no contrast.
+        zmin=min([*known, (1 - CONTRAST) * most]),
+        zmax=most,
+        x=xs,
+        y=ys,
+        z=cells,
+        text=[["" if v is None else words.three(v) for v in row] for row in cells],
+        texttemplate="%{text}",
+        colorscale=[[0, "rgba(47, 116, 189, 0.06)"], [1, "rgba(47, 116, 189, 0.5)"]],
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        hovertemplate=f"{down} = %{{y}}, {across} = %{{x}}: <b>%{{text}}</b><extra></extra>",
+    )
+    figure = style(figure, height=110 + 44 * len(ys), legend=False)
+    figure.update_xaxes(type="category", title_text=across, showgrid=False)
+    return figure.update_yaxes(
+        type="category", title_text=down, title_standoff=12, showgrid=False, autorange="reversed"
+    )
+
+
+def peak_search(results: Sequence[Record]) -> go.Figure:
+    """The p99 at every rate that the searches of peaks tried, and what it is held against."""
+    figure = go.Figure()
+    for number, result in enumerate(results):
+        if result.peak is None:
+            continue
+        probes = sorted(result.peak.probes, key=lambda probe: probe.offered_mpps)
+        rates = [probe.offered_mpps for probe in probes]
+        colour = palette.run(number)
+        figure.add_scatter(
+            name=result.label,
+            x=rates,
+            y=[probe.p99_ns / 1e3 for probe in probes],
+            mode="lines+markers",
+            line=palette.line(number),
+            marker={"size": 9, "symbol": ["circle" if p.holds else "x" for p in probes]},
+            customdata=[f"{words.percent(p.drop_share)} dropped" for p in probes],
+            hovertemplate="%{x:,.3~r} Mpps offered: p99 %{y:,.3~r} µs, %{customdata}"
+            "<extra></extra>",
+        )
+        figure.add_scatter(
+            x=rates,
+            y=[probe.p99_limit_ns / 1e3 for probe in probes],
+            mode="lines",
+            showlegend=False,
+            line={"color": colour, "width": 1.2, "dash": "dot"},
+            hovertemplate="objective %{y:,.3~r} µs<extra></extra>",
+        )
+    figure.update_xaxes(title="offered, Mpps", rangemode="tozero")
+    # Beyond the peak it is tens or hundreds of times as long.
+    probes = [p for r in results if r.peak is not None for p in r.peak.probes]
+    times = [ns / 1e3 for p in probes for ns in (p.p99_ns, p.p99_limit_ns) if ns > 0]
+    figure.update_yaxes(wide(times), title="p99 of the latency, µs")
+    return style(figure, legend=len(results) > 1)

@@ -1,0 +1,72 @@
+"""Figures of latency: by stage, and the tail of the whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+from nic2core import words
+from nic2core.draw import palette
+from nic2core.draw.style import style, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nic2core.results.distribution import Distribution
+    from nic2core.run_record import Record
+
+
+def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.Figure:
+    """Where the mean packet's time goes: one stacked bar per run, in µs or as shares of it."""
+    figure = go.Figure()
+    known = dict.fromkeys(s.stage for r in results for s in r.data.latency)
+    stages = [s for s in known if s not in {"total", "transmit"}]
+    for stage in stages:
+        spreads = [s for r in results for s in _stage(r, stage)]
+        name = words.LATENCIES.get(stage, stage)
+        figure.add_bar(
+            name=name,
+            y=[r.label for r in results if _stage(r, stage)],
+            x=[s.mean_ns / 1e3 for s in spreads],
+            orientation="h",
+            marker_color=palette.LATENCIES.get(stage, palette.OTHER_CAUSE),
+            # As shares the bars' lengths are no times.
+            customdata=[f"mean {words.time(s.mean_ns)}<br>{_percentile_text(s)}" for s in spreads],
+            hovertemplate=f"<b>{name}</b>, %{{y}}<br>%{{customdata}}<extra></extra>",
+        )
+    whole = "mean time to the end of the request"
+    figure.update_layout(barmode="stack", barnorm="percent" if shares else "")
+    figure.update_xaxes(title=f"share of the {whole}, %" if shares else f"{whole}, µs")
+    return style(figure, height=190 + 60 * len(results), bars=True)
+
+
+def latency_cdf(results: Sequence[Record]) -> go.Figure:
+    """The tail of the whole latency: the share of packets slower than a time."""
+    figure = go.Figure()
+    for number, result in enumerate(results):
+        spread = result.total_latency
+        if spread is None:
+            continue
+        points = [(ns / 1e3, 1 - share) for ns, share in spread.cdf if ns > 0 and share < 1]
+        figure.add_scatter(
+            name=result.label,
+            x=[x for x, _ in points],
+            y=[y for _, y in points],
+            line=palette.line(number),
+            hovertemplate="%{y:.3~p} of packets take more than %{x:,.3~r} µs<extra></extra>",
+        )
+    spreads = [r.total_latency for r in results if r.total_latency is not None]
+    times = [ns / 1e3 for s in spreads for ns, share in s.cdf if ns > 0 and share < 1]
+    figure.update_xaxes(wide(times), title="time from arrival to the end of the request, µs")
+    figure.update_yaxes(type="log", title="share of packets slower", tickformat="~%", dtick=1)
+    return style(figure, legend=len(results) > 1)
+
+
+def _stage(result: Record, stage: str) -> list[Distribution]:
+    """The latency of a stage; nothing in a run without packets."""
+    return [s.distribution for s in result.data.latency if s.stage == stage]
+
+
+def _percentile_text(spread: Distribution) -> str:
+    return "<br>".join(f"p{p:g} {words.time(ns)}" for p, ns in spread.percentiles_ns)
