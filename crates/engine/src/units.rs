@@ -50,6 +50,8 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
         .find(|u| u.0 == canonical)
         .ok_or_else(|| match unit {
             "" => format!("\"{text}\" has no unit; expected {}", allowed()),
+            // No unit has a digit: a comma or an exponent has ended the number.
+            _ if unit.contains(|c: char| c.is_ascii_digit()) => bad(),
             _ => format!("\"{text}\" has the unit \"{unit}\"; expected {}", allowed()),
         })?
         .1;
@@ -298,6 +300,17 @@ mod tests {
             assert_eq!(text.parse::<BitRate>().unwrap().to_string(), printed);
         }
         assert!("1 Gbit/s".parse::<Rate>().is_err(), "of another quantity");
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_not_taken_for_a_unit() {
+        for text in ["2,7 GHz", "1e3 GHz", "2 7 GHz"] {
+            let error = text.parse::<Frequency>().unwrap_err();
+            assert!(
+                error.starts_with(&format!("\"{text}\" is not a number with a unit")),
+                "{error}"
+            );
+        }
     }
 
     #[test]
