@@ -12,11 +12,11 @@ use crate::memory::system::Memory;
 use crate::time::Ps;
 
 impl Core {
-    /// Executes the loads that come next, as long as they hit the L1d and wait for nothing: each takes
-    /// its slot and leaves no trace in the reorder window.
+    /// Executes the next loads as long as they hit the L1d and depend on nothing: each takes one
+    /// slot and adds no entry to the reorder window.
     #[inline]
     pub(super) fn load_hits(&mut self, memory: &mut Memory, limit: u64) {
-        // Up to the limit, and until the window has to be looked at again.
+        // Up to the limit, and only until the window has to be checked again.
         let mut slots = (limit + 1).saturating_sub(self.slot);
         if let Some((oldest, leaves)) = self.window.oldest() {
             slots = slots
@@ -66,8 +66,8 @@ impl Core {
                 }
                 match self.misses.register_for(line) {
                     Ok((register, free_at)) => {
-                        // A register that frees later delays the access, not the dispatch of what
-                        // follows it.
+                        // A register that becomes free later delays this access, not the dispatch
+                        // of later instructions.
                         let asked = self.dispatch_miss(access, register, issue.max(free_at), ask);
                         memory.count_miss(self.number(), line, kind, asked);
                         return true;
@@ -141,7 +141,8 @@ impl Core {
         true
     }
 
-    /// Dispatches an access that waits in a miss register. Returns whether its line is asked for now.
+    /// Dispatches an access that waits in a miss register. Returns whether it is the one that
+    /// requests the line.
     #[inline]
     fn dispatch_miss(
         &mut self,
@@ -158,8 +159,8 @@ impl Core {
         asked
     }
 
-    /// Makes `waiter` wait for the line in `register`, which is requested if it is not yet. Returns whether
-    /// it was not. The access is the next link of `chain`, if that is given.
+    /// Makes `waiter` wait for the line in `register`, and requests the line if that has not been
+    /// done. Returns whether it had to. The access is the next link of `chain`, if one is given.
     #[inline]
     pub(super) fn wait_for(
         &mut self,

@@ -1,14 +1,14 @@
-//! What a core asks of the rest of the machine.
+//! Requests from a core to the rest of the machine.
 
 use super::op::Mark;
 use crate::memory::line::Line;
 
-/// What a core asks of the rest of the machine. Eight bytes, so that it is handed on in a register.
+/// A request from a core to the rest of the machine. Eight bytes, so that it is passed in a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ask {
-    /// Miss register `0` goes to the LLC.
+    /// The request of this miss register goes to the LLC.
     Request(u16),
-    /// A sweep message for so many lines from the first on.
+    /// A sweep message: its first line, and how many lines it covers.
     Sweep(Line, u16),
     /// A `clwb`.
     WriteBack(Line),

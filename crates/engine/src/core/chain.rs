@@ -1,8 +1,7 @@
-//! The dependence chains of a core: accesses whose address a load has not brought yet.
+//! The dependence chains of a core: accesses whose address comes from a load that has not returned yet.
 //!
-//! Each packet has a chain of its own, since the addresses that it leads to depend on nothing of the
-//! packet before: descriptor, header, table, entry. As many packets' chains run side by side as the
-//! reorder window holds packets, up to [`CHAINS`].
+//! Each packet has its own chain (descriptor, header, table, entry), because its addresses do not depend on
+//! the previous packet. The chains of all packets in the reorder window run side by side, up to [`CHAINS`].
 
 use std::ops::Range;
 
@@ -10,11 +9,11 @@ use super::in_order::PENDING;
 use super::ring::Ring;
 use crate::memory::line::{Line, LineKind};
 
-/// Chains that may be under way at once, a bit of a [`ChainSet`] each. A window of 352 instructions
-/// holds eight packets of 44, fewer than any of our applications spends on one.
+/// Chains that can be in progress at once, one bit of a [`ChainSet`] each. A window of 352 instructions holds
+/// eight packets of 44, and each of our applications spends more than that on a packet.
 const CHAINS: usize = 8;
 
-/// Some of the chains.
+/// A set of chains.
 pub(super) type ChainSet = u8;
 
 /// An access whose address is not known yet.
@@ -33,37 +32,38 @@ pub(super) struct Deferred {
     pub(super) store_entry: u64,
 }
 
-/// The last link of a chain, and what waits for it.
+/// The last link of a chain, and the accesses that wait for it.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     /// Slot in which the last link has its data, or [`PENDING`].
     pub(super) ready: u64,
-    /// What waits, oldest first.
+    /// The accesses that wait, oldest first.
     deferred: Ring<Deferred>,
-    /// The first of them is in no private cache: it waits for a miss register alone.
+    /// The line of the first waiting access is in no private cache: the access waits only for a
+    /// miss register.
     pub(super) missed: bool,
 }
 
 impl Chain {
-    /// Whether the address of the next access is known, if it comes from the last link.
+    /// Whether the address of the next access is known, assuming it comes from the last link.
     #[inline]
     pub(super) fn is_known(&self) -> bool {
         self.ready != PENDING && self.deferred.is_empty()
     }
 
-    /// Whether the address of an access that waits has become known.
+    /// Whether the address of a waiting access has become known.
     #[inline]
     pub(super) fn has_known(&self) -> bool {
         self.ready != PENDING && !self.deferred.is_empty()
     }
 
-    /// The first that waits.
+    /// The first waiting access.
     #[inline]
     pub(super) fn first(&self) -> Deferred {
         *self.deferred.at(self.deferred.head())
     }
 
-    /// The first has been issued.
+    /// Removes the first waiting access, which has been issued.
     #[inline]
     pub(super) fn remove_first(&mut self) {
         self.deferred.pop_front();
@@ -74,14 +74,14 @@ impl Chain {
 #[derive(Clone, Debug)]
 pub(super) struct Chains {
     chains: Vec<Chain>,
-    /// The chain of the packet whose operations are dispatched.
+    /// The chain of the packet whose operations are being dispatched.
     current: usize,
-    /// Those in which accesses wait.
+    /// The chains with waiting accesses.
     waiting: ChainSet,
 }
 
 impl Chains {
-    /// Chains for as many accesses as the reorder window has entries.
+    /// Chains with room for as many accesses as the reorder window has entries.
     pub(super) fn new(window: usize) -> Chains {
         let unused = Deferred {
             line: 0,
@@ -96,12 +96,12 @@ impl Chains {
         Chains { chains: vec![chain; CHAINS], current: 0, waiting: 0 }
     }
 
-    /// The chain of the next packet: the one that was begun longest ago.
+    /// The chain of the next packet: the one begun longest ago.
     fn next(&self) -> usize {
         (self.current + 1) % CHAINS
     }
 
-    /// The slot from which on there is a chain for another packet; nothing if that is not known yet.
+    /// The slot from which a chain is free for another packet; `None` if that is not known yet.
     pub(super) fn can_begin(&self) -> Option<u64> {
         let next = &self.chains[self.next()];
         next.is_known().then_some(next.ready)
@@ -113,7 +113,7 @@ impl Chains {
         self.chains[self.current].ready = 0;
     }
 
-    /// Number of the chain of the packet whose operations are dispatched.
+    /// Number of the chain of the packet whose operations are being dispatched.
     #[inline]
     pub(super) fn current(&self) -> usize {
         self.current
@@ -130,7 +130,7 @@ impl Chains {
         &mut self.chains[number]
     }
 
-    /// The last links of these chains have their data in slot `ready`.
+    /// The last links of these chains get their data in slot `ready`.
     #[inline]
     pub(super) fn arrive(&mut self, chains: ChainSet, ready: u64) {
         for number in numbers(chains) {
@@ -138,14 +138,14 @@ impl Chains {
         }
     }
 
-    /// Adds an access to the chain of the packet whose operations are dispatched.
+    /// Adds an access to the chain of the packet whose operations are being dispatched.
     #[inline]
     pub(super) fn defer(&mut self, access: Deferred) {
         self.chains[self.current].deferred.push_back(access);
         self.waiting |= 1 << self.current;
     }
 
-    /// The chains in which accesses wait, that which was begun first at the front.
+    /// The chains with waiting accesses, in the order in which they were begun.
     #[inline]
     pub(super) fn waiting(&self) -> impl Iterator<Item = usize> + use<> {
         let first = self.next();
@@ -153,7 +153,7 @@ impl Chains {
         numbers(waiting).map(move |n| (first + n) % CHAINS)
     }
 
-    /// What waited in a chain has been issued as far as it can.
+    /// The waiting accesses of a chain have been issued as far as possible.
     #[inline]
     pub(super) fn issued(&mut self, number: usize) {
         if self.chains[number].deferred.is_empty() {
@@ -161,7 +161,7 @@ impl Chains {
         }
     }
 
-    /// Whether a store to one of these lines waits.
+    /// Whether a store to one of these lines is waiting.
     pub(super) fn stores_to(&self, lines: &Range<Line>) -> bool {
         numbers(self.waiting)
             .any(|n| self.chains[n].deferred.iter().any(|d| d.store && lines.contains(&d.line)))

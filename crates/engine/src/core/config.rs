@@ -1,4 +1,4 @@
-//! What the cores of a machine are configured by.
+//! Configuration of the cores of a machine.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,11 +24,11 @@ pub struct Core {
     pub store_buffer: u32,
 }
 
-/// Cores of a machine: a directory entry has one bit for each.
+/// The most cores a machine can have: a directory entry has one bit for each.
 const MAX_CORES: u32 = 32;
 
 impl Core {
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         const MHZ: u64 = 1_000_000;
         check.within("count", self.count, 1..=MAX_CORES);
@@ -40,7 +40,7 @@ impl Core {
             self.frequency,
             "100 MHz to 10 GHz in whole MHz",
         );
-        // The upper bounds only keep what is allocated for a core small; no real one comes near them.
+        // The upper bounds only keep a core's allocations small; no real core comes near them.
         check.within("dispatch_width", self.dispatch_width, 1..=32);
         check.within("reorder_window", self.reorder_window, 1..=4096);
         check.within("l1_miss_registers", self.l1_miss_registers, 1..=256);

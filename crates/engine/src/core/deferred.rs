@@ -1,4 +1,4 @@
-//! Accesses that waited for their address: how they are issued once the chain has brought it.
+//! Issues accesses that waited for their address, once the chain has delivered it.
 
 use super::ask::Ask;
 use super::interval::Core;
@@ -17,8 +17,8 @@ impl Core {
         }
     }
 
-    /// Issues the first deferred access of a chain. Returns false if it has to wait. Not inlined: mostly there
-    /// is one at a time, for which nothing is to be prepared in front of a loop.
+    /// Issues the first deferred access of a chain. Returns false if it has to wait. Not inlined: mostly
+    /// there is one access at a time, for which setup hoisted out of the caller's loop does not pay.
     #[inline(never)]
     fn issue_first(
         &mut self,
@@ -29,7 +29,7 @@ impl Core {
         let chain = self.chains.at(number);
         let d = chain.first();
         let issue = d.slot.max(chain.ready);
-        // The caches need not be searched again: nothing has come into them since.
+        // The caches need not be searched again: the line has not entered them since.
         let found = if std::mem::take(&mut chain.missed) {
             Found::Nowhere
         } else {
@@ -49,7 +49,7 @@ impl Core {
                 self.chains.at(number).remove_first();
                 let issue = issue.max(free_at);
                 let entry = if d.store {
-                    // The store can retire; its line is the store buffer's business.
+                    // The store can retire; the store buffer waits for its line.
                     self.window.complete(d.entry, issue);
                     d.store_entry
                 } else {

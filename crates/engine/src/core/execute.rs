@@ -1,4 +1,4 @@
-//! Operations that are no loads or stores: instructions, delays, marks, and the cache-line
+//! Operations other than loads and stores: instructions, delays, marks, and the cache-line
 //! instructions of Sweeper.
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::memory::line::Line;
 use crate::time::Ps;
 
 impl Core {
-    /// Executes an operation that is no load or store. Returns false if it has to wait.
+    /// Executes an operation other than a load or store. Returns false if it has to wait.
     #[inline]
     pub(super) fn execute(&mut self, op: Op, ask: &mut impl FnMut(Ps, Ask)) -> bool {
         match op {
@@ -79,7 +79,7 @@ impl Core {
         true
     }
 
-    /// Puts what the program reaches next into the reorder window. Returns false if that is full.
+    /// Puts what the program reaches next into the reorder window. Returns false if the window is full.
     fn retire(&mut self, reached: Ask, ask: &mut impl FnMut(Ps, Ask)) -> bool {
         self.window.leave_until(self.slot);
         if self.window.is_full() {
@@ -90,7 +90,7 @@ impl Core {
         true
     }
 
-    /// A run of consecutive `clsweep`s is one message.
+    /// A run of `clsweep`s of consecutive lines is one message.
     fn sweep(&mut self, first: Line, ask: &mut impl FnMut(Ps, Ask)) -> bool {
         let mut lines = 1;
         while let Some(Op::Sweep { line }) = self.ops.get(self.next_op + lines as usize)
@@ -106,7 +106,7 @@ impl Core {
         done
     }
 
-    /// Cache-line instructions act when they retire: like `clflushopt`, they are ordered behind the
+    /// Cache-line instructions act when they retire: like `clflushopt`, they are ordered after
     /// older accesses to their lines.
     fn at_retirement(
         &mut self,

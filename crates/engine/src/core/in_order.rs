@@ -1,5 +1,5 @@
-//! A queue whose entries complete in any order and leave in the order they came: the reorder window
-//! and the store buffer.
+//! A queue whose entries complete in any order and leave in the order in which they entered: the
+//! reorder window and the store buffer.
 
 use super::ask::Ask;
 use super::ring::Ring;
@@ -12,13 +12,13 @@ struct Entry {
     /// Number of the instruction.
     instruction: u64,
     /// Slot in which it completes, or [`PENDING`]; once `known` has passed it, the slot in which it
-    /// leaves, which is not before its elders.
+    /// leaves, which is not before any older entry leaves.
     ready: u64,
-    /// What it asks of the machine when it leaves.
+    /// The request that it makes to the machine when it leaves.
     ask: Option<Ask>,
 }
 
-/// The queue. An entry is known by its position in the ring.
+/// The queue. An entry is identified by its position in the ring.
 #[derive(Clone, Debug)]
 pub(super) struct InOrder {
     ring: Ring<Entry>,
@@ -90,8 +90,8 @@ impl InOrder {
         self.ring.at_mut(position).ready = ready;
     }
 
-    /// Advances over entries whose completion is known, and hands what they ask of the machine to
-    /// `reach`, with the slot in which they leave.
+    /// Advances over the entries whose completion is known, and passes their requests to `reach`,
+    /// with the slot in which each entry leaves.
     #[inline]
     pub(super) fn settle(&mut self, mut reach: impl FnMut(Ask, u64)) {
         while self.known < self.ring.tail() {
@@ -108,7 +108,7 @@ impl InOrder {
         }
     }
 
-    /// Whether everything in it has a known completion.
+    /// Whether the completions of all entries are known.
     pub(super) fn is_settled(&self) -> bool {
         self.known == self.ring.tail()
     }

@@ -1,11 +1,10 @@
-//! The interval core: out-of-order execution by its limits.
+//! The interval core: out-of-order execution, described by its limits.
 //!
-//! Instructions dispatch `dispatch_width` a cycle until something holds them: the reorder window is
-//! full behind a load that has not returned, or the store buffer is full. A miss is asked for when a
-//! miss register is free. Loads that do not depend on each other overlap as far as window and miss registers allow,
-//! so memory-level parallelism is a result, not a parameter. The idea is that of interval
-//! simulation (Genbrugge, Eyerman and Eeckhout, HPCA 2010); front-end and functional-unit limits
-//! are left out.
+//! Instructions dispatch at `dispatch_width` per cycle until something stalls them: the reorder window is
+//! full behind a load that has not returned, or the store buffer is full. A miss is requested when a miss
+//! register is free. Independent loads overlap as far as window and miss registers allow, so memory-level
+//! parallelism is a result, not a parameter. The idea is that of interval simulation (Genbrugge, Eyerman and
+//! Eeckhout, HPCA 2010); front-end and functional-unit limits are left out.
 //!
 //! Time inside a core is counted in dispatch slots: a cycle has `dispatch_width` of them.
 
@@ -28,20 +27,20 @@ use crate::time::{Clock, Ps};
 pub(crate) enum Stop {
     /// It waits for a line.
     Waiting,
-    /// It is ahead of the rest of the machine as far as it may be.
+    /// It is as far ahead of the rest of the machine as it may be.
     Ahead,
     /// There is nothing more to do.
     Finished,
 }
 
-/// What the next operation waits for. Until it has come there is no use in trying again.
+/// What the next operation waits for; trying again before that has happened is useless.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Blocked {
-    /// Nothing that is known.
+    /// It is not known to wait for anything.
     No,
     /// The completion of the oldest entry of the reorder window.
     Window,
-    /// That of the oldest store.
+    /// The completion of the oldest store.
     Stores,
     /// A miss register for this line, which is in no private cache.
     Register(Line),
@@ -50,11 +49,11 @@ pub(super) enum Blocked {
 /// Use of a core's miss registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegisterUse {
-    /// Time integral of those that are busy, register × ps.
+    /// Time integral of busy registers, register × ps.
     pub(crate) busy: Ps,
-    /// Time in which all are.
+    /// Time in which all registers are busy.
     pub(crate) full: Ps,
-    /// Lines asked for.
+    /// Lines requested.
     pub(crate) uses: u64,
 }
 
@@ -63,13 +62,13 @@ pub(crate) struct RegisterUse {
 pub(super) struct Latencies {
     pub(super) l1: u64,
     pub(super) l2: u64,
-    /// From issue to the LLC: the lookup of L1d and L2 and the way there.
+    /// From issue to the LLC: the lookups in L1d and L2 and the trip to the LLC.
     pub(super) to_llc: u64,
 }
 
 /// One core.
 ///
-/// What it asks of the rest of the machine goes to the `ask` that its methods are called with.
+/// Its requests to the rest of the machine go to the `ask` closure that its methods are called with.
 #[derive(Clone, Debug)]
 pub(crate) struct Core {
     pub(super) id: u16,
@@ -79,12 +78,12 @@ pub(crate) struct Core {
     pub(super) latencies: Latencies,
     /// The next free dispatch slot.
     pub(super) slot: u64,
-    /// Instructions dispatched, and those before measuring began.
+    /// Instructions dispatched, in total and before measuring began.
     pub(super) dispatched: u64,
     dispatched_before: u64,
     pub(crate) ops: Ops,
     pub(super) next_op: usize,
-    /// Instructions left of a compute operation that has begun.
+    /// Instructions left of the compute operation in progress.
     pub(super) compute_left: u32,
     pub(super) blocked: Blocked,
     /// The last access hit the L1d: the next ones may, too.
@@ -92,10 +91,10 @@ pub(crate) struct Core {
     pub(super) chains: Chains,
     pub(super) window: InOrder,
     pub(super) stores: InOrder,
-    /// Places in it of the doorbells that have not retired, in order.
+    /// Positions in the store buffer of the doorbells that have not retired, in order.
     pub(super) doorbells: VecDeque<u64>,
     pub(super) misses: Misses,
-    /// Sum of the latencies of accesses, slots, and their number: AMAT.
+    /// Sum of the access latencies, in slots, and the number of accesses: AMAT.
     pub(super) access_slots: u64,
     pub(crate) accesses: u64,
 }
@@ -104,7 +103,7 @@ impl Core {
     pub(crate) fn new(c: &Config, parts: &Hierarchy<'_>, id: u16, sweeper: bool) -> Core {
         let width = u64::from(c.dispatch_width);
         let in_slots = |cycles: u32| u64::from(cycles) * width;
-        // Marks take an entry and no instruction, hence the factor.
+        // Marks take an entry but are no instruction, hence the factor.
         let window = 4 * c.reorder_window as usize;
         Core {
             id,
@@ -149,19 +148,19 @@ impl Core {
         self.slot = self.slot.max(self.slots.ticks_until(now));
     }
 
-    /// Makes room for the next stretch of operations; the last must have been executed.
+    /// Makes room for the next operations; the previous ones must have been executed.
     pub(crate) fn clear_ops(&mut self) {
         debug_assert!(self.next_op >= self.ops.len());
         self.ops.clear();
         self.next_op = 0;
     }
 
-    /// Line and kind that a miss register asks for, and whether to write.
+    /// Line and kind that a miss register requests, and whether it is for writing.
     pub(crate) fn miss(&self, register: u16) -> (Line, LineKind, bool) {
         self.misses.request(register)
     }
 
-    /// Whether the next operation still waits for what it has waited for.
+    /// Whether the next operation is still blocked by what it waits for.
     #[inline]
     pub(crate) fn is_blocked(&self) -> bool {
         match self.blocked {
@@ -218,8 +217,8 @@ impl Core {
         self.dispatched += instructions;
     }
 
-    /// Waits until the next instruction fits into the reorder window with the oldest entry. Returns
-    /// false if the oldest entry's completion is not known.
+    /// Waits until the reorder window has room for the next instruction. Returns false if the
+    /// completion of the oldest entry, which it waits for, is not known.
     #[inline]
     pub(super) fn reserve(&mut self) -> bool {
         while let Some((oldest, leaves)) = self.window.oldest() {
@@ -236,8 +235,8 @@ impl Core {
         true
     }
 
-    /// The line of a miss register is here at `at`. It does not count as an access if it is no memory, but
-    /// an answer of a device.
+    /// The line of a miss register arrives at `at`. If it does not come from memory but is the
+    /// answer of a device, `counts` is false, and it does not count as an access.
     pub(crate) fn complete(
         &mut self,
         memory: &mut Memory,
@@ -248,7 +247,7 @@ impl Core {
     ) {
         let ready = self.slots.ticks_until(at);
         if self.blocked == Blocked::Register(self.misses.request(register).0) {
-            // Its line has come with an access that was deferred.
+            // A deferred access has fetched the line in the meantime.
             self.blocked = Blocked::No;
         }
         if self.misses.wants_upgrade(register) {
@@ -274,8 +273,8 @@ impl Core {
         self.settle(ask);
     }
 
-    /// Stores that have joined a request for reading go when the line comes writable, as one that no other
-    /// core holds does.
+    /// Stores that have joined a read request complete if the line arrives writable, as it does
+    /// when no other core holds it.
     #[inline(never)]
     fn store_where_writable(&mut self, memory: &mut Memory, register: u16) {
         let (line, kind, _) = self.misses.request(register);
@@ -284,8 +283,8 @@ impl Core {
         }
     }
 
-    /// Hands what the program has reached to the machine. A doorbell that retires then has to leave the store
-    /// buffer.
+    /// Passes what the program has reached to the machine. A doorbell that retires must then still
+    /// leave the store buffer.
     #[inline]
     pub(super) fn settle(&mut self, ask: &mut impl FnMut(Ps, Ask)) {
         let (slots, to_llc) = (self.slots, self.latencies.to_llc);
@@ -300,15 +299,15 @@ impl Core {
         stores.settle(|doorbell, slot| ask(slots.at(slot), doorbell));
     }
 
-    /// What the miss registers did since the measured time began.
+    /// Use of the miss registers since the measured time began.
     pub(crate) fn miss_registers(&self, now: Ps) -> RegisterUse {
         // A core that waits lags behind `now`, and one in a long computation is ahead of it.
         let (busy, full) = self.misses.times_until(self.slots.ticks_at(now));
         RegisterUse { busy: self.slots.at(busy), full: self.slots.at(full), uses: self.misses.uses }
     }
 
-    /// Time in which the core dispatched instructions since the measured time began: the rest of the
-    /// time that it is busy it waits.
+    /// Time that the core spent dispatching instructions since the measured time began; in the rest
+    /// of its busy time it waits.
     pub(crate) fn dispatch_time(&self) -> Ps {
         self.slots.at(self.dispatched - self.dispatched_before)
     }

@@ -17,10 +17,10 @@ pub(super) struct Waiter {
     pub(super) store: bool,
 }
 
-/// Registers that are searched at once: as many as most cores have.
+/// Registers searched at once: as many as most cores have.
 const LANES: usize = 16;
 
-/// Accesses that may wait for one line, as many as it has words; more stall dispatch.
+/// Accesses that can wait for one line, as many as the line has words; further ones stall dispatch.
 const WAITERS: usize = 8;
 
 /// A miss register.
@@ -28,14 +28,14 @@ const WAITERS: usize = 8;
 struct Register {
     line: Line,
     kind: LineKind,
-    /// The request is for the right to write.
+    /// The request is for write permission.
     exclusive: bool,
-    /// A store came after a request that was not: ask again when the line is here.
+    /// A store has joined a read request: when the line arrives, ask again for write permission.
     upgrade: bool,
     /// The dependence chains whose last link waits for it.
     chains: ChainSet,
     waiting: u8,
-    /// Slot in which it is free for the next miss, when it is not busy.
+    /// While it is not busy, the slot from which it is free for the next miss.
     free_at: u64,
     waiters: [Waiter; WAITERS],
 }
@@ -43,45 +43,45 @@ struct Register {
 /// Why an access gets no miss register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refusal {
-    /// Its line's register has as many accesses waiting as it can.
+    /// The register of its line already has as many waiting accesses as it can hold.
     TooManyWaiters,
     /// All registers are busy with other lines.
     AllBusy,
 }
 
 impl Refusal {
-    /// Whether a line that was `found` and got this comes into no private cache before it gets a
-    /// register.
+    /// Whether the line of a refused access, given where it was `found`, stays out of the private
+    /// caches until the access gets a register.
     #[inline]
     pub(super) fn stays_away(self, memory: &Memory, found: Found) -> bool {
         found == Found::Nowhere && self == Refusal::AllBusy && !memory.prefetches()
     }
 }
 
-/// What the arrival of a line has brought about, besides the accesses that it completes.
+/// What the arrival of a line has caused, besides completing accesses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
     /// The dependence chains whose last link has its data.
     pub(super) chains: ChainSet,
-    /// Stores still wait for the right to write: the register asks again.
+    /// Stores still wait for write permission: the register asks again.
     pub(super) again: bool,
 }
 
 /// The miss registers of one core.
 #[derive(Clone, Debug)]
 pub(super) struct Misses {
-    /// The lines that busy registers fetch, for the search.
+    /// The lines that busy registers fetch, laid out for the search.
     lines: Vec<[Line; LANES]>,
     registers: Vec<Register>,
-    /// The registers that are not busy, by the slot in which they are free and their number.
+    /// The registers that are not busy, ordered by the slot from which they are free, then by number.
     free: Ring<(u64, u16)>,
-    /// Slots in which registers were freed less those in which they were taken, since measuring began. With
-    /// the present slot for each that is busy it is the time integral of busy registers.
+    /// Sum of the slots in which registers were freed, minus those in which they were taken, since measuring
+    /// began. Adding the current slot for each busy register gives the time integral of busy registers.
     balance: i64,
-    /// Time in which all are busy, and when it was last brought up.
+    /// Time in which all are busy, and the slot up to which it is counted.
     full: u64,
     since: u64,
-    /// Lines asked for since measuring began.
+    /// Lines requested since measuring began.
     pub(super) uses: u64,
 }
 
@@ -113,19 +113,19 @@ impl Misses {
         }
     }
 
-    /// Line and kind that a register asks for, and whether to write.
+    /// Line and kind that a register requests, and whether it is for writing.
     pub(super) fn request(&self, register: u16) -> (Line, LineKind, bool) {
         let r = &self.registers[register as usize];
         (r.line, r.kind, r.exclusive)
     }
 
-    /// Whether stores have joined the request of a register for reading.
+    /// Whether stores have joined the read request of a register.
     #[inline]
     pub(super) fn wants_upgrade(&self, register: u16) -> bool {
         self.registers[usize::from(register)].upgrade
     }
 
-    /// The line of a register has come with the right to write: its stores need not ask for that.
+    /// The line of a register has arrived with write permission: its stores need not ask for it.
     pub(super) fn has_right(&mut self, register: u16) {
         self.registers[usize::from(register)].upgrade = false;
     }
@@ -148,8 +148,8 @@ impl Misses {
         self.free.is_empty() && self.find(line).is_none()
     }
 
-    /// The register that already fetches the line, or the one that is free first, and the slot from
-    /// which on it takes the access.
+    /// The register that already fetches the line, or else the one that is free first, and the slot
+    /// from which it can take the access.
     #[inline]
     pub(super) fn register_for(&self, line: Line) -> Result<(u16, u64), Refusal> {
         if let Some(number) = self.find(line) {
@@ -166,8 +166,8 @@ impl Misses {
         }
     }
 
-    /// Makes `waiter` wait for the line in `register`, which [`Misses::register_for`] gave. Returns
-    /// whether the line has to be requested.
+    /// Makes `waiter` wait for the line in `register`, as returned by [`Misses::register_for`].
+    /// Returns whether the line has to be requested.
     #[inline(always)]
     pub(super) fn wait(
         &mut self,
@@ -199,7 +199,7 @@ impl Misses {
         new
     }
 
-    /// The line of a register is here in slot `ready`: hands the accesses that it completes to
+    /// The line of a register arrives in slot `ready`: passes the accesses that it completes to
     /// `complete`, and frees the register unless it has to ask again.
     #[inline]
     pub(super) fn arrive(
@@ -213,7 +213,7 @@ impl Misses {
         let arrived = Arrived { chains: r.chains, again: r.upgrade };
         let waiting = usize::from(std::mem::take(&mut r.waiting));
         if arrived.again {
-            // Stores that joined a request for reading need the right to write: ask once more.
+            // Stores that joined a read request need write permission: ask once more.
             for i in 0..waiting {
                 let waiter = r.waiters[i];
                 if waiter.store {
@@ -235,8 +235,7 @@ impl Misses {
         arrived
     }
 
-    /// A register takes its place among the free ones: lines mostly arrive in the order of time, so
-    /// at the end.
+    /// Inserts a register among the free ones, mostly at the end, because lines mostly arrive in time order.
     #[inline]
     fn put_free(&mut self, free_at: u64, register: u16) {
         let mut position = self.free.push_back((free_at, register));
@@ -247,7 +246,7 @@ impl Misses {
         *self.free.at_mut(position) = (free_at, register);
     }
 
-    /// Whether a store to one of these lines waits.
+    /// Whether a store to one of these lines is waiting.
     pub(super) fn stores_to(&self, lines: &std::ops::Range<Line>) -> bool {
         self.registers.iter().any(|r| {
             lines.contains(&r.line)
@@ -259,7 +258,7 @@ impl Misses {
         (self.registers.len() - self.free.len()) as i64
     }
 
-    /// Brings the time in which all are busy up to `slot`.
+    /// Counts the time in which all are busy up to `slot`.
     #[inline]
     fn count(&mut self, slot: u64) {
         self.full = self.full_until(slot);
@@ -270,8 +269,8 @@ impl Misses {
         self.full + if self.free.is_empty() { slot.saturating_sub(self.since) } else { 0 }
     }
 
-    /// Time integral of busy registers, register-slots, and time in which all are busy, slots, up to
-    /// `slot` since the measured time began.
+    /// Time integral of busy registers, in register-slots, and time in which all are busy, in
+    /// slots, from the beginning of the measured time to `slot`.
     #[inline]
     pub(super) fn times_until(&self, slot: u64) -> (u64, u64) {
         ((self.balance + self.busy() * slot as i64).max(0) as u64, self.full_until(slot))
@@ -319,7 +318,7 @@ mod tests {
             m.wait(register, line, LineKind::App, 0, Waiter { issue, entry: 0, store: false });
             register
         };
-        // From 0 to 100, which is known before the other is taken; from 60 to 160; from 150 on.
+        // Busy from 0 to 100, which is known before the second is taken; from 60 to 160; and from 150 on.
         let first = wait(&mut m, 1, 0);
         completed(&mut m, first, 100);
         let second = wait(&mut m, 2, 60);
@@ -363,7 +362,7 @@ mod tests {
         assert!(!arrived.again && arrived.chains == 0);
         assert_eq!(entries, [2]);
         assert!(!m.stores_to(&(7..8)));
-        // One register, which is all there are, busy from slot 10 to 90.
+        // The only register is busy from slot 10 to 90.
         assert_eq!((m.times_until(100), m.uses), ((80, 80), 1));
     }
 }

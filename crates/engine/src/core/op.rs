@@ -1,21 +1,20 @@
-//! What a core does, as the applications and the driver tell it: a stream of operations.
+//! What software gives a core to execute: a stream of operations from the applications and the driver.
 //!
-//! The software is *functional first*: an application computes what it would compute (hash the key,
-//! walk the bucket, append to the log) at once, and emits every memory access it really makes. The
-//! core then executes the stream in time. The stream of one packet is a few hundred operations in a
-//! buffer that is reused.
+//! The software is *functional first*: an application does its own work (hashes the key, walks the bucket,
+//! appends to the log) at once, and emits every memory access that it really makes. The core then executes
+//! the stream in time. The stream of one packet is a few hundred operations, in a buffer that is reused.
 
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 
-/// How an access depends on data that an earlier load brings.
+/// How an access depends on the data of an earlier load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dep {
-    /// Its address is known without any load: it issues as soon as it is dispatched.
+    /// Its address depends on no load: it issues as soon as it is dispatched.
     Free,
-    /// Its address comes from the last [`Dep::Chain`] load, and it issues when that has returned.
+    /// Its address comes from the last [`Dep::Chain`] load; it issues when that load has returned.
     After,
-    /// Like [`Dep::After`], and it becomes the load that later accesses depend on: a pointer chase.
-    /// The first of a chain waits for nothing.
+    /// Like [`Dep::After`], and later accesses then depend on this load: a pointer chase. The first
+    /// load of a chain waits for nothing.
     Chain,
 }
 
@@ -54,7 +53,7 @@ pub enum Op {
     },
     /// `clsweep`: the line is invalidated in every cache without write-back.
     Sweep {
-        /// The line that holds no live data any more.
+        /// The line, which holds no live data any more.
         line: Line,
     },
     /// `clwb`: the line is written back to memory if it is dirty anywhere, and stays cached clean.
@@ -66,12 +65,13 @@ pub enum Op {
     Mark {
         /// What happens.
         mark: Mark,
-        /// The packet it happens to: an index the driver gave; of a doorbell, how much it brings.
+        /// The packet: an index given by the driver. For a doorbell, how many packets or buffers it
+        /// announces.
         packet: u32,
     },
 }
 
-/// A load or store: what both are of an [`Op`].
+/// A load or a store: the fields that both kinds of [`Op`] have, and which of them it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     pub(super) line: Line,
@@ -80,7 +80,7 @@ pub(super) struct Access {
     pub(super) store: bool,
 }
 
-/// Points of the program that the model of the host reacts to when the core reaches them.
+/// Points in the program to which the host model reacts when the core reaches them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
     /// The core begins to process the packet.
@@ -91,15 +91,17 @@ pub enum Mark {
     Transmit,
     /// The request is complete: the end of its service time.
     End,
-    /// The driver rings for packets that it has posted to be sent: so many, in the place of a packet.
+    /// The driver rings the doorbell for packets it has posted for transmission; their number takes
+    /// the place of the packet.
     RingTx,
-    /// The burst is over: the driver rings for the buffers it gives back to the NIC, as many as it has used.
+    /// The burst is over: the driver rings the doorbell for the buffers it gives back to the NIC,
+    /// as many as the burst used.
     Ring,
 }
 
 impl Mark {
-    /// Whether it is a store to the NIC, which is visible there behind all stores before it (Intel 325384,
-    /// "Memory ordering", 8.2.2).
+    /// Whether it is a store to the NIC, which becomes visible there only after all earlier stores
+    /// (Intel 325384, "Memory ordering", 8.2.2).
     pub(super) fn is_doorbell(self) -> bool {
         matches!(self, Mark::RingTx | Mark::Ring)
     }
@@ -119,8 +121,8 @@ impl Ops {
     }
 
     /// `relinquish(buffer, size)` of Sweeper's API (paper, section V-A): the software will not read
-    /// these bytes again before the NIC overwrites them. Compiled into one `clsweep` a line where
-    /// the machine has it, and into nothing where it has not.
+    /// these bytes again before the NIC overwrites them. It becomes one `clsweep` per line on a
+    /// machine that has the instruction, and nothing on any other.
     pub fn relinquish(&mut self, first: Line, bytes: u32) {
         if self.sweeper {
             let lines = lines_in(u64::from(bytes));
@@ -128,10 +130,9 @@ impl Ops {
         }
     }
 
-    /// What the operating system does to a page of 4 KiB before it has a new owner: it zeroes every
-    /// line, and, on a machine with `clsweep`, writes every line back. Without that the new owner
-    /// could sweep the zeroes and read the old data from memory (Sweeper paper, section V-B,
-    /// "Correctness and security concerns").
+    /// What the operating system does to a 4 KiB page before it gets a new owner: it zeroes every line and,
+    /// on a machine with `clsweep`, writes every line back. Otherwise the new owner could sweep the zeroes
+    /// and read the old data from memory (Sweeper paper, section V-B, "Correctness and security concerns").
     pub fn recycle_page(&mut self, first: Line) {
         const PAGE: u32 = (4096 / LINE_BYTES) as u32;
         let page = first..first + PAGE;
@@ -172,7 +173,7 @@ impl Ops {
         self.ops.extend_from_slice(&ops);
     }
 
-    /// Operations in order; a number of them that is known beforehand costs no check of each.
+    /// Operations in order; if their number is known beforehand, there is no capacity check for each of them.
     #[inline]
     pub fn extend(&mut self, ops: impl Iterator<Item = Op>) {
         self.ops.extend(ops);
@@ -184,14 +185,14 @@ impl Ops {
         self.ops.get(i).copied()
     }
 
-    /// At most `n` operations from the `i`-th on.
+    /// Up to `n` operations, from the `i`-th on.
     #[inline]
     pub(crate) fn some(&self, i: usize, n: usize) -> &[Op] {
         let rest = self.ops.get(i..).unwrap_or_default();
         &rest[..n.min(rest.len())]
     }
 
-    /// Forgets all operations and keeps the memory.
+    /// Removes all operations but keeps the memory.
     pub fn clear(&mut self) {
         self.ops.clear();
     }

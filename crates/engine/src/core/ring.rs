@@ -1,19 +1,19 @@
-//! A queue of bounded length in a ring of memory.
+//! A bounded queue in a ring buffer.
 //!
-//! The ring has room for no more entries than there have ever been at once, which mostly are far fewer
-//! than the bound: its memory is gone through in turn, and what is small stays in the host's caches.
+//! The ring grows only to the most entries ever queued at once, usually far fewer than the bound. It cycles
+//! through all of its memory, so a small ring stays in the caches of the machine that runs the simulator.
 
-/// The queue. Positions count up without end; an entry keeps its position.
+/// The queue. Positions only ever count up; an entry keeps its position.
 #[derive(Clone, Debug)]
 pub(super) struct Ring<T> {
-    /// A power of two of them.
+    /// Their number is a power of two.
     entries: Vec<T>,
     capacity: usize,
     head: u64,
     tail: u64,
 }
 
-/// Entries that a ring has room for at first.
+/// Entries that a new ring has room for.
 const ROOM: usize = 16;
 
 impl<T: Copy> Ring<T> {
@@ -88,7 +88,8 @@ impl<T: Copy> Ring<T> {
         position
     }
 
-    /// Doubles the room. Every entry goes to the place of its position in the larger ring.
+    /// Doubles the room. Because the contents are duplicated, each entry is also at the index that
+    /// its position has in the larger ring.
     #[cold]
     fn grow(&mut self) {
         self.entries.extend_from_within(..);
@@ -128,7 +129,7 @@ mod tests {
     fn a_ring_that_grows_keeps_its_entries_where_they_are() {
         let capacity = 8 * ROOM as u64;
         let mut ring = Ring::new(capacity as usize, 0);
-        // The first entries lie anywhere in the ring when it grows.
+        // Moves the head, so that the ring does not begin at index 0 when it grows.
         for n in 0..5 {
             ring.push_back(n);
             ring.pop_front();

@@ -1,4 +1,4 @@
-//! The interval core against what its parameters say, like a data sheet.
+//! The interval core, tested against its parameters as against a data sheet.
 
 use super::ask::Ask;
 use super::interval::{Core, Stop};
@@ -12,13 +12,14 @@ use crate::memory::system::Memory;
 use crate::testing::machine;
 use crate::time::Ps;
 
-/// What a miss takes from the request's arrival at the LLC to the data's at the core, here.
+/// In these tests, the time of a miss from the request's arrival at the LLC to the data's arrival
+/// at the core.
 const MISS: Ps = Ps::from_ns(100);
 
 /// Later than any test ends.
 const FOREVER: Ps = Ps::from_ns(1_000_000_000);
 
-/// When the data of a request is at the core, and the register that it is for.
+/// When the data of a request arrives at the core, and for which register.
 fn data_of(at: Ps, ask: Ask) -> Option<(Ps, u16)> {
     match ask {
         Ask::Request(register) => Some((at + MISS, register)),
@@ -30,11 +31,11 @@ fn data_of(at: Ps, ask: Ask) -> Option<(Ps, u16)> {
 struct Bench {
     core: Core,
     memory: Memory,
-    /// Requests on their way: when their data is at the core, and the register.
+    /// Requests in flight: when their data arrives at the core, and for which register.
     requests: Vec<(Ps, u16)>,
     /// Requests that the LLC has answered.
     answered: usize,
-    /// The most registers in use at a time.
+    /// The most registers in use at once.
     most: usize,
     /// How far the core runs at a time, if not as far as it can.
     step: Option<Ps>,
@@ -60,12 +61,12 @@ impl Bench {
         }
     }
 
-    /// Cycles until everything the program asks for is done, up to a `Delay` at its end.
+    /// Cycles until the whole program is done, up to the `Delay` added at its end.
     fn cycles(&mut self, program: impl FnOnce(&mut Ops)) -> u64 {
         self.core.clear_ops();
         let begin = self.core.now();
         program(&mut self.core.ops);
-        // It waits for all loads.
+        // The `Delay` waits for all loads.
         self.core.ops.push(Op::Delay { ns: 0 });
         while self.run() != Stop::Finished {
             assert!(self.answer(), "a core that waits waits for a line");
@@ -73,7 +74,7 @@ impl Bench {
         (self.core.now() - begin).0 / self.cycle_ps
     }
 
-    /// The data of the first request on its way is there. Returns whether there was one.
+    /// Delivers the data of the earliest request in flight. Returns whether there was one.
     fn answer(&mut self) -> bool {
         let first = self.requests.iter().enumerate().min_by_key(|(_, r)| **r);
         let Some((i, _)) = first else { return false };
@@ -108,7 +109,7 @@ impl Bench {
     }
 }
 
-/// A miss in cycles of 2 GHz: to the LLC (L2's 14 and the network's 8), and [`MISS`].
+/// A miss in cycles of 2 GHz: the trip to the LLC (14 for the L2 and 8 for the network), and [`MISS`].
 const MISS_CYCLES: u64 = 14 + 8 + 200;
 
 fn loads(ops: &mut Ops, lines: impl Iterator<Item = Line>, dep: Dep) {
@@ -160,8 +161,8 @@ fn accesses_after_a_chain_wait_for_it_and_not_for_each_other() {
     within(cycles, 2 * MISS_CYCLES, 10);
 }
 
-/// What `packets` take that each follow a chain of three misses and do nothing else, and the most
-/// misses at once.
+/// Cycles for `packets` packets whose only accesses are a chain of three misses each, and the most
+/// misses in flight at once.
 fn packets_of_three_misses(packets: u32, instructions: u32) -> (u64, usize) {
     let mut b = Bench::new(|_| ());
     let cycles = b.cycles(|ops| {
@@ -181,12 +182,12 @@ fn the_chains_of_packets_in_the_reorder_window_run_side_by_side() {
     let (cycles, most) = packets_of_three_misses(4, 60);
     assert_eq!(most, 4);
     within(cycles, 3 * MISS_CYCLES, 224 / 4 + 10);
-    // The fifth comes in when the first goes.
+    // The fifth enters when the first leaves.
     assert_eq!(packets_of_three_misses(5, 60).1, 4);
     within(packets_of_three_misses(8, 60).0, 6 * MISS_CYCLES, 2 * 224 / 4 + 10);
 }
 
-/// Their packets are of three instructions, and the registers more than the chains.
+/// Packets of three instructions, and more registers than chains.
 #[test]
 fn the_chain_of_a_packet_that_waited_for_one_begins_when_it_is_free() {
     let mut b = Bench::new(|machine| machine.core.l1_miss_registers = 32);
@@ -251,13 +252,13 @@ fn the_mean_access_time_is_that_of_its_accesses() {
 #[test]
 fn an_l2_hit_costs_what_the_l2_says() {
     let mut b = Bench::new(|_| ());
-    // 4 KiB of L1d, 16 KiB of L2: 128 lines fit the one and not the other.
+    // 4 KiB of L1d, 16 KiB of L2: 128 lines fit in the L2 but not in the L1d.
     b.cycles(|ops| loads(ops, 0..128, Dep::Chain));
     within(b.cycles(|ops| loads(ops, 0..32, Dep::Chain)), 32 * 14, 5);
 }
 
-/// An increment of what is in no cache: the line comes writable, as no other core holds it. What another
-/// holds comes without the right, and the store asks for that.
+/// An increment of a line that is in no cache: it arrives writable, because no other core holds it.
+/// A line that another core holds arrives without write permission, and the store asks for that.
 #[test]
 fn a_store_behind_a_load_of_its_line_asks_again_only_for_a_right_that_did_not_come() {
     for (held_by_another, requests) in [(false, 1), (true, 2)] {
@@ -270,7 +271,7 @@ fn a_store_behind_a_load_of_its_line_asks_again_only_for_a_right_that_did_not_co
             ops.store(7, LineKind::App, Dep::Free);
         });
         within(cycles, MISS_CYCLES, 5);
-        // What the store still asks for, nobody waits for.
+        // Nothing waits for what the store still requests.
         while b.answer() {}
         assert_eq!(b.answered, requests);
         assert_eq!(b.memory.access(0, 7, LineKind::App, true), Found::L1);
@@ -279,7 +280,7 @@ fn a_store_behind_a_load_of_its_line_asks_again_only_for_a_right_that_did_not_co
 
 #[test]
 fn how_far_it_runs_at_a_time_changes_nothing() {
-    // Loads that hit the L1d, in between some that miss it, stores, and links of a chain.
+    // Loads that hit the L1d, and among them some that miss it, stores, and links of a chain.
     let program = |ops: &mut Ops| {
         for n in 0..3000 {
             match n % 40 {

@@ -1,5 +1,5 @@
-//! Before the LLC: requests of cores, DMA and page walks that wait until it takes requests again, in one line,
-//! in the order in which they came.
+//! Admission to the LLC: requests of cores, DMA and page walks that the LLC does not take at once
+//! wait in one FIFO queue.
 
 use super::reads::For;
 use super::timeline::Point;
@@ -24,8 +24,8 @@ impl Host {
         self.held_back.push_back(event);
     }
 
-    /// Something has ended for which the LLC may have been stopped: lets what was held back happen as far
-    /// as it takes requests again.
+    /// Something that may have blocked the LLC has ended: releases what was held back, as far as
+    /// the LLC takes requests again.
     #[cold]
     pub(super) fn release(&mut self, now: Ps) {
         while self.memory.backend.takes_requests()
@@ -44,7 +44,7 @@ impl Host {
         }
     }
 
-    /// DMA is at the I/O controller: it happens, or waits for its translation or for the LLC.
+    /// A DMA is at the I/O controller: performs it, or lets it wait for its translation or for the LLC.
     #[inline(always)]
     pub(super) fn dma_arrives(&mut self, now: Ps, event: Event) {
         if self.goes_on(now, event) && self.llc_takes(event) {
@@ -52,7 +52,7 @@ impl Host {
         }
     }
 
-    /// DMA is translated, and the LLC has taken it.
+    /// Performs a DMA that is translated and that the LLC has taken.
     #[inline(always)]
     pub(super) fn dma(&mut self, now: Ps, event: Event) {
         match event {
@@ -107,8 +107,9 @@ mod tests {
             [("/machine/llc/home_trackers", 4.into()), ("/machine/dram/write_queue", 64.into())];
         let r = contended(&set);
         let trackers = of(&r, "home-trackers");
-        // No write-back waits. Every read of memory held one of them, up to those on their way when measuring began and ended.
-        // The lines of a DMA read go together, and may exceed them.
+        // No write-back waits. Every read of memory held a tracker, give or take those in flight
+        // when measuring began and ended. The lines of a DMA read are admitted together and may
+        // exceed the trackers.
         let read = of(&r, "read-queue").uses;
         assert!(trackers.uses.abs_diff(read) <= 32, "{} of {read} reads", trackers.uses);
         let used = trackers.busy_ps as f64 / 1e3 / r.measured_ns;
@@ -118,7 +119,7 @@ mod tests {
         assert!(trackers.holds_writes_ps > 0 && trackers.holds_cores_ps > trackers.starved_ps / 2);
     }
 
-    /// Cores, DMA and page walks wait in one line, so that no read passes a write.
+    /// Cores, DMA and page walks wait in one queue, so that no read passes a write.
     #[test]
     fn reads_of_the_nic_and_of_page_walks_wait_as_all_others() {
         let with = |trackers: u32| {
@@ -150,7 +151,7 @@ mod tests {
         let trackers = of(&full, "home-trackers");
         assert!(trackers.uses > read + read / 10, "{} beside {read} reads", trackers.uses);
         assert!(trackers.starved_ps > of(&roomy, "home-trackers").starved_ps);
-        // While one waits the queue is full.
+        // While a write-back waits, the write queue is full.
         let waits = |r: &Results| of(r, "write-queue").starved_ps as f64 / 1e3 / r.measured_ns;
         let (seldom, often) = (waits(&roomy), waits(&full));
         assert!(seldom < 0.1 && (0.1..=1.0).contains(&often), "{seldom} and {often} of the time");

@@ -30,13 +30,13 @@ impl Host {
         }
     }
 
-    /// The queue of a packet of the traffic.
+    /// The queue to which RSS sends a packet.
     fn queue_of(&self, arrival: &Arrival) -> u16 {
         self.rss.as_ref().expect("traffic has its queues").queue(arrival.flow) as u16
     }
 
-    /// Bytes of the next packet, which goes to `queue`: its client's choice where the application has
-    /// one, else the traffic's.
+    /// Bytes of the next packet, which goes to `queue`: chosen by the application's client if there
+    /// is one, otherwise by the traffic.
     fn frame_bytes(&self, arrival: &Arrival, queue: u16) -> u32 {
         let core = self.queues[queue as usize].core as usize;
         let app = &self.apps[self.cores[core].tenant.expect("a queue's core has a tenant")];
@@ -59,12 +59,12 @@ impl Host {
         self.rx.next_seq - 1
     }
 
-    /// Keeps the backlog of a queue at its depth. The generator watches the receive queue, from which a
-    /// core takes a burst at a time, and never has more than two of them on their way through the NIC:
-    /// what is missing beyond those follows when they have become visible. (More would wait in the NIC,
-    /// which is not where the backlog is meant to be.) What would find no room in the SRAM is put in when there
-    /// is some, and what would find no descriptor when the doorbell of one is at the NIC: nothing is dropped
-    /// that the generator has made up. Returns whether all found room.
+    /// Keeps the backlog of a queue at its depth. The generator watches the receive queue, from which a core
+    /// takes a burst at a time, and never has more than two bursts in transit through the NIC: what is
+    /// missing beyond these follows as they become visible. (More would wait in the NIC, which is not where
+    /// the backlog is meant to be.) A packet that would find no room in the SRAM is put in when there is
+    /// room, and one that would find no descriptor when the doorbell of one reaches the NIC: nothing that the
+    /// generator makes up is dropped. Returns whether all found room.
     pub(super) fn top_up(&mut self, queue: usize) -> bool {
         let Some(Source::Backlog { depth, .. }) = self.source else { return true };
         let on_their_way = self.most_on_their_way();
@@ -86,13 +86,13 @@ impl Host {
         true
     }
 
-    /// Packets of a queue's backlog that are on their way through the NIC at a time.
+    /// The most packets of a queue's backlog in transit through the NIC at once.
     fn most_on_their_way(&self) -> u32 {
         2 * self.scenario.queues.burst
     }
 
-    /// Packets that wait in each queue when a core takes some, but for those on their way: the queue always
-    /// holds its backlog (Sweeper, section IV-B), also where cores are faster than the NIC.
+    /// Packets that must be waiting in a queue when a core takes some: the backlog, less those in transit.
+    /// The queue always holds its backlog (Sweeper, section IV-B), even where cores are faster than the NIC.
     pub(super) fn least_waiting(&self) -> u32 {
         match self.source {
             Some(Source::Backlog { depth, .. }) => depth.saturating_sub(self.most_on_their_way()),
@@ -100,7 +100,7 @@ impl Host {
         }
     }
 
-    /// There is room in the SRAM again: for the backlogs that found none, one after the other.
+    /// The SRAM has room again: serves the backlogs that found none, one after the other.
     pub(super) fn top_up_without_room(&mut self) {
         while let Some(drawn) = self.rx.without_room.pop_front() {
             if !self.put_in(&drawn) {
@@ -114,7 +114,7 @@ impl Host {
         }
     }
 
-    /// A packet of a backlog goes to the NIC if that has room. Returns whether it has.
+    /// Puts a packet of a backlog into the NIC if there is room. Returns whether there is.
     fn put_in(&mut self, drawn: &Drawn) -> bool {
         let (now, &Drawn { arrival, queue, seq }) = (self.events.now(), drawn);
         if !self.has_room(arrival.bytes) {
@@ -127,7 +127,7 @@ impl Host {
         true
     }
 
-    /// A packet of a queue's backlog, of its flows if it has any.
+    /// Draws a packet for a queue's backlog, from the queue's flows if it has any.
     fn draw_for(&mut self, queue: u16) -> Drawn {
         let Some(Source::Backlog { draw, .. }) = &mut self.source else {
             panic!("only a backlog is drawn for a queue")
@@ -145,7 +145,7 @@ impl Host {
         self.rx.sram_used + u64::from(bytes) <= self.rx.sram_bytes
     }
 
-    /// Takes a packet into the SRAM; nothing if it is dropped because it finds no room.
+    /// Takes a packet into the SRAM. Returns `None` if there is no room, and the packet is dropped.
     pub(super) fn admit(&mut self, now: Ps, arrival: Arrival, queue: u16, seq: u64) -> Option<u32> {
         let bytes = arrival.bytes;
         self.meters.offered += 1;
@@ -215,7 +215,8 @@ mod tests {
         };
         assert_eq!(wait_ns(None), None);
         assert_eq!(wait_ns(Some("1000 Gbps")), Some(0.0));
-        // 83.84 ns each: the last of them waits for fifteen times what a frame is too early.
+        // 83.84 ns each, one every 50 ns: each frame comes too early by the difference, and the last
+        // waits for fifteen times that.
         let by_hand = 7.5 * (8.0 * 1048.0 / 100.0 - 50.0);
         let wait_ns = wait_ns(Some("100 Gbps")).expect("there is a link");
         assert!((wait_ns / by_hand - 1.0).abs() < 0.02, "{wait_ns} ns, by hand {by_hand}");
@@ -228,7 +229,7 @@ mod tests {
             let traffic = json!({
                 "kind": "poisson", "rate": "40 Mpps", "flows": 64, "sizes": { "kind": "mix", "of": of }
             });
-            // Few credits: the NIC cannot bring what comes.
+            // Few credits: the NIC cannot keep up with the traffic.
             let credits = ("/machine/nic/write_credits", json!(8));
             let sram = ("/machine/nic/sram", json!("4 KiB"));
             let mut set = vec![("/traffic", traffic), credits, sram];
@@ -241,7 +242,7 @@ mod tests {
         assert!(mix.dropped_sram > 0 && mix.dropped_bytes_share > 1.1 * mix.drop_share, "{mix:?}");
         let one = sizes(&["1020 B"]);
         assert!((one.dropped_bytes_share / one.drop_share - 1.0).abs() < 1e-9, "{one:?}");
-        // So it is where the rings have no room.
+        // The same where the rings have no room.
         let rings = results(&forwarder(&[("/traffic/rate", json!("60 Mpps"))])).packets;
         assert!(rings.dropped_no_descriptor > 0, "{rings:?}");
         assert!((rings.dropped_bytes_share / rings.drop_share - 1.0).abs() < 1e-9, "{rings:?}");

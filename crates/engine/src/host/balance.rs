@@ -91,16 +91,16 @@ fn all(host: &Host) -> Vec<Balance> {
     balances
 }
 
-/// All that is to happen: scheduled, held back before the LLC, or waiting for a translation.
+/// All pending events: scheduled, held back before the LLC, or waiting for a translation.
 fn events(host: &Host) -> impl Iterator<Item = &Event> {
     let translating = host.iommu.iter().flat_map(|iommu| iommu.waiting());
     host.events.iter().chain(&host.held_back).chain(translating)
 }
 
-/// Lines and TLPs of DMA writes that hold credits: on their way, held back, or done with the credits
+/// Lines and TLPs of DMA writes that hold credits: in flight, held back, or done with the credits
 /// on their way back.
 fn writes_in_flight(host: &Host) -> (u64, u64) {
-    // And those that wait for room in a channel's queue.
+    // Including those that wait for room in a channel's queue.
     let late = (u64::from(host.memory.backend.late_writes()), 0);
     events(host).map(Event::write_credits).fold(late, |all, one| (all.0 + one.0, all.1 + one.1))
 }
@@ -123,8 +123,8 @@ mod tests {
     use crate::testing::{forwarder, iommu_json, pcie_json, run};
     use crate::time::Ps;
 
-    /// Overload, so that packets are everywhere on the path, at a moment at which some wait for their core and
-    /// some are written.
+    /// An overloaded host, with packets everywhere on the path, at a moment when some wait for
+    /// their core and some are being written.
     fn busy_host() -> Host {
         let mut host = overloaded(&[]);
         let waits = |host: &Host| host.queues.iter().any(|q| !q.visible.is_empty());
@@ -144,7 +144,7 @@ mod tests {
         assert!(host.now() < Ps::from_us(1000), "{:?}", all(host));
     }
 
-    /// What the run would report after `fault`.
+    /// What the run reports after `fault`.
     fn caught(fault: impl FnOnce(&mut Host)) -> String {
         let mut host = busy_host();
         assert!(host.results().is_ok());

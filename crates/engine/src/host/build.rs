@@ -64,7 +64,7 @@ fn tenants(
     let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
     let mapped = machine.iommu.as_ref().map_or(PageSize::Small, |iommu| iommu.pages.payload);
     let page = mapped.region_begins_on();
-    // What is mapped by itself shares its page with nothing.
+    // A buffer that is mapped by itself shares its page with nothing else.
     let run_time = machine.iommu.as_ref().is_some_and(|iommu| iommu.mode.maps_at_run_time());
     let own_unit = if run_time { page.0 } else { LINE_BYTES };
     let config = &scenario.queues.in_units_of(own_unit);
@@ -108,12 +108,12 @@ fn tenants(
     (apps, queues)
 }
 
-/// What a tenant's application draws from: tenants of one kind do not do the same in step.
+/// Seed of a tenant's application: tenants of one kind must not run in step.
 const fn tenant_seed(seed: u64, index: usize) -> u64 {
     seed.wrapping_add((index as u64).wrapping_mul(GOLDEN_GAMMA))
 }
 
-/// Refuses a capture whose frames are larger than what has to hold them.
+/// Rejects a capture whose frames are larger than the room for them.
 fn check_frames(scenario: &Scenario, file: &str, capture: &Capture) -> Result<(), BuildError> {
     let (of, room) = frame_room(&scenario.queues, &scenario.machine);
     let largest = Size(capture.largest_frame().into());
@@ -131,7 +131,7 @@ fn check_frames(scenario: &Scenario, file: &str, capture: &Capture) -> Result<()
     })
 }
 
-/// What comes by itself, and how it is spread over the queues; nothing for closed-loop traffic.
+/// The traffic source, and how its packets are spread over the queues; `None` for closed-loop traffic.
 fn arrivals(
     scenario: &Scenario,
     capture: Option<Arc<Capture>>,
@@ -165,8 +165,8 @@ fn arrivals(
 }
 
 impl Host {
-    /// The machine of a scenario at time zero, its applications populated, its caches empty.
-    /// `capture` is the content of the file that replayed traffic names.
+    /// The machine of a scenario at time zero, with its applications populated and its caches
+    /// empty. `capture` is the content of the file named by replayed traffic.
     ///
     /// # Errors
     /// When a value of the scenario cannot be simulated.
@@ -208,7 +208,7 @@ impl Host {
             .dma_bench
             .as_ref()
             .map(|bench| BenchDevice::new(bench, scenario.run.seed, &mut space));
-        // Behind all that it maps.
+        // Built last, because it maps everything reserved so far.
         let on = machine.iommu.as_ref().filter(|iommu| iommu.mode != Mode::Off);
         let iommu = on.map(|iommu| Iommu::new(iommu, &mut space));
         let run_time_mapping = RunTimeMapping::new(machine, &mut space);
@@ -299,7 +299,7 @@ mod tests {
     use crate::testing::forwarder;
     use crate::wire::{CapturedPacket, FlowTable};
 
-    /// Replay of one frame of so many bytes into buffers of 1 KiB.
+    /// Replay of one frame of `bytes` into buffers of 1 KiB.
     fn replay(bytes: u32, app: serde_json::Value) -> Result<Host, BuildError> {
         let packet = CapturedPacket { at: Ps::ZERO, bytes, flow: 0 };
         let capture = Capture::new(vec![packet], FlowTable::synthetic(1));

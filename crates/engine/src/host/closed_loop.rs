@@ -1,5 +1,5 @@
-//! Closed-loop traffic at the host: the packets of [`crate::transport`] enter at the NIC and leave as
-//! acknowledgements; what the senders see of the server in between is the delay that these report.
+//! Closed-loop traffic at the host: packets of [`crate::transport`] enter at the NIC and leave as
+//! acknowledgements. All that the senders see of the server is the delay that the acknowledgements report.
 
 use super::packets::Packet;
 use super::{Event, Host};
@@ -12,7 +12,7 @@ use crate::wire::Arrival;
 
 const NONE: u32 = u32::MAX;
 
-/// Name and unit of the time series.
+/// Name and unit of each column of the time series.
 const SERIES: [(&str, &str); 6] = [
     ("goodput", "Gbps"),
     ("sent-again", "Mpps"),
@@ -22,7 +22,7 @@ const SERIES: [(&str, &str); 6] = [
     ("switch-queue", "KiB"),
 ];
 
-/// The network and what the host knows of the packets that it has from it.
+/// The network, and what the host knows about the packets it has received from it.
 #[derive(Clone, Debug)]
 pub(super) struct ClosedLoop {
     pub(super) network: Network,
@@ -32,15 +32,15 @@ pub(super) struct ClosedLoop {
     /// Counts at the last sample: delivered, sent again, acknowledged, and the sums of delays.
     last: [u64; 5],
     series: [Vec<f64>; SERIES.len()],
-    /// The windows of the connections that are watched, one by one.
+    /// For each watched connection, the samples of its window.
     windows: Vec<Vec<f64>>,
 }
 
 impl ClosedLoop {
-    /// The network before a server with so many queues, if the scenario's traffic is of this kind.
+    /// The network in front of a server with this many queues, if the scenario has closed-loop traffic.
     pub(super) fn new(scenario: &Scenario, queues: u32) -> Option<ClosedLoop> {
         let config = scenario.traffic.as_ref()?.closed_loop()?;
-        // The scenario's check wants a rate; without it the link is no limit.
+        // The scenario check requires a rate; without one, the link is no limit.
         let link = scenario.machine.nic.link.unwrap_or(BitRate(u64::MAX));
         Some(ClosedLoop {
             network: Network::new(config, link, queues, scenario.run.seed),
@@ -65,7 +65,7 @@ impl ClosedLoop {
         std::mem::replace(&mut self.datagrams[packet as usize], NONE)
     }
 
-    /// What a sample counts up to now.
+    /// The counts up to now; samples are made of their differences.
     fn totals(&self) -> [u64; 5] {
         let c = &self.network.counts;
         [c.delivered, c.sent_again, c.acknowledged, c.fabric_sum, c.endpoint_sum]
@@ -94,7 +94,7 @@ impl ClosedLoop {
         }
     }
 
-    /// Counting begins.
+    /// Starts the measured time.
     pub(super) fn reset(&mut self, now: Ps) {
         self.network.reset_counts(now);
         (self.last, self.series) = ([0; 5], Default::default());
@@ -116,7 +116,7 @@ impl ClosedLoop {
         of_all.chain(watched)
     }
 
-    /// What was measured in a span.
+    /// What was measured in a time span.
     pub(super) fn results(&self, now: Ps, span_ns: f64) -> TransportResults {
         let c = &self.network.counts;
         let connections = self.network.by_connection(now);
@@ -149,8 +149,8 @@ impl ClosedLoop {
         }
     }
 
-    /// Datagrams: sent is acknowledged, dropped or in flight; those in flight are each with an event
-    /// or a packet of the host; and no packet of a read is forgotten by its sender.
+    /// Every datagram sent is acknowledged, dropped or in flight; every datagram in flight belongs
+    /// to an event or to a packet in the host; and no sender forgets a packet of a read.
     pub(super) fn balances(&self, carried_by_events: u64) -> [Balance; 3] {
         let balance =
             |what: &str, entered, accounted| Balance { what: what.into(), entered, accounted };
@@ -167,7 +167,7 @@ impl ClosedLoop {
     }
 }
 
-/// Jain's index of fairness: (sum of x)^2 / (n * sum of x^2); 1 if there is nothing to share.
+/// Jain's fairness index: (sum of x)^2 / (n * sum of x^2); 1 if there is nothing to share.
 fn jain(values: impl Iterator<Item = u64> + Clone) -> f64 {
     let (n, sum) = (values.clone().count() as f64, values.clone().sum::<u64>() as f64);
     let squares: f64 = values.map(|x| (x as f64).powi(2)).sum();
@@ -192,7 +192,7 @@ impl Host {
         self.schedule_network();
     }
 
-    /// Schedules what the network has asked for.
+    /// Schedules the events that the network has asked for.
     pub(super) fn schedule_network(&mut self) {
         let Some(closed_loop) = &mut self.closed_loop else { return };
         for (at, step, of) in closed_loop.network.due.drain(..) {
@@ -200,7 +200,7 @@ impl Host {
         }
     }
 
-    /// A data packet is at the NIC.
+    /// A data packet arrives at the NIC.
     fn delivered(&mut self, now: Ps, datagram: u32) {
         let closed_loop = self.network();
         let d = *closed_loop.network.datagram(datagram);
@@ -230,7 +230,7 @@ impl Host {
         }
     }
 
-    /// A core has dealt with a packet and hands its acknowledgement to the NIC.
+    /// A core has processed a packet and hands its acknowledgement to the NIC.
     pub(super) fn processed(&mut self, now: Ps, packet: u32) {
         if let Some(closed_loop) = &mut self.closed_loop {
             let Packet { arrived, .. } = *self.packets.get(packet);
@@ -258,7 +258,7 @@ mod tests {
     use crate::testing::{closed_loop_json, every, forwarder, measure, pcie_json, run};
     use crate::transport::config::{ControlConfig, DctcpConfig};
 
-    /// Two threads that read from five machines, whose stack costs 500 ns a packet.
+    /// Two threads that read from five machines, with a network stack that costs 500 ns per packet.
     fn reader(set: &[(&str, Value)]) -> Scenario {
         let tenants = json!([{
             "name": "snap", "cores": { "first": 0, "count": 2 },
@@ -275,9 +275,9 @@ mod tests {
         forwarder(&all)
     }
 
-    /// A NIC with an input buffer of a dozen packets behind one lane of PCIe, which is slower than the
-    /// threads: the buffer is full before a packet has waited for the target delay. The fabric's target
-    /// leaves room for what acknowledgements wait on that lane.
+    /// A NIC with an input buffer of a dozen packets behind one PCIe lane, which is slower than the
+    /// threads: the buffer is full before a packet has waited for the target delay. The fabric
+    /// target leaves room for the time that acknowledgements wait for that lane.
     fn lossy() -> Scenario {
         let mut pcie = pcie_json();
         pcie["lanes"] = json!(1);
@@ -303,11 +303,11 @@ mod tests {
             transport(&reader(&[cores, ("/machine/nic/link", json!(link))])).1.goodput_gbps
         };
         let (one, two) = (goodput(1, "100 Gbps"), goodput(2, "100 Gbps"));
-        // 4000 instructions at 8 a nanosecond, the driver's, and what the accesses take.
+        // 4000 instructions at 8 per nanosecond, those of the driver, and the memory accesses.
         assert!((5.0..8.0).contains(&one), "{one}");
         // They share a small LLC and one channel.
         assert!((1.75..2.02).contains(&(two / one)), "{one} and {two}");
-        // Payload is 512 of 600 bytes on the wire.
+        // 512 of 600 bytes on the wire are payload.
         let limit = 4.0 * 512.0 / 600.0;
         let full = goodput(2, "4 Gbps");
         assert!((full - limit).abs() < 0.02 * limit, "{full} of {limit}");
@@ -354,7 +354,7 @@ mod tests {
         };
         let (none, never, early) = (with(None), with(Some("32 KiB")), with(Some("8 KiB")));
         assert!(none.dropped_server > 20 && none.marked_server == 0, "{}", none.dropped_server);
-        // No packet that is admitted finds it full.
+        // An admitted packet never finds the buffer full.
         assert_eq!((never.dropped_server, never.marked_server), (none.dropped_server, 0));
         assert!(early.marked_server > 100, "{}", early.marked_server);
         assert!(early.dropped_server < none.dropped_server / 4, "{}", early.dropped_server);
@@ -375,7 +375,7 @@ mod tests {
         let squares = sum(|c| c.delivered.pow(2)) as f64;
         let fairness = (t.delivered as f64).powi(2) / (10.0 * squares);
         assert!((t.fairness - fairness).abs() < 1e-12, "{} and {fairness}", t.fairness);
-        // Which of them waits for a timeout is chance, and comes to each in turn.
+        // Which connection waits for a timeout is chance, and evens out over time.
         let mut longer = lossy();
         longer.run.duration = "20 ms".parse().unwrap();
         let fairness = transport(&longer).1.fairness;

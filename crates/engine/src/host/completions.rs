@@ -6,7 +6,7 @@ use crate::memory::line::{LINE_BYTES, LineKind};
 use crate::time::Ps;
 
 impl Host {
-    /// All data of a packet is on its way: its completion joins those of its queue.
+    /// The NIC has sent all data of a packet: the completion joins those gathered for its queue.
     pub(super) fn gather_completion(&mut self, queue: u16, packet: u32) {
         let q = &mut self.queues[queue as usize];
         q.uncompleted.push_back(packet);
@@ -16,7 +16,8 @@ impl Host {
         }
     }
 
-    /// The NIC has nothing else to do: what has gathered is written. False if nothing has.
+    /// The NIC has nothing else to do, so the gathered completions become due. Returns false if
+    /// there are none.
     pub(super) fn gathered_are_due(&mut self) -> bool {
         if self.rx.completions_per_write > 1 {
             let gathered = |q: &usize| self.queues[*q].gathered > 0;
@@ -26,7 +27,7 @@ impl Host {
         !self.rx.due.is_empty()
     }
 
-    /// Writes the completions that are due; false if link or credits do not allow all of them.
+    /// Writes the completions that are due. Returns false if link or credits do not allow all of them.
     pub(super) fn write_completions(&mut self, now: Ps) -> bool {
         while let Some(&queue) = self.rx.due.front() {
             if !self.can_write(now, 1) {
@@ -46,8 +47,8 @@ impl Host {
         true
     }
 
-    /// The completions of some packets of a queue, which are one write, reach the memory system
-    /// behind all their data.
+    /// The completions of some packets of a queue reach the memory system in one write, after all
+    /// data of these packets.
     pub(super) fn complete_packets(&mut self, now: Ps, queue: u16, packets: u32) {
         let done = now + self.writes.latency;
         let entries = &mut self.queues[queue as usize].completions_nic;
@@ -73,14 +74,14 @@ mod tests {
     use crate::stats::results::Results;
     use crate::testing::{forwarder, pcie_json, run};
 
-    /// Forwarding at a rate, with so many lines of DMA writes in flight.
+    /// Forwarding at a rate, with up to `write_credits` lines of DMA writes in flight.
     fn at(rate: &str, write_credits: u32, completions_per_write: u32) -> Results {
         let scenario = forwarder(&[
             ("/machine/pcie", pcie_json()),
             ("/machine/nic/completions_per_write", completions_per_write.into()),
             ("/traffic/rate", rate.into()),
             ("/machine/nic/write_credits", write_credits.into()),
-            // The packets under way at its ends, some hundred, shall not count.
+            // Long enough that the packets in flight at either end, about a hundred, do not matter.
             ("/run/duration", "4 ms".into()),
         ]);
         run(&scenario).results().unwrap()
@@ -95,8 +96,8 @@ mod tests {
 
     #[test]
     fn a_busy_nic_writes_several_completions_together_and_moves_more_packets() {
-        // Writes are the limit, so that no ring runs out of descriptors: a NIC that drops packets for
-        // want of them empties its SRAM, and then writes the few completions it has.
+        // Writes are the limit, so that no ring runs out of descriptors: a NIC that drops packets
+        // for lack of descriptors empties its SRAM, and then writes the few completions it has.
         let [single, gathered] = [1, 8].map(|n| at("40 Mpps", 8, n));
         assert!((lines_a_packet(&single) - 18.0).abs() < 0.1, "{}", lines_a_packet(&single));
         assert!((lines_a_packet(&gathered) - 17.125).abs() < 0.1, "{}", lines_a_packet(&gathered));

@@ -7,9 +7,9 @@ use crate::nic::dma_bench::{Direction, DmaBench, Window};
 use crate::stats::results::DmaResults;
 use crate::time::Ps;
 
-/// A core that has touched a window leaves in the caches what it touched last: of what lies so many times
-/// what they hold further back nothing is left, with random replacement e^-8 of it. (All windows of
-/// pcie-bench are shorter: 64 MiB, and an LLC of 25.)
+/// How far back a core touches the window, in multiples of the cache capacity. It leaves in the caches what
+/// it touched last: of lines that lie this far back nothing is left or, with random replacement, e^-8 of
+/// them. (All windows of pcie-bench are shorter: 64 MiB, with an LLC of 25 MiB.)
 const KEPT: u64 = 8;
 
 /// The device.
@@ -22,7 +22,7 @@ pub(super) struct BenchDevice {
     pub(super) overhead: Ps,
     warm: bool,
     window: Window,
-    /// The transaction that is next: its first line, and how many lines are written already.
+    /// The next transaction: its first line, and how many lines are written already.
     next: Option<(Line, u32)>,
     /// When the device can start it, and whether that is scheduled.
     starts: Ps,
@@ -80,7 +80,7 @@ impl Host {
         self.bench_start(Ps::ZERO);
     }
 
-    /// The first core touches so many lines of the window, the last ones.
+    /// The first core touches the last lines of the window, at most `most` of them.
     fn touch_window(&mut self, most: u64) {
         let Some(bench) = &self.bench else { return };
         let end = bench.window.first + bench.window.lines;
@@ -90,7 +90,7 @@ impl Host {
         }
     }
 
-    /// The device starts what credits and its own pace allow.
+    /// The device starts as many transactions as credits and its own pace allow.
     pub(super) fn bench_start(&mut self, now: Ps) {
         loop {
             let Some(bench) = &mut self.bench else { return };
@@ -119,7 +119,7 @@ impl Host {
         }
     }
 
-    /// Sends lines of a write while link and credits allow it; returns how many are sent now.
+    /// Sends lines of a write while link and credits allow it. Returns how many have been sent by now.
     fn send_bench(&mut self, now: Ps, first: Line, mut sent: u32, all: u32) -> u32 {
         while sent < all {
             let lines = self.writes.burst_lines.min(all - sent);
@@ -159,7 +159,7 @@ mod tests {
     use super::{Host, Ps};
     use crate::testing::{forwarder, results};
 
-    /// What the memory traffic of the device alone, over 1 MiB, consists of.
+    /// The causes of the memory traffic of the device alone, over 1 MiB.
     fn causes(direction: &str, policy: &str) -> Vec<String> {
         let bench = json!({ "direction": direction, "size": "64 B", "window": "1 MiB" });
         let r = results(&forwarder(&[
@@ -172,7 +172,7 @@ mod tests {
         moved.map(|c| c.cause).collect()
     }
 
-    /// Windows of 64 MiB and 2 MiB beyond caches of 112 KiB.
+    /// Windows of 64 MiB and 2 MiB, with caches of 112 KiB.
     #[test]
     fn a_warm_window_is_touched_as_far_back_as_the_caches_remember() {
         let bench = |window: &str, warm: bool| {

@@ -1,11 +1,11 @@
-//! What the host counts of the domains that it runs itself.
+//! Counters of the domains that the host itself runs.
 
 use super::Event;
 use crate::frame::wire_bits;
 use crate::stats::occupancy::{Occupancy, Starvation};
 use crate::time::Ps;
 
-/// A pool of credits and what waited for one.
+/// A pool of credits, and the time in which something waited for one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pool {
     pub(super) used: Occupancy,
@@ -24,28 +24,29 @@ impl Pool {
 pub(super) struct DomainCounters {
     /// Bytes in the NIC's input SRAM.
     pub(super) sram: Pool,
-    /// The first packet waits for a read of descriptors.
+    /// The first packet waits for a descriptor fetch.
     pub(super) unread_descriptor: Starvation,
     /// Lines and TLPs of DMA writes.
     pub(super) write_lines: Pool,
     pub(super) write_tlps: Pool,
-    /// Lines of DMA writes that wait for the link to the processor, and for which there are credits.
+    /// Lines of DMA writes that could have credits but wait for the link to the processor.
     pub(super) waiting_for_link: Occupancy,
     /// Lines and requests of DMA reads.
     pub(super) read_lines: Pool,
     pub(super) read_requests: Pool,
-    /// Lines of DMA writes that wait, with their credits, for their translation.
+    /// Lines of DMA writes that hold credits and wait for their translation.
     pub(super) translating: Occupancy,
     /// What waits for the LLC.
     pub(super) held_back: HeldBack,
-    /// Lines of DMA writes that the LLC has passed on and their channel's queue has no room for.
+    /// Lines of DMA writes that the LLC has passed on and that wait for room in the queue of their channel.
     pub(super) late: Occupancy,
-    /// Lines of DMA reads that wait, with their credits, for their translation, and for their data.
+    /// Lines of DMA reads that hold credits and wait for their translation, and those that wait for
+    /// their data.
     pub(super) translating_reads: Occupancy,
     pub(super) reading: Occupancy,
-    /// Those whose data is at the NIC and not yet on the wire.
+    /// Lines of DMA reads whose data is at the NIC but not yet on the wire.
     pub(super) sending: Occupancy,
-    /// Bits that have come over the network link and that have gone, all overheads included.
+    /// Bits received and bits sent over the network link, including all overheads.
     pub(super) link_bits: u64,
     pub(super) sent_bits: u64,
 }
@@ -68,14 +69,14 @@ impl DomainCounters {
         (self.link_bits, self.sent_bits) = (0, 0);
     }
 
-    /// A frame has come in over the network link.
+    /// A frame has arrived over the network link.
     #[inline]
     pub(super) fn frame(&mut self, bytes: u32) {
         self.link_bits += wire_bits(bytes);
     }
 }
 
-/// What is held back, because all home trackers are in use.
+/// What is held back because all home trackers are in use.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HeldBack {
     /// Lines of DMA writes and of DMA reads, which keep their credits.
@@ -83,12 +84,12 @@ pub(super) struct HeldBack {
     pub(super) reads: Occupancy,
     /// Requests of cores.
     pub(super) cores: Occupancy,
-    /// There are some.
+    /// Time in which anything is held back.
     pub(super) time: Starvation,
 }
 
 impl HeldBack {
-    /// An event is held back that holds so many lines of DMA reads.
+    /// An event is held back that holds credits for this many lines of DMA reads.
     pub(super) fn enter(&mut self, now: Ps, event: &Event, reads: u64) {
         self.writes.enter(now, event.write_credits().0);
         self.reads.enter(now, reads);
@@ -96,7 +97,7 @@ impl HeldBack {
         self.time.begin(now);
     }
 
-    /// It goes on, as the last or not.
+    /// The event goes on; nothing is held back any more if it was the `last`.
     pub(super) fn leave(&mut self, now: Ps, event: &Event, reads: u64, last: bool) {
         self.writes.leave(now, event.write_credits().0);
         self.reads.leave(now, reads);

@@ -1,4 +1,4 @@
-//! What is told of each domain on the path: its credits, how long they were held, and how
+//! What is reported about each domain on the path: its credits, how long they were held, and how
 //! long something waited for one. `nic2core explain` reasons over these (docs/models/explain.md).
 
 use super::domain_counters::Pool;
@@ -13,25 +13,26 @@ use crate::time::{PS_PER_S, Ps};
 use crate::wire::Source;
 
 impl Host {
-    /// The cores that serve packets; without any, all that have a tenant.
+    /// The cores that serve packets or, if there are none, all that have a tenant.
     fn working_cores(&self) -> impl Iterator<Item = &HostCore> {
         let serving = !self.queues.is_empty();
         self.cores.iter().filter(move |c| c.tenant.is_some() && (c.queue.is_some() || !serving))
     }
 
-    /// Time in which a core did not wait for the next packet: it had one, or posted descriptors, looked for
-    /// what was sent, mapped buffers. One that serves none always has work of its own.
+    /// Time in which a core was not just waiting for the next packet: it had one, or posted
+    /// descriptors, looked for transmit completions, or mapped buffers. A core that serves no
+    /// packets always has work of its own.
     fn busy(&self, core: &HostCore) -> Ps {
         let now = self.meters.now;
         match core.queue {
             None => self.span(),
             Some(_) if core.is_busy() => (core.busy + now).saturating_sub(core.since),
-            // What lies ahead has been counted already.
+            // `core.busy` already includes time that lies ahead.
             Some(_) => (core.busy + now).saturating_sub(core.until.max(now)),
         }
     }
 
-    /// What the cores' time went into.
+    /// What the cores spent their time on.
     pub(super) fn core_time(&self) -> CoreTime {
         let mut time = CoreTime::default();
         for core in self.working_cores() {
@@ -39,7 +40,7 @@ impl Host {
             let busy = self.busy(core).0;
             time.busy_ps += busy;
             time.busiest_ps = time.busiest_ps.max(busy);
-            // What a core ahead has dispatched beyond now is not in the measured time.
+            // What a core running ahead has dispatched beyond now is not in the measured time.
             time.dispatch_ps += core.core.dispatch_time().0.min(busy);
             time.llc_hits += all - missed;
             time.llc_misses += missed;
@@ -73,8 +74,8 @@ impl Host {
         let c = &self.meters.domains;
         let mut domains = Vec::new();
         if let Some(rate) = self.scenario.machine.nic.link {
-            // The busier direction. A frame takes its bits at the line rate, preamble, check sequence
-            // and gap included. A backlog does not come over the link.
+            // The busier direction. A frame takes the time of its bits at the line rate, including
+            // preamble, check sequence and gap. A backlog does not come over the link.
             let came = match self.source {
                 Some(Source::Backlog { .. }) => (0, 0),
                 _ => (c.link_bits, self.meters.offered),
@@ -91,7 +92,7 @@ impl Host {
         let sum = |of: fn(&Counts, Ps) -> u64| self.queues.iter().map(|q| of(&q.counts, now)).sum();
         let descriptors = u64::from(self.scenario.queues.rx_descriptors) * self.queues.len() as u64;
         let (busy, uses) = (sum(|c, now| c.rx.time(now)), sum(|c, _| c.rx.uses));
-        // Of the queue that is short the longest: those of others are of no use to it.
+        // Of the queue that is short the longest: the descriptors of other queues are of no use to it.
         let starved = self.queues.iter().map(|q| q.counts.rx_starved.time(now).0).max();
         domains.push(Domain {
             starved_ps: starved.unwrap_or(0),
@@ -105,8 +106,8 @@ impl Host {
         domains
     }
 
-    /// The send queues, if something is sent: their descriptors, and the reads of these by themselves,
-    /// one of each queue at a time.
+    /// The send queues, if anything is sent: their descriptors, and the fetches of descriptors
+    /// alone, one per queue at a time.
     fn transmit_domains(&self) -> Vec<Domain> {
         let (now, queues) = (self.meters.now, self.queues.len() as u64);
         let counts = || self.queues.iter().map(|q| &q.counts);
@@ -115,7 +116,7 @@ impl Host {
             (counts().map(|c| c.tx.time(now)).sum(), counts().map(|c| c.tx.uses).sum());
         if sent > 0 {
             let descriptors = u64::from(self.scenario.queues.tx_descriptors) * queues;
-            // Of the queue that waits the longest.
+            // Of the queue that waits longest.
             let starved = counts().map(|c| c.tx_starved.time(now).0).max();
             domains.push(Domain {
                 starved_ps: starved.unwrap_or(0),
@@ -166,19 +167,22 @@ impl Host {
         domains.push(self.pool("io-credits", "line", writes, &c.write_lines));
         domains.push(self.pool("read-credits", "line", reads, &c.read_lines));
         let counts = &self.memory.counts;
-        // Where packets land outside of the hierarchy, the ways hold descriptors only and are no limit.
+        // Where packets are placed outside the cache hierarchy, the I/O ways hold only descriptors
+        // and are no limit.
         let aside = self.scenario.placement.policy.keeps_aside(LineKind::Rx);
         if !aside && counts.io_write_hits + counts.io_write_misses > 0 {
             let ways = u64::from(self.scenario.placement.io_ways);
             let lines = machine.llc.size.0 / LINE_BYTES * ways / u64::from(machine.llc.ways);
-            // As many as at the end: lines come and leave one by one, and nothing follows them over time.
+            // The number at the end stands for the whole time: lines come and go one by one, and
+            // are not tracked over time.
             let busy = self.memory.caches.held_in_io_ways() * self.span().0;
             domains.push(domain("io-ways", "line", lines, busy, counts.io_fills()));
         }
         domains
     }
 
-    /// The IOMMU's invalidation queue, which does one after the other, if buffers are unmapped at run time.
+    /// The IOMMU's invalidation queue, which does one invalidation at a time, if buffers are
+    /// unmapped at run time.
     fn invalidations(&self) -> Option<Domain> {
         let mapping = self.run_time_mapping.as_ref()?;
         let (busy, uses) = (mapping.busy(self.meters.now).0, mapping.invalidations);
@@ -186,7 +190,7 @@ impl Host {
         Some(Domain { holds_cores_ps: mapping.waited as u64, ..all })
     }
 
-    /// The home trackers, with what waits for one before the LLC.
+    /// The home trackers, and what waits for one before the LLC.
     fn home_trackers(&self) -> Domain {
         let (now, used) = (self.meters.now, &self.memory.backend.trackers.used);
         let held = &self.meters.domains.held_back;
@@ -200,7 +204,7 @@ impl Host {
         }
     }
 
-    /// The node whose channels or queues are fuller: those of the other are of no use to it.
+    /// The node with the fuller channels or queues: those of the other node are of no use to it.
     fn memory_domains(&self) -> Vec<Domain> {
         let backend = &self.memory.backend;
         let nodes = backend.ingress.dram.channels() / backend.ingress.dram.per_node();
@@ -265,8 +269,8 @@ impl Host {
         vec![misses, domain("cores", "core", cores, busy, self.done())]
     }
 
-    /// What the working cores have done: requests, or without any the accesses of benchmarks, of
-    /// which STREAM counts the bytes of whole lines.
+    /// What the working cores have done: requests or, without queues, the accesses of benchmarks (for
+    /// STREAM, which counts bytes, whole lines).
     fn done(&self) -> u64 {
         if !self.queues.is_empty() {
             return self.meters.completed;
@@ -322,14 +326,15 @@ mod tests {
             assert!(used <= d.credits as f64 * 1.001, "{}: {used} of {}", d.domain, d.credits);
             assert!(d.starved_ps as f64 <= r.measured_ns * 1e3, "{d:?}");
         }
-        // Two writes of 256 B; beside one of a completion, up to three credits are too few for the next.
+        // Two writes of 256 B fit; beside the write of a completion, up to three free credits are
+        // too few for the next.
         let lines = used(&r, "io-credits");
         assert!((6.5..=8.0).contains(&lines), "{lines} of 8");
-        // Writes go on the link, or wait for credits.
+        // Writes are on the link or wait for credits.
         let waits = of(&r, "io-credits").starved_ps as f64 / 1e3 / r.measured_ns;
         assert!(waits > 0.85 && waits + used(&r, "pcie") > 0.98, "{waits}");
         assert_eq!(of(&r, "posted-credits").starved_ps, 0);
-        // Each holds its credits for the time on the link, in the LLC and back: Little's law.
+        // Little's law: each line holds its credit for its time on the link, in the LLC and on the way back.
         let latency = used(&r, "io-credits") * r.measured_ns / of(&r, "io-credits").uses as f64;
         assert!((300.0..400.0).contains(&latency), "{latency} ns");
     }
@@ -342,7 +347,7 @@ mod tests {
                 ("/traffic/rate", json!(rate)),
             ]));
             assert!(r.domains.iter().all(|d| d.domain != "pcie"));
-            // Eight cycles of 2 GHz a line.
+            // Eight cycles of 2 GHz per line.
             let lines = of(&r, "io-credits").uses as f64;
             let busy = of(&r, "nic-port").busy_ps as f64;
             assert!((busy / lines / 4000.0 - 1.0).abs() < 0.01, "{busy} ps for {lines} lines");
@@ -375,7 +380,7 @@ mod tests {
         let r = results(&forwarder(&[("/traffic/rate", json!("4 Mpps"))]));
         let io = r.io.as_ref().expect("packets are written");
         let (hits, misses) = (io.write_hits.unwrap(), io.write_misses.unwrap());
-        // The core rewrites each packet's first line, and so holds it alone.
+        // The core rewrites the first line of each packet, and so holds the only copy.
         let moved = of(&r, "io-ways").uses - misses;
         assert!(moved > r.packets.completed / 2 && moved <= hits, "{moved} of {hits}");
     }
@@ -385,7 +390,7 @@ mod tests {
         let large = ("/machine/llc/size", json!("8 MiB"));
         let r = results(&forwarder(&[large, ("/traffic/rate", json!("100 kpps"))]));
         let ways = of(&r, "io-ways");
-        // Some of them before measuring began.
+        // Some lines came in before measuring began.
         assert!(0 < ways.uses && ways.uses < ways.credits / 10, "{ways:?}");
         assert!((1.0..2.0 * ways.uses as f64).contains(&used(&r, "io-ways")), "{ways:?}");
     }
@@ -404,7 +409,7 @@ mod tests {
 
     #[test]
     fn the_busiest_core_is_the_one_that_gets_the_packets() {
-        // Of one flow RSS makes one queue's.
+        // RSS sends a single flow to a single queue.
         let r = results(&forwarder(&[
             ("/traffic/flows", json!(1)),
             ("/traffic/rate", json!("1 Mpps")),

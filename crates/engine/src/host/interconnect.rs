@@ -35,7 +35,7 @@ impl Interconnect {
         }
     }
 
-    /// A write of so many bytes, at most the maximum payload, leaves the NIC: when it reaches the
+    /// A write of `bytes`, at most the maximum payload, leaves the NIC. Returns when it reaches the
     /// memory system.
     pub(super) fn write(&mut self, now: Ps, bytes: u64) -> Ps {
         match self {
@@ -44,12 +44,12 @@ impl Interconnect {
         }
     }
 
-    /// Read requests that reading `bytes` in a row takes.
+    /// Read requests needed to read `bytes` contiguous bytes.
     pub(super) fn requests(&self, bytes: u64) -> u32 {
         self.link().map_or(1, |link| link.requests(bytes))
     }
 
-    /// So many read requests leave the NIC: when the last is at the memory system.
+    /// Read requests leave the NIC. Returns when the last one reaches the memory system.
     pub(super) fn request(&mut self, now: Ps, requests: u32) -> Ps {
         match self {
             Interconnect::Pcie(link) => link.request(now, requests),
@@ -57,12 +57,12 @@ impl Interconnect {
         }
     }
 
-    /// Data of `bytes` in a row that is at the I/O controller goes to the NIC: when the last of it is
-    /// there.
+    /// `bytes` contiguous bytes go from the I/O controller to the NIC. Returns when the last of
+    /// them is there.
     pub(super) fn completion(&mut self, now: Ps, bytes: u64) -> Ps {
         match self {
             Interconnect::Pcie(link) => link.completion(now, bytes),
-            // On the chip the NIC is where the I/O controller is.
+            // An on-chip NIC is where the I/O controller is.
             Interconnect::OnChip(_) => now,
         }
     }

@@ -1,7 +1,7 @@
 //! Mapping and unmapping of buffers at run time (strict and deferred mode), as drivers do it.
 //!
-//! A device address equals the physical one, also when a buffer is mapped anew. What matters of an address
-//! that is new is kept: its translation is in no cache.
+//! A device address equals the physical address, even when a buffer is mapped again. What matters
+//! about a new address is modelled all the same: its translation is in no cache.
 
 use std::ops::Range;
 
@@ -14,28 +14,28 @@ use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{Line, LineKind};
 use crate::time::Ps;
 
-/// Buffers of a core that are unmapped and not invalidated.
+/// Buffers that a core has unmapped but that have not been invalidated.
 #[derive(Clone, Copy, Debug, Default)]
 struct Gathered {
     buffers: u32,
     since: Ps,
 }
 
-/// What cores do to the mappings, and the invalidation queue that they share.
+/// The mapping work of the cores, and the invalidation queue that they share.
 #[derive(Clone, Debug)]
 pub(super) struct RunTimeMapping {
     strict: bool,
     costs: RunTime,
     gathered: Vec<Gathered>,
-    /// The word by which the IOMMU says that an invalidation is done; in no cache, so that every look at
-    /// it comes to [`Host::invalidated`].
+    /// The status word with which the IOMMU reports that an invalidation is done. It is in no
+    /// cache, so that every read of it comes to [`Host::invalidated`].
     status: Line,
-    /// When the IOMMU is done with all invalidations asked for so far.
+    /// When the IOMMU is done with all invalidations requested so far.
     done: Ps,
-    /// What whole nanoseconds have cut off of the times of cores; the next of them has it.
+    /// What rounding the cores' times down to whole nanoseconds has cut off, to be added to the next of them.
     rest: Ps,
-    /// Time that the IOMMU has been given invalidations for and cores have taken to map and unmap, both
-    /// since measuring began; of the former what was under way then counts too.
+    /// Since measuring began: the invalidation time given to the IOMMU (including what was in
+    /// progress at the start), and the time that cores have spent on mapping and unmapping.
     given: Ps,
     pub(super) taken: Ps,
     /// Invalidations since measuring began, and the sum of the times that cores have waited for them.
@@ -44,7 +44,7 @@ pub(super) struct RunTimeMapping {
 }
 
 impl RunTimeMapping {
-    /// What a machine's mode asks for, if that is anything.
+    /// The run-time mapping that the mode of a machine's IOMMU requires, if any.
     pub(super) fn new(machine: &Machine, space: &mut AddressSpace) -> Option<RunTimeMapping> {
         let iommu = machine.iommu.as_ref()?;
         let strict = match iommu.mode {
@@ -66,12 +66,13 @@ impl RunTimeMapping {
         })
     }
 
-    /// A core maps a buffer. Its entry is written by [`Self::unmap`], in the same line.
+    /// A core maps a buffer. The write of the page-table entry is left to [`Self::unmap`], which
+    /// writes the same line.
     pub(super) fn map(&mut self, ops: &mut Ops) {
         self.take(self.costs.map.ps(), ops);
     }
 
-    /// A core takes this time.
+    /// A core spends this time.
     fn take(&mut self, time: Ps, ops: &mut Ops) {
         self.taken += time;
         let Ps(all) = self.rest + time;
@@ -107,8 +108,8 @@ impl RunTimeMapping {
         ops.load(self.status, LineKind::Descriptor, Dep::Chain);
     }
 
-    /// Time in which the IOMMU has invalidated since measuring began. It never rests while there is
-    /// something to do, so what it has not done yet is all that lies ahead.
+    /// Time that the IOMMU has spent on invalidations since measuring began. It never idles while
+    /// there is work, so what it has not done yet is exactly what lies ahead of `now`.
     pub(super) fn busy(&self, now: Ps) -> Ps {
         self.given - self.done.saturating_sub(now)
     }
@@ -121,14 +122,14 @@ impl RunTimeMapping {
 }
 
 impl Host {
-    /// Whether a request of a core is its look at the invalidation it has asked for; it then has its answer
-    /// when that is done.
+    /// Whether a core's request is the read of the invalidation status, which is answered when the
+    /// invalidation is done.
     #[inline]
     pub(super) fn asks_for_invalidation(&mut self, line: Line) -> bool {
         self.run_time_mapping.as_ref().is_some_and(|m| m.status == line)
     }
 
-    /// A core asks for an invalidation; when it is done.
+    /// A core requests an invalidation. Returns when it is done.
     pub(super) fn invalidated(&mut self, now: Ps, core: u16) -> Ps {
         let mapping = self.run_time_mapping.as_mut().expect("only then does a core ask");
         let time = mapping.costs.invalidation.ps();
@@ -137,7 +138,7 @@ impl Host {
         mapping.invalidations += 1;
         mapping.waited += u128::from((mapping.done - now).0);
         let done = mapping.done;
-        // The core waits for it, though its last operation may have begun.
+        // The core waits for it, even if its last operation has already begun.
         let c = &mut self.cores[core as usize];
         c.busy_from(now);
         c.busy_until(done);
@@ -153,7 +154,7 @@ mod tests {
     use crate::stats::results::{IommuResults, Results};
     use crate::testing::{forwarder, iommu_json, lines, machine, pcie_json, results};
 
-    /// Forwarding in place, as fast as it goes, with an IOTLB that would hold everything.
+    /// Forwarding in place, as fast as it goes, with an IOTLB large enough for everything.
     fn forwarding(mode: &str, cores: u32, run_time: &Value) -> (Results, IommuResults) {
         let mut iommu = iommu_json(1024);
         iommu["paging_structures"]["pd"] = json!(16);
@@ -199,7 +200,8 @@ mod tests {
         assert_eq!((payload_misses(&loose), loose.invalidations), (0.0, None));
         for (mode, invalidations) in [("strict", 2.0), ("deferred", 2.0 / 64.0)] {
             let (r, iommu) = forwarding(mode, 2, &json!({ "flush_after": 64 }));
-            // A miss when it is received, one when it is sent; two for a buffer across two pages.
+            // One miss when a packet is received and one when it is sent; two for a buffer that
+            // spans two pages.
             let missed = payload_misses(&iommu);
             assert!((1.9..3.0).contains(&missed), "{mode}: {missed} misses a packet");
             let per_packet =
@@ -228,11 +230,11 @@ mod tests {
         let (queue, span) = (of("invalidations"), r.measured_ns * 1e3);
         let asked = iommu.invalidations.expect("it unmaps");
         assert_eq!(queue.uses, asked);
-        // What was under way at either end is there in part.
+        // Invalidations in progress at either end count in part.
         let busy = queue.busy_ps as f64;
         assert!(busy > 0.9 * span && busy <= span, "{busy} of {span}");
         assert!(queue.busy_ps.abs_diff(1_000_000 * asked) <= 2_000_000, "{queue:?}, {asked}");
-        // Each waits for the other's invalidation and its own, and for nothing else for long.
+        // Each core waits for the other's invalidation and its own, and for little else.
         let cores = of("cores").busy_ps as f64 / 2.0;
         assert!(cores > 0.97 * span && cores <= span, "{cores} of {span}");
         // Loose mode has neither.

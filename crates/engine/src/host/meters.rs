@@ -1,4 +1,4 @@
-//! What the host counts of packets on their way, and the beginning of the measured time.
+//! What the host counts about packets on the path, and the start of the measured time.
 
 use super::Host;
 use super::domain_counters::DomainCounters;
@@ -17,23 +17,23 @@ pub(super) struct Meters {
     pub(super) begin: Ps,
     pub(super) offered: u64,
     pub(super) offered_bytes: u64,
-    /// For which packets have waited for the link into the NIC: the sum over them, ps.
+    /// How long packets have waited for the link into the NIC: the sum over them, ps.
     pub(super) link_wait: u128,
     pub(super) dropped_sram: u64,
     pub(super) dropped_no_descriptor: u64,
     pub(super) dropped_bytes: u64,
     pub(super) completed: u64,
-    /// Of all the time before measuring.
+    /// Packets completed in all the time before measuring.
     pub(super) completed_before: u64,
     pub(super) completed_bytes: u64,
     pub(super) transmitted: u64,
-    /// Packets between wire and completion.
+    /// Packets admitted whose request has not ended.
     pub(super) in_path: u64,
     pub(super) in_path_begin: u64,
     pub(super) stages: [Latency; STAGES.len()],
     /// Lines moved by the NIC.
     pub(super) io_lines: u64,
-    /// The domains on the path.
+    /// Counters of the domains on the path.
     pub(super) domains: DomainCounters,
     pub(super) series: Samples,
 }
@@ -110,7 +110,7 @@ impl Meters {
 }
 
 impl Host {
-    /// Everything begins to count anew.
+    /// Starts the measured time in all counters.
     pub(super) fn reset_meters(&mut self) {
         let now = self.meters.now;
         let in_path = self.meters.in_path;
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_stages_up_to_the_end_of_a_request_are_all_of_its_latency() {
-        // Overload, so that none of them is nothing.
+        // Overload, so that none of the stages is empty.
         let r = results(&forwarder(&[("/traffic/rate", "40 Mpps".into())]));
         let mean = |stage: &str| {
             let stage = r.latency.iter().find(|l| l.stage == stage).expect("a stage");
@@ -181,7 +181,7 @@ mod tests {
             (packets.completed_before, packets.completed)
         };
         let (short, long) = (of("50 us"), of("400 us"));
-        // 4 Mpps, Poisson: 200 and 1600 of them, and 800 in the measured 200 us.
+        // 4 Mpps, Poisson: 200 and 1600 packets, and 800 in the measured 200 us.
         assert!(
             (150..250).contains(&short.0) && (1450..1750).contains(&long.0),
             "{short:?} {long:?}"

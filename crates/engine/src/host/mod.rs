@@ -1,9 +1,8 @@
-//! The host: the path from a scenario (`build.rs`), and the events that run it.
+//! The host: builds the packet path from a scenario (`build.rs`) and runs its events.
 //!
-//! Events carry the path forward in the order of (time, scheduling). A core runs ahead of them by at
-//! most [`MAX_SKEW`] of simulated time, in which it touches nothing but its own private caches; the
-//! only thing others can do to those meanwhile is to invalidate a line, which then takes effect that
-//! much late.
+//! Events drive the path in the order of (time, order of scheduling). A core runs ahead of them by at most
+//! [`MAX_SKEW`] of simulated time, and touches only its own private caches while it does. All that others can
+//! do to these in the meantime is invalidate a line, which then takes effect late by up to that much.
 
 mod admission;
 mod arrivals;
@@ -75,17 +74,17 @@ enum Event {
     Arrival,
     /// Lines `first..first + lines` of a packet reach the memory system.
     Write { packet: u32, first: u16, lines: u8 },
-    /// The completions of so many packets of a queue, in one line, reach the memory system.
+    /// The completions of this many packets of a queue, all in one line, reach the memory system.
     Complete { queue: u16, packets: u32 },
     /// The completion of transmitted packets reaches the memory system.
     TransmitComplete { core: u16, line: Line },
-    /// Lines of a write of the DMA benchmark, its last or not, reach the memory system. (Not of eight bits:
-    /// `ends` would then lie in the half of the 16 bits in which all other events have one number, and each
-    /// event would be taken apart into bytes.)
+    /// Lines of a write of the DMA benchmark reach the memory system; `ends` if they are the last
+    /// ones. (`lines` is not a `u8`: `ends` would then lie in one half of the 16 bits that hold a
+    /// single number in all other events, and every event would be taken apart into bytes.)
     BenchWrite { line: Line, lines: u16, ends: bool },
     /// The device of the DMA benchmark can start a transaction.
     BenchStart,
-    /// The doorbell for so many receive descriptors of a queue is at the NIC.
+    /// The doorbell for this many receive descriptors of a queue reaches the NIC.
     ReceiveDoorbell { queue: u16, descriptors: u32 },
     /// The same for packets to transmit.
     TransmitDoorbell { queue: u16, packets: u32 },
@@ -93,21 +92,21 @@ enum Event {
     WalkRead { walker: u16 },
     /// The LLC has served that read.
     WalkData { walker: u16 },
-    /// The link to the processor can take a write that has waited for it.
+    /// The link to the processor can take a write that has been waiting for it.
     LinkFree,
-    /// So many line credits and TLP credits for DMA writes come back.
+    /// Line credits and TLP credits of DMA writes return to the NIC.
     Credits { lines: u16, tlps: u8 },
-    /// The completion of a packet can be seen by the core.
+    /// The completion of a packet becomes visible to the core.
     Visible { packet: u32 },
     /// A read of the NIC reaches the memory system.
     Read { read: u32 },
     /// All data of a read is at the I/O controller.
     ReadReady { read: u32 },
-    /// All data of a read of a packet to send is at the NIC.
+    /// All data of a read for transmission is at the NIC.
     ReadAtNic { read: u32 },
-    /// All data of a read is at the NIC, and on the wire if it is sent.
+    /// All data of a read is at the NIC and, for transmission, on the wire.
     ReadDone { read: u32 },
-    /// A core goes on.
+    /// A core continues to run.
     Run { core: u16 },
     /// A request of a core's miss register reaches the LLC.
     Request { core: u16, register: u16 },
@@ -123,9 +122,9 @@ enum Event {
     Line { transaction: u16 },
     /// A read has crossed the link to the memory of the other socket.
     RemoteRead { transaction: u16 },
-    /// The same of a write, which holds a credit or does not.
+    /// The same for a write, with or without a credit.
     RemoteWrite { line: Line, credit: bool },
-    /// A line of the other socket's memory sets out to the link.
+    /// A line read from the memory of the other socket enters the link.
     RemoteData { transaction: u16 },
     /// Something happens in the network of closed-loop traffic, to a datagram or a connection.
     Network { step: Step, of: u32 },
@@ -136,7 +135,7 @@ enum Event {
 }
 
 impl Event {
-    /// What `core` has asked for is due.
+    /// The event for a request of `core`.
     #[inline]
     fn asked(core: u16, ask: Ask) -> Event {
         match ask {
@@ -147,7 +146,7 @@ impl Event {
         }
     }
 
-    /// Line and TLP credits of DMA writes that it holds, or brings back.
+    /// Line and TLP credits of DMA writes that it holds or returns.
     fn write_credits(&self) -> (u64, u64) {
         match *self {
             Event::Write { lines, .. } => (lines.into(), 1),
@@ -159,7 +158,7 @@ impl Event {
     }
 }
 
-/// A core and what the host knows of it.
+/// A core and what the host knows about it.
 #[derive(Clone, Debug)]
 struct HostCore {
     core: Core,
@@ -169,33 +168,34 @@ struct HostCore {
     rank: u32,
     /// Its queue pair, if it serves packets.
     queue: Option<u16>,
-    /// It has nothing to do until a packet or a free descriptor comes.
+    /// It has nothing to do until a packet arrives or a descriptor becomes free.
     idle: bool,
-    /// A [`Event::Run`] is scheduled.
+    /// An [`Event::Run`] is scheduled.
     scheduled: bool,
-    /// Packets begun and not ended.
+    /// Packets begun but not ended.
     in_service: u32,
-    /// Since when it has been busy, if it is, until when it certainly is, and for how long it had been
-    /// before `since`, or until `until` if it is not: this may lie ahead, as a core runs ahead.
+    /// `since`: when it became busy, if it is. `until`: the time until which it is certainly busy.
+    /// `busy`: its busy time before `since` or, if it is not busy, before `until`; this may lie
+    /// ahead, as a core runs ahead.
     since: Ps,
     until: Ps,
     busy: Ps,
 }
 
 impl HostCore {
-    /// Whether it does not wait for the next packet: it serves one, or works on the rings around it.
+    /// Whether it does anything but wait for the next packet: it serves one, or works on the rings.
     fn is_busy(&self) -> bool {
         !self.idle || self.in_service > 0
     }
 
-    /// It is about to begin something.
+    /// It begins to do something at `at`.
     fn busy_from(&mut self, at: Ps) {
         if !self.is_busy() {
             self.since = at.max(self.until);
         }
     }
 
-    /// It has ended something.
+    /// It has finished something at `at`.
     fn busy_until(&mut self, at: Ps) {
         self.until = self.until.max(at);
         if !self.is_busy() {
@@ -227,15 +227,15 @@ pub struct Host {
     writes: Writes,
     reads: Reads,
     tx: Transmitter,
-    /// Events that wait until the LLC takes requests again.
+    /// Events held back until the LLC takes requests again.
     held_back: VecDeque<Event>,
     meters: Meters,
-    /// The timeline that is recorded, if one is.
+    /// The timeline being recorded, if any.
     recording: Option<Box<Recorder>>,
 }
 
 impl Host {
-    /// The present time.
+    /// The current simulated time.
     pub fn now(&self) -> Ps {
         self.meters.now
     }
@@ -252,13 +252,13 @@ impl Host {
         self.meters.now = until;
     }
 
-    /// The mean rate of arrivals to the nearest packet a second, and at least one; nothing for traffic
-    /// without a time law.
+    /// The mean arrival rate, rounded to whole packets per second and at least one; `None` for
+    /// traffic without a time law.
     pub fn rate(&self) -> Option<Rate> {
         self.mean_rate_f64().map(|mean| Rate((mean.round() as u64).max(1)))
     }
 
-    /// For reports only: the same, exactly.
+    /// The same without rounding, for reports only.
     fn mean_rate_f64(&self) -> Option<f64> {
         match &self.source {
             Some(Source::Timed(arrivals)) => Some(arrivals.mean_rate_f64()),
@@ -276,7 +276,7 @@ impl Host {
         self.meters.total_p99_ns()
     }
 
-    /// Packets measured so far whose total latency is more than `ns`, to 1 % of it.
+    /// Packets measured so far whose total latency is above `ns`, to within 1 % of it.
     pub fn slower_than(&self, ns: f64) -> u64 {
         self.meters.slower_than(ns)
     }
@@ -286,14 +286,14 @@ impl Host {
         self.meters.dropped()
     }
 
-    /// Changes the mean rate of arrivals; only meaningful for traffic with a time law.
+    /// Changes the mean arrival rate; only meaningful for traffic with a time law.
     pub fn set_rate(&mut self, rate: Rate) {
         if let Some(Source::Timed(arrivals)) = &mut self.source {
             arrivals.set_rate(rate);
         }
     }
 
-    /// Forgets what was counted so far: the measured time begins.
+    /// Resets what has been counted so far: the measured time begins.
     pub fn begin_measuring(&mut self) {
         self.reset_meters();
     }
@@ -301,12 +301,12 @@ impl Host {
     /// What was measured since measuring began.
     ///
     /// # Errors
-    /// The balance that does not hold, in words: a bug of the model.
+    /// Describes the balance that does not hold, which is a bug of the model.
     pub fn results(&self) -> Result<Results, String> {
         self.measure()
     }
 
-    /// Lets an event happen, or holds it back until DMA is translated or the LLC takes requests.
+    /// Processes an event, or holds it back until its DMA is translated or the LLC takes requests.
     #[inline(always)]
     fn handle(&mut self, now: Ps, event: Event) {
         match event {
@@ -368,7 +368,7 @@ impl Host {
         }
     }
 
-    /// Schedules what the memory system has asked for.
+    /// Schedules the events that the memory system has asked for.
     #[inline]
     fn schedule_memory(&mut self) {
         for &(mut at, due) in &self.memory.backend.due {
@@ -404,12 +404,12 @@ impl Host {
         }
     }
 
-    /// A core has the line of a miss register at `at`.
+    /// A core gets the line of a miss register at `at`.
     fn deliver(&mut self, now: Ps, core: u16, register: u16, at: Ps) {
         self.answer(now, core, register, at, true);
     }
 
-    /// The same; what does not come out of the memory system does not count as an access.
+    /// The same; an answer that does not come from the memory system does not count as an access.
     #[inline]
     fn answer(&mut self, now: Ps, core: u16, register: u16, at: Ps, counts: bool) {
         let c = &mut self.cores[core as usize];
@@ -433,13 +433,13 @@ impl Host {
         if !self.memory.backend.reads.again.is_empty() {
             self.request_again(now);
         }
-        // The read that has ended may have made room for another.
+        // The end of this read may have made room for another.
         if !self.held_back.is_empty() {
             self.release(now);
         }
     }
 
-    /// Those who waited for a line that has arrived ask for it anew.
+    /// Cores that waited for a line that has arrived request it again.
     #[cold]
     fn request_again(&mut self, now: Ps) {
         for requester in self.memory.backend.reads.again.drain(..) {

@@ -1,20 +1,20 @@
-//! Packets between the wire and their end, and where each is.
+//! The packets in the host, from the wire to their end, and where each of them is.
 
 use crate::memory::line::Line;
 use crate::nic::pool::Buffer;
 use crate::slots::Slots;
 use crate::time::Ps;
 
-/// A packet on its way.
+/// A packet in the host.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     pub(super) seq: u64,
     pub(super) bytes: u32,
     pub(super) flow: u32,
     pub(super) queue: u16,
-    /// The receive buffer it lies in, from the first DMA on.
+    /// Its receive buffer, from the first DMA on.
     pub(super) buffer: Option<Buffer>,
-    /// Its descriptor waits for the core: it cannot be posted again yet.
+    /// Its descriptor waits for the core, and cannot be posted again yet.
     pub(super) in_ring: bool,
     /// What the NIC transmits for it: first line, and bytes.
     pub(super) tx: Option<(Line, u32)>,
@@ -24,7 +24,7 @@ pub(super) struct Packet {
     pub(super) dma_start: Ps,
     pub(super) visible: Ps,
     pub(super) begun: Ps,
-    /// When its way out began: with the end of its request or, until that has come, when it was posted.
+    /// When its transmission stage began: at the end of its request or, before that, when it was posted.
     pub(super) to_send_since: Ps,
     /// The request has ended.
     pub(super) ended: bool,
@@ -32,9 +32,9 @@ pub(super) struct Packet {
     pub(super) to_send: bool,
     /// It is in the NIC's SRAM.
     pub(super) in_sram: bool,
-    /// Lines of what is posted for transmission that are not sent yet.
+    /// Lines posted for transmission that are not sent yet.
     pub(super) unsent: u32,
 }
 
-/// All packets on their way.
+/// All packets in the host.
 pub(super) type Packets = Slots<Packet>;

@@ -1,5 +1,5 @@
-//! DMA reads of the NIC: their credits, and their way to memory and back. What is read for transmission keeps
-//! its credits, the NIC's buffer, until it is on the wire, in the order of its queue.
+//! DMA reads of the NIC: their credits, and their path to memory and back. A read for transmission keeps its
+//! credits, which stand for the NIC's buffer, until its data is on the wire, in the order of its queue.
 
 use std::collections::VecDeque;
 
@@ -15,33 +15,33 @@ use crate::time::Ps;
 /// What a read is for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum For {
-    /// So many receive descriptors of a queue.
+    /// Receive descriptors of a queue.
     Descriptors { queue: u16, count: u32 },
-    /// So many transmit descriptors of a queue.
+    /// Transmit descriptors of a queue.
     TxDescriptors { queue: u16, count: u32 },
-    /// So many lines of a packet to send, from one on. Before the first comes the packet's descriptor, unless
-    /// that has been read before.
+    /// Lines of a packet to send, starting at line `from`. Before line 0 comes the packet's
+    /// descriptor, unless that has been read already.
     Transmit { packet: u32, from: u32, lines: u32 },
     /// A transaction of the DMA benchmark.
     Bench { first: Line, lines: u32 },
 }
 
-/// A read under way.
+/// A read in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read {
     pub(super) purpose: For,
     started: Ps,
     /// Lines that memory has not delivered yet.
     missing: u32,
-    /// When the last of the others is at the I/O controller.
+    /// When the last of the lines delivered so far is at the I/O controller.
     ready: Ps,
-    /// Line credits that it holds until all data is there, or on the wire.
+    /// Line credits that it holds until all data is at the NIC or, for transmission, on the wire.
     pub(super) credits: u32,
-    /// Read requests that it holds until all data is there.
+    /// Read requests that it holds until all data is at the NIC.
     requests: u32,
-    /// Bytes that come back.
+    /// Bytes that it returns.
     bytes: u64,
-    /// All data has come to the NIC.
+    /// All data is at the NIC.
     at_nic: bool,
 }
 
@@ -51,11 +51,11 @@ pub(super) struct Reads {
     pub(super) under_way: Slots<Read>,
     line_credits: u32,
     pub(super) free_line_credits: u32,
-    /// Lines of a packet that are asked for together.
+    /// Lines of a packet that are requested together.
     pub(super) request_lines: u32,
     pub(super) max_requests: u32,
     pub(super) free_requests: u32,
-    /// Fetches of descriptors that wait for a read request: one of each kind a queue at most.
+    /// Descriptor fetches that wait for a read request: at most one of each kind per queue.
     pub(super) fetches: VecDeque<For>,
 }
 
@@ -79,8 +79,7 @@ impl Reads {
         self.line_credits - self.free_line_credits
     }
 
-    /// Credits for lines and for read requests: all of them, and those that are free or held by a
-    /// read under way.
+    /// Line credits and read requests: all of them, and those that are free or held by a read in flight.
     pub(super) fn credits(&self) -> [(u64, u64); 2] {
         let (mut lines, mut requests) = (self.free_line_credits, self.free_requests);
         for read in self.under_way.iter() {
@@ -93,14 +92,14 @@ impl Reads {
 }
 
 impl Host {
-    /// Starts to fetch receive descriptors. They are few and small, and have priority: they take no
-    /// line credits.
+    /// Starts a fetch of receive descriptors. These are few and small, and have priority: they take
+    /// no line credits.
     pub(super) fn start_fetch(&mut self, queue: u16, count: u32) {
         self.reads.fetches.push_back(For::Descriptors { queue, count });
         self.start_reads(self.events.now());
     }
 
-    /// Read requests that a fetch of descriptors takes.
+    /// Read requests needed for a descriptor fetch.
     pub(super) fn fetch_requests(&self, fetch: For) -> u32 {
         let (For::Descriptors { count, .. } | For::TxDescriptors { count, .. }) = fetch else {
             panic!("{fetch:?} fetches no descriptors");
@@ -110,7 +109,7 @@ impl Host {
         self.interconnect.requests(lines * LINE_BYTES).min(self.reads.max_requests)
     }
 
-    /// Starts a read of the DMA benchmark; false if credits do not allow it.
+    /// Starts a read of the DMA benchmark. Returns false if credits do not allow it.
     pub(super) fn read_bench(&mut self, at: Ps, first: Line, lines: u32) -> bool {
         let bytes = u64::from(lines) * LINE_BYTES;
         let requests = self.interconnect.requests(bytes);
@@ -207,7 +206,7 @@ impl Host {
         self.finish_read(now, read);
     }
 
-    /// A line of a read, of which so many bytes are wanted.
+    /// Reads one line of a read; only `bytes` of it are wanted.
     fn read_line(&mut self, now: Ps, read: u32, line: Line, kind: LineKind, bytes: u64) {
         self.meters.io_lines += 1;
         let r = self.reads.under_way.at(read);
@@ -226,13 +225,13 @@ impl Host {
         self.finish_read(now, read);
     }
 
-    /// Whether there is a link or a wire, which carries one read after the other.
+    /// Whether there is a link or a line rate, which carries one read after the other.
     fn one_by_one(&self) -> bool {
         self.interconnect.link().is_some() || self.tx.line_rate.is_some()
     }
 
-    /// Sends the data to the NIC when all of it is at the I/O controller, if that is known. What is on its way
-    /// from the LLC must not go before what is there.
+    /// Sends the data to the NIC when all of it is at the I/O controller, if that time is known.
+    /// Data on its way from the LLC must not go before data that is already there.
     fn finish_read(&mut self, now: Ps, read: u32) {
         let r = self.reads.under_way.get(read);
         if r.missing > 0 {
@@ -252,7 +251,7 @@ impl Host {
         let mut bytes = r.bytes;
         if matches!(r.purpose, For::Transmit { from: 0, .. }) && self.tx.descriptor_batch.is_none()
         {
-            // The descriptor answers a request of its own.
+            // The descriptor is the answer to a request of its own.
             self.interconnect.completion(r.ready, LINE_BYTES);
             bytes -= LINE_BYTES;
         }
@@ -270,8 +269,9 @@ impl Host {
         self.events.push(at, Event::ReadDone { read });
     }
 
-    /// Data of a packet to send has come to the NIC, which has its read requests back, and sends what is next in
-    /// the queue: what has come before something in front of it waits for that, as for memory.
+    /// Data of a packet to send has arrived at the NIC, which gets its read requests back and sends
+    /// what is next in the queue. Data that has arrived before something ahead of it waits for
+    /// that, and counts as waiting for memory.
     pub(super) fn read_at_nic(&mut self, now: Ps, read: u32) {
         let r = self.reads.under_way.at(read);
         r.at_nic = true;
@@ -293,7 +293,7 @@ impl Host {
         self.start_reads(now);
     }
 
-    /// Puts data that the NIC has on the wire, if there is one.
+    /// Puts data that is at the NIC on the wire, if there is a line rate.
     fn send_read(&mut self, now: Ps, read: u32) {
         let For::Transmit { packet, from, lines } = self.reads.under_way.get(read).purpose else {
             panic!("only packets are sent");
@@ -306,11 +306,11 @@ impl Host {
         self.events.push(at, Event::ReadDone { read });
     }
 
-    /// All data of a read is at the NIC, and what was to be sent on the wire.
+    /// All data of a read is at the NIC and, for transmission, on the wire.
     pub(super) fn read_done(&mut self, now: Ps, read: u32) {
         let r = self.reads.under_way.remove(read);
         if let (For::Transmit { packet, from, lines }, Some(_)) = (r.purpose, &self.tx.line_rate) {
-            // It is on the wire, whole.
+            // All of it is on the wire.
             let (_, bytes) = self.packets.get(packet).tx.expect("it has data");
             self.meters.domains.sent_bits += bits_of_part(bytes, from, lines);
             self.meters.domains.sending.leave(now, lines.into());
@@ -352,7 +352,7 @@ impl Host {
     }
 }
 
-/// Bits on the wire of so many lines of a frame. Its preamble and gap go with the last of them.
+/// Bits on the wire of some lines of a frame. Preamble and gap go with the last of them.
 fn bits_of_part(bytes: u32, from: u32, lines: u32) -> u64 {
     if from + lines == lines_in(bytes.into()) {
         wire_bits(bytes - from * LINE_BYTES as u32)
@@ -378,7 +378,7 @@ mod tests {
             ("/machine/nic/descriptor_batch", json!(256)),
         ]);
         let host = Host::new(&scenario, None).unwrap();
-        // Of eight credits.
+        // There are eight credits.
         for (count, requests) in [(1, 1), (8, 1), (9, 2), (32, 4), (256, 8)] {
             assert_eq!(host.fetch_requests(For::Descriptors { queue: 0, count }), requests);
             assert_eq!(host.fetch_requests(For::TxDescriptors { queue: 0, count }), requests);

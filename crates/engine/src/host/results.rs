@@ -1,4 +1,4 @@
-//! The result of a run, made of what its parts have counted.
+//! The result of a run, assembled from what its parts have counted.
 
 use std::collections::BTreeMap;
 
@@ -30,13 +30,13 @@ impl Host {
         self.meters.domains.write_lines.used.time(self.meters.now) as f64 / self.span_ps()
     }
 
-    /// Mean time for which a line written held its credit, or waited in a domain (Little's law), ns.
+    /// Mean time for which a written line held its credit, or waited in a domain (Little's law), ns.
     fn of_a_written_line(&self, time: &Occupancy) -> Option<f64> {
         let lines = self.meters.domains.write_lines.used.uses;
         (lines > 0).then(|| time.time(self.meters.now) as f64 / 1e3 / lines as f64)
     }
 
-    /// The rate at which traffic with a time law wants to come, were the link no limit.
+    /// The rate at which traffic with a time law would arrive if the link were no limit.
     fn demand_mpps(&self) -> Option<f64> {
         self.mean_rate_f64().map(|mean| mean / 1e6)
     }
@@ -239,8 +239,8 @@ impl Host {
         }
     }
 
-    /// A read of an open row takes column access and burst, of a closed bank the opening besides, and
-    /// of a bank with another row the closing as well.
+    /// A read of an open row takes column access and burst; one of a closed bank, the activation too;
+    /// and one of a bank with another row open, the precharge as well.
     fn unloaded_read_ns(&self, rows: Rows) -> Option<f64> {
         let dram = &self.scenario.machine.dram;
         let t = dram.resolved_timings();
@@ -334,7 +334,7 @@ mod tests {
     use crate::stats::results::{Results, TenantResults};
     use crate::testing::{forwarder, iommu_json, results};
 
-    /// A forwarder, and beside it another one or X-Mem, a core each.
+    /// A forwarder and its neighbour, another forwarder or X-Mem, on a core each.
     fn beside(neighbour: &Value, set: &[(&str, Value)]) -> Results {
         let tenant = |name: &str, first: u32, app: &Value| {
             let cores = json!({ "first": first, "count": 1 });
@@ -379,7 +379,7 @@ mod tests {
             let r = beside(&forwards(), &[("/queues/start", start.into())]);
             assert_eq!(of_tenants(&r), all_lines(&r));
             let [first, second] = [0, 1].map(|i| lines(&r.tenants[i], "rx-evct") as f64);
-            // RSS deals 64 flows to two queues.
+            // RSS spreads 64 flows over two queues.
             let share = first / (first + second);
             let packets =
                 r.tenants[0].progress_mps / (r.tenants[0].progress_mps + r.tenants[1].progress_mps);

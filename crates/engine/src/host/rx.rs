@@ -17,17 +17,17 @@ pub(super) struct Receiver {
     pub(super) sram_used: u64,
     /// Packets in SRAM, in order.
     pub(super) fifo: VecDeque<u32>,
-    /// Lines of the first packet that are already under way; `None` before it has a descriptor.
+    /// Lines of the first packet that have been sent; `None` before it has a descriptor.
     pub(super) sent_lines: Option<u32>,
-    /// Lines of all of them that are not under way.
+    /// Lines of all packets in SRAM that have not been sent.
     pub(super) unsent_lines: u64,
     /// The line rate of the network link, if it is a limit.
     pub(super) line_rate: Option<LineRate>,
     descriptor_batch: u32,
     pub(super) completions_per_write: u32,
-    /// Queues whose gathered completions are to be written now.
+    /// Queues whose gathered completions are due to be written.
     pub(super) due: VecDeque<u16>,
-    /// Packets of backlogs that found no room in the SRAM, one of a queue.
+    /// Packets of backlogs that found no room in the SRAM, at most one per queue.
     pub(super) without_room: VecDeque<Drawn>,
     pub(super) next_seq: u64,
 }
@@ -51,7 +51,7 @@ impl Receiver {
 }
 
 impl Host {
-    /// The receive engine moves packets from SRAM as far as descriptors, link and credits allow.
+    /// The receive engine moves packets out of the SRAM as far as descriptors, link and credits allow.
     pub(super) fn receive(&mut self, now: Ps) {
         while self.write_completions(now) {
             let Some(&packet) = self.rx.fifo.front() else {
@@ -67,7 +67,7 @@ impl Host {
                     continue;
                 }
                 if self.queues[queue].fetched == 0 {
-                    // The head of the line waits for its descriptor.
+                    // The packet at the head of the SRAM waits for its descriptor.
                     self.queues[queue].counts.rx_starved.begin(now);
                     self.meters.domains.unread_descriptor.begin(now);
                     if let Some(recording) = &mut self.recording {
@@ -97,7 +97,8 @@ impl Host {
         }
     }
 
-    /// Sends lines of the first packet while link and credits allow it; whether all of them are sent now.
+    /// Sends lines of the first packet while link and credits allow it. Returns whether all of them
+    /// have been sent.
     fn send_lines(&mut self, now: Ps, packet: u32) -> bool {
         let bytes = u64::from(self.packets.get(packet).bytes);
         let all = lines_in(bytes);
@@ -140,8 +141,8 @@ impl Host {
         self.packets.remove(packet);
     }
 
-    /// The driver rings for the descriptors of a burst: with what had no buffer before, they are posted as far as
-    /// there are buffers.
+    /// The driver rings the doorbell for the descriptors of a burst: together with earlier ones
+    /// that had no buffer, they are posted as far as there are buffers.
     pub(super) fn ring_rx(&mut self, now: Ps, queue: u16, burst: u32) {
         let q = &mut self.queues[queue as usize];
         q.rx_unrung -= burst;
@@ -154,7 +155,7 @@ impl Host {
         }
     }
 
-    /// The driver's doorbell for receive descriptors is at the NIC.
+    /// The driver's doorbell for receive descriptors reaches the NIC.
     pub(super) fn receive_doorbell(&mut self, now: Ps, queue: u16, descriptors: u32) {
         let q = &mut self.queues[queue as usize];
         q.rung -= descriptors;
@@ -164,7 +165,7 @@ impl Host {
         self.receive(now);
         let first = self.rx.fifo.front().filter(|_| self.rx.sent_lines.is_none());
         if first.is_none_or(|&packet| self.packets.get(packet).queue != queue) {
-            // What found none has been dropped, and nothing waits for one.
+            // Packets that found no descriptor have been dropped, and none waits for one.
             self.queues[queue as usize].counts.rx_starved.end(now);
         }
         self.top_up(queue as usize);
@@ -214,7 +215,7 @@ mod tests {
         latency.expect("packets passed it").distribution.mean_ns
     }
 
-    /// A core that takes so many instructions a packet, and a fast one.
+    /// A core that spends `instructions` on each packet, and a fast one.
     fn slow_and_fast(instructions: u32) -> Value {
         let tenant = |name: &str, first: u32, instructions: u32| {
             json!({
@@ -235,11 +236,11 @@ mod tests {
             ("/tenants", slow_and_fast(12_000)),
         ]));
         assert!(r.packets.dropped_no_descriptor > 100, "{:?}", r.packets);
-        // All that the NIC waits for is the fetch of those that are.
+        // The NIC waits only for the fetch of descriptors that have been rung for.
         assert!(mean_ns(&r, "nic") < 61.0, "{} ns", mean_ns(&r, "nic"));
     }
 
-    /// Descriptors of other queues are of no use to one that has none.
+    /// Descriptors of other queues are of no use to a queue that has none.
     #[test]
     fn a_queue_that_is_always_short_is_starved_all_the_time() {
         let r = results(&forwarder(&[
@@ -255,7 +256,7 @@ mod tests {
         assert!((0.98..=1.0).contains(&share), "{share} of the time");
     }
 
-    /// Descriptors are short at the end of a burst, and back soon after it.
+    /// Descriptors run short at the end of a burst, and come back soon after it.
     #[test]
     fn nothing_starves_for_descriptors_once_they_are_back() {
         let traffic = json!({

@@ -1,4 +1,4 @@
-//! The time series: quantities of the host at equal distances.
+//! The time series: quantities of the host, sampled at a fixed interval.
 
 use super::closed_loop::ClosedLoop;
 use super::{Event, Host};
@@ -7,7 +7,7 @@ use crate::memory::traffic::{Agent, Traffic};
 use crate::stats::results::{Series, TimeSeries};
 use crate::time::Ps;
 
-/// Name and unit of each.
+/// Name and unit of each column.
 const SERIES: [(&str, &str); 8] = [
     ("offered", "Mpps"),
     ("completed", "Mpps"),
@@ -19,7 +19,7 @@ const SERIES: [(&str, &str); 8] = [
     ("rx-evct", "GB/s"),
 ];
 
-/// Counters at the time of a sample, of which the rates are differences.
+/// Counters at the time of a sample; the rates are their differences.
 #[derive(Clone, Copy, Debug, Default)]
 struct Totals {
     offered: u64,
@@ -34,14 +34,14 @@ struct Totals {
 #[derive(Clone, Debug)]
 pub(super) struct Samples {
     start: Ps,
-    /// When the next is to be taken.
+    /// When the next sample is due.
     due: Ps,
     last: Totals,
     columns: [Vec<f64>; SERIES.len()],
 }
 
 impl Samples {
-    /// None so far; counting begins at `start`.
+    /// No samples yet; counting begins at `start`.
     pub(super) fn from(start: Ps) -> Samples {
         Samples { start, due: start, last: Totals::default(), columns: Default::default() }
     }
@@ -62,13 +62,13 @@ impl Host {
         }
     }
 
-    /// The next sample is taken an interval after `now`.
+    /// Schedules the next sample, one interval after `now`.
     pub(super) fn schedule_sample(&mut self, now: Ps) {
         self.meters.series.due = now + self.scenario.run.sample.ps();
         self.events.push(self.meters.series.due, Event::Sample);
     }
 
-    /// Takes a sample, unless it was to be the next before measuring began anew.
+    /// Takes a sample, unless this one was scheduled before measuring began anew.
     pub(super) fn sample(&mut self, now: Ps) {
         if now != self.meters.series.due {
             return;

@@ -13,18 +13,18 @@ use crate::nic::queue::Queue;
 use crate::slots::Slots;
 use crate::time::Ps;
 
-/// The poll-mode driver of a queue, while it writes a stretch of operations of its core.
+/// The poll-mode driver of a queue while it emits the next operations of its core.
 struct Driver<'a> {
     now: Ps,
     core: u16,
     config: &'a Queues,
     q: &'a mut Queue,
     ops: &'a mut Ops,
-    /// Packets of a backlog that wait when it takes some.
+    /// Packets of a backlog that must be waiting before the driver takes some.
     least_waiting: u32,
     /// Whether each packet that is sent has a doorbell of its own.
     rings_each: bool,
-    /// Packets that are posted for transmission, and not rung for.
+    /// Packets posted for transmission whose doorbell has not been rung.
     tx_unrung: u32,
     /// What maps and unmaps buffers at run time.
     mapper: Option<(&'a mut RunTimeMapping, &'a mut Iommu<Event>)>,
@@ -37,8 +37,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Takes back the transmit descriptors of what a completion reports as sent, and says how many. The
-    /// data was mapped as `sent_from`.
+    /// Takes back the transmit descriptors of packets that completions report as sent, and returns
+    /// the number of completions. The data was mapped as `sent_from`.
     fn reap(&mut self, sent_from: Mapping) -> u32 {
         if let Some((mapper, iommu)) = &mut self.mapper {
             for data in self.q.reaped_data() {
@@ -65,7 +65,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Rings for what it has posted to be sent: no doorbell brings what is posted after it.
+    /// Rings the doorbell for the packets posted so far: no doorbell covers packets posted after it.
     fn ring_tx(&mut self) {
         let packets = std::mem::take(&mut self.tx_unrung);
         if packets > 0 {
@@ -73,7 +73,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Posts what waits for transmit descriptors as far as there are some.
+    /// Posts packets that wait for transmit descriptors, as far as there are some.
     fn post_waiting(&mut self) {
         while self.q.tx_room() > 0
             && let Some(packet) = self.q.tx_backlog.pop_front()
@@ -82,8 +82,8 @@ impl Driver<'_> {
         }
     }
 
-    /// How many packets of the queue it takes now: no more than it can send, and none while the generator of
-    /// a backlog brings it back to its depth.
+    /// How many packets the driver takes from the queue now: no more than it can send, and none
+    /// while the backlog generator is bringing the queue back to its depth.
     fn burst(&mut self) -> u32 {
         let visible = self.q.visible.len() as u32;
         let more_come = self.q.backlog > visible + self.q.taken;
@@ -144,8 +144,8 @@ impl Driver<'_> {
 }
 
 impl Host {
-    /// Gives a core that has executed everything its next stretch of operations: a burst of packets,
-    /// or background work. Returns false if there is none.
+    /// Gives a core that has executed everything its next operations: a burst of packets, or
+    /// background work. Returns false if there is none.
     pub(super) fn next_work(&mut self, core: u16) -> bool {
         let c = &mut self.cores[core as usize];
         c.core.clear_ops();
@@ -177,7 +177,7 @@ impl Host {
             tx_unrung: 0,
             mapper: self.run_time_mapping.as_mut().zip(self.iommu.as_mut()),
         };
-        // What is sent is acknowledgements with closed-loop traffic.
+        // With closed-loop traffic, what is sent is acknowledgements.
         let closed_loop = self.closed_loop.is_some();
         let sent =
             driver.reap(if closed_loop { Mapping::Acknowledgement } else { Mapping::Payload });
@@ -211,7 +211,7 @@ impl Host {
         }
         driver.ring_tx();
         driver.post_descriptors(burst);
-        // What has been sent gives buffers back, for which descriptors may have waited.
+        // Sent packets give buffers back, for which descriptors may have waited.
         if burst > 0 || sent > 0 {
             driver.ops.push(Op::Mark { mark: Mark::Ring, packet: burst });
         }
@@ -223,7 +223,7 @@ impl Host {
         self.cores[core as usize].queue.expect("only a core with queues drives them")
     }
 
-    /// A program has reached a mark; with a doorbell comes how much it brings, else the packet.
+    /// A program has reached a mark. `packet` is the packet or, for a doorbell, how much it announces.
     pub(super) fn mark(&mut self, now: Ps, core: u16, mark: Mark, packet: u32) {
         match mark {
             Mark::Begin => {
@@ -253,7 +253,7 @@ impl Host {
                 c.busy_until(now);
                 let p = self.packets.at(packet);
                 p.ended = true;
-                // What it waits for from here on, in software too, is its way out.
+                // From here on, all that it waits for, in software too, belongs to its transmission.
                 p.to_send_since = now;
                 let p = *p;
                 self.meters.ended(now, &p);

@@ -54,8 +54,8 @@ fn ten_lines_are_read_for_four_written_and_the_bus_is_the_limit() {
 #[test]
 fn a_core_alone_has_as_many_lines_under_way_as_miss_registers() {
     let r = results(&stream(&[("/tenants/0/cores/count", 1.into())]));
-    // A line takes the L2's lookup and the way to the LLC, the DRAM, and the way back through the LLC:
-    // (14 + 8 + 30 + 8) cycles at 2 GHz. Little's law gives the lines under way.
+    // A line takes the L2 lookup and the trip to the LLC, the DRAM, and the trip back through the LLC:
+    // besides the DRAM, (14 + 8 + 30 + 8) cycles at 2 GHz. Little's law gives the lines in flight.
     let latency_ns = 30.0 + r.dram.read_latency.mean_ns;
     let under_way = lines(&r, "cpu-other-rd") as f64 / r.measured_ns * latency_ns;
     assert!(under_way > 7.0 && under_way <= 10.0, "{under_way} of 10 registers");
@@ -87,7 +87,7 @@ fn remote_memory_is_read_and_written_on_the_other_node_alone() {
     assert_eq!(remote.causes, r.memory.causes);
     let [local_bus, remote_bus] = r.dram.bus_busy[..] else { panic!("a channel each") };
     assert!(local_bus == 0.0 && remote_bus > 0.3);
-    // Every line read comes back with a header; every line written goes with one, as do requests.
+    // Every line read comes back with a header; every line written, and every request, goes out with one.
     let link = r.memory.socket_link.as_ref().expect("there is a link");
     let rate = |n: u64, bytes: u64| (n * bytes) as f64 / r.measured_ns;
     let (reads, writes) = (lines(&r, "cpu-other-rd"), lines(&r, "other-evct"));
@@ -112,8 +112,8 @@ fn a_remote_access_takes_two_ways_over_the_link_more() {
         results(&xmem("random-chained", "1 MiB", set)).amat_ns.expect("there are accesses")
     };
     let [near, far] = [chase(&[numa("166.4 Gbps")]), chase(&[numa("166.4 Gbps"), remote()])];
-    // And the time of the request and of the line on the link, 80 bytes at 20.8 GB/s. Of the 1 MiB a
-    // hundredth part stays in L2 and LLC.
+    // Plus the time of the request and of the line on the link, 80 bytes at 20.8 GB/s. L2 and LLC
+    // hold about a tenth of the 1 MiB.
     assert_close(far - near, 60.0 + 80.0 / 20.8, 0.15);
 }
 
@@ -128,9 +128,9 @@ fn received_packets_can_lie_on_the_other_node_where_ddio_does_not_reach() {
     assert_eq!(written(&far), (None, None), "none reaches the LLC of the other socket");
     let written = |r: &Results| lines(r, "nic-rx-wr");
     assert_eq!(written(&near), 0);
-    // 16 lines of 1 KiB for each packet, on the other node.
+    // The 16 lines (1 KiB) of each packet, on the other node.
     assert_close(written(&far) as f64, 16.0 * far.packets.completed as f64, 0.01);
-    // Without anything on it, the other node is not there.
+    // The other node exists only if something lies on it.
     assert_eq!((near.memory.nodes.len(), far.memory.nodes.len()), (0, 2));
 }
 

@@ -60,7 +60,7 @@ fn recycled_pages_are_written_back_by_a_core_where_the_machine_sweeps() {
 
 #[test]
 fn the_nic_sweeps_what_it_has_transmitted_in_place() {
-    // Six I/O ways hold the packets in flight and not all buffers.
+    // Six I/O ways hold the packets in flight but not all buffers.
     let zero_copy = |sweeper: bool| {
         let rate = ("/traffic/rate", json!("1 Mpps"));
         let ways = ("/placement/io_ways", json!(6));
@@ -76,7 +76,7 @@ fn the_nic_sweeps_what_it_has_transmitted_in_place() {
 #[test]
 fn a_stream_prefetcher_helps_sequential_and_not_random_accesses() {
     let speed = |pattern: &str, prefetch: &str| {
-        // One channel would be the limit: a row of lines comes from one bank group.
+        // One channel would be the limit: consecutive lines come from one bank group.
         let channels = ("/machine/dram/channels", json!(4));
         let prefetch = ("/machine/l2/prefetch", prefetch.into());
         let r = results(&xmem(pattern, "1 MiB", &[channels, prefetch]));
@@ -84,7 +84,7 @@ fn a_stream_prefetcher_helps_sequential_and_not_random_accesses() {
     };
     let (plain, none) = speed("sequential", "none");
     assert_eq!(none, 0);
-    // A line more in flight than the ten miss registers hold, and twenty.
+    // One more line in flight than the ten miss registers hold, and twenty more.
     for (prefetch, gain) in [("next-line", 1.05), ("stream", 1.4)] {
         let (fast, fetched) = speed("sequential", prefetch);
         assert!(fast > gain * plain, "{prefetch}: {plain} to {fast}");
@@ -123,7 +123,7 @@ fn one_seed_gives_one_result_and_another_another() {
     assert_ne!(first, as_json(&run(&everything(8))));
 }
 
-/// All lines of a machine with next to no caches are of one set, whose directory has sixteen entries; its
+/// With almost no caches, all lines fall into one set, whose directory has sixteen entries; the
 /// cores have twenty miss registers.
 #[test]
 fn more_misses_than_the_directory_has_entries_take_turns() {
@@ -153,7 +153,7 @@ fn a_clone_goes_on_as_the_original() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
-    /// Where a run is cut into slices changes nothing.
+    /// Where a run is cut into slices makes no difference.
     #[test]
     fn cutting_a_run_changes_nothing(mut stops in prop::collection::vec(0u64..300_000_000, 1..20)) {
         stops.sort_unstable();
@@ -177,9 +177,10 @@ fn skewed(scenario: &crate::config::Scenario, ns_over_10: u64) -> (f64, f64) {
 
 #[test]
 fn how_far_cores_run_ahead_moves_no_result() {
-    // A single run is moved by chance: over eight seeds the throughput of the forwarder at 200 ns lay -0.65 to
-    // 1.26 % from that at 12.5 ns. So the median of sixteen is judged, which is known to some 0.2 %; and one or
-    // two of sixteen may come into the other state of an overloaded server, in which it leaks a fifth less (D5).
+    // Chance moves a single run: over eight seeds, the throughput of the forwarder at 200 ns was
+    // -0.65 to 1.26 % off that at 12.5 ns. So medians of sixteen are compared, which are known to
+    // about 0.2 %; and one or two of sixteen may enter the other state of an overloaded server, in
+    // which it leaks a fifth less (D5).
     const SEEDS: std::ops::Range<u64> = 1..17;
     let median = |mut values: Vec<f64>| {
         values.sort_by(f64::total_cmp);
@@ -193,7 +194,7 @@ fn how_far_cores_run_ahead_moves_no_result() {
         (median(a), median(b))
     };
     let set = |seed: u64| [("/run/duration", json!("3 ms")), ("/run/seed", seed.into())];
-    // The forwarder above what it can take: throughput is the cores' own, not the offered one.
+    // The forwarder, offered more than it can take: throughput is the cores' own, not the offered one.
     let server =
         |seed| forwarder(&[set(seed).as_slice(), &[("/traffic/rate", "12 Mpps".into())]].concat());
     let bench = |seed| xmem("random", "256 KiB", &set(seed));
@@ -205,7 +206,8 @@ fn how_far_cores_run_ahead_moves_no_result() {
     }
 }
 
-/// Forwarding in overload, with a NIC that reads one packet at a time to send: transmit is the limit.
+/// Forwarding in overload, with a NIC that reads one packet at a time for transmission: transmit is
+/// the limit.
 fn transmit_limited(backlog: u32, transmit: &str) -> Host {
     run(&forwarder(&[
         ("/traffic/rate", "40 Mpps".into()),
@@ -237,8 +239,8 @@ fn software_keeps_packets_while_transmit_descriptors_are_in_use_and_then_stops()
     }
 }
 
-/// Packets sent in overload by so many cores, descriptors read `batch` at a time and posted `burst` at a
-/// time.
+/// Packets sent in overload by this many cores, with descriptors read `batch` at a time and posted
+/// `burst` at a time.
 fn sent_by(cores: u32, batch: Value, burst: u32) -> f64 {
     let mut set = vec![
         ("/traffic/rate", "40 Mpps".into()),
@@ -250,7 +252,7 @@ fn sent_by(cores: u32, batch: Value, burst: u32) -> f64 {
         ("/machine/pcie/non_posted_credits", 64.into()),
         ("/queues/rx_instructions", 10.into()),
         ("/queues/tx_instructions", 10.into()),
-        // Descriptors come back, and so packets go, in bursts.
+        // Descriptors come back in bursts, and so packets go in bursts.
         ("/queues/tx_descriptors", 64.into()),
         ("/queues/tx_completion_batch", 32.into()),
         ("/queues/burst", burst.into()),
@@ -267,7 +269,7 @@ fn one_send_queue_waits_for_its_descriptors_and_two_cover_for_each_other() {
     assert!(large > 1.2 * two_by_one, "{large} {two_by_one}");
     let two_queues = sent_by(2, 2.into(), 4);
     assert!(two_queues > 1.5 * two_by_one, "{two_queues} {two_by_one}");
-    // Read with the data, descriptors cost no wait of their own.
+    // Descriptors read together with the data cost no wait of their own.
     assert!(sent_by(1, Value::Null, 4) > 1.2 * two_by_one);
 }
 
@@ -293,7 +295,7 @@ fn the_nic_sends_no_faster_than_its_link() {
     assert!(sent("1000 Gbps".into()) > 2.0 * line_rate);
 }
 
-/// Large requests, short answers: only these go over the link.
+/// Large requests, short answers: only the answers go over the link.
 #[test]
 fn a_backlog_does_not_come_over_the_link() {
     let app = json!({ "kind": "kvs", "item": "512 B", "gets": "0 %", "buckets": 1024, "log": "1 MiB",
@@ -313,8 +315,8 @@ fn a_backlog_does_not_come_over_the_link() {
     assert!(wire.busy_ps < wire.uses * 256 * 8 * 10, "{} of {}", wire.busy_ps, wire.uses);
 }
 
-/// The NIC asks for a packet to send request by request: what carries more is more credits, by Little's
-/// law, until something else limits, whatever the size of a frame.
+/// The NIC reads a packet to send one request at a time: by Little's law, more credits carry more,
+/// whatever the size of a frame, until something else is the limit.
 #[test]
 fn reads_for_transmission_use_all_their_credits_whatever_the_size_of_a_frame() {
     let sent = |frame: &str, credits: u32| {
@@ -341,7 +343,8 @@ fn reads_for_transmission_use_all_their_credits_whatever_the_size_of_a_frame() {
     }
 }
 
-/// Behind PCIe a packet is on its way for as long as a core takes for several: the backlog covers that.
+/// Behind PCIe, a packet is in transit for as long as a core takes for several packets: the backlog
+/// covers that.
 #[test]
 fn a_backlog_keeps_the_cores_busy_behind_a_slow_link() {
     let mut pcie = pcie_json();
@@ -366,8 +369,8 @@ fn a_backlog_keeps_the_cores_busy_behind_a_slow_link() {
     assert!((25.0..=50.0).contains(&waiting), "{waiting} packets a queue");
 }
 
-/// A backlog that finds no room in the SRAM comes when there is some, and one that finds no descriptor when the
-/// doorbell of the next is at the NIC.
+/// A backlog packet that finds no room in the SRAM comes when there is some, and one that finds no
+/// descriptor when the doorbell of the next one reaches the NIC.
 #[test]
 fn every_queue_has_its_backlog_whatever_it_waits_for() {
     let sizes = json!({ "kind": "fixed", "size": "1024 B" });
@@ -388,8 +391,8 @@ fn every_queue_has_its_backlog_whatever_it_waits_for() {
     }
 }
 
-/// The queue always holds its backlog, though cores could take packets faster than the NIC brings them; and nothing
-/// stands still where what is missing cannot come.
+/// The queue always holds its backlog, even if cores could take packets faster than the NIC
+/// delivers them; and nothing stalls where the missing packets cannot come.
 #[test]
 fn a_backlog_waits_also_for_cores_that_are_faster_than_the_nic() {
     let sizes = json!({ "kind": "fixed", "size": "1024 B" });
@@ -409,15 +412,15 @@ fn a_backlog_waits_also_for_cores_that_are_faster_than_the_nic() {
     };
     let there_are = waiting(&[]);
     assert!((45.0..55.0).contains(&there_are), "{there_are}");
-    // Completions four at a time, descriptors 32 at a time, no more of them than the depth.
+    // Completions four at a time, descriptors 32 at a time, and no more descriptors than the backlog is deep.
     let few = [("/queues/rx_descriptors", json!(50)), ("/queues/post_batch", json!(32))];
     let there_are =
         waiting(&[&few[..], &[("/machine/nic/completions_per_write", json!(4))]].concat());
     assert!((10.0..55.0).contains(&there_are), "{there_are}");
 }
 
-/// Else the NIC would read from memory what the core is about to write: of packets that come one by one, and of
-/// those that are posted while the doorbell of others waits for its stores.
+/// Otherwise the NIC would read from memory what the core is about to write, for packets that come
+/// one by one and for those posted while the doorbell of others waits for its stores.
 #[test]
 fn a_doorbell_is_behind_the_stores_before_it_and_brings_no_more_than_they_are() {
     let read_twice = |pcie: Value, rate: &str, batch: Value| {
@@ -434,7 +437,7 @@ fn a_doorbell_is_behind_the_stores_before_it_and_brings_no_more_than_they_are() 
         assert!(lines(&r, "cpu-tx-rd") as f64 > 0.95 * packets, "its lines are cold");
         lines(&r, "nic-tx-rd") as f64 / packets
     };
-    // Enough read tags, so that packets need not wait until their lines are evicted.
+    // Enough read tags that packets need not wait until their lines are evicted.
     let mut pcie = pcie_json();
     pcie["non_posted_credits"] = json!(64);
     for rate in ["0.5 Mpps", "8 Mpps"] {
@@ -446,7 +449,7 @@ fn a_doorbell_is_behind_the_stores_before_it_and_brings_no_more_than_they_are() 
     }
 }
 
-/// A table that two cores read is larger than their L2s, and the LLC has room for it.
+/// A table that two cores read is larger than their L2s, but fits in the LLC.
 #[test]
 fn what_several_cores_read_stays_in_the_llc() {
     for inclusion in every::<Inclusion>() {
@@ -479,8 +482,8 @@ fn random_replacement_follows_the_seed() {
     assert_ne!(misses(1), misses(2));
 }
 
-/// Descriptors that are posted, completions that are read and doorbells are a core's work, too: whether
-/// they come once for a packet or once for 32 of them, a core with more packets than it can take never waits.
+/// Posting descriptors, reading completions and ringing doorbells are a core's work, too: whether they come
+/// once per packet or once per 32 packets, a core with more packets than it can take never waits.
 #[test]
 fn a_core_that_drops_packets_is_busy_whatever_its_burst() {
     for burst in [1, 32] {
@@ -494,7 +497,7 @@ fn a_core_that_drops_packets_is_busy_whatever_its_burst() {
         };
         let (full, dropped) = busy("40 Mpps");
         assert!(dropped > 0 && full > 0.999 && full <= 1.0, "burst {burst}: {full}");
-        // A packet each microsecond takes a small part of it.
+        // A packet every microsecond takes a small part of the time.
         let (little, dropped) = busy("1 Mpps");
         assert!(dropped == 0 && (0.01..0.2).contains(&little), "burst {burst}: {little}");
     }

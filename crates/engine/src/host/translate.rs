@@ -15,8 +15,8 @@ impl Host {
         self.iommu.is_none() || self.translate(now, event)
     }
 
-    /// A DMA arrives at the IOMMU: whether its pages are translated, and nothing is before it. Out of
-    /// line, so that the event loop stays as small as it is without an IOMMU.
+    /// A DMA arrives at the IOMMU. Returns whether its pages are translated and nothing is ahead of
+    /// it. Out of line, so that the event loop stays as small as it is without an IOMMU.
     #[inline(never)]
     fn translate(&mut self, now: Ps, event: Event) -> bool {
         use Mapping::{Completion, Payload};
@@ -59,7 +59,7 @@ impl Host {
         at_once
     }
 
-    /// Lines for which a read holds credits; nothing for other events.
+    /// Lines for which a read holds credits; zero for other events.
     pub(super) fn lines_of_read(&self, event: &Event) -> u64 {
         match *event {
             Event::Read { read } => self.reads.under_way.get(read).credits.into(),
@@ -67,16 +67,16 @@ impl Host {
         }
     }
 
-    /// What a read touches.
+    /// The lines that a read touches, and their mappings.
     fn touched_by(&mut self, read: u32) -> Touched {
         use Mapping::{Acknowledgement, Descriptor, Payload};
         let descriptors = |ring: &Ring, count| {
-            // A fetch around the end of its ring touches the ring's beginning too.
+            // A fetch that wraps around touches the beginning of its ring too.
             let (lines, wrapped) = ring.next_lines(count);
             [(Descriptor, lines), (Descriptor, wrapped)]
         };
         match self.reads.under_way.get(read).purpose {
-            // One fetch a queue is under way, so the ring stands where this one will read.
+            // A queue has one fetch in flight at a time, so the ring stands where this one will read.
             For::Descriptors { queue, count } => {
                 descriptors(&self.queues[queue as usize].rx_ring_nic, count)
             }
@@ -107,7 +107,7 @@ impl Host {
         }
     }
 
-    /// A walker reads the entry that it has come to.
+    /// A walker reads the next entry of its walk.
     pub(super) fn walk_read(&mut self, now: Ps, walker: u16) {
         let iommu = self.iommu.as_mut().expect("only an IOMMU walks");
         let line = iommu.walker_reads(walker);
@@ -117,7 +117,7 @@ impl Host {
         }
     }
 
-    /// That entry is there: the walk goes on, or ends and lets those who waited for it go.
+    /// That entry has arrived: the walk goes on, or ends and releases the transactions that waited for it.
     pub(super) fn walk_data(&mut self, now: Ps, walker: u16) {
         let iommu = self.iommu.as_mut().expect("only an IOMMU walks");
         iommu.entry_arrived(now, walker);
@@ -125,11 +125,11 @@ impl Host {
         while let Some(event) = self.iommu.as_mut().and_then(|iommu| iommu.next_ready(now)) {
             self.translated(now, event);
         }
-        // Walks of those that have come into the queue as others left it.
+        // Walks of transactions that entered the queue as others left it.
         self.schedule_walks();
     }
 
-    /// A DMA that has waited goes on.
+    /// A DMA that has waited for its translation goes on.
     fn translated(&mut self, now: Ps, event: Event) {
         self.record_translated(now, event);
         let (write, read) = (event.write_credits().0, self.lines_of_read(&event));
@@ -193,7 +193,7 @@ mod tests {
         let all = results(&forwarding(iommu(4096, "4 KiB")));
         assert_eq!(all.iommu.as_ref().and_then(|i| i.misses_per_packet), Some(0.0));
         assert_eq!(lines(&all, "iommu-walk-rd"), 0);
-        // Credits and read requests that wait for walks move fewer packets, where more come.
+        // With credits and read requests tied up in walks, fewer packets get through when more come.
         let [small, all] = [8, 4096].map(|entries| {
             let iommu = ("/machine/iommu", iommu(entries, "4 KiB"));
             let rate = ("/traffic/rate", json!("20 Mpps"));
@@ -213,8 +213,8 @@ mod tests {
         assert_eq!(off.latency, none.latency);
     }
 
-    /// Threads that read from other machines, behind an IOTLB of so many entries; 20 lines of writes
-    /// at a time are less than PCIe could take, which is fast, for bunches that wait before it hold credits too.
+    /// Threads that read from other machines, behind an IOTLB with this many entries. 20 lines of
+    /// writes at a time are less than the fast PCIe link could carry.
     fn readers(threads: u32, entries: u32, tx_descriptors: u32) -> Results {
         let mut traffic = closed_loop_json();
         (traffic["read"], traffic["payload"]) = (json!("8 KiB"), json!("2 KiB"));
@@ -258,21 +258,22 @@ mod tests {
         let packets = r.packets.transmitted;
         let looked_up = of("acknowledgement").hits + of("acknowledgement").misses;
         assert!(packets > 1_000 && looked_up.abs_diff(packets) < 200, "{looked_up} of {packets}");
-        // All 64 of 64 bytes lie in a page.
+        // All 64 acknowledgements of 64 bytes lie in one page.
         let missed = of("acknowledgement").misses_per_packet.expect("packets were completed");
         assert!(missed < 0.05, "{missed}");
         let sum: f64 = iommu.lookups.iter().filter_map(|l| l.misses_per_packet).sum();
         assert!((sum - iommu.misses_per_packet.expect("the same")).abs() < 1e-9);
-        // Four pages, in no order.
+        // Four pages, in random order.
         let lookups = readers(2, 24, 256).iommu.expect("there is an IOMMU").lookups;
         let more = lookups.iter().find(|l| l.mapping == "acknowledgement");
         let missed = more.and_then(|l| l.misses_per_packet).expect("packets were completed");
         assert!(missed > 0.2, "{missed}");
     }
 
-    /// The closed form of "Understanding Host Interconnect Congestion" (HotNets 2022, section 3.1) for
-    /// packets of two kilobytes and their completions: C is that of the machine, Tbase what writes take
-    /// in a run in which all translations are cached, M × Tmiss what they wait for translations.
+    /// The closed form of "Understanding Host Interconnect Congestion" (HotNets 2022, section 3.1)
+    /// for packets of two kilobytes and their completions: C is that of the machine, Tbase is the
+    /// time that writes take in a run in which all translations are cached, and M × Tmiss is the
+    /// time that they wait for translations.
     #[test]
     fn the_closed_form_holds_for_packets_of_several_threads() {
         for (threads, misses) in [(2, 1.0), (4, 2.0), (8, 3.0)] {
@@ -307,7 +308,7 @@ mod tests {
         assert!(fault.contains("IOTLB misses"), "{fault}");
     }
 
-    /// Writes of 64 bytes with `credits` of them in flight, in a window of so many 4 KiB pages.
+    /// Writes of 64 bytes with `credits` of them in flight, in a window of `pages` pages of 4 KiB.
     fn writes(credits: u32, pages: u32, iommu: Value) -> Results {
         results(&forwarder(&[
             ("/machine/pcie", pcie_json()),
@@ -324,7 +325,7 @@ mod tests {
         ]))
     }
 
-    /// What waits for room in the queue walks as soon as it has entered it.
+    /// A write that waits for room in the queue starts its walk as soon as it has entered the queue.
     #[test]
     fn a_queue_of_one_moves_a_write_a_walk() {
         let miss_ns = |credits, queue: u32| {

@@ -1,12 +1,12 @@
 //! Transmission: from the driver's doorbell to the packet on the wire.
 //!
-//! A packet is read request by request (`pcie.max_read_request`), each when there are credits for it.
+//! A packet is read in requests of at most `pcie.max_read_request`, each sent when there are credits for it.
 //!
-//! Without `tx_descriptor_batch` packets are read in the order of their doorbells, each with its
-//! descriptor. With it the driver rings once a burst, and the NIC reads the descriptors that are posted, up to
-//! so many at a time, and the next of a queue only when it has asked for the data of all packets before: a
-//! queue that is alone leaves the link idle for the round trip of that read, several queues cover for each
-//! other.
+//! Without `tx_descriptor_batch`, packets are read in the order of their doorbells, each with its
+//! descriptor. With it, the driver rings once per burst, and the NIC reads up to that many posted
+//! descriptors of a queue at a time. It reads the next ones of a queue only when it has requested
+//! the data of all packets before them: a queue that is alone leaves the link idle for the round
+//! trip of that read, while several queues cover for each other.
 
 use std::collections::VecDeque;
 
@@ -18,10 +18,10 @@ use crate::memory::line::{Line, LineKind, lines_in};
 use crate::time::Ps;
 use crate::wire::line_rate::LineRate;
 
-/// What waits to be sent.
+/// The transmit engine: what waits to be sent.
 #[derive(Clone, Debug)]
 pub(super) struct Transmitter {
-    /// Lines already asked for of the packet whose turn it is.
+    /// Lines already requested of the packet whose turn it is.
     asked: u32,
     pub(super) descriptor_batch: Option<u32>,
     /// Packets that wait for credits, when each descriptor is read with its packet's data.
@@ -64,8 +64,8 @@ impl Host {
         q.tx_unrung += 1;
     }
 
-    /// The driver rings for so many packets that it has posted. Others behind them may have been posted since: their
-    /// doorbell is still behind their stores.
+    /// The driver rings the doorbell for this many packets that it has posted. More may have been
+    /// posted behind them since: their doorbell still waits behind their stores.
     pub(super) fn ring_tx(&mut self, now: Ps, queue: u16, packets: u32) {
         let q = &mut self.queues[queue as usize];
         q.tx_unrung -= packets;
@@ -74,7 +74,7 @@ impl Host {
         self.events.push(at, Event::TransmitDoorbell { queue, packets });
     }
 
-    /// The driver's doorbell for packets is at the NIC.
+    /// The driver's doorbell for packets reaches the NIC.
     pub(super) fn transmit_doorbell(&mut self, now: Ps, queue: u16, packets: u32) {
         let q = &mut self.queues[queue as usize];
         q.tx_rung -= packets;
@@ -93,7 +93,7 @@ impl Host {
         self.start_reads(now);
     }
 
-    /// A queue's next descriptors are to be read if the NIC has asked for the data of all packets
+    /// Fetches the next descriptors of a queue if the NIC has requested the data of all packets
     /// whose descriptors it has read.
     fn fetch_tx_descriptors(&mut self, queue: u16) {
         let Some(batch) = self.tx.descriptor_batch else { return };
@@ -115,7 +115,7 @@ impl Host {
             while let Some(&fetch) = self.reads.fetches.front() {
                 let requests = self.fetch_requests(fetch);
                 if !self.can_read(0, requests) {
-                    // Nothing passes it, or it might never find as many as it needs.
+                    // Nothing passes it, or it might never find enough free requests.
                     return;
                 }
                 self.reads.fetches.pop_front();
@@ -153,7 +153,7 @@ impl Host {
         }
     }
 
-    /// A queue's turn is over: the NIC has asked for the data of its first packet.
+    /// A queue's turn is over: the NIC has requested all data of its first packet.
     fn end_turn(&mut self, queue: u16) {
         self.tx.active.pop_front();
         let q = &mut self.queues[queue as usize];
@@ -167,7 +167,7 @@ impl Host {
         }
     }
 
-    /// The NIC has read a packet and sends it: its buffer is done with, by the NIC as well.
+    /// The NIC has read and sent a packet, and so is done with its buffer, too.
     pub(super) fn sent(&mut self, now: Ps, packet: u32) {
         let p = *self.packets.get(packet);
         self.tx.in_flight -= 1;
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn writes_do_not_wait_for_a_doorbell_that_is_on_its_way() {
-        // Of 64 bytes, which leave the link idle for nine tenths of the time and more.
+        // Packets of 64 bytes, which leave the link idle for more than nine tenths of the time.
         let latency_ns = |rate: &str| {
             let r = results(&forwarder(&[
                 ("/machine/pcie", pcie_json()),
@@ -243,8 +243,9 @@ mod tests {
         assert_eq!((q.reap(now), q.transmitting()), (1, 0));
     }
 
-    /// 32 descriptors of 64 bytes take four read tags. Of four, packets that are asked for by two leave two free:
-    /// behind them a fetch would wait until none is left to send, and all that comes with it.
+    /// 32 descriptors of 64 bytes take four read tags, which are all there are. Packets that take
+    /// two each leave two free: a fetch queued behind them, and all that depends on it, would wait
+    /// until no packet is left to send.
     #[test]
     fn descriptor_fetches_of_several_requests_go_first() {
         let mut pcie = pcie_json();
@@ -260,7 +261,7 @@ mod tests {
             ("/traffic/rate", json!("20 Mpps")),
             ("/run/duration", json!("1 ms")),
         ]));
-        // What is too much finds no descriptor, once the NIC has read all.
+        // Excess packets find no descriptor, once the NIC has read all descriptors.
         assert_eq!(r.packets.dropped_sram, 0);
         assert!(r.packets.dropped_no_descriptor > 1000, "{:?}", r.packets);
     }

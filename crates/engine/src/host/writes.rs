@@ -1,4 +1,4 @@
-//! DMA writes of the NIC: their credits, and their way to memory and back.
+//! DMA writes of the NIC: their credits, and their path to memory and back.
 
 use std::ops::Range;
 
@@ -17,11 +17,11 @@ pub(super) struct Writes {
     pub(super) free_tlp_credits: u32,
     /// Lines of a packet that are written together.
     pub(super) burst_lines: u32,
-    /// Writes wait until the link is free, which is scheduled.
+    /// Writes wait until the link is free, for which an event is scheduled.
     wait_for_link: bool,
-    /// From when a write reaches the memory system until it is there.
+    /// From the arrival of a write at the memory system until it is done there.
     pub(super) latency: Ps,
-    /// From then until the NIC has the credits of what is written.
+    /// From then until the NIC has the credits of the write back.
     credit_return: Ps,
 }
 
@@ -59,23 +59,24 @@ impl Writes {
         self.tlp_credits - self.free_tlp_credits
     }
 
-    /// From when a write reaches the memory system until the NIC has its credits again, if it waits for nothing.
+    /// From the arrival of a write at the memory system until the NIC has its credits back, if
+    /// nothing delays it.
     pub(super) fn credit_latency(&self) -> Ps {
         self.latency + self.credit_return
     }
 }
 
 impl Host {
-    /// Whether a write of so many lines can leave the NIC now, for which it then has taken the credits.
+    /// Whether a write of this many lines can leave the NIC now; if so, its credits have been taken.
     ///
-    /// They are taken by what goes on the link, not by what waits for it ("credits consumed" of a transmitter:
-    /// PCI Express Base Specification 5.0, 2.6.1.2).
+    /// Credits are taken by what goes on the link, not by what waits for it ("credits consumed" of
+    /// a transmitter: PCI Express Base Specification 5.0, 2.6.1.2).
     pub(super) fn can_write(&mut self, now: Ps, lines: u32) -> bool {
         self.link_is_free(now) && self.take_credits(now, lines)
     }
 
-    /// Whether the link has sent what it was given. If not, writes go on when it has; read requests go
-    /// between them.
+    /// Whether the link has sent all that it was given. If not, writes continue when it has; read
+    /// requests go in between.
     fn link_is_free(&mut self, now: Ps) -> bool {
         let Some(link) = self.interconnect.link() else { return true };
         let at = link.free_at();
@@ -89,7 +90,7 @@ impl Host {
         free
     }
 
-    /// From now on so many lines wait for the link that could have credits.
+    /// From now on, this many lines wait for the link although there are credits for them.
     fn lines_wait_for_link(&mut self, now: Ps, lines: u64) {
         let waiting = &mut self.meters.domains.waiting_for_link;
         let before = waiting.inside();
@@ -97,7 +98,7 @@ impl Host {
         waiting.leave(now, before);
     }
 
-    /// Lines that wait to be written and for which there are credits: completions, then data.
+    /// Lines that wait to be written and for which there are credits: completions first, then data.
     fn lines_with_credits(&self) -> u64 {
         let completions = self.rx.due.len() as u64;
         let (data, of_each) = match (&self.bench, self.rx.fifo.front()) {
@@ -105,7 +106,7 @@ impl Host {
             (None, Some(&packet)) => {
                 let lines = lines_in(self.packets.get(packet).bytes.into());
                 let rest = self.rx.sent_lines.map_or(0, |sent| lines - sent);
-                // Of those behind it, which are taken to be as long, there are descriptors for so many.
+                // How many of the packets behind it have descriptors; they are assumed to be as long.
                 let follow = self.queues.iter().map(|q| q.fetched.min(q.without_descriptor));
                 let follow = u64::from(lines) * u64::from(follow.sum::<u32>());
                 (self.rx.unsent_lines.min(u64::from(rest) + follow), lines)
@@ -127,7 +128,7 @@ impl Host {
         self.go_on_writing(now);
     }
 
-    /// What waits for link or credits is written as far as they allow it.
+    /// Writes what waits for link or credits, as far as these allow it.
     fn go_on_writing(&mut self, now: Ps) {
         self.receive(now);
         if self.bench.is_some() {
@@ -156,8 +157,9 @@ impl Host {
         true
     }
 
-    /// A DMA write of some lines reaches the memory system. The credits of lines that are in a cache
-    /// or in the queue of their channel return at once; those of the others when that has them.
+    /// A DMA write of some lines reaches the memory system. The credits of lines that are in a
+    /// cache or in the queue of their channel return at once; those of the other lines return when
+    /// that queue has taken them.
     pub(super) fn io_write(&mut self, now: Ps, lines: Range<Line>, kind: LineKind) {
         let all = lines.len();
         self.meters.io_lines += all as u64;
@@ -204,7 +206,8 @@ mod tests {
         for credits in [128, 256] {
             let r = with(credits);
             let io = r.io.as_ref().expect("it writes");
-            // 280 bytes at 113.7 Gbit/s, 200 ns to the memory system, 30 cycles at 2 GHz in the LLC, 100 ns back.
+            // 280 bytes at 113.7 Gbit/s, 200 ns to the memory system, 30 cycles at 2 GHz in the LLC,
+            // 100 ns back.
             let held_ns = 280.0 * 8.0 / 113.7 + 200.0 + 15.0 + 100.0;
             let latency = io.write_latency_ns.expect("it writes");
             assert!((latency / held_ns - 1.0).abs() < 0.01, "{latency} ns, by hand {held_ns}");
@@ -212,7 +215,7 @@ mod tests {
             let used = held_ns * 4.0 / (280.0 * 8.0 / 113.7);
             assert!((io.write_credits_used / used - 1.0).abs() < 0.02, "{}", io.write_credits_used);
             assert_eq!(of(&r, "io-credits").starved_ps, 0);
-            // All others could be taken.
+            // All other credits are there for lines that wait for the link.
             let waiting = of(&r, "pcie").holds_writes_ps as f64 / 1e3 / r.measured_ns;
             let free = f64::from(credits) - io.write_credits_used;
             assert!((waiting / free - 1.0).abs() < 0.03, "{waiting} of {free}");
@@ -221,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_the_link_is_the_rest_of_a_packet_that_has_its_descriptor() {
-        // Packets of two TLPs and a completion, a descriptor at a time: nothing else has one.
+        // Packets of two TLPs and a completion, and one descriptor at a time: no other packet has one.
         let r = results(&forwarder(&[
             ("/machine/pcie", pcie_json()),
             ("/machine/nic/descriptor_batch", json!(1)),
@@ -232,8 +235,8 @@ mod tests {
         let pcie = of(&r, "pcie");
         let packets = of(&r, "descriptors").uses as f64;
         let ns = |bytes: f64| bytes * 8.0 / 113.7;
-        // The read of the next descriptor goes first, for which all eight lines wait; while the first TLP is
-        // on the link four do, and then the completion while the second is.
+        // The read of the next descriptor goes first, and all eight lines wait for it. Four lines
+        // wait while the first TLP is on the link, and then the completion while the second is.
         let by_hand = 8.0 * ns(24.0) + 4.0 * ns(280.0) + ns(280.0);
         let waited = pcie.holds_writes_ps as f64 / 1e3 / packets;
         assert!((waited / by_hand - 1.0).abs() < 0.01, "{waited} ns, by hand {by_hand}");

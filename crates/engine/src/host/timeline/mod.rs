@@ -1,8 +1,8 @@
-//! Recording of the timeline: the ways of single packets, drops, and counters beside them.
+//! Recording of the timeline: the paths of individual packets, drops, and counters alongside.
 //!
-//! Off, it costs a test of a pointer a packet and point. On, it only writes down: no event of the
-//! model is moved, so a run with a recording gives the same results as without. The times at which a
-//! stage of the latency histograms begins and ends are taken from the packet, as the histograms do.
+//! When off, it costs one pointer test per packet and point. When on, it only takes notes: it moves no event
+//! of the model, so a run gives the same results with and without a recording. The times at which a stage of
+//! the latency histograms begins and ends are taken from the packet, as they are for the histograms.
 
 mod readings;
 #[cfg(test)]
@@ -20,7 +20,7 @@ use way::Way;
 
 const NONE: u32 = u32::MAX;
 
-/// Drops that a recording holds; later ones are counted.
+/// Drops that a recording holds; later ones are only counted.
 const MAX_DROPS: usize = 100_000;
 
 /// A packet that is followed.
@@ -35,14 +35,14 @@ struct Followed {
     way: Way,
 }
 
-/// What is recorded. Whoever tells it something looks first whether there is one.
+/// What is recorded. Callers check first whether there is a recording.
 #[derive(Clone, Debug)]
 pub(super) struct Recorder {
     config: TimelineConfig,
     /// Packets that have arrived.
     seen: u64,
     followed: Vec<Followed>,
-    /// How many of them are on their way.
+    /// How many of them are still on their way.
     open: u32,
     /// The next reading of the counters is scheduled.
     scheduled: bool,
@@ -90,7 +90,7 @@ impl Recorder {
         self.note_drop(at, number, flow, queue, "NIC SRAM full");
     }
 
-    /// The NIC turns to a packet, maybe once more, and it waits for a descriptor.
+    /// The NIC turns to a packet, perhaps not for the first time, and the packet waits for a descriptor.
     #[cold]
     pub(super) fn first(&mut self, packet: u32, at: Ps) {
         if let Some(followed) = self.followed(packet) {
@@ -98,7 +98,7 @@ impl Recorder {
         }
     }
 
-    /// A packet has found no descriptor: its way ends.
+    /// A packet has found no descriptor: its path ends.
     #[cold]
     pub(super) fn no_descriptor(&mut self, at: Ps, packet: u32, p: &Packet) {
         const REASON: &str = "no receive descriptor";
@@ -129,11 +129,11 @@ impl Recorder {
         packets.for_each(|&packet| self.pass(packet, points));
     }
 
-    /// The request of a packet has ended, and with it, if it is not sent, its way.
+    /// The request of a packet has ended, and with it the packet's path, unless the packet is to be sent.
     #[cold]
     pub(super) fn ended(&mut self, at: Ps, packet: u32, p: &Packet) {
         if let Some(followed) = self.followed(packet) {
-            // Unless it has waited for a descriptor.
+            // Without effect if the packet has waited for a descriptor.
             followed.way.first(p.dma_start);
         }
         let points = [
@@ -157,7 +157,7 @@ impl Recorder {
         }
     }
 
-    /// Packets are to be followed, or on their way.
+    /// Whether there are packets to be followed, or followed packets on their way.
     fn is_on(&self) -> bool {
         self.followed.len() < self.config.packets as usize || self.open > 0
     }
@@ -187,10 +187,10 @@ impl Recorder {
 }
 
 impl Host {
-    /// Records from now on the ways of packets that arrive from now on.
+    /// Starts to record the paths of packets that arrive from now on.
     ///
     /// # Panics
-    /// If a number of `config` is zero where it must not be.
+    /// If `every` or `interval_ps` of `config` is zero.
     pub fn record_timeline(&mut self, config: TimelineConfig) {
         assert!(config.every > 0 && config.interval_ps > 0, "got {config:?}");
         let scheduled = self.recording.as_ref().is_some_and(|earlier| earlier.scheduled);
@@ -210,10 +210,10 @@ impl Host {
         }
     }
 
-    /// Reads the counters of the recording, and goes on to do so while it is on.
+    /// Reads the counters of the recording, and schedules the next reading while it is on.
     #[cold]
     pub(super) fn read_counters(&mut self, now: Ps) {
-        // Taken out, so that it can look at the host.
+        // Taken out, because reading the counters borrows the host.
         let Some(mut recorder) = self.recording.take() else { return };
         recorder.scheduled = recorder.is_on() && recorder.readings.has_room();
         if recorder.scheduled {
@@ -223,7 +223,7 @@ impl Host {
         self.recording = Some(recorder);
     }
 
-    /// What has been recorded; nothing without a recording.
+    /// What has been recorded; `None` without a recording.
     pub fn timeline(&self) -> Option<Timeline> {
         let recorder = self.recording.as_ref()?;
         let finished = recorder.followed.iter().filter(|f| f.finished);

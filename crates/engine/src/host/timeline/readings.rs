@@ -1,10 +1,10 @@
-//! Counters beside the ways of packets: how full what they wait for is.
+//! Counters recorded alongside the packets: how full the resources are that packets wait for.
 
 use crate::host::Host;
 use crate::stats::timeline::Counter;
 use crate::time::Ps;
 
-/// Readings that a recording holds; later ones are not taken, and told.
+/// Readings that a recording holds; later ones are not taken, and their number is reported.
 const MAX_READINGS: usize = 100_000;
 
 /// A quantity of the host that is read.
@@ -59,13 +59,13 @@ impl Readings {
         self.times.len() < MAX_READINGS
     }
 
-    /// How many were due until the end for which there was no room.
+    /// How many readings were due until the end but found no room.
     pub(super) fn left_out(&self, end_ps: u64, interval_ps: u64) -> u64 {
         let last = self.times.last().filter(|_| !self.has_room());
         last.map_or(0, |last| end_ps.saturating_sub(last.0) / interval_ps)
     }
 
-    /// When they were read, and what they were.
+    /// When the counters were read, and their values.
     pub(super) fn results(&self) -> (Vec<u64>, Vec<Counter>) {
         let counters = self.columns.iter().map(|(what, values)| {
             let (name, unit) = what.name();

@@ -1,4 +1,4 @@
-//! The timeline and the histograms are one truth, and recording changes nothing.
+//! The timeline agrees with the histograms, and recording changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::units::Rate;
 
 const ALL: TimelineConfig = TimelineConfig { every: 1, packets: 100_000, interval_ps: 1_000_000 };
 
-/// A run whose measured time is recorded; its traffic ends then, so that all packets end their way.
+/// A run whose measured time is recorded; its traffic ends with that time, so that all packets finish.
 fn recorded(scenario: &Scenario, config: TimelineConfig) -> (Results, Timeline) {
     let mut host = Host::new(scenario, None).unwrap();
     let warm = scenario.run.warmup.ps();
@@ -28,9 +28,9 @@ fn recorded(scenario: &Scenario, config: TimelineConfig) -> (Results, Timeline) 
     (host.results().unwrap(), host.timeline().unwrap())
 }
 
-/// Forwarding without packets at the begin of the measured time, so that histograms and timeline have
-/// the same ones: an on-chip NIC, an IOMMU with few entries, a NIC that works in batches, and one with
-/// few credits and drops.
+/// Forwarding without packets in flight at the beginning of the measured time, so that histograms
+/// and timeline cover the same ones: an on-chip NIC, an IOMMU with few entries, a NIC that works in
+/// batches, and one with few credits and drops.
 fn scenarios() -> [Scenario; 4] {
     let with = |set: &[(&str, Value)]| {
         let mut all = vec![("/run/warmup", json!("0 s"))];
@@ -80,8 +80,8 @@ fn packets_of_a_burst_wait_for_its_doorbell() {
         Ps(waits.max().expect("there are doorbells"))
     };
     let (alone, together) = (waits(Value::Null), waits(json!(8)));
-    // Alone it waits for the stores before it; 31 packets of 1600 instructions, of which a core dispatches
-    // eight in a nanosecond, are 6.2 us more.
+    // A doorbell for one packet waits for the stores before it; 31 packets of 1600 instructions, of
+    // which a core dispatches eight per nanosecond, take 6.2 us more.
     assert!(alone < Ps::from_ns(300), "{alone:?}");
     assert!(together > alone + Ps::from_ns(6_000), "{alone:?} and {together:?}");
 }
@@ -111,7 +111,7 @@ fn slices_have_no_gaps_and_add_up_to_the_histograms() {
             let (count, mean_ns) = (stage.distribution.count, stage.distribution.mean_ns);
             assert_eq!(count, done().count() as u64, "{}", stage.stage);
             let sum_ps = sums.get(stage.stage.as_str()).copied().unwrap_or_default();
-            // The histogram's sum, which is exact, back from its mean.
+            // The histogram's exact sum, recovered from its mean.
             let expected_ps = (mean_ns * 1e3 * count as f64).round() as u64;
             assert_eq!(sum_ps, expected_ps, "{}", stage.stage);
         }
@@ -141,7 +141,7 @@ fn slices_have_no_gaps_and_add_up_to_the_histograms() {
     }
 }
 
-/// Of two packets in front of each other memory may have the first and the LLC the second.
+/// Of two consecutive packets, the first may be in memory and the second in the LLC.
 #[test]
 fn frames_of_a_queue_leave_in_their_order() {
     let sizes = json!({ "kind": "mix", "of": [
@@ -235,7 +235,7 @@ fn what_a_recording_does_not_hold_is_counted() {
     host.run_until(Ps::from_us(20));
     let timeline = host.timeline().unwrap();
     assert_eq!(timeline.times_ps.len(), 100_000);
-    // 20 us of 100 ps each, from 0 on.
+    // 20 us at 100 ps per reading, from 0 on.
     assert_eq!(timeline.readings_left_out, 100_001);
     assert_eq!(timeline.drops_left_out, 0);
     let drop = timeline.drops.last().expect("packets are dropped").clone();

@@ -1,4 +1,4 @@
-//! The points of a packet's way, and what lies between them.
+//! The points of a packet's path, and the steps between them.
 
 use crate::stats::timeline::Slice;
 use crate::time::Ps;
@@ -9,17 +9,17 @@ use crate::time::Ps;
 pub(in crate::host) enum Point {
     /// It is in the NIC's SRAM.
     Arrived,
-    /// All before it have been sent: the NIC turns to it, and it waits for a descriptor.
+    /// All packets before it have been sent: the NIC turns to it, and it waits for a descriptor.
     First,
     /// It has its descriptor.
     DmaStart,
     /// The NIC has sent all its data.
     Sent,
-    /// The last of it is at the I/O controller.
+    /// The last of its data is at the I/O controller.
     AtMemory,
-    /// The last of it that waited for a translation has that.
+    /// The last of its data that waited for a translation is translated.
     Translated,
-    /// The LLC has taken the last of it that was held back.
+    /// The LLC has taken the last of its data that was held back.
     Written,
     /// The NIC has sent its completion.
     CompletionSent,
@@ -35,11 +35,11 @@ pub(in crate::host) enum Point {
     Begun,
     /// The request has ended.
     Ended,
-    /// It is posted, for which a transmit descriptor has to be free.
+    /// It is posted, which takes a free transmit descriptor.
     Posted,
-    /// The doorbell that was rung for it, or for it and the rest of its burst, is at the NIC.
+    /// Its doorbell, which may cover the rest of its burst too, is at the NIC.
     Doorbell,
-    /// The NIC has read its transmit descriptor, if it does so apart from the data.
+    /// The NIC has read its transmit descriptor, if it reads descriptors separately from the data.
     Descriptor,
     /// The NIC sends the read requests for it.
     ReadSent,
@@ -49,19 +49,19 @@ pub(in crate::host) enum Point {
     ReadTranslated,
     /// The LLC has taken the last of them that was held back.
     ReadTaken,
-    /// All data of it is at the I/O controller.
+    /// All its data is at the I/O controller.
     ReadReady,
-    /// All data of it is at the NIC.
+    /// All its data is at the NIC.
     AtNic,
-    /// The last bit is on the wire.
+    /// Its last bit is on the wire.
     Transmitted,
 }
 
 pub(super) const POINTS: usize = Point::Transmitted as usize + 1;
 
 /// Stage and name of the step that ends at each point after the first. The stages are those of the
-/// latency histograms; where one ends lies a stamp that the histograms use. A NIC on the chip has
-/// [`ON_CHIP`] in the place of [`LINK`].
+/// latency histograms, and each ends at a time stamp that the histograms use. For an on-chip NIC,
+/// [`ON_CHIP`] replaces [`LINK`].
 const STEPS: [(&str, &str); POINTS - 1] = [
     ("nic", "behind others in SRAM"),
     ("nic", "receive descriptor"),
@@ -102,7 +102,7 @@ impl Way {
         self.stamps[point as usize] = at;
     }
 
-    /// The NIC turns to the packet, maybe once more.
+    /// The NIC turns to the packet, perhaps not for the first time.
     pub(super) fn first(&mut self, at: Ps) {
         let first = &mut self.stamps[Point::First as usize];
         if *first == Ps::ZERO {
@@ -110,11 +110,11 @@ impl Way {
         }
     }
 
-    /// The way as slices without gaps.
+    /// The path as slices without gaps.
     ///
-    /// What is not first at a point after others adds no time of its own: a completion that is sent
-    /// before the data is in memory, or a translation that was there. So a step ends no earlier than
-    /// the one before it, and a step that was not needed is empty.
+    /// A point that is passed before those ahead of it in the order adds no time of its own: a
+    /// completion that is sent before the data is in memory, or a translation that was cached. So a
+    /// step ends no earlier than the one before it, and a step that was not needed is empty.
     pub(super) fn slices(&self, on_chip: bool) -> Vec<Slice> {
         let mut begin = self.stamps[0];
         let mut slices = Vec::new();
@@ -145,7 +145,7 @@ mod tests {
             (Point::First, 110),
             (Point::DmaStart, 130),
             (Point::AtMemory, 400),
-            // Sent with the data, and in memory behind it.
+            // Sent together with the data, and in memory after it.
             (Point::CompletionSent, 140),
             (Point::CompletionAtMemory, 410),
             (Point::Visible, 430),
