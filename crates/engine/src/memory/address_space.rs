@@ -10,15 +10,14 @@ pub struct AddressSpace {
     next_byte: [u64; 2],
     /// The node that regions are reserved on.
     node: MemoryNode,
-    /// Whom they are reserved for.
+    /// The owner that they are reserved for.
     owner: Owner,
-    /// First lines of regions, and whose they are.
+    /// First lines of regions, and the regions' owners.
     regions: Vec<(Line, Owner)>,
 }
 
-/// Regions begin on pages of this size and are packed: as DPDK packs its memory zones into huge
-/// pages. Were each small ring to begin a huge page of its own, all of them would lie in the same
-/// bank of memory.
+/// Regions begin on pages of this size and are packed, as DPDK packs its memory zones into huge pages.
+/// If each small ring began a huge page of its own, all of them would lie in the same DRAM bank.
 const PAGE: u64 = 4 << 10;
 
 impl AddressSpace {
@@ -35,7 +34,8 @@ impl AddressSpace {
         self.owner = owner;
     }
 
-    /// What is reserved already belongs to the owner of now from this line on, up to the next region or line given.
+    /// From this line on, up to the next region or the next line given, memory already reserved belongs
+    /// to the current owner.
     pub(crate) fn give(&mut self, first: Line) {
         self.regions.push((first, self.owner));
     }

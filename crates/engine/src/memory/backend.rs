@@ -10,7 +10,7 @@ use super::socket_link::SocketLink;
 use super::trackers::Trackers;
 use crate::time::Ps;
 
-/// Reads under way, the link to the other socket, and the channels with what waits before them.
+/// Reads under way, the link to the other socket, and the channels with what waits in front of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Backend {
     pub(crate) reads: Reads,
@@ -19,10 +19,10 @@ pub(crate) struct Backend {
     /// The way to the channels of the other socket, if there is one.
     pub(crate) link: Option<SocketLink>,
     pub(crate) ingress: Ingress,
-    /// DMA writes of lines whose credit returns by [`Due::Written`].
+    /// DMA writes of lines whose credit will return with [`Due::Written`].
     late_writes: u32,
     writes_on_link: u64,
-    /// The way of a line from memory to its requester.
+    /// Latency of a line from memory to its requester.
     back: Ps,
     /// What the host must schedule; it drains this after every call.
     pub(crate) due: Vec<(Ps, Due)>,
@@ -31,7 +31,7 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    /// `back` is the way of a line from memory to its requester.
+    /// `back` is the latency of a line from memory to its requester.
     pub(super) fn new(parts: &Hierarchy<'_>, dram: Dram, back: Ps) -> Backend {
         Backend {
             reads: Reads::default(),
@@ -52,8 +52,8 @@ impl Backend {
         self.trackers.free()
     }
 
-    /// Sends a read to memory under the transaction that [`Reads::next`] offered. What it brings
-    /// will be `stale` from the start for a requester that must not keep it.
+    /// Sends a read to memory under the transaction that [`Reads::next`] offered. The line is `stale`
+    /// from the start if the requester must not keep it.
     #[inline(never)]
     pub(super) fn read(
         &mut self,
@@ -74,27 +74,27 @@ impl Backend {
         }
     }
 
-    /// The request for a line of the other socket is there.
+    /// The request for a line of the other socket has arrived there.
     pub(crate) fn remote_read(&mut self, now: Ps, transaction: u16) {
         let line = self.reads.sent(now, transaction);
         self.ingress.read(now, line, transaction, &mut self.due);
     }
 
-    /// A line of the other socket has been read there and sets out.
+    /// A line of the other socket has been read there and starts its way back.
     pub(crate) fn remote_data(&mut self, now: Ps, transaction: u16) {
         let link = self.link.as_mut().expect("there is another socket");
         let at = link.data(now) + self.back;
         self.due.push((at, Due::Arrival(transaction)));
     }
 
-    /// A line from memory has arrived: what was read, and for whom.
+    /// A line from memory has arrived. Returns what was read, and for whom.
     #[inline]
     pub(super) fn end(&mut self, now: Ps, transaction: u16) -> Read {
         self.trackers.give_back(now, 1);
         self.reads.end(transaction)
     }
 
-    /// Sends a write to memory. One that holds a `credit` and cannot enter a write queue at once is
+    /// Sends a write to memory. A write that holds a `credit` and cannot enter a write queue at once is
     /// followed by [`Due::Written`].
     #[inline(never)]
     pub(super) fn write(&mut self, now: Ps, line: Line, credit: bool) {
@@ -116,7 +116,7 @@ impl Backend {
         }
     }
 
-    /// A line to be written on the other socket is there.
+    /// A line to be written on the other socket has arrived there.
     pub(crate) fn remote_write(&mut self, now: Ps, line: Line, credit: bool) {
         self.writes_on_link -= 1;
         if self.ingress.write(now, line, credit, &mut self.due) {
@@ -128,12 +128,13 @@ impl Backend {
         }
     }
 
-    /// DMA writes of lines that hold a credit until a write queue has them.
+    /// DMA writes of lines that hold a credit until they are in a write queue.
     pub(crate) fn late_writes(&self) -> u32 {
         self.late_writes
     }
 
-    /// The wake-up of a channel: its controller acts, and what it has read sets out.
+    /// The wake-up of a channel: its controller acts, and the lines that it has read start their way
+    /// back.
     pub(crate) fn wake(&mut self, now: Ps, channel: u16) {
         let near = usize::from(channel) < self.ingress.dram.per_node();
         let (reads, back) = (&mut self.reads, self.back);
@@ -155,7 +156,7 @@ impl Backend {
         self.writes_on_link + self.ingress.writes()
     }
 
-    /// Both sides of the balances of reads and writes since the measured time began, of which
+    /// Both sides of the balances of reads and writes since the measured time began, in which this many
     /// `reads` and `writes` were sent.
     pub(super) fn balance(&self, reads: u64, writes: u64) -> MemoryBalance {
         let (reads_sent, reads_done) = self.reads.balance(reads);
@@ -219,12 +220,12 @@ mod tests {
     /// The first line of the other node.
     const OTHER_NODE: Line = 1 << 31;
 
-    /// A backend of two nodes whose requests nobody holds back, and what is due in it.
+    /// A backend of two nodes whose requests nobody holds back, and its pending events.
     struct Bench {
         backend: Backend,
         events: Events<Due>,
         sent: (u64, u64),
-        /// DMA writes that are written, and lines that have arrived.
+        /// DMA writes reported as written, and lines that have arrived.
         written: u32,
         arrived: Vec<Line>,
     }
@@ -234,7 +235,7 @@ mod tests {
             Bench::with(trackers, |_| ())
         }
 
-        /// With such a memory.
+        /// With a changed memory configuration.
         fn with(trackers: u32, memory: impl FnOnce(&mut DramConfig)) -> Bench {
             let mut machine = machine();
             machine.llc.home_trackers = trackers;
@@ -291,8 +292,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is sent to either node: all of it is done in the end, and every DMA write gives
-        /// its credit back once, at once or later.
+        /// Whatever is sent to either node is done in the end, and every DMA write returns its credit
+        /// once, at once or later.
         #[test]
         fn all_reads_arrive_and_all_writes_are_done(
             (in_order, read_queue, write_queue) in (any::<bool>(), 1u32..33, 1u32..33),
@@ -322,7 +323,8 @@ mod tests {
             prop_assert_eq!(bench.written, late);
             prop_assert_eq!(bench.backend.late_writes(), 0);
             prop_assert_eq!(bench.backend.trackers.used.inside(), 0);
-            // Writes leave the queues when they are done, which controllers put off for no request.
+            // Writes leave the queues when they are done, and controllers do not put them off when no
+            // other request is left.
             prop_assert_eq!(bench.backend.writes_in_flight(), 0);
             lines.sort_unstable();
             bench.arrived.sort_unstable();
@@ -341,7 +343,7 @@ mod tests {
         };
         reads(&mut bench, Ps::ZERO);
         bench.run_until(Ps::from_us(1));
-        // What is in a write queue holds none, what waits for room there does.
+        // A write in a write queue holds no tracker, one that waits for room there does.
         let queue = machine().dram.write_queue;
         for line in 0..queue + 1 {
             bench.write(Ps::from_us(1), line, false);

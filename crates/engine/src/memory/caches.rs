@@ -1,8 +1,8 @@
 //! The cache hierarchy as one coherent whole: private caches, directory, LLC.
 //!
-//! All state changes of one request happen at one point in time, in the order in which requests
-//! reach the LLC; how long they take is decided by the caller. Lines that must be written to memory
-//! are left in `writebacks` for the caller to send.
+//! All state changes of one request happen at one point in time, in the order in which requests reach
+//! the LLC; the caller decides how long they take. Lines that must be written to memory are left in
+//! `writebacks` for the caller to send.
 
 use super::directory::{Directory, Entry, Handle};
 use super::line::{LINE_BYTES, Line, LineKind};
@@ -13,8 +13,8 @@ use super::tags::{Home, Index, LowBits, Slot, State, Tags};
 use super::traffic::Cause;
 use crate::memory::config::{Hierarchy, Inclusion, IoLines, SetIndex};
 
-/// Directory entries for each line of all L2s together: twice as many, as in Skylake-SP and later,
-/// whose snoop filter covers the L2s about twice.
+/// Directory entries per L2 line of the whole chip: two, as in Skylake-SP and later, whose snoop filter
+/// covers the L2s about twice.
 const DIRECTORY_COVER: u64 = 2;
 
 /// A line on its way to memory.
@@ -27,18 +27,18 @@ pub(crate) struct Writeback {
 /// Who served a request that missed the private caches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Served {
-    /// The LLC, or the directory alone for the right to write.
+    /// The LLC, or, if only the right to write was missing, the directory alone.
     Llc,
-    /// Another core's cache, which keeps the line.
+    /// Another core's cache, which supplies the data or, to a writer, gives up a clean copy.
     Forward,
-    /// A core that may have changed the line, which hands it over or loses the right to write it.
+    /// A core that may have changed the line: it hands the line over, or loses the right to write it.
     Owner,
     /// Memory: the line is on its way under the caller's transaction.
     Memory,
-    /// An earlier transaction already brings the line: ask again when it has arrived.
+    /// An earlier transaction is already fetching the line: ask again when it has arrived.
     Wait(u16),
-    /// The line finds no entry in the directory, as those of its set wait for memory, among them for what
-    /// this transaction brings: ask again when that has arrived.
+    /// The directory has no entry for the line, because all those of its set wait for memory, one of
+    /// them for what this transaction is fetching: ask again when that has arrived.
     NoEntry(u16),
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Caches {
     /// Follows the values of lines in tests.
     #[cfg(test)]
     pub(super) shadow: Option<Box<Shadow>>,
-    /// The transaction that was bringing the line that has just lost all its copies.
+    /// The transaction that was fetching the line whose copies have just been invalidated.
     pub(crate) overtaken: Option<u16>,
 }
 
@@ -101,8 +101,8 @@ impl Caches {
         self.llc.held_in(self.io_ways)
     }
 
-    /// How many lines the caches hold dirty. One that a core changed after an inclusive LLC had it dirty
-    /// counts twice.
+    /// Number of dirty lines in the caches. A line that is dirty in an inclusive LLC and was changed
+    /// again by a core counts twice.
     pub(crate) fn dirty(&self) -> usize {
         self.llc.dirty() + self.cores.iter().map(Private::dirty).sum::<usize>()
     }
@@ -115,7 +115,7 @@ impl Caches {
         }
     }
 
-    /// A load of a core in its private caches, or a store to data of a kind.
+    /// A load by a core in its private caches, or a store to data of the given kind.
     #[inline]
     pub(crate) fn private_access(
         &mut self,
@@ -132,8 +132,8 @@ impl Caches {
     }
 
     /// A request of `core` that its private caches could not serve arrives at the LLC. Unless the
-    /// answer is [`Served::Memory`], [`Served::Wait`] or [`Served::NoEntry`], the private caches hold the
-    /// line on return, writable if it is asked for `exclusive` use.
+    /// answer is [`Served::Memory`], [`Served::Wait`] or [`Served::NoEntry`], the private caches hold
+    /// the line on return, writable if the request is `exclusive`.
     #[inline(always)]
     pub(crate) fn request(
         &mut self,
@@ -162,14 +162,14 @@ impl Caches {
             self.enter(home, Entry::Coming(transaction));
             return Served::Memory;
         }
-        // Another core's copy has to go, or to supply the data that the LLC lacks.
+        // Another core's copy has to be invalidated, or has to supply the data that the LLC lacks.
         let on_chip = if others != 0 && (exclusive || (llc.is_none() && sharers & me == 0)) {
             Served::Forward
         } else {
             Served::Llc
         };
         if exclusive {
-            // What is in an inclusive LLC may be stale.
+            // An inclusive LLC's copy may be stale.
             let owned = self.writable_in(line, others);
             self.take_exclusive(core, home, kind, known, llc);
             return if owned { Served::Owner } else { on_chip };
@@ -178,15 +178,16 @@ impl Caches {
             return on_chip;
         }
         let snooped = others != 0 && self.downgrade(home, others);
-        // The data of another core may have come to the LLC.
+        // The downgrade may have put another core's data into the LLC.
         let llc = if snooped { self.llc.find(home) } else { llc };
         let state = match llc {
             Some(slot) => {
                 let state = self.llc.state(slot);
                 let stays = others != 0 || self.stays(state);
                 if stays {
-                    // An inclusive LLC's own copy may go stale in a writable private one; the
-                    // directory finds it. Dirty data that stays here must not be written there.
+                    // An inclusive LLC's own copy may go stale while a private one is writable; the
+                    // directory finds the private one. In a non-inclusive LLC, a line whose dirty data
+                    // stays must not be written by the core.
                     let writable = others == 0 && self.inclusion == Inclusion::Inclusive;
                     granted(kind, writable, false)
                 } else {
@@ -206,9 +207,9 @@ impl Caches {
             || (self.io_lines == IoLines::Stay && state.io() && state.dirty())
     }
 
-    /// A prefetch of `core` arrives at the LLC. A line in the LLC alone comes up to the L2; returns
-    /// whether the line must come from memory, under the caller's transaction. It is dropped where the
-    /// directory has no entry for it.
+    /// A prefetch of `core` arrives at the LLC. A line that only the LLC holds comes up to the L2.
+    /// Returns whether the line must come from memory, under the caller's transaction. The prefetch is
+    /// dropped if the directory already has an entry for the line or has no room for one.
     pub(crate) fn request_prefetch(&mut self, core: usize, line: Line, transaction: u16) -> bool {
         let home = self.home(line);
         if self.directory.find(home).is_some() || self.directory.waits_for(home).is_some() {
@@ -259,12 +260,12 @@ impl Caches {
         }
     }
 
-    /// A line that arrives for nobody to keep: it was overwritten or swept on its way.
+    /// A line arrives that nobody may keep: it was overwritten or swept on its way.
     pub(crate) fn arrive_stale(&mut self, transaction: u16) {
         self.directory.arrive(transaction, 0);
     }
 
-    /// A line has come from memory for a core.
+    /// A line has arrived from memory for a core.
     #[inline]
     fn arrived(&mut self, core: usize, line: Line, kind: LineKind, transaction: u16) {
         self.directory.arrive(transaction, 1 << core);
@@ -279,7 +280,7 @@ impl Caches {
         self.llc.home(line)
     }
 
-    /// All copies but the core's own go; what was dirty becomes the core's to write back. `known`
+    /// Invalidates all copies but the core's own; dirty data becomes the core's to write back. `known`
     /// is the line's entry in the directory with its sharers, `llc` its slot in the LLC.
     fn take_exclusive(
         &mut self,
@@ -299,7 +300,7 @@ impl Caches {
         {
             self.llc.remove(slot);
         }
-        // Whatever was dirty, the requester is about to write the line: it is dirty there.
+        // Whether or not a copy was dirty, the requester is about to write the line: it is dirty there.
         let state = granted(kind, true, true);
         match known {
             Some((handle, _)) => self.directory.set_sharers(handle, me),
@@ -320,9 +321,9 @@ impl Caches {
         bits(cores).any(|c| self.cores[c].state(line).is_some_and(State::writable))
     }
 
-    /// Other cores lose the right to write, and the LLC gets a copy of what was theirs alone, dirty or
-    /// clean, as in AMD's "mostly exclusive" L3 (40546, "Optimizing Inter-Core Data Transfer"): their L2s
-    /// will drop it. Returns whether a core's cache had to supply the data.
+    /// Other cores lose the right to write a line. If one of them owned it, dirty or clean, the LLC
+    /// gets a copy, as in AMD's "mostly exclusive" L3 (40546, "Optimizing Inter-Core Data Transfer"),
+    /// because the L2s will drop theirs. Returns whether a core's cache had to supply the data.
     fn downgrade(&mut self, home: Home, others: u32) -> bool {
         let mut supplied = false;
         for other in bits(others) {
@@ -352,29 +353,29 @@ impl Caches {
         self.fill_private(core, home.line, state);
     }
 
-    /// Puts a line of which the directory knows that the core holds it into the core's private
-    /// caches, and deals with what falls out of them.
+    /// Puts a line that the directory already lists for the core into the core's private caches, and
+    /// handles their victim.
     fn fill_private(&mut self, core: usize, line: Line, state: State) {
         if let Some(victim) = self.cores[core].fill(line, state) {
             self.leave(core, victim);
         }
     }
 
-    /// The same for a prefetched line, which goes to the L2 alone.
+    /// The same for a prefetched line, which goes to the L2 only.
     fn fill_l2(&mut self, core: usize, line: Line, state: State) {
         if let Some(victim) = self.cores[core].fill_l2(line, state) {
             self.leave(core, victim);
         }
     }
 
-    /// A seeded fault: a core loses a line and the directory is not told.
+    /// A seeded fault: a core loses a line without the directory noticing.
     #[cfg(test)]
     pub(crate) fn forget_a_private_line(&mut self) {
         let (line, _) = self.cores[0].lines().next().expect("the core holds a line");
         self.cores[0].remove(line);
     }
 
-    /// What must be true between any two operations; the first thing that is not, in words.
+    /// Checks what must hold between any two operations; the error describes the first violation.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut held = 0u64;
         for (core, private) in self.cores.iter().enumerate() {
@@ -424,7 +425,7 @@ impl Caches {
     }
 }
 
-/// The numbers of the set bits.
+/// The positions of the set bits.
 #[inline]
 pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -464,7 +465,7 @@ mod tests {
         for inclusion in [Inclusion::Inclusive, Inclusion::NonInclusive] {
             let mut c = caches(inclusion);
             request(&mut c, 0, 7, false);
-            // Core 0 owns the line, as the only one; then they share it with the LLC.
+            // Core 0 owns the line as its only holder; then both cores share it with the LLC.
             assert_eq!(request(&mut c, 1, 7, false), Served::Owner);
             assert!(c.llc.find(c.home(7)).is_some());
             assert_eq!(request(&mut c, 0, 7, true), Served::Forward, "{inclusion:?}");
@@ -478,7 +479,8 @@ mod tests {
         request(&mut c, 0, 7, true);
         request(&mut c, 0, 8, false);
         assert_eq!(c.dirty(), 1, "one of the two has been stored to");
-        // In the L1d and the L2 of core 0: what the L1d of so many ways then drops is merged.
+        // In the L1d and the L2 of core 0; when other lines displace it from the L1d, its state there
+        // is merged.
         let sets = 64;
         for other in 1..5 {
             request(&mut c, 0, 7 + sets * other, false);
@@ -507,7 +509,7 @@ mod tests {
         }
     }
 
-    /// More misses in flight to one set of the directory than it has entries.
+    /// More misses in flight to one directory set than it has entries.
     #[test]
     fn what_finds_no_entry_in_the_directory_waits_for_one() {
         for ways in [4, 24] {

@@ -1,4 +1,4 @@
-//! What caches, on-chip network and sockets of a machine are configured by. (The channels: [`super::dram`].)
+//! Configuration of a machine's caches, on-chip network and sockets. (Its channels: [`super::dram`].)
 
 use std::ops::RangeInclusive;
 
@@ -19,7 +19,7 @@ pub struct L1d {
     pub ways: u32,
     /// Load-to-use latency of a hit, in core cycles.
     pub latency_cycles: u32,
-    /// Which line of a set makes room.
+    /// Which line of a set is evicted.
     #[serde(default)]
     pub replacement: Replacement,
 }
@@ -34,21 +34,21 @@ pub struct L2 {
     pub ways: u32,
     /// Load-to-use latency of a hit, in core cycles.
     pub latency_cycles: u32,
-    /// Which line of a set makes room.
+    /// Which line of a set is evicted.
     #[serde(default)]
     pub replacement: Replacement,
     /// Hardware prefetcher that fills this cache.
     #[serde(default)]
     pub prefetch: Prefetch,
-    /// Lines that may be on their way to this cache (the "superqueue"): those that the core waits for, up
-    /// to `core.l1_miss_registers`, and in the rest the prefetcher's.
+    /// Lines that may be on their way to this cache (the "superqueue"): up to `core.l1_miss_registers`
+    /// for misses of the core; the remaining entries are for the prefetcher.
     #[serde(default = "L2::usual_superqueue")]
     pub superqueue: u32,
 }
 
 impl L2 {
-    /// Levinthal, "Performance Analysis Guide for Intel Core i7 and Xeon 5500" (Intel, 2009). Later ones are
-    /// not disclosed.
+    /// Levinthal, "Performance Analysis Guide for Intel Core i7 and Xeon 5500" (Intel, 2009). Later
+    /// values are not disclosed.
     const fn usual_superqueue() -> u32 {
         16
     }
@@ -64,7 +64,7 @@ pub struct Llc {
     pub ways: u32,
     /// Time from the request's arrival at the slice to the data leaving it, in core cycles.
     pub latency_cycles: u32,
-    /// Which line of a set makes room.
+    /// Which line of a set is evicted.
     #[serde(default)]
     pub replacement: Replacement,
     /// Relation to the private caches.
@@ -72,30 +72,30 @@ pub struct Llc {
     /// What a non-inclusive LLC does with a dirty line of I/O data that a core reads.
     #[serde(default)]
     pub io_lines: IoLines,
-    /// How an address finds its set.
+    /// How an address is mapped to a set.
     #[serde(default)]
     pub index: SetIndex,
-    /// Slices, for [`SetIndex::Sliced`]; the number of cores unless given.
+    /// Number of slices, for [`SetIndex::Sliced`]; the number of cores unless given.
     #[serde(default)]
     pub slices: Option<u32>,
-    /// Transactions that the home agents can have under way: reads of memory, for cores, prefetchers and
+    /// Transactions that the home agents can have under way: memory reads of cores, prefetchers and
     /// devices together, and write-backs that wait for room in the write queue of their channel. While
-    /// there are so many, the LLC takes no requests of cores, no DMA and no page walks.
+    /// all trackers are in use, the LLC accepts no core requests, no DMA and no page walks.
     pub home_trackers: u32,
-    /// Time that a line read from memory takes between memory controller and LLC, beside the latency
-    /// of both.
+    /// Time that a line read from memory takes between the memory controller and the LLC, in addition
+    /// to the latencies of both.
     #[serde(default)]
     pub memory_latency: Duration,
 }
 
-/// Which line of a set makes room for a new one.
+/// Which line of a set is evicted for a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Replacement {
     /// The least recently used.
     #[default]
     Lru,
-    /// A binary tree of one bit a node, pointing away from recent use.
+    /// A binary tree with one bit per node, pointing away from recent use.
     TreePlru,
     /// Static re-reference interval prediction with 2-bit counters (Jaleel et al., ISCA 2010).
     Srrip,
@@ -107,10 +107,11 @@ pub enum Replacement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Inclusion {
-    /// Every line of a private cache is in the LLC; its eviction there invalidates it everywhere.
+    /// Every line of a private cache is also in the LLC; evicting it from the LLC invalidates it in all
+    /// private caches.
     Inclusive,
-    /// A victim cache of the L2s: memory fills go to L2 alone, L2 victims go to the LLC, and a hit
-    /// moves the line up; for dirty lines of I/O data, see [`IoLines`].
+    /// A victim cache of the L2s: memory fills go to the L2 only, L2 victims go to the LLC, and an LLC
+    /// hit moves the line up; for dirty lines of I/O data, see [`IoLines`].
     NonInclusive,
 }
 
@@ -118,23 +119,23 @@ pub enum Inclusion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IoLines {
-    /// It keeps the line, and the core gets a clean copy.
+    /// The LLC keeps the line, and the core gets a clean copy.
     #[default]
     Stay,
-    /// It moves the line up as any other. Later the line returns as a victim of the L2, into any way
-    /// (the "DMA bloating" of Alian et al., "IDIO", MICRO 2022).
+    /// The line moves up like any other. Later it returns as a victim of the L2, into any way (the "DMA
+    /// bloating" of Alian et al., "IDIO", MICRO 2022).
     Move,
 }
 
-/// How an address finds its set in the LLC.
+/// How an address is mapped to a set of the LLC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SetIndex {
     /// Line number modulo the number of sets.
     #[default]
     Modulo,
-    /// A hash of the upper address bits spreads lines over the slices, evenly within an aligned
-    /// block; the low bits choose the set of the slice.
+    /// A hash of the upper address bits spreads lines over the slices, evenly within an aligned block;
+    /// the low bits choose the set within the slice.
     Sliced,
     /// A hash of all address bits: every set is equally likely for every line.
     Hashed,
@@ -147,12 +148,13 @@ pub enum Prefetch {
     /// None.
     #[default]
     None,
-    /// A miss also fetches the line after it.
+    /// A miss also fetches the next line.
     NextLine,
-    /// A miss of a line and then one of the next start a stream that runs ahead within the page.
+    /// A miss followed by a miss of the next line starts a stream that runs ahead within the page.
     Stream,
-    /// Every second lookup in a row of a higher line of a page, hit or miss, adjacent or not, fetches
-    /// two lines, up to 20 lines ahead (Intel optimization manual, "streamer").
+    /// Every L2 lookup, hit or miss, for a higher line of its page than the previous lookup there,
+    /// adjacent or not, fetches two more lines, up to 20 lines ahead (Intel optimization manual,
+    /// "streamer").
     Streamer,
 }
 
@@ -160,36 +162,35 @@ pub enum Prefetch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Noc {
-    /// One way between any two agents, in core cycles.
+    /// One-way latency between any two agents, in core cycles.
     pub latency_cycles: u32,
-    /// Bytes that the port of a NIC on the chip carries towards the caches in a core cycle. Behind
-    /// PCIe the link is narrower than any port.
+    /// Bytes that the port of an on-chip NIC carries towards the caches per core cycle. It does not
+    /// matter for a NIC behind PCIe, whose link is narrower than any port.
     #[serde(default = "Noc::a_line")]
     pub port_width: Size,
 }
 
 impl Noc {
-    /// A cache line in a cycle: an estimate. A machine whose NIC is on the chip should say its own.
+    /// One cache line per cycle: an estimate. A machine with an on-chip NIC should set its own value.
     const fn a_line() -> Size {
         Size(64)
     }
 }
 
-/// The other socket as a second node of memory. Cores and NIC of the simulation are those of the
-/// first.
+/// The other socket, as a second memory node. The simulated cores and NIC are on the first socket.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Numa {
-    /// Links between the sockets, over which lines are spread evenly.
+    /// Links between the sockets; lines are spread evenly over them.
     pub links: u32,
-    /// What a link carries in each direction, headers included.
+    /// Bandwidth of one link in each direction, headers included.
     pub link_bandwidth: BitRate,
-    /// One way between the sockets without queueing: a remote access takes two ways more than a
-    /// local one.
+    /// One-way latency between the sockets without queueing: a remote access makes two more crossings
+    /// than a local one.
     pub latency: Duration,
 }
 
-/// What the memory system of a machine is made of, its channels excepted, and what it has to know of the
+/// The parts of a machine's memory system except its channels, and what it needs to know about the
 /// cores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hierarchy<'a> {
@@ -206,24 +207,24 @@ pub(crate) struct Hierarchy<'a> {
     pub(crate) numa: Option<&'a Numa>,
 }
 
-/// Twice the L3 of the largest server (AMD EPYC 9684X: 1152 MiB); its tags still fit in memory.
+/// Almost twice the L3 of the largest server (AMD EPYC 9684X: 1152 MiB); its tags still fit in memory.
 const MAX_CACHE: Size = Size(2 << 30);
 
-/// Cycles of a latency: some 25 us, more than any cache or network on a chip takes.
+/// A latency in cycles: up to about 25 us, more than any cache or on-chip network takes.
 const LATENCY_CYCLES: RangeInclusive<u32> = 0..=100_000;
 
-/// Lines on their way to an L2: far more than any has.
+/// Superqueue entries: far more than any L2 has.
 const MAX_SUPERQUEUE: u32 = 4096;
 
 /// LLC ways: a way mask is 32 bits wide.
 const MAX_WAYS: u32 = 32;
 
-/// A quarter of the reads that can be under way: their numbers are 16 bits wide, and the other lines of a DMA
-/// read take a tracker even where none is free.
+/// A quarter of the reads that can be under way, whose numbers are 16 bits wide: the other lines of a
+/// DMA read take a tracker even when none is free.
 pub(crate) const MAX_TRACKERS: u32 = 16_384;
 
 impl Hierarchy<'_> {
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         let Hierarchy { l1d, l2, llc, noc, .. } = self;
         for (key, cycles) in [
@@ -277,8 +278,8 @@ impl Llc {
     }
 }
 
-/// The number of slices next to the one given into which so many sets can be divided, for whom the
-/// number is wrong and not the size: that of a large socket, of which 32 cores are simulated.
+/// The number of slices closest to `given` that divides `sets`, for users whose number of slices is
+/// wrong, not their size: the size may be that of a large socket of which 32 cores are simulated.
 fn slices_that_fit(sets: u64, given: u32) -> Option<u64> {
     let given = u64::from(given);
     (2..=2 * given).filter(|&n| sets.is_multiple_of(n)).min_by_key(|n| n.abs_diff(given))

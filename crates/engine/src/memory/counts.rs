@@ -5,27 +5,29 @@ use super::line::LineKind;
 /// Counts by kind of line.
 pub(crate) type ByKind = [u64; LineKind::COUNT];
 
-/// What the hierarchy counts. Hits are accesses less misses; the L2's misses are the accesses of the LLC.
+/// What the hierarchy counts. Hits are accesses minus misses; the L2's misses are the accesses of the
+/// LLC.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
     /// Loads and stores of cores.
     pub(crate) l1_accesses: ByKind,
-    /// Those that the L1d did not hold with the right asked for.
+    /// L1d accesses whose line the L1d did not hold with the right that they need.
     pub(crate) l1_misses: ByKind,
-    /// Those that were not of a line under way to their core already, and so looked the L2 up.
+    /// L1d misses that looked up the L2, because their line was not already on its way to their core.
     pub(crate) l2_accesses: ByKind,
-    /// Those that the L2 did not hold either.
+    /// L2 accesses that the L2 could not serve either.
     pub(crate) l2_misses: ByKind,
-    /// Those that no cache on the chip served, also of lines that the core's prefetcher was bringing
-    /// already.
+    /// L2 misses that no cache on the chip served, including those for lines that the core's prefetcher
+    /// was already fetching.
     pub(crate) llc_misses: ByKind,
     /// Per core: requests to the LLC, and those that no cache served.
     pub(crate) llc_by_core: Vec<(u64, u64)>,
     /// DMA writes that found their line in the LLC or in a core's cache.
     pub(crate) io_write_hits: u64,
-    /// DMA writes that did not.
+    /// DMA writes that found it in neither.
     pub(crate) io_write_misses: u64,
-    /// Those of the hits that only a core's cache held, and so took a line of the I/O ways as misses do.
+    /// DMA write hits whose line only a core's cache held, so that they took a line of the I/O ways as
+    /// misses do.
     pub(crate) io_write_moves: u64,
     /// DMA writes that went to memory.
     pub(crate) io_write_bypasses: u64,
@@ -33,7 +35,7 @@ pub(crate) struct Counts {
     pub(crate) io_read_hits: u64,
     /// DMA reads served by memory.
     pub(crate) io_read_misses: u64,
-    /// Lines that the caches held dirty when counting began.
+    /// Dirty lines in the caches when counting began.
     pub(crate) dirty_begin: usize,
 }
 
@@ -47,8 +49,8 @@ impl Counts {
         self.io_write_misses + self.io_write_moves
     }
 
-    /// What was counted as a miss that asks for its line was no access of memory. (It may have been counted
-    /// before measuring began.)
+    /// Takes back the count of a miss that turned out not to be a memory access. (It may have been
+    /// counted before measuring began.)
     pub(crate) fn forget_miss(&mut self, kind: LineKind) {
         let kind = kind as usize;
         for of in
@@ -65,7 +67,7 @@ mod tests {
 
     #[test]
     fn what_joins_a_miss_register_looks_no_other_cache_up() {
-        // Eight of 8 bytes a line, of more lines than the caches hold.
+        // Eight 8-byte accesses per line, to more lines than the caches hold.
         let r = results(&xmem("sequential", "4 MiB", &[]));
         let of = |level: &str| r.caches.iter().find(|c| c.level == level).expect("a level");
         let [l1d, l2, llc] = ["l1d", "l2", "llc"].map(of);

@@ -1,26 +1,26 @@
-//! The directory (snoop filter): which cores' private caches hold a line, and which lines are on
-//! their way.
+//! The directory (snoop filter): which cores' private caches hold a line, and which lines are on their
+//! way.
 //!
-//! A set-associative table beside the LLC, indexed like it, of its own tags. Its entries count one
-//! bit a core; a line that is being fetched has its entry from the request on, which is how a second
-//! request for it finds the first. When a set overflows, an entry is evicted and its copies are
-//! invalidated in the cores, as in non-inclusive Intel parts since Skylake.
+//! A set-associative table beside the LLC, with the same index and its own tags. An entry has one
+//! sharer bit per core. A line that is being fetched has its entry from the request on, so that a
+//! second request for it finds the first. When a set overflows, an entry is evicted and its copies in
+//! the cores are invalidated, as in non-inclusive Intel parts since Skylake.
 
 use super::line::Line;
 use super::tags::Home;
 use super::ways::matching;
 
-/// What is known of a line.
+/// What is known about a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Entry {
     /// Bit `c`: core `c` holds the line in its L2.
     Held(u32),
-    /// The transaction that brings the line.
+    /// The transaction that is fetching the line.
     Coming(u16),
 }
 
-/// An entry as it lies in the table: two plain values, which the compiler keeps in registers where
-/// it would pack an [`Entry`].
+/// An entry as stored in the table: two plain values, which the compiler keeps in registers, whereas it
+/// would pack an [`Entry`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word {
     value: u32,
@@ -53,7 +53,7 @@ impl Handle {
     }
 }
 
-/// Some entries of a set, side by side in whole lines of the host's memory.
+/// A block of entries of a set, stored together in whole cache lines of the host.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Entries<const W: usize> {
@@ -81,7 +81,8 @@ impl<const W: usize> Entries<W> {
         Word { value: self.values[way as usize], coming: self.coming >> way & 1 == 1 }
     }
 
-    /// Changes an entry that is in use; one whose line nobody holds and none brings is freed.
+    /// Changes an entry that is in use. An entry whose line nobody holds and no transaction fetches is
+    /// freed.
     #[inline]
     fn set(&mut self, way: u32, entry: Entry) {
         let bit = 1 << way;
@@ -113,7 +114,7 @@ impl<const W: usize> Entries<W> {
     }
 }
 
-/// The sets: of one block of entries each, or of several when a small LLC stands beside large L2s.
+/// The sets: one block of entries each, or several when a small LLC stands beside large L2s.
 #[derive(Clone, Debug)]
 enum Sets {
     UpTo20(Vec<Entries<20>>),
@@ -127,12 +128,12 @@ pub(crate) struct Directory {
     sets: Sets,
     /// Next way to evict in each set, round robin.
     hand: Vec<u32>,
-    /// The entry of the line that each transaction brings, or brought last. It stays where it is
-    /// until the line has arrived.
+    /// For each transaction, the entry of the line that it fetches, or fetched last. The entry stays
+    /// where it is until the line has arrived.
     coming: Vec<Handle>,
 }
 
-/// Does the same with the block that a handle points into, whatever its size.
+/// Applies the same code to the blocks, whatever their size.
 macro_rules! each_size {
     ($given:expr, $blocks:ident => $do:expr) => {
         match $given {
@@ -172,8 +173,8 @@ impl Directory {
         }
     }
 
-    /// A transaction that brings a line of the set, if all its entries wait for memory and so none can be
-    /// added.
+    /// A transaction that is fetching a line of the set, if all entries of the set wait for memory, so
+    /// that none can be added.
     #[inline(always)]
     pub(crate) fn waits_for(&self, home: Home) -> Option<u16> {
         match &self.sets {
@@ -204,14 +205,14 @@ impl Directory {
         each_size!(&self.sets, blocks => blocks[handle.block()].word(handle.way()).entry())
     }
 
-    /// The cores of `sharers` hold the line now, and none is on its way.
+    /// The cores in `sharers` hold the line now, and it is no longer on its way.
     #[inline]
     pub(crate) fn set_sharers(&mut self, handle: Handle, sharers: u32) {
         let entry = Entry::Held(sharers);
         each_size!(&mut self.sets, blocks => blocks[handle.block()].set(handle.way(), entry));
     }
 
-    /// The line of a transaction has arrived for the cores of `sharers`, or for nobody.
+    /// The line of a transaction has arrived for the cores in `sharers`, or for nobody.
     #[inline]
     pub(crate) fn arrive(&mut self, transaction: u16, sharers: u32) {
         let handle = self.coming[usize::from(transaction)];
@@ -219,7 +220,7 @@ impl Directory {
         self.set_sharers(handle, sharers);
     }
 
-    /// Where the entry of a set's way is.
+    /// The handle of a way of a set.
     #[inline]
     fn handle(&self, set: u32, way: u32) -> Handle {
         match self.sets {
@@ -228,11 +229,11 @@ impl Directory {
         }
     }
 
-    /// Adds an entry for a line that has none. If the set is full, an arrived line of the set loses
-    /// its entry, and is returned with its sharers so that their copies are invalidated.
+    /// Adds an entry for a line that has none. If the set is full, an arrived line of the set loses its
+    /// entry and is returned with its sharers, so that the caller can invalidate their copies.
     ///
     /// # Panics
-    /// If every entry of the set is on its way: ask [`Self::waits_for`] first.
+    /// If every line of the set is on its way: ask [`Self::waits_for`] first.
     #[inline(always)]
     pub(crate) fn add(&mut self, home: Home, entry: Entry) -> Option<(Line, u32)> {
         if let Sets::UpTo20(sets) = &mut self.sets {
@@ -274,7 +275,7 @@ impl Directory {
         (free < self.ways).then_some(free)
     }
 
-    /// Remembers the entry of a line on its way under its transaction.
+    /// Records the entry of a line on its way under the line's transaction.
     #[inline]
     fn note(&mut self, handle: Handle, entry: Entry) {
         if let Entry::Coming(transaction) = entry {
@@ -308,7 +309,7 @@ impl Directory {
         panic!("directory set {set}: all {ways} entries wait for memory");
     }
 
-    /// Every line that cores hold, and which.
+    /// Every line that cores hold, and which cores.
     pub(crate) fn held(&self) -> impl Iterator<Item = (Line, u32)> + '_ {
         let blocks = each_size!(&self.sets, blocks => blocks.len());
         let held = |(line, entry)| match entry {

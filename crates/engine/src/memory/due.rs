@@ -11,9 +11,9 @@ pub(crate) enum Due {
     Arrival(u16),
     /// Call [`super::backend::Backend::remote_read`] for the transaction.
     RemoteRead(u16),
-    /// Call [`super::backend::Backend::remote_write`] for the line, which holds a credit or does not.
+    /// Call [`super::backend::Backend::remote_write`] for the line, with or without a credit.
     RemoteWrite(Line, bool),
-    /// A DMA write that had to wait is in a write queue: the credit of its line returns.
+    /// A DMA write that had to wait has entered a write queue: the credit of its line returns.
     Written,
     /// Call [`super::backend::Backend::remote_data`] for the transaction.
     RemoteData(u16),

@@ -1,17 +1,19 @@
-//! Lines that pass from core to core: their home takes one hand-over of a line at a time.
+//! Lines that pass from core to core: the home of a line performs one hand-over of it at a time.
 
 use super::line::Line;
 use crate::time::Ps;
 
-/// Lines whose last hand-over is known. A line that is not, because another took its place, is as if
-/// its last were long over: as many as this rarely change hands within the time of one.
+/// Lines whose last hand-over is remembered. A line that another one has displaced is treated as if its
+/// last hand-over were long over: more lines than this rarely change hands within the time of one
+/// hand-over.
 const LINES: usize = 1024;
 
-/// When the last hand-over of a line is over.
+/// When the last hand-over of each line is over.
 #[derive(Clone, Debug)]
 pub(super) struct HandOvers {
     last: Vec<(Line, Ps)>,
-    /// What one takes of the home's time with the line: until a snoop would find it where it goes.
+    /// How long a hand-over occupies the line's home: until a snoop would find the line at its new
+    /// owner.
     takes: Ps,
 }
 
@@ -20,7 +22,7 @@ impl HandOvers {
         HandOvers { last: vec![(Line::MAX, Ps::ZERO); LINES], takes }
     }
 
-    /// A request at `now` wants the line of another core: when its turn is.
+    /// A request at `now` wants a line that another core owns. Returns when its turn comes.
     #[inline]
     pub(super) fn turn(&mut self, now: Ps, line: Line) -> Ps {
         let last = &mut self.last[line as usize % LINES];
@@ -47,7 +49,8 @@ mod tests {
         assert_eq!(turns, [100, 120, 102, 140, 200]);
     }
 
-    /// When cores that want a line at the same time get it, after core 0 has had it to write.
+    /// When cores that all want a line at the same time get it, after core 0 has had the right to write
+    /// it.
     fn served(exclusive: bool) -> Vec<Ps> {
         let machine = machine();
         let dram = Dram::new(&machine.dram).expect("the DRAM of the tests is one");
@@ -68,7 +71,7 @@ mod tests {
         let first = cycles(llc + noc + 2 * noc + l2);
         let each = first - cycles(noc);
         assert_eq!(served(true), [first, first + each, first + each + each]);
-        // The first reader takes the right to write it; all find it in the LLC then.
+        // The first reader takes away the right to write; after that, all find the line in the LLC.
         assert_eq!(served(false), [first, cycles(llc + noc), cycles(llc + noc)]);
     }
 }

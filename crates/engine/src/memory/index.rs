@@ -29,10 +29,10 @@ pub(crate) trait Indexing {
     }
 }
 
-/// The index of private caches: what is next to each other goes into sets next to each other.
+/// The index of private caches: adjacent lines go into adjacent sets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LowBits {
-    /// Low bits: the sets are a power of two.
+    /// Low bits: the number of sets is a power of two.
     Mask(u32),
     /// Remainder, for any number of sets.
     Modulo(u32),
@@ -58,12 +58,12 @@ impl Indexing for LowBits {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Index {
     LowBits(LowBits),
-    /// A balanced hash chooses among the slices, the low bits the set within.
+    /// A balanced hash chooses the slice, the low bits the set within it.
     Sliced {
         slices: Divisor,
         set_bits: u32,
     },
-    /// The same with any number of sets in a slice.
+    /// The same with any number of sets per slice.
     SlicedModulo {
         slices: u32,
         sets_per_slice: u32,
@@ -81,7 +81,7 @@ impl Index {
         }
     }
 
-    /// The set under the indexes that machines seldom have; outlined to keep the usual path short.
+    /// The set under index functions that machines seldom have; outlined to keep the usual path short.
     #[inline(never)]
     fn rare_set(&self, line: Line) -> u32 {
         match *self {
@@ -110,18 +110,18 @@ impl Indexing for Index {
     }
 }
 
-/// The slice of a line. As in Intel parts, the low bits are the set within the slice and a hash of
-/// all bits chooses the slice. The lines of one set index in a block of `slices * sets_per_slice`
-/// lines go round the slices, step by step, from a hashed starting point, so that every aligned block
-/// loads all sets alike (McCalpin, "Mapping addresses to L3/CHA slices in Intel processors", 2021,
-/// finds the slices balanced so). `start` numbers the block and the set.
+/// The slice of a line. As in Intel parts, the low bits are the set within the slice and a hash of all
+/// bits chooses the slice. Within a block of `slices * sets_per_slice` lines, those with the same set
+/// index visit the slices one after another from a hashed starting point, so every aligned block loads
+/// all sets equally (McCalpin, "Mapping addresses to L3/CHA slices in Intel processors", 2021, finds
+/// slices balanced in this way). `start` numbers the block and the set.
 #[inline]
 fn slice(start: u32, step: u32, slices: u32) -> u32 {
     let slice = step + below_u32(scatter(start), slices);
     if slice >= slices { slice - slices } else { slice }
 }
 
-/// A divisor known when the cache is built: a division is a multiplication by its reciprocal.
+/// A divisor known when the cache is built, so that a division is a multiplication by its reciprocal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Divisor {
     n: u32,
@@ -135,7 +135,7 @@ impl Divisor {
         Divisor { n, reciprocal: u64::MAX / u64::from(n) + 1 }
     }
 
-    /// Quotient and remainder. Exact for all `x` of 32 bits, as the reciprocal has 64 (Lemire,
+    /// Quotient and remainder. Exact for all 32-bit `x`, because the reciprocal has 64 bits (Lemire,
     /// Kaser and Kurz, "Faster remainder by direct computation", 2019).
     #[inline]
     fn divide(self, x: u32) -> (u32, u32) {

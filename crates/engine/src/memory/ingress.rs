@@ -1,4 +1,4 @@
-//! What waits for room in the queues of the memory channels, and the channels.
+//! The memory channels, and the requests that wait for room in their queues.
 
 use std::collections::VecDeque;
 
@@ -8,23 +8,23 @@ use super::line::Line;
 use crate::stats::occupancy::Starvation;
 use crate::time::Ps;
 
-/// What is on its way to a channel's queues.
+/// A request on its way to a channel's queues.
 #[derive(Clone, Copy, Debug)]
 enum Request {
-    /// For this transaction.
+    /// A read, with its transaction.
     Read(u16),
-    /// With a `credit`, a DMA write that holds one until the queue has it.
+    /// A write. With a `credit`, it is a DMA write that holds one until it is in the queue.
     Write { credit: bool },
 }
 
 /// Requests and write-backs that wait for room in a channel's queues.
 #[derive(Clone, Debug)]
 struct Waiting {
-    /// Reads and writes, or all in the first ([`Dram::takes_in_order`]).
+    /// One FIFO for reads and one for writes, or all requests in the first ([`Dram::takes_in_order`]).
     lines: [VecDeque<(Line, Request)>; 2],
     /// Writes among them.
     writes: u32,
-    /// A write waits.
+    /// Time for which a write waits.
     full: Starvation,
     /// The wake-up that is scheduled for the channel, or [`Ps::MAX`].
     wake: Ps,
@@ -33,7 +33,7 @@ struct Waiting {
 /// The tag of a DRAM write: nobody waits for it.
 const WRITE: u32 = u32::MAX;
 
-/// The channels of all nodes, and what waits before each.
+/// The channels of all nodes, and what waits in front of each.
 #[derive(Clone, Debug)]
 pub(crate) struct Ingress {
     pub(crate) dram: Dram,
@@ -73,21 +73,21 @@ impl Ingress {
         }
     }
 
-    /// The line in which a read or a write waits.
+    /// The FIFO in which a read or a write waits.
     #[inline]
     fn line_of(&self, write: bool) -> usize {
         usize::from(write && !self.dram.takes_in_order())
     }
 
-    /// Whether a request that comes now need not wait.
+    /// Whether a request that comes now can enter its queue at once.
     #[inline]
     fn may_enter(&self, channel: usize, write: bool) -> bool {
         let line = &self.waiting[channel].lines[self.line_of(write)];
         line.is_empty() && self.dram.can_accept(channel, write)
     }
 
-    /// Puts a write into its channel's queue, or behind those that wait for room in it. Returns
-    /// whether the queue has it; if not, [`Due::Written`] follows for one that holds a `credit`.
+    /// Puts a write into its channel's queue, or behind those that wait for room in it. Returns whether
+    /// it entered the queue; if not, [`Due::Written`] follows for a write that holds a `credit`.
     #[inline(always)]
     pub(super) fn write(
         &mut self,
@@ -121,9 +121,9 @@ impl Ingress {
         }
     }
 
-    /// The wake-up of a channel: its controller acts, and `read` is told of the transactions that have
-    /// their data, and when. A wake-up that a sooner one has replaced is ignored. Returns how many of
-    /// the writes that waited have entered the queue, and how many of them with a credit.
+    /// The wake-up of a channel: its controller acts, and `read` is called for each transaction that
+    /// has its data, with the time of that data. A wake-up that an earlier one has replaced is ignored.
+    /// Returns how many waiting writes have entered the queue, and how many of those hold a credit.
     pub(super) fn wake(
         &mut self,
         now: Ps,
@@ -205,7 +205,7 @@ mod tests {
     use crate::memory::dram::{Admission, DramConfig};
     use crate::testing::machine;
 
-    /// Whether a read enters at once behind two writes of which one waits. All three are served.
+    /// Whether a read enters at once behind two writes, one of which waits. All three are served.
     fn enters_behind_writes(admission: Admission) -> bool {
         let dram = machine().dram;
         let dram = DramConfig { channels: 1, read_queue: 4, write_queue: 1, admission, ..dram };

@@ -1,4 +1,4 @@
-//! What the NIC does to the cache hierarchy: DMA reads, and the effects DMA writes share.
+//! The NIC's accesses to the cache hierarchy: DMA reads, and what DMA writes share.
 
 use super::caches::{Caches, Served};
 use super::config::Inclusion;
@@ -6,14 +6,14 @@ use super::directory::Entry;
 use super::line::Line;
 
 impl Caches {
-    /// Who serves a DMA read of one line: the LLC, another core or memory. It changes nobody's copy, and a read
-    /// that misses allocates nothing.
+    /// Who serves a DMA read of one line: the LLC, a core or memory. The read changes no copy, and
+    /// allocates nothing if it misses.
     #[inline]
     pub(crate) fn io_read(&mut self, line: Line) -> Served {
         let home = self.home(line);
         let in_llc = self.llc.lookup(home).is_some();
         if in_llc && self.inclusion == Inclusion::NonInclusive {
-            // No core can have changed it since.
+            // No core can have changed the line since it entered the LLC.
             return Served::Llc;
         }
         match self.directory.find(home).map(|known| known.1.entry()) {

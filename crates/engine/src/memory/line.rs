@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 /// Bytes in a cache line.
 pub const LINE_BYTES: u64 = 64;
 
-/// The number of a cache line: a physical address divided by [`LINE_BYTES`]. 32 bits reach 256 GiB,
-/// and keep the tag arrays of the caches compact. The uppermost is the node whose memory it lies in.
+/// The number of a cache line: a physical address divided by [`LINE_BYTES`]. 32 bits cover 256 GiB and
+/// keep the tag arrays of the caches compact. The top bit is the node in whose memory the line lies.
 pub type Line = u32;
 
 /// A node of memory, as the cores and the NIC see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemoryNode {
-    /// The channels of their own socket.
+    /// The channels of the socket that the cores and the NIC are on.
     #[default]
     Local = 0,
-    /// Those of the other socket, which `machine.numa` describes.
+    /// The channels of the other socket, which `machine.numa` describes.
     Remote = 1,
 }
 
-/// The bit of a line's number that says which node it lies on.
+/// The bit of a line's number that says which node the line is on.
 pub(super) const NODE_SHIFT: u32 = 31;
 
-/// The node of a line: 0 is that of cores and NIC, 1 the other socket.
+/// The node of a line: 0 is that of the cores and the NIC, 1 the other socket.
 #[inline]
 pub const fn node_of(line: Line) -> usize {
     (line >> NODE_SHIFT) as usize
@@ -35,8 +35,8 @@ pub(crate) fn gbytes_per_s(lines: u64, span_ns: f64) -> f64 {
     (lines * LINE_BYTES) as f64 / span_ns
 }
 
-/// What the software keeps in a line. The kind decides to which cause its memory traffic is
-/// attributed; caches never look at it. A NIC knows what it writes, so placement may.
+/// What the software keeps in a line. The kind decides to which cause its memory traffic is attributed;
+/// caches never look at it. A NIC knows what it writes, so placement may depend on the kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum LineKind {

@@ -1,10 +1,10 @@
-//! The whole cache hierarchy against an oracle that only remembers who wrote what last.
+//! The whole cache hierarchy, compared with an oracle that only remembers who wrote what last.
 //!
-//! Random operations of several cores and the NIC run on tiny caches, so that every set, the
-//! directory and the I/O ways overflow all the time. Lines come from memory at once or later, when others have
-//! asked for them, written or swept them. After each operation the hierarchy's own invariants hold, no copy
-//! that a core could read is older than the newest value, and a value that memory does not have is dirty
-//! somewhere.
+//! Random operations of several cores and the NIC run on tiny caches, so that every set, the directory
+//! and the I/O ways overflow all the time. Lines arrive from memory at once or later, when others may
+//! have requested, written or swept them. After each operation the hierarchy's own invariants hold, no
+//! copy that a core could read is older than the newest value, and a value that memory does not have is
+//! dirty somewhere.
 
 use std::collections::BTreeMap;
 
@@ -24,15 +24,15 @@ use crate::testing::{every, machine};
 const CORES: usize = 3;
 const LINES: Line = 300;
 
-/// Entries of a set of the directory.
+/// Entries per directory set.
 const DIRECTORY_WAYS: u32 = 4;
 
-/// Lines on their way at a time: more than a set of the directory has entries.
+/// Lines on their way at a time: more than a directory set has entries.
 const MOST_COMING: usize = 12;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// What has to come from memory comes `late`, with a step of its own, or at once.
+    /// A line that has to come from memory arrives `late`, in a step of its own, or at once.
     Load {
         core: usize,
         line: Line,
@@ -48,7 +48,7 @@ enum Step {
         line: Line,
         late: bool,
     },
-    /// One of the lines that are on their way.
+    /// One of the lines on their way arrives.
     Arrive {
         which: usize,
     },
@@ -84,7 +84,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..2000)
 }
 
-/// Three cores whose caches hold 4, 16 and 64 lines, the LLC in 8 sets.
+/// Three cores; the L1d, L2 and LLC hold 4, 16 and 64 lines, the LLC in 8 sets.
 fn tiny(inclusion: Inclusion, io_lines: IoLines, replacement: Replacement) -> Machine {
     let mut machine = machine();
     machine.core.count = CORES as u32;
@@ -120,13 +120,13 @@ enum Asked {
 struct Trial {
     caches: Caches,
     policy: Policy,
-    /// The value that a core's copy had when it got it. An entry outlives its copy.
+    /// The value of a core's copy when the core got it. An entry outlives its copy.
     copies: BTreeMap<(usize, Line), u64>,
-    /// By the number of their transaction.
+    /// By transaction number.
     coming: BTreeMap<u16, Coming>,
-    /// The line that the present step stores to.
+    /// The line that the current step stores to.
     stored: Option<Line>,
-    /// Lines sent to memory for each cause.
+    /// Lines sent to memory.
     written: u64,
     values: u64,
 }
@@ -138,7 +138,7 @@ impl Trial {
         replacement: Replacement,
         policy: Policy,
     ) -> Trial {
-        // Cores share two ways with the NIC and lack the last two.
+        // Cores share two ways with the NIC and may not allocate in the last two.
         let ways = 0b0011_1111;
         let machine = tiny(inclusion, io_lines, replacement);
         let mut caches = Caches::new(&machine.hierarchy(), vec![ways; CORES], 0b11, 1);
@@ -164,7 +164,7 @@ impl Trial {
         self.shadow().read(line)
     }
 
-    /// A number that no line on its way has.
+    /// A transaction number that no line on its way has.
     fn transaction(&self) -> u16 {
         (0..).find(|number| !self.coming.contains_key(number)).expect("few are on their way")
     }
@@ -209,7 +209,7 @@ impl Trial {
         self.has_got(core, line)
     }
 
-    /// Whether all entries of the line's set of the directory wait for memory.
+    /// Whether all entries of the line's directory set wait for memory.
     fn is_swamped(&self, line: Line) -> bool {
         let set = |line| self.caches.home(line).set;
         self.coming.values().filter(|c| set(c.line) == set(line)).count() == DIRECTORY_WAYS as usize
@@ -260,7 +260,7 @@ impl Trial {
         self.has_got(core, line)
     }
 
-    /// A core has a copy of the line as it is.
+    /// A core has got a copy of the line with its current value.
     fn has_got(&mut self, core: usize, line: Line) -> Result<(), TestCaseError> {
         let value = self.newest(line);
         self.copies.insert((core, line), value);
@@ -268,7 +268,7 @@ impl Trial {
         Ok(())
     }
 
-    /// What is on its way for a line that was written or swept is not to be kept.
+    /// A line that was written or swept while on its way must not be kept.
     fn overtake(&mut self, line: Line) -> Result<(), TestCaseError> {
         let on_its_way = self.coming.values_mut().find(|c| c.line == line && !c.stale);
         let overtaken = self.caches.overtaken.take();
@@ -316,7 +316,7 @@ impl Trial {
                 }
             }
             Step::DmaWrite { line, kind } => {
-                // What is kept aside takes no part in the hierarchy.
+                // Data that is kept aside takes no part in the hierarchy.
                 let aside = self.policy.keeps_aside(kind);
                 let kind = if aside { LineKind::Descriptor } else { kind };
                 let home = self.caches.home(line);

@@ -1,23 +1,23 @@
-//! Whose memory a line is, so that its traffic can be told by tenant.
+//! Whose memory a line belongs to, so that traffic can be attributed to tenants.
 
 use super::line::Line;
 
-/// A tenant by its number; the number behind the last one's is what belongs to none: page tables, and the window of a
-/// DMA benchmark.
+/// A tenant's number. The number after the last tenant's stands for memory that belongs to none: page
+/// tables, and the window of a DMA benchmark.
 pub(crate) type Owner = u16;
 
-/// The owners of all lines, as few regions of one owner each. A line's is found by halving them, once for each line
-/// that crosses a memory bus.
+/// The owners of all lines: a few regions with one owner each. A line's owner is found by binary
+/// search, once for each line that crosses a memory bus.
 #[derive(Clone, Debug)]
 pub(crate) struct Owners {
-    /// In order. The first begins at line 0.
+    /// In ascending order. The first begins at line 0.
     begins: Vec<Line>,
     owners: Vec<Owner>,
 }
 
 impl Owners {
-    /// Of regions in any order, each of which begins at a line and ends where the next one begins. Of two that begin at
-    /// the same the later counts.
+    /// From regions in any order, each of which begins at a line and ends where the next one begins. If
+    /// two begin at the same line, the later in the list counts.
     pub(crate) fn new(mut regions: Vec<(Line, Owner)>) -> Owners {
         regions.sort_by_key(|region| region.0);
         let (mut begins, mut owners) = (vec![0], vec![regions.first().map_or(0, |first| first.1)]);

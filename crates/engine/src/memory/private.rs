@@ -8,11 +8,11 @@ use crate::units::Size;
 /// Where a core's access ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
-    /// In the L1d, with the right to do what was asked.
+    /// In the L1d, with the right that the access needs.
     L1,
-    /// In the L2, with the right; it is in the L1d now.
+    /// In the L2, with the right that the access needs; the line is in the L1d now.
     L2,
-    /// Held, but a store needs the other copies to go first.
+    /// Held, but a store needs the other copies invalidated first.
     NotWritable,
     /// Not held.
     Nowhere,
@@ -41,8 +41,9 @@ impl Private {
         Private { l1, l2 }
     }
 
-    /// A load of the core, or a store to data of a kind. Most of those that come here miss, which takes
-    /// two searches and no more: what a hit does is outlined, so that they need no registers for it.
+    /// A load by the core, or a store to data of the given kind. Most accesses that come here miss,
+    /// which takes only two searches; what a hit does is outlined, so that misses need no registers for
+    /// it.
     #[inline]
     pub(crate) fn access(&mut self, line: Line, store: Option<LineKind>) -> Found {
         if let Some(slot) = self.l1.find(self.l1.home(line)) {
@@ -78,8 +79,8 @@ impl Private {
         Found::L2
     }
 
-    /// Loads of the core, up to the first item that is none or misses the L1d: returns how many, and
-    /// tells `hit` of each.
+    /// Loads by the core, up to the first item that is not a load or misses the L1d. Returns how many
+    /// hit, and calls `hit` for each.
     #[inline]
     pub(crate) fn load_all<T>(
         &mut self,
@@ -98,7 +99,7 @@ impl Private {
         victim
     }
 
-    /// Puts a prefetched line into the L2 alone and returns the L2's victim.
+    /// Puts a prefetched line into the L2 only and returns the L2's victim.
     #[inline(always)]
     pub(crate) fn fill_l2(&mut self, line: Line, state: State) -> Option<Evicted> {
         let mut victim = self.l2.insert(self.l2.home(line), state, ALL_WAYS);
@@ -125,7 +126,7 @@ impl Private {
         }
     }
 
-    /// A dirty line leaves the L1d. Outlined: fewer fills need it than not.
+    /// A dirty line leaves the L1d. Outlined, because most fills do not need it.
     #[inline(never)]
     fn write_to_l2(&mut self, victim: Evicted) {
         let slot = self.l2.find(self.l2.home(victim.line)).expect("the L2 includes the L1d");
@@ -147,7 +148,7 @@ impl Private {
         self.l2.find(self.l2.home(line)).is_some()
     }
 
-    /// Sets the state of a held line: a dirty line becomes dirty in the L2 alone.
+    /// Sets the state of a held line: a dirty line becomes dirty in the L2 only.
     pub(crate) fn set_state(&mut self, line: Line, state: State) {
         if let Some(slot) = self.l2.find(self.l2.home(line)) {
             self.l2.set_state(slot, state);

@@ -1,4 +1,4 @@
-//! Reads of memory under way: what each brings, and who waits for it.
+//! Memory reads under way: what each one fetches, and who waits for it.
 
 use super::line::{Line, LineKind};
 use crate::stats::histogram::Latency;
@@ -28,24 +28,24 @@ pub(super) struct Read {
     pub(super) sent: Ps,
 }
 
-/// A read with the requests for the same line that came later.
+/// A read, and the later requests that wait for it to end.
 #[derive(Clone, Debug)]
 struct Transaction {
     read: Read,
     waiting: Vec<Requester>,
 }
 
-/// The table of transactions. A transaction is its place there, used again once it has ended.
+/// The table of transactions. A transaction is an index into it, reused once the transaction has ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reads {
     transactions: Vec<Transaction>,
     free: Vec<u16>,
-    /// Requests that waited for a line that has arrived: the host must make them anew.
+    /// Requests that waited for a line that has arrived: the host must repeat them.
     pub(crate) again: Vec<Requester>,
-    /// From sending to the last beat of the data on the bus.
+    /// From sending a read to the last beat of its data on the bus.
     pub(crate) latency: Latency,
     under_way: u64,
-    /// Those when measuring began, and the reads that have ended since.
+    /// Reads under way when measuring began, and reads that have ended since.
     under_way_begin: u64,
     ended: u64,
 }
@@ -76,7 +76,7 @@ impl Reads {
         new
     }
 
-    /// A read sets out under the transaction that [`Self::next`] offered.
+    /// A read starts under the transaction that [`Self::next`] offered.
     #[inline]
     pub(super) fn begin(&mut self, read: Read) -> u16 {
         let transaction = self.free.pop().expect("a transaction was offered");
@@ -85,22 +85,22 @@ impl Reads {
         transaction
     }
 
-    /// A read counts as sent from now on, its way to another socket done. Returns its line.
+    /// A read has crossed to the other socket and counts as sent from now on. Returns its line.
     pub(super) fn sent(&mut self, now: Ps, transaction: u16) -> Line {
         let read = &mut self.transactions[usize::from(transaction)].read;
         read.sent = now;
         read.line
     }
 
-    /// The memory channel has the data of a read by `at`.
+    /// The memory channel delivers the data of a read at `at`.
     #[inline]
     pub(super) fn served(&mut self, at: Ps, transaction: u16) {
         self.latency.record(at - self.transactions[usize::from(transaction)].read.sent);
     }
 
-    /// A request for data of a kind waits for the transaction that brings its line. Returns whether it has
-    /// taken over a prefetch of the same core. One whose line is stale it lets alone: there is something
-    /// newer to ask for.
+    /// A request for data of a kind waits for the transaction that is fetching its line. If that is a
+    /// prefetch of the same core, the request takes it over; returns whether it does. A stale prefetch
+    /// is not taken over, because there is newer data to ask for.
     pub(super) fn wait(
         &mut self,
         transaction: u16,
@@ -118,17 +118,17 @@ impl Reads {
         takes_over
     }
 
-    /// A request waits until a transaction that brings another line has ended.
+    /// A request waits until a transaction that fetches another line has ended.
     pub(super) fn wait_behind(&mut self, transaction: u16, requester: Requester) {
         self.transactions[usize::from(transaction)].waiting.push(requester);
     }
 
-    /// Nobody may keep what a transaction brings: its line was overwritten or swept.
+    /// Nobody may keep what a transaction fetches: its line was overwritten or swept.
     pub(super) fn make_stale(&mut self, transaction: u16) {
         self.transactions[usize::from(transaction)].read.stale = true;
     }
 
-    /// A transaction ends: its line has arrived, and the requests that waited for it are due again.
+    /// A transaction ends: its line has arrived, and the requests that waited for it must be repeated.
     #[inline]
     pub(super) fn end(&mut self, transaction: u16) -> Read {
         let t = &mut self.transactions[usize::from(transaction)];

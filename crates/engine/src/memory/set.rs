@@ -1,24 +1,24 @@
 //! One set of a cache: its tags, states and replacement order side by side, so that an operation
-//! touches two or three lines of the host's memory.
+//! touches two or three cache lines of the host.
 
 use super::line::Line;
 use super::replacement::Order;
 use super::state::{Evicted, State};
 use super::ways::{EMPTY, matching};
 
-/// Alignment of a set that fills whole lines of the host.
+/// Alignment of a set that fills whole cache lines of the host.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct WholeLines;
 
-/// Alignment of a set that would leave much of its last line empty.
+/// Alignment of a set that would leave much of its last host line empty.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(16))]
 pub(super) struct Packed;
 
-/// A set of at most `W` ways, a multiple of four. `R` is the same, but at least a vector of 16 bytes; or
-/// none, for a policy that remembers nothing of a set.
-/// `A` is a type of the alignment that lets a set touch the fewest lines of the host.
+/// A set of at most `W` ways, a multiple of four. `R` is the number of replacement bytes: `W`, but at
+/// least 16 so that they fill a vector, or none for a policy that keeps no state per set. `A` is a type
+/// whose alignment lets a set touch the fewest cache lines of the host.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Set<const W: usize, const R: usize, A> {
@@ -72,9 +72,10 @@ impl<const W: usize, const R: usize, A> Set<W, R, A> {
         self.states[way as usize]
     }
 
-    /// Puts a line into the last empty way of `mask`, or in the place of the one that it returns. The I/O
-    /// ways are the first ones, and what DMA does not allocate shall not take what is empty there before
-    /// other ways: Intel counts from the other end, with the I/O ways uppermost (mask 0x600 of 11).
+    /// Puts a line into the last empty way of `mask`, or in the place of the line that it returns. The
+    /// I/O ways are the first ones, and lines not allocated by DMA should not fill empty I/O ways while
+    /// other ways are empty. (Intel counts from the other end, with the I/O ways uppermost: mask 0x600
+    /// of 11.)
     #[inline]
     pub(super) fn insert(
         &mut self,

@@ -1,8 +1,8 @@
 //! An oracle of data: what value each line has for a reader, and what value memory holds.
 //!
-//! The model moves no data; it moves the right to have the newest. The shadow attaches a value to
-//! every store, so that tests can ask what a reader would really see: this is how the leak that
-//! `clsweep` opens, and the rule that closes it, are shown.
+//! The model moves no data, only the right to have the newest. The shadow attaches a value to every
+//! store, so that tests can ask what a reader would really see. This shows the leak that `clsweep`
+//! opens, and the rule that closes it.
 
 use super::line::Line;
 

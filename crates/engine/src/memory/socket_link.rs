@@ -1,9 +1,9 @@
 //! The link between two sockets, which carries every access to the memory of the other one.
 //!
-//! Each direction is a line of messages, one after the other. Sizes are those of Intel's links: a
-//! message is made of flits of 8 bytes of payload, one with the header, and 8 more if it carries a
-//! line (Intel, "An Introduction to the Intel QuickPath Interconnect", 2009). Snoops and completions
-//! of writes, a flit each, are left out.
+//! Each direction is a queue of messages, sent one after another. Sizes are those of Intel's links: a
+//! message consists of flits with 8 bytes of payload, one for the header, and 8 more if it carries a
+//! line (Intel, "An Introduction to the Intel QuickPath Interconnect", 2009). Snoops and completions of
+//! writes, one flit each, are left out.
 
 use crate::memory::config::Numa;
 use crate::memory::line::LINE_BYTES;
@@ -47,17 +47,17 @@ impl SocketLink {
         }
     }
 
-    /// A request for a line leaves for the other socket: when it is there.
+    /// Sends a request for a line to the other socket. Returns when it arrives there.
     pub(super) fn request(&mut self, now: Ps) -> Ps {
         self.to_remote.send(now, HEADER_BYTES) + self.latency
     }
 
-    /// A line that is to be written leaves for the other socket: when it is there.
+    /// Sends a line to be written to the other socket. Returns when it arrives there.
     pub(super) fn write(&mut self, now: Ps) -> Ps {
         self.to_remote.send(now, HEADER_BYTES + LINE_BYTES) + self.latency
     }
 
-    /// A line that was read leaves the other socket: when it is here.
+    /// Sends a line that was read back from the other socket. Returns when it arrives here.
     pub(super) fn data(&mut self, now: Ps) -> Ps {
         self.to_local.send(now, HEADER_BYTES + LINE_BYTES) + self.latency
     }
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn messages_of_a_direction_wait_for_each_other_and_not_for_the_other_direction() {
         let mut link = link(2, "160 Gbps");
-        // 40 bytes a nanosecond: 0.2 ns for a header, 1.8 ns for a line with one.
+        // 40 bytes per nanosecond: 0.2 ns for a header, 1.8 ns for a line with one.
         assert_eq!(link.request(Ps(1_000)), Ps(31_200));
         assert_eq!(link.write(Ps(1_000)), Ps(33_000));
         assert_eq!(link.data(Ps(1_000)), Ps(32_800));
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_link_that_is_never_idle_carries_its_rate() {
-        // 16 bits of 10.4 GT/s, three times: 62.4 GB/s, and 1.1538... ns for a line with its header.
+        // Three links of 16 bits at 10.4 GT/s: 62.4 GB/s, and 1.1538... ns for a line with its header.
         let mut link = link(3, "166.4 Gbps");
         let last = (0..13_000).map(|_| link.data(Ps::ZERO)).last();
         assert_eq!(last, Some(Ps::from_us(15) + Ps::from_ns(30)));

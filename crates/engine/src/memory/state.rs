@@ -1,4 +1,4 @@
-//! The state of a cached line, one byte, and the line that leaves a cache with it.
+//! The state of a cached line, one byte, and an evicted line with its state.
 
 use super::line::{Line, LineKind};
 
@@ -35,11 +35,12 @@ impl State {
     pub(crate) const fn with_dirty(self, dirty: bool) -> State {
         State(if dirty { self.0 | Self::DIRTY } else { self.0 & !Self::DIRTY })
     }
-    /// After a store: the data is of the kind that the software says, whatever had brought the line.
+    /// After a store: the data is of the kind that the software names, whatever kind the line was
+    /// fetched as.
     pub(crate) const fn stored(self, kind: LineKind) -> State {
         State(self.0 & !Self::KIND | kind as u8 | Self::DIRTY)
     }
-    /// After what a level above held of the line has come down.
+    /// After the copy of a level above has come down.
     pub(crate) const fn merged(self, upper: State) -> State {
         if upper.dirty() {
             State(self.0 & !Self::KIND | upper.0 & Self::KIND | Self::DIRTY)
@@ -50,7 +51,7 @@ impl State {
     pub(crate) const fn with_writable(self, writable: bool) -> State {
         State(if writable { self.0 | Self::WRITABLE } else { self.0 & !Self::WRITABLE })
     }
-    /// The line as a core holds it after the I/O write: its origin no longer matters.
+    /// The line after a core has held it: that I/O once wrote it no longer matters.
     pub(crate) const fn without_io(self) -> State {
         State(self.0 & !Self::IO)
     }

@@ -54,12 +54,13 @@ pub(crate) struct Swept {
 }
 
 impl Swept {
-    /// For all lines of nodes that hold at most so many.
+    /// For two nodes of at most `lines_of_node` lines each.
     pub(crate) fn new(lines_of_node: usize) -> Swept {
         Swept { bits: vec![0; (2 * lines_of_node).div_ceil(64)], any: false, reads: 0 }
     }
 
-    /// Word and bit of a line: with the bit of the node as the lowest there is no gap.
+    /// Word and bit of a line: the node's bit is rotated to the bottom, so that there is no gap between
+    /// the nodes.
     #[inline]
     fn place(line: Line) -> (usize, u64) {
         let number = line.rotate_left(1);
@@ -182,8 +183,8 @@ mod tests {
             b.store(0, line, SECRET);
             b.0.write_back(line);
         }
-        // The operating system takes the page back and zeroes it, through its own core's cache. It
-        // follows the rule on a machine that it knows to sweep.
+        // The operating system takes the page back and zeroes it through its own core's cache. It
+        // follows the rule if it knows that the machine sweeps.
         let mut ops = Ops::new(rule);
         ops.recycle_page(PAGE.start);
         b.run(1, &ops, 0);

@@ -24,7 +24,7 @@ pub(crate) use super::reads::Requester;
 struct Latencies {
     /// LLC lookup and the way back to the requester.
     llc: Ps,
-    /// A snoop of another core's L2 on top of that.
+    /// A snoop of another core's L2, in addition to that.
     forward: Ps,
 }
 
@@ -33,7 +33,7 @@ struct Latencies {
 pub(crate) struct Memory {
     pub(crate) caches: Caches,
     policy: Policy,
-    /// The L2 prefetcher of each core; none on machines without.
+    /// The L2 prefetcher of each core; empty on machines without one.
     prefetchers: Vec<Prefetcher>,
     pub(crate) backend: Backend,
     latencies: Latencies,
@@ -46,7 +46,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// `lines` is how many of a node are in use at most, `seed` that of the run.
+    /// `lines` is the largest number of lines in use on a node, `seed` the seed of the run.
     pub(crate) fn new(
         parts: &Hierarchy<'_>,
         policy: Policy,
@@ -70,7 +70,7 @@ impl Memory {
             prefetchers: Prefetcher::for_cores(parts),
             backend: Backend::new(parts, dram, latencies.llc + parts.llc.memory_latency.ps()),
             latencies,
-            // The next snoop is on its way to the new owner when that gets the line.
+            // The next snoop can already be on its way to the new owner when the line arrives there.
             hand_overs: HandOvers::new(latencies.llc + latencies.forward - cycles(noc)),
             swept: Swept::new(lines),
             counts: Counts::new(cores, 0),
@@ -79,7 +79,7 @@ impl Memory {
         }
     }
 
-    /// Tells traffic apart by these owners, so many.
+    /// Counts traffic separately for each of `count` owners.
     pub(crate) fn told_by(mut self, owners: Owners, count: usize) -> Memory {
         self.owners = owners;
         self.traffic = vec![Default::default(); count];
@@ -92,7 +92,7 @@ impl Memory {
         self.caches.private_access(core, line, store.then_some(kind))
     }
 
-    /// Counts a lookup of the L2 of a core, which its prefetcher sees.
+    /// Counts an L2 lookup of a core, which the core's prefetcher sees.
     #[inline]
     fn count_l2_access(&mut self, core: usize, line: Line, kind: LineKind) {
         self.counts.l2_accesses[kind as usize] += 1;
@@ -101,8 +101,9 @@ impl Memory {
         }
     }
 
-    /// The L2 prefetcher of a core sees a lookup of the L2, but for lines that are kept aside: they lie in
-    /// no cache, and memory has old data. Outlined, so that machines without need no registers for it.
+    /// A core's L2 prefetcher sees an L2 lookup, except for lines that are kept aside: they are in no
+    /// cache, and memory has old data. Outlined, so that machines without a prefetcher need no
+    /// registers for it.
     #[inline(never)]
     fn observe_lookup(&mut self, core: usize, line: Line, kind: LineKind) {
         if !self.policy.keeps_aside(kind) {
@@ -110,8 +111,8 @@ impl Memory {
         }
     }
 
-    /// Performs and counts the loads that `items` are, up to the first that is none or misses the
-    /// L1d of the core. Returns how many.
+    /// Performs and counts the loads in `items`, up to the first item that is not a load or misses the
+    /// core's L1d. Returns how many.
     #[inline]
     pub(crate) fn load_all<T>(
         &mut self,
@@ -131,7 +132,7 @@ impl Memory {
         hits
     }
 
-    /// Whether lines come into private caches that their core has not asked for.
+    /// Whether private caches can receive lines that their core has not asked for.
     #[inline]
     pub(crate) fn prefetches(&self) -> bool {
         !self.prefetchers.is_empty()
@@ -147,8 +148,9 @@ impl Memory {
         }
     }
 
-    /// Counts an access that waits in a miss register, whether `asked` for or joined to one that was. One
-    /// that found no register free is tried again, and is counted when it goes.
+    /// Counts an access that waits in a miss register: one that has `asked` for its line, or one that
+    /// joined another that had. An access that found no free register is retried, and is counted when
+    /// it gets one.
     #[inline]
     pub(crate) fn count_miss(&mut self, core: usize, line: Line, kind: LineKind, asked: bool) {
         self.counts.l1_accesses[kind as usize] += 1;
@@ -166,7 +168,7 @@ impl Memory {
     }
 
     /// The request of a core's miss register reaches the LLC. Returns when its data is back at the
-    /// core, or nothing if that is not known yet: an arrival will tell.
+    /// core, or nothing if that is not known yet and an arrival will follow.
     pub(crate) fn request(
         &mut self,
         now: Ps,
@@ -192,11 +194,12 @@ impl Memory {
             }
             Served::Wait(other) => {
                 if self.backend.reads.wait(other, requester, core, kind) {
-                    // What its prefetcher has asked memory for, memory serves.
+                    // The line that its prefetcher has requested from memory counts as served by
+                    // memory.
                     self.count_llc_miss(core, kind);
                     self.prefetchers[core as usize].arrived();
                 } else {
-                    // It is counted when it asks again.
+                    // The request is counted when it is repeated.
                     self.counts.llc_by_core[core as usize].0 -= 1;
                 }
                 None
@@ -225,8 +228,8 @@ impl Memory {
         answer
     }
 
-    /// The L2 prefetcher of a core sees its request and asks for lines. One that is on its way or
-    /// in a private cache is left alone.
+    /// A core's L2 prefetcher sees its request and asks for lines. Lines that are on their way or in a
+    /// private cache are left alone.
     #[inline(never)]
     fn prefetch(&mut self, now: Ps, core: u16, requested: Line, kind: LineKind) {
         self.prefetchers[core as usize].request(requested, kind);
@@ -236,7 +239,7 @@ impl Memory {
     }
 
     fn prefetch_line(&mut self, now: Ps, core: u16, line: Line, kind: LineKind) {
-        // A prefetch that finds no room is dropped, as hardware drops it.
+        // A prefetch that finds no room is dropped, as in hardware.
         if !self.prefetchers[core as usize].has_room() || !self.backend.takes_requests() {
             return;
         }
@@ -244,24 +247,24 @@ impl Memory {
         if self.caches.request_prefetch(core as usize, line, transaction) {
             self.count_traffic(line, Cause::new(Agent::Prefetch, kind));
             self.prefetchers[core as usize].sent();
-            // That a prefetcher touches swept data is no bug of the software. Its copy is not
-            // kept, so that a read by the software still goes to memory and is noticed.
+            // It is not a software bug if a prefetcher touches swept data. Its copy is not kept, so
+            // that a read by the software still goes to memory and is noticed.
             let stale = self.swept.holds(line);
             self.backend.read(now, line, kind, Requester::Prefetch { core }, stale);
         }
     }
 
-    /// Where DMA data for a line goes: it reaches the LLC of the socket whose memory it is only (Intel,
-    /// VTune cookbook, "IO Issues: Remote Socket Accesses"), so what is meant for the other socket's
-    /// goes to its memory, unless it lands outside of the hierarchy.
+    /// The policy for DMA data of a line. The data reaches only the LLC of the socket whose memory
+    /// holds the line (Intel, VTune cookbook, "IO Issues: Remote Socket Accesses"), so data for the
+    /// other socket goes to its memory, unless it is kept outside of the hierarchy.
     #[inline]
     fn policy_for(&self, line: Line, kind: LineKind) -> Policy {
         if node_of(line) != 0 && !self.policy.keeps_aside(kind) { Policy::Dma } else { self.policy }
     }
 
-    /// A DMA write of a whole line, which holds a `credit` or does not. If it goes to memory, that
-    /// returns when the write is in the queue of its channel: at once, or by [`Due::Written`]. Returns
-    /// whether at once.
+    /// A DMA write of a whole line, with or without a `credit`. If the write goes to memory, the credit
+    /// returns when the write is in the queue of its channel: at once, or later with [`Due::Written`].
+    /// Returns whether at once.
     #[inline(always)]
     pub(crate) fn io_write(&mut self, now: Ps, line: Line, kind: LineKind, credit: bool) -> bool {
         self.swept.written(line);
@@ -284,7 +287,7 @@ impl Memory {
         self.backend.late_writes() == late
     }
 
-    /// When the data of a read of the I/O controller is there, unless memory has to serve it.
+    /// When the data of a read by the I/O controller is there, or nothing if memory has to serve it.
     #[inline]
     fn io_read_on_chip(&mut self, now: Ps, line: Line, kind: LineKind) -> Option<Ps> {
         if self.policy.keeps_aside(kind) {
@@ -319,8 +322,8 @@ impl Memory {
         None
     }
 
-    /// A page walk reads a line of the page table. Returns when it is at the IOMMU, or nothing if
-    /// memory serves it. As any read of the I/O controller it allocates nothing.
+    /// A page walk reads a line of the page table. Returns when the line is at the IOMMU, or nothing if
+    /// memory serves it. Like any read by the I/O controller, it allocates nothing.
     pub(crate) fn walk_read(&mut self, now: Ps, line: Line, walker: u16) -> Option<Ps> {
         if let Some(ready) = self.io_read_on_chip(now, line, LineKind::App) {
             return Some(ready);
@@ -340,7 +343,8 @@ impl Memory {
         }
     }
 
-    /// Nobody may keep what a transaction brings after its line was invalidated.
+    /// If the line of a transaction has just been invalidated, nobody may keep what the transaction
+    /// fetches.
     #[inline]
     fn make_stale(&mut self) {
         if let Some(transaction) = self.caches.overtaken.take() {
@@ -366,7 +370,7 @@ impl Memory {
         all.fold((0, 0), |(reads, writes), t| (reads + t.reads(), writes + t.writes()))
     }
 
-    /// Sends what the caches gave up to memory.
+    /// Sends the write-backs of the caches to memory.
     #[inline]
     fn send_writebacks(&mut self, now: Ps) {
         while let Some(writeback) = self.caches.writebacks.pop() {
@@ -375,8 +379,8 @@ impl Memory {
         }
     }
 
-    /// A line arrives from memory and enters the caches. Returns who asked for it; those who waited
-    /// for it are in `backend.reads.again`.
+    /// A line arrives from memory and enters the caches. Returns who asked for it; the requests that
+    /// waited for it are in `backend.reads.again`.
     #[inline]
     pub(crate) fn arrive(&mut self, now: Ps, transaction: u16) -> Requester {
         let read = self.backend.end(now, transaction);
@@ -435,7 +439,8 @@ mod tests {
     use crate::memory::config::Prefetch;
     use crate::testing::machine;
 
-    /// What joins a miss register, or is tried again as none was free, looks up no L2.
+    /// An access that joins a miss register, or is retried because none was free, does not look up the
+    /// L2.
     #[test]
     fn a_streamer_sees_each_lookup_of_the_l2_once() {
         let mut machine = machine();

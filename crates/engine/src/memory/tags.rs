@@ -8,18 +8,18 @@ use crate::memory::config::Replacement;
 pub(crate) use super::index::{Home, Index, Indexing, LowBits};
 pub(crate) use super::state::{Evicted, State};
 
-/// The sets, of as many ways as the cache has or a few more: a number known at compile time lets
-/// the compiler unroll every search.
+/// The sets, with as many ways as the cache has or a few more: a number known at compile time lets the
+/// compiler unroll every search.
 #[derive(Clone, Debug)]
 enum Sets {
     UpTo12(Vec<Set<12, 16, Packed>>),
     UpTo20(Vec<Set<20, 20, WholeLines>>),
     UpTo32(Vec<Set<32, 32, Packed>>),
-    /// Of a policy that remembers nothing of a set: each is one line of the host's memory.
+    /// For a policy that keeps no state per set: each set is one cache line of the host.
     Random12(Vec<Set<12, 0, WholeLines>>),
 }
 
-/// Does the same with the sets, whatever their size.
+/// Applies the same code to the sets, whatever their size.
 macro_rules! each_size {
     ($given:expr, $sets:ident => $do:expr) => {
         match $given {
@@ -167,9 +167,9 @@ impl<I: Indexing> Tags<I> {
 }
 
 impl Tags<LowBits> {
-    /// Looks up the lines of `items` up to the first that has none or whose line is not here, and
-    /// returns how many were. What depends on the cache alone is decided once for all of them, and
-    /// for the usual cache beforehand.
+    /// Looks up the lines of `items`, up to the first item that has no line or whose line is not here.
+    /// Returns how many were found. Decisions that depend only on the cache are made once for all
+    /// items, and for the usual cache at compile time.
     #[inline]
     pub(crate) fn lookup_all<T>(
         &mut self,
@@ -179,7 +179,7 @@ impl Tags<LowBits> {
     ) -> usize {
         each_size!(&mut self.sets, sets => match (&self.index, &self.order) {
             (&LowBits::Mask(mask), &Order::Lru { ways }) => {
-                // As many as the mask reaches: no set number needs a check.
+                // As many sets as the mask can reach, so that no set number needs a bounds check.
                 let sets = &mut sets[..mask as usize + 1];
                 lookup_all(sets, |line| line & mask, &Order::Lru { ways }, items, line, found)
             }
@@ -234,8 +234,8 @@ mod tests {
         assert!(t.lookup(t.home(0)).is_some() && t.lookup(t.home(1)).is_some());
     }
 
-    /// SRRIP takes what is new to be used again later than what was hit; where nothing is, it is first in,
-    /// first out.
+    /// SRRIP predicts a later reuse for new lines than for lines that were hit; if no line is hit, it
+    /// is first in, first out.
     #[test]
     fn a_turn_over_more_lines_than_fit_hits_nothing() {
         for policy in [Replacement::Lru, Replacement::Srrip] {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     proptest! {
-        /// LRU under way masks against the plainest model: a list of (line, way, age) per set.
+        /// LRU under way masks, compared with the plainest model: a list of (line, way, age) per set.
         #[test]
         fn lru_equals_a_list(
             ways in 1u32..=32,

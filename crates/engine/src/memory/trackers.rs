@@ -1,11 +1,11 @@
-//! Home trackers: what the home agents can have under way to memory.
+//! Home trackers: how many memory transactions the home agents can have under way.
 
 use crate::stats::occupancy::Occupancy;
 use crate::time::Ps;
 
-/// A pool of trackers. A read holds one until its line has arrived, a write-back until the write queue of
-/// its channel has it: the home agent tracks every transaction from its arrival until it is completed (Intel
-/// 329468, "Xeon E5 and E7 v2 Uncore Performance Monitoring", 2.4.3.1).
+/// A pool of trackers. A read holds one until its line has arrived, a write-back until it is in the
+/// write queue of its channel: the home agent tracks every transaction from its arrival until it is
+/// completed (Intel 329468, "Xeon E5 and E7 v2 Uncore Performance Monitoring", 2.4.3.1).
 #[derive(Clone, Debug)]
 pub(crate) struct Trackers {
     there_are: u64,
@@ -17,8 +17,9 @@ impl Trackers {
         Trackers { there_are: there_are.into(), used: Occupancy::default() }
     }
 
-    /// Whether one is free. What is under way when the last is taken, the other lines of a DMA read and the write-backs
-    /// of what arrives, takes one all the same: so there may be more in use than there are.
+    /// Whether a tracker is free. What is already under way when the last one is taken (the other lines
+    /// of a DMA read, the write-backs of arriving lines) takes one all the same, so more may be in use
+    /// than exist.
     #[inline]
     pub(super) fn free(&self) -> bool {
         self.used.inside() < self.there_are

@@ -61,7 +61,7 @@ impl Traffic {
         self.lines[cause.0 as usize] += 1;
     }
 
-    /// The lines of all.
+    /// The sum of `all`.
     pub(crate) fn sum<'a>(all: impl IntoIterator<Item = &'a Traffic>) -> Traffic {
         all.into_iter().fold(Traffic::default(), |sum, t| Traffic {
             lines: std::array::from_fn(|i| sum.lines[i] + t.lines[i]),
@@ -85,7 +85,7 @@ impl Traffic {
         self.lines[Cause::new(agent, kind).0 as usize]
     }
 
-    /// Lines by the name of the cause, in the order of figure 1c and then the rest, with whether
+    /// Lines by name of the cause, first those of figure 1c in its order, then the rest, with whether
     /// the cause is one of that figure's seven.
     pub(crate) fn by_name(&self) -> Vec<(&'static str, bool, u64)> {
         use Agent::{Clean, Cpu, Evict, NicRead, NicWrite, Prefetch, Walk};

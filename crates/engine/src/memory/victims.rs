@@ -15,11 +15,13 @@ impl Caches {
         let (handle, word) = self.directory.find(home).expect("an L2 line has its entry");
         let Entry::Held(sharers) = word.entry() else { panic!("an L2 line has arrived") };
         self.directory.set_sharers(handle, sharers & !(1 << core));
-        // A dirty line was writable, and so is the chip's only copy: but for an inclusive LLC's.
+        // A dirty line was writable, so it is the chip's only copy, apart from that of an inclusive
+        // LLC.
         debug_assert!(victim.state.writable() || !victim.state.dirty());
         if !victim.state.writable() {
-            // A line that is shared, with the LLC or another core, is dropped in silence, as in any MESI
-            // protocol: the LLC got a copy when it became so. That this may be gone does not change it.
+            // A line shared with the LLC or another core is dropped silently, as in any MESI protocol:
+            // the LLC got a copy when the line became shared, and it does not matter if that copy is
+            // gone by now.
             return;
         }
         if self.inclusion == Inclusion::NonInclusive {
@@ -29,7 +31,7 @@ impl Caches {
         }
     }
 
-    /// Dirty data of a core goes to the LLC's copy, or becomes one.
+    /// Dirty data of a core updates the LLC's copy, or becomes one.
     pub(super) fn merge_into_llc(&mut self, core: usize, home: Home, state: State) {
         let state = state.without_io().with_writable(false).with_dirty(true);
         match self.llc.lookup(home) {
@@ -73,7 +75,8 @@ impl Caches {
         self.shadowed(|shadow| shadow.write_back(line));
     }
 
-    /// Adds a directory entry; the line that loses its own leaves all private caches.
+    /// Adds a directory entry. If another line loses its entry for it, that line leaves all private
+    /// caches.
     #[inline]
     pub(super) fn enter(&mut self, home: Home, entry: Entry) {
         if let Some((lost, sharers)) = self.directory.add(home, entry) {
@@ -94,8 +97,8 @@ impl Caches {
         }
     }
 
-    /// Removes a line from every private cache; dirty data there is lost. Returns whether there was
-    /// a copy. A transaction that is bringing the line is left in `overtaken`.
+    /// Removes a line from every private cache; dirty data there is lost. Returns whether there was a
+    /// copy. A transaction that is fetching the line is left in `overtaken`.
     #[inline(always)]
     pub(super) fn invalidate_private(&mut self, home: Home) -> bool {
         let Some((handle, word)) = self.directory.find(home) else { return false };

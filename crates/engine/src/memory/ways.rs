@@ -1,11 +1,11 @@
-//! The search of one set: all ways are compared at once, four to a SIMD register.
+//! The search of one set: all ways are compared at once, eight or four to a SIMD register.
 
 use wide::{u32x4, u32x8};
 
-/// Never a line: the tag of an empty way.
+/// The tag of an empty way; no line has it.
 pub(crate) const EMPTY: u32 = u32::MAX;
 
-/// The ways, as a mask, that hold `tag`; `W` is a multiple of four.
+/// The mask of the ways that hold `tag`; `W` is a multiple of four.
 #[inline(always)]
 pub(crate) fn matching<const W: usize>(tags: &[u32; W], tag: u32) -> u32 {
     const { assert!(W.is_multiple_of(4) && W <= 32) };

@@ -1,24 +1,24 @@
 //! One channel: its queues, its command scheduler, its clock.
 //!
 //! The scheduler decides only at clocks at which something can happen. At such a clock it issues at
-//! most one command, the first there is of:
+//! most one command, the first available of:
 //!
 //! 1. the read or write of a request whose row has been opened for it (oldest first),
 //! 2. the next command of a refresh that is due,
-//! 3. a precharge the row policy asks for,
-//! 4. the next command of a waiting request: from the read queue, or while draining from the write
-//!    queue; the oldest that may be issued at this clock (FR-FCFS), but never a precharge of a row
-//!    that an older request of that queue still wants.
+//! 3. a precharge that the row policy asks for,
+//! 4. the next command of a waiting request, from the read queue or, while draining, from the write
+//!    queue: the oldest that may be issued at this clock (FR-FCFS), but never a precharge of a row that
+//!    an older request of that queue still wants.
 //!
-//! No request of step 4 is served while a refresh is due. A request leaves its queue when its row
-//! is opened for it, and then occupies its bank: no one else can close the row until it is served.
+//! No request of step 4 is served while a refresh is due. A request leaves its queue when its row is
+//! opened for it, and then occupies its bank: no one else can close the row until it is served.
 //!
-//! What may come next is kept by bank, not by request: all requests of a queue that wait to close or
-//! open a row of a bank wait for the same clock, and of these the oldest goes first, so that it alone
-//! has to be looked at; the same holds for those that wait to access its open row. So a bank has at
-//! most two candidates a queue. Which there are ([`Wants`]) changes only with a command to the bank
-//! itself or a new request for it, and when they may come ([`Device`]) only with a command: the
-//! smallest of these clocks is the next at which something happens.
+//! What may come next is kept per bank, not per request: all requests of a queue that need a bank's row
+//! closed or opened wait for the same clock, and the oldest of them goes first, so only that one has to
+//! be looked at; the same holds for those that wait to access the open row. So a bank has at most two
+//! candidates per queue. Which candidates there are changes only with a command to the bank itself, a
+//! new request for it or a switch of queues, and when they may be issued changes only with a command;
+//! [`Device`] keeps both. The smallest of these clocks is the next at which something happens.
 
 use super::config::{DramConfig, RowPolicy};
 use super::device::Device;
@@ -45,19 +45,19 @@ pub(super) struct Channel<const W: usize> {
     /// Reads and writes in the queues.
     waiting: [usize; 2],
     capacity: [usize; 2],
-    /// Banks held for a request whose row has been opened.
+    /// Banks held for a request for which the row has been opened.
     held: BankSet<W>,
-    /// Of these, the ones whose open row a waiting request of the other kind wants too; and some for
-    /// which that was so since the queues took turns last.
+    /// Of the held banks, those whose open row a waiting request of the other kind wants too, and some
+    /// for which that was true at some time since the queues last switched.
     contested: BankSet<W>,
-    /// Banks that reads wait for, and writes.
+    /// Banks that reads wait for, and banks that writes wait for.
     asked: [BankSet<W>; 2],
     /// Which queue is served, or will be after the refresh that is due.
     serving: usize,
     /// Writes are drained once there are more than `drain_high`, until fewer than `drain_low`.
     drain_high: usize,
     drain_low: usize,
-    /// Reads that leave their queue between two drains, and those that still have to.
+    /// Reads that must leave their queue between two drains, and how many of them still have to.
     reads_between_drains: u32,
     reads_left: u32,
     calendar: Calendar,
@@ -70,16 +70,16 @@ pub(super) struct Channel<const W: usize> {
     /// Banks the row policy will close, and the first clock at which one may be due.
     watched: Vec<u16>,
     next_close: u64,
-    /// Up to this clock there is nothing but the requests to be thought of.
+    /// Before this clock nothing but the requests needs attention.
     alarm: u64,
-    /// Next clock with something to do, requests waiting or not.
+    /// Next clock with something to do, whether or not requests are waiting.
     wake: u64,
     /// First clock at which the command bus is free.
     bus_free: u64,
-    /// Completed, to be handed out by the next advance, and the earliest of their times.
+    /// Completed requests, which the next advance will hand out, and the earliest of their times.
     finished: Vec<Done>,
     first_finished: Ps,
-    /// Clocks from a read or write to its last data beat, whichever is less.
+    /// Clocks from a read or from a write to its last data beat, whichever is fewer.
     shortest_access: u64,
     burst_clocks: u64,
     counts: Counts,
@@ -97,8 +97,8 @@ struct Counts {
     rows: [Rows; 2],
     refreshes: u64,
     drains: u64,
-    /// Departures from each queue add their clock and arrivals subtract theirs (modulo 2^64): with
-    /// the clock of those still waiting added, the sum of all waits.
+    /// Departures from each queue add their clock and arrivals subtract theirs (modulo 2^64). Adding
+    /// the current clock for each request still waiting gives the sum of all waits.
     waited: [u64; 2],
 }
 
@@ -126,7 +126,7 @@ impl<const W: usize> Channel<W> {
             asked: [BankSet::EMPTY; 2],
             contested: BankSet::EMPTY,
             serving: WRITE,
-            // A full queue is drained, and an empty one has been.
+            // A full queue always starts a drain, and an empty one always ends it.
             drain_high: (cfg.drain_high_percent as usize * capacity[WRITE] / 100)
                 .min(capacity[WRITE] - 1),
             drain_low: (cfg.drain_low_percent as usize * capacity[WRITE]).div_ceil(100).max(1),
@@ -155,7 +155,7 @@ impl<const W: usize> Channel<W> {
         self.waiting[usize::from(write)] < self.capacity[usize::from(write)]
     }
 
-    /// Does everything up to and including `now`, and gives its clock.
+    /// Does everything up to and including `now`, and returns its clock.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Ps) -> u64 {
         let clock = self.clock.ticks_at(now);
@@ -165,12 +165,12 @@ impl<const W: usize> Channel<W> {
         clock
     }
 
-    /// Takes a request and says when the channel must be advanced next.
+    /// Takes a request and returns when the channel must be advanced next.
     pub(super) fn push(&mut self, now: Ps, line: u32, place: Place, write: bool, tag: u32) -> Ps {
         assert!(self.can_accept(write), "push into a full queue: ask can_accept first");
         let clock = self.catch_up(now);
         if self.requests.writes_line(place.bank, line) {
-            // Found in the controller in the clock after arrival.
+            // The controller finds it in the clock after its arrival.
             if write {
                 self.counts.coalesced_writes += 1;
             } else {
@@ -198,7 +198,7 @@ impl<const W: usize> Channel<W> {
         self.next_advance()
     }
 
-    /// Does everything up to and including `now`, and says when to advance next.
+    /// Does everything up to and including `now`, and returns when to advance next.
     #[inline]
     pub(super) fn advance(&mut self, now: Ps, done: &mut Vec<Done>) -> Ps {
         self.catch_up(now);
@@ -212,9 +212,10 @@ impl<const W: usize> Channel<W> {
         if idle { Ps::MAX } else { self.next_advance() }
     }
 
-    /// When the owner must come back, while there are requests. What happens inside the channel until then shows only in
-    /// the data of a request, which takes at least the shortest access from the next command on;
-    /// or in a slot that becomes free, which matters when a queue is full.
+    /// When the owner must come back, while there are requests. What happens inside the channel until
+    /// then becomes visible only through the data of a request, which takes at least the shortest
+    /// access from the next command on, or through a slot that becomes free, which matters when a queue
+    /// is full.
     #[inline]
     fn next_advance(&self) -> Ps {
         let wake = if self.can_accept(false) && self.can_accept(true) {

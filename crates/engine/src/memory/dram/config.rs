@@ -1,4 +1,4 @@
-//! What a user sets about the memory: the `[machine.dram]` table of a machine file.
+//! The memory settings of a user: the `[machine.dram]` table of a machine file.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,28 +9,28 @@ use super::parts::{Density, DeviceWidth};
 use super::timing::{Standard, TimingOverrides, Timings};
 use crate::check::Check;
 
-/// When a row that was opened is closed again.
+/// When an open row is closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowPolicy {
-    /// Stays open until another row of the bank is wanted.
+    /// A row stays open until another row of its bank is wanted.
     #[default]
     Open,
     /// Every read and write closes its row (auto-precharge).
     Closed,
-    /// Closed after this many accesses: by a precharge as soon as one may be issued, or by the
+    /// A row is closed after this many accesses: by a precharge as soon as one may be issued, or by the
     /// auto-precharge of an access that comes before that.
     CloseAfter(u32),
-    /// Closed when it has not been accessed for this many clocks.
+    /// A row is closed when it has not been accessed for this many clocks.
     Timeout(u32),
 }
 
-/// How the ranks of a channel are refreshed. A refresh takes all banks of a rank, and while one is
+/// How the ranks of a channel are refreshed. A refresh occupies all banks of a rank, and while one is
 /// due the controller starts no other read or write on the channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refresh {
-    /// Never: for comparison only, real DRAM would lose its data.
+    /// Never: for comparison only, because real DRAM would lose its data.
     Off,
     /// All ranks fall due at the same clock, every tREFI.
     AllRanks,
@@ -39,15 +39,15 @@ pub enum Refresh {
     Staggered,
 }
 
-/// How requests that find the queues of their channel full come into them.
+/// How requests that find the queues of their channel full enter them later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Admission {
-    /// Reads and writes wait in lines of their own: each enters when its queue has room.
+    /// Reads and writes wait in separate lines: each enters when its own queue has room.
     #[default]
     Separate,
-    /// Reads and writes wait in one line, in the order in which they came, and enter while both
-    /// queues have room: a full write queue also holds up the reads behind it.
+    /// Reads and writes wait in one line, in order of arrival, and enter while both queues have room: a
+    /// full write queue also holds up the reads behind it.
     InOrder,
 }
 
@@ -55,46 +55,46 @@ pub enum Admission {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteToRead {
-    /// Those of its rank, as the standard has it.
+    /// Those of the same rank, as in the standard.
     #[default]
     SameRank,
-    /// All of its channel, in a controller that counts tWTR on the data bus: those of other ranks
-    /// for as long as those of another bank group.
+    /// All of the channel, as in a controller that counts tWTR on the data bus: reads of other ranks
+    /// wait as long as reads of another bank group.
     AllRanks,
 }
 
-/// The memory of a machine. All channels are alike.
+/// The memory of a machine. All channels are identical.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DramConfig {
     /// Standard and speed bin, such as `"DDR4-3200AA"`.
     pub standard: Standard,
-    /// Channels that are scheduled by themselves: 64 bits wide for DDR4; for DDR5 the 32-bit
-    /// subchannels, so that a DDR5 DIMM counts twice.
+    /// Independently scheduled channels: 64 bits wide for DDR4; for DDR5 the 32-bit subchannels, so
+    /// that a DDR5 DIMM counts twice.
     pub channels: u32,
-    /// Ranks of a channel.
+    /// Ranks per channel.
     pub ranks: u32,
-    /// Bank groups of a rank (DDR4: 4, or 2 for x16 devices; DDR5: 8, or 4 for x16).
+    /// Bank groups per rank (DDR4: 4, or 2 for x16 devices; DDR5: 8, or 4 for x16).
     pub bank_groups: u32,
-    /// Banks of a bank group.
+    /// Banks per bank group.
     pub banks_per_group: u32,
-    /// Rows of a bank.
+    /// Rows per bank.
     pub rows: u32,
-    /// Columns of a row; a multiple of the burst of 8 (DDR4) or 16 (DDR5).
+    /// Columns per row; a multiple of the burst of 8 (DDR4) or 16 (DDR5).
     pub columns: u32,
-    /// Capacity of a device: sets tRFC.
+    /// Capacity of a device; sets tRFC.
     #[serde(default)]
     pub density: Density,
-    /// Data pins of a device: set tFAW, of DDR4 also tRRD, and of DDR5 the tCCD_L of writes.
+    /// Data pins of a device; sets tFAW, for DDR4 also tRRD, and for DDR5 the tCCD_L of writes.
     #[serde(default)]
     pub device_width: DeviceWidth,
-    /// Reads of a channel that can wait for their bank.
+    /// Reads that can wait for their bank, per channel.
     #[serde(default = "default_queue")]
     pub read_queue: u32,
-    /// Writes of a channel that can wait for their bank.
+    /// Writes that can wait for their bank, per channel.
     #[serde(default = "default_queue")]
     pub write_queue: u32,
-    /// How requests come into full queues.
+    /// How requests enter full queues.
     #[serde(default)]
     pub admission: Admission,
     /// Writes are drained once they fill more than this share of their queue.
@@ -103,11 +103,11 @@ pub struct DramConfig {
     /// A drain ends when writes fill less than this share of their queue and reads wait.
     #[serde(default = "default_low")]
     pub drain_low_percent: u32,
-    /// Reads that leave their queue between two drains, as long as any wait: until then a full write
-    /// queue stays full, and what is written waits before it.
+    /// Reads that must leave their queue between two drains, as long as any wait. Until then a full
+    /// write queue stays full, and further writes wait in front of it.
     #[serde(default)]
     pub reads_between_drains: u32,
-    /// How far tWTR reaches.
+    /// Which reads tWTR applies to.
     #[serde(default)]
     pub write_to_read: WriteToRead,
     /// When rows are closed.
@@ -120,13 +120,13 @@ pub struct DramConfig {
     #[serde(default)]
     #[schemars(with = "String")]
     pub mapping: Mapping,
-    /// Single timings, in clocks, that differ from the standard's. Those of a machine file are dropped where
-    /// a scenario or an override changes its `standard`.
+    /// Individual timings, in clocks, that replace the standard's. Those of a machine file are dropped
+    /// if a scenario or an override changes its `standard`.
     #[serde(default)]
     pub timings: TimingOverrides,
 }
 
-/// 32 entries: both simulators of the validation curves use it, and so do most studies.
+/// 32 entries, as in both simulators of the validation curves and in most studies.
 fn default_queue() -> u32 {
     32
 }
@@ -167,7 +167,7 @@ impl DramConfig {
         }
     }
 
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         check.within("channels", self.channels, 1..=64);
         check.within("ranks", self.ranks, 1..=RANKS as u32);
@@ -204,8 +204,8 @@ impl DramConfig {
         self.check_timings(check);
     }
 
-    /// Notes which values no device of the standard has: those of the tables "Addressing" and "Refresh
-    /// parameters by density" of JESD79-4 and JESD79-5. The model itself takes any.
+    /// Reports values that no device of the standard has, according to the tables "Addressing" and
+    /// "Refresh parameters by density" of JESD79-4 and JESD79-5. The model itself accepts any.
     pub(crate) fn check_devices(&self, check: &mut Check) {
         let wide = self.device_width == DeviceWidth::X16;
         let (densities, known, groups) = if self.standard.is_ddr5() {
@@ -218,7 +218,7 @@ impl DramConfig {
         let what = "devices have (machine.dram.standard)";
         let possible = densities.contains(&self.density);
         check.that(possible, "density", self.density, &format!("{known} {what}"));
-        // A density that was left as another standard has it would set tRFC all the same.
+        // A density left over from another standard would set tRFC all the same.
         let small = self.standard.is_ddr5() && self.density == Density::Gb8;
         let (banks, whose) = if small {
             (2, "DDR5 devices of 8Gb have (machine.dram.density); larger ones have 4")

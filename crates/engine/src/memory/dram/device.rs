@@ -2,8 +2,8 @@
 //! command may be issued to each bank.
 //!
 //! Every timing rule says "command B no earlier than n clocks after command A" at some level: bank,
-//! bank group, rank, or across ranks. When A is issued, the clock for B is raised in all banks that
-//! the rule concerns, so that what is kept is exact: no rule has to be asked when B is considered.
+//! bank group, rank, or across ranks. When A is issued, the clock for B is raised in all banks that the
+//! rule concerns. So the clocks kept here are exact: no rule has to be checked when B is considered.
 
 use super::config::DramConfig;
 use super::gaps::Gaps;
@@ -15,7 +15,7 @@ use super::{READ, WRITE};
 /// No row is open.
 pub(super) const CLOSED: u32 = u32::MAX;
 
-/// What a rule does not concern: nothing is raised by it.
+/// The gap to a bank that a rule does not concern: it raises nothing.
 const FREE: i16 = i16::MIN;
 
 /// A bank. (Aligned so that indexing is a shift.)
@@ -55,14 +55,14 @@ pub(super) enum RefreshStep {
 /// The devices of one channel.
 #[derive(Clone, Debug)]
 pub(super) struct Device<const W: usize> {
-    /// By bank, in clocks from `base`: exact, unless they lie before it.
+    /// By bank, in clocks from `base`: exact, unless they lie before `base`.
     activate: Command<W>,
     precharge: Command<W>,
     /// Read, write.
     column: [Command<W>; 2],
     base: u64,
     gaps: Gaps,
-    /// The gaps after an activate of each bank to those of all.
+    /// For each bank, the gaps from its activate to those of all banks.
     activate_gaps: Box<[[Lanes<W>; BLOCK]; W]>,
     /// By bank group.
     column_gaps: Vec<ColumnGaps<W>>,
@@ -87,7 +87,7 @@ impl<const W: usize> Device<W> {
             watched: false,
             last_access: 0,
         };
-        // To the banks of the same group, of other groups of the rank, and of other ranks.
+        // Gaps to the banks of the same group, of other groups of the rank, and of other ranks.
         let level = |group: usize, same_group: i16, same_rank: i16, other_rank: i16| {
             Lanes::from_fn(|bank| {
                 if bank / per_rank != group / groups as usize {
@@ -143,20 +143,20 @@ impl<const W: usize> Device<W> {
         &mut self.banks[bank as usize % BANKS]
     }
 
-    /// A clock as it is kept here.
+    /// A clock as it is stored here.
     #[inline]
     pub(super) fn short(&self, clock: u64) -> i16 {
         (clock - self.base) as i16
     }
 
-    /// The clock from which on clocks have to be counted from a later base.
+    /// The clock from which on a later base is needed.
     #[inline]
     pub(super) fn last_of_base(&self) -> u64 {
         self.base + SPAN
     }
 
-    /// Counts clocks from a later base: not from `now`, because to a clock just passed a little may
-    /// have to be added yet ([`Gaps::activate_to_refresh`]).
+    /// Counts clocks from a later base: not from `now`, because a little may still have to be added to
+    /// a clock that has just passed ([`Gaps::activate_to_refresh`]).
     #[cold]
     pub(super) fn move_base(&mut self, now: u64) {
         let base = now - SPAN / 2;
@@ -168,7 +168,7 @@ impl<const W: usize> Device<W> {
         }
     }
 
-    /// When what is wanted may come.
+    /// When the wanted commands may be issued.
     #[inline(always)]
     pub(super) fn ready(&self) -> Ready<W> {
         let [read, write] = &self.column;
@@ -219,7 +219,7 @@ impl<const W: usize> Device<W> {
         self.precharge.wanted.get(bank) <= self.short(now)
     }
 
-    /// The first clock of what may come next; far away, if that is nothing.
+    /// The first clock at which something wanted may be issued; far away if nothing is wanted.
     #[inline(always)]
     pub(super) fn first(&self, ready: &Ready<W>) -> u64 {
         self.base + ready.first() as u64
@@ -270,14 +270,14 @@ impl<const W: usize> Device<W> {
         debug_assert!(b.row != CLOSED, "precharge of a closed bank");
         b.row = CLOSED;
         let next = self.gaps.precharge_to_precharge;
-        // Otherwise the command bus sees to it.
+        // The command bus already keeps a gap of one clock.
         if next > 1 {
             self.precharge.delay(&self.of_rank[b.rank as usize], now + next);
         }
         self.activate.allowed.raise(bank, now + self.gaps.precharge_to_activate);
     }
 
-    /// A read or write of the open row of `bank`. Gives the clock after the last data beat.
+    /// A read or write of the open row of `bank`. Returns the clock after the last data beat.
     #[inline]
     pub(super) fn column(&mut self, bank: u16, write: bool, clock: u64) -> u64 {
         let now = self.short(clock);

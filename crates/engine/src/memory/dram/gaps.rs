@@ -1,9 +1,9 @@
-//! The timings as the scheduler wants them: clocks from the start of one command to the start of
+//! The timings as the scheduler needs them: clocks from the start of one command to the start of
 //! another.
 //!
 //! DDR5 sends activate, read and write in two clocks, and the standard counts its timings from the
-//! clock at which a command is complete. So a gap after such a command, before one of one clock, is
-//! a clock longer than the timing, and the other way round a clock shorter.
+//! clock at which a command is complete. So a gap from such a command to a one-clock command is a clock
+//! longer than the timing, and a gap from a one-clock command to such a command is a clock shorter.
 
 use super::config::WriteToRead;
 use super::lanes::LONGEST;
@@ -33,7 +33,7 @@ pub(super) struct Gaps {
     pub precharge_to_precharge: i16,
     pub refresh_to_activate: i16,
     pub refresh_to_refresh: i16,
-    /// How much later than an activate a refresh may start.
+    /// How many clocks later than an activate a refresh may start.
     pub activate_to_refresh: i16,
     /// After a read and after a write.
     pub column: [ColumnGaps; 2],
@@ -44,7 +44,7 @@ pub(super) struct Gaps {
 impl Gaps {
     pub(super) fn new(t: &Timings, write_to_read: WriteToRead) -> Gaps {
         let tail = t.command_clocks - 1;
-        // The configuration refuses longer ones, so that sums of four of them fit.
+        // The configuration refuses longer timings, so that sums of four of them fit.
         const { assert!(4 * LONGEST < i16::MAX as u32 / 2) };
         let long = |clocks: u32| clocks as i16;
         let shorter = |clocks: u32| long(clocks.saturating_sub(tail));
@@ -56,8 +56,8 @@ impl Gaps {
             other_rank: pair(t.bl + t.rank_switch, t.rd_to_wr_other_rank),
             data: u64::from(tail + t.cl + t.bl),
         };
-        // Only the data bus is shared: the read's first beat follows the write's last by the switching
-        // gap.
+        // Ranks share only the data bus: the read's first beat follows the write's last by the
+        // switching gap.
         let bus = (t.cwl + t.bl + t.rank_switch).saturating_sub(t.cl);
         let write_to_other_rank = match write_to_read {
             WriteToRead::SameRank => bus,

@@ -64,7 +64,8 @@ impl Judge {
         }
     }
 
-    /// Every "`b` at least n clocks after `a`" of the standard that holds for this pair.
+    /// Every rule of the standard of the form "`b` at least n clocks after `a`" that applies to this
+    /// pair.
     fn gaps(&self, a: &Seen, b: &Seen) -> Vec<(&'static str, i64)> {
         use Class::{Act, Pre, PreAll, Rd, Ref, Wr};
         let t = &self.t;
@@ -136,7 +137,7 @@ impl Judge {
             + self.banks_per_rank as usize;
         let mut open: Vec<Option<u32>> = vec![None; banks];
         let mut activated = vec![i64::MIN / 2; banks];
-        // End of the precharge that an access started by itself.
+        // Clock of the precharge that an access started by itself.
         let mut precharged = vec![i64::MIN / 2; banks];
         let mut activates: Vec<Vec<i64>> = vec![Vec::new(); banks];
         let mut refreshed = vec![0i64; banks];

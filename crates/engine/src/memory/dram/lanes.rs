@@ -1,8 +1,8 @@
-//! A number for every bank of a channel, 16 to a SIMD register: mostly clocks, counted from a base
-//! that moves with the time.
+//! A number for every bank of a channel, 16 to a SIMD register: mostly clocks, counted from a base that
+//! moves with time.
 //!
-//! Sixteen bits are enough for that: no timing is longer than [`LONGEST`], so a clock that matters
-//! lies at most a few of them ahead, and how far one lies back does not matter.
+//! Sixteen bits are enough for that: no timing is longer than [`LONGEST`], so a clock that matters lies
+//! at most a few times that ahead, and how far back a clock lies does not matter.
 
 use wide::{bytemuck, i8x32, i16x16};
 
@@ -12,11 +12,11 @@ pub(super) const BLOCK: usize = 32;
 /// Banks of a register.
 const LANES: usize = 16;
 
-/// A clock that never comes. (Ored to a clock it makes it never.)
+/// A clock that never comes.
 pub(super) const NEVER: i16 = i16::MAX;
 
-/// The longest timing, in clocks. The sums of the model have at most four of them, so a clock after
-/// the base is at most [`SPAN`] plus four and one bit wide of [`NEVER`].
+/// The longest timing, in clocks. The sums of the model have at most four of them, so a clock after the
+/// base is at most [`SPAN`] plus four times this, well below [`NEVER`].
 pub(super) const LONGEST: u32 = 4095;
 
 /// Clocks after which the base is moved.
@@ -67,7 +67,8 @@ impl<const W: usize> Lanes<W> {
         lanes.copy_from_slice(&vector.to_array());
     }
 
-    /// Half a block, counted from a base that is `clocks` later; what lies before that becomes the base.
+    /// Half a block, counted from a base that is `clocks` later; clocks before that base become the
+    /// base.
     #[inline(always)]
     fn moved(&self, block: usize, half: usize, clocks: i16) -> i16x16 {
         let moved = self.vector(block, half).saturating_sub(i16x16::splat(clocks));
@@ -75,12 +76,12 @@ impl<const W: usize> Lanes<W> {
     }
 }
 
-/// When one kind of command may come, bank by bank.
+/// When one kind of command may be issued, bank by bank.
 #[derive(Clone, Debug)]
 pub(super) struct Command<const W: usize> {
     /// The first clocks that the timing rules allow.
     pub allowed: Lanes<W>,
-    /// The same for the banks where it is wanted, for others [`NEVER`].
+    /// The same for the banks where the command is wanted, [`NEVER`] for the others.
     pub wanted: Lanes<W>,
 }
 
@@ -105,7 +106,8 @@ impl<const W: usize> Command<W> {
         self.wanted = Lanes::splat(NEVER);
     }
 
-    /// Not before `now` plus a gap for every bank; where that is [`i16::MIN`] nothing changes.
+    /// Allows the command in every bank no earlier than `now` plus a gap; a gap of [`i16::MIN`] changes
+    /// nothing.
     #[inline(always)]
     pub(super) fn delay(&mut self, gaps: &Lanes<W>, now: i16) {
         let now = i16x16::splat(now);
@@ -133,7 +135,8 @@ impl<const W: usize> Command<W> {
     }
 }
 
-/// When something may come next in every bank: its precharge or activate, or an access to its row.
+/// The first clock at which something wanted may be issued to each bank: its precharge or activate, or
+/// an access to its row.
 pub(super) struct Ready<const W: usize>(pub [[i16x16; 2]; W]);
 
 impl<const W: usize> Ready<W> {
@@ -142,13 +145,13 @@ impl<const W: usize> Ready<W> {
     pub(super) fn first(&self) -> i16 {
         let of_block = |w: usize| self.0[w][0].min(self.0[w][1]);
         let first = (1..W).fold(of_block(0), |first, w| first.min(of_block(w)));
-        // None is negative. Of unsigned numbers, eight are compared in one instruction.
+        // No clock is negative, and the minimum of eight unsigned numbers takes a single instruction.
         let [a, b]: [[u16; 8]; 2] = bytemuck::cast(first);
         let least: [u16; 8] = std::array::from_fn(|i| a[i].min(b[i]));
         least.into_iter().min().expect("eight numbers") as i16
     }
 
-    /// The banks in which something may come at `now`.
+    /// The banks to which something may be issued at `now`.
     #[inline(always)]
     pub(super) fn due(&self, now: i16) -> BankSet<W> {
         let after = i16x16::splat(now + 1);
@@ -159,7 +162,7 @@ impl<const W: usize> Ready<W> {
     }
 }
 
-/// Some banks of a channel, a bit each.
+/// A set of banks of a channel, one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BankSet<const W: usize>([u32; W]);
 

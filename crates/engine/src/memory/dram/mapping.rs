@@ -31,11 +31,10 @@ const NAMES: [(Field, &str); 6] = [
     (Field::Channel, "channel"),
 ];
 
-/// The order of the address fields, most significant first, such as
-/// `row-bank-rank-column-channel`.
+/// The order of the address fields, most significant first, such as `row-bank-rank-column-channel`.
 ///
-/// Each of row, bank, rank, column and channel appears once. `bankgroup` may be placed by itself;
-/// where it is left out it lies directly below `bank`.
+/// Each of row, bank, rank, column and channel appears once. `bankgroup` may be placed separately; if
+/// it is left out, it lies directly below `bank`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Mapping {
@@ -43,7 +42,7 @@ pub struct Mapping {
     fields: [Field; 6],
 }
 
-/// Why a text is no address mapping.
+/// Why a text is not an address mapping.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{given}\" is no order of address fields ({reason}); expected row, bank, rank, column, channel \
@@ -117,8 +116,8 @@ impl Default for Mapping {
     }
 }
 
-/// Most banks (and bank groups) and ranks of a channel. Arrays of them have these constant powers of
-/// two as length, so that an index needs no check but a mask.
+/// The largest numbers of banks (and bank groups) and of ranks in a channel. Arrays of them have these
+/// constant powers of two as length, so that an index needs only a mask and no bounds check.
 pub(super) const BANKS: usize = 256;
 pub(super) const RANKS: usize = 16;
 
@@ -155,7 +154,7 @@ pub(super) struct Place {
     pub row: u32,
 }
 
-/// A field's digits of the line number: `line / unit % size`.
+/// A field's digits in the line number: `line / unit % size`.
 #[derive(Clone, Copy, Debug)]
 struct Digits {
     unit: u64,
@@ -232,7 +231,7 @@ impl AddressMap {
 
     #[inline]
     pub(super) fn place(&self, line: u32) -> Place {
-        // A branch each way, so that the usual case is one test and four shifts.
+        // One branch for all fields, so that the usual case is one test and four shifts.
         let of = |binary: bool| {
             let rank = self.rank.of(line, binary);
             let group = rank * self.bank_groups + self.bank_group.of(line, binary);

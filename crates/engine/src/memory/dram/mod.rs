@@ -1,9 +1,9 @@
 //! DRAM channels: ranks, bank groups, banks, FR-FCFS.
 //!
-//! [`Dram`] takes cache-line reads and writes and says when each completes. Every channel has its
-//! own controller ([`channel`]), which decides only at the clocks where something can happen. The
-//! owner drives it: [`Dram::push`] and [`Dram::advance`] give the time at which the channel wants to
-//! be advanced next. See `docs/models/dram.md`.
+//! [`Dram`] takes cache-line reads and writes and says when each completes. Every channel has its own
+//! controller ([`channel`]), which decides only at the clocks where something can happen. The owner
+//! drives it: [`Dram::push`] and [`Dram::advance`] return the time at which the channel wants to be
+//! advanced next. See `docs/models/dram.md`.
 
 mod channel;
 mod config;
@@ -41,14 +41,15 @@ const NEVER: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub struct Dram {
     map: AddressMap,
-    /// Channels of a node, and the first of the second node; 0 without one, so that lines wrap.
+    /// Channels per node, and the first channel of the second node: 0 if there is none, so that lines
+    /// wrap.
     per_node: usize,
     second: usize,
     admission: Admission,
     channels: Channels,
 }
 
-/// All channels, by their blocks of 32 banks: loops over one or two are unrolled.
+/// All channels, by the number of their blocks of 32 banks: loops over one or two blocks are unrolled.
 #[derive(Clone, Debug)]
 enum Channels {
     /// Up to 32 banks.
@@ -59,7 +60,7 @@ enum Channels {
     Many(Vec<Channel<8>>),
 }
 
-/// `$do` with the vector of channels.
+/// Evaluates `$do` with the vector of channels.
 macro_rules! with {
     ($channels:expr, $vec:ident => $do:expr) => {
         match $channels {
@@ -77,8 +78,8 @@ pub struct Done {
     pub tag: u32,
     /// Whether it was a write.
     pub write: bool,
-    /// When the last beat of its data is on the bus, which may lie in the future. (Its slot in the
-    /// queue is free before that.)
+    /// When the last beat of its data is on the bus; this may be in the future. (Its slot in the queue
+    /// becomes free earlier.)
     pub at: Ps,
 }
 
@@ -88,7 +89,7 @@ impl Dram {
         Dram::with_nodes(cfg, 1)
     }
 
-    /// The same on each of so many nodes: the channels of the first come first.
+    /// The same memory on each of `nodes` nodes: the channels of the first node come first.
     pub(crate) fn with_nodes(cfg: &DramConfig, nodes: usize) -> Result<Dram, Violation> {
         ensure(|check| cfg.check(check))?;
         let banks = cfg.ranks * cfg.bank_groups * cfg.banks_per_group;
@@ -107,7 +108,7 @@ impl Dram {
         })
     }
 
-    /// Channels that are scheduled by themselves (DDR5: subchannels).
+    /// Channels that are scheduled independently (DDR5: subchannels).
     pub fn channels(&self) -> usize {
         with!(&self.channels, c => c.len())
     }
@@ -128,21 +129,21 @@ impl Dram {
         node_of(line) * self.second + self.map.channel(line)
     }
 
-    /// Whether a channel takes a read or a write: its queue has room, and with [`Admission::InOrder`] the
-    /// other one has, too.
+    /// Whether a channel accepts a read or a write: its queue has room, and with [`Admission::InOrder`]
+    /// the other queue has room too.
     #[inline]
     pub fn can_accept(&self, channel: usize, write: bool) -> bool {
         let has_room = |write| with!(&self.channels, c => c[channel].can_accept(write));
         has_room(write) && (self.admission == Admission::Separate || has_room(!write))
     }
 
-    /// Whether reads and writes that a channel does not take wait for it in one line.
+    /// Whether reads and writes that a channel does not accept wait for it in one FIFO.
     #[inline]
     pub fn takes_in_order(&self) -> bool {
         self.admission == Admission::InOrder
     }
 
-    /// Hands a request to `channel`, which is that of its line, and gives the time at which the
+    /// Hands a request to `channel`, which is that of its line, and returns the time at which the
     /// channel must be advanced next. `now` must not lie before an earlier push or advance of the
     /// channel, nor after the time at which it asked to be advanced.
     ///
@@ -156,27 +157,27 @@ impl Dram {
     }
 
     /// Lets `channel` do everything up to and including `now`, adds what completed to `done`, and
-    /// gives the time at which it must be advanced next: before the data of any other request, and,
-    /// when a queue is full, before a slot of it can become free (so ask [`Dram::can_accept`] again
-    /// after every advance). [`Ps::MAX`] when no request is waiting; the refreshes of an idle channel
-    /// are made up for when it is used again.
+    /// returns the time at which it must be advanced next. That is before the data of any other request
+    /// and, when a queue is full, before a slot of it can become free (so ask [`Dram::can_accept`]
+    /// again after every advance). It is [`Ps::MAX`] when no request is waiting; an idle channel
+    /// catches up on its refreshes when it is used again.
     #[inline]
     pub fn advance(&mut self, channel: usize, now: Ps, done: &mut Vec<Done>) -> Ps {
         with!(&mut self.channels, c => c[channel].advance(now, done))
     }
 
-    /// Lets all channels do everything up to and including `now`, at which none has asked to be advanced. The
-    /// next [`Dram::advance`] hands out what completes of it.
+    /// Lets all channels do everything up to and including `now`, a time at which none has asked to be
+    /// advanced. The next [`Dram::advance`] hands out what this completes.
     pub fn catch_up(&mut self, now: Ps) {
         with!(&mut self.channels, c => c.iter_mut().for_each(|channel| { channel.catch_up(now); }));
     }
 
-    /// What `channel` counted until `now`, up to which it has been advanced, or has caught up.
+    /// What `channel` has counted until `now`, to which it must have been advanced or have caught up.
     pub fn stats(&self, channel: usize, now: Ps) -> ChannelStats {
         with!(&self.channels, c => c[channel].stats(now))
     }
 
-    /// Starts counting afresh in all channels at `now`.
+    /// Restarts counting in all channels at `now`.
     pub fn reset_stats(&mut self, now: Ps) {
         with!(&mut self.channels, c => c.iter_mut().for_each(|channel| channel.reset_stats(now)));
     }

@@ -1,4 +1,4 @@
-//! The DRAM devices on a module, as far as they set timings.
+//! The DRAM devices on a module, as far as they affect timings.
 
 use std::fmt;
 
@@ -40,7 +40,8 @@ impl fmt::Display for Density {
     }
 }
 
-/// Data pins of one DRAM device, which set its page size and so how close activates may lie.
+/// Data pins of one DRAM device, which set its page size and thus how closely activates may follow each
+/// other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceWidth {

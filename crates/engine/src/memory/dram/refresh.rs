@@ -14,7 +14,7 @@ pub(super) struct Calendar {
     next: u64,
     /// Ranks whose refresh is due and not yet issued, in order.
     pending: VecDeque<u32>,
-    /// Whether there are any.
+    /// Whether any are pending.
     is_due: bool,
 }
 

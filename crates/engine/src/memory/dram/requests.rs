@@ -1,4 +1,4 @@
-//! The requests in a channel: of every bank, those that wait, in the order of their arrival.
+//! The requests in a channel: for every bank, those that wait, in order of arrival.
 
 use super::WRITE;
 use super::mapping::BANKS;
@@ -6,8 +6,8 @@ use super::mapping::BANKS;
 /// No request.
 pub(super) const NONE: u16 = u16::MAX;
 
-/// Entries of the pool. A constant power of two, of which small queues use the beginning, so that
-/// an index needs no check but a mask.
+/// Entries of the pool: a constant power of two, so that an index needs only a mask and no bounds
+/// check. Small queues use the beginning.
 const POOL: usize = 1024;
 
 /// A request in the controller. (Aligned so that indexing is a shift.)
@@ -31,19 +31,21 @@ impl Request {
     }
 }
 
-/// All requests of a channel: those waiting in the queues, and those whose row is opened for them.
+/// All requests of a channel: those waiting in the queues, and those whose row has been opened for
+/// them.
 #[derive(Clone, Debug)]
 pub(super) struct Requests {
     entries: [Request; POOL],
-    /// Of each the order of arrival, modulo 2^32: by themselves, because they are what is looked at most.
+    /// The order of arrival of each, modulo 2^32. Stored separately, because it is read most often.
     ages: [u32; POOL],
     arrivals: u32,
-    /// Of the reads and of the writes that wait for each bank, the oldest and the youngest.
+    /// For each bank, the oldest and the youngest of the reads and of the writes that wait for it.
     first: [[u16; 2]; BANKS],
     last: [[u16; 2]; BANKS],
-    /// The oldest found of each that wants the open row; out of date for a queue that is not served.
+    /// For each bank, the oldest read and the oldest write found to want the open row; out of date for
+    /// the queue that is not being served.
     hit: [[u16; 2]; BANKS],
-    /// The one whose row has been opened for it and that is in no queue any more.
+    /// The request that the bank's row has been opened for; it is no longer in a queue.
     opened: [u16; BANKS],
     /// The unused entries, linked.
     free: u16,
@@ -80,8 +82,8 @@ impl Requests {
         self.ages[slot as usize % POOL]
     }
 
-    /// Puts a request last in the queue of its bank; whether it is the only one there. There is an
-    /// entry for every place of the queues and every bank.
+    /// Appends a request to the queue of its bank. Returns its slot, and whether it is the only one
+    /// there. There is an entry for every place of the queues and every bank.
     #[inline]
     pub(super) fn add(&mut self, request: &Request) -> (u16, bool) {
         let slot = self.free;
@@ -103,13 +105,13 @@ impl Requests {
         (slot, only)
     }
 
-    /// The oldest that waits for `bank` in a queue.
+    /// The oldest request that waits for `bank` in a queue.
     #[inline]
     pub(super) fn first(&self, bank: u16, which: usize) -> u16 {
         self.first[bank as usize % BANKS][which % 2]
     }
 
-    /// The one known to want the open row of `bank`, of the queue that is served.
+    /// The request of the queue being served that is known to want the open row of `bank`.
     #[inline]
     pub(super) fn hit(&self, bank: u16, which: usize) -> u16 {
         self.hit[bank as usize % BANKS][which % 2]
@@ -120,13 +122,13 @@ impl Requests {
         self.hit[bank as usize % BANKS][which % 2] = slot;
     }
 
-    /// The one that the row of `bank` was opened for.
+    /// The request that the row of `bank` was opened for.
     #[inline]
     pub(super) fn opened(&self, bank: u16) -> u16 {
         self.opened[bank as usize % BANKS]
     }
 
-    /// The first in a queue from `slot` on that wants `row`.
+    /// The first request of a queue, from `slot` on, that wants `row`.
     #[inline]
     pub(super) fn find_row(&self, mut slot: u16, row: u32) -> u16 {
         while slot != NONE {
@@ -139,7 +141,7 @@ impl Requests {
         slot
     }
 
-    /// All that wait for `bank` in a queue, the oldest first.
+    /// All requests that wait for `bank` in a queue, the oldest first.
     #[cfg(test)]
     pub(super) fn waiting(&self, bank: u16, which: usize) -> impl Iterator<Item = u16> {
         let first = self.first(bank, which);
@@ -147,7 +149,7 @@ impl Requests {
             .take_while(|slot| *slot != NONE)
     }
 
-    /// Whether a write of `line` is on its way to `bank`.
+    /// Whether a write of `line` is pending for `bank`.
     #[inline]
     pub(super) fn writes_line(&self, bank: u16, line: u32) -> bool {
         let opened = self.opened(bank);
@@ -183,7 +185,7 @@ impl Requests {
         self.release(slot);
     }
 
-    /// A request has been served out of its queue.
+    /// A request has been served straight from its queue.
     #[inline]
     pub(super) fn finish_waiting(&mut self, slot: u16, bank: u16, write: bool) {
         let next = self.get(slot).next;
@@ -230,7 +232,7 @@ mod tests {
         assert_eq!(requests.first(5, 1), a);
         assert_eq!(requests.first(5, 0), NONE, "reads wait by themselves");
         assert_eq!((requests.find_row(a, 2), requests.find_row(a, 3)), (b, NONE));
-        // The last, the first, and the one between.
+        // The last, the one between, and the first.
         requests.finish_waiting(c, 5, true);
         let (d, _) = requests.add(&write(13, 2));
         assert_eq!(d, c, "entries are used again");

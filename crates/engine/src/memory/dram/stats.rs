@@ -14,7 +14,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Both together.
+    /// The sum of both.
     pub(crate) fn and(self, other: Rows) -> Rows {
         Rows {
             hits: self.hits + other.hits,
@@ -48,10 +48,10 @@ pub struct ChannelStats {
     pub data_bus_busy: Ps,
     /// Rank refreshes.
     pub refreshes: u64,
-    /// Reads waiting in the queue, summed over time: divide by the time for the mean.
+    /// Reads waiting in the queue, integrated over time: divide by the time for the mean.
     pub read_queue_time: Ps,
-    /// Writes waiting in the queue, summed over time.
+    /// Writes waiting in the queue, integrated over time.
     pub write_queue_time: Ps,
-    /// Times the channel turned from serving reads to draining writes.
+    /// Times the channel switched from serving reads to draining writes.
     pub write_drains: u64,
 }

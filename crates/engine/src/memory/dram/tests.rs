@@ -94,7 +94,7 @@ const WRITE: Kind = Kind::Write { close: false };
 #[test]
 fn a_read_of_a_closed_bank_takes_trcd_tcl_and_the_burst() {
     let (dram, done) = run(&config(), &[(10, 0, false)]);
-    // Seen in the clock after arrival.
+    // The controller sees the read in the clock after its arrival.
     assert_eq!(clocks(&dram, Kind::Activate), [11]);
     assert_eq!(clocks(&dram, READ), [11 + 22]);
     assert_eq!(done, [Done { tag: 0, write: false, at: Ps((11 + 22 + 22 + 4) * 625) }]);
@@ -150,7 +150,7 @@ fn activates_keep_trrd_and_tfaw() {
 
 #[test]
 fn the_data_bus_turns_around_between_reads_writes_and_ranks() {
-    // Open two rows in rank 0 (other groups) and one in rank 1, then access all of them.
+    // Open two rows in rank 0 (different groups) and one in rank 1, then access all of them.
     let open = [(0, 0, false), (0, GROUP, false), (0, RANK, false)];
     let of = |cfg: &DramConfig, requests: &[(u64, u32, bool)]| {
         let (dram, _) = run(cfg, &[open.as_slice(), requests].concat());
@@ -207,8 +207,8 @@ fn a_young_conflict_does_not_close_a_row_that_an_older_read_wants() {
 
 #[test]
 fn writes_wait_for_the_high_watermark_and_drain_to_the_low_one() {
-    // While reads wait: of 32 places 80 % are 25, so that the 26th begins a drain, which leaves six of them, fewer
-    // than 20 %.
+    // While reads wait: 80 % of 32 places are 25, so the 26th write begins a drain, which leaves six,
+    // fewer than 20 %.
     let before_the_last_read = |cfg: &DramConfig, writes: u32| {
         let reads =
             |range: Range<u32>, at| range.map(move |i| (at, i % 8 * BANK + i / 8 * ROW, false));
@@ -221,7 +221,7 @@ fn writes_wait_for_the_high_watermark_and_drain_to_the_low_one() {
     };
     assert_eq!(before_the_last_read(&config(), 25), 0);
     assert_eq!(before_the_last_read(&config(), 26), 20);
-    // A full queue is drained whatever its high watermark, and a drain ends whatever its low one.
+    // A full queue is drained whatever the high watermark, and a drain ends whatever the low one.
     let extreme = DramConfig { drain_high_percent: 100, drain_low_percent: 0, ..config() };
     assert_eq!(before_the_last_read(&extreme, 31), 0);
     assert_eq!(before_the_last_read(&extreme, 32), 32);
@@ -229,7 +229,7 @@ fn writes_wait_for_the_high_watermark_and_drain_to_the_low_one() {
 
 #[test]
 fn so_many_reads_are_served_between_drains() {
-    // Both queues stay full until the reads are served: a drain takes the four writes from 31 to 28.
+    // Both queues stay full until the reads are served: a drain takes four writes, from 32 down to 28.
     let requests: Vec<_> =
         (0..400u32).map(|i| (0, i / 2 * ROW + i % 2 * RANK, i % 2 == 1)).collect();
     let drains = |reads_between_drains| {
@@ -272,7 +272,7 @@ fn ddr5_commands_take_two_clocks() {
     let (dram, done) = run(&cfg, &[(0, 0, false), (0, RANK, false)]);
     assert_eq!(clocks(&dram, Kind::Activate), [1, 3], "other rank, next free command slot");
     assert_eq!(clocks(&dram, READ)[0], 1 + 39);
-    // Counted from the second half of the command; 416 2/3 ps a clock.
+    // Counted from the second half of the command; 416 2/3 ps per clock.
     assert_eq!(done[0].at, cfg.standard.clock().at(40 + 1 + 40 + 8));
 }
 
@@ -291,8 +291,8 @@ fn counters_add_up_and_start_afresh() {
     assert_eq!(dram.stats(0, end), ChannelStats::default());
 }
 
-/// Counting begins in the middle of things: what the channel does up to then, which nobody has had it do yet,
-/// is no part of it, nor of a wait that began before.
+/// Counting begins in mid-operation: what the channel does up to then, even if it has not been advanced
+/// that far yet, does not count, and neither does a wait that began before.
 #[test]
 fn what_was_due_when_counting_begins_does_not_count() {
     let mut dram = Dram::new(&config()).unwrap();
@@ -381,7 +381,7 @@ fn presets_are_those_of_the_standards() {
     assert_eq!(clocks(Standard::Ddr5_5600), (90, 84, 21, 14, 14, 28, 32, 10920));
 }
 
-/// DDR4 knows one interval between column commands for reads and writes alike.
+/// DDR4 has a single interval between column commands, for reads and writes alike.
 #[test]
 fn writes_follow_the_interval_that_is_set_for_reads_of_ddr4() {
     let timings = TimingOverrides { ccd_s: Some(5), ccd_l: Some(7), ..Default::default() };
@@ -462,7 +462,7 @@ fn any_config() -> impl Strategy<Value = DramConfig> {
             row_policy: rules.0,
             refresh: rules.1,
             mapping: mapping.parse().unwrap(),
-            // Refreshes come often enough to matter in a short run.
+            // Refreshes are frequent enough to matter in a short run.
             timings: TimingOverrides { refi: Some(3000), ..TimingOverrides::default() },
         },
     )
@@ -527,8 +527,8 @@ proptest! {
     }
 }
 
-/// The rules that the judge, with the right timings, finds broken by a memory with one of them a clock too
-/// short; nothing for what it does not notice.
+/// The rules that the judge, with the right timings, finds broken when the memory has one of its
+/// timings a clock too short; `None` for a fault that it does not notice.
 fn caught(
     right: &DramConfig,
     requests: &[(u64, u32, bool)],
@@ -547,7 +547,7 @@ fn caught(
         ("tRAS", TimingOverrides { ras: short(t.ras), rc: Some(t.rc), ..none }),
         ("tRTP", TimingOverrides { rtp: short(t.rtp), ..none }),
         ("tWR", TimingOverrides { wr: short(t.wr), ..none }),
-        // DDR4's is one clock, the least there is.
+        // DDR4's is one clock, the minimum.
         ("tPPD", TimingOverrides { ppd: Some(t.ppd.max(2) - 1), ..none }),
         ("tCCD_S", TimingOverrides { ccd_s: short(t.ccd_s), ..none }),
         ("tCCD_S_WR", TimingOverrides { ccd_s_wr: short(t.ccd_s_wr), ..none }),
@@ -559,10 +559,10 @@ fn caught(
         ("tWTR_S", TimingOverrides { wtr_s: short(t.wtr_s), ..none }),
         ("tWTR_L", TimingOverrides { wtr_l: short(t.wtr_l), ..none }),
         ("tRFC", TimingOverrides { rfc: short(t.rfc), ..none }),
-        // Refreshes are held to their mean over several intervals.
+        // The judge tolerates up to two intervals between refreshes.
         ("tREFI", TimingOverrides { refi: Some(t.refi * 3), ..none }),
         ("read to write", TimingOverrides { rd_to_wr: short(t.rd_to_wr), ..none }),
-        // The shipped gap of Ramulator 2.1.
+        // The gap as shipped in Ramulator 2.1.
         ("data bus", TimingOverrides { rd_to_wr_other_rank: Some(6), ..none }),
         ("data bus", TimingOverrides { rank_switch: short(t.rank_switch), ..none }),
     ];
@@ -574,7 +574,7 @@ fn the_judge_catches_every_timing_that_is_a_clock_too_short() {
     let requests: Vec<_> = (0u32..6000)
         .map(|i| {
             let random = i.wrapping_mul(2_654_435_761) >> 7;
-            // Phases of reads, of writes and of both, loaded and not, with and without locality.
+            // Phases of reads, of writes and of both, under load and not, with and without locality.
             let line = if i % 1000 < 500 { random % 2048 } else { random % 64 + i / 100 * 512 };
             (u64::from(i) * (1 + u64::from(i / 1500) * 7), line, (random >> 11).is_multiple_of(3))
         })
@@ -582,8 +582,8 @@ fn the_judge_catches_every_timing_that_is_a_clock_too_short() {
     let ddr4 = DramConfig { rows: 64, refresh: Refresh::AllRanks, ..config() };
     let ddr5 =
         DramConfig { standard: Standard::Ddr5_4800, ranks: 2, bank_groups: 8, ..ddr4.clone() };
-    // What another rule keeps: bursts in a row the data bus; tPPD of one clock that commands take one; and
-    // DDR5's tFAW of four tRRD_S those.
+    // Faults that another rule hides: the data bus keeps successive bursts apart; every command takes a
+    // clock, which is DDR4's tPPD; and four tRRD_S are DDR5's tFAW.
     let kept = [(&ddr4, ["tPPD", "tCCD_S", "tCCD_S_WR"]), (&ddr5, ["tCCD_S", "tCCD_S_WR", "tFAW"])];
     for (memory, kept) in kept {
         for (rule, broken) in caught(memory, &requests) {
@@ -591,7 +591,7 @@ fn the_judge_catches_every_timing_that_is_a_clock_too_short() {
             assert_eq!(broken, expected, "{:?}: {rule} a clock too short", memory.standard);
         }
     }
-    // tRC shows by itself only where it is more than tRAS + tRP.
+    // tRC matters by itself only if it is more than tRAS + tRP.
     let rc = ddr4.resolved_timings().rc;
     let slow = |rc| TimingOverrides { rc: Some(rc), ..TimingOverrides::default() };
     let right = DramConfig { timings: slow(rc + 6), ..ddr4.clone() };

@@ -1,7 +1,7 @@
 //! The timings of the DRAM standards, in clocks of the command bus.
 //!
-//! Speed-bin values are those of JESD79-4 (DDR4) and JESD79-5 (DDR5): where the standard gives
-//! nanoseconds they are turned into clocks of the bin's exact period, rounded up.
+//! Speed-bin values are those of JESD79-4 (DDR4) and JESD79-5 (DDR5). Values that the standard gives in
+//! nanoseconds are converted to clocks of the bin's exact period, rounded up.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ macro_rules! timings {
             $($(#[$doc])+ pub $name: u32,)+
         }
 
-        /// Single timings set by hand, in clocks; absent ones follow the standard.
+        /// Individual timings set by hand, in clocks; the others follow the standard.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct TimingOverrides {
@@ -270,8 +270,9 @@ fn ddr5(standard: Standard, density: Density, width: DeviceWidth) -> Timings {
         ccd_s: 8,
         ccd_l: clocks(8, 5_000),
         ccd_s_wr: 8,
-        // tCCD_L_WR is that of writes which the device has to read first for its own ECC, as a burst to a x4
-        // is half a word of it; wider bursts are whole words (tCCD_L_WR2).
+        // tCCD_L_WR applies to writes for which the device must first read the rest of a word of its
+        // own ECC, because a burst to an x4 device is half such a word; wider bursts are whole words
+        // (tCCD_L_WR2).
         ccd_l_wr: match width {
             DeviceWidth::X4 => clocks(32, 20_000),
             DeviceWidth::X8 | DeviceWidth::X16 => clocks(16, 10_000),

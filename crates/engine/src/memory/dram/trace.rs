@@ -1,6 +1,6 @@
-//! The command trace of a channel, for the tests: outside them it has no contents and no cost.
+//! The command trace of a channel, for the tests: outside them it is empty and costs nothing.
 
-/// What a command does; columns with auto-precharge close their row.
+/// What a command does; column commands with `close` set (auto-precharge) close their row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(test), allow(dead_code, reason = "recorded and read by the tests only"))]
 pub(super) enum Kind {
@@ -25,7 +25,7 @@ pub(super) struct Command {
     /// First clock of the command.
     pub clock: u64,
     pub kind: Kind,
-    /// Bank of the channel; for commands to a whole rank its first bank.
+    /// Bank of the channel; for a command to a whole rank, the rank's first bank.
     pub bank: u16,
     /// Row of an activate or column command.
     pub row: u32,

@@ -11,8 +11,8 @@ use crate::check::Check;
 pub struct Placement {
     /// The policy.
     pub policy: Policy,
-    /// LLC ways in which `ddio` may allocate, and `ideal-ddio` what is no packet: the lowest so many.
-    /// Without effect with `dma`.
+    /// Number of LLC ways in which `ddio` may allocate, and in which `ideal-ddio` may allocate data
+    /// other than packets; they are the lowest-numbered ways. No effect with `dma`.
     #[serde(default = "Placement::default_io_ways")]
     pub io_ways: u32,
     /// Whether consumed buffers are swept (the `clsweep` instruction and the `SweepBuffer` flag of
@@ -34,15 +34,16 @@ impl Placement {
 pub enum Policy {
     /// To memory; cached copies are invalidated.
     Dma,
-    /// To the LLC: updated in place if it holds the line in any way, else allocated in the I/O ways.
+    /// To the LLC: updated in place if the LLC holds the line in any way, otherwise allocated in the
+    /// I/O ways.
     Ddio,
-    /// To an infinite cache of its own: no received packet ever takes part in the LLC or in memory
-    /// traffic (Sweeper paper, section III).
+    /// To a separate, infinite cache: received packets never take part in the LLC or in memory traffic
+    /// (Sweeper paper, section III).
     IdealDdio,
 }
 
 impl Placement {
-    /// Notes which values cannot be simulated with an LLC of so many ways.
+    /// Reports values that cannot be simulated with an LLC of `llc_ways` ways.
     pub(crate) fn check(&self, llc_ways: u32, check: &mut Check) {
         let what = ", the ways of the LLC (machine.llc.ways)";
         check.within_what("io_ways", self.io_ways, 1..=llc_ways.max(1), what);

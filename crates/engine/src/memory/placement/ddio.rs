@@ -1,11 +1,11 @@
-//! DDIO: update in place where the LLC holds the line in any way, else allocate in the I/O ways
-//! without reading memory (Sweeper paper, section II-A). Which ways these are, a Xeon has in the MSR 0xC8B,
+//! DDIO: update in place where the LLC holds the line in any way, else allocate in the I/O ways without
+//! reading memory (Sweeper paper, section II-A). A Xeon keeps the mask of these ways in MSR 0xC8B,
 //! `IIO_LLC_WAYS`: the register that the public ddio-bench repository writes.
 //!
-//! A line that only private caches hold moves to the I/O ways, and counts as a hit there: the slice's
-//! lookup covers its tags and its snoop filter, and no memory is involved. The public ddio-bench data
-//! agree: with all 11 ways 100 % of the writes hit, though the core has modified the first line of
-//! every packet, and so holds it alone.
+//! A line that only private caches hold moves to the I/O ways, and the write counts as a hit: the
+//! slice's lookup covers its tags and its snoop filter, and no memory is involved. The public
+//! ddio-bench data agree: with all 11 ways 100 % of the writes hit, although the core has modified the
+//! first line of every packet and so holds the only copy.
 
 use super::{Place, Written};
 use crate::memory::caches::Caches;

@@ -1,6 +1,6 @@
-//! Ideal DDIO: packets land in an infinite cache of their own, so that they never take room in the
+//! Ideal DDIO: packets land in a separate, infinite cache, so that they never take room in the
 //! hierarchy and cause no memory traffic (Sweeper paper, section III). Everything else that the NIC
-//! writes goes the way of DDIO.
+//! writes is placed as with DDIO.
 
 use super::{Place, Written, ddio};
 use crate::memory::caches::Caches;

@@ -1,6 +1,6 @@
-//! Where DMA writes of the NIC go: one small file a policy.
+//! Where DMA writes of the NIC go: one small file per policy.
 //!
-//! ARCHITECTURE.md adds one, step by step, as its worked example.
+//! The worked example of ARCHITECTURE.md adds one, step by step.
 
 pub mod config;
 mod ddio;
@@ -11,10 +11,10 @@ use self::config::Policy;
 use super::caches::Caches;
 use super::line::{Line, LineKind};
 
-/// Where a DMA write of one line ended.
+/// Where a DMA write of one line ended up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
-    /// Where the LLC held the line.
+    /// In the LLC, which held the line.
     Hit,
     /// In the I/O ways; a core's cache held the line, and the LLC did not.
     Moved,
@@ -22,22 +22,24 @@ pub(crate) enum Written {
     Miss,
     /// On its way to memory.
     Memory,
-    /// In a store of its own that takes part in nothing else.
+    /// In a separate store that takes part in nothing else.
     Aside,
 }
 
 /// A placement policy.
 ///
-/// Contract: `write` is called when a whole line of DMA data reaches the memory system. It makes
-/// every older copy invisible, leaves the new data in exactly one place, and leaves lines that have
-/// to go to memory in `caches.writebacks`. `keeps_aside` says whether a core's access to a line of
-/// this kind is served outside the hierarchy, at the latency of the LLC. For the tests, which remember
-/// what each copy holds, it calls `caches.shadowed(|shadow| shadow.store(line))` once, with older copies
-/// gone and nothing evicted yet; a policy that calls another one leaves that to it.
+/// Contract: `write` is called when a whole line of DMA data reaches the memory system. It makes every
+/// older copy invisible, leaves the new data in exactly one place, and leaves lines that have to go to
+/// memory in `caches.writebacks`. `keeps_aside` says whether a core's access to a line of this kind is
+/// served outside the hierarchy, at the latency of the LLC. For the tests, which track the value of
+/// each copy, `write` calls `caches.shadowed(|shadow| shadow.store(line))` once, when older copies are
+/// gone and nothing has been evicted yet; a policy that delegates to another one leaves that call to
+/// it.
 ///
-/// What a policy sees: the caches with the states of their lines, the kind of the line, and `io_ways`. It
-/// sees no queue, ring or time, and has neither state nor keys of its own. Nor does a line tell whether a
-/// core has read it: with `llc.io_lines = "stay"` it remains dirty and the NIC's.
+/// A policy sees the caches with the states of their lines, the kind of the line, and `io_ways`. It
+/// sees no queue, ring or time, and has neither state nor keys of its own. Nor can it see whether a
+/// core has read a line: with `llc.io_lines = "stay"` the line remains dirty and marked as written by
+/// I/O.
 pub(crate) trait Place {
     fn write(caches: &mut Caches, line: Line, kind: LineKind) -> Written;
 

@@ -1,7 +1,7 @@
 //! The hardware prefetcher of a core's L2.
 //!
-//! It learns from what the core asks for and names lines that the core may want next. It never crosses a
-//! 4 KiB page, because it works on physical addresses.
+//! It learns from what the core accesses and names lines that the core may want next. It never crosses
+//! a 4 KiB page, because it works on physical addresses.
 
 mod stream;
 mod streamer;
@@ -18,22 +18,22 @@ const PAGE: Line = 4096 / LINE_BYTES as Line;
 /// Architectures Optimization Reference Manual, "Data prefetch to the L2 and last level cache").
 const STREAMS: usize = 32;
 
-/// How far a stream runs ahead of what the core asks for: up to 20 lines (the same section).
+/// How far a stream runs ahead of the core's accesses: up to 20 lines (the same section).
 const AHEAD: Line = 20;
 
-/// The first line of the page after that of a line.
+/// The first line after the page of a line.
 fn end_of_page(line: Line) -> Line {
     (line / PAGE + 1) * PAGE
 }
 
-/// Which lines it fetches.
+/// Which lines the prefetcher fetches.
 #[derive(Clone, Debug)]
 enum Pattern {
-    /// The line after each that the core requests of the LLC.
+    /// The line after each one that the core requests from the LLC.
     NextLine,
-    /// Streams of lines that the core requests of the LLC.
+    /// Streams among the lines that the core requests from the LLC.
     Stream(Streams),
-    /// Streams of lines that the L2 is looked up for.
+    /// Streams among the lines for which the L2 is looked up.
     Streamer(Box<Streamer>),
 }
 
@@ -41,8 +41,8 @@ enum Pattern {
 #[derive(Clone, Debug)]
 pub(crate) struct Prefetcher {
     pattern: Pattern,
-    /// Lines to fetch, of the kind of what was asked for, the next one last. They go with the core's next
-    /// request of the LLC.
+    /// Lines to fetch, each with the kind of the access that caused it, the next one last. They go out
+    /// with the core's next request to the LLC.
     wanted: Vec<(Line, LineKind)>,
     /// Prefetches on their way from memory, and how many of them there may be.
     in_flight: u32,
@@ -63,7 +63,7 @@ impl Prefetcher {
         vec![one; parts.cores as usize]
     }
 
-    /// The L2 is looked up for a line, which it may hold.
+    /// The L2 is looked up for a line (hit or miss).
     #[inline]
     pub(crate) fn lookup(&mut self, line: Line, kind: LineKind) {
         if let Pattern::Streamer(streamer) = &mut self.pattern {
@@ -71,7 +71,7 @@ impl Prefetcher {
         }
     }
 
-    /// The core has requested a line of the LLC.
+    /// The core has requested a line from the LLC.
     #[inline]
     pub(crate) fn request(&mut self, line: Line, kind: LineKind) {
         let room = self.most - self.in_flight;
@@ -105,7 +105,7 @@ impl Prefetcher {
         self.in_flight += 1;
     }
 
-    /// Its line has come.
+    /// A prefetch is no longer in flight: its line has arrived, or its core has taken it over.
     #[inline]
     pub(crate) fn arrived(&mut self) {
         self.in_flight -= 1;
@@ -119,7 +119,7 @@ mod tests {
     use crate::stats::results::Results;
     use crate::testing::{every, forwarder, results};
 
-    /// Of a core that may have 20 prefetches on their way.
+    /// The prefetcher of a core that may have 20 prefetches in flight.
     fn one(kind: Prefetch) -> Prefetcher {
         for_cores(kind).remove(0)
     }
@@ -169,8 +169,8 @@ mod tests {
             let found = |cause: &str| r.memory.causes.iter().find(|c| c.cause == cause);
             let lines = |cause: &str| found(cause).map_or(0, |c| c.lines);
             assert!(lines("prefetch-rd") > 1_000);
-            // Of packets that DMA has put into memory, and that are only read, nothing is written back; a streamer
-            // that comes to the next buffer's metadata with them changes nothing in it.
+            // Packets that DMA wrote to memory and that are only read are not written back, even if a
+            // streamer runs from them into the next buffer's metadata.
             assert!(lines("tx-evct") > 1_000);
             assert_eq!(lines("rx-evct"), 0, "{metadata} of metadata");
             assert_eq!(lines("mbuf-evct") > 0, metadata != "0 B");
@@ -197,7 +197,7 @@ mod tests {
         assert!(miss(&mut p, 4).into_iter().eq(5..25));
     }
 
-    /// The L2 tells it of hits too, and what these start goes with the next miss.
+    /// The L2 reports hits to it too, and the prefetches that these cause go out with the next miss.
     #[test]
     fn only_the_streamer_learns_from_lookups_that_hit() {
         for (kind, fetched) in

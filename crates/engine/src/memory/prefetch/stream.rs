@@ -1,18 +1,18 @@
-//! Streams of misses: two requests of the LLC in a row for ascending lines of a page start one, and it
-//! runs ahead within the page as far as may be in flight.
+//! Streams of misses: two successive LLC requests for consecutive lines of a page start one, which then
+//! runs ahead within the page as far as the limit on prefetches in flight allows.
 
 use std::ops::Range;
 
 use super::{AHEAD, PAGE, STREAMS, end_of_page};
 use crate::memory::line::Line;
 
-/// What is known of the misses in a page.
+/// What is known about the misses in a page.
 #[derive(Clone, Copy, Debug)]
 struct Stream {
     page: Line,
     /// The line after the last request.
     next: Line,
-    /// The first line that has not been asked for.
+    /// The first line that has been neither requested nor prefetched.
     ahead: Line,
 }
 
@@ -20,7 +20,7 @@ struct Stream {
 #[derive(Clone, Debug)]
 pub(super) struct Streams {
     streams: Vec<Stream>,
-    /// The stream that makes room for a new one, round robin.
+    /// The stream that the next new one replaces, round robin.
     hand: usize,
 }
 
@@ -30,7 +30,7 @@ impl Streams {
         Streams { streams: vec![none; STREAMS], hand: 0 }
     }
 
-    /// The core has requested a line: the lines to fetch, at most `room`.
+    /// The core has requested a line. Returns the lines to fetch, at most `room`.
     pub(super) fn request(&mut self, line: Line, room: u32) -> Range<Line> {
         let page = line / PAGE;
         let Some(stream) = self.streams.iter_mut().find(|s| s.page == page) else {
@@ -39,7 +39,7 @@ impl Streams {
             return line..line;
         };
         if line + 1 == stream.next {
-            // The same request once more, after it has waited.
+            // The same request, repeated after it had to wait.
             return line..line;
         }
         if !(stream.next..=stream.ahead).contains(&line) {

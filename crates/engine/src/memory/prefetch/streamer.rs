@@ -1,18 +1,19 @@
 //! The streamer: the L2 prefetcher that follows ascending accesses within a page.
 //!
-//! Sizes are those of Intel's optimization manual (section on data prefetching): one stream for each
-//! page, two prefetches for every lookup of the L2, at most 20 lines ahead of the lookup. What starts a stream is not disclosed; here it is the second lookup of a page with a
-//! higher line than the one before. Descending streams are not modelled.
+//! Sizes are those of Intel's optimization manual (section on data prefetching): one stream per page,
+//! two prefetches per L2 lookup, at most 20 lines ahead of the lookup. What starts a stream is not
+//! disclosed; here it is the first lookup of a page for a higher line than the one before. Descending
+//! streams are not modelled.
 
 use super::{AHEAD, PAGE, STREAMS, end_of_page};
 use crate::memory::line::{Line, LineKind};
 
 const PER_LOOKUP: u32 = 2;
 
-/// With so many lines that wait to be fetched, one for each stream, a lookup adds none.
+/// While this many lines wait to be fetched, one per stream, a lookup adds none.
 const MAX_WANTED: usize = STREAMS;
 
-/// What is known of one page.
+/// What is known about one page.
 #[derive(Clone, Copy, Debug)]
 struct Stream {
     page: Line,
@@ -35,7 +36,7 @@ impl Streamer {
         Streamer { streams: [unused; STREAMS], lookups: 0 }
     }
 
-    /// The L2 is looked up for a line, which adds to the lines `wanted`.
+    /// The L2 is looked up for a line. Adds the lines to fetch to `wanted`.
     pub(super) fn lookup(
         &mut self,
         line: Line,
@@ -57,7 +58,7 @@ impl Streamer {
         }
         let first = s.furthest.max(line) + 1;
         let end = end_of_page(line).min(line + AHEAD + 1).min(first + PER_LOOKUP);
-        // The nearest is asked for first, which is the last that is put there.
+        // The nearest goes in last, because lines are taken from the end.
         wanted.extend((first..end).rev().map(|next| (next, kind)));
         s.furthest = s.furthest.max(end - 1);
     }
@@ -72,7 +73,7 @@ mod tests {
         for &line in lookups {
             s.lookup(line, LineKind::App, &mut wanted);
         }
-        // As they are taken, of each lookup.
+        // In the order in which they are taken.
         wanted.into_iter().rev().map(|(line, _)| line).collect()
     }
 

@@ -1,11 +1,11 @@
 //! Least recently used: the age of each way, in uses of the set.
 //!
-//! The ages of a set's ways are always a permutation of `0..ways`, 0 for the way used last. A use
-//! adds one to all younger than the way used: one comparison and one subtraction of a vector.
+//! The ages of a set's ways are always a permutation of `0..ways`, 0 for the way used last. A use adds
+//! one to all ages below that of the way used: one vector comparison and one vector subtraction.
 
 use wide::i8x16;
 
-/// The ages of a set that has not been used: the first way the youngest.
+/// The ages of a set that has not been used: the first way is the youngest.
 pub(super) fn start<const R: usize>() -> [u8; R] {
     std::array::from_fn(|way| way as u8)
 }
@@ -21,9 +21,9 @@ fn vectors<const R: usize>(ages: &[u8; R]) -> [i8x16; 2] {
 /// A way becomes the most recently used.
 #[inline]
 pub(super) fn use_way<const R: usize>(ages: &mut [u8; R], way: u32) {
-    // An array and not a splat, which wide builds with a multiplication.
+    // An array, not a splat, which `wide` builds with a multiplication.
     let age = i8x16::new([ages[way as usize] as i8; 16]);
-    // A comparison that holds is -1.
+    // A true comparison yields -1.
     let [first, last] = vectors(ages).map(|ages| {
         let aged = ages - age.simd_gt(ages);
         aged.to_array().map(|age| age as u8)
@@ -44,7 +44,7 @@ pub(super) fn oldest<const R: usize>(ages: &[u8; R], ways: u32, mask: u32) -> u3
     if oldest & mask != 0 { oldest.trailing_zeros() } else { oldest_of(ages, mask) }
 }
 
-/// The same for a mask without the oldest way of all.
+/// The same for a mask that lacks the oldest way of all.
 #[inline(never)]
 fn oldest_of(ages: &[u8], mask: u32) -> u32 {
     super::ways(mask).max_by_key(|&way| ages[way as usize]).expect("a mask has a way")

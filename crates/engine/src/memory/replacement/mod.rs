@@ -1,11 +1,12 @@
-//! Which line of a set makes room: one small file a policy, behind a closed enum so that the choice
+//! Which line of a set is evicted: one small file per policy, behind a closed enum, so that the choice
 //! is a predictable branch and not a call through a table.
 //!
-//! To add a policy: write its file, give it a variant of [`Order`] and an arm in each of its functions (a
-//! policy beside LRU in those that are outlined), and a name that users choose in
-//! [`Replacement`](crate::memory::config::Replacement); what it asks of the number of ways is checked in
-//! `check_cache` there. No macro makes the arms: what the policies remember of a set differs, and LRU has
-//! the short path. The oracle of the caches takes the policies from the schema.
+//! To add a policy: write its file; give it a variant of [`Order`] and an arm in each function there
+//! (for `touch`, `fill` and `victim`, in the outlined functions that they call: only LRU is handled
+//! inline); and give it a name that users choose in
+//! [`Replacement`](crate::memory::config::Replacement). Requirements on the number of ways are checked
+//! in `check_cache` there. No macro generates the arms, because the policies keep different state per
+//! set and LRU has the short path. The oracle of the caches takes the policies from the schema.
 
 mod lru;
 mod random;
@@ -17,9 +18,9 @@ use crate::rng::Rng;
 
 use random::Random;
 
-/// The replacement policy of one cache. What it remembers of a set lies with the set, a byte a way.
+/// The replacement policy of one cache. Its state of a set is stored with the set, one byte per way.
 ///
-/// No byte a way (`R` of zero) is for random replacement alone.
+/// Only random replacement may have no byte per way (`R` of zero).
 ///
 /// Contract: `touch` is called on every hit, `fill` when a line enters a way. `victim` chooses among
 /// the ways of `mask` (never empty, all valid) and may age the set; it does not remove anything.
@@ -36,13 +37,14 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// Of the cache `name` in a run with `seed`.
+    /// The policy of the cache `name` in a run with `seed`.
     pub(crate) fn new(policy: Replacement, ways: u32, seed: u64, name: &str) -> Self {
         match policy {
             Replacement::Lru => Order::Lru { ways },
             Replacement::TreePlru => Order::TreePlru { leaves: ways.next_power_of_two() },
             Replacement::Srrip => Order::Srrip,
-            // Seed 1 keeps the victims that all committed studies had when this was a constant.
+            // With seed 1 the victims remain those that all committed studies had when this was a
+            // constant.
             Replacement::Random => Order::Random(Random::new(Rng::new(seed ^ 1, name))),
         }
     }
@@ -80,7 +82,7 @@ impl Order {
         }
     }
 
-    /// A use under the policies that machines have less often; outlined to keep the usual path short.
+    /// A use under the less common policies; outlined to keep the usual path short.
     #[inline(never)]
     fn other(&self, set: &mut [u8], way: u32, prediction: u8) {
         match self {

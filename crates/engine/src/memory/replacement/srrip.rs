@@ -9,8 +9,8 @@ pub(super) const LONG: u8 = 2;
 /// The prediction for a line that was hit.
 pub(super) const NEAR: u8 = 0;
 
-/// The last way predicted distant; all candidates age until there is one. The last, because that is where
-/// a set begins to be filled: of lines that nothing hits, the one that came first then leaves first.
+/// The last way predicted distant; all candidates age until there is one. The last, because sets are
+/// filled from that end: among lines that are never hit, the first to come is then the first to leave.
 #[inline]
 pub(super) fn victim(predictions: &mut [u8], mask: u32) -> u32 {
     let oldest = ways(mask).map(|w| predictions[w as usize]).max().unwrap_or(DISTANT);

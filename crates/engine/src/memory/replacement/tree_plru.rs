@@ -4,7 +4,7 @@
 //! is never entered.
 
 /// The tree of a set with `leaves` ways, rounded up to a power of two: bit `n` is node `n` of the
-/// heap-numbered tree (root 1); set: go right.
+/// heap-numbered tree (root 1); a set bit means go right.
 pub(super) type Tree = u32;
 
 /// Every node on the path to `way` points to the other half.

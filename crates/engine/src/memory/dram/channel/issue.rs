@@ -5,7 +5,7 @@ use super::super::requests::{NONE, Request};
 use super::{Channel, Kind, NEVER, READ, WRITE};
 
 impl<const W: usize> Channel<W> {
-    /// Closes another row of `bank` for a waiting request.
+    /// Closes the open row of `bank` for a waiting request that wants another one.
     #[inline(always)]
     pub(super) fn precharge_for(&mut self, slot: u16, bank: u16, now: u64) {
         let request = self.requests.get_mut(slot);
@@ -41,7 +41,7 @@ impl<const W: usize> Channel<W> {
         self.access(slot, bank, false, now);
         self.requests.finish_opened(slot, bank);
         self.held.remove(bank);
-        // Nothing else was wanted while the bank was held.
+        // While the bank was held, only accesses to its open row were wanted.
         self.device.want_no_column(bank, READ);
         self.device.want_no_column(bank, WRITE);
         self.enter_any(bank);
@@ -93,7 +93,8 @@ impl<const W: usize> Channel<W> {
         (step, if banks.any(|bank| self.requests.opened(bank) != NONE) { NEVER } else { ready })
     }
 
-    /// The next command of the refresh of `rank`, if it may be issued at `now`.
+    /// Issues the next command of the refresh of `rank`, if that is allowed at `now`. Returns the
+    /// clocks for which it occupies the command bus.
     pub(super) fn refresh(&mut self, rank: u32, now: u64) -> u64 {
         let (step, ready) = self.refresh_step(rank);
         if ready > now {
@@ -118,8 +119,8 @@ impl<const W: usize> Channel<W> {
         1
     }
 
-    /// After an access: whether the row policy lets it close the row, which it then does; if not,
-    /// the policy may close it later.
+    /// After an access: if the row policy lets the access close its row, does so and returns true;
+    /// otherwise the policy may close the row later.
     #[inline(never)]
     fn apply_policy(&mut self, bank: u16, held: bool, now: u64) -> bool {
         let close_after = self.close_after;
@@ -156,7 +157,8 @@ impl<const W: usize> Channel<W> {
         let mut i = 0;
         while i < self.watched.len() {
             let bank = self.watched[i];
-            // Closed meanwhile by someone else; or opened again, and watched after its access.
+            // Either the bank has been closed in the meantime, or it has been opened again and will be
+            // watched after that access.
             let gone = self.device.bank(bank).row == CLOSED || self.requests.opened(bank) != NONE;
             let due = if gone { NEVER } else { self.close_due(bank) };
             if gone || (due <= now && closed.is_none()) {

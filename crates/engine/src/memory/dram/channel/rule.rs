@@ -1,13 +1,13 @@
-//! The rule of the scheduler taken literally, for the tests: looks at every request.
+//! The rule of the scheduler taken literally, for the tests: it looks at every request.
 
 use super::super::device::CLOSED;
 use super::super::requests::NONE;
 use super::Channel;
 
 impl<const W: usize> Channel<W> {
-    /// The request that is to be brought forward at `now`.
+    /// The request whose next command is to be issued at `now`.
     pub(super) fn first_by_rule(&self, now: u64) -> u16 {
-        // Fewer than 2^32 requests arrive in a test, so ages can be compared as they are.
+        // Fewer than 2^32 requests arrive in a test, so ages can be compared directly.
         let mut first = (true, u32::MAX, NONE);
         let mut consider = |slot: u16, opened: bool, ready: u64| {
             if ready <= now {

@@ -6,7 +6,7 @@ use super::super::requests::{NONE, Request};
 use super::{Channel, NEVER, READ, WRITE};
 
 impl<const W: usize> Channel<W> {
-    /// Does everything up to and including `clock`, before which there is something to do.
+    /// Does everything up to and including `clock`; there is something to do by then.
     pub(super) fn run_until(&mut self, clock: u64) {
         let mut now = self.wake;
         let mut ready = self.device.ready();
@@ -17,7 +17,7 @@ impl<const W: usize> Channel<W> {
             } else {
                 self.attend(now)
             };
-            // Without a command the bus is free from now on.
+            // Without a command the bus is free from the next clock on.
             self.bus_free = now + occupied.max(1);
             ready = self.device.ready();
             now = self.next_event(&ready);
@@ -33,7 +33,7 @@ impl<const W: usize> Channel<W> {
         if next < self.alarm { next } else { first.min(self.other_events()).max(self.bus_free) }
     }
 
-    /// The same decision when something besides the requests is to be thought of.
+    /// The same decision when more than the requests needs attention.
     #[cold]
     fn attend(&mut self, now: u64) -> u64 {
         if self.calendar.next() <= now {
@@ -57,13 +57,13 @@ impl<const W: usize> Channel<W> {
         self.issue_waiting(&due, now)
     }
 
-    /// Sets the alarm after a change of what it depends on.
+    /// Sets the alarm after a change of something that it depends on.
     pub(super) fn set_alarm(&mut self) {
         let next = self.calendar.next().min(self.next_close).min(self.device.last_of_base());
         self.alarm = if self.calendar.is_due() { 0 } else { next };
     }
 
-    /// The next clock at which something but a request may want the command bus.
+    /// The next clock at which something other than a request may want the command bus.
     fn other_events(&self) -> u64 {
         let next = self.calendar.next();
         match self.calendar.head() {
@@ -72,9 +72,9 @@ impl<const W: usize> Channel<W> {
         }
     }
 
-    /// Whether to serve reads or to drain writes: writes above the high watermark, if enough reads
-    /// have been served since the last drain, or when no read waits; until below the low watermark.
-    /// Says whether that has changed.
+    /// Decides whether to serve reads or to drain writes. A drain begins above the high watermark, if
+    /// enough reads have been served since the last drain, or when no read waits; it ends below the low
+    /// watermark, if reads wait. Returns whether the decision has changed.
     #[inline]
     pub(super) fn choose_queue(&mut self) -> bool {
         let [reads, writes] = self.waiting;
@@ -95,8 +95,8 @@ impl<const W: usize> Channel<W> {
         true
     }
 
-    /// Finds anew what is wanted of all banks: for requests whose row has been opened for them, and,
-    /// unless a refresh is due, for those of the queue that is served.
+    /// Recomputes what is wanted of all banks: for requests whose row has been opened for them and,
+    /// unless a refresh is due, for those of the queue being served.
     pub(super) fn review_all(&mut self) {
         self.device.want_nothing();
         self.contested = BankSet::EMPTY;
@@ -111,7 +111,7 @@ impl<const W: usize> Channel<W> {
         }
     }
 
-    /// Finds anew what is wanted of a bank for requests of the queue that is served.
+    /// Recomputes what requests of the queue being served want of a bank.
     #[inline]
     pub(super) fn review(&mut self, bank: u16) {
         self.device.want_no_row(bank);
@@ -120,8 +120,8 @@ impl<const W: usize> Channel<W> {
         self.enter_any(bank);
     }
 
-    /// Enters what is wanted of a bank for requests of the queue that is served, if there are any,
-    /// when nothing is.
+    /// Enters what requests of the queue being served, if there are any, want of a bank for which
+    /// nothing is entered.
     #[inline]
     pub(super) fn enter_any(&mut self, bank: u16) {
         if self.requests.first(bank, self.serving) != NONE && !self.calendar.is_due() {
@@ -144,8 +144,8 @@ impl<const W: usize> Channel<W> {
         }
     }
 
-    /// Enters that a request of the queue that is served wants the open row of a bank, which may have
-    /// been opened for a request.
+    /// Enters that a request of the queue being served wants the open row of a bank; the row may have
+    /// been opened for another request, `opened`.
     #[inline]
     fn enter_hit(&mut self, bank: u16, opened: u16) {
         self.device.want_column(bank, self.serving);
@@ -154,9 +154,9 @@ impl<const W: usize> Channel<W> {
         }
     }
 
-    /// Enters what a new request of the queue that is served wants, unless an older one goes before
-    /// it in all cases; gives the clock at which its command may be issued. `only` says that no other
-    /// of its queue waits for its bank.
+    /// Enters what a new request of the queue being served wants, unless an older one goes first in any
+    /// case. Returns the clock at which its command may be issued. `only` says that no other request of
+    /// its queue waits for its bank.
     #[inline]
     pub(super) fn enlist(&mut self, slot: u16, request: &Request, only: bool) -> u64 {
         let (bank, which) = (request.bank, usize::from(request.write));
@@ -176,8 +176,8 @@ impl<const W: usize> Channel<W> {
         self.device.row_ready(bank)
     }
 
-    /// Issues the access of a request whose row has been opened for it, if one is due. Gives the clocks
-    /// that it occupies the command bus.
+    /// Issues the access of a request whose row has been opened for it, if one is due. Returns the
+    /// clocks for which it occupies the command bus.
     #[inline(always)]
     fn issue_held(&mut self, due: &BankSet<W>, now: u64) -> Option<u64> {
         let (slot, bank) = self.oldest_held(due, now)?;
@@ -187,8 +187,8 @@ impl<const W: usize> Channel<W> {
         Some(self.device.long_command())
     }
 
-    /// Issues the next command of a waiting request, if one is due. Gives the clocks that it occupies
-    /// the command bus.
+    /// Issues the next command of a waiting request, if one is due. Returns the clocks for which it
+    /// occupies the command bus.
     #[inline(always)]
     fn issue_waiting(&mut self, due: &BankSet<W>, now: u64) -> u64 {
         let oldest = self.oldest_waiting(due, now);
@@ -207,7 +207,7 @@ impl<const W: usize> Channel<W> {
         self.device.long_command()
     }
 
-    /// The oldest of the requests whose row has been opened for them and that are due, and its bank.
+    /// The oldest due request of those whose row has been opened for them, and its bank.
     #[inline(always)]
     fn oldest_held(&self, due: &BankSet<W>, now: u64) -> Option<(u16, u16)> {
         let mut held = due.intersection(&self.held);
@@ -220,7 +220,7 @@ impl<const W: usize> Channel<W> {
         self.oldest(held, |bank| self.requests.opened(bank))
     }
 
-    /// Of banks that are held and due, those due for the access that they are held for, and not only
+    /// Of the held banks that are due, those due for the access that they are held for, and not only
     /// for one of the other kind.
     #[cold]
     fn due_as_held(&self, mut held: BankSet<W>, now: u64) -> BankSet<W> {
@@ -233,18 +233,18 @@ impl<const W: usize> Channel<W> {
         held
     }
 
-    /// The oldest of the waiting requests that are due, and its bank, when no bank that is held is.
+    /// The oldest waiting request that is due, and its bank, when no held bank is due.
     #[inline(always)]
     fn oldest_waiting(&self, due: &BankSet<W>, now: u64) -> Option<(u16, u16)> {
         self.oldest(*due, |bank| {
             let hit = self.requests.hit(bank, self.serving);
-            // Of the two candidates of a bank, the first of its queue is the older one.
+            // Of a bank's two candidates, the first of its queue is the older one.
             let of_row = hit == NONE || self.device.precharge_due(bank, now);
             if of_row { self.requests.first(bank, self.serving) } else { hit }
         })
     }
 
-    /// The oldest of the requests that `of_bank` names for some banks, and its bank.
+    /// The oldest of the requests that `of_bank` names for `banks`, and its bank.
     #[inline(always)]
     fn oldest(&self, mut banks: BankSet<W>, of_bank: impl Fn(u16) -> u16) -> Option<(u16, u16)> {
         let bank = banks.next()?;
