@@ -3,6 +3,7 @@
 use super::timeline::Point;
 use super::{Event, Host};
 use crate::memory::line::{LINE_BYTES, LineKind};
+use crate::memory::placement::DmaWrite;
 use crate::time::Ps;
 
 impl Host {
@@ -56,7 +57,7 @@ impl Host {
         for _ in 1..packets {
             entries.advance();
         }
-        self.io_write(now, line..line + 1, LineKind::Descriptor);
+        self.io_write(now, DmaWrite { line, kind: LineKind::Descriptor, index: 0 }, 1);
         for packet in self.queues[queue as usize].uncompleted.drain(..packets as usize) {
             let p = self.packets.at(packet);
             p.in_sram = false;

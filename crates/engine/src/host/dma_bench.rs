@@ -3,6 +3,7 @@
 use super::{Event, Host};
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
+use crate::memory::placement::DmaWrite;
 use crate::nic::dma_bench::{Direction, DmaBench, Window};
 use crate::stats::results::DmaResults;
 use crate::time::Ps;
@@ -136,7 +137,8 @@ impl Host {
 
     /// A write reaches the memory system.
     pub(super) fn bench_write(&mut self, now: Ps, first: Line, lines: u16, ends: bool) {
-        self.io_write(now, first..first + u32::from(lines), LineKind::Bench);
+        let first = DmaWrite { line: first, kind: LineKind::Bench, index: 0 };
+        self.io_write(now, first, lines.into());
         if let Some(bench) = &mut self.bench {
             bench.done += u64::from(ends);
         }

@@ -7,6 +7,7 @@ use super::timeline::Point;
 use super::{Event, Host};
 use crate::config::machine::Machine;
 use crate::memory::line::{LINE_BYTES, LineKind, lines_in};
+use crate::memory::placement::DmaWrite;
 use crate::time::Ps;
 use crate::wire::line_rate::LineRate;
 
@@ -188,8 +189,9 @@ impl Host {
     pub(super) fn write(&mut self, now: Ps, packet: u32, first: u16, lines: u8) {
         let p = self.packets.get(packet);
         let buffer = p.buffer.expect("a packet on its way has a buffer");
-        let base = self.queues[p.queue as usize].data(buffer) + u32::from(first);
-        self.io_write(now, base..base + u32::from(lines), LineKind::Rx);
+        let index = u32::from(first);
+        let line = self.queues[p.queue as usize].data(buffer) + index;
+        self.io_write(now, DmaWrite { line, kind: LineKind::Rx, index }, lines.into());
     }
 
     pub(super) fn visible(&mut self, now: Ps, packet: u32) {

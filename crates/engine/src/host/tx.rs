@@ -15,6 +15,7 @@ use super::timeline::Point;
 use super::{Event, Host};
 use crate::config::machine::Machine;
 use crate::memory::line::{Line, LineKind, lines_in};
+use crate::memory::placement::DmaWrite;
 use crate::time::Ps;
 use crate::wire::line_rate::LineRate;
 
@@ -198,7 +199,8 @@ impl Host {
     pub(super) fn complete_transmit(&mut self, now: Ps, core: u16, line: Line) {
         let queue = self.queue_of_core(core);
         self.queues[queue as usize].sent_reported();
-        self.memory.io_write(now, line, LineKind::Descriptor, false);
+        let write = DmaWrite { line, kind: LineKind::Descriptor, index: 0 };
+        self.memory.io_write(now, write, false);
         self.meters.io_lines += 1;
         self.wake(core);
     }

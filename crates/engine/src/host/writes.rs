@@ -1,11 +1,10 @@
 //! DMA writes of the NIC: their credits, and their path to memory and back.
 
-use std::ops::Range;
-
 use super::domain_counters::DomainCounters;
 use super::{Event, Host};
 use crate::config::machine::Machine;
-use crate::memory::line::{Line, LineKind, lines_in};
+use crate::memory::line::lines_in;
+use crate::memory::placement::DmaWrite;
 use crate::time::Ps;
 
 /// The write engine.
@@ -160,11 +159,11 @@ impl Host {
     /// A DMA write of some lines reaches the memory system. The credits of lines that are in a
     /// cache or in the queue of their channel return at once; those of the other lines return when
     /// that queue has taken them.
-    pub(super) fn io_write(&mut self, now: Ps, lines: Range<Line>, kind: LineKind) {
-        let all = lines.len();
-        self.meters.io_lines += all as u64;
-        let done = lines.filter(|&line| self.memory.io_write(now, line, kind, true)).count();
-        self.meters.domains.late.enter(now, (all - done) as u64);
+    pub(super) fn io_write(&mut self, now: Ps, first: DmaWrite, lines: u32) {
+        self.meters.io_lines += u64::from(lines);
+        let writes = first.burst(lines);
+        let done = writes.filter(|&write| self.memory.io_write(now, write, true)).count() as u32;
+        self.meters.domains.late.enter(now, (lines - done).into());
         let credits = Event::Credits { lines: done as u16, tlps: 1 };
         self.events.push(now + self.writes.credit_latency(), credits);
     }

@@ -17,8 +17,8 @@ use super::private::Found;
 use super::shadow::Shadow;
 use crate::config::machine::Machine;
 use crate::memory::config::{Inclusion, IoLines, Replacement};
-use crate::memory::placement::Written;
 use crate::memory::placement::config::Policy;
+use crate::memory::placement::{DmaWrite, Written};
 use crate::testing::{every, machine};
 
 const CORES: usize = 3;
@@ -55,6 +55,7 @@ enum Step {
     DmaWrite {
         line: Line,
         kind: LineKind,
+        index: u32,
     },
     DmaRead {
         line: Line,
@@ -76,7 +77,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => by_core.clone().prop_map(|(core, line, late)| Step::Store { core, line, late }),
         1 => by_core.prop_map(|(core, line, late)| Step::Prefetch { core, line, late }),
         2 => (0..MOST_COMING).prop_map(|which| Step::Arrive { which }),
-        3 => (line.clone(), kind).prop_map(|(line, kind)| Step::DmaWrite { line, kind }),
+        3 => (line.clone(), kind, 0u32..3).prop_map(|(line, kind, index)| Step::DmaWrite { line, kind, index }),
         2 => line.clone().prop_map(|line| Step::DmaRead { line }),
         1 => line.clone().prop_map(|line| Step::Sweep { line }),
         1 => line.prop_map(|line| Step::WriteBack { line }),
@@ -315,14 +316,14 @@ impl Trial {
                     self.arrive(transaction, coming)?;
                 }
             }
-            Step::DmaWrite { line, kind } => {
+            Step::DmaWrite { line, kind, index } => {
                 // Data that is kept aside takes no part in the hierarchy.
                 let aside = self.policy.keeps_aside(kind);
                 let kind = if aside { LineKind::Descriptor } else { kind };
                 let home = self.caches.home(line);
                 let in_llc = self.caches.llc.find(home).is_some();
                 let in_core = (0..CORES).any(|core| self.caches.cores[core].holds(line));
-                let written = self.policy.write(&mut self.caches, line, kind);
+                let written = self.policy.write(&mut self.caches, DmaWrite { line, kind, index });
                 let expected = match self.caches.llc.find(home) {
                     None => Written::Memory,
                     Some(_) if in_llc => Written::Hit,

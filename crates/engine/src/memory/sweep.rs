@@ -106,6 +106,7 @@ mod tests {
     use super::*;
     use crate::core::op::{Op, Ops};
     use crate::memory::config::Inclusion;
+    use crate::memory::placement::DmaWrite;
     use crate::memory::placement::config::Policy;
     use crate::testing::machine;
 
@@ -169,7 +170,7 @@ mod tests {
 
         fn dma_write(&mut self, line: Line, value: u64) {
             self.shadow().writing = value;
-            Policy::Ddio.write(&mut self.0, line, LineKind::Rx);
+            Policy::Ddio.write(&mut self.0, DmaWrite { line, kind: LineKind::Rx, index: 0 });
         }
     }
 

@@ -8,8 +8,8 @@ use super::dram::Dram;
 use super::hand_overs::HandOvers;
 use super::line::{Line, LineKind, node_of};
 use super::owners::Owners;
-use super::placement::Written;
 use super::placement::config::Policy;
+use super::placement::{DmaWrite, Written};
 use super::prefetch::Prefetcher;
 use super::private::Found;
 use super::sweep::Swept;
@@ -266,9 +266,9 @@ impl Memory {
     /// returns when the write is in the queue of its channel: at once, or later with [`Due::Written`].
     /// Returns whether at once.
     #[inline(always)]
-    pub(crate) fn io_write(&mut self, now: Ps, line: Line, kind: LineKind, credit: bool) -> bool {
-        self.swept.written(line);
-        match self.policy_for(line, kind).write(&mut self.caches, line, kind) {
+    pub(crate) fn io_write(&mut self, now: Ps, write: DmaWrite, credit: bool) -> bool {
+        self.swept.written(write.line);
+        match self.policy_for(write.line, write.kind).write(&mut self.caches, write) {
             Written::Hit => self.counts.io_write_hits += 1,
             Written::Moved => {
                 self.counts.io_write_hits += 1;

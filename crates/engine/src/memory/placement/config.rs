@@ -11,7 +11,7 @@ use crate::check::Check;
 pub struct Placement {
     /// The policy.
     pub policy: Policy,
-    /// Number of LLC ways in which `ddio` may allocate, and in which `ideal-ddio` may allocate data
+    /// Number of LLC ways in which `ddio` and `ddio-headers` may allocate, and in which `ideal-ddio` may allocate data
     /// other than packets; they are the lowest-numbered ways. No effect with `dma`.
     #[serde(default = "Placement::default_io_ways")]
     pub io_ways: u32,
@@ -37,6 +37,9 @@ pub enum Policy {
     /// To the LLC: updated in place if the LLC holds the line in any way, otherwise allocated in the
     /// I/O ways.
     Ddio,
+    /// The first line of each packet (its headers), descriptors and completions as `ddio`; the other lines of
+    /// packets as `dma`.
+    DdioHeaders,
     /// To a separate, infinite cache: received packets never take part in the LLC or in memory traffic
     /// (Sweeper paper, section III).
     IdealDdio,

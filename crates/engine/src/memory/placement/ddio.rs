@@ -7,16 +7,16 @@
 //! ddio-bench data agree: with all 11 ways 100 % of the writes hit, although the core has modified the
 //! first line of every packet and so holds the only copy.
 
-use super::{Place, Written};
+use super::{DmaWrite, Place, Written};
 use crate::memory::caches::Caches;
-use crate::memory::line::{Line, LineKind};
 use crate::memory::tags::State;
 
 pub(super) struct Ddio;
 
 impl Place for Ddio {
     #[inline(always)]
-    fn write(caches: &mut Caches, line: Line, kind: LineKind) -> Written {
+    fn write(caches: &mut Caches, write: DmaWrite) -> Written {
+        let DmaWrite { line, kind, .. } = write;
         let home = caches.home(line);
         let private = caches.invalidate_private(home);
         #[cfg(test)]

@@ -2,21 +2,21 @@
 //! hierarchy and cause no memory traffic (Sweeper paper, section III). Everything else that the NIC
 //! writes is placed as with DDIO.
 
-use super::{Place, Written, ddio};
+use super::{DmaWrite, Place, Written, ddio};
 use crate::memory::caches::Caches;
-use crate::memory::line::{Line, LineKind};
+use crate::memory::line::LineKind;
 
 pub(super) struct IdealDdio;
 
 impl Place for IdealDdio {
     #[inline]
-    fn write(caches: &mut Caches, line: Line, kind: LineKind) -> Written {
-        if kind == LineKind::Rx {
+    fn write(caches: &mut Caches, write: DmaWrite) -> Written {
+        if Self::keeps_aside(write.kind) {
             #[cfg(test)]
-            caches.shadowed(|shadow| shadow.store(line));
+            caches.shadowed(|shadow| shadow.store(write.line));
             return Written::Aside;
         }
-        ddio::Ddio::write(caches, line, kind)
+        ddio::Ddio::write(caches, write)
     }
 
     #[inline]

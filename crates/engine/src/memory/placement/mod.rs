@@ -4,12 +4,30 @@
 
 pub mod config;
 mod ddio;
+mod ddio_headers;
 mod dma;
 mod ideal_ddio;
 
 use self::config::Policy;
 use super::caches::Caches;
 use super::line::{Line, LineKind};
+
+/// A DMA write of one line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DmaWrite {
+    pub(crate) line: Line,
+    pub(crate) kind: LineKind,
+    /// Position of the line in its packet, from 0; 0 for completions, any for the DMA benchmark.
+    pub(crate) index: u32,
+}
+
+impl DmaWrite {
+    /// The writes of `lines` consecutive lines of which this is the first.
+    pub(crate) fn burst(self, lines: u32) -> impl ExactSizeIterator<Item = DmaWrite> {
+        let DmaWrite { line, kind, index } = self;
+        (0..lines).map(move |i| DmaWrite { line: line + i, kind, index: index + i })
+    }
+}
 
 /// Where a DMA write of one line ended up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,12 +54,12 @@ pub(crate) enum Written {
 /// gone and nothing has been evicted yet; a policy that delegates to another one leaves that call to
 /// it.
 ///
-/// A policy sees the caches with the states of their lines, the kind of the line, and `io_ways`. It
-/// sees no queue, ring or time, and has neither state nor keys of its own. Nor can it see whether a
+/// A policy sees the caches with the states of their lines, the kind of the line and its position in the
+/// packet, and `io_ways`. It sees no queue, ring or time, and has neither state nor keys of its own. Nor can it see whether a
 /// core has read a line: with `llc.io_lines = "stay"` the line remains dirty and marked as written by
 /// I/O.
 pub(crate) trait Place {
-    fn write(caches: &mut Caches, line: Line, kind: LineKind) -> Written;
+    fn write(caches: &mut Caches, write: DmaWrite) -> Written;
 
     fn keeps_aside(_kind: LineKind) -> bool {
         false
@@ -52,9 +70,9 @@ macro_rules! policies {
     ($($name:ident => $policy:ty),* $(,)?) => {
         impl Policy {
             #[inline]
-            pub(crate) fn write(self, caches: &mut Caches, line: Line, kind: LineKind) -> Written {
+            pub(crate) fn write(self, caches: &mut Caches, write: DmaWrite) -> Written {
                 match self {
-                    $(Policy::$name => <$policy as Place>::write(caches, line, kind),)*
+                    $(Policy::$name => <$policy as Place>::write(caches, write),)*
                 }
             }
 
@@ -71,5 +89,6 @@ macro_rules! policies {
 policies! {
     Dma => dma::Dma,
     Ddio => ddio::Ddio,
+    DdioHeaders => ddio_headers::DdioHeaders,
     IdealDdio => ideal_ddio::IdealDdio,
 }

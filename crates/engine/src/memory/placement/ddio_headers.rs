@@ -1,0 +1,40 @@
+//! DDIO for headers: the first line of each packet, and what is no packet, go the way of DDIO; the payload
+//! goes to memory. For applications that read only headers, so that payload does not take their place in the
+//! LLC: the selective direct DRAM access of Alian et al., "IDIO" (MICRO 2022), for all packets. On a link, a
+//! steering tag in the TLP can ask for this (PCI Express Base Specification 5.0, 6.17, "TLP Processing Hints").
+
+use super::{DmaWrite, Place, Written, ddio, dma};
+use crate::memory::caches::Caches;
+use crate::memory::line::LineKind;
+
+pub(super) struct DdioHeaders;
+
+impl Place for DdioHeaders {
+    #[inline]
+    fn write(caches: &mut Caches, write: DmaWrite) -> Written {
+        let payload = write.kind == LineKind::Rx && write.index > 0;
+        if payload { dma::Dma::write(caches, write) } else { ddio::Ddio::write(caches, write) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::placement::config::Policy;
+    use crate::testing::machine;
+
+    #[test]
+    fn only_payload_goes_to_memory() {
+        let mut caches = Caches::new(&machine().hierarchy(), vec![u32::MAX; 2], 0b11, 1);
+        let mut written = |line, kind, index| {
+            Policy::DdioHeaders.write(&mut caches, DmaWrite { line, kind, index })
+        };
+        assert_eq!(written(100, LineKind::Rx, 0), Written::Miss);
+        assert_eq!(written(101, LineKind::Rx, 1), Written::Memory);
+        assert_eq!(written(100, LineKind::Rx, 0), Written::Hit);
+        // What held a header is now payload: no older copy stays.
+        assert_eq!(written(100, LineKind::Rx, 7), Written::Memory);
+        assert_eq!(written(100, LineKind::Rx, 0), Written::Miss);
+        assert_eq!(written(200, LineKind::Descriptor, 1), Written::Miss);
+    }
+}
