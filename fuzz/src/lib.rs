@@ -1,4 +1,4 @@
-//! What the fuzz targets check, apart from the absence of panics.
+//! What the fuzz targets check besides the absence of panics.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use nic2core_engine::wire::config::TrafficConfig;
 use nic2core_engine::wire::{Capture, Source};
 use nic2core_scenario::{Files, Origins, from_json, load};
 
-/// Reads `file` as a capture; one that is accepted must be fit to be replayed.
+/// Reads `file` as a capture; one that is accepted must be fit for replay.
 pub fn capture(file: &[u8]) {
     let Ok(capture) = Capture::parse(file) else { return };
     let capture = Arc::new(capture);
@@ -52,8 +52,8 @@ impl Files for Given<'_> {
     }
 }
 
-/// Loads a scenario, its machine and one override, separated by zero bytes; one that is accepted
-/// must come back the same from its JSON, and a refusal must name what is allowed.
+/// Loads a scenario, its machine and one override, separated by zero bytes. One that is accepted
+/// must read back the same from its JSON, and a refusal must say what is allowed.
 pub fn scenario(input: &[u8]) {
     let mut parts = input.splitn(3, |&byte| byte == 0);
     let mut part = || parts.next().unwrap_or_default();

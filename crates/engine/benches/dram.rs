@@ -1,7 +1,7 @@
 //! Cost of the DRAM model by itself: `cargo bench --bench dram -- [reads|mix] [requests] [GB/s]`.
 //!
 //! One channel with the settings of the published curves (variant r4b8), Poisson arrivals of
-//! uniform random lines, reads only or two reads to a write. Prints requests, simulated time and
+//! uniform random lines, reads only or two reads per write. Prints requests, simulated time and
 //! seconds; divide the instructions of `perf stat -e instructions:u` by the requests.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports on standard output")]
@@ -17,7 +17,7 @@ use rand_pcg::Pcg64Mcg;
 #[path = "../tests/dram/variants.rs"]
 mod variants;
 
-/// Gaps drawn once and used in turn, so that the logarithm is not part of what is measured.
+/// Gaps drawn once and reused in turn, so that the logarithm is not part of the measurement.
 const GAPS: usize = 1 << 14;
 
 fn main() {
@@ -58,10 +58,10 @@ fn main() {
     println!("{stats:?}");
 }
 
-/// The memory with what waits for room in its queues.
+/// The memory, and the requests that wait for room in its queues.
 struct Bench {
     dram: Dram,
-    /// When the channel wants to be advanced next, and when it was last.
+    /// When the channel needs to be advanced next, and when it last was.
     wake: Ps,
     now: Ps,
     /// Requests that found their queue full, in order.
@@ -108,7 +108,7 @@ fn drive(bench: &mut Bench, mut rng: Pcg64Mcg, gaps: &[u64; GAPS], requests: u64
     let mut now = Ps::ZERO;
     for sent in 0..requests {
         let random = rng.next_u64();
-        // The highest bit of a line names its node, of which there is one.
+        // The highest bit of a line names its node, and there is only one node.
         let line = random as u32 & (u32::MAX >> 1);
         bench.send(now, line, mix && (random >> 32).is_multiple_of(3));
         now += Ps(gaps[sent as usize % GAPS]);

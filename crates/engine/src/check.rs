@@ -1,7 +1,7 @@
-//! What is wrong with the values of a configuration.
+//! Collects what is wrong with the values of a configuration.
 //!
-//! A component checks its own keys, in `check` beside what it is configured by; what relates
-//! components is in [`crate::config::validate`].
+//! A component checks its own keys, in a `check` next to its configuration types; relations between
+//! components are checked in [`crate::config::validate`].
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -18,28 +18,28 @@ pub struct Violation {
     pub allowed: String,
 }
 
-/// All that `check` finds wrong.
+/// Everything that `check` finds wrong.
 pub(crate) fn violations(check: impl FnOnce(&mut Check)) -> Vec<Violation> {
     let mut found = Check::default();
     check(&mut found);
     found.violations
 }
 
-/// The first that `check` finds wrong, as an error.
+/// The first thing that `check` finds wrong, as an error.
 pub(crate) fn ensure(check: impl FnOnce(&mut Check)) -> Result<(), Violation> {
     violations(check).into_iter().next().map_or(Ok(()), Err)
 }
 
-/// Collects what is wrong, in the order in which it is found.
+/// Collects violations in the order in which they are found.
 #[derive(Debug, Default)]
 pub(crate) struct Check {
-    /// The table that keys are relative to, with a dot behind it.
+    /// The table that keys are relative to, with a trailing dot.
     table: String,
     violations: Vec<Violation>,
 }
 
 impl Check {
-    /// Does what `check` does with keys relative to `table`. Whether it finds nothing wrong.
+    /// Runs `check` with keys relative to `table`; returns whether it finds nothing wrong.
     pub(crate) fn below(&mut self, table: &str, check: impl FnOnce(&mut Check)) -> bool {
         let (outer, before) = (self.table.len(), self.violations.len());
         self.table.push_str(table);
@@ -49,20 +49,20 @@ impl Check {
         self.violations.len() == before
     }
 
-    /// `given` is not allowed.
+    /// Refuses `given`.
     pub(crate) fn refuse(&mut self, key: &str, given: impl Display, allowed: impl Into<String>) {
         let key = format!("{}{key}", self.table);
         self.violations.push(Violation { key, given: given.to_string(), allowed: allowed.into() });
     }
 
-    /// `given` is refused unless `holds`.
+    /// Refuses `given` unless `holds`.
     pub(crate) fn that(&mut self, holds: bool, key: &str, given: impl Display, allowed: &str) {
         if !holds {
             self.refuse(key, given, allowed);
         }
     }
 
-    /// `given` lies in a range; a NaN lies in none.
+    /// Refuses `given` outside of a range; a NaN is outside of any.
     pub(crate) fn within<T>(&mut self, key: &str, given: T, range: RangeInclusive<T>)
     where
         T: PartialOrd + Display,
@@ -70,7 +70,7 @@ impl Check {
         self.within_what(key, given, range, "");
     }
 
-    /// The same, where `what` says what the range is, as in ", the ways of the LLC".
+    /// The same, where `what` describes the range, as in ", the ways of the LLC".
     pub(crate) fn within_what<T>(
         &mut self,
         key: &str,
@@ -85,12 +85,12 @@ impl Check {
         }
     }
 
-    /// `given` is not zero.
+    /// Refuses zero.
     pub(crate) fn at_least_one(&mut self, key: &str, given: u32) {
         self.that(given > 0, key, given, "at least 1");
     }
 
-    /// `given` is one of a few.
+    /// Refuses `given` unless it is one of `allowed`.
     pub(crate) fn one_of<T: PartialEq + Display>(&mut self, key: &str, given: T, allowed: &[T]) {
         if !allowed.contains(&given) {
             let names: Vec<String> = allowed.iter().map(T::to_string).collect();

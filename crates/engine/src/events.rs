@@ -11,7 +11,7 @@ use crate::time::Ps;
 
 /// log2 of a bucket's width in picoseconds.
 const BUCKET_SHIFT: u32 = 8;
-/// Buckets of the wheel, a power of two: with 256 ps a bucket the horizon is 2.1 us.
+/// Buckets of the wheel, a power of two: with 256 ps per bucket the horizon is 2.1 us.
 const BUCKETS: u64 = 8192;
 const WORDS: usize = (BUCKETS / 64) as usize;
 const NONE: u32 = u32::MAX;
@@ -30,17 +30,17 @@ struct Far {
     node: u32,
 }
 
-/// Events in the order of their time; equal times in the order in which they were scheduled.
+/// Events in time order; those with equal times in the order in which they were scheduled.
 #[derive(Clone, Debug)]
 pub struct Events<E> {
     nodes: Vec<Node<E>>,
     free: u32,
     heads: Box<[u32; BUCKETS as usize]>,
     occupied: [u64; WORDS],
-    /// Number of the bucket that now lies in, counted from time zero.
+    /// Number of the bucket that contains `now`, counted from time zero.
     base: u64,
     far: BinaryHeap<Reverse<Far>>,
-    /// Bucket of the first of them, or [`u64::MAX`].
+    /// Bucket of the first far event, or [`u64::MAX`].
     far_from: u64,
     seq: u64,
     now: Ps,
@@ -69,8 +69,8 @@ impl<E: Copy> Events<E> {
         self.now
     }
 
-    /// Schedules `event` at `at`, or now if `at` has passed. Not inlined: there are many callers, and their
-    /// code is larger than the host's instruction cache.
+    /// Schedules `event` at `at`, or now if `at` has passed. Not inlined: there are many callers,
+    /// whose code already exceeds the instruction cache of the processor that runs the simulator.
     #[inline(never)]
     pub fn push(&mut self, at: Ps, event: E) {
         let at = at.max(self.now);
@@ -117,8 +117,8 @@ impl<E: Copy> Events<E> {
         let next = std::mem::replace(&mut node.next, self.free);
         self.free = head;
         self.heads[slot] = next;
-        // Without a branch, as the search for the bucket above: the host's processor cannot foretell
-        // whether an event is the last of its bucket.
+        // Without a branch, like the search for the bucket above: the processor that runs the
+        // simulator cannot predict whether an event is the last of its bucket.
         self.occupied[slot / 64] &= !(u64::from(next == NONE) << (slot % 64));
         self.now = at;
         self.base = bucket;
@@ -128,7 +128,7 @@ impl<E: Copy> Events<E> {
         Some((at, event))
     }
 
-    /// Everything that is scheduled, in no particular order.
+    /// All scheduled events, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &E> {
         let chain = move |&head: &u32| {
             let some = |node: u32| (node != NONE).then_some(node);
@@ -139,7 +139,7 @@ impl<E: Copy> Events<E> {
         near.chain(far).map(|node| &self.nodes[node as usize].event)
     }
 
-    /// Puts a node into its bucket, behind all that are due no later.
+    /// Inserts a node into its bucket, after all that are due no later.
     #[inline]
     fn insert(&mut self, node: u32, at: Ps) {
         let slot = ((at.0 >> BUCKET_SHIFT) % BUCKETS) as usize;
@@ -158,8 +158,8 @@ impl<E: Copy> Events<E> {
         }
     }
 
-    /// The first occupied bucket at or after the base, as an absolute bucket number; nothing if the wheel
-    /// is empty and no far event is due at `until`.
+    /// The first occupied bucket at or after the base, as an absolute bucket number; `None` if the
+    /// wheel is empty and no far event is due at `until`.
     #[inline]
     fn next_bucket(&mut self, until: Ps) -> Option<u64> {
         let start = (self.base % BUCKETS) as usize;
@@ -170,7 +170,7 @@ impl<E: Copy> Events<E> {
         self.next_bucket_beyond(until)
     }
 
-    /// The first occupied bucket beyond the word that the base lies in.
+    /// The first occupied bucket beyond the word that contains the base.
     #[inline(never)]
     fn next_bucket_beyond(&mut self, until: Ps) -> Option<u64> {
         let start = self.base % BUCKETS;
@@ -185,8 +185,8 @@ impl<E: Copy> Events<E> {
         self.turn_to_far(until)
     }
 
-    /// Turns an empty wheel to the first far event, if that is due, and returns its bucket. Not before: what
-    /// is scheduled next may come earlier.
+    /// Turns an empty wheel to the first far event, if that is due, and returns its bucket. Not
+    /// before it is due, since the next event to be scheduled may come earlier.
     fn turn_to_far(&mut self, until: Ps) -> Option<u64> {
         let Reverse(first) = self.far.peek().filter(|Reverse(first)| first.at <= until)?;
         self.base = first.at.0 >> BUCKET_SHIFT;
@@ -194,7 +194,7 @@ impl<E: Copy> Events<E> {
         Some(self.base)
     }
 
-    /// Moves far events that the horizon has reached into the wheel, in order.
+    /// Moves far events that are now within the horizon into the wheel, in order.
     #[cold]
     fn take_near(&mut self) {
         self.far_from = u64::MAX;
@@ -272,7 +272,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a sorted list: any mix of near, far and past times comes out in total order.
+        /// Compared with a sorted list: any mix of near, far and past times comes out in total order.
         #[test]
         fn order_equals_a_stable_sort(steps in prop::collection::vec((0u64..20_000_000, 0usize..3), 1..300)) {
             let mut q = Events::default();

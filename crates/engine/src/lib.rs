@@ -1,8 +1,9 @@
 //! The nic2core engine: what happens to a packet between the NIC and the core.
 //!
 //! A pure library: no files, no threads, no printing, no global state. The module tree follows the
-//! packet: [`wire`] → [`nic`] → [`pcie`] → [`iommu`] → [`memory`] → [`core`] → [`apps`]; [`transport`] is
-//! what closed-loop traffic has outside of the server; `host` wires the path together from a scenario.
+//! packet: [`wire`] → [`nic`] → [`pcie`] → [`iommu`] → [`memory`] → [`core`] → [`apps`];
+//! [`transport`] is the part of closed-loop traffic outside the server; `host` wires the path
+//! together from a scenario.
 
 pub mod apps;
 pub mod check;

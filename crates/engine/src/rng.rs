@@ -1,4 +1,4 @@
-//! One seeded stream of random numbers per component, and how a draw becomes a number below another.
+//! One seeded stream of random numbers per component, and the mapping of draws to ranges.
 
 use rand_core::{Rng as _, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -22,7 +22,7 @@ impl Rng {
         Rng(Pcg64Mcg::new((u128::from(seed) << 64) | u128::from(h)))
     }
 
-    /// The stream `id` of the wire in a run with `seed`: unrelated for every pair of the two.
+    /// The wire's stream `id` in a run with `seed`; different pairs of the two give unrelated streams.
     pub fn of_wire(seed: u64, id: u64) -> Rng {
         Rng(Pcg64Mcg::seed_from_u64(seed ^ id.wrapping_mul(GOLDEN_GAMMA)))
     }
@@ -61,7 +61,7 @@ pub(crate) fn below(draw: u64, n: u64) -> u64 {
     ((u128::from(draw) * u128::from(n)) >> 64) as u64
 }
 
-/// The same for a draw of 32 bits; the bias is below n / 2^32.
+/// The same for a 32-bit draw; the bias is below n / 2^32.
 #[inline]
 pub(crate) fn below_u32(draw: u32, n: u32) -> u32 {
     ((u64::from(draw) * u64::from(n)) >> 32) as u32

@@ -1,15 +1,15 @@
-//! What carries one message after the other, as fast as a bit rate says and no faster.
+//! A line that carries one message after another, exactly at a bit rate.
 
 use crate::time::{PS_PER_S, Ps};
 use crate::units::BitRate;
 
-/// A line of messages. Their ends are exact: no rounding adds up.
+/// A line of messages. Their end times are exact: rounding errors do not accumulate.
 #[derive(Clone, Debug)]
 pub(crate) struct Serial {
-    /// Bits a second.
+    /// Bits per second.
     rate: u128,
-    /// When the last bit of what it has been given is out: whole picoseconds, and what rounding cut
-    /// off, in picoseconds times the rate.
+    /// When the last bit given to the line is out: whole picoseconds, and the remainder that
+    /// rounding cut off, in picoseconds times the rate.
     free_at: Ps,
     rest: u128,
 }
@@ -20,7 +20,7 @@ impl Serial {
         Serial { rate: u128::from(rate.0), free_at: Ps::ZERO, rest: 0 }
     }
 
-    /// A message is given to the line: when its last bit is out.
+    /// Gives a message to the line; returns when its last bit is out.
     pub(crate) fn send(&mut self, now: Ps, bits: u64) -> Ps {
         if self.free_at < now {
             (self.free_at, self.rest) = (now, 0);
@@ -28,7 +28,8 @@ impl Serial {
         self.append(bits)
     }
 
-    /// A message whose last bit would be out at `due` if it had the line for itself: when that is out.
+    /// Gives the line a message whose last bit would be out at `due` if the line were idle; returns
+    /// when it is.
     pub(crate) fn ends(&mut self, due: Ps, bits: u64) -> Ps {
         let free_at = self.append(bits);
         if due >= free_at {
@@ -37,7 +38,7 @@ impl Serial {
         self.free_at
     }
 
-    /// So many bits follow what the line has been given.
+    /// Appends `bits` to what the line has been given; returns when the last bit is out.
     fn append(&mut self, bits: u64) -> Ps {
         let time = u128::from(bits) * PS_PER_S + self.rest;
         self.free_at += Ps((time / self.rate) as u64);
@@ -45,18 +46,18 @@ impl Serial {
         self.free_at
     }
 
-    /// Bytes that are not out yet, the one that has begun included.
+    /// Bytes that are not out yet, including the one that has begun.
     pub(crate) fn waiting_bytes(&self, now: Ps) -> u64 {
         let time = u128::from(self.free_at.saturating_sub(now).0);
         (time * self.rate).div_ceil(8 * PS_PER_S) as u64
     }
 
-    /// How long it takes to carry so many bytes.
+    /// How long it takes to carry `bytes` bytes.
     pub(crate) fn time(&self, bytes: u64) -> Ps {
         Ps((u128::from(8 * bytes) * PS_PER_S / self.rate) as u64)
     }
 
-    /// What it can carry, GB/s (bytes per nanosecond).
+    /// The capacity of the line, GB/s (bytes per nanosecond).
     pub(crate) fn limit_gbytes_per_s(&self) -> f64 {
         self.rate as f64 / 8e9
     }

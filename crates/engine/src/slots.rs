@@ -1,6 +1,6 @@
-//! Values in numbered slots. A handle is good until its value is removed, and is given out again after.
+//! Values in numbered slots. A handle is valid until its value is removed, and may be reused afterwards.
 
-/// The slots, used again before there are more of them.
+/// The slots; free ones are reused before new ones are added.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots<T> {
     slots: Vec<T>,
@@ -46,7 +46,7 @@ impl<T: Copy> Slots<T> {
         &mut self.slots[handle as usize]
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()

@@ -10,8 +10,9 @@ use crate::host::Host;
 use crate::stats::results::Results;
 use crate::time::Ps;
 
-/// All values of an enum that a user chooses from, as its schema lists them: names, each that has a
-/// description by itself and the others together, or tables by their `kind`, with the defaults of the rest.
+/// All values of an enum that a user can choose, as its schema lists them: names, which the schema
+/// lists one by one if they have a description and together if not; or tables by their `kind`, with
+/// defaults for the other keys.
 pub(crate) fn every<T: JsonSchema + DeserializeOwned>() -> Vec<T> {
     let schema = schema_for!(T).to_value();
     let forms = schema["oneOf"].as_array().map_or(std::slice::from_ref(&schema), Vec::as_slice);
@@ -23,7 +24,7 @@ pub(crate) fn every<T: JsonSchema + DeserializeOwned>() -> Vec<T> {
     values.map(|v| serde_json::from_value(v).expect("a value that the schema lists")).collect()
 }
 
-/// A machine of two cores, small enough that everything overflows; no real one.
+/// A machine of two cores, small enough that everything overflows; not a real one.
 pub(crate) fn machine_json() -> Value {
     json!({
         "description": "two cores for tests",
@@ -62,7 +63,7 @@ pub(crate) fn pcie_json() -> Value {
     })
 }
 
-/// An IOMMU with so many entries, all in one set, and pages of 4 KiB for everything.
+/// An IOMMU with `entries` IOTLB entries, all in one set, and pages of 4 KiB for everything.
 pub(crate) fn iommu_json(entries: u32) -> Value {
     json!({
         "iotlb": { "entries": entries, "ways": entries },
@@ -158,12 +159,12 @@ pub(crate) fn measure(host: &mut Host, scenario: &Scenario, stops: &[Ps]) {
     host.run_until(end);
 }
 
-/// What a scenario gives.
+/// The results of a scenario.
 pub(crate) fn results(scenario: &Scenario) -> Results {
     run(scenario).results().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Lines that a cause has moved.
+/// Lines that a cause moved.
 pub(crate) fn lines(results: &Results, cause: &str) -> u64 {
     results.memory.causes.iter().filter(|c| c.cause == cause).map(|c| c.lines).sum()
 }

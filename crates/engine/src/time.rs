@@ -79,16 +79,16 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock of `hz` ticks a second.
+    /// A clock of `hz` ticks per second.
     ///
     /// # Panics
-    /// If `hz` is zero (the configuration refuses that before).
+    /// If `hz` is zero (the configuration check refuses that earlier).
     pub fn from_hz(hz: u64) -> Clock {
         Clock::from_period(PS_PER_S as u64, hz)
     }
 
-    /// A clock with `ticks` ticks every `ps` picoseconds, for frequencies that are no whole number
-    /// of hertz (DDR4-2666 runs at 1333 1/3 MHz: one tick every 750 ps).
+    /// A clock with `ticks` ticks every `ps` picoseconds, for frequencies that are not a whole
+    /// number of hertz (DDR4-2666 runs at 1333 1/3 MHz: one tick every 750 ps).
     ///
     /// # Panics
     /// If either is zero.
@@ -103,7 +103,7 @@ impl Clock {
         Clock::from_period(self.ps.n.get(), self.ticks.n.get() * n)
     }
 
-    /// The latest time of which the ticks can be counted in 64 bits.
+    /// The latest time whose ticks can be counted in 64 bits.
     pub fn longest(self) -> Ps {
         Ps((u64::MAX - self.ps.n.get()) / self.ticks.n.get() - 1)
     }
@@ -128,8 +128,8 @@ impl Clock {
     }
 }
 
-/// A divisor with its reciprocal: to multiply takes fewer instructions than to divide 64 bits, and on
-/// most processors a fraction of the time.
+/// A divisor with its reciprocal: a multiplication takes fewer instructions than a 64-bit division,
+/// and on most processors a fraction of the time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Divisor {
     n: NonZeroU64,
@@ -142,7 +142,7 @@ impl Divisor {
         Divisor { n, reciprocal: u64::MAX / n }
     }
 
-    /// `(y - 1) / n`, rounded down, of a `y` that is not zero.
+    /// `(y - 1) / n`, rounded down, for a `y` that is not zero.
     ///
     /// The reciprocal is 2^64 / n less an error of at most one, so y * reciprocal / 2^64 is y / n less
     /// at most y / 2^64. That leaves the quotient of y - 1 as long as the error is at most 1 / n,

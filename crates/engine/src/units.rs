@@ -1,9 +1,9 @@
 //! Quantities as a user writes them: a number and a unit in one string.
 //!
-//! Every type parses exactly (integers and decimal fractions, no binary rounding) and prints back
-//! in the largest unit that holds it whole, or as a decimal fraction of the smallest: what is printed is the same
-//! quantity, for scenarios are handed on as text. A missing or unknown unit is an error that lists what
-//! is allowed.
+//! Every type parses exactly (integers and decimal fractions, no binary rounding) and prints in the
+//! largest unit that holds it as a whole number, or as a decimal fraction of the smallest. The
+//! printed text is the same quantity, because scenarios are passed on as text. A missing or unknown
+//! unit is an error that lists what is allowed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -50,7 +50,7 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
         .find(|u| u.0 == canonical)
         .ok_or_else(|| match unit {
             "" => format!("\"{text}\" has no unit; expected {}", allowed()),
-            // No unit has a digit: a comma or an exponent has ended the number.
+            // No unit contains a digit: a comma or an exponent ended the number.
             _ if unit.contains(|c: char| c.is_ascii_digit()) => bad(),
             _ => format!("\"{text}\" has the unit \"{unit}\"; expected {}", allowed()),
         })?
@@ -71,8 +71,8 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
     u64::try_from(base + part / ten).map_err(|_| too_large())
 }
 
-/// Prints `value` base units in the largest unit that holds it as a whole number, or else as a decimal fraction of
-/// the smallest, which holds a power of ten of them.
+/// Prints `value` base units in the largest unit that holds it as a whole number, or else as a
+/// decimal fraction of the smallest, which is a power of ten of base units.
 fn print(value: u64, units: &[Unit], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let whole = units.iter().filter(|u| value.is_multiple_of(u.1) && value >= u.1);
     if let Some((name, scale)) = whole.max_by_key(|u| u.1) {
@@ -206,12 +206,12 @@ quantity!(
     [("%", 1_000)]
 );
 
-/// A rate of traffic, in either way in which people state it.
+/// A rate of traffic, in either of the forms in which people state it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TrafficRate {
-    /// So many packets.
+    /// In packets.
     Packets(Rate),
-    /// So many bits on the wire, with all that a frame occupies there (`WIRE_OVERHEAD_BYTES`).
+    /// In bits on the wire, including everything that a frame occupies there (`WIRE_OVERHEAD_BYTES`).
     Bits(BitRate),
 }
 
@@ -341,7 +341,7 @@ mod tests {
     }
 
     proptest! {
-        /// Scenarios are handed on as text: what is printed is the same to the last base unit.
+        /// Scenarios are passed on as text: what is printed is the same to the last base unit.
         #[test]
         fn what_is_printed_parses_back(value: u64) {
             // Few random numbers are a multiple of a unit.

@@ -1,4 +1,4 @@
-//! The one place where errors of the Rust side become Python exceptions.
+//! The only place where errors of the Rust side become Python exceptions.
 
 use nic2core_engine::host::BuildError;
 use nic2core_engine::peak::PeakError;
@@ -32,7 +32,7 @@ pub(crate) fn model_error(balance: String) -> PyErr {
     ModelError::new_err(balance)
 }
 
-/// A value that only shows to be impossible when the server is built.
+/// A value that turns out to be impossible only when the server is built.
 pub(crate) fn build_error(error: BuildError, origins: &Origins) -> PyErr {
     let BuildError { key, given, allowed } = error;
     user_error(origins.refuse(&key, given, "cannot be simulated".into(), allowed).into())

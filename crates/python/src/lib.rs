@@ -1,7 +1,8 @@
 //! `nic2core._core`: the engine as a Python module.
 //!
-//! Thin on purpose: JSON text and plain data cross the border, everything with a shape is made on
-//! the Python side from the generated models. `python/nic2core/_core.pyi` describes it to Python.
+//! Thin on purpose: only JSON text and plain data cross the border; everything with a shape is
+//! built on the Python side from the generated models. `python/nic2core/_core.pyi` describes it to
+//! Python.
 
 mod error;
 mod peak;

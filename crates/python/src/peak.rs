@@ -1,4 +1,4 @@
-//! The search for the highest rate that keeps the objective, watched from Python.
+//! The search for the highest rate that meets the objective, watched from Python.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use crate::error::{peak_error, user_error};
 use crate::scenario::{Places, parse};
 use crate::simulation::LOOK;
 
-/// Finds the highest rate that keeps the scenario's objective.
+/// Finds the highest rate that meets the scenario's objective.
 #[pyfunction]
 #[pyo3(signature = (json, progress = None, origins = None))]
 #[expect(clippy::needless_pass_by_value, reason = "Python arguments arrive as values")]
@@ -58,7 +58,7 @@ fn tell(py: Python<'_>, progress: Option<&Py<PyAny>>, share: f64) -> PyResult<()
     progress.map_or(Ok(()), |progress| progress.call1(py, (share,)).map(drop))
 }
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Default)]
 struct Done {
     probes: u32,
@@ -69,9 +69,10 @@ struct Done {
 }
 
 impl Done {
-    /// Takes in a probe: done are the probes so far, of those that it will probably take.
+    /// Counts a probe; progress is the probes so far as a share of those that the search will
+    /// probably take.
     fn tried(&mut self, probe: &Probe) {
-        // Finding a bracket of a quarter takes about four probes, and halving it five more.
+        // Finding a bracket of a quarter takes about four probes, and bisecting it five more.
         const UNTIL_BRACKET: u32 = 4;
         const HALVINGS: u32 = 5;
         self.probes += 1;
@@ -84,7 +85,7 @@ impl Done {
             }
             _ => f64::from(HALVINGS + UNTIL_BRACKET - self.probes.min(UNTIL_BRACKET)),
         };
-        // Arrivals are random, so the bracket as offered may grow a little: progress does not.
+        // Arrivals are random, so the bracket of offered rates may grow a little; progress never goes back.
         let share = f64::from(self.probes) / (f64::from(self.probes) + remaining);
         self.share = self.share.max(share);
     }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::error::user_error;
 
-/// Places by key, as Python hands them back.
+/// Places by key, as Python passes them back.
 pub(crate) type Places = BTreeMap<String, String>;
 
 /// A checked scenario from Python.
@@ -48,7 +48,7 @@ pub(crate) fn check_scenario(json: &str, origins: Option<Places>) -> PyResult<St
     Ok(to_json(&parse(json, origins)?.scenario))
 }
 
-/// The same with overrides laid over it.
+/// Checks a scenario with overrides laid over it.
 #[pyfunction]
 #[pyo3(signature = (json, sets, origins = None))]
 #[expect(clippy::needless_pass_by_value, reason = "Python arguments arrive as values")]
@@ -62,7 +62,7 @@ pub(crate) fn change_scenario(
     Ok((to_json(&changed.scenario), changed.origins.texts()))
 }
 
-/// The keys that decide nothing in a checked scenario, and why.
+/// The keys that have no effect in a checked scenario, and why.
 #[pyfunction]
 pub(crate) fn without_effect(json: &str) -> PyResult<BTreeMap<String, &'static str>> {
     let found = keys::without_effect(&parse(json, None)?.scenario);

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use crate::error::{build_error, model_error, user_error};
 use crate::scenario::{Places, parse};
 
-/// Wall time between two looks for Ctrl-C: people do not notice a tenth of a second.
+/// Wall time between two checks for Ctrl-C: people do not notice a tenth of a second.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// One simulated server.
@@ -59,12 +59,12 @@ impl Simulation {
         run_until(py, &mut self.host, Ps(until_ps))
     }
 
-    /// Forgets what was counted so far.
+    /// Discards what was counted so far.
     fn begin_measuring(&mut self) {
         self.host.begin_measuring();
     }
 
-    /// Records the ways of packets from now on.
+    /// Records the paths of packets from now on.
     fn record_timeline(&mut self, every: NonZeroU32, packets: u32, interval_ns: NonZeroU32) {
         self.host.record_timeline(TimelineConfig {
             every: every.get(),
@@ -86,7 +86,7 @@ impl Simulation {
     }
 }
 
-/// Runs in steps, without the interpreter's lock in each and with a look for signals between them.
+/// Runs in steps, releasing the interpreter's lock in each and checking for signals between them.
 /// Where a step ends changes nothing in the simulated server, so wall time may decide it.
 fn run_until(py: Python<'_>, host: &mut Host, until: Ps) -> PyResult<()> {
     let mut step = Ps::from_us(1);

@@ -12,9 +12,9 @@ use crate::files::Files;
 
 const KEY: &str = "traffic.file";
 
-/// Makes the name of the capture a whole path, so that a result that holds the scenario can be run
-/// again from any folder. In a file, the name is relative to that file; on the command line and
-/// from a program, to the working directory.
+/// Turns the name of the capture into an absolute path, so that a result that contains the scenario
+/// can be run again from any folder. In a file, the name is relative to that file; on the command
+/// line and from a program, to the working directory.
 pub(crate) fn locate(files: &impl Files, scenario: &mut Scenario, origins: &Origins) {
     if let Some(TrafficConfig::Replay { file, .. }) = &mut scenario.traffic {
         let path = match origins.place(KEY) {
@@ -27,10 +27,10 @@ pub(crate) fn locate(files: &impl Files, scenario: &mut Scenario, origins: &Orig
     }
 }
 
-/// The capture that the scenario replays; nothing if it replays none.
+/// The capture that the scenario replays; `None` if it replays none.
 ///
 /// # Errors
-/// A file that cannot be read, or that is no whole pcap or pcapng capture with packets.
+/// If the file cannot be read, or is not a complete pcap or pcapng capture with packets.
 pub fn read_capture(
     files: &impl Files,
     scenario: &Scenario,

@@ -1,6 +1,6 @@
-//! Holds a tree of values against the schema of the scenario.
+//! Checks a tree of values against the schema of the scenario.
 //!
-//! serde would refuse the same trees, but at the first error only, without the place inside a
+//! serde would refuse the same trees, but only at the first error, without the place inside a
 //! tagged table, and with the known keys inside a sentence. The schema knows them all.
 
 use nic2core_engine::units;
@@ -12,9 +12,9 @@ use crate::tree::{Node, Value, join};
 /// What the schema does not allow.
 #[derive(Default)]
 pub(crate) struct Wrong {
-    /// Everything, to be told.
+    /// Everything that is wrong, for the user.
     pub(crate) errors: Vec<UserError>,
-    /// Of it the integers that their types cannot hold: the key, and the nearest that can be held.
+    /// Of these, the integers that their types cannot hold: the key, and the nearest value that fits.
     pub(crate) beyond: Vec<(String, i128)>,
 }
 
@@ -90,7 +90,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// Follows `$ref`; also the name of the definition it leads to.
+    /// Follows `$ref`; also returns the name of the definition that it leads to.
     fn resolve(&self, schema: &'s Json) -> (&'s Json, Option<&'s str>) {
         match schema["$ref"].as_str().and_then(|r| r.strip_prefix("#/$defs/")) {
             Some(name) => (&self.defs[name], Some(name)),
@@ -149,7 +149,7 @@ impl<'s> Checker<'s> {
         self.wrong(node, key, problem, forms + &known(&plain, given));
     }
 
-    /// One of several tables, told apart by a key that is a constant in each.
+    /// One of several tables, distinguished by a key that is a constant in each.
     fn tagged(&mut self, variants: &[&'s Json], tag: &str, node: &Node, key: &str) {
         let names: Vec<&str> =
             variants.iter().filter_map(|v| v["properties"][tag]["const"].as_str()).collect();
@@ -209,7 +209,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// The one table among these keys that has a key of this name.
+    /// The only table among these keys that has a key of this name.
     fn only_table_with(&self, keys: &'s Json, name: &str) -> Option<&'s str> {
         let mut tables = keys.as_object()?.iter().filter(|(_, schema)| {
             let schema = schema["anyOf"].get(0).unwrap_or(schema);
@@ -254,19 +254,19 @@ fn quantity(name: &str) -> Option<Parse> {
     })
 }
 
-/// The names a plain variant stands for: one with a description, or several without.
+/// The names that a plain variant stands for: one with a description, or several without.
 fn names(variant: &Json) -> Vec<&str> {
     let many = variant["enum"].as_array().into_iter().flatten();
     variant["const"].as_str().into_iter().chain(many.filter_map(Json::as_str)).collect()
 }
 
-/// The key of a table that is a constant.
+/// The key of a table variant whose value is a constant.
 fn tag_of(variant: &Json) -> Option<&str> {
     let properties = variant["properties"].as_object()?;
     properties.iter().find(|(_, p)| p["const"].is_string()).map(|(name, _)| name.as_str())
 }
 
-/// The range of an integer: what its type can hold, or what the schema says.
+/// The range of an integer: what its type can hold, or what the schema states.
 fn range(schema: &Json) -> (i128, i128) {
     let (low, high) = match schema["format"].as_str() {
         Some("uint8") => (0, i128::from(u8::MAX)),
@@ -301,10 +301,10 @@ fn known(names: &[&str], given: &str) -> String {
     }
 }
 
-/// The name most like `given`, if any is like it at all.
+/// The name most similar to `given`, if any is similar at all.
 pub(crate) fn nearest<'n>(names: impl Iterator<Item = &'n str>, given: &str) -> Option<&'n str> {
-    // Share of characters that stay when the one is typed for the other, two exchanged ones counted
-    // as one error. 0.6 finds "sed" for "seed", and nothing for what is no slip.
+    // Share of characters that stay when one name is typed for the other; a transposition counts as
+    // one error. 0.6 finds "sed" for "seed", and nothing for what is not a typo.
     let given = given.to_lowercase();
     let like = |name: &str| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), &given);
     let scored = names.map(|name| (like(name), name));

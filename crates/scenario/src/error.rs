@@ -18,15 +18,15 @@ pub enum Place {
     },
     /// On the command line, as `key=value`.
     Set(Arc<str>),
-    /// In data handed over by a program, which says where it has it from.
+    /// In data passed in by a program, which says where it got it.
     Program(Arc<str>),
-    /// Nowhere: the default, where the enclosing table was given.
+    /// Nowhere: it is the default; this is where the enclosing table was given.
     Default(Box<Place>),
 }
 
 impl Place {
-    /// The place that printed so: a line of a file, which names in it are relative to, or else what a
-    /// program says.
+    /// The place that prints as `text`: a line of a file, to which names in it are relative, or
+    /// else whatever a program says.
     fn from_text(text: String) -> Place {
         let line = text.rsplit_once(", line ").and_then(|(name, line)| {
             Some(Place::File { name: name.into(), line: Some(line.parse().ok()?) })
@@ -83,7 +83,7 @@ impl fmt::Display for UserError {
     }
 }
 
-/// All that was wrong, one paragraph each; never empty.
+/// Everything that was wrong, one paragraph each; never empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct UserErrors(pub Vec<UserError>);
 
@@ -105,12 +105,12 @@ impl From<UserError> for UserErrors {
     }
 }
 
-/// Where every key of a scenario was given: turns what the engine refuses into [`UserErrors`].
+/// Where every key of a scenario was given; turns what the engine refuses into [`UserErrors`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origins(pub(crate) BTreeMap<String, Place>);
 
 impl Origins {
-    /// The origins that [`Origins::texts`] gave, to be used with the same scenario.
+    /// The origins that [`Origins::texts`] returned, for use with the same scenario.
     pub fn from_texts(texts: BTreeMap<String, String>) -> Origins {
         Origins(texts.into_iter().map(|(key, text)| (key, Place::from_text(text))).collect())
     }
@@ -120,7 +120,7 @@ impl Origins {
         self.0.iter().map(|(key, place)| (key.clone(), place.to_string())).collect()
     }
 
-    /// Where `key` was given; for a default, where the nearest table around it was.
+    /// Where `key` was given; for a default, where the nearest enclosing table was given.
     ///
     /// Elements of arrays are written `tenants.0.cores` or `tenants[0].cores`.
     pub fn place(&self, key: &str) -> Place {
@@ -142,14 +142,14 @@ impl Origins {
         self.0.get("").map_or(Place::Program("scenario".into()), default)
     }
 
-    /// One value that cannot be used, with the place where it was given.
+    /// The error for a value that cannot be used, with the place where it was given.
     pub fn refuse(&self, key: &str, given: String, problem: String, allowed: String) -> UserError {
         UserError { place: self.place(key), key: Some(key.to_owned()), given, problem, allowed }
     }
 
-    /// What the engine refused, with the places where it was given, and with the overrides if it was in a
-    /// file: they may be why it is refused. `written` is a value as the user wrote it, by its key: the engine
-    /// knows a "0 ms" as 0 ps.
+    /// The errors for what the engine refused, with the places where it was given. If that was in a
+    /// file, the overrides are named too, since they may be why it is refused. `written` returns a
+    /// value as the user wrote it, by its key: the engine knows a "0 ms" as 0 ps.
     pub(crate) fn explain(
         &self,
         violations: &[Violation],

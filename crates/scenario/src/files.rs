@@ -1,4 +1,4 @@
-//! The one way to files, so that everything above it is tested without a disk.
+//! The only way to access files, so that everything above it is tested without a disk.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ pub trait Files {
     /// The content of a file.
     ///
     /// # Errors
-    /// As of the operating system; `NotFound` if there is no such file.
+    /// Those of the operating system; `NotFound` if there is no such file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
     /// The names of the files in a folder, sorted; empty if there is no such folder.
     fn names(&self, folder: &Path) -> Vec<String>;
 
-    /// The path from the root, which means the same file whatever the working directory. Files that
-    /// have no working directory keep theirs.
+    /// The absolute path, which means the same file whatever the working directory. Files that have
+    /// no working directory keep their path.
     fn whole(&self, path: &Path) -> PathBuf {
         path.to_owned()
     }
@@ -39,7 +39,7 @@ impl Files for Disk {
     }
 
     fn whole(&self, path: &Path) -> PathBuf {
-        // A file that is not there has no place, but a path that an error can name.
+        // A missing file has no canonical path, but one that an error can name.
         let found = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
         found.unwrap_or_else(|_| path.to_owned())
     }

@@ -1,9 +1,9 @@
 //! Everything between a scenario file and the engine.
 //!
-//! [`load()`] reads a scenario, the machine file it names and the `--set` overrides, and gives either a
-//! checked [`nic2core_engine::config::Scenario`] or [`UserErrors`]: one paragraph for each thing to
-//! change, with file, line, key, the value given and what is allowed. The crate is generic over the
-//! keys: it learns them from the schema of the scenario's types.
+//! [`load()`] reads a scenario, the machine file that it names and the `--set` overrides, and
+//! returns either a checked [`nic2core_engine::config::Scenario`] or [`UserErrors`]: one paragraph
+//! for each thing to change, with file, line, key, the value given and what is allowed. The crate
+//! is generic over the keys: it learns them from the schema of the scenario's types.
 
 mod capture;
 mod check;

@@ -15,7 +15,7 @@ use crate::files::Files;
 use crate::set;
 use crate::tree::{Node, Value};
 
-/// What names the machine file.
+/// The key that names the machine file.
 const BASE: &str = "machine.base";
 
 static SCHEMA: LazyLock<Json> = LazyLock::new(|| schemars::schema_for!(Scenario).to_value());
@@ -29,7 +29,7 @@ pub struct Loaded {
     pub origins: Origins,
 }
 
-/// Reads the scenario at `path`, lays it over its machine, and the overrides (`key=value`) over
+/// Reads the scenario at `path`, and lays it over its machine and the overrides (`key=value`) over
 /// both. A machine `name` is `name.toml` or `machines/name.toml` beside the scenario, or
 /// `name.toml` in one of `machine_folders`, whichever comes first and is not itself a scenario.
 ///
@@ -59,10 +59,10 @@ pub fn load(
             allowed: format!("a scenario, whose [machine] may say base = \"{stem}\""),
         }));
     }
-    // The base has to be known before anything can be laid over it.
+    // The base must be known before anything can be laid over it.
     let (base, sets): (Vec<_>, Vec<_>) =
         sets.into_iter().partition(|set| set.key == "machine" || set.key == BASE);
-    // The key is gone when the machine is laid below; what was set of it may be why a value is refused.
+    // Laying the machine below removes this key; an override of it may be why a value is refused.
     let base_place = base.last().map(|set| set.place().clone());
     for set in base {
         set.apply(&mut root)?;
@@ -72,9 +72,9 @@ pub fn load(
     finish(files, &root, base_place)
 }
 
-/// Checks a scenario that a program handed over as JSON text, complete with its machine, with the
-/// overrides (`key=value`) laid over it. `origins` are those of what is still as in the file that it was
-/// loaded from.
+/// Checks a scenario that a program passes in as JSON text, complete with its machine, with the
+/// overrides (`key=value`) laid over it. `origins` are those of the values that are unchanged from
+/// the file that it was loaded from.
 ///
 /// # Errors
 /// Everything in it and in the overrides that has to be changed.
@@ -126,8 +126,9 @@ fn finish(
     }
 }
 
-/// The errors, those of integers that their types cannot hold with what can be simulated: mostly it
-/// is less than the type holds, and the engine says so of the nearest value.
+/// The errors, where integers that their types cannot hold get the range that can be simulated:
+/// this is usually narrower than the type, and the engine reports it for the nearest value that the
+/// type holds.
 fn with_ranges(wrong: Wrong, root: &Node) -> Vec<UserError> {
     let mut near = root.clone();
     for (key, value) in wrong.beyond {
@@ -136,7 +137,7 @@ fn with_ranges(wrong: Wrong, root: &Node) -> Vec<UserError> {
         }
     }
     let mut errors = wrong.errors;
-    // Where more is wrong than that, there is no scenario to ask of.
+    // If anything else is wrong as well, there is no scenario to check.
     let Ok(scenario) = Scenario::deserialize(near.to_json()) else { return errors };
     let violations = validate::violations(&scenario);
     for error in &mut errors {
@@ -147,7 +148,7 @@ fn with_ranges(wrong: Wrong, root: &Node) -> Vec<UserError> {
     errors
 }
 
-/// Replaces `machine.base` by the machine it names, with the rest of `machine` laid over it.
+/// Replaces `machine.base` by the machine that it names, with the rest of `machine` laid over it.
 fn merge_machine(
     files: &impl Files,
     scenario: &Path,
@@ -214,7 +215,7 @@ fn is_machine(root: &Node) -> bool {
     top.contains_key("core") && top.contains_key("llc") && !is_scenario(root)
 }
 
-/// The machines there are, but for the file that was given: it is none.
+/// The machines that exist, except the file that was given, which is not one.
 fn available(files: &impl Files, folders: &[PathBuf], given: &str) -> String {
     let mut names: Vec<String> = folders.iter().flat_map(|f| files.names(f)).collect();
     names.retain(|name| name.ends_with(".toml") && name != given);
@@ -234,7 +235,7 @@ fn available(files: &impl Files, folders: &[PathBuf], given: &str) -> String {
     }
 }
 
-/// The tree of a TOML file; nothing if there is no such file.
+/// The tree of a TOML file; `None` if there is no such file.
 fn read(
     files: &impl Files,
     path: &Path,

@@ -2,7 +2,7 @@
 
 use nic2core_engine::config::Scenario;
 
-/// The schema of [`Scenario`], pretty-printed, with a newline at the end: a file's content.
+/// The schema of [`Scenario`], pretty-printed and with a newline at the end, as in the file.
 pub fn scenario_schema() -> String {
     let schema = schemars::schema_for!(Scenario);
     let mut text = serde_json::to_string_pretty(&schema).expect("a schema is plain JSON");

@@ -23,8 +23,8 @@ pub(crate) fn parse_all(texts: &[String]) -> Result<Vec<Set>, UserErrors> {
     Ok(sets)
 }
 
-/// Lays all overrides over a tree. Another standard comes first: it drops the timings that are there,
-/// not those set beside it.
+/// Lays all overrides over a tree. A change of standard comes first: it drops the timings that are
+/// already there, not those set alongside it.
 pub(crate) fn apply_all(sets: Vec<Set>, root: &mut Node) -> Result<(), UserErrors> {
     let (standards, sets): (Vec<_>, Vec<_>) =
         sets.into_iter().partition(|set| set.key.ends_with(".standard"));
@@ -74,7 +74,7 @@ impl Set {
         }
         let value = value.trim();
         let node = match Node::from_toml_value(value, &place) {
-            // What no key takes is text: a date, for one.
+            // A value that no key takes is text: a date, for example.
             Some(Node { value: Value::Other(_), .. }) | None
                 if !value.starts_with(['"', '\'', '[', '{']) =>
             {
@@ -86,8 +86,8 @@ impl Set {
         Ok(Set { key: key.join("."), value: node })
     }
 
-    /// Puts the value in the place of the one in the tree, making the tables on the way to it. A table is
-    /// replaced as well: so a key of it can be left out.
+    /// Replaces the value at the key, creating the tables on the way to it. A table is replaced as
+    /// a whole, so that keys of it can be left out.
     pub(crate) fn apply(self, root: &mut Node) -> Result<(), UserErrors> {
         let Set { key, value } = self;
         let mut node = root;
@@ -141,7 +141,7 @@ impl Set {
     }
 }
 
-/// The key with the number that it lacks after `walked`, as a question; empty if it has one.
+/// The key with the number that it lacks after `walked`, as a question; empty if a number is there.
 fn by_number(array: &[Node], walked: &str, key: &str) -> String {
     let rest = &key[walked.len() + 1..];
     let (segment, below) = rest.split_once('.').unwrap_or((rest, ""));
@@ -152,7 +152,7 @@ fn by_number(array: &[Node], walked: &str, key: &str) -> String {
         let Value::Table(table) = &element.value else { return false };
         matches!(table.get("name").map(|n| &n.value), Some(Value::String(n)) if n == segment)
     });
-    // Where what comes next is a key of the elements, something else stands in the number's place.
+    // If the next segment is a key of the elements, this segment stands where the number should be.
     let next = below.split('.').next().unwrap_or("");
     let replaces = array.iter().position(
         |element| matches!(&element.value, Value::Table(table) if table.contains_key(next)),

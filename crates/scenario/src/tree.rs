@@ -1,4 +1,4 @@
-//! A scenario before it has a type: a tree of values, each with the place where it was given.
+//! A scenario before it is typed: a tree of values, each with the place where it was given.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,14 +24,14 @@ pub(crate) enum Value {
     Integer(i128),
     Float(f64),
     String(String),
-    /// What TOML can write but no key takes: dates, integers beyond 128 bits, and floats that are
-    /// no finite number.
+    /// What TOML can express but no key takes: dates, integers beyond 128 bits, and floats that are
+    /// not finite.
     Other(String),
     Array(Vec<Node>),
     Table(BTreeMap<String, Node>),
 }
 
-/// Characters of a line that an error shows: a line of a file that is no TOML may have thousands.
+/// Characters of a line that an error shows: a line of a file that is not TOML may have thousands.
 const SHOWN: usize = 80;
 
 fn shortened(line: &str) -> String {
@@ -41,7 +41,7 @@ fn shortened(line: &str) -> String {
     }
 }
 
-/// Before a memory becomes one of another `standard`: drops its timings, which are in the old one's clocks.
+/// Before a memory changes to another `standard`: drops its timings, which are in clocks of the old one.
 pub(crate) fn forget_timings(memory: &mut BTreeMap<String, Node>, standard: &Value) {
     if memory.get("standard").is_some_and(|was| was.value != *standard) {
         memory.remove("timings");
@@ -78,7 +78,7 @@ impl Node {
         Some(from_value(value.get_ref(), place.clone(), &|_| place.clone()))
     }
 
-    /// The tree of JSON data that a program handed over, which knows the origin of some keys.
+    /// The tree of JSON data that a program passed in, which knows the origin of some keys.
     pub(crate) fn from_json(json: serde_json::Value, key: &str, origins: &Origins) -> Node {
         let value = match json {
             serde_json::Value::Null => Value::Null,
@@ -122,9 +122,9 @@ impl Node {
         }
     }
 
-    /// Lays `over` on top: tables key by key, everything else as a whole. A table stays where it
-    /// was first given. A memory of another `standard` has other `timings`: those below are in clocks of
-    /// theirs.
+    /// Lays `over` on top: tables key by key, everything else as a whole. A table keeps the place
+    /// where it was first given. If a memory changes its `standard`, its `timings` are dropped,
+    /// because they are in clocks of the old one.
     pub(crate) fn merge(&mut self, over: Node) {
         match (&mut self.value, over.value) {
             (Value::Table(table), Value::Table(over)) => {
@@ -147,7 +147,7 @@ impl Node {
         }
     }
 
-    /// The value of a key as it was written; nothing for a table, an array or a default.
+    /// The value of a key as it was written; `None` for a table, an array or a default.
     pub(crate) fn written(&self, key: &str) -> Option<String> {
         let below = key.split('.').try_fold(self, |node, name| match &node.value {
             Value::Table(table) => table.get(name),
@@ -158,7 +158,7 @@ impl Node {
         (!whole).then(|| below.value.to_string())
     }
 
-    /// What lies below at a key.
+    /// The node at a key below this one.
     pub(crate) fn at_mut(&mut self, key: &str) -> Option<&mut Node> {
         key.split('.').try_fold(self, |node, name| match &mut node.value {
             Value::Table(table) => table.get_mut(name),
@@ -167,7 +167,7 @@ impl Node {
         })
     }
 
-    /// Where every key below was given.
+    /// Where every key below this node was given.
     pub(crate) fn origins(&self) -> Origins {
         fn collect(node: &Node, key: &str, origins: &mut BTreeMap<String, Place>) {
             origins.insert(key.to_owned(), node.place.clone());
@@ -225,7 +225,7 @@ fn from_value(value: &DeValue<'_>, place: Place, at: &impl Fn(usize) -> Place) -
     Node { place, value }
 }
 
-/// As it would be written in TOML, shortened to a line.
+/// As it would be written in TOML, shortened to one line.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use nic2core_scenario::{Disk, load};
 
-/// Traffic of machines that answer reads of so many bytes and get so large acknowledgements.
+/// Traffic of machines that answer reads of `$read` bytes and get acknowledgements of `$acknowledgement`.
 macro_rules! closed_loop {
     ($read:literal, $acknowledgement:literal) => {
         concat!(
@@ -451,7 +451,7 @@ fn what_no_type_holds_is_told_the_range_of_the_rule_and_alone() {
             assert_eq!(errors.0[0].allowed, allowed, "{errors}");
         }
     }
-    // With another mistake beside it the type's range is all that is known.
+    // With another mistake beside it, the type's range is all that is known.
     let sets = ["placement.io_ways=-1", "placement.x=1"].map(str::to_owned);
     let errors = load(&Disk, &path, &sets, &[]).expect_err("two mistakes");
     assert_eq!(errors.0.len(), 2, "{errors}");

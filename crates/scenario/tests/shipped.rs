@@ -37,7 +37,8 @@ fn run(file: &Path, sets: &[&str]) -> Results {
     host.results().unwrap_or_else(|e| panic!("{} with {sets:?}: {e}", file.display()))
 }
 
-/// The front end hands a scenario back as the text that it was given: that says the same, to the last digit.
+/// The front end passes a scenario back as the text that it was given, which must mean the same to
+/// the last digit.
 #[test]
 fn every_scenario_is_the_same_after_a_way_through_json() {
     for file in files() {

@@ -1,4 +1,4 @@
-//! What is said to have no effect has none: a run with the key changed gives the same results.
+//! Keys that are reported to have no effect have none: a run with the key changed gives the same results.
 
 #![allow(missing_docs, reason = "a test")]
 
@@ -37,7 +37,7 @@ fn run(loaded: &Loaded) -> Results {
 /// A store that is populated at once.
 const SMALL: &[&str] = &["tenants.0.app.keys=4096", "tenants.0.app.log=4 MiB"];
 
-/// The results but for what only repeats a parameter: credits that nothing takes.
+/// The results without what only repeats a parameter: credits that nothing takes.
 fn results(loaded: &Loaded) -> Results {
     let mut results = run(loaded);
     results.domains.retain(|d| d.uses > 0);
@@ -100,7 +100,7 @@ const IOMMU: &[&str] = &[
     "machine.iommu.pages.acknowledgements=4 KiB",
 ];
 
-/// A scenario, what is set in it, a key without effect then, and another value of it.
+/// A scenario, what is set in it, a key that then has no effect, and another value for it.
 const CASES: &[(&str, &[&str], &str, &str)] = &[
     ("pcie-bench", READS, "machine.core.dispatch_width", "=1"),
     ("pcie-bench", READS, "machine.core.reorder_window", "=8"),
@@ -219,8 +219,8 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
     ("explain-link", &["slo.p99=5 us"], "slo.p99_service_times", "=7"),
 ];
 
-/// Keys of which there is no scenario in which nothing reads them: what lies below is meant too. A limit
-/// counts as read if something is held against it.
+/// Keys that something reads in every scenario, including everything below them. A limit counts as
+/// read if something is compared with it.
 const ALWAYS: &[&str] = &[
     "machine.description",
     "machine.core.count",
@@ -322,7 +322,7 @@ const ALWAYS: &[&str] = &[
     "tenants.N.app.pattern",
     "tenants.N.app.writes",
     "run",
-    // Of a peak search: what has no search says so itself.
+    // For a peak search: a run without a search says so itself.
     "slo.p99",
     "slo.drops",
 ];
@@ -398,7 +398,7 @@ fn what_has_no_effect_changes_nothing() {
 fn what_has_an_effect_is_not_named() {
     for (scenario, sets, set) in [
         ("sweeper-l3fwd", &[][..], "placement.io_ways=7"),
-        // What is no packet, descriptors for instance, still lands in the I/O ways.
+        // What is not a packet, such as descriptors, still lands in the I/O ways.
         ("sweeper-l3fwd", &["placement.policy=ideal-ddio"], "placement.io_ways=7"),
         ("sweeper-l3fwd", &[], "traffic.sizes.size=64 B"),
         ("demo", SMALL, "tenants.0.app.set_from=64 B"),

@@ -1,4 +1,4 @@
-//! What every application is to the rest of the host.
+//! The interface between an application and the rest of the host.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::memory::line::Line;
 /// A received packet as the application sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    /// Number of the packet on the wire, from 0: what the client's randomness is drawn from.
+    /// Number of the packet on the wire, from 0; the client's random draws are derived from it.
     pub seq: u64,
     /// First line of the packet data in the receive buffer.
     pub rx: Line,
@@ -22,7 +22,7 @@ pub struct Packet {
     pub handle: u32,
 }
 
-/// What the application asks the driver to do with the packet once the emitted operations are done.
+/// What the driver must do with the packet once the emitted operations are done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Transmit `bytes` from the transmit buffer; the receive buffer is free.
@@ -36,13 +36,13 @@ pub enum Verdict {
     Consume,
 }
 
-/// What every application implements. One instance serves all cores of its tenant, as a server
-/// process does; calls come in the order of simulated time.
+/// The trait of all applications. One instance serves all cores of its tenant, as a server process
+/// does; calls come in order of simulated time.
 ///
-/// Contract: `on_packet` appends operations, never clears; it emits only loads and stores of its
+/// Contract: `on_packet` appends operations and never clears; it emits only loads and stores of its
 /// own regions and of the packet's buffers, in program order, one per cache line touched and
 /// instruction (consecutive accesses of one instruction stream to the same line may be folded into
-/// one load plus compute); and it says in the verdict what becomes of the packet. It emits no marks.
+/// one load plus compute); and its verdict states what becomes of the packet. It emits no marks.
 pub trait App {
     /// What `core` does for one packet.
     fn on_packet(&mut self, core: u32, packet: &Packet, ops: &mut Ops) -> Verdict;
@@ -51,14 +51,14 @@ pub trait App {
     /// operations. Applications that only serve packets emit nothing, and the core polls.
     fn on_idle(&mut self, _core: u32, _ops: &mut Ops) {}
 
-    /// Size of request number `seq` if the application's client decides it (a key-value client
+    /// Size of request number `seq` if the application's client determines it (a key-value client
     /// does: a GET is small, a SET carries the item); `None` leaves it to the traffic.
     fn request_bytes(&self, _seq: u64) -> Option<u32> {
         None
     }
 }
 
-/// What an application that treats all packets alike has done since its counters were reset.
+/// Counters, since the last reset, of an application that treats all packets alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct PacketCounters {
     /// Packets forwarded or acknowledged.

@@ -30,7 +30,7 @@ pub enum AppConfig {
 }
 
 impl AppConfig {
-    /// The name that a scenario has for it.
+    /// The name of its kind in a scenario.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             AppConfig::Kvs(_) => "kvs",
@@ -47,7 +47,7 @@ impl AppConfig {
         !matches!(self, AppConfig::Stream(_) | AppConfig::Xmem(_))
     }
 
-    /// Whether its client decides how long all requests are.
+    /// Whether its client determines the sizes of all requests.
     pub(crate) fn draws_requests(&self) -> bool {
         matches!(self, AppConfig::Kvs(kvs) if kvs.requests == Requests::Drawn)
     }
@@ -57,19 +57,19 @@ impl AppConfig {
         matches!(self, AppConfig::L3fwd(l3fwd) if l3fwd.destinations == Destinations::PerFlow)
     }
 
-    /// Whether it has data beside the packets.
+    /// Whether it has data besides the packets.
     pub(crate) fn has_data(&self) -> bool {
         !matches!(self, AppConfig::L2fwd(_))
     }
 
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         match self {
             AppConfig::Kvs(config) => config.check(check),
             AppConfig::L3fwd(config) => config.check(check),
             AppConfig::Stream(config) => config.check(check),
             AppConfig::Xmem(config) => config.check(check),
-            // Any number of instructions will do.
+            // Any number of instructions is valid.
             AppConfig::L2fwd(_) | AppConfig::Snap(_) => {}
         }
     }

@@ -8,7 +8,7 @@ use crate::memory::line::{Line, LineKind};
 pub(crate) struct Lines {
     /// The first line.
     pub(crate) first: Line,
-    /// How many.
+    /// The number of lines.
     pub(crate) count: u32,
     /// What they hold.
     pub(crate) kind: LineKind,
@@ -16,9 +16,9 @@ pub(crate) struct Lines {
     pub(crate) dep: Dep,
 }
 
-/// Copies `from` to `to`, with `instructions` a line beside the load and the store. The first line
-/// of `from` is not loaded: it holds the header that the caller has read. The two may differ by a
-/// line, when data lie at different offsets in them.
+/// Copies `from` to `to`, with `instructions` per line in addition to the load and the store. The
+/// first line of `from` is not loaded: it holds the header that the caller has already read. The
+/// line counts may differ by one if the data lies at different offsets.
 #[inline]
 pub(crate) fn copy(ops: &mut Ops, from: Lines, to: Lines, instructions: u32) {
     let load = |i| Op::Load { line: from.first + i, kind: from.kind, dep: from.dep };

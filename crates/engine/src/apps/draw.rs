@@ -24,8 +24,8 @@ impl Draw {
         mix(self.seed.wrapping_add(n.wrapping_mul(GOLDEN_GAMMA)))
     }
 
-    /// Draw number `n` of 32 bits, for those of which a host can compute several at once: a scattered
-    /// counter. Each stream counts in steps of its own. The draws repeat after 2^32.
+    /// Draw number `n` of 32 bits: a scattered counter, of which a processor can compute several at
+    /// once. Each stream counts in its own steps. The draws repeat after 2^32.
     #[inline]
     pub(crate) fn at_u32(self, n: u64) -> u32 {
         let (step, start) = (self.seed as u32 | 1, (self.seed >> 32) as u32);

@@ -1,6 +1,6 @@
 //! The layer-2 forwarder: a MAC swap, as DPDK's l2fwd and FastClick's `EtherMirror` do it.
 //!
-//! It touches the header line alone, one load and one store, and transmits the receive buffer
+//! It touches only the header line, with one load and one store, and transmits the receive buffer
 //! itself. This is the software of the public DDIO measurements (Farshin et al., "Reexamining
 //! Direct Cache Access to Optimize I/O Intensive Applications for Multi-hundred-gigabit Networks",
 //! USENIX ATC 2020, and its `ddio-bench` repository).
@@ -16,8 +16,8 @@ use crate::memory::line::LineKind;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct L2fwdConfig {
-    /// Instructions of a packet beside the load and the store: the moves of two 6-byte addresses
-    /// through registers, and the element's part of the loop over the batch. 20 is an estimate
+    /// Instructions per packet in addition to the load and the store: moving two 6-byte addresses
+    /// through registers, and the element's share of the loop over the batch. 20 is an estimate
     /// from reading Click's `EtherMirror::simple_action`.
     pub packet_instructions: u32,
 }

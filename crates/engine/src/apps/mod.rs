@@ -1,8 +1,8 @@
 //! The applications: real data structures on simulated addresses, with every access they make.
 //!
 //! An application is functional first (see [`crate::core::op`]): it is called once for a packet,
-//! does the work on its own data, and emits the accesses. The driver has read the completion and
-//! the buffer's metadata before, and frees the buffer after.
+//! does the work on its own data, and emits the accesses. The driver reads the completion and the
+//! buffer's metadata beforehand, and frees the buffer afterwards.
 
 pub mod config;
 pub mod kvs;
@@ -156,7 +156,7 @@ impl AnyApp {
         }
     }
 
-    /// Sets the counters to zero: the measurement begins.
+    /// Sets the counters to zero when measuring begins.
     pub fn reset_counters(&mut self) {
         each!(self, app => app.reset_counters());
     }

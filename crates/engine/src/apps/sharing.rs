@@ -1,4 +1,4 @@
-//! Data structures that the cores of a tenant share or have each.
+//! Data structures that the cores of a tenant share, or of which each core has its own.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 pub enum Sharing {
     /// One for all cores.
     Shared,
-    /// One for each core, all alike.
+    /// One for each core, with equal contents.
     PerCore,
 }
 
 impl Sharing {
-    /// How many of them `cores` cores have.
+    /// How many copies `cores` cores have.
     pub(crate) fn copies(self, cores: u32) -> u32 {
         match self {
             Sharing::Shared => 1,
@@ -23,7 +23,7 @@ impl Sharing {
     }
 }
 
-/// The one that a core uses of what [`Sharing::copies`] counted.
+/// The index of the copy that a core uses, of the number that [`Sharing::copies`] returned.
 #[inline]
 pub(crate) fn of_core(copies: usize, core: u32) -> usize {
     if copies == 1 { 0 } else { core as usize }

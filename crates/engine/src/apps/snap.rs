@@ -1,9 +1,9 @@
 //! A thread of a user-space network stack that reads from other machines, as Snap's engines do (Marty
 //! et al., "Snap: a microkernel approach to host networking", SOSP 2019).
 //!
-//! For every packet: the headers are read, the transport does its work, the payload is copied from the
-//! receive buffer to where the application wants it, and an acknowledgement is sent, which carries the
-//! request of the next read when one is complete.
+//! For every packet, the headers are read, the transport does its work, the payload is copied from
+//! the receive buffer to the application's memory, and an acknowledgement is sent, which carries
+//! the request for the next read when one is complete.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,10 +19,10 @@ use crate::transport::config::ClosedLoopConfig;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SnapConfig {
-    /// Instructions of a packet beside its copy: transport, scheduling of the engine, hand-over to
-    /// the application. There is no count in the papers; a scenario calibrates it on a throughput.
+    /// Instructions per packet, without its copy: transport, scheduling of the engine, hand-over to
+    /// the application. The papers give no count; a scenario calibrates it on a throughput.
     pub packet_instructions: u32,
-    /// Instructions of the copy for each line beside the load and the store: an estimate from an
+    /// Instructions per copied line in addition to the load and the store: an estimate from an
     /// unrolled loop of 32-byte moves, as for the key-value store.
     pub copy_instructions_per_line: u32,
 }
@@ -41,14 +41,14 @@ pub struct Snap {
     memory: Line,
     open_packets: u32,
     payload_lines: u32,
-    /// Lines of headers alone, and bytes of an acknowledgement.
+    /// Lines that hold only headers, and bytes of an acknowledgement.
     header_lines: u32,
     acknowledgement: u32,
     counters: PacketCounters,
 }
 
 impl Snap {
-    /// A stack with so many cores for this traffic.
+    /// A stack on `cores` cores for this traffic.
     pub(crate) fn new(
         config: &SnapConfig,
         cores: u32,

@@ -1,13 +1,13 @@
-//! STREAM: vector kernels over arrays far larger than the caches, on each core its own.
+//! STREAM: vector kernels over arrays far larger than the caches; each core has its own arrays.
 //!
-//! McCalpin, "Memory Bandwidth and Machine Balance in Current High Performance Computers", IEEE TCCA
-//! Newsletter, 1995, and its source (`stream.c` 5.10): three arrays of doubles `a`, `b`, `c` side by
-//! side, and four loops over them in turn, `c = a`, `b = q c`, `c = a + b`, `a = b + q c`. One process
-//! a core, as the host congestion paper runs it; the processes know nothing of each other.
+//! McCalpin, "Memory Bandwidth and Machine Balance in Current High Performance Computers", IEEE
+//! TCCA Newsletter, 1995, and its source (`stream.c` 5.10): three arrays of doubles `a`, `b`, `c`
+//! side by side, and four loops over them in turn, `c = a`, `b = q c`, `c = a + b`, `a = b + q c`.
+//! One process per core, as the host congestion paper runs it; the processes are independent.
 //!
-//! Every line of an array is one load or one store here, and the other instructions of the vectorised
-//! loop one compute operation: further vectors of a line hit the L1d and wait for nothing. Stores are
-//! ordinary ones, which read their line first.
+//! Every line of an array is one load or one store here, and the other instructions of the
+//! vectorised loop are one compute operation: further vectors of a line hit the L1d and wait for
+//! nothing. Stores are ordinary ones, which read their line first.
 
 use std::ops::Range;
 
@@ -25,9 +25,9 @@ use crate::units::Size;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StreamConfig {
-    /// Bytes of each of the three arrays of a core; the default is STREAM's own, 10 million doubles.
+    /// Bytes of each of a core's three arrays; the default is STREAM's own, 10 million doubles.
     pub array: Size,
-    /// Which of the loops run.
+    /// Which of the loops to run.
     pub kernel: Kernels,
     /// Bytes of a vector register: 32 is what compilers use on the Skylake server (GCC and LLVM
     /// prefer 256 bits there).
@@ -44,8 +44,8 @@ impl Default for StreamConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kernels {
-    /// All four in turn, as the benchmark does: of ten lines read (four of them by stores) four are
-    /// written.
+    /// All four in turn, as the benchmark does: for every ten lines read (four of them by stores),
+    /// four are written.
     All,
     /// `c = a` alone.
     Copy,
@@ -58,7 +58,7 @@ pub enum Kernels {
 }
 
 impl StreamConfig {
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         check.that(
             self.array.0.is_multiple_of(LINE_BYTES)
@@ -88,8 +88,8 @@ struct Kernel {
     /// Arrays read, and the one written.
     from: &'static [usize],
     to: usize,
-    /// Instructions of a vector beside its loads and its store: arithmetic, and two to go on to the
-    /// next (an addition, and a compare and branch, which the core fuses).
+    /// Instructions per vector in addition to its loads and its store: arithmetic, and two to
+    /// advance to the next (an addition, and a compare and branch, which the core fuses).
     instructions: u32,
 }
 
@@ -110,8 +110,8 @@ impl Kernels {
     }
 }
 
-/// Lines of the written array emitted at a time: enough that asking for more costs nothing, and
-/// little against the microseconds between two looks at a core's progress.
+/// Lines of the written array emitted at a time: enough that asking for more costs nothing, and few
+/// compared with the microseconds between two checks of a core's progress.
 const SLICE: u32 = 64;
 
 /// What STREAM has done since its counters were reset.
@@ -122,11 +122,11 @@ pub struct StreamCounters {
     pub bytes: u64,
 }
 
-/// Where a core is.
+/// The position of a core.
 #[derive(Clone, Copy, Debug)]
 struct Walker {
     arrays: [Line; 3],
-    /// Index into the kernels, and the line of the arrays that is next.
+    /// Index into the kernels, and the next line of the arrays.
     kernel: usize,
     line: u32,
     counters: StreamCounters,
@@ -142,7 +142,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// STREAM on these cores, each with arrays of its own. The configuration has been checked.
+    /// STREAM on these cores, each with its own arrays. The configuration has been checked.
     pub(crate) fn new(config: &StreamConfig, on: Range<u32>, space: &mut AddressSpace) -> Stream {
         let kernels = config.kernel.list();
         let lines = (config.array.0 / LINE_BYTES) as u32;
@@ -150,7 +150,8 @@ impl Stream {
             .map(|core| {
                 let a = space.reserve(config.bytes());
                 // Processes do not run in step. Multiples of the golden ratio spread any number of
-                // them evenly over the turn of all loops, so that a short run sees all of these.
+                // them evenly over one turn of all loops, so that even a short run covers all
+                // loops.
                 let turn = u64::from(lines) * kernels.len() as u64;
                 let at = (u64::from(core.wrapping_mul(0x9E37_79B9)) * turn) >> 32;
                 Walker {
@@ -170,7 +171,7 @@ impl Stream {
         StreamCounters { bytes: self.by_core().map(|c| c.bytes).sum() }
     }
 
-    /// The same on each core.
+    /// The same for each core.
     pub fn by_core(&self) -> impl Iterator<Item = StreamCounters> + '_ {
         self.walkers.iter().map(|w| w.counters)
     }
@@ -182,7 +183,7 @@ impl Stream {
 }
 
 impl App for Stream {
-    /// STREAM listens to no network.
+    /// STREAM receives no packets.
     fn on_packet(&mut self, _core: u32, _packet: &Packet, _ops: &mut Ops) -> Verdict {
         Verdict::Consume
     }
@@ -232,7 +233,7 @@ mod tests {
         Stream::new(&config, 0..cores, &mut AddressSpace::default())
     }
 
-    /// The operations of core 0 for so many lines written.
+    /// The operations of core 0 for `lines` lines written.
     fn emit(app: &mut Stream, lines: u32) -> Vec<Op> {
         assert!(lines.is_multiple_of(SLICE));
         let mut ops = Ops::new(false);
@@ -248,8 +249,8 @@ mod tests {
             |array: u32| Op::Load { line: array * LINES, kind: LineKind::App, dep: Dep::Free };
         let store =
             |array: u32| Op::Store { line: array * LINES, kind: LineKind::App, dep: Dep::Free };
-        // Two vectors a line: twice the accesses, arithmetic and two instructions of the loop, less
-        // the accesses that are operations.
+        // Two vectors per line: twice the accesses, arithmetic and two loop instructions, less the
+        // accesses that are operations of their own.
         let compute = |instructions| Op::Compute { instructions };
         let expected = [
             (Kernels::Copy, vec![load(0), compute(2 * 4 - 2), store(2)]),

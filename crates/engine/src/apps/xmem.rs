@@ -1,13 +1,13 @@
-//! X-Mem: a program that does nothing but access a private region of memory on each core.
+//! X-Mem: a program that only accesses memory, in a private region on each core.
 //!
 //! Gottscho et al., "X-Mem: A Cross-Platform and Extensible Memory Characterization Tool for the
 //! Cloud", ISPASS 2016. Its random kernels chase pointers, for latency and for throughput alike
 //! (`randomRead_Word64` of its `benchmark_kernels.cpp` is `p = *p`, unrolled), through a random
 //! Hamiltonian cycle over all 64-bit words of the region (`buildRandomPointerPermutation`), and
-//! `randomWrite_Word64` writes each pointer back; its sequential kernels go word after word. The
-//! Sweeper paper's "sequential random accesses" (section VI-E) are therefore taken as one after the
-//! other: `random-chained`. `random` is what the tool does not have: the same without dependence,
-//! as many misses in flight as the core can hold.
+//! `randomWrite_Word64` writes each pointer back; its sequential kernels go word by word. The
+//! Sweeper paper's "sequential random accesses" (section VI-E) are therefore taken to be one after
+//! another: `random-chained`. `random`, which the tool does not have, is the same without the
+//! dependence, with as many misses in flight as the core can hold.
 //!
 //! One access is one load (a store, for the written share, in `random` and `sequential`; a load
 //! and a store of the same word in `random-chained`, where the next pointer must be read first),
@@ -50,16 +50,16 @@ impl Default for XmemConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
-    /// Pointers through all words of the region in random order; each waits for the last.
+    /// A chain of pointers through all words of the region in random order; each access waits for the last.
     RandomChained,
     /// Independent random words.
     Random,
-    /// Word after word, again and again.
+    /// Word by word, again and again.
     Sequential,
 }
 
 impl XmemConfig {
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         check.that(
             self.region.0.is_multiple_of(LINE_BYTES)
@@ -72,8 +72,8 @@ impl XmemConfig {
     }
 }
 
-/// Accesses emitted at a time: enough that asking for more costs nothing, and little against the
-/// microseconds between two looks at a core's progress.
+/// Accesses emitted at a time: enough that asking for more costs nothing, and few compared with the
+/// microseconds between two checks of a core's progress.
 const SLICE: u64 = 128;
 
 /// 64-bit words in a line.
@@ -86,13 +86,13 @@ pub struct XmemCounters {
     pub accesses: u64,
 }
 
-/// Where a core is.
+/// The position of a core.
 #[derive(Clone, Copy, Debug)]
 struct Walker {
     region: Line,
     /// The word accessed last.
     word: u32,
-    /// Accesses since the beginning.
+    /// Accesses since the start.
     accesses: u64,
     draw: Draw,
 }
@@ -101,8 +101,8 @@ struct Walker {
 #[derive(Clone, Debug)]
 pub struct Xmem {
     walkers: Vec<Walker>,
-    /// For each word the one its pointer names; immutable, shared by all cores and clones. Empty
-    /// unless the pattern is chained.
+    /// For each word, the word that its pointer points to; immutable, shared by all cores and
+    /// clones. Empty unless the pattern is chained.
     cycle: Arc<[u32]>,
     words: u32,
     pattern: Pattern,
@@ -111,7 +111,7 @@ pub struct Xmem {
 }
 
 impl Xmem {
-    /// X-Mem on `cores` cores, each with a region of its own. The configuration has been checked.
+    /// X-Mem on `cores` cores, each with its own region. The configuration has been checked.
     pub(crate) fn new(
         config: &XmemConfig,
         cores: u32,
@@ -126,7 +126,7 @@ impl Xmem {
         let walkers = (0..cores)
             .map(|core| Walker {
                 region: space.reserve(config.region.0),
-                // Cores stand at different places, as processes started one after the other do.
+                // Cores start at different positions, like processes started one after another.
                 word: below(Draw::new(seed, 1).at(u64::from(core)), u64::from(words)) as u32,
                 accesses: 0,
                 draw: Draw::new(seed, 2 + u64::from(core)),
@@ -154,7 +154,7 @@ impl Xmem {
 }
 
 impl Xmem {
-    /// Emits the accesses of `numbers` behind the one to `word`; returns the last word.
+    /// Emits the accesses `numbers`, which follow the one to `word`; returns the last word.
     fn walk(
         &self,
         region: Line,
@@ -197,7 +197,7 @@ fn random_cycle(n: u32, draw: Draw) -> Vec<u32> {
 }
 
 impl App for Xmem {
-    /// X-Mem listens to no network.
+    /// X-Mem receives no packets.
     fn on_packet(&mut self, _core: u32, _packet: &Packet, _ops: &mut Ops) -> Verdict {
         Verdict::Consume
     }
@@ -206,7 +206,7 @@ impl App for Xmem {
         let Walker { region, word, accesses, draw } = self.walkers[core as usize];
         match self.pattern {
             Pattern::Random if self.write_threshold == 0 => {
-                // The lines of random words, without the words.
+                // Draws the lines of random words directly, without the words.
                 let n = self.words / WORDS_PER_LINE;
                 let mut lines = [region; SLICE as usize];
                 for (line, i) in lines.iter_mut().zip(accesses..) {

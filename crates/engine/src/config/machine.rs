@@ -13,14 +13,14 @@ use crate::nic::config::Nic;
 use crate::pcie::config::Pcie;
 use crate::units::Size;
 
-/// Lines that a NIC on the chip sends at a time: 256 bytes, the usual maximum payload of a TLP.
+/// Lines that an on-chip NIC sends at a time: 256 bytes, the usual maximum payload of a TLP.
 const ON_CHIP_BURST: u32 = 4;
 
-/// A server: cores, caches, memory and NIC. Every value of a machine file says where it comes from.
+/// A server: cores, caches, memory and NIC. Every value in a machine file states its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// What the machine is, for people.
+    /// A description of the machine, for people.
     pub description: String,
     /// The cores.
     pub core: Core,
@@ -34,12 +34,12 @@ pub struct Machine {
     pub noc: Noc,
     /// The memory channels.
     pub dram: DramConfig,
-    /// A second socket with memory channels like these, behind a link; absent for one socket.
+    /// A second socket with memory channels like these, behind a link; absent for a single socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numa: Option<Numa>,
     /// The NIC.
     pub nic: Nic,
-    /// The link between NIC and processor; absent for a NIC on the chip.
+    /// The link between NIC and processor; absent for an on-chip NIC.
     #[serde(default)]
     pub pcie: Option<Pcie>,
     /// The IOMMU; absent when it is off and devices use physical addresses.
@@ -62,12 +62,12 @@ impl Machine {
         }
     }
 
-    /// Lines that the NIC writes at a time at most.
+    /// Maximum number of lines that the NIC writes at a time.
     pub(crate) fn burst_lines(&self) -> u32 {
         self.pcie.as_ref().map_or(ON_CHIP_BURST, |pcie| lines_in(pcie.max_payload.0))
     }
 
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         check.below("core", |check| self.core.check(check));
         self.hierarchy().check(check);
@@ -84,9 +84,9 @@ impl Machine {
         }
     }
 
-    /// Whether the longest write gets its credits, which it takes all at once. PCIe demands the same of
-    /// what a port grants (PCI Express Base Specification 5.0, section 2.6.1: initial credits for at least
-    /// one TLP of the largest payload).
+    /// Checks that the longest write can get its credits, which it takes all at once. PCIe requires
+    /// the same of what a port grants (PCI Express Base Specification 5.0, section 2.6.1: initial
+    /// credits for at least one TLP of the largest payload).
     fn check_burst(&self, check: &mut Check) {
         let (credits, burst) = (self.nic.write_credits, self.burst_lines());
         if credits < burst {

@@ -1,8 +1,8 @@
-//! What a run is made of, as Rust types: the one definition of the scenario.
+//! What a run consists of, as Rust types: the single definition of the scenario.
 //!
-//! From these types come the JSON Schema and the Python models. Unknown keys are refused; every
-//! quantity carries its unit. Reading files and merging a machine with a scenario is the business
-//! of the `nic2core-scenario` crate.
+//! The JSON Schema and the Python models are generated from these types. Unknown keys are refused;
+//! every quantity carries its unit. The `nic2core-scenario` crate reads files and merges a machine
+//! with a scenario.
 
 pub mod machine;
 pub mod scenario;

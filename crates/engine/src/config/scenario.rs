@@ -19,7 +19,7 @@ use crate::wire::config::TrafficConfig;
 pub struct Scenario {
     /// The server. In a file: `base = "name of a machine file"` and any keys that differ from it.
     pub machine: Machine,
-    /// What arrives; absent for a run without packets.
+    /// The traffic that arrives; absent for a run without packets.
     #[serde(default)]
     pub traffic: Option<TrafficConfig>,
     /// A benchmark that the device runs instead of receiving packets.
@@ -29,11 +29,11 @@ pub struct Scenario {
     pub placement: Placement,
     /// The receive and transmit queues of each core that serves packets.
     pub queues: Queues,
-    /// The software: who runs on which cores.
+    /// The software: which applications run on which cores.
     pub tenants: Vec<Tenant>,
-    /// How long, and from which random numbers.
+    /// Length and random seed of the run.
     pub run: Run,
-    /// What a peak search must keep.
+    /// The objective that a peak search must meet.
     #[serde(default)]
     pub slo: Slo,
 }
@@ -66,17 +66,16 @@ impl Scenario {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tenant {
-    /// Name in results.
+    /// Name, as shown in results.
     pub name: String,
-    /// What it runs.
+    /// The application that it runs.
     pub app: AppConfig,
     /// First core and number of cores.
     pub cores: CoreRange,
-    /// LLC ways in which these cores may allocate, as first way and number of ways; all unless
-    /// given.
+    /// LLC ways in which these cores may allocate, as first way and number of ways. Absent: all ways.
     #[serde(default)]
     pub llc_ways: Option<WayRange>,
-    /// Where the application's own data lies.
+    /// Which socket's memory holds the application's own data.
     #[serde(default)]
     pub memory: MemoryNode,
 }
@@ -94,7 +93,7 @@ impl Tenant {
 pub struct CoreRange {
     /// The first core, from 0.
     pub first: u32,
-    /// How many; of a memory benchmark also none, as the baseline of a comparison.
+    /// Number of cores; a memory benchmark may have none, as the baseline of a comparison.
     pub count: u32,
 }
 
@@ -104,22 +103,23 @@ pub struct CoreRange {
 pub struct WayRange {
     /// The first way, from 0. The I/O ways are the lowest ones.
     pub first: u32,
-    /// How many.
+    /// Number of ways.
     pub count: u32,
 }
 
-/// How long, and from which random numbers.
+/// Length and random seed of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// Seed of all random numbers of the run.
     #[serde(default = "Run::default_seed")]
     pub seed: u64,
-    /// Simulated time before anything is counted: caches and queues fill.
+    /// Simulated time before anything is counted, in which caches and queues fill.
     pub warmup: Duration,
     /// Simulated time that is measured.
     pub duration: Duration,
-    /// Spacing of the time series. What is left of `duration` behind the last whole one is in no sample.
+    /// Interval of the time series. What remains of `duration` after the last whole interval is in
+    /// no sample.
     #[serde(default = "Run::default_sample")]
     pub sample: Duration,
 }
@@ -133,18 +133,18 @@ impl Run {
     }
 }
 
-/// The service-level objective that a peak must keep.
+/// The service-level objective that a peak must meet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Slo {
-    /// The 99th percentile of latency is at most this many mean service times (Sweeper paper,
-    /// appendix: 100), as they are at the rate with which a search begins: half of the scenario's, or less
-    /// where the link or the server does not carry that.
+    /// The 99th percentile of latency must be at most this many mean service times (Sweeper paper,
+    /// appendix: 100). The service time is that at the rate with which the search begins: half of
+    /// the scenario's rate, or less if the link or the server cannot carry that.
     pub p99_service_times: u32,
-    /// The 99th percentile of latency is at most this; in place of `p99_service_times`.
+    /// The 99th percentile of latency must be at most this; replaces `p99_service_times`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99: Option<Duration>,
-    /// At most this share of packets is dropped.
+    /// At most this share of the packets may be dropped.
     pub drops: Share,
 }
 
@@ -154,17 +154,17 @@ impl Default for Slo {
     }
 }
 
-/// Far more than a run of hours reaches, and far from the 213 days that the clock can count.
+/// Far more than a run of hours reaches, and far below the 213 days that the clock can count.
 const MAX_SIMULATED: Duration = Duration(1_000 * 1_000_000_000_000);
 
-/// Far more than any service bears.
+/// Far more than any service tolerates.
 const MAX_DROPS: Share = Share(99_000);
 
-/// A series of a million values a column still fits in memory; more is surely a wrong unit.
+/// A million values per column still fit in memory; more is surely a mistaken unit.
 const MAX_SAMPLES: u64 = 1_000_000;
 
 impl Run {
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(super) fn check(&self, check: &mut Check) {
         check.within("warmup", self.warmup, Duration(0)..=MAX_SIMULATED);
         check.within("duration", self.duration, Duration(1)..=MAX_SIMULATED);
@@ -180,7 +180,7 @@ impl Run {
 }
 
 impl Slo {
-    /// What the 99th percentile is held against if a service takes so long on average, ns.
+    /// The limit for the 99th percentile, given the mean service time, ns.
     pub(crate) fn p99_limit_ns(&self, service_mean_ns: f64) -> f64 {
         match self.p99 {
             Some(p99) => p99.ps().as_ns_f64(),
@@ -188,13 +188,13 @@ impl Slo {
         }
     }
 
-    /// Notes which values cannot be kept.
+    /// Reports values that cannot be an objective.
     pub(super) fn check(&self, check: &mut Check) {
         check.at_least_one("p99_service_times", self.p99_service_times);
         if let Some(p99) = self.p99 {
             check.within("p99", p99, Duration(1)..=MAX_SIMULATED);
         }
-        // Of 100 % there is no peak: any rate would do.
+        // With 100 % there is no peak: any rate would do.
         check.within("drops", self.drops, Share(0)..=MAX_DROPS);
     }
 }

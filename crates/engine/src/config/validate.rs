@@ -1,4 +1,4 @@
-//! What the types of a scenario cannot say: the ranges of each component, and what relates them.
+//! What the types of a scenario cannot express: value ranges of components, and relations between them.
 
 use super::machine::Machine;
 use super::scenario::{CoreRange, Scenario, Tenant};
@@ -13,13 +13,13 @@ use crate::transport::config::ClosedLoopConfig;
 use crate::units::{BitRate, Duration, Size};
 use crate::wire::config::{SizesConfig, TrafficConfig};
 
-/// All that is wrong with a scenario; nothing if it can be simulated.
+/// Everything that is wrong with a scenario; empty if it can be simulated.
 pub fn violations(scenario: &Scenario) -> Vec<Violation> {
     check::violations(|check| {
         let Scenario { machine, traffic, dma_bench, placement, queues, tenants: _, run, slo } =
             scenario;
         if !check.below("machine", |check| machine.check(check)) {
-            // What relates to an impossible machine would only repeat its faults.
+            // Checks relative to an impossible machine would only repeat its errors.
             return;
         }
         check.below("placement", |check| placement.check(machine.llc.ways, check));
@@ -51,7 +51,7 @@ pub fn violations(scenario: &Scenario) -> Vec<Violation> {
     })
 }
 
-/// What is counted over time has to fit 64 bits: what is in use x ps, and the slots of a core.
+/// Checks that what is summed over time fits 64 bits: what is in use x ps, and the slots of a core.
 fn check_sums(check: &mut Check, scenario: &Scenario) {
     let Scenario { machine, queues, run, .. } = scenario;
     let (sram, llc) = (machine.nic.sram, machine.llc.size);
@@ -89,8 +89,9 @@ fn check_sums(check: &mut Check, scenario: &Scenario) {
     }
 }
 
-/// How many times as long as the longer of both a server may run: a peak search warms it twice, and each
-/// probe lets it settle before it measures. Twice that, for cores that are ahead.
+/// How many times the longer of `run.warmup` and `run.duration` a server may run: a peak search
+/// warms it up twice, and each probe lets it settle before it measures. Doubled for cores that run
+/// ahead.
 const SEARCHED: u64 = 8;
 
 fn whole_ms(ps: u64) -> Duration {
@@ -123,7 +124,7 @@ fn check_traffic(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario
         check_sizes_known(check, rate, scenario);
     }
     if traffic.closed_loop().is_none() && scenario.serving().all(|t| t.app.draws_requests()) {
-        return; // The sizes are without effect, and the messages are checked with their store.
+        return; // The sizes have no effect, and the messages are checked with their store.
     }
     let Some((key, size)) = largest_frame(traffic) else { return };
     let (of, room) = frame_room(queues, machine);
@@ -132,7 +133,7 @@ fn check_traffic(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario
     }
 }
 
-/// Whether a rate of bits tells a rate of packets: not where clients decide how long these are.
+/// Checks that a bit rate determines a packet rate: it does not where clients choose the packet sizes.
 fn check_sizes_known(check: &mut Check, rate: BitRate, scenario: &Scenario) {
     let drawn = |tenant: &Tenant| tenant.app.draws_requests();
     if let Some(i) = scenario.tenants.iter().position(drawn) {
@@ -145,14 +146,14 @@ fn check_sizes_known(check: &mut Check, rate: BitRate, scenario: &Scenario) {
     }
 }
 
-/// The largest frame that can be received, and the key that says so: a packet lies in one buffer.
+/// The largest frame that can be received, and the key that limits it: a packet lies in one buffer.
 pub(crate) fn frame_room(queues: &Queues, machine: &Machine) -> (&'static str, Size) {
     let room = [("queues.buffer_size", queues.buffer_size), ("machine.nic.sram", machine.nic.sram)];
     room.into_iter().min_by_key(|(_, size)| *size).expect("there are two")
 }
 
-/// Whether the messages of a key-value store fit the buffers: those of its client, which decides how
-/// long they are whatever the traffic says, and its answers, whose buffers are as large.
+/// Checks that the messages of a key-value store fit the buffers: those of its client, which
+/// chooses their sizes whatever the traffic says, and its answers, whose buffers are as large.
 fn check_messages(check: &mut Check, tenant: usize, kvs: &KvsConfig, scenario: &Scenario) {
     let Scenario { queues, machine, .. } = scenario;
     let (of, room) = match kvs.requests {
@@ -169,7 +170,7 @@ fn check_messages(check: &mut Check, tenant: usize, kvs: &KvsConfig, scenario: &
     }
 }
 
-/// The largest frame of traffic that knows it without a capture, and the key that sets it.
+/// The largest frame of traffic, if it is known without a capture, and the key that sets it.
 fn largest_frame(traffic: &TrafficConfig) -> Option<(String, Size)> {
     if let Some(closed_loop) = traffic.closed_loop() {
         return Some(("traffic.payload".into(), closed_loop.frame()));
@@ -274,7 +275,7 @@ fn check_services(check: &mut Check, scenario: &Scenario) {
     }
 }
 
-/// Whether all data fits the simulated address space.
+/// Checks that all data fits into the simulated address space.
 fn check_memory(check: &mut Check, scenario: &Scenario) {
     /// Rings, rounding to huge pages, and the small tables of applications.
     const SMALL: u64 = 1 << 30;
@@ -317,8 +318,8 @@ fn check_memory(check: &mut Check, scenario: &Scenario) {
             };
     }
     let bench = scenario.dma_bench.as_ref().map_or(0, |bench| u128::from(bench.window.0));
-    // Eight bytes for each 4 KiB, for each of four kinds of mapping, and less for the levels above.
-    // With a second node the tables span the addresses of both.
+    // Eight bytes per 4 KiB, for each of four kinds of mapping, and less for the levels above. With
+    // a second node the tables span the addresses of both.
     let mapped = match scenario.machine.numa {
         Some(_) => 2 * u128::from(AddressSpace::LIMIT.0),
         None => buffers + data + bench,
@@ -333,7 +334,7 @@ fn check_memory(check: &mut Check, scenario: &Scenario) {
     }
 }
 
-/// Whether there is another socket where memory of it is asked for.
+/// Checks that there is another socket if its memory is used.
 fn check_nodes(check: &mut Check, scenario: &Scenario) {
     if scenario.machine.numa.is_some() {
         return;
@@ -379,7 +380,7 @@ mod tests {
     use crate::host::Host;
     use crate::testing::{closed_loop_json, forwarder, iommu_json};
 
-    /// What is given is told as it is written in a scenario, not in a word for it.
+    /// Messages show a value as it is written in a scenario, not under another name.
     #[test]
     fn a_value_that_is_a_name_is_told_as_such() {
         let mut iommu = iommu_json(8);
@@ -412,7 +413,7 @@ mod tests {
             let run = [(key, value), ("/run/duration", json!(seconds))];
             refused(&[&tiny[..], &run[..]].concat())
         };
-        // 2^64 ps over two cores of 65535 descriptors, and over so many credits.
+        // 2^64 ps over the 65535 descriptors of each of two cores, and over this many credits.
         assert_eq!(with("/queues/rx_descriptors", json!(65_535), "140 s"), [] as [String; 0]);
         assert_eq!(
             with("/queues/rx_descriptors", json!(65_535), "141 s"),
@@ -426,7 +427,7 @@ mod tests {
             told[0].contains("at most 4 ms: the credits of DMA writes (4000000000)"),
             "{told:?}"
         );
-        // A prime number of MHz x 31 are 309163 slots in a microsecond, and 2^64 of them 59.7 s.
+        // 9973 MHz (a prime) x 31 are 309163 slots per microsecond, and 2^64 ps over that are 59.7 s.
         let fast = [("/machine/core/frequency", json!("9973 MHz"))];
         let slots = |width: u32, seconds: &str| {
             let run =
@@ -451,7 +452,7 @@ mod tests {
         assert_eq!(of(u32::MAX), ["machine.l2.superqueue = 4294967295; expected 1 to 4096"]);
     }
 
-    /// A host that is built without this check says as much.
+    /// A host that is built without this check reports the same.
     #[test]
     fn an_impossible_memory_names_its_key_when_it_is_built() {
         let error = Host::new(&forwarder(&[("/machine/dram/ranks", json!(17))]), None).err();

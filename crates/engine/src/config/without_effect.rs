@@ -1,10 +1,9 @@
-//! Keys that are allowed but decide nothing, because of what another key says: a user who changes one
-//! should hear of it.
+//! Keys that are allowed but have no effect because of another key: a user who changes one should be told.
 //!
-//! The functions below go through the keys in the order of docs/scenario.md, and ask of each whether
-//! there is a scenario in which nothing reads it. A test holds every key of the schema against that.
-//! What only has no effect by chance is not told: a larger cache that nothing fills, say, or a limit
-//! that is not reached.
+//! The functions below go through the keys in the order of docs/scenario.md, and determine for each
+//! in which scenarios nothing reads it. A test checks every key of the schema against them. Keys
+//! that have no effect only by chance are not reported: a larger cache that nothing fills, say, or
+//! a limit that is not reached.
 
 use super::Scenario;
 use crate::apps::config::AppConfig;
@@ -19,16 +18,16 @@ use crate::nic::dma_bench::Direction;
 use crate::transport::config::ControlConfig;
 use crate::wire::config::TrafficConfig;
 
-/// A key that decides nothing in a scenario.
+/// A key that has no effect in a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WithoutEffect {
-    /// The dotted key, such as `placement.io_ways`; what lies below it is meant too.
+    /// The dotted key, such as `placement.io_ways`; includes everything below it.
     pub key: String,
-    /// Why, in words for the user.
+    /// The reason, in words for the user.
     pub because: &'static str,
 }
 
-/// All keys that decide nothing in this scenario, whether they were given or not.
+/// All keys that have no effect in this scenario, whether they were given or not.
 pub fn without_effect(scenario: &Scenario) -> Vec<WithoutEffect> {
     let bench = scenario.dma_bench.as_ref();
     let mut found = Found {
@@ -58,7 +57,7 @@ const NO_PACKETS: &str = "a DMA benchmark receives and sends no packets";
 const ONLY_READS: &str = "dma_bench.direction is \"read\"";
 const ONLY_WRITES: &str = "dma_bench.direction is \"write\"";
 
-/// What a scenario runs, and the keys found.
+/// What a scenario runs, and the keys found so far.
 struct Found<'a> {
     scenario: &'a Scenario,
     /// Queues that receive packets.

@@ -1,4 +1,4 @@
-//! What the IOMMU is configured by.
+//! Configuration of the IOMMU.
 
 use std::fmt;
 
@@ -12,69 +12,71 @@ use crate::units::{Duration, Size};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IommuConfig {
-    /// Whether, and by which mappings.
+    /// Whether DMA is translated, and how buffers are mapped.
     #[serde(default)]
     pub mode: Mode,
     /// The cache of translations.
     pub iotlb: IotlbConfig,
     /// The caches of the upper levels of the page table.
     pub paging_structures: PagingStructures,
-    /// Writes that wait for their translations at a time, each looked up when it enters this queue.
-    /// Those behind hold their PCIe credits until one of the first has left.
+    /// How many writes can wait for their translations at a time; a write is looked up when it
+    /// enters this queue. Writes beyond that hold their PCIe credits until one of the first has
+    /// left.
     pub posted_queue: u32,
     /// The same for reads.
     pub non_posted_queue: u32,
-    /// Page walks under way at a time.
+    /// Page walks that can be under way at a time.
     pub walkers: u32,
-    /// Time that a walker itself needs for each level that it reads, beside the memory read.
+    /// Time that a walker itself needs for each level that it reads, in addition to the memory read.
     pub step_latency: Duration,
-    /// Sizes of the pages by which memory is mapped for the NIC.
+    /// Page sizes with which memory is mapped for the NIC.
     pub pages: Pages,
-    /// What mapping and unmapping at run time costs; no matter in the other modes.
+    /// Cost of mapping and unmapping at run time; used only in modes `strict` and `deferred`.
     #[serde(default)]
     pub run_time: RunTime,
 }
 
-/// How devices are kept to memory that is theirs.
+/// How devices are confined to their own memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Not at all: devices use physical addresses, and the IOMMU passes them through.
+    /// They are not: devices use physical addresses, which the IOMMU passes through.
     Off,
-    /// All memory of the queues is mapped once and stays so.
+    /// All memory of the queues is mapped once and stays mapped.
     #[default]
     Loose,
-    /// A buffer is mapped when it is posted, and unmapped when its packet is received or has been sent;
-    /// the core then waits until its translation is invalidated. Rings stay mapped.
+    /// A buffer is mapped when it is posted, and unmapped when its packet is received or has been
+    /// sent; the core then waits until the buffer's translation is invalidated. Rings stay mapped.
     Strict,
-    /// The same, but invalidations gather, and are done together by a flush of the whole IOTLB.
+    /// As `strict`, but invalidations accumulate and are done together by a flush of the whole IOTLB.
     Deferred,
 }
 
 impl Mode {
-    /// Whether buffers are mapped and unmapped one by one.
+    /// Whether buffers are mapped and unmapped individually.
     pub(crate) const fn maps_at_run_time(self) -> bool {
         matches!(self, Mode::Strict | Mode::Deferred)
     }
 }
 
-/// What mapping and unmapping a buffer at run time costs. The times are those of Linux with constant-time
-/// allocation of addresses, in cycles of a 3.1 GHz Xeon E3 (Malka, Amit, Ben-Yehuda and Tsafrir, "rIOMMU",
-/// ASPLOS 2015, table 1, "strict+"); quoted from memory, not checked against the paper.
+/// Cost of mapping and unmapping a buffer at run time. The times are those of Linux with
+/// constant-time address allocation, in cycles of a 3.1 GHz Xeon E3 (Malka, Amit, Ben-Yehuda and
+/// Tsafrir, "rIOMMU", ASPLOS 2015, table 1, "strict+"); quoted from memory, not checked against the
+/// paper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunTime {
-    /// Time of a core to map a buffer, all but the accesses to memory that are simulated: 727 cycles.
+    /// Core time to map a buffer, without the memory accesses, which are simulated: 727 cycles.
     pub map: Duration,
-    /// The same to unmap it, without its invalidation: 932 cycles.
+    /// Core time to unmap a buffer, without its invalidation: 932 cycles.
     pub unmap: Duration,
-    /// Time of the IOMMU to invalidate, one request after the other: 2135 cycles.
+    /// IOMMU time per invalidation; requests are processed one after another: 2135 cycles.
     pub invalidation: Duration,
-    /// In deferred mode, unmapped buffers of a core that gather before a flush (`IOVA_FQ_SIZE` in Linux,
-    /// drivers/iommu/iova.c).
+    /// In deferred mode: how many unmapped buffers a core accumulates before a flush
+    /// (`IOVA_FQ_SIZE` in Linux, drivers/iommu/iova.c).
     pub flush_after: u32,
-    /// In deferred mode, the longest that an unmapped buffer waits for its flush (`IOVA_FQ_TIMEOUT`, the
-    /// same); looked at when another is unmapped.
+    /// In deferred mode: the longest that an unmapped buffer waits for its flush
+    /// (`IOVA_FQ_TIMEOUT`, same file); checked when another buffer is unmapped.
     pub flush_interval: Duration,
 }
 
@@ -94,54 +96,54 @@ impl Default for RunTime {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IotlbConfig {
-    /// Translations that it holds, of pages of any size.
+    /// How many translations it holds, for pages of any size.
     pub entries: u32,
-    /// Associativity; as many as `entries` for a fully associative one.
+    /// Associativity; equal to `entries` for a fully associative cache.
     pub ways: u32,
-    /// Which translation of a set makes room.
+    /// Which translation of a set is evicted for a new one.
     #[serde(default)]
     pub replacement: IotlbReplacement,
 }
 
-/// Which translation of a set makes room for a new one.
+/// Which translation of a set is evicted for a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IotlbReplacement {
     /// The least recently used.
     #[default]
     Lru,
-    /// The one that came first.
+    /// The one that was inserted first.
     Fifo,
 }
 
-/// Entries of the caches of the upper levels, each fully associative with the least recently used
-/// making room; 0 for none. A walk begins below the lowest level that is found.
+/// Entries of the caches of the upper page-table levels, each cache fully associative with LRU
+/// replacement; 0 for none. A walk starts below the lowest level that is found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PagingStructures {
-    /// Entries of the root level, 512 GiB each.
+    /// Entries of the root level, which map 512 GiB each.
     pub pml4: u32,
-    /// Entries of the level below, 1 GiB each.
+    /// Entries of the level below, which map 1 GiB each.
     pub pdpt: u32,
-    /// Entries of page directories, 2 MiB each.
+    /// Page-directory entries, which map 2 MiB each.
     pub pd: u32,
 }
 
-/// Sizes of the pages by which each kind of data is mapped.
+/// Page size with which each kind of data is mapped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pages {
-    /// Packet data, received and transmitted, but for acknowledgements.
+    /// Packet data, received and transmitted, except acknowledgements.
     pub payload: PageSize,
     /// Receive and transmit descriptors.
     pub descriptors: PageSize,
     /// Receive and transmit completions.
     pub completions: PageSize,
-    /// Acknowledgements that answer closed-loop traffic.
+    /// Acknowledgements sent in reply to closed-loop traffic.
     pub acknowledgements: PageSize,
 }
 
-/// A page size of the remapping hardware.
+/// A page size of the IOMMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PageSize {
     /// A leaf of the page table.
@@ -166,8 +168,8 @@ impl fmt::Display for PageSize {
 }
 
 impl PageSize {
-    /// What a region of memory that is mapped by itself begins on: a program that asks for a few
-    /// megabytes in huge pages gets whole ones of 2 MiB, and a part of one of 1 GiB.
+    /// The alignment of a memory region that is mapped on its own. A program that asks for a few
+    /// megabytes in huge pages gets whole pages of 2 MiB, but only part of a page of 1 GiB.
     pub(crate) const fn region_begins_on(self) -> Size {
         match self {
             PageSize::Small => Size(4 << 10),
@@ -177,9 +179,9 @@ impl PageSize {
 }
 
 impl IommuConfig {
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
-        // Far more than any real one; a lookup passes over the ways of a set.
+        // Far more than any real IOTLB has; a lookup scans the ways of a set.
         let IotlbConfig { entries, ways, .. } = self.iotlb;
         check.within("iotlb.entries", entries, 1..=65_536);
         let fits = ways > 0 && ways <= entries.min(1024) && entries.is_multiple_of(ways);

@@ -2,13 +2,13 @@
 
 use super::config::IotlbReplacement;
 
-/// No key: an empty way.
+/// The key of an empty way.
 const EMPTY: u32 = u32::MAX;
-/// The key of a page that nobody will ask for any more, in a way that is still taken.
+/// The key of a page that will not be looked up again, in a way that is still occupied.
 const DEAD: u32 = u32::MAX - 1;
 
-/// A cache of keys. The ways of a set lie in the order in which they make room, the last one first;
-/// a set is a few dozen bytes, so finding and reordering it is one pass over two cache lines or so.
+/// A cache of keys. The ways of a set are kept in replacement order, the next victim last. A set is
+/// a few dozen bytes, so finding and reordering a key is one pass over about two cache lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Iotlb {
     keys: Vec<u32>,
@@ -18,7 +18,7 @@ pub(crate) struct Iotlb {
 }
 
 impl Iotlb {
-    /// A cache of `entries` in sets of `ways`, which divide them.
+    /// A cache of `entries` keys in sets of `ways`, where `ways` divides `entries`.
     pub(crate) fn new(entries: u32, ways: u32, replacement: IotlbReplacement) -> Iotlb {
         debug_assert!(ways == 0 || entries.is_multiple_of(ways));
         Iotlb {
@@ -29,7 +29,7 @@ impl Iotlb {
         }
     }
 
-    /// A fully associative cache that gives up the least recently used; it may have no entry.
+    /// A fully associative LRU cache, which may have no entries.
     pub(crate) fn fully_associative(entries: u32) -> Iotlb {
         Iotlb::new(entries, entries, IotlbReplacement::Lru)
     }
@@ -40,7 +40,7 @@ impl Iotlb {
         &mut self.keys[first..first + self.ways]
     }
 
-    /// Whether a key is there; if so, it has been used.
+    /// Whether a key is present; if so, this counts as a use.
     #[inline]
     pub(crate) fn look_up(&mut self, key: u32) -> bool {
         let keeps_order = self.replacement == IotlbReplacement::Fifo;
@@ -52,8 +52,8 @@ impl Iotlb {
         true
     }
 
-    /// A key enters. One that is there already, because two walks for it ran side by side, stays as
-    /// it is.
+    /// Inserts a key. One that is already present, because two walks for it ran side by side, stays
+    /// where it is.
     pub(crate) fn insert(&mut self, key: u32) {
         let set = self.set(key);
         if !set.is_empty() && !set.contains(&key) {
@@ -62,7 +62,8 @@ impl Iotlb {
         }
     }
 
-    /// A key goes; its way becomes free, and is used next, or only with the next flush.
+    /// Removes a key. With `frees` its way becomes free and is filled next; otherwise the way stays
+    /// occupied until the key is replaced or flushed.
     pub(crate) fn remove(&mut self, key: u32, frees: bool) {
         let set = self.set(key);
         let Some(way) = set.iter().position(|&k| k == key) else { return };
@@ -74,7 +75,7 @@ impl Iotlb {
         }
     }
 
-    /// All keys go.
+    /// Removes all keys.
     pub(crate) fn flush(&mut self) {
         self.keys.fill(EMPTY);
     }
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The plainest model: for each set, keys by the time that counts for the policy.
+    /// The simplest possible model: for each set, the keys with the time that the policy goes by.
     struct Oracle {
         sets: Vec<Vec<(u64, u32)>>,
         ways: usize,
@@ -149,7 +150,7 @@ mod tests {
                     }
                     3 => {
                         tlb.remove(key, false);
-                        // Nobody asks for it, but it is there.
+                        // It is never looked up again, but still occupies its way.
                         if let Some(entry) = oracle.set(key).iter_mut().find(|e| e.1 == key) {
                             entry.1 = DEAD;
                         }

@@ -1,10 +1,11 @@
 //! The IOMMU: every DMA waits at the I/O controller until the pages it touches are translated.
 //!
-//! A transaction looks its pages up in the IOTLB when it enters its queue ([`queue`]), whose length is
-//! limited. For each miss a walker reads the page table from memory.
+//! A transaction looks up its pages in the IOTLB when it enters its queue ([`queue`]), whose length
+//! is limited. For each miss a walker reads the page table from memory.
 //!
-//! A transaction to the page that the one before it of its kind is waiting for does not walk again, as
-//! it cannot leave first. Other misses are not joined: two walks for one page may run side by side.
+//! If the preceding transaction of the same kind already waits for a page, no second walk is made,
+//! since the later transaction cannot leave first. Other misses are not merged: two walks for one
+//! page may run side by side.
 
 pub mod config;
 mod iotlb;
@@ -26,22 +27,22 @@ use crate::memory::address_space::AddressSpace;
 use crate::memory::line::Line;
 use crate::time::Ps;
 
-/// The lines that a transaction touches: one or two ranges, the other one empty.
+/// The lines that a transaction touches, as one or two ranges; with one, the other is empty.
 pub(crate) type Touched = [(Mapping, Range<Line>); 2];
 
-/// What touches one range.
+/// The value for a transaction that touches one range.
 pub(crate) fn one_range(mapping: Mapping, lines: Range<Line>) -> Touched {
     [(mapping, lines), (mapping, 0..0)]
 }
 
-/// Lookups of a kind of mapping since measuring began.
+/// Lookups of one kind of mapping since measuring began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lookups {
     pub(crate) hits: u64,
     pub(crate) misses: u64,
 }
 
-/// The IOMMU, with transactions of the host's type `T`.
+/// The IOMMU, for transactions of the host's type `T`.
 #[derive(Clone, Debug)]
 pub(crate) struct Iommu<T> {
     iotlb: Iotlb,
@@ -49,12 +50,12 @@ pub(crate) struct Iommu<T> {
     pub(crate) walkers: Walkers,
     queues: [Queue<T>; 2],
     pub(crate) lookups: [Lookups; MAPPINGS],
-    /// Walks in flight when measuring began: waiting and under way.
+    /// Walks in flight when measuring began: waiting, and under way.
     pub(crate) in_flight_begin: (u64, u64),
 }
 
 impl<T: Copy> Iommu<T> {
-    /// An IOMMU that maps all that is reserved in `space` so far, and reserves its page table there.
+    /// An IOMMU that maps everything reserved in `space` so far, and reserves its page table there.
     pub(crate) fn new(config: &IommuConfig, space: &mut AddressSpace) -> Iommu<T> {
         let IommuConfig { iotlb, posted_queue, non_posted_queue, .. } = config;
         Iommu {
@@ -67,8 +68,9 @@ impl<T: Copy> Iommu<T> {
         }
     }
 
-    /// A transaction that touches these lines arrives; it `passes` those that wait if it may. Returns
-    /// whether it goes on at once; if not, it waits, and [`Self::next_ready`] gives it out later.
+    /// A transaction that touches these lines arrives; with `passes` it may leave before those that
+    /// wait. Returns whether it continues at once; if not, it waits, and [`Self::next_ready`]
+    /// returns it later.
     pub(crate) fn arrive(
         &mut self,
         now: Ps,
@@ -86,7 +88,7 @@ impl<T: Copy> Iommu<T> {
         !self.queues[order as usize].enter(&arrival, found, at_once)
     }
 
-    /// Looks up the pages of a transaction that enters the queue.
+    /// Looks up the pages of a transaction that enters its queue.
     fn look_up_all(&mut self, now: Ps, order: Order, touched: &Touched) -> Found {
         let ticket = Ticket { order, number: self.queues[order as usize].next_number() };
         let mut found = Found::default();
@@ -107,11 +109,12 @@ impl<T: Copy> Iommu<T> {
         found
     }
 
-    /// Looks a page up.
+    /// Looks up one page.
     fn look_up(&mut self, now: Ps, page: Page, ticket: Ticket, found: &mut Found) {
         let held = self.iotlb.look_up(page.key());
         let queue = &mut self.queues[ticket.order as usize];
-        // One before it waits for the translation, and leaves first; or it has asked for it itself.
+        // Either an earlier transaction waits for the translation and leaves first, or this one
+        // asked for it.
         let asked_by = if held { queue.found(page) } else { queue.ask(page, ticket.number) };
         let lookups = &mut self.lookups[page.mapping as usize];
         if held || asked_by.is_some() {
@@ -124,12 +127,12 @@ impl<T: Copy> Iommu<T> {
         self.walkers.ask(now, page, ticket, &mut self.table);
     }
 
-    /// The line of the page table that a walker reads now.
+    /// The page-table line that a walker reads now.
     pub(crate) fn walker_reads(&mut self, walker: u16) -> Line {
         self.walkers.read(walker, &self.table)
     }
 
-    /// What a walker has read is there.
+    /// The entry that a walker has read has arrived.
     pub(crate) fn entry_arrived(&mut self, now: Ps, walker: u16) {
         if let Some((page, ticket)) = self.walkers.arrived(now, walker, &mut self.table) {
             self.iotlb.insert(page.key());
@@ -137,13 +140,13 @@ impl<T: Copy> Iommu<T> {
         }
     }
 
-    /// The next transaction that has waited and may go on.
+    /// Takes the next waiting transaction that may continue.
     pub(crate) fn next_ready(&mut self, now: Ps) -> Option<T> {
         let gone = self.queues[Order::Posted as usize].gone();
         let ready = |order: Order| Some((order, self.queues[order as usize].ready(gone)?));
         let (order, place) = [Order::Posted, Order::NonPosted].into_iter().find_map(ready)?;
         let transaction = self.queues[order as usize].leave(place);
-        // It has made room for another.
+        // This makes room for another.
         if let Some(arrival) = self.queues[order as usize].next_behind() {
             let found = self.look_up_all(now, order, &arrival.touched);
             self.queues[order as usize].enter(&arrival, found, false);
@@ -151,15 +154,16 @@ impl<T: Copy> Iommu<T> {
         Some(transaction)
     }
 
-    /// The transactions that wait.
+    /// All transactions that wait.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &T> {
         let [posted, non_posted] = &self.queues;
         posted.waiting().chain(non_posted.waiting())
     }
 
-    /// The pages of some lines are unmapped: their translations are gone, at once or with the next flush.
-    /// Until then they keep their place, as the addresses are used again only after it. The upper levels
-    /// stay (an invalidation with the hint that they do, VT-d specification, section 6.5.2.3).
+    /// Unmaps the pages of these lines: their translations are invalidated, at once or by the next
+    /// flush. Until then they still occupy IOTLB entries, since the addresses are reused only after
+    /// the flush. The upper levels stay (an invalidation whose hint says so, VT-d specification,
+    /// section 6.5.2.3).
     pub(crate) fn unmap(&mut self, mapping: Mapping, lines: Range<Line>, at_once: bool) {
         let mut page = self.table.page(mapping, lines.start);
         let last = self.table.page(mapping, lines.end - 1);
@@ -172,13 +176,13 @@ impl<T: Copy> Iommu<T> {
         }
     }
 
-    /// All translations are gone, and all entries of the upper levels.
+    /// Invalidates all translations and all cached entries of the upper levels.
     pub(crate) fn flush(&mut self) {
         self.iotlb.flush();
         self.table.flush();
     }
 
-    /// The line of the entry that maps the page of a line.
+    /// The line of the leaf entry that maps the page of a line.
     pub(crate) fn leaf_entry(&self, mapping: Mapping, line: Line) -> Line {
         let page = self.table.page(mapping, line);
         self.table.entry(page, page.level)
@@ -199,7 +203,7 @@ pub(crate) mod testing {
         RunTime,
     };
 
-    /// An IOMMU of a few entries and 4 KiB pages whose walks read one level once they are warm.
+    /// An IOMMU with few entries and 4 KiB pages, whose walks read a single level once the caches are warm.
     pub(crate) fn config(entries: u32) -> IommuConfig {
         let small = PageSize::Small;
         IommuConfig {

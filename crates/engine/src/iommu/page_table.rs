@@ -1,29 +1,29 @@
 //! The page table in simulated memory, and the caches of its upper levels.
 //!
 //! Four levels of 512 entries of 8 bytes (Intel VT-d specification, second-level paging). Device
-//! addresses equal physical ones but for the kind of mapping, which has a root entry of its own: so
-//! descriptors in small pages and payload in large ones never share a table. The tables of one level
-//! lie side by side in memory.
+//! addresses equal physical ones except that each kind of mapping has a root entry of its own, so
+//! that descriptors in small pages and payload in large ones never share a table. The tables of one
+//! level lie side by side in memory.
 
 use super::config::{IommuConfig, PageSize};
 use super::iotlb::Iotlb;
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{LINE_BYTES, Line};
 
-/// Kinds of mappings.
+/// Number of kinds of mapping.
 pub(crate) const MAPPINGS: usize = 4;
 
-/// What a page is mapped for.
+/// The kind of data that a page is mapped for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Mapping {
-    /// Packet data, but for acknowledgements.
+    /// Packet data, except acknowledgements.
     Payload = 0,
     /// Receive and transmit descriptors.
     Descriptor = 1,
     /// Receive and transmit completions.
     Completion = 2,
-    /// Acknowledgements that answer closed-loop traffic.
+    /// Acknowledgements sent in reply to closed-loop traffic.
     Acknowledgement = 3,
 }
 
@@ -42,19 +42,19 @@ impl Mapping {
     }
 }
 
-/// Levels of the table: 1 maps pages of 4 KiB, each level above 512 times as much.
+/// The top level. Level 1 maps pages of 4 KiB, and each level above maps 512 times as much.
 pub(crate) const ROOT: u8 = 4;
 const ENTRY_BYTES: u64 = 8;
-/// log2 of the lines that an entry of the lowest level maps, and of the entries of a table.
+/// log2 of the lines that a lowest-level entry maps, and of the entries per table.
 const LINE_SHIFT: u32 = 6;
 const TABLE_SHIFT: u32 = 9;
-/// Bits of a page's number: 256 GiB of 4 KiB.
+/// Bits of a page number: 256 GiB in pages of 4 KiB.
 const NUMBER_BITS: u32 = 26;
 
-/// The number of the entry of a level that maps a line.
+/// The index of the entry that maps a line, counted over all tables of a level.
 const fn index(line: Line, level: u8) -> u32 {
     let shift = LINE_SHIFT + TABLE_SHIFT * (level as u32 - 1);
-    // The entry of the root maps 512 GiB, more than lines can number.
+    // A root entry maps 512 GiB, more than line numbers can reach.
     if shift >= Line::BITS { 0 } else { line >> shift }
 }
 
@@ -62,7 +62,7 @@ const fn key(mapping: Mapping, line: Line, level: u8) -> u32 {
     (mapping as u32) << NUMBER_BITS | index(line, level)
 }
 
-/// A page of a kind of mapping.
+/// A page of one kind of mapping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Page {
     pub(crate) mapping: Mapping,
@@ -73,24 +73,24 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// What the IOTLB knows it by.
+    /// The page's key in the IOTLB.
     pub(crate) const fn key(self) -> u32 {
         key(self.mapping, self.line, self.level)
     }
 }
 
-/// Where the tables lie, and the caches of their upper levels.
+/// Where the tables lie in memory, and the caches of their upper levels.
 #[derive(Clone, Debug)]
 pub(crate) struct PageTable {
     leaf: [u8; MAPPINGS],
-    /// First line of the entries of each level, by mapping.
+    /// First line of the tables of each level, by mapping.
     tables: [[Line; ROOT as usize]; MAPPINGS],
-    /// Entries of levels 2, 3 and 4.
+    /// Caches of the entries of levels 2, 3 and 4.
     structures: [Iotlb; 3],
 }
 
 impl PageTable {
-    /// The tables that map all that is reserved in `space` so far.
+    /// The tables that map everything reserved in `space` so far.
     pub(crate) fn new(config: &IommuConfig, space: &mut AddressSpace) -> PageTable {
         let lines = (space.end().0 / LINE_BYTES).max(1);
         let pages = &config.pages;
@@ -112,7 +112,7 @@ impl PageTable {
         PageTable { leaf, tables, structures }
     }
 
-    /// The page of a kind of mapping that a line lies in.
+    /// The page that contains a line, for a kind of mapping.
     #[inline]
     pub(crate) fn page(&self, mapping: Mapping, line: Line) -> Page {
         let level = self.leaf[mapping as usize];
@@ -120,14 +120,14 @@ impl PageTable {
         Page { mapping, line: line >> shift << shift, level }
     }
 
-    /// The page behind a page.
+    /// The page that follows `page`.
     #[inline]
     pub(crate) fn next(&self, page: Page) -> Page {
         let lines = 1 << (LINE_SHIFT + TABLE_SHIFT * (u32::from(page.level) - 1));
         Page { line: page.line + lines, ..page }
     }
 
-    /// The level whose entry a walk for a page has to read first.
+    /// The level that a walk for a page has to read first.
     pub(crate) fn first_level(&mut self, page: Page) -> u8 {
         for above in page.level + 1..=ROOT {
             if self.structures[above as usize - 2].look_up(key(page.mapping, page.line, above)) {
@@ -137,18 +137,18 @@ impl PageTable {
         ROOT
     }
 
-    /// The line of the entry of a level for a page.
+    /// The line that holds the entry of a level for a page.
     pub(crate) fn entry(&self, page: Page, level: u8) -> Line {
         let offset = u64::from(index(page.line, level)) * ENTRY_BYTES / LINE_BYTES;
         self.tables[page.mapping as usize][level as usize - 1] + offset as Line
     }
 
-    /// Nothing of the upper levels is cached any more.
+    /// Empties the caches of the upper levels.
     pub(crate) fn flush(&mut self) {
         self.structures.iter_mut().for_each(Iotlb::flush);
     }
 
-    /// A walk for a page has read an entry above its own.
+    /// Caches an entry above the page's own level that a walk has read.
     pub(crate) fn keep(&mut self, page: Page, level: u8) {
         self.structures[level as usize - 2].insert(key(page.mapping, page.line, level));
     }
@@ -175,7 +175,7 @@ mod tests {
         let page = |line| table.page(Mapping::Payload, line);
         let first = table.entry(page(0), 1);
         assert_eq!(u64::from(first) * LINE_BYTES, 8 << 20, "behind what it maps");
-        // Eight entries a line, one each 64 lines of 64 bytes.
+        // Eight entries per line, and one entry per 64 lines of 64 bytes.
         assert_eq!(table.entry(page(8 * 64 - 1), 1), first);
         assert_eq!(table.entry(page(8 * 64), 1), first + 1);
         let last = table.entry(page((8 << 20) / 64 - 1), 1);

@@ -1,19 +1,19 @@
-//! DMA transactions that wait for their translation.
+//! Queues of DMA transactions that wait for their translation.
 //!
-//! They leave in the order in which they came, posted writes and reads each in an order of their own: a
-//! write must not pass a write (PCI Express Base Specification, section 2.4.1), and read requests wait in
-//! a queue as well. While they wait they hold their PCIe credits or read tags, so that the rate falls as
-//! latency grows (Little's law).
+//! Transactions leave in the order in which they came, posted writes and reads each in their own
+//! order: a write must not pass a write (PCI Express Base Specification, section 2.4.1), and read
+//! requests wait in a queue as well. While they wait they hold their PCIe credits or read tags, so
+//! the rate falls as latency grows (Little's law).
 //!
-//! With relaxed ordering a write of packet data passes whatever waits before it; completions pass
-//! nothing, so that they stay behind their data.
+//! With relaxed ordering, a write of packet data passes whatever waits ahead of it; completions
+//! pass nothing, so they stay behind their data.
 
 use std::collections::VecDeque;
 
 use super::Touched;
 use super::page_table::{MAPPINGS, Page};
 
-/// An order in which transactions leave.
+/// The order to which a transaction belongs: transactions of one order leave in sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Order {
@@ -23,7 +23,7 @@ pub(crate) enum Order {
     NonPosted = 1,
 }
 
-/// The number of a transaction within its order.
+/// A transaction, by its number within its order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticket {
     pub(super) order: Order,
@@ -35,19 +35,20 @@ pub(super) struct Ticket {
 pub(super) struct Arrival<T> {
     pub(super) transaction: T,
     pub(super) touched: Touched,
-    /// Whether it may leave before those in front of it.
+    /// Whether it may leave before those ahead of it.
     pub(super) passes: bool,
-    /// For a read: how many writes had arrived before it. It leaves after all of them: what is not posted
-    /// passes nothing that is (PCI Express Base Specification, section 2.4.1, entry B2).
+    /// For a read: how many writes had arrived before it. It leaves after all of them, since a
+    /// non-posted request must not pass a posted one (PCI Express Base Specification, section
+    /// 2.4.1, entry B2).
     pub(super) writes_before: u64,
 }
 
-/// What the lookups of a transaction have found.
+/// The outcome of a transaction's page lookups.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
     /// Walks that it waits for.
     pub(super) missing: u32,
-    /// The number of one in front of it that walks for a page of both.
+    /// The number of an earlier transaction that waits for the walk of a page which both need.
     pub(super) after: Option<u64>,
 }
 
@@ -58,26 +59,27 @@ struct Waiting<T> {
     found: Found,
     passes: bool,
     writes_before: u64,
-    /// Whether it has left, from behind others.
+    /// Whether it has left ahead of earlier transactions.
     left: bool,
 }
 
-/// The transactions of an order.
+/// The transactions of one order.
 #[derive(Clone, Debug)]
 pub(super) struct Queue<T> {
     waiting: VecDeque<Waiting<T>>,
-    /// How many are in the queue and may be, and those for which it has no room yet.
+    /// How many transactions are in the queue, how many it has room for, and those for which it has
+    /// no room yet.
     queued: usize,
     room: usize,
     behind: VecDeque<Arrival<T>>,
-    /// Number of the first that waits.
+    /// Number of the first transaction in `waiting`.
     first: u64,
-    /// The page of each kind that was looked up last, and the number of the transaction.
+    /// For each kind of mapping, the page that was looked up last, and the number of the transaction.
     last: [Option<(Page, u64)>; MAPPINGS],
 }
 
 impl<T: Copy> Queue<T> {
-    /// An empty queue with room for so many.
+    /// An empty queue with room for `room` transactions.
     pub(super) fn new(room: u32) -> Queue<T> {
         Queue {
             waiting: VecDeque::new(),
@@ -89,7 +91,7 @@ impl<T: Copy> Queue<T> {
         }
     }
 
-    /// A transaction comes: it is given back if the queue has room for it, and waits before it if not.
+    /// A transaction arrives. Returns it if the queue has room; if not, it waits outside the queue.
     #[inline]
     pub(super) fn make_room(&mut self, arrival: Arrival<T>) -> Option<Arrival<T>> {
         if self.queued < self.room {
@@ -99,34 +101,35 @@ impl<T: Copy> Queue<T> {
         None
     }
 
-    /// One that waits before the queue may enter it.
+    /// Takes the next transaction that waits outside the queue.
     pub(super) fn next_behind(&mut self) -> Option<Arrival<T>> {
         self.behind.pop_front()
     }
 
-    /// The number that the next to [`Self::enter`] has.
+    /// The number that the next transaction to [`Self::enter`] will have.
     #[inline]
     pub(super) fn next_number(&self) -> u64 {
         self.first + self.waiting.len() as u64
     }
 
-    /// The IOTLB holds the page that was looked up: nobody waits for its translation, also if it goes
-    /// before all have left that found it.
+    /// The IOTLB holds the page that was looked up, so nothing waits for its translation, not even
+    /// if it is evicted before all transactions that found it have left.
     #[inline]
     pub(super) fn found(&mut self, page: Page) -> Option<u64> {
         self.last[page.mapping as usize] = None;
         None
     }
 
-    /// A transaction of this number asks for the translation of a page. Returns the number of the one
-    /// that has asked for it last, if that has not left and asked for nothing else since.
+    /// Transaction `number` asks for the translation of a page. Returns the number of the
+    /// transaction that asked for it last, if that one has not left and no other page of this kind
+    /// has been looked up since.
     #[inline]
     pub(super) fn ask(&mut self, page: Page, number: u64) -> Option<u64> {
         let last = self.last[page.mapping as usize].replace((page, number));
         last.filter(|&(asked, by)| asked == page && !self.has_left(by)).map(|(_, by)| by)
     }
 
-    /// A transaction enters; returns whether it has to wait, where it could leave `at_once` otherwise.
+    /// A transaction enters the queue. Returns whether it has to wait; unless `at_once`, it always waits.
     pub(super) fn enter(&mut self, arrival: &Arrival<T>, found: Found, at_once: bool) -> bool {
         let Arrival { transaction, passes, writes_before, .. } = *arrival;
         let first = self.waiting.is_empty();
@@ -136,34 +139,34 @@ impl<T: Copy> Queue<T> {
         if left && first {
             self.first += 1;
         } else {
-            // One that leaves from behind others keeps its number until they have left.
+            // A transaction that left early keeps its number until all earlier ones have left.
             self.waiting.push_back(Waiting { transaction, found, passes, writes_before, left });
         }
         !left
     }
 
-    /// A page is translated for the transaction of this number.
+    /// A page has been translated for transaction `number`.
     pub(super) fn translated(&mut self, number: u64) {
         self.waiting[(number - self.first) as usize].found.missing -= 1;
     }
 
-    /// How many have arrived.
+    /// How many transactions have arrived.
     pub(super) fn arrived(&self) -> u64 {
         self.next_number() + self.behind.len() as u64
     }
 
-    /// How many have left with all that arrived before them.
+    /// How many transactions have left such that all that arrived before them have left too.
     pub(super) fn gone(&self) -> u64 {
         self.first
     }
 
-    /// Whether the transaction of this number has left.
+    /// Whether transaction `number` has left.
     fn has_left(&self, number: u64) -> bool {
         let place = number.checked_sub(self.first);
         place.is_none_or(|at| self.waiting.get(at as usize).is_some_and(|w| w.left))
     }
 
-    /// The place of the next that may leave when so many writes are gone.
+    /// The position of the next transaction that may leave, once `writes_gone` writes have left.
     pub(super) fn ready(&self, writes_gone: u64) -> Option<usize> {
         let front = self.waiting.front()?;
         if front.found.missing == 0 && front.writes_before <= writes_gone {
@@ -176,7 +179,7 @@ impl<T: Copy> Queue<T> {
         self.waiting.iter().position(may_leave)
     }
 
-    /// The transaction at a place that is [`Self::ready`] leaves.
+    /// Removes and returns the transaction at a position that [`Self::ready`] returned.
     pub(super) fn leave(&mut self, place: usize) -> T {
         let leaves = &mut self.waiting[place];
         leaves.left = true;
@@ -189,7 +192,7 @@ impl<T: Copy> Queue<T> {
         transaction
     }
 
-    /// The transactions that wait.
+    /// All transactions that wait, in the queue or outside it.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &T> {
         let queued = self.waiting.iter().filter(|w| !w.left).map(|w| &w.transaction);
         queued.chain(self.behind.iter().map(|b| &b.transaction))
@@ -206,7 +209,7 @@ mod tests {
         Arrival { transaction: name, touched, passes, writes_before: 0 }
     }
 
-    /// A transaction enters, and waits for so many walks; whether it waits.
+    /// Enters a transaction that waits for `missing` walks; returns whether it waits.
     fn enter(queue: &mut Queue<char>, name: char, passes: bool, missing: u32) -> bool {
         let arrival = queue.make_room(arrival(name, passes)).expect("there is room");
         queue.enter(&arrival, Found { missing, after: None }, true)
@@ -221,7 +224,7 @@ mod tests {
         assert_eq!(queue.next_number(), 3);
         assert!(queue.waiting().eq(&['a', 'c']));
         assert!(queue.has_left(1) && !queue.has_left(0) && !queue.has_left(2));
-        // Two are in the queue; a third waits before it.
+        // Two are in the queue; a third waits outside.
         assert!(queue.make_room(arrival('d', false)).is_none());
         assert!(queue.waiting().eq(&['a', 'c', 'd']));
         assert_eq!(queue.ready(0), None);

@@ -1,4 +1,4 @@
-//! The IOMMU alone, with a memory that answers after a fixed time.
+//! The IOMMU on its own, with a memory that answers after a fixed time.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::iommu::testing::config;
 const MEMORY: Ps = Ps::from_ns(100);
 const PAGE_LINES: Line = 64;
 
-/// An IOMMU and the reads of its walkers that memory has not answered, in order.
+/// An IOMMU, and the reads of its walkers that memory has not answered yet, in order.
 struct Bench {
     iommu: Iommu<u32>,
     reads: VecDeque<(Ps, u16)>,
@@ -83,7 +83,7 @@ fn walks_beyond_the_walkers_wait() {
     let mut b = Bench::new(&config(8));
     b.arrive(Ps::ZERO, Order::Posted, 0, 0, 1);
     b.run_until(Ps::from_ns(1_000));
-    // Three misses for two walkers: the third walk begins when one of them ends.
+    // Three misses for two walkers: the third walk starts when one of the first two ends.
     for id in 1..4 {
         b.arrive(Ps::from_ns(1_000), Order::Posted, id, id, 1);
     }
@@ -113,9 +113,9 @@ fn a_page_that_has_been_evicted_is_walked_for_again_though_one_that_found_it_sti
     b.arrive(Ps::ZERO, Order::Posted, 0, 0, 1);
     b.arrive(Ps::from_ns(960), Order::NonPosted, 1, 3, 1);
     b.arrive(Ps::from_ns(1_000), Order::Posted, 2, 2, 1);
-    // It finds its page, and waits for the write in front of it.
+    // It hits, and waits for the write ahead of it.
     b.arrive(Ps::from_ns(1_010), Order::Posted, 3, 0, 1);
-    // The read's page has come at 1070 and taken the only entry.
+    // The read's page arrived at 1070 and took the only entry.
     b.arrive(Ps::from_ns(1_080), Order::Posted, 4, 0, 1);
     let left = b.finish();
     assert_eq!(left.last(), Some(&(1_190, 4)));
@@ -134,8 +134,8 @@ fn a_read_does_not_wait_for_later_writes() {
     assert_eq!(b.finish()[1..], [(1_110, 1), (1_110, 2), (1_200, 3)]);
 }
 
-/// Of a full IOTLB of two entries, of which the one used last is unmapped; then a third page is used, and the
-/// other one again. When it leaves, ns after it came.
+/// Starts with a full IOTLB of two entries, of which the most recently used is unmapped; then uses
+/// a third page, and the other page again. Returns when that access leaves, in ns after it arrived.
 fn after_unmapping(at_once: bool) -> u64 {
     let mut b = Bench::new(&config(2));
     for (at_ns, page) in [(0, 1), (1_000, 0)] {
@@ -252,8 +252,9 @@ fn a_full_queue_delays_the_next_lookup() {
 }
 
 proptest! {
-    /// Whatever arrives leaves once; what may not pass others leaves behind all that came before it, so
-    /// all of them in order where nothing may; and no more walks run than there are walkers.
+    /// Everything that arrives leaves once. What may not pass others leaves after everything that
+    /// arrived before it, so all leave in order if nothing may pass. No more walks run than there
+    /// are walkers.
     #[test]
     fn all_leave_in_order(
         walkers in 1u32..7,
@@ -288,7 +289,8 @@ proptest! {
                 prop_assert_eq!(before, came.iter().filter(|&&other| other < id).count());
             }
         }
-        // No read before the writes that came before it (PCI Express Base Specification, 2.4.1, entry B2).
+        // No read leaves before the writes that arrived before it (PCI Express Base Specification,
+        // 2.4.1, entry B2).
         let [writes, reads] = &orders;
         for (place, (_, read)) in b.left.iter().enumerate().filter(|(_, l)| reads.contains(&l.1)) {
             let before = b.left[..place].iter().filter(|l| l.1 < *read && writes.contains(&l.1));

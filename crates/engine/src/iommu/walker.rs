@@ -1,4 +1,4 @@
-//! Page walks: a limited number at a time, each reading one level of the page table after the other
+//! Page walks: a limited number at a time, each reading one level of the page table after another
 //! from memory.
 
 use std::collections::VecDeque;
@@ -9,32 +9,32 @@ use crate::memory::line::Line;
 use crate::stats::occupancy::Starvation;
 use crate::time::Ps;
 
-/// A walk that is asked for or under way.
+/// A walk that waits for a walker or is under way.
 #[derive(Clone, Copy, Debug)]
 struct Walk {
     page: Page,
     ticket: Ticket,
     asked: Ps,
-    /// The level that it reads now.
+    /// The level that it is reading now.
     level: u8,
 }
 
-/// What the walkers count.
+/// Counters of the walkers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WalkCounts {
-    /// Walks that were asked for, that began, and that ended.
+    /// Walks requested, started and finished.
     pub(crate) asked: u64,
     pub(crate) started: u64,
     pub(crate) finished: u64,
     /// Entries read.
     pub(crate) reads: u64,
-    /// Sum over finished walks of the time from the miss to the translation.
+    /// Sum, over finished walks, of the time from the miss to the translation.
     pub(crate) miss_time: u128,
-    /// Time integral of the walkers at work.
+    /// Time integral of the number of busy walkers.
     pub(crate) busy_time: u128,
 }
 
-/// The walkers and the misses that wait for one.
+/// The walkers, and the misses that wait for one.
 #[derive(Clone, Debug)]
 pub(crate) struct Walkers {
     walks: Vec<Option<Walk>>,
@@ -42,10 +42,10 @@ pub(crate) struct Walkers {
     step: Ps,
     busy: u32,
     busy_since: Ps,
-    /// Walkers that want to read their entry, and when; the host drains this after every call.
+    /// Walkers that need to read their entry, and when; the host drains this after every call.
     pub(crate) due: Vec<(Ps, u16)>,
     pub(crate) counts: WalkCounts,
-    /// Misses wait while all walkers are at work.
+    /// Time in which misses wait because all walkers are busy.
     pub(crate) starved: Starvation,
 }
 
@@ -63,7 +63,7 @@ impl Walkers {
         }
     }
 
-    /// Walks that wait, and walks under way.
+    /// Walks waiting, and walks under way.
     pub(crate) fn in_flight(&self) -> (u64, u64) {
         (self.queue.len() as u64, u64::from(self.busy))
     }
@@ -98,15 +98,15 @@ impl Walkers {
         self.due.push((now + self.step, walker as u16));
     }
 
-    /// The line that a walker reads now.
+    /// The line of the entry that a walker reads now.
     pub(super) fn read(&mut self, walker: u16, table: &PageTable) -> Line {
         self.counts.reads += 1;
         let walk = self.walks[walker as usize].as_ref().expect("a walker that reads has a walk");
         table.entry(walk.page, walk.level)
     }
 
-    /// The entry that a walker has read is there. Returns the page and whom it was for, once it is
-    /// translated.
+    /// The entry that a walker has read has arrived. Once the page is translated, returns it and
+    /// the transaction that asked for it.
     pub(super) fn arrived(
         &mut self,
         now: Ps,
@@ -137,7 +137,7 @@ impl Walkers {
         self.starved.reset(now);
     }
 
-    /// Time integral of the walkers at work until `now`.
+    /// Time integral of the number of busy walkers until `now`.
     pub(crate) fn busy_time(&self, now: Ps) -> u128 {
         self.counts.busy_time + u128::from(self.busy) * u128::from((now - self.busy_since).0)
     }

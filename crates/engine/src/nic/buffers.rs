@@ -1,4 +1,4 @@
-//! Where the buffers of the queues lie, and in which order they are used first.
+//! Where the queues' buffers lie in memory, and in which order they are first used.
 
 use std::ops::Range;
 
@@ -9,17 +9,17 @@ use crate::memory::line::{LINE_BYTES, Line, lines_in};
 use crate::rng::Rng;
 use crate::units::Size;
 
-/// The memory of the receive buffers of all queues that share it.
+/// The memory that holds the receive buffers of all queues sharing the region.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Region {
     pub(super) first: Line,
-    /// Queues that share it, and buffers of each.
+    /// Queues that share it, and the number of buffers of each.
     queues: u32,
     buffers: u32,
 }
 
 impl Region {
-    /// Room for the buffers of so many queues, which begins on a page of `page` bytes.
+    /// Reserves room for the buffers of `queues` queues, starting on a page of `page` bytes.
     pub(crate) fn new(
         config: &Queues,
         queues: u32,
@@ -31,7 +31,7 @@ impl Region {
         Region { first: space.reserve_on(page, all * LINE_BYTES), queues, buffers }
     }
 
-    /// Of a dealt region the buffers that a queue's ring begins with, and the others that it gets.
+    /// In a dealt region: the buffers that a queue's ring starts with, and its remaining buffers.
     fn dealt(&self, config: &Queues, rank: u32) -> [Range<Buffer>; 2] {
         let ring = config.rx_descriptors;
         let spare = self.buffers - ring;
@@ -39,7 +39,7 @@ impl Region {
         [rank * ring..(rank + 1) * ring, first..first + spare]
     }
 
-    /// What is dealt to a queue belongs to the owner of now.
+    /// Assigns the buffers dealt to a queue to the current owner.
     pub(crate) fn give(&self, config: &Queues, rank: u32, space: &mut AddressSpace) {
         let dealt = self.dealt(config, rank).into_iter().filter(|buffers| !buffers.is_empty());
         for buffers in dealt {
@@ -47,7 +47,7 @@ impl Region {
         }
     }
 
-    /// The pool of one of the queues: the buffers that its ring begins with, then the others.
+    /// The pool of one of the queues: the buffers that its ring starts with, then the others.
     pub(super) fn pool(&self, config: &Queues, rank: u32, stream: &mut Rng) -> Pool {
         match config.start {
             Start::Dealt => {
@@ -70,14 +70,14 @@ impl Region {
     }
 }
 
-/// Fisher and Yates.
+/// Fisher–Yates shuffle.
 fn shuffle(order: &mut [u32], stream: &mut Rng) {
     for last in (1..order.len()).rev() {
         order.swap(last, stream.below(last as u32 + 1) as usize);
     }
 }
 
-/// First lines of so many transmit buffers of so many lines, in the order of their use.
+/// The first lines of `count` transmit buffers of `lines` lines each, in the order of use.
 pub(super) fn tx_buffers(
     start: Start,
     count: u32,
@@ -93,7 +93,7 @@ pub(super) fn tx_buffers(
     buffers
 }
 
-/// Lines from one buffer to the next.
+/// Lines from the start of one buffer to the start of the next.
 pub(super) fn buffer_lines(config: &Queues) -> u32 {
     lines_in(data_start(config) + config.buffer_size.0)
 }
@@ -126,7 +126,7 @@ mod tests {
         assert!(sorted.into_iter().eq(0..100));
         assert_eq!(first, order(1));
         assert_ne!(first, order(2));
-        // Of 99 steps one would lead to the next buffer by chance.
+        // By chance, one of the 99 steps would lead to the next buffer.
         let in_row = first.windows(2).filter(|w| w[1] == w[0] + 1).count();
         assert!(in_row < 8, "{in_row}");
     }

@@ -1,4 +1,4 @@
-//! What the NIC and its queues are configured by.
+//! Configuration of the NIC and its queues.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,35 +13,36 @@ use crate::units::{BitRate, Size};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nic {
-    /// Line rate of the link; frames arrive no closer together than it carries them, except those of a
-    /// backlog. Absent: the link is no limit.
+    /// Line rate of the network link. Frames arrive no closer together than the link can carry
+    /// them, except those of a backlog. Absent: the link imposes no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<BitRate>,
-    /// Input SRAM that all receive queues share; a packet that does not fit is dropped.
+    /// Input SRAM shared by all receive queues; a packet that does not fit is dropped.
     pub sram: Size,
-    /// A packet that finds more than this in the SRAM is marked (ECN), as a switch would mark it; of
-    /// `closed-loop` traffic, whose control has to hear of marks. Absent: none is. (mlx5 can, and counts them as
-    /// `rx_prioN_marked`: Linux, drivers/net/ethernet/mellanox/mlx5/core/en_stats.c.)
+    /// A packet that finds more than this in the SRAM is ECN-marked, as a switch would mark it.
+    /// Only `closed-loop` traffic is marked, for a congestion control that reacts to marks. Absent:
+    /// no packet is marked. (mlx5 can do this and counts the packets as `rx_prioN_marked`: Linux,
+    /// drivers/net/ethernet/mellanox/mlx5/core/en_stats.c.)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn_threshold: Option<Size>,
-    /// Cache lines of DMA writes in flight between NIC and the memory system: the credits of the
-    /// I/O controller.
+    /// Cache lines of DMA writes that can be in flight between the NIC and the memory system: the
+    /// credits of the I/O controller.
     pub write_credits: u32,
-    /// Cache lines of DMA reads in flight.
+    /// Cache lines of DMA reads that can be in flight.
     pub read_credits: u32,
-    /// Receive descriptors fetched at a time into the NIC's own cache of descriptors.
+    /// Receive descriptors that the NIC fetches at a time into its own descriptor cache.
     pub descriptor_batch: u32,
     /// Bytes of a receive or transmit descriptor in its ring.
     pub descriptor_size: Size,
     /// Bytes of a completion.
     pub completion_size: Size,
-    /// Completions of received packets that the NIC writes together as one line at most, while it is
-    /// busy with further packets; at most 8 (mlx5's CQE compression puts 8 of 8 bytes into one of 64).
+    /// Maximum number of receive completions that the NIC combines into one line, while it is busy
+    /// with further packets; at most 8 (mlx5's CQE compression packs 8 of 8 bytes into one of 64).
     #[serde(default = "Nic::one")]
     pub completions_per_write: u32,
-    /// Descriptors of a send queue that the NIC reads at a time at most, of those that the driver has rung
-    /// for. It reads the next when it has asked for the data of all packets before. Absent: each descriptor
-    /// is read together with the data of its packet.
+    /// Maximum number of descriptors of a send queue that the NIC reads at a time, out of those
+    /// that the driver has rung for. It reads the next ones once it has requested the data of all
+    /// previous packets. Absent: each descriptor is read together with the data of its packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_descriptor_batch: Option<u32>,
     /// Receive-side scaling.
@@ -59,27 +60,27 @@ impl Nic {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Queues {
-    /// Receive descriptors, and with them buffers posted to the NIC.
+    /// Receive descriptors, each with a buffer posted to the NIC.
     pub rx_descriptors: u32,
-    /// Where rings and buffers lie.
+    /// Which socket's memory holds the rings and buffers.
     #[serde(default)]
     pub memory: MemoryNode,
     /// Bytes of a receive buffer for packet data.
     pub buffer_size: Size,
-    /// Bytes before the data that are left free for headers (`RTE_PKTMBUF_HEADROOM` is 128).
+    /// Bytes left free before the data, for headers (`RTE_PKTMBUF_HEADROOM` is 128).
     #[serde(default)]
     pub headroom: Size,
     /// Bytes of the driver's metadata before each buffer (`struct rte_mbuf` is 128); 0 for none.
     #[serde(default)]
     pub metadata: Size,
-    /// Bytes before the metadata that the pool keeps for itself and never touches while packets flow;
-    /// 0 for none. A DPDK mempool puts a 64-byte header before each object.
+    /// Bytes before the metadata that the pool uses itself and never touches while packets flow; 0
+    /// for none. A DPDK mempool puts a 64-byte header before each object.
     #[serde(default)]
     pub object_header: Size,
-    /// Order in which freed buffers are used again.
+    /// Order in which freed buffers are reused.
     #[serde(default)]
     pub pool: Pool,
-    /// Where each queue's buffers lie and its pool stands when the run begins.
+    /// Where each queue's buffers lie, and where its pool starts, at the beginning of the run.
     #[serde(default)]
     pub start: Start,
     /// Buffers in each core's pool; at least `rx_descriptors`, which is the default.
@@ -87,28 +88,29 @@ pub struct Queues {
     pub pool_buffers: Option<u32>,
     /// Transmit descriptors.
     pub tx_descriptors: u32,
-    /// Packets that the software of a core keeps in a queue of its own while all transmit descriptors
-    /// are in use; when that is full too, the core takes no more packets (FastClick's `IQUEUE` with
-    /// `BLOCKING`).
+    /// Packets that the software of a core keeps in a queue of its own while all transmit
+    /// descriptors are in use. When that is full too, the core takes no more packets (FastClick's
+    /// `IQUEUE` with `BLOCKING`).
     #[serde(default)]
     pub tx_backlog: u32,
-    /// Packets a core takes from its queue at a time (`rte_eth_rx_burst` uses 32).
+    /// Packets that a core takes from its queue at a time (`rte_eth_rx_burst` uses 32).
     #[serde(default = "Queues::one")]
     pub burst: u32,
-    /// Used descriptors that gather before the driver posts new buffers.
+    /// Used descriptors that accumulate before the driver posts new buffers.
     #[serde(default = "Queues::one")]
     pub post_batch: u32,
-    /// Packets sent for each completion that the NIC writes; the driver frees them together.
+    /// Packets sent per completion that the NIC writes; the driver frees them together.
     #[serde(default = "Queues::one")]
     pub tx_completion_batch: u32,
-    /// Instructions of the driver to receive one packet, beyond its memory accesses.
+    /// Driver instructions to receive one packet, in addition to its memory accesses.
     pub rx_instructions: u32,
-    /// Instructions of the driver to transmit one packet, beyond its memory accesses.
+    /// Driver instructions to transmit one packet, in addition to its memory accesses.
     pub tx_instructions: u32,
 }
 
 impl Queues {
-    /// The same with data so much longer that each buffer's memory is a multiple of `unit` bytes.
+    /// The same queues, with `buffer_size` enlarged so that each buffer's memory is a multiple of
+    /// `unit` bytes.
     pub(crate) fn in_units_of(&self, unit: u64) -> Queues {
         let before = self.object_header.0 + self.metadata.0 + self.headroom.0;
         let all = (before + self.buffer_size.0).next_multiple_of(unit);
@@ -120,53 +122,54 @@ impl Queues {
     }
 }
 
-/// Order in which freed buffers are used again.
+/// Order in which freed buffers are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pool {
-    /// First in, first out: every buffer takes its turn (`rte_ring`).
+    /// First in, first out: all buffers are used in turn (`rte_ring`).
     #[default]
     Ring,
-    /// Last in, first out: the buffer freed last, still warm, is used next (`rte_stack`).
+    /// Last in, first out: the most recently freed buffer, still in cache, is used next (`rte_stack`).
     Stack,
 }
 
-/// Where the buffers of the queues lie and their pools stand when the run begins.
+/// Where the queues' buffers lie, and where their pools start, at the beginning of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Start {
-    /// At independent random places, as in a server that has run for a while.
+    /// Each pool starts at an independent random position, as in a server that has run for a while.
     #[default]
     Scattered,
-    /// All queues share one region, dealt out in the order of memory: first the rings of all queues,
-    /// one after the other, then what else each of them holds. As DPDK sets up ports on one mempool,
-    /// whose per-core caches then keep the buffers apart.
+    /// All queues share one region, dealt out in memory order: first the rings of all queues, one
+    /// after another, then the remaining buffers of each queue. This is how DPDK sets up ports on
+    /// one mempool, whose per-core caches then keep the buffers apart.
     Dealt,
-    /// Each queue has its own region, and its buffers are in random order, those to transmit from too, as
-    /// in a server that has run for long: packets are freed in another order than they came, so that what
-    /// starts in the order of memory has lost it after some turns.
+    /// Each queue has its own region with its buffers, including transmit buffers, in random order,
+    /// as in a server that has run for a long time: packets are freed in a different order than
+    /// they arrived, so an initial memory order is lost after some rounds.
     Shuffled,
 }
 
-/// DPDK counts descriptors and the bytes of an mbuf in 16 bits (`rte_eth_rx_queue_setup`,
+/// DPDK stores descriptor counts and the size of an mbuf in 16 bits (`rte_eth_rx_queue_setup`,
 /// `rte_mbuf.buf_len`).
 const MAX_DESCRIPTORS: u32 = 65_535;
 const MAX_BUFFER: Size = Size(65_535);
 
-/// With them and [`MAX_TRACKERS`] no more lines are under way from memory than 16 bits can number: beside
-/// what holds a tracker so many, as many descriptors of packets to send, and a batch of each kind a queue.
+/// With these limits and [`MAX_TRACKERS`], 16 bits can number all lines being read from memory:
+/// those that hold a tracker and, besides them, up to this many lines, as many descriptors of
+/// packets to send, and a batch of each kind per queue.
 ///
 /// [`MAX_TRACKERS`]: crate::memory::config::MAX_TRACKERS
 const MAX_READ_CREDITS: u32 = 8192;
 const MAX_BATCH: u32 = 256;
 
-/// Bytes of the shortest completion that is known, of which a write carries one line at most: mlx5's
-/// `struct mlx5_mini_cqe8`, of which `MLX5_MINI_CQE_ARRAY_SIZE` (8) are a completion of 64 bytes
-/// (Linux, include/linux/mlx5/device.h; DPDK, drivers/common/mlx5/mlx5_prm.h).
+/// Bytes of the shortest known completion; one write carries at most a line of them. It is mlx5's
+/// `struct mlx5_mini_cqe8`, of which `MLX5_MINI_CQE_ARRAY_SIZE` (8) make up a completion of 64
+/// bytes (Linux, include/linux/mlx5/device.h; DPDK, drivers/common/mlx5/mlx5_prm.h).
 const MINI_COMPLETION: u32 = 8;
 
 impl Nic {
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         let sram = self.sram;
         check.that(sram.0 >= LINE_BYTES, "sram", sram, &format!("at least {LINE_BYTES} B"));
@@ -184,7 +187,7 @@ impl Nic {
         if let Some(batch) = self.tx_descriptor_batch {
             check.within("tx_descriptor_batch", batch, 1..=MAX_BATCH);
         }
-        // 16 bytes on Intel's 82599, up to 64 on later cards; entries never straddle a cache line.
+        // 16 bytes on Intel's 82599, up to 64 on later NICs; entries never straddle a cache line.
         let entries = [8, 16, 32, 64].map(Size);
         check.one_of("descriptor_size", self.descriptor_size, &entries);
         check.one_of("completion_size", self.completion_size, &entries);
@@ -192,7 +195,7 @@ impl Nic {
 }
 
 impl Queues {
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         let ring = 1..=MAX_DESCRIPTORS;
         check.within("rx_descriptors", self.rx_descriptors, ring.clone());
@@ -212,7 +215,7 @@ impl Queues {
             }
         }
         if ![self.rx_descriptors, self.tx_descriptors].iter().all(|size| ring.contains(size)) {
-            // What relates to an impossible ring would only repeat its fault.
+            // Checks relative to an impossible ring size would only repeat that error.
             return;
         }
         let ring = self.rx_descriptors;

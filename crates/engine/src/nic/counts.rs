@@ -1,14 +1,14 @@
-//! What is counted of each pair of queues: what one of them has, no other can use.
+//! Counters per queue pair, since no queue can use another's descriptors.
 
 use crate::stats::occupancy::{Occupancy, Starvation};
 use crate::stats::results::QueueResults;
 use crate::time::Ps;
 
-/// Reads of descriptors, of a queue one after the other.
+/// Descriptor reads; each queue has one at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fetches {
     pub(crate) count: u64,
-    /// From the request to the data at the NIC, of all together.
+    /// Total time from the request until the data is at the NIC.
     pub(crate) time: Ps,
 }
 
@@ -19,29 +19,29 @@ impl Fetches {
     }
 }
 
-/// Counters of a pair of queues.
+/// Counters of a queue pair.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
-    /// Packets that came for it.
+    /// Packets that arrived for this queue.
     pub(crate) offered: u64,
-    /// Receive descriptors that hold a packet or wait until the NIC knows that they are posted again.
+    /// Receive descriptors that hold a packet, or that the NIC does not yet know to be posted again.
     pub(crate) rx: Occupancy,
-    /// Those that it knows of and has not read.
+    /// Receive descriptors that the NIC knows of but has not read yet.
     pub(crate) unfetched: Occupancy,
-    /// Its packets wait for a receive descriptor, or were dropped for want of one.
+    /// Time in which packets waited for a receive descriptor or were dropped for lack of one.
     pub(crate) rx_starved: Starvation,
     pub(crate) rx_fetches: Fetches,
     /// Time that visible packets have waited for the core to begin them.
     pub(crate) waited: Ps,
-    /// Transmit descriptors that the driver has taken and not taken back.
+    /// Transmit descriptors that the driver has taken and not reclaimed yet.
     pub(crate) tx: Occupancy,
-    /// Time in which packets waited for the core, and the core for one of those.
+    /// Time in which packets waited for the core while the core waited for a transmit descriptor.
     pub(crate) tx_starved: Starvation,
-    /// Packets whose transmit doorbell is at the NIC and whose data it has not asked for.
+    /// Packets whose transmit doorbell has reached the NIC but whose data it has not requested.
     pub(crate) unread: Occupancy,
-    /// Of transmit descriptors by themselves.
+    /// Reads of transmit descriptors alone, without packet data.
     pub(crate) tx_fetches: Fetches,
-    /// Whether the NIC reads some of those, or has not asked for all the data of the last ones read.
+    /// Whether the NIC is reading transmit descriptors or has yet to request data of those last read.
     pub(crate) tx_turn: Occupancy,
 }
 
@@ -59,7 +59,7 @@ impl Counts {
         (self.rx_fetches, self.tx_fetches) = Default::default();
     }
 
-    /// What has been counted up to now, of the queues of `core`.
+    /// The counts so far, for the queues of `core`.
     pub(crate) fn results(&self, core: u16, now: Ps) -> QueueResults {
         QueueResults {
             core: core.into(),
@@ -88,7 +88,7 @@ mod tests {
     use crate::stats::results::QueueResults;
     use crate::testing::{forwarder, pcie_json, results};
 
-    /// Forwarding of one flow at a rate that its queue cannot carry, with the given keys set.
+    /// Forwards one flow at a rate that its queue cannot carry, with the given keys set.
     fn one_flow(set: &[(&str, serde_json::Value)]) -> (QueueResults, f64) {
         let one = [
             ("/machine/pcie", pcie_json()),
@@ -128,12 +128,12 @@ mod tests {
     #[test]
     fn a_send_queue_that_waits_for_its_descriptors_always_reads_some() {
         let (q, span) = one_flow(&[("/machine/nic/tx_descriptor_batch", json!(1))]);
-        // One that was under way when measuring began counts as a whole.
+        // A read already under way when measuring began counts in full.
         assert!((0.95..=1.01).contains(&(q.tx_fetching_ps as f64 / span)), "{q:?}");
         assert!(q.tx_fetches.abs_diff(q.sent) < 100, "{q:?}");
-        // It asks for the packet at once, and reads the next.
+        // The NIC requests the packet's data at once, then reads the next descriptor.
         assert!((0.99..=1.0).contains(&(q.tx_turn_ps as f64 / span)), "{q:?}");
-        // All but a few of those in use wait for it.
+        // All but a few of the descriptors in use wait for that.
         assert!(q.tx_unread_ps as f64 > 0.9 * q.tx_busy_ps as f64, "{q:?}");
     }
 }

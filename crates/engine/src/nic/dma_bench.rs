@@ -14,29 +14,29 @@ use crate::rng::Rng;
 use crate::units::{Duration, Size};
 
 /// Transactions of one size at random offsets in a window of host memory, as many in flight as the
-/// credits of NIC and PCIe link allow.
+/// credits of the NIC and the PCIe link allow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DmaBench {
-    /// What the device does.
+    /// Whether the device reads or writes.
     pub direction: Direction,
-    /// Bytes of a transaction, whole cache lines up to a small page.
+    /// Bytes per transaction: whole cache lines, at most a small page.
     pub size: Size,
-    /// Memory that the transactions lie in, each aligned to its size.
+    /// Size of the memory window in which the transactions lie, each aligned to its size.
     pub window: Size,
     /// Time that the device itself needs to start a transaction.
     #[serde(default)]
     pub interval: Duration,
-    /// Time that a read takes within the device, which holds its read tags for so much longer.
+    /// Extra time that a read takes inside the device, which holds the read tags for that much longer.
     #[serde(default)]
     pub overhead: Duration,
-    /// Whether the cores have touched the window before: what the LLC can hold of it is there.
+    /// Whether the cores have touched the window beforehand, so that the LLC holds as much of it as it can.
     #[serde(default)]
     pub warm: bool,
 }
 
 impl DmaBench {
-    /// Notes which values cannot be simulated with the credits of `nic` and of the link.
+    /// Reports values that cannot be simulated with the credits of `nic` and the link.
     pub(crate) fn check(&self, nic: &Nic, pcie: Option<&Pcie>, check: &mut Check) {
         let DmaBench { direction, size, window, interval, overhead, .. } = self;
         let page = Size(4096);
@@ -75,7 +75,7 @@ pub enum Direction {
     Write,
 }
 
-/// The window in memory, and where the next transaction goes.
+/// The window in memory and the generator of the next offset.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     pub(crate) first: Line,
@@ -94,7 +94,7 @@ impl Window {
         }
     }
 
-    /// The first line of the next transaction.
+    /// Draws the first line of the next transaction.
     pub(crate) fn next(&mut self) -> Line {
         let units = self.lines / self.transaction_lines;
         self.first + self.offsets.below(units) * self.transaction_lines

@@ -1,4 +1,4 @@
-//! The pool of receive buffers of one core, and the order in which they are used again.
+//! The pool of receive buffers of one core, and the order in which buffers are reused.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// All of `buffers` free, the first to be taken first.
+    /// A pool in which all of `buffers` are free, the first to be taken first.
     pub(crate) fn new(order: Order, buffers: impl DoubleEndedIterator<Item = Buffer>) -> Pool {
         let free = match order {
             Order::Ring => buffers.collect(),

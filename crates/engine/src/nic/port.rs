@@ -1,5 +1,5 @@
-//! The port of a NIC on the chip to the on-chip network: what the NIC writes goes through it line
-//! after line.
+//! The port that connects an on-chip NIC to the on-chip network: everything the NIC writes passes
+//! through it, line by line.
 
 use crate::memory::config::Noc;
 use crate::memory::line::{LINE_BYTES, lines_in};
@@ -7,22 +7,22 @@ use crate::serial::Serial;
 use crate::time::Ps;
 use crate::units::{BitRate, Frequency};
 
-/// The port, and how it was used.
+/// The port and its usage counters.
 #[derive(Clone, Debug)]
 pub(crate) struct Port {
     link: Serial,
-    /// One way through the network.
+    /// One-way latency of the network.
     latency: Ps,
     free_at: Ps,
     busy: Ps,
-    /// Messages since the measured time began.
+    /// Messages sent since measuring began.
     sent: u64,
 }
 
 impl Port {
     pub(crate) fn new(frequency: Frequency, noc: &Noc) -> Port {
         Port {
-            // A width is at most 1 KiB: no product of it overflows.
+            // The width is at most 1 KiB, so the product cannot overflow.
             link: Serial::new(BitRate(frequency.0 * 8 * noc.port_width.0)),
             latency: frequency.clock().at(u64::from(noc.latency_cycles)),
             free_at: Ps::ZERO,
@@ -35,7 +35,7 @@ impl Port {
         self.latency
     }
 
-    /// A write of `bytes` leaves the NIC: when it is at the memory system.
+    /// Sends a write of `bytes`; returns when it reaches the memory system.
     pub(crate) fn send(&mut self, now: Ps, bytes: u64) -> Ps {
         let begin = self.free_at.max(now);
         self.free_at = self.link.send(now, 8 * LINE_BYTES * u64::from(lines_in(bytes)));
@@ -44,8 +44,9 @@ impl Port {
         self.free_at + self.latency
     }
 
-    /// Since the measured time began: how long it carried something, and how many messages it has been
-    /// given. It never rests while it has some: what it has not carried yet is all that lies ahead.
+    /// How long the port has been busy since measuring began, and how many messages it has been
+    /// given. It is never idle while it has something to send, so what it has not sent yet is
+    /// exactly the time until `free_at`.
     pub(crate) fn used(&self, now: Ps) -> (Ps, u64) {
         (self.busy - self.free_at.saturating_sub(now), self.sent)
     }
@@ -65,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_line_a_cycle_is_a_line_a_cycle_at_any_frequency() {
-        // 312.5 ps at 3.2 GHz; a sixteenth of that with lines side by side.
+        // 312.5 ps at 3.2 GHz; a sixteenth of that when 16 lines go side by side.
         for (width, of_1000) in [(64, 312_500), (1024, 19_531)] {
             let noc = Noc { port_width: Size(width), ..machine().noc };
             let mut port = Port::new(Frequency(3_200_000_000), &noc);
@@ -73,7 +74,7 @@ mod tests {
             assert_eq!(last, Some(Ps(of_1000) + port.latency()));
             let carried = last.expect("it was sent") - port.latency();
             assert_eq!(port.used(carried), (Ps(of_1000), 1000));
-            // What lies ahead is not counted yet, and is when the measured time begins meanwhile.
+            // Time still ahead is not counted yet, but counts if measuring begins in the meantime.
             assert_eq!(port.used(Ps(of_1000 / 4)), (Ps(of_1000 / 4), 1000));
             port.reset_counts(Ps(of_1000 / 4));
             assert_eq!(port.used(Ps(of_1000 / 4)), (Ps::ZERO, 0));

@@ -1,5 +1,5 @@
-//! One receive and transmit queue pair: descriptor rings, the buffers behind them, and the packets
-//! that wait for the core.
+//! A pair of receive and transmit queues: descriptor rings, the buffers behind them, and the
+//! packets that wait for the core.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -19,67 +19,69 @@ use crate::units::Size;
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     pub(crate) core: u16,
-    /// Receive descriptors as the driver writes and the NIC reads them.
+    /// Receive descriptors: the driver's position (writes) and the NIC's position (reads).
     pub(crate) rx_ring: Ring,
     pub(crate) rx_ring_nic: Ring,
-    /// Completions as the NIC writes and the driver reads them.
+    /// Completions: the NIC's position (writes) and, in `completions`, the driver's position (reads).
     pub(crate) completions_nic: Ring,
-    /// The same as far as the IOMMU has looked them up, ahead of the writes.
+    /// The same ring, up to which the IOMMU has looked up addresses, ahead of the writes.
     pub(crate) completions_translated: Ring,
     pub(crate) completions: Ring,
     pub(crate) tx_ring: Ring,
     pub(crate) tx_ring_nic: Ring,
-    /// The same as far as the IOMMU has looked it up, ahead of the reads.
+    /// The same ring, up to which the IOMMU has looked up addresses, ahead of the reads.
     pub(crate) tx_ring_translated: Ring,
     /// Buffers behind posted descriptors, in ring order.
     posted: VecDeque<Buffer>,
-    /// How many of them, from the front, the NIC has the descriptors of.
+    /// How many of these, from the front, have descriptors that the NIC has fetched.
     pub(crate) fetched: u32,
-    /// Whether a fetch of descriptors is under way.
+    /// Whether a descriptor fetch is under way.
     pub(crate) fetching: bool,
-    /// Packets in the NIC's SRAM that have no descriptor yet.
+    /// Packets in the NIC's SRAM that do not have a descriptor yet.
     pub(crate) without_descriptor: u32,
-    /// Whether its backlog has found no room in the NIC's SRAM, and waits for some.
+    /// Whether a packet of the queue's backlog found no room in the NIC's SRAM and waits for it.
     pub(crate) without_room: bool,
     pub(crate) pool: Pool,
-    /// Descriptors of the ring whose packet the core has taken and whose doorbell has not left the core.
+    /// Descriptors whose packets the core has taken but whose doorbell has not left the core yet.
     pub(crate) rx_unrung: u32,
-    /// Those that were rung for and have no buffer, or are fewer than a batch.
+    /// Descriptors already rung for that are not posted: no buffer is free, or they are fewer than a batch.
     pub(crate) unposted: u32,
-    /// Posted descriptors, the last ones, whose doorbell is not at the NIC yet.
+    /// Posted descriptors, the most recent ones, whose doorbell has not reached the NIC yet.
     pub(crate) rung: u32,
     /// Packets whose completion is visible, in order.
     pub(crate) visible: VecDeque<u32>,
-    /// Packets put in by a backlog generator and not yet begun by the core, wherever they are.
+    /// Packets of a backlog generator that the core has not begun, wherever they are.
     pub(crate) backlog: u32,
     /// Those of them that the driver has taken from the queue.
     pub(crate) taken: u32,
-    /// Packets whose data the NIC has written and whose completion is not in memory yet, in order.
+    /// Packets whose data the NIC has written but whose completion is not in memory yet, in order.
     pub(crate) uncompleted: VecDeque<u32>,
-    /// How many of them, from the back, the NIC gathers for one write.
+    /// How many of these, from the back, the NIC is gathering into one write.
     pub(crate) gathered: u32,
     /// Packets that wait in software for a transmit descriptor, in order.
     pub(crate) tx_backlog: VecDeque<u32>,
     max_backlog: u32,
-    /// Posted packets whose transmit descriptor the NIC has not read, in order.
+    /// Posted packets whose transmit descriptor the NIC has not read yet, in order.
     pub(crate) tx_posted: VecDeque<u32>,
-    /// How many of them, from the back, the doorbell has not been rung for, and how many before those
-    /// have a doorbell that is not at the NIC yet.
+    /// How many of these, from the back, have not been rung for, and how many before those have a
+    /// doorbell that has not reached the NIC yet.
     pub(crate) tx_unrung: u32,
     pub(crate) tx_rung: u32,
-    /// Packets whose transmit descriptor the NIC has read, and not asked for their data, in order.
+    /// Packets whose transmit descriptor the NIC has read but whose data it has not requested, in order.
     pub(crate) tx_ready: VecDeque<u32>,
-    /// Packets whose transmit descriptor the NIC reads or has read, and not asked for their data.
+    /// Packets whose transmit descriptor the NIC is reading or has read, but whose data it has not
+    /// requested.
     pub(crate) tx_fetched: u32,
-    /// Reads of its packets' data that are not on the wire, in order, where there is a link or a wire.
+    /// Reads of packet data that is not on the wire yet, in order; used with a PCIe link or a wire.
     pub(crate) leaving: VecDeque<u32>,
-    /// Transmit completions as the NIC writes and the driver reads them.
+    /// Transmit completions: the NIC's position (writes) and the driver's position (reads).
     pub(crate) tx_completions_nic: Ring,
     pub(crate) tx_completions: Ring,
-    /// Packets sent whose transmit descriptor the driver has not taken back yet, each with the
-    /// receive buffer that it was sent from.
+    /// Packets sent whose transmit descriptor the driver has not reclaimed yet, each with the
+    /// receive buffer that it was sent from, if any.
     pub(crate) sent: VecDeque<Option<Buffer>>,
-    /// How many of them, from the front, a completion reports, and of how many behind those it is on its way.
+    /// How many of these, from the front, are reported by completions in memory, and how many after
+    /// those by completions on their way.
     completed: u32,
     reporting: u32,
     tx_completion_batch: u32,
@@ -89,21 +91,21 @@ pub(crate) struct Queue {
     transmitting: u32,
     tx_descriptors: u32,
     next_tx: u32,
-    /// The transmit buffer that the driver takes back next.
+    /// The transmit buffer that the driver reclaims next.
     reaped_tx: u32,
     first_buffer: Line,
     buffer_lines: u32,
     metadata_offset: u32,
     data_offset: u32,
     pub(crate) metadata_lines: u32,
-    /// First lines of the transmit buffers, in the order of their use.
+    /// First lines of the transmit buffers, in the order of use.
     tx_buffers: Vec<Line>,
     tx_lines: u32,
     pub(crate) counts: Counts,
 }
 
 impl Queue {
-    /// The queue pair of a core, which transmits up to `tx_bytes` a packet beside what it forwards.
+    /// The queue pair of a core that, besides what it forwards, transmits up to `tx_bytes` per packet.
     pub(crate) fn new(
         core: u16,
         config: &Queues,
@@ -181,8 +183,8 @@ impl Queue {
         queue
     }
 
-    /// Posts free buffers to the NIC for all descriptors without one, if a batch of these has
-    /// gathered. Returns how many.
+    /// Posts free buffers to the NIC for all descriptors without one, if at least a batch of these
+    /// has gathered. Returns how many were posted.
     pub(crate) fn post(&mut self) -> u32 {
         let before = self.unposted;
         if before < self.post_batch {
@@ -197,29 +199,29 @@ impl Queue {
         before - self.unposted
     }
 
-    /// Descriptors that hold a packet or are not posted again yet.
+    /// Descriptors that hold a packet or have not been posted again yet.
     pub(crate) fn used(&self) -> u32 {
         self.rx_descriptors - self.posted()
     }
 
-    /// Descriptors that the NIC may use or fetch.
+    /// Descriptors posted to the NIC, which it may fetch or use.
     pub(crate) fn posted(&self) -> u32 {
         self.posted.len() as u32
     }
 
-    /// The NIC uses the next descriptor.
+    /// The NIC uses the next descriptor; returns its buffer.
     pub(crate) fn use_descriptor(&mut self) -> Buffer {
         self.fetched -= 1;
         self.without_descriptor -= 1;
         self.posted.pop_front().expect("a fetched descriptor is posted")
     }
 
-    /// First line of the data of a buffer.
+    /// First line of a buffer's data.
     pub(crate) fn data(&self, buffer: Buffer) -> Line {
         self.first_buffer + buffer * self.buffer_lines + self.data_offset
     }
 
-    /// First line of the driver's metadata of a buffer.
+    /// First line of a buffer's driver metadata.
     pub(crate) fn metadata(&self, buffer: Buffer) -> Line {
         self.first_buffer + buffer * self.buffer_lines + self.metadata_offset
     }
@@ -229,23 +231,24 @@ impl Queue {
         self.tx_descriptors - self.transmitting
     }
 
-    /// How many packets the core can take and be sure of a place for their replies.
+    /// How many packets the core can take with room guaranteed for their replies.
     pub(crate) fn reply_room(&self) -> u32 {
         self.tx_room() + self.max_backlog - self.tx_backlog.len() as u32
     }
 
-    /// First line of the transmit buffer of the next packet to send.
+    /// First line of the transmit buffer for the next packet to send.
     pub(crate) fn next_tx_buffer(&self) -> Line {
         self.tx_buffers[self.next_tx as usize]
     }
 
-    /// The packet that the next transmit buffer belongs to is to be sent: sooner or later it takes a
+    /// The packet that uses the next transmit buffer will be sent: sooner or later it takes a
     /// descriptor, in order.
     pub(crate) fn use_tx_buffer(&mut self) {
         self.next_tx = (self.next_tx + 1) % self.tx_buffers.len() as u32;
     }
 
-    /// Whether the core takes fewer packets than it could, as there is no place for their replies.
+    /// Records whether the core takes fewer packets than it could because there is no room for
+    /// their replies.
     pub(crate) fn waits_for_tx(&mut self, now: Ps, waits: bool) {
         let starved = &mut self.counts.tx_starved;
         if waits { starved.begin(now) } else { starved.end(now) }
@@ -258,8 +261,8 @@ impl Queue {
         self.transmitting += 1;
     }
 
-    /// The NIC has read a packet, sent from a receive buffer or not. Returns the line of the
-    /// completion that it writes if the batch is full.
+    /// The NIC has read a packet, which was sent from a receive buffer or not. If this fills a
+    /// batch, returns the line of the completion that the NIC writes.
     pub(crate) fn packet_sent(&mut self, from: Option<Buffer>) -> Option<Line> {
         self.sent.push_back(from);
         let unreported = self.sent.len() as u32 - self.completed - self.reporting;
@@ -274,20 +277,20 @@ impl Queue {
         self.reporting
     }
 
-    /// A fault for the balances to catch.
+    /// Injects a fault that the balance checks must catch.
     #[cfg(test)]
     pub(crate) fn report_without_event(&mut self) {
         self.reporting += self.tx_completion_batch;
     }
 
-    /// The next completion of sent packets is in memory.
+    /// The next transmit completion is in memory.
     pub(crate) fn sent_reported(&mut self) {
         self.reporting -= self.tx_completion_batch;
         self.completed += self.tx_completion_batch;
     }
 
-    /// The driver takes back the descriptors of all packets reported as sent, and with them the
-    /// receive buffers they were sent from. Returns how many completions that were.
+    /// The driver reclaims the descriptors of all packets reported as sent, and the receive buffers
+    /// that they were sent from. Returns how many completions reported them.
     pub(crate) fn reap(&mut self, now: Ps) -> u32 {
         let n = std::mem::take(&mut self.completed);
         let copies = self.sent.iter().take(n as usize).filter(|from| from.is_none()).count();
@@ -300,7 +303,7 @@ impl Queue {
         n / self.tx_completion_batch
     }
 
-    /// Lines of the data of the packets that [`Self::reap`] is about to take back.
+    /// Data lines of the packets that [`Self::reap`] is about to reclaim.
     pub(crate) fn reaped_data(&self) -> impl Iterator<Item = Range<Line>> + '_ {
         let room = self.tx_buffers.len();
         let (sent, mut copies) = (self.sent.iter().take(self.completed as usize), 0);
@@ -314,7 +317,7 @@ impl Queue {
         })
     }
 
-    /// Lines of a receive buffer for data.
+    /// The lines of a receive buffer that are for data.
     pub(crate) fn data_lines(&self, buffer: Buffer) -> Range<Line> {
         let first = self.data(buffer);
         first..first + self.buffer_lines - self.data_offset
@@ -325,8 +328,8 @@ impl Queue {
         self.transmitting
     }
 
-    /// Buffers in the pool, behind posted descriptors, and sent but not taken back: all that are
-    /// not with a packet.
+    /// Buffers that are not with a packet: in the pool, behind posted descriptors, or sent but not
+    /// reclaimed.
     pub(crate) fn idle_buffers(&self) -> u64 {
         let sent = self.sent.iter().flatten().count();
         (self.pool.len() + self.posted.len() + sent) as u64

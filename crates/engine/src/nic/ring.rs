@@ -20,7 +20,7 @@ impl Ring {
         Ring { first, entries, entry_bytes, next: 0 }
     }
 
-    /// The line of the next entry, which is then behind.
+    /// Returns the line of the next entry and advances past it.
     #[inline]
     pub(crate) fn advance(&mut self) -> Line {
         let line = self.first + (self.next * self.entry_bytes) / LINE_BYTES as u32;
@@ -31,8 +31,8 @@ impl Ring {
         line
     }
 
-    /// The lines that the next `n` entries span, and those at the ring's beginning if it ends among
-    /// them.
+    /// The lines that the next `n` entries span, and the lines at the start of the ring if they
+    /// wrap around.
     pub(crate) fn next_lines(&self, n: u32) -> (Range<Line>, Range<Line>) {
         let line = |entry: u32| self.first + entry * self.entry_bytes / LINE_BYTES as u32;
         let end = self.next + n;
@@ -45,7 +45,7 @@ impl Ring {
         (lines(before_end), lines(wrapped))
     }
 
-    /// The lines that the next `n` entries lie in, and the ring is past them.
+    /// Advances past the next `n` entries and returns the lines they lie in.
     pub(crate) fn advance_by(&mut self, n: u32) -> impl Iterator<Item = Line> + '_ {
         let mut last = None;
         (0..n).filter_map(move |_| {

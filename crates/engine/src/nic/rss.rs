@@ -1,5 +1,6 @@
-//! Receive-side scaling: the Toeplitz hash of a packet's headers picks an entry of the indirection
-//! table, the entry names the queue (Microsoft, "RSS Hashing Functions", Windows driver docs).
+//! Receive-side scaling: the Toeplitz hash of a packet's headers selects an entry of the
+//! indirection table, and the entry names the queue (Microsoft, "RSS Hashing Functions", Windows
+//! driver docs).
 
 use std::net::IpAddr;
 
@@ -9,35 +10,36 @@ use serde::{Deserialize, Serialize};
 use super::toeplitz::{Key, MAX_INPUT};
 use crate::wire::{FiveTuple, Flow, FlowTable};
 
-/// What of a packet's headers is hashed.
+/// The header fields that are hashed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fields {
-    /// Source and destination address, and the ports where there are some (`sdfn` of `ethtool -n`).
+    /// Source and destination address, and the ports if the packet has any (`sdfn` of `ethtool -n`).
     #[default]
     AddressesAndPorts,
-    /// Source and destination address (`sd`), as with DPDK's `RTE_ETH_RSS_IP` and many drivers' UDP.
+    /// Source and destination address only (`sd`), as with DPDK's `RTE_ETH_RSS_IP` and for UDP in
+    /// many drivers.
     Addresses,
 }
 
-/// How receive-side scaling is set up.
+/// Configuration of receive-side scaling.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RssConfig {
     /// Entries of the indirection table: a power of two from 1 to 65536. The default is 128, as in
-    /// the Intel 82599 and the Microsoft specification; 100 GbE cards have 512 (E810) or more.
+    /// the Intel 82599 and the Microsoft specification; 100 GbE NICs have 512 (E810) or more.
     pub indirection_entries: u32,
-    /// What of a packet's headers is hashed.
+    /// The header fields that are hashed.
     pub fields: Fields,
-    /// Key of the Toeplitz hash, as `ethtool -x` prints it: 40 to 52 bytes in hexadecimal with colons
-    /// between them, of which the first 40 count. Absent: that of Microsoft's specification.
+    /// Key of the Toeplitz hash as `ethtool -x` prints it: 40 to 52 hexadecimal bytes separated by
+    /// colons, of which the first 40 are used. Absent: the key of Microsoft's specification.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub key: Option<Key>,
 }
 
-/// The largest table: the queue number of a card has 16 bits (DPDK `rte_eth_rss_reta_entry64`), so
-/// more entries could not tell more queues apart.
+/// The largest table: a queue number has 16 bits (DPDK `rte_eth_rss_reta_entry64`), so more entries
+/// could not distinguish more queues.
 pub(crate) const MAX_ENTRIES: u32 = 1 << 16;
 
 impl Default for RssConfig {
@@ -46,7 +48,7 @@ impl Default for RssConfig {
     }
 }
 
-/// A table that a card cannot have.
+/// An indirection table that a NIC cannot have.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "indirection_entries = {given}; expected a power of two from {queues} (one entry per queue) to \
@@ -59,8 +61,8 @@ pub struct RssError {
     pub queues: u32,
 }
 
-/// Where every flow goes. The hash is computed once per flow, before the run; the packet path is
-/// one lookup.
+/// The queue of every flow. The hash is computed once per flow, before the run; on the packet path
+/// there is only a lookup.
 #[derive(Clone, Debug)]
 pub struct Rss {
     queue_of: Vec<u32>,
@@ -68,8 +70,8 @@ pub struct Rss {
 }
 
 impl Rss {
-    /// Spreads `flows` over `queues` queues; the table's entries name the queues in turn, which is
-    /// what drivers set it to.
+    /// Spreads `flows` over `queues` queues. The table's entries name the queues round-robin, which
+    /// is how drivers initialize it.
     ///
     /// # Errors
     /// If the table is not a power of two or cannot reach every queue.
@@ -101,15 +103,15 @@ impl Rss {
         self.queue_of[flow as usize]
     }
 
-    /// The flows that reach a queue, ascending. Can be empty: a hash of few flows leaves queues
-    /// without any.
+    /// The flows that reach a queue, in ascending order. May be empty: with few flows, some queues
+    /// get none.
     pub fn flows_of(&self, queue: u32) -> &[u32] {
         &self.flows_of[queue as usize]
     }
 }
 
-/// The hash of a flow, over its ports too where it has some and they are asked for; 0 (the first queue) for
-/// everything that is not IP.
+/// The hash of a flow, including its ports if it has any and they are configured; 0 (the first
+/// queue) for anything that is not IP.
 fn hash(config: &RssConfig, flow: &Flow) -> u32 {
     let Flow::Ip(tuple) = flow else { return 0 };
     let mut input = Input { bytes: [0; MAX_INPUT], len: 0 };
@@ -182,8 +184,8 @@ mod tests {
         }
     }
 
-    /// The key that many servers are set to so that one core has both directions of a connection (Woo and
-    /// Park, "Scalable TCP Session Monitoring with Symmetric Receive-side Scaling", 2012).
+    /// The key that many servers use so that both directions of a connection reach one core (Woo
+    /// and Park, "Scalable TCP Session Monitoring with Symmetric Receive-side Scaling", 2012).
     #[test]
     fn a_key_of_one_pair_of_bytes_deals_both_directions_alike() {
         let flows = FlowTable::synthetic(64);
@@ -214,7 +216,7 @@ mod tests {
 
     #[test]
     fn flows_spread_as_the_table_does() {
-        // 128 entries over 24 queues: queues 0 to 7 own six entries, the others five.
+        // 128 entries over 24 queues: queues 0 to 7 have six entries each, the others five.
         let n = 128 * 1000;
         let rss = Rss::new(&RssConfig::default(), 24, &FlowTable::synthetic(n)).unwrap();
         for queue in 0..24 {

@@ -11,11 +11,11 @@ pub const MAX_INPUT: usize = 36;
 /// The last bit of the longest input needs the 32 key bits from 287 on.
 const BYTES: usize = MAX_INPUT + 4;
 
-/// Bytes of the longest keys that cards have (E810 and XL710; DPDK `ICE_VSIQF_HKEY`), whose last ones no
-/// input reaches.
+/// Bytes of the longest keys of any NIC (E810 and XL710; DPDK `ICE_VSIQF_HKEY`); no input reaches
+/// the last ones.
 const MAX_BYTES: usize = 52;
 
-/// A key, in text as `ethtool -x` prints it.
+/// A hash key; as text, in the form that `ethtool -x` prints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Key([u8; BYTES]);
@@ -28,16 +28,16 @@ impl Key {
         0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
     ]);
 
-    /// The hash: the exclusive or, over the set bits of `input`, of the 32 key bits that begin at the
-    /// bit's position.
+    /// The hash: the exclusive or, over all set bits of `input`, of the 32 key bits starting at the
+    /// position of that bit.
     ///
     /// # Panics
-    /// If `input` is longer than [`MAX_INPUT`]: the key would end before it.
+    /// If `input` is longer than [`MAX_INPUT`], since the key would end too early.
     pub fn hash(&self, input: &[u8]) -> u32 {
         assert!(input.len() <= MAX_INPUT, "{} bytes are more than the key covers", input.len());
         let mut hash = 0;
         for (i, byte) in input.iter().enumerate() {
-            // The 39 key bits that the eight bits of this byte see, at the top of a 64-bit word.
+            // The 39 key bits that apply to the eight bits of this byte, at the top of a 64-bit word.
             let mut window = [0; 8];
             window[..5].copy_from_slice(&self.0[i..i + 5]);
             let window = u64::from_be_bytes(window);
@@ -57,7 +57,7 @@ impl Default for Key {
     }
 }
 
-/// A text that is no key.
+/// A text that is not a valid key.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "\"{given}\" is no key of a Toeplitz hash; expected 40 to 52 bytes in hexadecimal, two digits each with \
@@ -132,7 +132,7 @@ mod tests {
     }
 
     proptest! {
-        /// What makes a Toeplitz hash: it is linear over exclusive or.
+        /// The defining property of a Toeplitz hash: it is linear over exclusive or.
         #[test]
         fn the_hash_is_linear(a: [u8; 32], b: [u8; 32]) {
             let mut sum = a;
@@ -141,7 +141,7 @@ mod tests {
             prop_assert_eq!(hash(sum), hash(a) ^ hash(b));
         }
 
-        /// Bit i of the input alone gives the key bits i to i + 31.
+        /// Bit i of the input alone yields the key bits i to i + 31.
         #[test]
         fn one_bit_shows_its_key_bits(i in 0usize..288) {
             let mut input = [0u8; MAX_INPUT];

@@ -1,4 +1,4 @@
-//! What the PCIe link is configured by.
+//! Configuration of the PCIe link.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,25 +18,26 @@ pub struct Pcie {
     pub max_payload: Size,
     /// Largest read request of one TLP.
     pub max_read_request: Size,
-    /// One way through link, root port and I/O controller.
+    /// One-way latency of link, root port and I/O controller.
     pub latency: Duration,
-    /// From when a line that is written is visible until the device can use its credit again.
+    /// Time from when a written line becomes visible until the device can use its credit again.
     pub credit_return: Duration,
-    /// Posted-header credits of the root port: write TLPs not yet taken by the memory system.
+    /// Posted-header credits of the root port: write TLPs that the memory system has not taken yet.
     pub posted_credits: u32,
-    /// Read requests that wait for their data: non-posted credits and the NIC's tags, whichever are fewer.
+    /// Read requests that can wait for their data: the non-posted credits or the NIC's tags,
+    /// whichever is fewer.
     pub non_posted_credits: u32,
-    /// Whether the device allows its writes of packet data to pass its earlier writes that wait for
-    /// their translation (the Relaxed Ordering attribute). Completions pass nothing.
+    /// Whether the device allows its writes of packet data to pass its earlier writes that are
+    /// waiting for translation (the Relaxed Ordering attribute). Completions pass nothing.
     #[serde(default)]
     pub relaxed_ordering: bool,
 }
 
-/// Of a latency: a thousand times what links take.
+/// Longest latency allowed: a thousand times that of real links.
 const LONGEST: Duration = Duration(1_000_000_000);
 
 impl Pcie {
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         // Sizes of the Device Control register (PCI Express Base Specification 5.0, section 7.5.3.4).
         let sizes = [128, 256, 512, 1024, 2048, 4096].map(Size);

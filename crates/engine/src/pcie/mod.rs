@@ -1,5 +1,5 @@
-//! The link between NIC and processor: TLPs with their overhead, the data link layer's own traffic,
-//! both directions.
+//! The link between NIC and processor, in both directions: TLPs with their overhead, and the
+//! traffic of the data link layer itself.
 //!
 //! Gen3 and later use 128b/130b coding. A TLP carries 24 bytes of framing, sequence number, header
 //! and LCRC as a write with a 64-bit address or a read request, and 20 bytes as a completion.
@@ -17,10 +17,10 @@ const REQUEST_BYTES: u64 = 24;
 const COMPLETION_OVERHEAD: u64 = 20;
 /// An acknowledgement or a flow-control update: 4 bytes, their CRC, and framing.
 const DLLP_BYTES: u64 = 8;
-/// A SKIP ordered set of 4 symbols every 1538.
+/// A SKIP ordered set of 4 symbols every 1538 symbols.
 const SKIP: (u64, u64) = (4, 1538);
 
-/// Symbol times between acknowledgements, and also between updates of flow control, of a port that
+/// Symbol times between acknowledgements, and also between flow-control updates, of a port that
 /// sends TLPs of `max_payload` bytes: (payload + 28) × factor / lanes + 115 (PCI Express Base
 /// Specification 5.0, tables 2-48 and 3-9; 28 bytes of TLP overhead, 115 symbols of internal delay
 /// at 8 GT/s and above, and the factor in tenths).
@@ -43,7 +43,8 @@ struct Direction {
 }
 
 impl Direction {
-    /// It never rests while it has something to carry: what it has not carried yet is all that lies ahead.
+    /// A direction is never idle while it has something to send, so what it has not sent yet is
+    /// exactly the time until `free_at`.
     fn busy(&self, now: Ps) -> Ps {
         self.busy - self.free_at.saturating_sub(now)
     }
@@ -56,7 +57,7 @@ impl Direction {
 /// The link.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
-    /// Femtoseconds to move a byte of a TLP, all lanes, coding and the data link layer included.
+    /// Femtoseconds to move one byte of a TLP, accounting for all lanes, coding and the data link layer.
     fs_per_byte: u64,
     latency: Ps,
     max_payload: u64,
@@ -68,11 +69,11 @@ pub(crate) struct Link {
 impl Link {
     pub(crate) fn new(config: &Config) -> Link {
         let lanes = u64::from(config.lanes);
-        // Gen3: 8 GT/s a lane; every generation doubles it.
+        // Gen3: 8 GT/s per lane; every generation doubles it.
         let bits_per_us = 8_000 * (1 << (config.generation - 3)) * lanes;
-        // 8 bits a byte, 130 for 128, in femtoseconds (10^9 in a microsecond).
+        // 8 bits per byte, coded as 130 for 128, in femtoseconds (10^9 in a microsecond).
         let raw = 8 * 1_000_000_000_u64 * 130 / 128;
-        // Of every `interval × SKIP.1` bytes, so many are not TLPs.
+        // Of every `interval × SKIP.1` bytes, `taken` are not part of TLPs.
         let interval = dllp_interval(config.max_payload.0, lanes);
         let all = interval * SKIP.1;
         let taken = 2 * DLLP_BYTES * SKIP.1 + SKIP.0 * interval;
@@ -86,7 +87,7 @@ impl Link {
         }
     }
 
-    /// One way through link, root port and I/O controller.
+    /// One-way latency of link, root port and I/O controller.
     pub(crate) fn latency(&self) -> Ps {
         self.latency
     }
@@ -98,38 +99,37 @@ impl Link {
         direction.free_at
     }
 
-    /// When all has left the NIC that it has put on the link.
+    /// When everything that the NIC has put on the link will have left it.
     pub(crate) fn free_at(&self) -> Ps {
         self.up.free_at
     }
 
-    /// A write of at most the maximum payload leaves the NIC: when it is at the memory system.
+    /// Sends a write of at most the maximum payload; returns when it reaches the memory system.
     pub(crate) fn write(&mut self, now: Ps, bytes: u64) -> Ps {
         debug_assert!(bytes <= self.max_payload);
         Self::send(self.fs_per_byte, &mut self.up, now, bytes + WRITE_OVERHEAD) + self.latency
     }
 
-    /// Read requests that reading `bytes` in a row takes.
+    /// Read requests needed to read `bytes` contiguous bytes.
     pub(crate) fn requests(&self, bytes: u64) -> u32 {
         bytes.div_ceil(self.max_read_request) as u32
     }
 
-    /// So many read requests leave the NIC: when the last is at the memory system.
+    /// Sends `requests` read requests; returns when the last one reaches the memory system.
     pub(crate) fn request(&mut self, now: Ps, requests: u32) -> Ps {
         let wire = REQUEST_BYTES * u64::from(requests);
         Self::send(self.fs_per_byte, &mut self.up, now, wire) + self.latency
     }
 
-    /// Data of `bytes` in a row comes back to the NIC in completions: when the last of it is there.
-    /// A completion carries at most the maximum payload, and answers one request.
+    /// Returns `bytes` contiguous bytes to the NIC in completions; returns when the last of them
+    /// arrives. A completion carries at most the maximum payload and answers one request.
     pub(crate) fn completion(&mut self, now: Ps, bytes: u64) -> Ps {
         let tlps = bytes.div_ceil(self.max_payload.min(self.max_read_request));
         let wire = bytes + tlps * COMPLETION_OVERHEAD;
         Self::send(self.fs_per_byte, &mut self.down, now, wire) + self.latency
     }
 
-    /// Time for which each direction has carried something since the measured time began: to the
-    /// processor, to the NIC.
+    /// How long each direction has been busy since measuring began: to the processor, to the NIC.
     pub(crate) fn busy(&self, now: Ps) -> (Ps, Ps) {
         (self.up.busy(now), self.down.busy(now))
     }
@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    /// Gbit/s of payload that writes, reads, and both at once reach, for transfers of `bytes`.
+    /// Payload rates in Gbit/s of writes, of reads, and of both at once, for transfers of `bytes`.
     fn rates(mut link: Link, bytes: u64) -> [f64; 3] {
         let mut both = link.clone();
         let mut reads = link.clone();
@@ -195,12 +195,12 @@ mod tests {
     }
 
     fn close(got: f64, wanted: f64, what: &str) {
-        // The references are rounded to a tenth or to a unit; times here to a picosecond.
+        // The references are rounded to a tenth or to a whole unit; times here are rounded to a picosecond.
         let rounding = if wanted.fract() == 0.0 { 0.5 } else { 0.05 } + wanted / 2000.0;
         assert!((got - wanted).abs() < rounding, "{what}: {got:.2}, expected {wanted}");
     }
 
-    /// What the data link layer leaves to TLPs, from pcie-model with a payload of 256 bytes.
+    /// What the data link layer leaves for TLPs, from pcie-model with a payload of 256 bytes.
     #[test]
     fn tlps_get_what_acks_flow_control_and_skips_leave() {
         for (generation, lanes, gbps) in
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Rates of writes, reads and both at once, from pcie-model with MRRS 512 and RCB 64.
+    /// Rates of writes, of reads and of both at once, from pcie-model with MRRS 512 and RCB 64.
     #[test]
     fn payload_rates_match_the_pcie_model() {
         for (generation, payload, bytes, wanted) in [

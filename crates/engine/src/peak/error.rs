@@ -30,7 +30,7 @@ pub enum PeakError {
          {allowed}"
     )]
     Unreachable {
-        /// What of the objective fails; the whole, if completions only fall behind.
+        /// The part of the objective that fails; the whole objective if completions only fall behind.
         key: &'static str,
         /// The value given.
         given: String,
@@ -58,7 +58,7 @@ pub enum PeakError {
 }
 
 impl PeakError {
-    /// Traffic that has no rate to be varied.
+    /// The traffic has no rate that could be varied.
     pub(super) fn no_rate(scenario: &Scenario) -> PeakError {
         PeakError::NoRate {
             key: "traffic.kind",
@@ -71,7 +71,7 @@ impl PeakError {
         }
     }
 
-    /// At this rate, with which the search would begin, a probe has too few packets.
+    /// At this rate, with which the search would begin, a probe would have too few packets.
     pub(super) fn too_few(scenario: &Scenario, rate: Rate) -> PeakError {
         let enough = (u128::from(MIN_PACKETS) * PS_PER_S).div_ceil(rate.0.into()) as u64;
         let enough = Duration(enough.next_multiple_of(unit(scenario).0));
@@ -83,8 +83,8 @@ impl PeakError {
         }
     }
 
-    /// `rate` is the lowest tried and fails; `countable` is whether lower ones would bring too few
-    /// packets.
+    /// `rate` is the lowest rate tried and fails; `countable` is whether lower ones would bring too
+    /// few packets.
     pub(super) fn unreachable(
         slo: &Slo,
         failed: &Outcome,

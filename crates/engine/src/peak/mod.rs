@@ -1,25 +1,30 @@
-//! The highest rate that keeps a service-level objective.
+//! The highest rate that meets a service-level objective.
 //!
 //! Caches are warmed at half the scenario's rate, or below what the network link carries if that is
-//! less: what waits before a full link would come in every probe. Every probe continues from a copy of a warm
-//! server, lets its rate settle, and measures. The first is at the rate of the
-//! warm-up. If it finds an overloaded server, rings are full in the copy and would be in every probe:
-//! the server is warmed anew, below what it completed. While all rates hold, the next probe continues from the server
-//! of the last: its caches hold what they do at about that rate, and are warmer with each step. Once one has failed, all
-//! continue from the same server and see the same arrivals, only denser or less so, and halving is not thrown off by chance.
+//! less, because a backlog in front of a full link would reach every probe. Every probe continues
+//! from a copy of a warm server, lets its rate settle, and measures. The first is at the rate of
+//! the warm-up. If it finds the server overloaded, its rings are full in the copy and would be in
+//! every probe: the server is warmed up anew, below the rate that it completed. While all rates
+//! hold, the next probe continues from the server of the last one: its caches hold what they do at
+//! about that rate, and are warmer with each step. Once one has failed, all continue from the same
+//! server and see the same arrivals, only more or less dense, so that chance does not mislead the
+//! bisection.
 //!
-//! The bracket of a rate that holds and one that fails is first found by steps of a quarter and then
-//! halved until it is [`RESOLUTION_PERCENT`] wide. Coming from below matters: an overloaded server whose queues have
-//! once filled may stay slow at a rate that it would sustain otherwise, because packets that wait are
-//! evicted before they are read. Service times of the objective are those of the first probe, so that all rates
-//! are held against the same limit. Above the line rate of the network link there is nothing to try: a
-//! probe at which the link is full and the objective holds ends the search.
+//! The bracket of a rate that holds and one that fails is first found in steps of a quarter and
+//! then bisected until it is [`RESOLUTION_PERCENT`] wide. Coming from below matters: an overloaded
+//! server whose queues have once filled may stay slow at a rate that it would otherwise sustain,
+//! because waiting packets are evicted before they are read. The objective uses the service times
+//! of the first probe, so that all rates are compared with the same limit. Above the line rate of
+//! the network link there is nothing to try: a probe in which the link is full and the objective
+//! holds ends the search.
 //!
-//! A probe ends early once so many packets have been dropped or were too slow that the objective cannot be kept any more,
-//! though not before a quarter of its time, so that its rates can be told.
+//! A probe ends early once so many packets have been dropped or were too slow that the objective
+//! can no longer be met, though not before a quarter of its time, so that its rates can be
+//! reported.
 //!
-//! Bursts are measured for whole cycles, so that a probe sees their mean rate. A replay is not: all its probes
-//! continue from the warm-up and see the part of the capture that follows it, as much of it as goes by in the measured time.
+//! Bursts are measured for whole cycles, so that a probe sees their mean rate. A replay is not: all
+//! its probes continue from the warm-up and see the part of the capture that follows it, as much of
+//! it as passes in the measured time.
 
 mod error;
 mod probe;
@@ -38,13 +43,13 @@ use crate::wire::Capture;
 use crate::wire::config::TrafficConfig;
 use crate::wire::rate::MeanPacket;
 
-/// Width of the final bracket, percent of the rate.
+/// Width of the final bracket, in percent of the rate.
 pub const RESOLUTION_PERCENT: u64 = 1;
 
-/// A probe settles for this part of the measured time before it measures.
+/// A probe settles for the measured time divided by this before it measures.
 pub const SETTLE_DIVISOR: u64 = 2;
 
-/// What the search reports while it runs; returns whether to go on.
+/// Called with the reports of a running search; returns whether to continue.
 pub type Watch<'a> = dyn FnMut(Watched<'_>) -> bool + 'a;
 
 /// One report of a running search.
@@ -54,16 +59,16 @@ pub enum Watched<'a> {
     Tick,
     /// A rate has been tried.
     Probe(&'a Probe),
-    /// The server was overloaded at the rates tried so far, which are forgotten: the search begins anew, from a
-    /// warm-up at less.
+    /// The server was overloaded at the rates tried so far, which are discarded: the search begins
+    /// anew, from a warm-up at a lower rate.
     Anew,
 }
 
-/// Finds the highest rate at which the scenario keeps its objective.
+/// Finds the highest rate at which the scenario meets its objective.
 ///
 /// # Errors
-/// If the scenario has no rate or cannot be simulated, if its measured time is too short, if even the
-/// lowest rate fails, or if `watch` says to stop.
+/// If the scenario has no rate or cannot be simulated, if its measured time is too short, if even
+/// the lowest rate fails, or if `watch` says to stop.
 pub fn find_peak(
     scenario: &Scenario,
     capture: Option<Arc<Capture>>,
@@ -86,14 +91,14 @@ pub fn find_peak(
     })
 }
 
-/// The packets that a rate of bits is made of, if the scenario says how long they are.
+/// The mean packet, for bit rates, if the scenario determines the packet sizes.
 fn mean_packet(scenario: &Scenario, capture: Option<&Capture>) -> Option<MeanPacket> {
     let traffic = scenario.traffic.as_ref()?;
     let drawn = capture.is_none() && scenario.serving().any(|t| t.app.draws_requests());
     MeanPacket::of_traffic(traffic, capture).filter(|_| !drawn)
 }
 
-/// The rate that the traffic is given, of the mean that the search varies: bursts have theirs while on.
+/// The configured rate per mean rate, which is what the search varies: the rate of bursts applies while on.
 fn while_on(scenario: &Scenario) -> f64 {
     match scenario.traffic {
         Some(TrafficConfig::Bursts { on, off, .. }) => 1.0 + off.0 as f64 / on.0 as f64,

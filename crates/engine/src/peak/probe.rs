@@ -12,17 +12,18 @@ use crate::wire::config::TrafficConfig;
 /// more than the noise of some 10 000 Poisson arrivals.
 const BEHIND_PERCENT: u64 = 2;
 
-/// A network link that is busy for this share of the time is full. Of the fewest packets of a probe one
-/// more or less at each end makes 0.4 %.
+/// A network link that is busy for this share of the time is full. With the fewest packets of a
+/// probe, one more or less at each end makes 0.4 %.
 const LINK_SHARE: f64 = 0.995;
 
-/// The fewest packets that a rate may bring in the measured time: ten of them lie above the 99th percentile.
+/// The fewest packets that a rate may bring in the measured time: ten of them lie above the 99th
+/// percentile.
 pub(super) const MIN_PACKETS: u64 = 1000;
 
 /// A probe that is bound to fail measures for at least this part of its time.
 const SURELY_DIVISOR: u64 = 4;
 
-/// At most so many packets come in a probe, percent of what its rate brings in the mean.
+/// The most packets that arrive in a probe, in percent of what its rate brings on average.
 const MOST_PERCENT: u64 = 110;
 
 /// What a rate did to the objective.
@@ -32,8 +33,8 @@ pub(super) struct Outcome {
     pub(super) results: Results,
 }
 
-/// What a measured time is a whole multiple of: the cycle of bursts; else, where one is asked for, a
-/// millisecond.
+/// A measured time is a whole multiple of this: the cycle of bursts; otherwise, in a message that
+/// asks for a longer time, a millisecond.
 pub(super) fn unit(scenario: &Scenario) -> Ps {
     match &scenario.traffic {
         Some(TrafficConfig::Bursts { on, off, .. }) => Ps(on.0 + off.0),
@@ -41,7 +42,7 @@ pub(super) fn unit(scenario: &Scenario) -> Ps {
     }
 }
 
-/// How long a probe measures: the scenario's measured time, of bursts the whole cycles in it.
+/// How long a probe measures: the scenario's measured time; for bursts, the whole cycles in it.
 fn measured(scenario: &Scenario) -> Result<Ps, PeakError> {
     let given = scenario.run.duration;
     if !matches!(scenario.traffic, Some(TrafficConfig::Bursts { .. })) {
@@ -63,9 +64,9 @@ pub(super) fn link_is_full(results: &Results) -> bool {
 }
 
 impl Outcome {
-    /// Whether the rate fails at a server that does not do what comes, or is not done with what came before:
-    /// completions differ from arrivals, or a ring is full. Few drops by themselves, or a 99th percentile
-    /// above its limit, can be those of spikes.
+    /// Whether the rate fails because the server cannot keep up, or is still working off earlier
+    /// packets: completions differ from arrivals, or a ring is on average more than half full. A
+    /// few drops alone, or a 99th percentile above its limit, can be due to spikes.
     pub(super) fn overloaded(&self, descriptors: u32) -> bool {
         let (r, p) = (&self.results, &self.results.packets);
         let apart = p.completed.abs_diff(p.offered) * 100 > p.offered * BEHIND_PERCENT;
@@ -75,11 +76,11 @@ impl Outcome {
     }
 }
 
-/// Tries rates, and remembers what they did.
+/// Tries rates and records the outcomes.
 pub(super) struct Prober<'a, 'w> {
     pub(super) scenario: &'a Scenario,
     measured: Ps,
-    /// What the first probe's service times make of the objective, ns; nothing before it.
+    /// The limit for the 99th percentile that the first probe has set, ns; `None` before it.
     pub(super) limit_ns: Option<f64>,
     watch: &'a mut Watch<'w>,
     probes: Vec<Probe>,
@@ -94,17 +95,17 @@ impl<'a, 'w> Prober<'a, 'w> {
         Ok(Prober { scenario, measured, limit_ns: None, watch, probes: Vec::new() })
     }
 
-    /// The lowest rate at which enough packets come in the measured time, packets a second.
+    /// The lowest rate at which enough packets arrive in the measured time, in packets per second.
     pub(super) fn countable(&self) -> u64 {
         (u128::from(MIN_PACKETS) * PS_PER_S).div_ceil(self.measured.0.into()) as u64
     }
 
-    /// Whether the traffic is a capture's.
+    /// Whether the traffic is a replayed capture.
     pub(super) fn replays(&self) -> bool {
         matches!(self.scenario.traffic, Some(TrafficConfig::Replay { .. }))
     }
 
-    /// The server after its warm-up at a rate.
+    /// A copy of the cold server, warmed up at a rate.
     pub(super) fn warm(&mut self, cold: &Host, rate: Rate) -> Result<Host, PeakError> {
         let mut host = cold.clone();
         host.set_rate(rate);
@@ -112,18 +113,18 @@ impl<'a, 'w> Prober<'a, 'w> {
         Ok(host)
     }
 
-    /// Forgets the rates tried so far: the search begins anew.
+    /// Discards the rates tried so far: the search begins anew.
     pub(super) fn forget(&mut self) -> Result<(), PeakError> {
         self.probes.clear();
         if (self.watch)(Watched::Anew) { Ok(()) } else { Err(PeakError::Stopped) }
     }
 
-    /// All rates tried, in their order.
+    /// All rates tried, in order.
     pub(super) fn into_probes(self) -> Vec<Probe> {
         self.probes
     }
 
-    /// Tries a rate with a copy of the warm server, which is the second of what comes back.
+    /// Tries a rate on a copy of the warm server; returns the outcome and that copy.
     pub(super) fn probe(&mut self, warm: &Host, rate: Rate) -> Result<(Outcome, Host), PeakError> {
         let mut host = warm.clone();
         host.set_rate(rate);
@@ -147,7 +148,7 @@ impl<'a, 'w> Prober<'a, 'w> {
         } else {
             None
         };
-        // Where a replay pauses, fewer come than the mean rate brings.
+        // While a replay pauses, fewer packets arrive than the mean rate brings.
         if failed_by.is_none() && p.offered < MIN_PACKETS / 2 {
             return Err(PeakError::TooShort {
                 given: self.scenario.run.duration,
@@ -188,7 +189,7 @@ impl<'a, 'w> Prober<'a, 'w> {
         if (self.watch)(Watched::Tick) { Ok(()) } else { Err(PeakError::Stopped) }
     }
 
-    /// Measures for the time of a probe at a rate, or until the probe is bound to fail: then it says by what.
+    /// Measures a rate for the time of a probe, or until it is bound to fail; then returns what fails.
     fn measure(&mut self, host: &mut Host, rate: Rate) -> Result<Option<&'static str>, PeakError> {
         host.begin_measuring();
         let (begin, end) = (host.now(), host.now() + self.measured);
@@ -204,8 +205,9 @@ impl<'a, 'w> Prober<'a, 'w> {
         Ok(None)
     }
 
-    /// What of the objective fails whatever still comes. What a window of a capture or a part of a burst's cycle brings
-    /// is not told by the rate.
+    /// The part of the objective that will fail whatever else arrives. The rate does not tell what
+    /// a window of a capture or a part of a burst cycle brings, so replays and bursts are never
+    /// bound to fail.
     fn bound_to_fail(&self, host: &Host, rate: Rate) -> Option<&'static str> {
         let bursts = matches!(self.scenario.traffic, Some(TrafficConfig::Bursts { .. }));
         let limit_ns = self.limit_ns.filter(|_| !self.replays() && !bursts)?;

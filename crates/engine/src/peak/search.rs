@@ -6,16 +6,17 @@ use crate::host::Host;
 use crate::stats::results::Probe;
 use crate::units::Rate;
 
-/// Where the network link or the server cannot carry half the scenario's rate, the search begins at this
-/// share of what it carries, percent: one step of a quarter below.
+/// If the network link or the server cannot carry half the scenario's rate, the search begins at
+/// this share of what it carries, in percent: one step of a quarter below.
 const BELOW_PERCENT: f64 = 80.0;
 
-/// The lowest rate tried is the first divided by this, and one that brings [`MIN_PACKETS`].
+/// The lowest rate tried is the first divided by this, or one that brings [`MIN_PACKETS`] if that
+/// is higher.
 ///
 /// [`MIN_PACKETS`]: super::probe::MIN_PACKETS
 const LOWEST_DIVISOR: u64 = 32;
 
-/// This share of what was carried, packets a second.
+/// [`BELOW_PERCENT`] of what was carried, in packets per second.
 fn below(mpps: f64) -> u64 {
     (mpps * 1e6 * BELOW_PERCENT / 100.0) as u64
 }
@@ -23,7 +24,7 @@ fn below(mpps: f64) -> u64 {
 /// A search by probes.
 pub(super) struct Search<'a, 'w> {
     prober: Prober<'a, 'w>,
-    /// The lowest rate at which a probe has enough packets, packets a second.
+    /// The lowest rate at which a probe has enough packets, in packets per second.
     countable: u64,
 }
 
@@ -33,13 +34,13 @@ impl<'a, 'w> Search<'a, 'w> {
         Search { prober, countable }
     }
 
-    /// All rates tried, in their order.
+    /// All rates tried, in order.
     pub(super) fn into_probes(self) -> Vec<Probe> {
         self.prober.into_probes()
     }
 
-    /// The server warmed where the search begins, and the rate of that: half of the scenario's, or below what
-    /// the link carries.
+    /// Warms up the server with which the search begins; returns it and its rate: half of the
+    /// scenario's, or below what the link carries.
     fn warm_below(&mut self, cold: &Host, rate: Rate) -> Result<(Host, u64), PeakError> {
         let half = Rate((rate.0 / 2).max(1));
         if half.0 < self.countable {
@@ -57,7 +58,8 @@ impl<'a, 'w> Search<'a, 'w> {
         Ok((self.prober.warm(cold, below)?, below.0))
     }
 
-    /// The server warmed at a rate that does not overload it, that rate, and what it did to the objective.
+    /// Warms up the server at a rate that does not overload it; returns it, the rate and the rate's
+    /// outcome.
     pub(super) fn begin(
         &mut self,
         cold: &Host,
@@ -70,7 +72,8 @@ impl<'a, 'w> Search<'a, 'w> {
                 self.prober.limit_ns = Some(outcome.probe.p99_limit_ns);
                 return Ok((self.warmer(host, probed, &outcome), first, outcome));
             }
-            // A window of a capture may bring more than its mean rate, and the server complete as much.
+            // A window of a capture may bring more than its mean rate, and the server may complete
+            // that much.
             let carried = below(outcome.probe.completed_mpps.min(outcome.probe.offered_mpps));
             let next = carried.min(first * 4 / 5);
             if next < self.countable {
@@ -81,14 +84,15 @@ impl<'a, 'w> Search<'a, 'w> {
                     true,
                 ));
             }
-            // From a warm-up of its own.
+            // With a warm-up of its own.
             self.prober.forget()?;
             first = next;
             host = self.prober.warm(cold, Rate(first))?;
         }
     }
 
-    /// The highest rate found that holds and what it did, and what the lowest did that fails, unless the link is full first.
+    /// The highest rate that holds with its outcome, and the outcome of the lowest that fails, if
+    /// any does before the link is full.
     pub(super) fn bracket(
         &mut self,
         mut warm: Host,
@@ -103,7 +107,7 @@ impl<'a, 'w> Search<'a, 'w> {
             let full = link_is_full(&outcome.results);
             let holds = outcome.failed_by.is_none();
             if full && (bad.is_none() || !holds) {
-                // If it is full on the way in, what came is what it carries.
+                // If the link is full in the receive direction, what arrived is what it carries.
                 let floor = good.as_ref().map_or(1, |(g, _)| g + 1);
                 next = next.min((outcome.probe.offered_mpps * 1e6) as u64).max(floor);
             }

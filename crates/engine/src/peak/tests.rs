@@ -21,7 +21,7 @@ fn bursts(rate: &str, off: &str) -> Value {
 
 #[test]
 fn without_a_link_none_is_the_limit() {
-    // Two thirds of a cycle are left of the measured time: what comes then has another mean.
+    // The measured time leaves two thirds of a cycle, over which the mean rate would be different.
     let found =
         peak(&[("/run/duration", json!("2.2 ms")), ("/traffic", bursts("16 Mpps", "500 us"))]);
     let found = found.unwrap();
@@ -44,7 +44,7 @@ fn what_is_asked_for_is_enough() {
             _ => None,
         }
     };
-    // 1000 packets at 151 515 a second take 6601 us, which 20 cycles of 330 us are too short for.
+    // 1000 packets at 151 515 per second take 6601 us, for which 20 cycles of 330 us are too short.
     let allowed = short("6920 us").unwrap();
     assert!(allowed.contains("at least 6930 us, in which 1000 packets"), "{allowed}");
     assert_eq!(short("6930 us"), None);
@@ -52,7 +52,7 @@ fn what_is_asked_for_is_enough() {
 
 #[test]
 fn a_full_link_is_the_limit() {
-    // 1048 bytes on the wire: 119 276 frames a second fill 1 Gbps.
+    // 1048 bytes on the wire: 119 276 frames per second fill 1 Gbps.
     let at = |rate: &str, duration: &str| {
         peak(&[
             ("/machine/nic/link", json!("1 Gbps")),
@@ -133,10 +133,10 @@ fn a_time_as_objective_takes_the_place_of_service_times() {
 #[test]
 fn a_rate_whose_half_overloads_the_server_finds_the_same_peak() {
     let at = |rate: &str| {
-        // Rings that take longer to drain than a probe settles.
+        // Rings that take longer to drain than a probe takes to settle.
         let rings =
             [("/queues/rx_descriptors", json!(1024)), ("/queues/pool_buffers", json!(1024))];
-        // In 1 ms it is chance whether a burst fills them at 7.5 Mpps or at 8.8.
+        // In 1 ms, it is chance whether a burst fills them at 7.5 Mpps or at 8.8.
         let times = [("/run/warmup", json!("500 us")), ("/run/duration", json!("3 ms"))];
         let traffic = [("/traffic/rate", json!(rate))];
         let found = peak(&[&rings[..], &times, &traffic].concat()).unwrap();
@@ -144,7 +144,8 @@ fn a_rate_whose_half_overloads_the_server_finds_the_same_peak() {
         found.peak_mpps
     };
     let below = at("4 Mpps");
-    // Half is just above the peak, and far above it. What is found differs by up to 5 % with the warm-up.
+    // Half the rate is just above the peak, then far above it. The result varies by up to 5 % with
+    // the warm-up.
     for rate in ["17500 kpps", "40 Mpps"] {
         let found = at(rate);
         assert!((found / below - 1.0).abs() < 0.1, "{rate}: {found}, from below {below}");
@@ -153,8 +154,8 @@ fn a_rate_whose_half_overloads_the_server_finds_the_same_peak() {
 
 #[test]
 fn a_link_that_answers_fill_is_not_full_of_them_at_first() {
-    // 1064 bytes on the wire bear 1 KiB and a header of 16: 117 481 answers a second fill 1 Gbps, and the
-    // requests less than a quarter of it.
+    // An answer of 1 KiB with a header of 16 bytes takes 1064 bytes on the wire: 117 481 answers
+    // per second fill 1 Gbps, and the requests take less than a quarter of it.
     let app = json!({ "kind": "kvs", "item": "1 KiB", "network_header": "16 B", "gets": "100 %",
                       "requests": "drawn", "buckets": 1024, "log": "1 MiB", "keys": 32 });
     let cores = json!({ "first": 0, "count": 2 });
@@ -168,12 +169,12 @@ fn a_link_that_answers_fill_is_not_full_of_them_at_first() {
     ])
     .unwrap();
     assert!(found.probes[0].holds, "{:?}", found.probes);
-    // What the transmit rings take in a probe comes on top: of 2350 packets two rings of 64 could take 128.
+    // The transmit rings absorb packets during a probe, too: two rings of 64 could absorb 128 of 2350.
     assert!((0.11..1.03 * 0.117_481).contains(&found.peak_mpps), "{}", found.peak_mpps);
 }
 
-/// After 2000 packets half of the capture comes twice as fast as its mean, so that a server completes more than the
-/// rate that is set, and is overloaded all the same.
+/// After 2000 packets, half of the capture arrives at twice its mean rate, so that a server
+/// completes more than the configured rate and is overloaded all the same.
 #[test]
 fn a_window_of_a_capture_that_is_denser_than_its_mean_does_not_hold_up_the_search() {
     const PACKETS: u64 = 82_000;
@@ -181,7 +182,7 @@ fn a_window_of_a_capture_that_is_denser_than_its_mean_does_not_hold_up_the_searc
     let packet =
         |n| CapturedPacket { at: Ps::from_ns(ns(n) - ns(0)), bytes: 1024, flow: n as u32 % 64 };
     let capture = Capture::new((0..PACKETS).map(packet).collect(), FlowTable::synthetic(64));
-    // 20 million packets a second in the mean; two cores forward ten.
+    // 20 million packets per second on average; two cores forward ten million.
     let traffic = json!({ "kind": "replay", "file": "a.pcap", "rate": "167.68 Gbps" });
     let scenario = forwarder(&[("/run/duration", json!("1 ms")), ("/traffic", traffic)]);
     let mut probes = 0;
@@ -191,7 +192,7 @@ fn a_window_of_a_capture_that_is_denser_than_its_mean_does_not_hold_up_the_searc
     });
     let found = found.expect("the search ends");
     assert!((6.0..12.0).contains(&found.peak_mpps), "{}", found.peak_mpps);
-    // As the scenario takes it, of the whole capture: 1048 bytes on the wire for each packet.
+    // In the form of `traffic.rate`, over the whole capture: 1048 bytes on the wire per packet.
     let demand = found.results.demand_mpps.expect("a replay has a rate");
     let gbps = found.rate_gbps.expect("a capture has sizes");
     assert!((gbps - demand * 1048.0 * 8.0 / 1e3).abs() < 0.02, "{gbps} Gbps, {demand} Mpps");
@@ -218,14 +219,14 @@ fn a_probe_that_is_bound_to_fail_ends_early() {
         true
     })
     .unwrap();
-    // 1 ms to settle and 2 ms to measure are 60 steps of 50 us; with a quarter of the latter they are 30.
+    // 1 ms to settle and 2 ms to measure take 60 steps of 50 us; with a quarter of the latter, 30.
     assert_eq!(of_failed.iter().min(), Some(&30), "{of_failed:?}");
     let failed = found.probes.iter().find(|probe| !probe.holds).expect("one fails");
     assert!(failed.p99_ns > failed.p99_limit_ns || failed.drop_share > 0.0, "{failed:?}");
     assert!(found.peak_mpps < failed.offered_mpps);
 }
 
-/// Who watches hears that the rates so far are forgotten, and of all others.
+/// The watcher is told when the rates so far are discarded, and sees all others.
 #[test]
 fn an_overloaded_server_begins_the_search_anew() {
     let scenario =

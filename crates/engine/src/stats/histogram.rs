@@ -6,10 +6,10 @@ use hdrhistogram::Histogram;
 use super::results::Distribution;
 use crate::time::Ps;
 
-/// Nanosecond tenths are the recording unit: 0.1 ns resolution at the short end.
+/// Latencies are recorded in units of 0.1 ns, which is the resolution at the short end.
 const UNIT_PS: u64 = 100;
 
-/// Longer latencies than this many units (100 s) count as this.
+/// Latencies above this many units (100 s) are recorded as this value.
 const LONGEST: u64 = 1_000_000_000_000;
 
 /// A distribution of latencies.
@@ -43,7 +43,7 @@ impl Latency {
         self.sum = 0;
     }
 
-    /// Mean in nanoseconds, exact; zero without samples.
+    /// Exact mean in nanoseconds; zero without samples.
     pub(crate) fn mean_ns(&self) -> f64 {
         if self.count() == 0 { 0.0 } else { self.sum as f64 / self.count() as f64 / 1e3 }
     }
@@ -53,7 +53,7 @@ impl Latency {
         self.histogram.value_at_percentile(percent) as f64 * UNIT_PS as f64 / 1e3
     }
 
-    /// Samples of more than `ns`, to 1 % of it.
+    /// Number of samples above `ns`, to within 1 % of `ns`.
     pub(crate) fn above(&self, ns: f64) -> u64 {
         let units = (ns * 1e3 / UNIT_PS as f64) as u64;
         self.histogram.count_between(units.saturating_add(1), LONGEST)
@@ -71,7 +71,7 @@ impl Latency {
                 below as f64 / total,
             ));
         }
-        // A curve of at most 200 points, always with the last.
+        // A curve of at most 200 points, plus the last one if it is not among them.
         let stride = cdf.len().div_ceil(200).max(1);
         let last = cdf.last().copied();
         let mut cdf: Vec<(f64, f64)> = cdf.into_iter().step_by(stride).collect();

@@ -1,4 +1,4 @@
-//! What is counted, and the one result type of a run.
+//! Measurements, and the one result type of a run.
 
 pub(crate) mod histogram;
 pub(crate) mod occupancy;

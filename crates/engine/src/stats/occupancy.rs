@@ -1,12 +1,13 @@
 //! How many credits of a domain are in use over time, and for how long something waited for one.
 //!
-//! Sums are exact integers modulo 2^64: of a byte count that is 18 MiB held for a second, which a run is
-//! checked against (`config/validate.rs`).
+//! Sums are exact integers modulo 2^64. For a byte count, that is 18 MiB held for one second;
+//! `config/validate.rs` checks that a run stays within it.
 
 use crate::time::Ps;
 
-/// Credits in use. Entries subtract their time and departures add theirs: with the time of those still
-/// in use added, the sum is the time integral, and nothing has to be brought up to date in between.
+/// Credits in use. Taking a credit subtracts the time, and returning it adds the time: adding the
+/// current time for those still in use gives the time integral, and nothing has to be updated in
+/// between.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Occupancy {
     inside: u64,
@@ -24,7 +25,7 @@ impl Occupancy {
         self.time = self.time.wrapping_sub(now.0.wrapping_mul(n));
     }
 
-    /// `n` credits come back.
+    /// `n` credits are returned.
     #[inline]
     pub(crate) fn leave(&mut self, now: Ps, n: u64) {
         self.inside -= n;
@@ -49,7 +50,7 @@ impl Occupancy {
     }
 }
 
-/// Time in which something waits for a credit and none is free.
+/// Time in which something waited for a credit while none was free.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Starvation {
     since: Ps,
@@ -63,7 +64,7 @@ impl Default for Starvation {
 }
 
 impl Starvation {
-    /// Something asked and got nothing.
+    /// Something asked for a credit and did not get one.
     #[inline]
     pub(crate) fn begin(&mut self, now: Ps) {
         if self.since == Ps::MAX {
@@ -71,7 +72,7 @@ impl Starvation {
         }
     }
 
-    /// It has what it asked for.
+    /// The waiting has ended.
     #[inline]
     pub(crate) fn end(&mut self, now: Ps) {
         if self.since != Ps::MAX {
@@ -80,7 +81,7 @@ impl Starvation {
         }
     }
 
-    /// The time so far.
+    /// The total time so far.
     pub(crate) fn time(&self, now: Ps) -> Ps {
         if self.since == Ps::MAX { self.total } else { self.total + (now - self.since) }
     }
@@ -100,7 +101,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against the sum over credits of the time for which each is held.
+        /// Compared with the sum, over credits, of the time for which each is held.
         #[test]
         fn the_integral_is_what_each_credit_is_held(
             holds in prop::collection::vec((0u64..1_000_000, 0u64..1_000_000, 1u64..5), 1..50),
@@ -116,7 +117,7 @@ mod tests {
                 wanted += n * (at + held).min(end).saturating_sub(at.max(begin));
                 uses += if (begin..end).contains(&at) { n } else { 0 };
             }
-            // What is taken and given back at one time is taken first.
+            // Of what happens at the same time, credits are taken before any are returned.
             events.sort_by_key(|&(at, enters, _)| (at, !enters));
             let mut o = Occupancy::default();
             let mut measuring = false;

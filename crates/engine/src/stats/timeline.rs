@@ -1,73 +1,73 @@
-//! The timeline of a run: the ways of single packets through the host, and counters beside them.
+//! The timeline of a run: the paths of individual packets through the host, and counters alongside.
 //!
-//! Plain data like [`super::results`], but with the integer picoseconds of the model: the slices of a
-//! packet have no gaps, and those of a stage add up to what its histogram has recorded.
+//! Plain data like [`super::results`], but in the integer picoseconds of the model: the slices of a
+//! packet have no gaps, and those of a stage add up to what its histogram recorded.
 
 use serde::{Deserialize, Serialize};
 
 /// Which packets are followed, and how often the counters are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimelineConfig {
-    /// Every so many packets that arrive one is followed; at least 1.
+    /// One of this many arriving packets is followed; at least 1.
     pub every: u32,
-    /// So many packets are followed; recording ends with the last of them.
+    /// How many packets are followed; recording ends with the last of them.
     pub packets: u32,
     /// Time between two readings of the counters, picoseconds; at least 1.
     pub interval_ps: u64,
 }
 
-/// What was recorded from the begin of recording on.
+/// Everything recorded since recording began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// Packets that have gone their whole way, in the order of their arrival.
+    /// Packets that have completed their path, in order of arrival.
     pub packets: Vec<PacketWay>,
-    /// Packets that were still on their way when the run ended: they are not in `packets`.
+    /// Packets that were still on their way when the run ended; they are not in `packets`.
     pub unfinished: u64,
-    /// Drops of any packets, followed or not, in the order of time.
+    /// Drops of any packets, followed or not, in time order.
     pub drops: Vec<DroppedPacket>,
-    /// Drops beyond as many as a recording holds: they are not in `drops`.
+    /// Drops beyond the capacity of the recording; they are not in `drops`.
     #[serde(default)]
     pub drops_left_out: u64,
     /// When the counters were read, picoseconds.
     pub times_ps: Vec<u64>,
-    /// Readings beyond as many as a recording holds, until its end: they are not in `times_ps`.
+    /// Readings beyond the capacity of the recording, until it ended; they are not in `times_ps`.
     #[serde(default)]
     pub readings_left_out: u64,
-    /// The counters, each with a value for every reading.
+    /// The counters, each with one value per reading.
     pub counters: Vec<Counter>,
 }
 
-/// The way of one packet.
+/// The path of one packet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PacketWay {
-    /// Number of the packet: of the traffic, or of its connection with closed-loop traffic.
+    /// Number of the packet within the traffic; with closed-loop traffic, within its connection.
     pub number: u64,
     /// Its flow or connection.
     pub flow: u32,
     /// Bytes on arrival.
     pub bytes: u32,
-    /// The queue it came to.
+    /// The queue that received it.
     pub queue: u16,
     /// Why it was dropped, if it was.
     pub dropped: Option<String>,
-    /// What it waited for or went through, one after the other; what took no time is not there.
+    /// What it waited for or passed through, in order; steps that took no time are left out.
     pub slices: Vec<Slice>,
 }
 
-/// A part of a packet's way.
+/// A part of a packet's path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
-    /// The stage of the latency histograms that it is a part of.
+    /// The stage of the latency histograms to which it belongs.
     pub stage: String,
-    /// The part.
+    /// The step within the stage.
     pub step: String,
-    /// Its begin, picoseconds.
+    /// Its start, picoseconds.
     pub begin_ps: u64,
     /// Its end, picoseconds.
     pub end_ps: u64,
 }
 
-/// A packet that the NIC has dropped.
+/// A packet that the NIC dropped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DroppedPacket {
     /// When, picoseconds.
@@ -89,8 +89,8 @@ pub struct Counter {
     pub name: String,
     /// Unit of the values.
     pub unit: String,
-    /// The queue that it belongs to; absent for those of the whole host.
+    /// The queue that it belongs to; absent for counters of the whole host.
     pub queue: Option<u16>,
-    /// One value a reading.
+    /// One value per reading.
     pub values: Vec<f64>,
 }

@@ -1,4 +1,4 @@
-//! How a user describes closed-loop traffic.
+//! Configuration of closed-loop traffic.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,13 +9,13 @@ use crate::check::Check;
 use crate::frame::{MAX_FRAME_BYTES, MAX_LINK, MIN_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
 use crate::units::{BitRate, Duration, Size};
 
-/// Threads of the server that read from machines across a switch, whose answers keep to a congestion
-/// control. Every thread has one connection with every sender; a thread is a core with a queue, and a
-/// connection's packets go to its thread's queue, as flow steering does it.
+/// Threads of the server read from machines behind a switch, whose answers obey a congestion
+/// control. Every thread has one connection with every sender. A thread is a core with a queue, and
+/// flow steering delivers a connection's packets to its thread's queue.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClosedLoopConfig {
-    /// Machines that send.
+    /// Number of sending machines.
     pub senders: u32,
     /// Bytes of a read.
     pub read: Size,
@@ -24,19 +24,19 @@ pub struct ClosedLoopConfig {
     pub open_reads: u32,
     /// Payload of a packet; a read is a whole number of packets.
     pub payload: Size,
-    /// Bytes of headers before it, all that lands in the buffer.
+    /// Bytes of headers before the payload, including everything that lands in the buffer.
     pub headers: Size,
-    /// Bytes of the frame of an acknowledgement, the next read's request included.
+    /// Frame size of an acknowledgement, including the request for the next read.
     pub acknowledgement: Size,
-    /// What lies between senders and server.
+    /// The network between senders and server.
     pub network: NetworkConfig,
-    /// When a packet is sent again.
+    /// When a packet is retransmitted.
     #[serde(default)]
     pub recovery: RecoveryConfig,
     /// The congestion control.
     pub control: ControlConfig,
-    /// Connections whose congestion windows the time series shows one by one: those of the first queue
-    /// with so many senders, or all of that queue.
+    /// Number of connections whose congestion windows the time series shows individually: those of
+    /// the first queue with that many senders, or all of that queue.
     #[serde(default)]
     pub watched: u32,
 }
@@ -46,26 +46,27 @@ pub struct ClosedLoopConfig {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkConfig {
-    /// One way from host to host without queues: cables and switches.
+    /// One-way delay from host to host without queueing: cables and switches.
     pub delay: Duration,
     /// Rate of a sender's link.
     pub sender_link: BitRate,
-    /// Buffer of the switch port before the server; what does not fit is dropped.
+    /// Buffer of the switch port in front of the server; a packet that does not fit is dropped.
     pub buffer: Size,
-    /// A packet that finds more than this in the buffer is marked (ECN); absent: none is.
+    /// A packet that finds more than this in the buffer is marked (ECN). Absent: no packet is marked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn_threshold: Option<Size>,
 }
 
-/// When a packet is sent again.
+/// When a packet is retransmitted.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecoveryConfig {
-    /// Packets sent later that have to be acknowledged before one is taken for lost (RFC 6675's
-    /// DupThresh: 3).
+    /// How many packets sent later must be acknowledged before a packet is considered lost (RFC
+    /// 6675's DupThresh: 3).
     pub reordering: u32,
-    /// Least retransmission timeout; above it, RFC 6298's estimate, doubled with every timeout in a row.
-    /// Not in the papers; 1 ms is usual in data centres, where RFC 6298's second is far too long.
+    /// Minimum retransmission timeout; above it, RFC 6298's estimate applies, doubled with every
+    /// consecutive timeout. Not in the papers; 1 ms is usual in data centres, where RFC 6298's one
+    /// second is far too long.
     pub min_timeout: Duration,
 }
 
@@ -81,44 +82,45 @@ impl Default for RecoveryConfig {
 pub enum ControlConfig {
     /// Swift: delay targets for fabric and endpoint (SIGCOMM 2020).
     Swift(SwiftConfig),
-    /// DCTCP: the fraction of packets that the switch marks (SIGCOMM 2010).
+    /// DCTCP: reacts to the fraction of packets that the switch marks (SIGCOMM 2010).
     Dctcp(DctcpConfig),
 }
 
-/// The parameters of Swift, by their names in the paper's algorithm 1 and section 3.5 where they have
-/// one. The paper gives no values for production; the defaults are those of the public simulation by
-/// Broadcom and University College London (`csg-htsim`, `sim/swift.cpp`) unless they say otherwise.
+/// The parameters of Swift, named as in the paper's algorithm 1 and section 3.5 where they have a
+/// name there. The paper gives no production values; unless stated otherwise, the defaults are
+/// those of the public simulation by Broadcom and University College London (`csg-htsim`,
+/// `sim/swift.cpp`).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SwiftConfig {
-    /// `ai`: packets added each round trip.
+    /// `ai`: packets added per round trip.
     pub additive_increase: f64,
     /// `beta`: decrease for a delay far above its target.
     pub beta: f64,
-    /// `max_mdf`: largest decrease of a round trip.
+    /// `max_mdf`: largest decrease per round trip.
     pub max_mdf: f64,
-    /// `min_cwnd`, packets; 0.001 is an estimate: with it 1000 connections share what one packet a
-    /// round trip makes.
+    /// `min_cwnd`, in packets. The default of 0.001 is an estimate: with it, 1000 connections
+    /// together send one packet per round trip.
     pub min_cwnd: f64,
-    /// `max_cwnd`, packets.
+    /// `max_cwnd`, in packets.
     pub max_cwnd: f64,
-    /// The window that a connection starts with, packets.
+    /// The initial window of a connection, in packets.
     pub initial_cwnd: f64,
-    /// `RETX_RESET_THRESHOLD`: timeouts in a row after which the window is the smallest.
+    /// `RETX_RESET_THRESHOLD`: consecutive timeouts after which the window is set to its minimum.
     pub reset_after_timeouts: u32,
-    /// Base target of the fabric's delay.
+    /// Base target for the fabric delay.
     pub fabric_target: Duration,
-    /// `h`: what a hop adds to the target.
+    /// `h`: what each hop adds to the target.
     pub hop_target: Duration,
-    /// Hops of a packet.
+    /// Number of hops of a packet.
     pub hops: u32,
     /// `fs_range`: the most that flow scaling adds.
     pub flow_range: Duration,
-    /// `fs_min_cwnd`: the window at which it adds all of it, packets.
+    /// `fs_min_cwnd`: the window at which flow scaling adds all of it, in packets.
     pub flow_min_cwnd: f64,
-    /// `fs_max_cwnd`: the window above which it adds nothing, packets.
+    /// `fs_max_cwnd`: the window above which flow scaling adds nothing, in packets.
     pub flow_max_cwnd: f64,
-    /// Target of the endpoint's delay: 100 us in production ("Understanding Host Interconnect
+    /// Target for the endpoint delay: 100 us in production ("Understanding Host Interconnect
     /// Congestion", HotNets 2022, section 3.1).
     pub endpoint_target: Duration,
 }
@@ -149,13 +151,13 @@ impl Default for SwiftConfig {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DctcpConfig {
-    /// `g`: weight of a window of data in the estimate (paper, section 3.4: 1/16).
+    /// `g`: weight of each window of data in the estimate (paper, section 3.4: 1/16).
     pub gain: f64,
-    /// Least window that a cut leaves, packets: Linux' 2 (`dctcp_ssthresh`).
+    /// Minimum window after a decrease, in packets; 2 as in Linux (`dctcp_ssthresh`).
     pub min_cwnd: f64,
-    /// Largest window, packets.
+    /// Maximum window, in packets.
     pub max_cwnd: f64,
-    /// The window that a connection starts with, packets (RFC 6928: 10).
+    /// The initial window of a connection, in packets (RFC 6928: 10).
     pub initial_cwnd: f64,
 }
 
@@ -165,18 +167,18 @@ impl Default for DctcpConfig {
     }
 }
 
-/// More lines than these nobody tells apart in a plot.
+/// More lines than this cannot be told apart in a plot.
 const MAX_WATCHED: u32 = 16;
 
 /// Far more than any testbed has.
 const MAX_SENDERS: u32 = 4096;
-/// A second.
+/// One second.
 const MAX_DELAY: Duration = Duration(1_000_000_000_000);
-/// Of a switch: above any there is.
+/// For a switch port; larger than any real one.
 const MAX_BUFFER: Size = Size(1 << 40);
-/// Windows are computed with in 32 bits before the point.
+/// Windows are fixed-point numbers with 32 integer bits.
 const MAX_CWND: f64 = 65_536.0;
-/// Far below what makes any difference, and far above what the fixed point can hold.
+/// Far below what makes any difference, and far above the resolution of the fixed-point format.
 const MIN_CWND: f64 = 1e-6;
 
 impl ClosedLoopConfig {
@@ -199,7 +201,7 @@ impl ClosedLoopConfig {
         Size(self.headers.0.saturating_add(self.payload.0))
     }
 
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         let (least, most) = (Size(MIN_FRAME_BYTES.into()), Size(MAX_FRAME_BYTES.into()));
         check.within("senders", self.senders, 1..=MAX_SENDERS);
@@ -226,7 +228,7 @@ impl ClosedLoopConfig {
         });
     }
 
-    /// Of frames and of reads, whose payload is possible.
+    /// Checks frame and read sizes, given a valid payload.
     fn check_sizes(&self, frames: RangeInclusive<Size>, check: &mut Check) {
         let Size(payload) = self.payload;
         if !frames.contains(&self.frame()) {
@@ -252,7 +254,7 @@ impl ClosedLoopConfig {
     }
 }
 
-/// Windows between the least and the largest, which has to be above that.
+/// Checks that `max` is at least `min`, and that `initial` lies between them.
 fn check_windows(check: &mut Check, min: f64, max: f64, initial: f64) {
     check.within("max_cwnd", max, min..=MAX_CWND);
     if min <= max {
@@ -270,7 +272,7 @@ impl SwiftConfig {
         check.within("reset_after_timeouts", self.reset_after_timeouts, 1..=u32::MAX);
         check.within("hops", self.hops, 0..=255);
         check.within("flow_min_cwnd", self.flow_min_cwnd, MIN_CWND..=MAX_CWND);
-        // Equal windows leave nothing to scale between.
+        // Equal windows would leave no range to scale over.
         check.within("flow_max_cwnd", self.flow_max_cwnd, 1.01 * self.flow_min_cwnd..=MAX_CWND);
         for (key, delay) in [
             ("fabric_target", self.fabric_target),
@@ -279,7 +281,7 @@ impl SwiftConfig {
         ] {
             check.within(key, delay, Duration(0)..=MAX_DELAY);
         }
-        // Every delay is above a target of nothing.
+        // Every delay would be above a target of zero.
         check.within("endpoint_target", self.endpoint_target, Duration(1)..=MAX_DELAY);
     }
 }
@@ -287,7 +289,7 @@ impl SwiftConfig {
 impl DctcpConfig {
     fn check(&self, check: &mut Check) {
         check.within("gain", self.gain, 1e-6..=1.0);
-        // Below one packet DCTCP, which does not pace, would still send one a round trip.
+        // Below one packet, DCTCP would still send one packet per round trip, since it does not pace.
         check.within("min_cwnd", self.min_cwnd, 1.0..=MAX_CWND);
         check_windows(check, self.min_cwnd, self.max_cwnd, self.initial_cwnd);
     }

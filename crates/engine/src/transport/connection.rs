@@ -7,8 +7,8 @@ use super::fixed::ONE;
 use super::{AnyControl, Feedback, Loss};
 use crate::time::Ps;
 
-/// Timeouts in a row beyond which the timeout no longer doubles: 2^6 is RFC 6298's minute over its
-/// second, rounded up.
+/// Consecutive timeouts after which the timeout no longer doubles: 2^6 is RFC 6298's one minute
+/// over its one second, rounded up.
 const MAX_BACKOFF: u32 = 6;
 
 /// A packet in flight.
@@ -17,29 +17,29 @@ struct Sent {
     number: u64,
     order: u64,
     at: Ps,
-    /// Packets sent later that have been acknowledged.
+    /// How many packets sent later have been acknowledged.
     passed: u32,
 }
 
 /// What a connection does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
-    /// It sends this packet, for the first time or again.
+    /// Send this packet, for the first time or again.
     Send { number: u64, order: u64, again: bool },
-    /// It has something to send and has to wait until then.
+    /// There is something to send, but not before this time.
     WaitUntil(Ps),
-    /// It has nothing to send, or its window is full.
+    /// There is nothing to send, or the window is full.
     Nothing,
 }
 
-/// What an acknowledgement did.
+/// The effect of an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Acked {
     /// The packet was not acknowledged before.
     pub(super) first: bool,
-    /// It had been taken for lost, and waited to be sent again.
+    /// It had been considered lost and was waiting to be sent again.
     pub(super) not_lost: bool,
-    /// Packets now taken for lost.
+    /// Number of packets now considered lost.
     pub(super) lost: u32,
 }
 
@@ -48,24 +48,26 @@ pub(super) struct Acked {
 pub(super) struct Connection {
     control: AnyControl,
     recovery: RecoveryConfig,
-    /// Packets that the other side has asked for.
+    /// Packets that the receiver has requested.
     asked: u64,
     /// The first packet not sent yet.
     next: u64,
     /// Packets to send again, in the order in which they were found lost.
     lost: VecDeque<u64>,
-    /// Packets in flight, in the order of their sending.
+    /// Packets in flight, in the order in which they were sent.
     flight: VecDeque<Sent>,
     next_order: u64,
-    /// Transmissions before this one were in flight when the window was full, or before.
+    /// Transmissions before this one were in flight when the window was last full, or had been sent
+    /// earlier.
     full_before: u64,
     last_sent: Option<Ps>,
-    /// Round-trip time and its variation, smoothed (RFC 6298); nothing before the first.
+    /// Smoothed round-trip time and its variation (RFC 6298); `None` before the first sample.
     rtt: Option<(Ps, Ps)>,
     backoff: u32,
-    /// When pacing ends, which an event is scheduled for; those at other times were brought forward.
+    /// When pacing ends; an event is scheduled for it. Events at other times are stale: pacing was
+    /// brought forward.
     pub(super) wakes: Option<Ps>,
-    /// When the timer goes off; events at other times are of timers that were brought forward.
+    /// When the timer fires. Events at other times are stale: the timer was brought forward.
     pub(super) timed: Option<Ps>,
 }
 
@@ -88,7 +90,7 @@ impl Connection {
         }
     }
 
-    /// The other side has asked for so many packets in all.
+    /// The receiver has requested this many packets in total.
     pub(super) fn ask(&mut self, packets: u64) {
         self.asked = self.asked.max(packets);
     }
@@ -103,20 +105,20 @@ impl Connection {
         self.next
     }
 
-    /// Packets sent and neither acknowledged: in flight, or to be sent again.
+    /// Packets sent but not acknowledged: in flight, or to be sent again.
     pub(super) fn unacknowledged(&self) -> u64 {
         (self.flight.len() + self.lost.len()) as u64
     }
 
-    /// A fault for tests.
+    /// Injects a fault for tests.
     #[cfg(test)]
     pub(super) fn forget_a_packet(&mut self) {
         self.flight.pop_front().map_or_else(|| self.lost.pop_front(), |s| Some(s.number));
     }
 
-    /// What to do now; a packet to send is then in flight.
+    /// What to do now; a packet to send counts as in flight from here on.
     pub(super) fn next(&mut self, now: Ps) -> Next {
-        // Below one packet the pacing bounds the rate, and one packet may be in flight.
+        // Below one packet, pacing limits the rate and one packet may be in flight.
         let window = (self.control.window() / ONE).max(1);
         let again = !self.lost.is_empty();
         if self.flight.len() as u64 >= window || !(again || self.next < self.asked) {
@@ -138,8 +140,8 @@ impl Connection {
         Next::Send { number, order, again }
     }
 
-    /// A packet is acknowledged. `feedback.order` is the place of the transmission that was, `number`
-    /// the packet's.
+    /// A packet is acknowledged. `number` is the packet's, and `feedback.order` is the position of
+    /// the acknowledged transmission.
     pub(super) fn on_ack(&mut self, now: Ps, number: u64, feedback: &Feedback) -> Acked {
         let in_flight = self.flight.iter().position(|s| s.number == number);
         let waits = self.lost.iter().position(|&n| n == number);
@@ -152,7 +154,8 @@ impl Connection {
         let next_order = self.next_order;
         let feedback = Feedback { next_order, window_full, duplicate, ..*feedback };
         self.control.on_ack(now, &feedback);
-        // One after the other: losing a packet does not change what has passed the rest.
+        // One at a time: declaring one packet lost does not change how many acknowledgements passed
+        // the others.
         let mut lost = 0;
         let mut i = 0;
         while let Some(sent) = self.flight.get_mut(i).filter(|s| s.order < feedback.order) {
@@ -181,7 +184,7 @@ impl Connection {
         });
     }
 
-    /// When the oldest packet in flight times out; nothing if there is none.
+    /// When the oldest packet in flight times out; `None` if nothing is in flight.
     pub(super) fn deadline(&self) -> Option<Ps> {
         let oldest = self.flight.front()?;
         let estimate = self.rtt.map_or(0, |(smooth, variation)| smooth.0 + 4 * variation.0);
@@ -189,7 +192,7 @@ impl Connection {
         Some(oldest.at + Ps(timeout))
     }
 
-    /// The deadline has passed: all packets in flight count as lost.
+    /// The deadline has passed: all packets in flight are considered lost.
     pub(super) fn time_out(&mut self, now: Ps) -> u32 {
         let lost = self.flight.len() as u32;
         self.lost.extend(self.flight.drain(..).map(|s| s.number));
@@ -243,7 +246,8 @@ mod tests {
         let lost: Vec<u32> = (1..=4).map(|n| ack(&mut c, now, n, n).lost).collect();
         assert_eq!(lost, [0, 0, 1, 0]);
         assert_eq!(sent(&mut c, now)[0], (0, true));
-        // The late acknowledgement of the first transmission is the packet's own; the copy's is not.
+        // The late acknowledgement of the first transmission is the packet's first; that of the
+        // copy is not.
         let late = ack(&mut c, now, 0, 0);
         assert_eq!((late.first, late.not_lost), (true, false));
         assert!(!ack(&mut c, now, 0, 8).first);
@@ -263,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_window_of_dctcp_that_is_not_used_does_not_grow() {
-        // Reads of four packets, one after the other: the window doubles once, and then is never full.
+        // Reads of four packets, one read after another: the window doubles once and then is never full.
         let mut c = dctcp(0);
         for read in 0..20 {
             c.ask(4 * (read + 1));
@@ -273,7 +277,7 @@ mod tests {
             packets.iter().for_each(|&n| assert!(ack(&mut c, now, n, n).first));
         }
         assert_eq!(c.window(), 8 * ONE);
-        // With enough to send all of a full window's acknowledgements open it, also the last.
+        // With enough to send, every acknowledgement of a full window opens it, including the last.
         let mut c = dctcp(1000);
         for window in [4, 8, 16, 32] {
             let now = Ps::from_us(window);

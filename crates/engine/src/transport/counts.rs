@@ -1,14 +1,14 @@
-//! What the network counts.
+//! Counters of the network.
 
 use super::connection::Acked;
 use super::fixed;
 use crate::stats::histogram::Latency;
 use crate::time::Ps;
 
-/// What is counted since measuring began.
+/// Counts since measuring began.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
-    /// Data packets sent, those sent again included.
+    /// Data packets sent, including those sent again.
     pub(crate) sent: u64,
     pub(crate) sent_again: u64,
     /// Acknowledgements received.
@@ -16,14 +16,14 @@ pub(crate) struct Counts {
     pub(crate) dropped_switch: u64,
     pub(crate) dropped_server: u64,
     pub(crate) marked: u64,
-    /// Packets that the server's NIC marked and the switch had not.
+    /// Packets marked by the server's NIC but not by the switch.
     pub(crate) marked_server: u64,
-    /// Packets found lost by later acknowledgements, and timeouts of connections.
+    /// Packets found lost through later acknowledgements, and timeouts of connections.
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,
-    /// Packets taken for lost whose acknowledgement came before they were sent again.
+    /// Packets considered lost whose acknowledgement arrived before they were sent again.
     pub(crate) not_lost: u64,
-    /// Packets that reached their application for the first time, and again.
+    /// Packets that reached their application for the first time, and those that did so again.
     pub(crate) delivered: u64,
     pub(crate) duplicates: u64,
     /// Datagrams under way when counting began.
@@ -31,14 +31,14 @@ pub(crate) struct Counts {
     pub(crate) rtt: Latency,
     pub(crate) fabric: Latency,
     pub(crate) endpoint: Latency,
-    /// From the issue of a read until it and all reads before it are complete.
+    /// From issuing a read until it and all reads before it are complete.
     pub(crate) read: Latency,
-    /// Sums of the two delays, for the time series.
+    /// Sums of the fabric and endpoint delays, for the time series.
     pub(crate) fabric_sum: u64,
     pub(crate) endpoint_sum: u64,
 }
 
-/// What is counted of one connection.
+/// Counts of one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ConnectionCounts {
     pub(super) sent: u64,
@@ -47,24 +47,24 @@ pub(super) struct ConnectionCounts {
     pub(super) delivered: u64,
     pub(super) acknowledged: u64,
     pub(super) rtt_sum: u64,
-    /// Time integral of the congestion window up to `until`, in parts of a packet x ps.
+    /// Time integral of the congestion window up to `until`, in packets of [`fixed::ONE`] x ps.
     window_time: u128,
     until: Ps,
 }
 
 impl ConnectionCounts {
-    /// Counting begins.
+    /// Starts counting.
     pub(super) fn from(now: Ps) -> ConnectionCounts {
         ConnectionCounts { until: now, ..ConnectionCounts::default() }
     }
 
-    /// The congestion window has been `window` up to now.
+    /// Accounts for the congestion window having been `window` up to now.
     pub(super) fn window_was(&mut self, window: u64, now: Ps) {
         self.window_time += u128::from(window) * u128::from((now - self.until).0);
         self.until = now;
     }
 
-    /// Mean congestion window since counting began at `begin`, packets.
+    /// Mean congestion window since counting began at `begin`, in packets.
     pub(super) fn mean_window(&self, begin: Ps) -> f64 {
         let span = (self.until - begin).0.max(1);
         self.window_time as f64 / fixed::ONE as f64 / span as f64
@@ -72,8 +72,8 @@ impl ConnectionCounts {
 }
 
 impl Counts {
-    /// An acknowledgement has come back, after a round trip of which the packet spent `endpoint` in the
-    /// server.
+    /// Counts an acknowledgement whose round trip took `rtt`, of which the packet spent `endpoint`
+    /// in the server.
     pub(super) fn acknowledged(&mut self, acked: &Acked, rtt: Ps, endpoint: Ps) {
         let fabric = rtt.saturating_sub(endpoint);
         self.acknowledged += 1;

@@ -1,41 +1,41 @@
-//! A packet in the network, and what happens to it.
+//! A packet in the network, and the events that affect it.
 
 use crate::time::Ps;
 
-/// Something that happens outside of the server, to a datagram or to a connection.
+/// An event outside the server that affects a datagram or a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// A datagram is at the switch.
+    /// A datagram reaches the switch.
     Switch,
-    /// A datagram is at the server's NIC.
+    /// A datagram reaches the server's NIC.
     Delivered,
-    /// The acknowledgement of a datagram is at its sender.
+    /// The acknowledgement of a datagram reaches its sender.
     Ack,
-    /// A connection goes on: its first read has arrived, or its pacing lets it.
+    /// A connection continues: its first read has arrived, or its pacing allows it.
     Wake,
-    /// A connection looks at its timeout.
+    /// A connection checks its timeout.
     Timeout,
 }
 
 impl Step {
-    /// Whether it happens to a datagram.
+    /// Whether this step applies to a datagram.
     pub(crate) fn carries(self) -> bool {
         matches!(self, Step::Switch | Step::Delivered | Step::Ack)
     }
 }
 
-/// A data packet on its way, and then its acknowledgement: it begins when a connection sends, and ends
-/// when the acknowledgement is back at the sender, or where it is dropped.
+/// A data packet on its way, and then its acknowledgement. It exists from when a connection sends
+/// it until the acknowledgement is back at the sender, or until it is dropped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Datagram {
     pub(crate) connection: u32,
-    /// Its place in what the connection carries, in packets.
+    /// Its position in the connection's data, in packets.
     pub(crate) number: u64,
-    /// Its place among the transmissions of the connection.
+    /// Its position among the transmissions of the connection.
     pub(super) order: u64,
     pub(super) sent: Ps,
     pub(super) marked: bool,
-    /// Of the acknowledgement: the delay in the server, and the packets asked for so far.
+    /// Carried by the acknowledgement: the delay in the server, and the packets requested so far.
     pub(super) endpoint: Ps,
     pub(super) asked: u64,
 }

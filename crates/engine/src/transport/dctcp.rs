@@ -1,10 +1,10 @@
 //! DCTCP (Alizadeh et al., "Data Center TCP", SIGCOMM 2010, section 3.1; RFC 8257).
 //!
-//! The sender estimates the fraction of marked packets once a window of data, equation (1), and cuts
-//! its window by half of that estimate if any packet of the window was marked, equation (2). Slow
-//! start, additive increase and the reaction to loss are TCP's (RFC 5681). As in Linux
-//! (`tcp_is_cwnd_limited`) a window that is not full does not grow: nothing has tried whether the network
-//! takes that much.
+//! The sender estimates the fraction of marked packets once per window of data, equation (1), and
+//! cuts its window by half of that estimate if any packet of the window was marked, equation (2).
+//! Slow start, additive increase and the reaction to loss are TCP's (RFC 5681). As in Linux
+//! (`tcp_is_cwnd_limited`), a window that was not full does not grow: nothing has tested whether
+//! the network takes that much.
 
 use super::config::DctcpConfig;
 use super::fixed::{self, ONE};
@@ -23,9 +23,9 @@ pub(crate) struct Dctcp {
     alpha: u64,
     acked: u64,
     marked: u64,
-    /// The transmission that ends the present window of data.
+    /// The transmission that ends the current window of data.
     window_end: u64,
-    /// Losses of transmissions before this one have been answered.
+    /// Losses of transmissions before this one have already been reacted to.
     recovered: u64,
     /// Nothing has been acknowledged since the last timeout.
     timed_out: bool,
@@ -89,7 +89,7 @@ impl Control for Dctcp {
     }
 
     fn on_timeout(&mut self, _now: Ps) {
-        // RFC 5681, section 3.1: what is lost again lowers the threshold no further.
+        // RFC 5681, section 3.1: a repeated loss does not lower the threshold further.
         if !self.timed_out {
             self.slow_start_until = (self.cwnd / 2).max(2 * ONE);
         }
@@ -111,8 +111,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Windows of data of so many packets of which so many are marked, against the two equations
-        /// in floating point.
+        /// Compares windows of data, each with a number of packets of which some are marked, to the
+        /// two equations in floating point.
         #[test]
         fn it_follows_the_published_equations(
             windows in prop::collection::vec((1u64..60, 0u64..60), 1..60),
@@ -121,7 +121,8 @@ mod tests {
             let config = DctcpConfig { gain, ..DctcpConfig::default() };
             let mut dctcp = Dctcp::new(&config);
             let (mut alpha, mut cwnd, mut threshold) = (1.0, config.initial_cwnd, f64::INFINITY);
-            // The first acknowledgement ends a window of its own; each window says where the next ends.
+            // The first acknowledgement ends a window of its own; each window determines where the
+            // next ends.
             let mut windows = windows;
             windows[0].0 = 1;
             let mut order = 0;
@@ -177,7 +178,7 @@ mod tests {
         };
         let after_timeouts = |dctcp: &mut Dctcp, times: u32| {
             (0..times).for_each(|_| dctcp.on_timeout(Ps::ZERO));
-            // Slow start goes up to the threshold, one packet for each acknowledgement.
+            // Slow start goes up to the threshold, one packet per acknowledgement.
             (0..40).find(|&order| {
                 let before = dctcp.window();
                 dctcp.on_ack(Ps::ZERO, &ack(order));
@@ -185,7 +186,8 @@ mod tests {
             })
         };
         assert_eq!(after_timeouts(&mut dctcp, 3), Some(7));
-        // Acknowledgements came between: the next lowers it to half of the window, of eight packets and a bit.
+        // Acknowledgements came in between: the next timeout lowers it to half of the window of
+        // just over eight packets.
         assert_eq!(after_timeouts(&mut dctcp, 1), Some(4));
     }
 }

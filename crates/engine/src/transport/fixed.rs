@@ -1,9 +1,9 @@
-//! Windows and fractions as integers with 32 fractional bits: congestion windows are state of the
-//! model, and that holds no floating point.
+//! Windows and fractions as integers with 32 fractional bits: congestion windows are model state,
+//! which contains no floating point.
 //!
 //! Every operation rounds once, towards zero, so an error is below 2^-32 of a packet.
 
-/// One packet, or the whole of a fraction.
+/// One packet, or a fraction of one.
 pub(crate) const ONE: u64 = 1 << 32;
 
 /// The number nearest to a configured value, which is finite and not negative.
@@ -16,13 +16,13 @@ pub(crate) fn to_f64(value: u64) -> f64 {
     value as f64 / ONE as f64
 }
 
-/// `a * b`; the largest number where that is too large.
+/// `a * b`, saturating.
 #[inline]
 pub(crate) fn mul(a: u64, b: u64) -> u64 {
     u64::try_from((u128::from(a) * u128::from(b)) >> 32).unwrap_or(u64::MAX)
 }
 
-/// `a / b`, with whatever unit `a` has over that of `b`; the largest number where that is too large.
+/// `a / b`, in the unit of `a` over that of `b`, saturating.
 #[inline]
 pub(crate) fn div(a: u64, b: u64) -> u64 {
     u64::try_from((u128::from(a) << 32) / u128::from(b)).unwrap_or(u64::MAX)
@@ -48,7 +48,7 @@ mod tests {
             if x / y < 1e6 {
                 prop_assert!(near(div(a, b), x / y));
             }
-            // The square root keeps half of the digits of what is under it.
+            // The square root keeps half of its operand's digits.
             let root = 1.0 / x.sqrt();
             prop_assert!((to_f64(inverse_sqrt(a)) - root).abs() <= 1e-9 + 1e-6 * root);
             prop_assert_eq!(from_f64(x), a);

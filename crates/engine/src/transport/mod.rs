@@ -1,12 +1,12 @@
-//! Closed-loop senders: machines across a switch that answer the server's reads, each connection
-//! under a congestion control that hears the server's acknowledgements.
+//! Closed-loop senders: machines behind a switch that answer the server's reads, each connection
+//! under a congestion control that the server's acknowledgements drive.
 //!
-//! [`Network`] is everything outside of the server: the connections ([`Connection`]), the link of each
-//! sender, and the switch port in front of the server ([`Switch`]); and the server's own record of
-//! which packets it has got ([`Receiver`]). It touches neither caches nor cores: the host hands it what
-//! its NIC and its cores do, and schedules what it asks for.
+//! [`Network`] is everything outside the server: the connections ([`connection::Connection`]), the link of each
+//! sender, and the switch port in front of the server ([`switch::Switch`]). It also keeps the server's own
+//! record of which packets have arrived ([`receiver::Receiver`]). It touches neither caches nor cores: the
+//! host tells it what its NIC and its cores do, and schedules the events that it asks for.
 //!
-//! docs/models/transport.md says step by step how a congestion control is added.
+//! docs/models/transport.md explains step by step how to add a congestion control.
 
 pub mod config;
 
@@ -26,66 +26,67 @@ pub(crate) use network::Network;
 use self::config::ControlConfig;
 use crate::time::Ps;
 
-/// What an acknowledgement tells the congestion control. What the server adds to it, such as a signal of
-/// its host, is put into the [`datagram::Datagram`] by `host/closed_loop.rs`, and taken out in
+/// What an acknowledgement tells the congestion control. Anything that the server adds, such as a
+/// signal of its host, is put into the [`datagram::Datagram`] by `host/closed_loop.rs` and read in
 /// [`Network::at_sender`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Feedback {
-    /// From the packet's sending to the acknowledgement's arrival.
+    /// From sending the packet to the arrival of its acknowledgement.
     pub(crate) rtt: Ps,
-    /// The part of it that the packet spent in the server, from its arrival at the NIC to the handing
-    /// over of its acknowledgement, as the acknowledgement says.
+    /// The part of `rtt` that the packet spent in the server, from its arrival at the NIC until its
+    /// acknowledgement was handed over; the acknowledgement carries this value.
     pub(crate) endpoint: Ps,
-    /// Whether the switch or the server's NIC has marked the packet (ECN).
+    /// Whether the switch or the server's NIC marked the packet (ECN).
     pub(crate) marked: bool,
-    /// Place of the packet among the transmissions of the connection.
+    /// Position of this transmission among all transmissions of the connection.
     pub(crate) order: u64,
-    /// Place that its next transmission will have.
+    /// Position that the connection's next transmission will have.
     pub(crate) next_order: u64,
-    /// The window was full of the packets sent with it or after it: it bounded what was sent, not the lack
-    /// of something to send.
+    /// At some time since the packet was sent, the window was full: it limited what was sent, not a
+    /// lack of data to send.
     pub(crate) window_full: bool,
-    /// The packet was acknowledged before: one of its transmissions was needless.
+    /// The packet had been acknowledged before, so one of its transmissions was unnecessary.
     pub(crate) duplicate: bool,
 }
 
-/// What became of a packet that was not acknowledged.
+/// A packet that is considered lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loss {
-    /// Place of the packet among the transmissions of the connection.
+    /// Position of the lost transmission among all transmissions of the connection.
     pub(crate) order: u64,
-    /// Place that its next transmission will have.
+    /// Position that the connection's next transmission will have.
     pub(crate) next_order: u64,
 }
 
 /// A congestion control: the state of one connection.
 ///
-/// Contract: calls come in the order of time. `window` is in packets of [`fixed::ONE`] and above zero;
-/// a window below one packet means one packet at a time, no sooner than `pacing` after the one before.
-/// A window of 2.7 packets lets two be in flight. A control by rate paces, and its window is no
-/// less than what it wants in flight, its rate times the round trip rounded up: `pacing` bounds the rate. What
-/// it has to know of the path, such as the bits of a frame, is a parameter of its own.
-/// The connection, not the control, decides what is lost; the control bounds how often it reacts.
+/// Contract: calls come in time order. `window` is in packets of [`fixed::ONE`] and above zero; a
+/// window below one packet means one packet at a time, no sooner than `pacing` after the previous
+/// one. A window of 2.7 packets allows two in flight. A rate-based control limits its rate with
+/// `pacing`, and its window is no smaller than what it wants in flight: its rate times the round
+/// trip, rounded up. Whatever it needs to know about the path, such as the bits of a frame, is a
+/// parameter of its own. The connection, not the control, decides what is lost; the control limits
+/// how often it reacts.
 pub(crate) trait Control: Sized {
-    /// What a user sets.
+    /// The parameters that a user sets.
     type Config;
 
     /// The control of a new connection.
     fn new(config: &Self::Config) -> Self;
 
-    /// An acknowledgement has come.
+    /// An acknowledgement has arrived.
     fn on_ack(&mut self, now: Ps, feedback: &Feedback);
 
-    /// Later packets were acknowledged and this one not: it is sent again.
+    /// A packet is considered lost because later ones were acknowledged; it is sent again.
     fn on_fast_recovery(&mut self, now: Ps, loss: Loss);
 
-    /// Nothing was acknowledged for the retransmission timeout.
+    /// Nothing has been acknowledged for the retransmission timeout.
     fn on_timeout(&mut self, now: Ps);
 
-    /// Packets that may be in flight.
+    /// How many packets may be in flight.
     fn window(&self) -> u64;
 
-    /// Least distance between two packets.
+    /// Minimum time between two packets.
     fn pacing(&self) -> Ps;
 }
 

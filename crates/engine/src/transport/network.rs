@@ -1,4 +1,4 @@
-//! Everything between the senders' software and the server's NIC, and the packets on it.
+//! Everything between the senders' software and the server's NIC, and the packets in it.
 
 use super::config::ClosedLoopConfig;
 use super::connection::{Connection, Next};
@@ -15,8 +15,7 @@ use crate::stats::results::ConnectionResults;
 use crate::time::Ps;
 use crate::units::{BitRate, Size};
 
-/// The network and all connections. Connection `c` is that of queue `c / senders` with sender
-/// `c % senders`.
+/// The network and all connections. Connection `c` connects queue `c / senders` with sender `c % senders`.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     senders: u32,
@@ -27,19 +26,19 @@ pub(crate) struct Network {
     links: Vec<Serial>,
     switch: Switch,
     datagrams: Slots<Datagram>,
-    /// Packets whose first acknowledgement has come since the start of the run.
+    /// Packets whose first acknowledgement has arrived since the start of the run.
     first_acknowledged: u64,
     pub(crate) counts: Counts,
-    /// Some of them by connection.
+    /// Some of the counts, by connection.
     by_connection: Vec<ConnectionCounts>,
     counts_begin: Ps,
-    /// What is to be scheduled, and the datagram or connection that it happens to.
+    /// Steps to be scheduled, each with its time and the datagram or connection that it applies to.
     pub(crate) due: Vec<(Ps, Step, u32)>,
 }
 
 impl Network {
-    /// The connections of so many queues; `link` is the rate of the server's link. Each connection's
-    /// first read arrives at a random time within a round trip without queues.
+    /// The connections of `queues` queues; `link` is the rate of the server's link. The first read
+    /// of each connection arrives at a random time within one round trip without queueing.
     pub(crate) fn new(config: &ClosedLoopConfig, link: BitRate, queues: u32, seed: u64) -> Network {
         let number = config.senders * queues;
         let sender_links = config.network.sender_link;
@@ -91,7 +90,7 @@ impl Network {
         self.datagrams.get(datagram)
     }
 
-    /// A packet is at the switch.
+    /// A packet reaches the switch.
     pub(crate) fn at_switch(&mut self, now: Ps, datagram: u32) {
         match self.switch.forward(now, self.frame) {
             Some((at, marked)) => {
@@ -113,13 +112,13 @@ impl Network {
         d.marked = true;
     }
 
-    /// The server has dropped a packet.
+    /// The server dropped a packet.
     pub(crate) fn dropped(&mut self, datagram: u32) {
         self.counts.dropped_server += 1;
         self.datagrams.remove(datagram);
     }
 
-    /// The server's thread has dealt with a packet, which spent `endpoint` in the server, and hands
+    /// The server's thread has processed a packet, which spent `endpoint` in the server, and hands
     /// over its acknowledgement.
     pub(crate) fn processed(&mut self, now: Ps, datagram: u32, endpoint: Ps) {
         let d = self.datagrams.at(datagram);
@@ -132,12 +131,12 @@ impl Network {
         counts.duplicates += u64::from(!received.new);
     }
 
-    /// The acknowledgement has left the server.
+    /// The acknowledgement leaves the server.
     pub(crate) fn acknowledge(&mut self, now: Ps, datagram: u32) {
         self.due.push((now + self.delay, Step::Ack, datagram));
     }
 
-    /// An acknowledgement is at its sender.
+    /// An acknowledgement reaches its sender.
     pub(crate) fn at_sender(&mut self, now: Ps, datagram: u32) {
         let d = self.datagrams.remove(datagram);
         let rtt = now - d.sent;
@@ -162,7 +161,7 @@ impl Network {
         self.send(now, d.connection);
     }
 
-    /// A connection goes on, unless this is a time that was brought forward.
+    /// A connection continues, unless this event is stale because its time was brought forward.
     pub(crate) fn wake(&mut self, now: Ps, connection: u32) {
         let wakes = &mut self.connections[connection as usize].wakes;
         if *wakes == Some(now) {
@@ -171,7 +170,7 @@ impl Network {
         }
     }
 
-    /// A connection looks at its timeout.
+    /// A connection checks its timeout.
     pub(crate) fn timeout(&mut self, now: Ps, connection: u32) {
         let c = &mut self.connections[connection as usize];
         if c.timed != Some(now) {
@@ -188,7 +187,7 @@ impl Network {
         self.send(now, connection);
     }
 
-    /// A connection sends what it may.
+    /// Sends all that a connection may send now.
     fn send(&mut self, now: Ps, connection: u32) {
         let sender = (connection % self.senders) as usize;
         loop {
@@ -223,7 +222,7 @@ impl Network {
             }
         }
         let c = &mut self.connections[connection as usize];
-        // An acknowledgement that makes the estimate shorter may leave the deadline behind.
+        // An acknowledgement that shortens the estimate may move the deadline into the past.
         if let Some(at) = c.deadline().map(|at| at.max(now))
             && c.timed.is_none_or(|armed| at < armed)
         {
@@ -237,14 +236,14 @@ impl Network {
         self.datagrams.len() as u64
     }
 
-    /// Packets sent at least once since the start of the run, and what became of them: acknowledged,
-    /// in flight, or to be sent again.
+    /// Packets sent at least once since the start of the run, and how many of them are accounted
+    /// for: acknowledged, in flight, or to be sent again.
     pub(crate) fn begun(&self) -> (u64, u64) {
         let sum = |f: fn(&Connection) -> u64| self.connections.iter().map(f).sum::<u64>();
         (sum(Connection::begun), self.first_acknowledged + sum(Connection::unacknowledged))
     }
 
-    /// What each connection has done since counting began.
+    /// The results of each connection since counting began.
     pub(crate) fn by_connection(&self, now: Ps) -> Vec<ConnectionResults> {
         let each = self.connections.iter().zip(&self.by_connection).enumerate();
         each.map(|(i, (connection, of))| {
@@ -265,30 +264,30 @@ impl Network {
         .collect()
     }
 
-    /// The present congestion window of a connection, in packets.
+    /// The current congestion window of a connection, in packets.
     pub(crate) fn window_of(&self, connection: usize) -> f64 {
         fixed::to_f64(self.connections[connection].window())
     }
 
-    /// Mean of the present congestion windows, in packets.
+    /// Mean of the current congestion windows, in packets.
     pub(crate) fn window(&self) -> f64 {
         let sum: f64 = self.connections.iter().map(|c| fixed::to_f64(c.window())).sum();
         sum / self.connections.len() as f64
     }
 
-    /// Bytes in the queue of the switch.
+    /// Bytes in the switch queue.
     pub(crate) fn switch_bytes(&self, now: Ps) -> u64 {
         self.switch.waiting_bytes(now)
     }
 
-    /// A fault for tests: a sender no longer knows of a packet that it has sent.
+    /// Injects a fault for tests: a sender forgets a packet that it has sent.
     #[cfg(test)]
     pub(crate) fn forget_a_packet(&mut self) {
         let connection = self.connections.iter_mut().find(|c| c.unacknowledged() > 0);
         connection.expect("a packet is in flight").forget_a_packet();
     }
 
-    /// Counting begins.
+    /// Starts counting.
     pub(crate) fn reset_counts(&mut self, now: Ps) {
         self.by_connection.fill(ConnectionCounts::from(now));
         self.counts_begin = now;
@@ -319,8 +318,8 @@ mod tests {
         .expect("a configuration")
     }
 
-    /// A server that takes `service` for a packet; for the first 20 ms it holds `room` packets and
-    /// drops every `lossy`-th.
+    /// A server that takes `service` per packet. For the first 20 ms it holds at most `room`
+    /// packets and drops every `lossy`-th one.
     fn run(config: &ClosedLoopConfig, service: Ps, room: u64, lossy: u64, end: Ps) -> Network {
         let mut network = Network::new(config, BitRate(100_000_000_000), 2, 1);
         let mut events = Events::default();
@@ -340,7 +339,8 @@ mod tests {
                         network.dropped(of);
                     } else {
                         free_at = free_at.max(now) + service;
-                        // The server of this test is done with it at once and says later when.
+                        // This test's server processes the packet at once, with the later time at
+                        // which it finishes.
                         network.processed(free_at, of, free_at - now);
                         network.acknowledge(free_at, of);
                     }
@@ -358,8 +358,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
-        /// Whatever is lost: every packet sent is acknowledged, dropped or in flight, every packet of
-        /// a read comes through, and no connection stands still once losses have ended.
+        /// Whatever is lost, every packet sent is acknowledged, dropped or in flight, every packet
+        /// of a read arrives in the end, and no connection stalls once losses have ended.
         #[test]
         fn nothing_is_lost_for_good(
             control in prop::sample::select(every::<ControlConfig>()),
@@ -377,8 +377,8 @@ mod tests {
             let network = until(end);
             let (begun, accounted) = network.begun();
             prop_assert_eq!(begun, accounted);
-            // A timer goes off at its deadline or, if that was put off since, before it; and it is still to
-            // come.
+            // A timer is still pending, and is set to its deadline or, if the deadline has been
+            // postponed since, to an earlier time.
             let armed = |c: &Connection| c.timed.is_some_and(|t| t >= end && c.deadline() >= Some(t));
             let timed = |c: &Connection| c.deadline().is_none() || armed(c);
             prop_assert!(network.connections.iter().all(timed));
@@ -391,7 +391,8 @@ mod tests {
         }
     }
 
-    /// With a round trip of 80 us the first estimate has a timeout of 240 us, later ones of less: down to 100.
+    /// With a round trip of 80 us, the first estimate gives a timeout of 240 us, later ones less,
+    /// down to 100.
     #[test]
     fn a_deadline_that_is_left_behind_goes_off_at_once() {
         let two = DctcpConfig { initial_cwnd: 2.0, max_cwnd: 2.0, ..DctcpConfig::default() };
@@ -401,13 +402,13 @@ mod tests {
         for lossy in 2..20 {
             let network = run(&config, Ps::from_ns(1), 10_000, lossy, Ps::from_us(40_000));
             assert!(network.counts.timeouts > 0, "a window of two has no other recovery");
-            // Without losses in the last 20 ms: two packets in each 80 us, and some time to recover.
+            // Without losses in the last 20 ms: two packets per 80 us, less some time to recover.
             let delivered = network.by_connection.iter().map(|of| of.delivered);
             assert!(delivered.min() > Some(400), "one of {lossy}: {:?}", network.counts.delivered);
         }
     }
 
-    /// Pacing that is brought forward leaves an event behind at the time that it had before.
+    /// Bringing pacing forward leaves the event at its old time scheduled.
     #[test]
     fn a_time_that_was_brought_forward_is_no_time_to_send() {
         let swift = ControlConfig::Swift(SwiftConfig::default());
@@ -422,7 +423,7 @@ mod tests {
 
     #[test]
     fn swift_keeps_the_delay_of_a_slow_server_at_its_target_without_loss() {
-        // 40 connections on a server that does half of the link's rate.
+        // 40 connections to a server that handles half of the link's rate.
         let config = config(&ControlConfig::Swift(SwiftConfig::default()), 20, 4);
         let service = Ps::from_ns(712);
         let network = run(&config, service, 10_000, u64::MAX, Ps::from_us(20_000));
@@ -440,7 +441,7 @@ mod tests {
         let network = run(&config, Ps::from_ns(1), 10_000, u64::MAX, Ps::from_us(20_000));
         let c = &network.counts;
         assert!(c.marked > 0);
-        // 64 KiB are 5.2 us on top of the 10 us of the way.
+        // 64 KiB take 5.2 us, on top of the path's 10 us.
         let fabric = c.fabric.mean_ns();
         assert!((11_000.0..21_000.0).contains(&fabric), "{fabric}");
         let gbps = c.delivered as f64 * 4096.0 * 8.0 / 20e6;

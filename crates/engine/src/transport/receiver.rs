@@ -1,10 +1,10 @@
-//! What the server knows of a connection: which packets it has got, and which reads are open.
+//! What the server knows about a connection: which packets have arrived, and which reads are open.
 
 use std::collections::VecDeque;
 
 use crate::time::Ps;
 
-/// The most packets of open reads on a connection: what the map below holds.
+/// Maximum packets of open reads on a connection: the bits of the map below.
 pub(crate) const MAX_OPEN_PACKETS: u64 = 128;
 
 /// The receiving side of a connection.
@@ -13,18 +13,18 @@ pub(super) struct Receiver {
     packets_per_read: u32,
     /// First packet of the oldest open read.
     first: u64,
-    /// Packets got, from that one on: bit 0 is the first.
+    /// Packets that have arrived, starting with that one in bit 0.
     got: u128,
     /// When each open read was issued, the oldest first.
     issued: VecDeque<Ps>,
 }
 
-/// What the arrival of a packet meant.
+/// The effect of a packet's arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Received {
-    /// The packet had not come before.
+    /// The packet had not arrived before.
     pub(super) new: bool,
-    /// Packets asked for so far.
+    /// Packets requested so far.
     pub(super) asked: u64,
 }
 
@@ -38,13 +38,13 @@ impl Receiver {
         }
     }
 
-    /// Packets asked for so far.
+    /// Packets requested so far.
     pub(super) fn asked(&self) -> u64 {
         self.first + self.issued.len() as u64 * u64::from(self.packets_per_read)
     }
 
-    /// The thread has dealt with a packet. A read that is complete makes room for the next one, which
-    /// its acknowledgement carries; `completed` gets the time that it took.
+    /// The thread has processed a packet. A completed read makes room for the next one, whose
+    /// request the acknowledgement carries; `completed` receives the time that the read took.
     pub(super) fn receive(
         &mut self,
         now: Ps,
@@ -56,7 +56,7 @@ impl Receiver {
         self.got |= bit.unwrap_or(0);
         let read = u128::MAX >> (128 - self.packets_per_read);
         while self.got & read == read {
-            // Shifted in two steps, as a read may fill the map.
+            // Shifted in two steps, since a read may fill the whole map.
             self.got = self.got >> (self.packets_per_read - 1) >> 1;
             self.first += u64::from(self.packets_per_read);
             let since = self.issued.pop_front().expect("there are open reads");

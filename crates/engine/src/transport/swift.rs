@@ -1,8 +1,8 @@
 //! Swift (Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the
 //! Datacenter", SIGCOMM 2020).
 //!
-//! Two windows follow the same rule, algorithm 1 of the paper, one on the delay of the fabric and one
-//! on that of the endpoint; the smaller one counts (section 3.4). The fabric's target grows with the
+//! Two windows follow the same rule, algorithm 1 of the paper, one on the fabric delay and one on
+//! the endpoint delay; the smaller one applies (section 3.4). The fabric's target grows with the
 //! number of hops and for small windows (section 3.5); the endpoint's is fixed.
 
 use super::config::SwiftConfig;
@@ -10,7 +10,7 @@ use super::fixed::{self, ONE};
 use super::{Control, Feedback, Loss};
 use crate::time::Ps;
 
-/// The parameters, as the model computes with them.
+/// The parameters, in the form in which the model computes with them.
 #[derive(Clone, Copy, Debug)]
 struct Parameters {
     additive_increase: u64,
@@ -22,16 +22,17 @@ struct Parameters {
     /// Base target and topology scaling.
     fabric_base: Ps,
     endpoint_target: Ps,
-    /// Flow scaling, in picoseconds: the factor of `1 / sqrt(cwnd)`, what is taken off again, and the
-    /// most that is added.
+    /// Flow scaling, in picoseconds: the factor of `1 / sqrt(cwnd)`, what is subtracted again, and
+    /// the maximum that is added.
     flow_alpha: u64,
     flow_beta: u64,
     flow_range: u64,
 }
 
 impl Parameters {
-    /// Target delay of the fabric for a window (section 3.5): `base + hops * h +
-    /// max(0, min(alpha / sqrt(cwnd) + beta, range))`, where `beta` is not above zero.
+    /// Target of the fabric delay for a window (section 3.5):
+    /// `base + hops * h + max(0, min(alpha / sqrt(cwnd) + beta, range))`, where `beta` is not above
+    /// zero.
     fn fabric_target(&self, cwnd: u64) -> Ps {
         let scaled = fixed::mul(self.flow_alpha, fixed::inverse_sqrt(cwnd));
         self.fabric_base + Ps(scaled.saturating_sub(self.flow_beta).min(self.flow_range))
@@ -46,14 +47,14 @@ struct Window {
 }
 
 impl Window {
-    /// Line 3: at most one decrease a round trip.
+    /// Line 3: at most one decrease per round trip.
     fn can_decrease(&self, now: Ps, rtt: Ps) -> bool {
         now.saturating_sub(self.last_decrease) >= rtt
     }
 
-    /// Lines 26 to 28. The paper's line 27 compares with `<=`, which taken by the letter would put off
-    /// every decrease for as long as acknowledgements come in less than a round trip apart and change
-    /// nothing; here only a decrease counts as one.
+    /// Lines 26 to 28. The paper's line 27 compares with `<=`. Taken literally, that would postpone
+    /// every decrease as long as acknowledgements that change nothing come less than a round trip
+    /// apart; here only an actual decrease counts as one.
     fn set(&mut self, p: &Parameters, now: Ps, cwnd: u64) {
         let cwnd = cwnd.clamp(p.min_cwnd, p.max_cwnd);
         if cwnd < self.cwnd {
@@ -62,7 +63,7 @@ impl Window {
         self.cwnd = cwnd;
     }
 
-    /// Lines 4 to 14, for `acked` packets that were not acknowledged before, one or none.
+    /// Lines 4 to 14, where `acked` (0 or 1) is the number of packets acknowledged for the first time.
     fn on_ack(&mut self, p: &Parameters, now: Ps, rtt: Ps, delay: Ps, target: Ps, acked: u64) {
         if delay < target {
             let step = match self.cwnd >= ONE {
@@ -91,9 +92,10 @@ pub(crate) struct Swift {
     parameters: Parameters,
     fabric: Window,
     endpoint: Window,
-    /// Round-trip time, smoothed by an eighth of each. The paper does not say which one it means; this is
-    /// that of `csg-htsim`. With the last one alone a window below one packet, which hears of the queue
-    /// several round trips late, swings with it between empty and full.
+    /// Smoothed round-trip time, with a weight of 1/8 per sample. The paper does not say which
+    /// round-trip time it means; this is what `csg-htsim` uses. With only the last sample, a window
+    /// below one packet, which learns of the queue several round trips late, oscillates with it
+    /// between empty and full.
     rtt: Ps,
     /// Timeouts since the last acknowledgement.
     timeouts: u32,
@@ -175,11 +177,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Algorithm 1 and section 3.5 in floating point, times in microseconds, one window of the two.
+    /// Algorithm 1 and section 3.5 in floating point, times in microseconds, for one of the two windows.
     struct Published {
         config: SwiftConfig,
         cwnd: f64,
-        /// Times are exact: that a round trip has passed to the picosecond decides.
+        /// Exact, because whether a round trip has passed is decided to the picosecond.
         last_decrease: Ps,
         retransmits: u32,
         rtt: Ps,
@@ -294,7 +296,7 @@ mod tests {
                         (fabric.rtt, endpoint.rtt) = (smooth, smooth);
                         let target = fabric.target(true);
                         // Where rounding decides which side of the target a delay is on, the two
-                        // may differ for good: such a step says nothing.
+                        // may differ for good; such a step proves nothing.
                         prop_assume!((target - fabric_ns as f64 / 1e3).abs() > 1e-5);
                         fabric.ack(now, fabric_ns as f64 / 1e3, target);
                         let target = endpoint.target(false);

@@ -1,6 +1,6 @@
-//! The switch port in front of the server: one first-in-first-out queue with a bounded buffer and an
-//! ECN threshold on its instantaneous length (DCTCP, SIGCOMM 2010, section 3.1). Lengths are in bytes of the
-//! wire, with the 24 that it adds to each frame.
+//! The switch port in front of the server: one first-in-first-out queue with a bounded buffer and
+//! an ECN threshold on its instantaneous length (DCTCP, SIGCOMM 2010, section 3.1). Lengths are in
+//! bytes on the wire, including its overhead of 24 bytes per frame.
 
 use crate::frame::wire_bits;
 use crate::serial::Serial;
@@ -24,8 +24,8 @@ impl Switch {
         }
     }
 
-    /// A frame has arrived: when it is at the server, and whether it was marked; nothing if the
-    /// buffer has no room.
+    /// A frame arrives at the port. Returns when it reaches the server and whether it was marked;
+    /// `None` if the buffer has no room.
     pub(super) fn forward(&mut self, now: Ps, bytes: u32) -> Option<(Ps, bool)> {
         let waiting = self.waiting_bytes(now);
         if waiting + wire_bits(bytes) / 8 > self.buffer {

@@ -1,4 +1,4 @@
-//! The closed set of packet sources with a time law.
+//! The closed set of packet sources whose packets arrive at given times.
 
 use super::Arrival;
 use super::bursts::Bursts;
@@ -9,15 +9,15 @@ use super::replay::Replay;
 use crate::stats::results::CaptureFacts;
 use crate::units::Rate;
 
-/// An endless stream of packets in the order of their times.
+/// An endless stream of packets in time order.
 ///
 /// Contract: times never decrease; a clone continues exactly as the original would have; nothing
 /// is allocated after construction.
 #[derive(Clone, Debug)]
 pub enum Arrivals {
-    /// Packets at equal distances.
+    /// Packets at equal intervals.
     Constant(Constant, Draw),
-    /// Packets at exponential distances.
+    /// Packets at exponentially distributed intervals.
     Poisson(Poisson, Draw),
     /// A constant rate that is switched on and off.
     Bursts(Bursts, Draw),
@@ -38,9 +38,9 @@ impl Arrivals {
         }
     }
 
-    /// From the packet last given out on, packets come at `mean` on average over pauses and rounds:
-    /// what a search for the peak rate varies. Sizes, flows, burst lengths and the shape of a
-    /// capture stay.
+    /// From the last returned packet on, packets come at `mean` on average, pauses and rounds
+    /// included; this is what a search for the peak rate varies. Sizes, flows, burst lengths and
+    /// the shape of a capture stay the same.
     ///
     /// # Panics
     /// If `mean` is zero.

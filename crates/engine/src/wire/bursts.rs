@@ -4,12 +4,12 @@ use super::pace::{ONE, Pace};
 use crate::time::{PS_PER_S, Ps};
 use crate::units::{Duration, Rate};
 
-/// Packets at a constant rate while on, none while off, both of fixed length: what the burst modes
-/// of test equipment give (TRex `STLTXMultiBurst`: packets per burst and gap between bursts).
+/// Packets at a constant rate while on, none while off, both of fixed length, as in the burst modes
+/// of test equipment (TRex `STLTXMultiBurst`: packets per burst and gap between bursts).
 ///
-/// The packets form one constant-rate stream in on-time, the time with the pauses cut out; wall time
-/// is on-time plus one pause per whole `on` gone by. Where `rate * on` is not whole, bursts differ
-/// by one packet and the mean rate stays exact.
+/// The packets form one constant-rate stream in on-time, the time with the pauses cut out; wall
+/// time is on-time plus one pause per completed `on`. If `rate * on` is not a whole number, bursts
+/// differ by one packet and the mean rate stays exact.
 #[derive(Clone, Debug)]
 pub struct Bursts {
     pace: Pace,
@@ -19,7 +19,7 @@ pub struct Bursts {
 }
 
 impl Bursts {
-    /// Packets at `rate` for `on`, then none for `off`, and so on.
+    /// Packets at `rate` for `on`, then none for `off`, repeated.
     pub(super) fn new(rate: Rate, on: Duration, off: Duration) -> Bursts {
         assert!(on.0 > 0, "bursts must last, got on = {on}");
         Bursts { pace: Pace::of_rate(rate), on: on.0, off: off.0, on_time: 0 }
@@ -32,8 +32,8 @@ impl Bursts {
         Ps(self.on_time + self.on_time / self.on * self.off)
     }
 
-    /// Makes `mean` the rate averaged over bursts and pauses; the lengths of both stay, the rate
-    /// within a burst changes.
+    /// Makes `mean` the rate averaged over bursts and pauses. The lengths of both stay the same;
+    /// the rate within a burst changes.
     pub(super) fn set_rate(&mut self, mean: Rate) {
         let cycle = u128::from(self.on) + u128::from(self.off);
         self.pace = Pace::new(PS_PER_S * u128::from(self.on), u128::from(mean.0) * cycle);

@@ -1,4 +1,4 @@
-//! A packet capture in memory, and how it is put together.
+//! A packet capture in memory, and how it is built.
 
 use std::collections::HashMap;
 
@@ -14,22 +14,23 @@ use crate::time::Ps;
 pub struct CapturedPacket {
     /// Time since the earliest packet of the capture.
     pub at: Ps,
-    /// The frame as it was on the wire, in bytes, however little of it was captured: without FCS,
-    /// with an Ethernet header in place of the capture's own, and padded to the shortest frame.
+    /// Size in bytes of the frame as it was on the wire, however little of it was captured: without
+    /// FCS, with an Ethernet header in place of the capture's own, and padded to the minimum frame
+    /// size.
     pub bytes: u32,
     /// Index into [`Capture::flows`].
     pub flow: u32,
 }
 
-/// The packets of a capture in the order of their times; at least one.
+/// The packets of a capture in time order; at least one.
 ///
-/// Captures from several queues or interfaces hold small reorderings: packets are sorted by time,
-/// and those of equal time keep their order in the file.
+/// Captures from several queues or interfaces contain small reorderings: packets are sorted by
+/// time, and those with equal times keep their order in the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Capture {
     packets: Vec<CapturedPacket>,
     flows: FlowTable,
-    /// Packets that stood in the file behind a later one, and those with VLAN tags.
+    /// Packets that come after a later one in the file, and packets with VLAN tags.
     reordered: u64,
     vlan_packets: u64,
 }
@@ -40,12 +41,12 @@ impl Capture {
         Capture { packets, flows, reordered: 0, vlan_packets: 0 }
     }
 
-    /// The packets in the order of their times.
+    /// The packets in time order.
     pub fn packets(&self) -> &[CapturedPacket] {
         &self.packets
     }
 
-    /// The flows that the packets belong to, in the order of their first packet in the file.
+    /// The flows of the packets, in the order of their first packet in the file.
     pub fn flows(&self) -> &FlowTable {
         &self.flows
     }
@@ -55,12 +56,12 @@ impl Capture {
         self.packets.iter().map(|p| p.bytes).max().expect("a capture has a packet")
     }
 
-    /// From the first packet to the last.
+    /// Time from the first packet to the last.
     pub fn span(&self) -> Ps {
         self.packets[self.packets.len() - 1].at
     }
 
-    /// What a user is told of it.
+    /// Facts about the capture, for the user.
     pub(super) fn facts(&self) -> CaptureFacts {
         let flows = self.flows.as_slice();
         let ipv6 = |flow: u32| match flows[flow as usize] {
@@ -79,7 +80,7 @@ impl Capture {
         }
     }
 
-    /// The longest time between two packets, the first of those.
+    /// The longest time between two packets; of several, the first.
     fn largest_gap(&self) -> Option<CaptureGap> {
         let gaps = self.packets.windows(2).map(|pair| pair[1].at.0 - pair[0].at.0);
         let (i, ps) = gaps.enumerate().max_by_key(|&(i, ps)| (ps, std::cmp::Reverse(i)))?;
@@ -92,11 +93,11 @@ impl Capture {
     }
 }
 
-/// No packet lies further than 13 days from the first in the file: two such spans and the gap to the
+/// No packet is more than 13 days from the first in the file: two such spans and the gap to the
 /// next round of a replay stay within a quarter of what the simulated clock can count.
 const MAX_SPAN_PS: u64 = 1 << 60;
 
-/// Takes packets in the order of the file, whatever its format.
+/// Collects packets in the order of the file, whatever its format.
 #[derive(Default)]
 pub(super) struct Collector {
     /// The time of the first packet in the file, in picoseconds since any epoch.
@@ -104,7 +105,7 @@ pub(super) struct Collector {
     /// Times are relative to `epoch` and may lie before it.
     packets: Vec<(i64, u32, u32)>,
     flows: Vec<Flow>,
-    /// Looked up only: its order never shows.
+    /// Used for lookups only, so its order never matters.
     index: HashMap<Flow, u32>,
     /// The latest time so far.
     latest: i64,
@@ -113,12 +114,12 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// How many packets were taken.
+    /// How many packets have been collected.
     pub(super) fn len(&self) -> usize {
         self.packets.len()
     }
 
-    /// Takes a packet of `original` bytes, the first of which are `data`, captured at `at` (in
+    /// Adds a packet of `original` bytes, the first of which are `data`, captured at `at` (in
     /// picoseconds since any epoch) with the link type `link`.
     pub(super) fn push(
         &mut self,
@@ -161,7 +162,7 @@ impl Collector {
         Ok(())
     }
 
-    /// The capture, when the file has ended.
+    /// The finished capture, at the end of the file.
     pub(super) fn finish(self) -> Result<Capture, CaptureError> {
         let first = self.packets.iter().map(|p| p.0).min().ok_or(CaptureError::NoPackets)?;
         let since_first = |(at, bytes, flow): (i64, u32, u32)| CapturedPacket {
@@ -200,8 +201,8 @@ mod tests {
     const PCAP_HEADER: usize = 24;
     const RECORD_HEADER: usize = 16;
 
-    /// A frame of 60 bytes of Ethernet (type 0x88b5, local experiments), and a microsecond later the
-    /// same as IPv6 with no extension header and nothing behind it.
+    /// A 60-byte Ethernet frame (type 0x88b5, local experiments), and a microsecond later the same
+    /// frame as IPv6 without a next header.
     #[test]
     fn facts_are_those_of_the_file() {
         let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<_>>();
@@ -230,7 +231,7 @@ mod tests {
         (facts.span_ps, facts.ipv6_packets) = (1_000_000, 1);
         facts.largest_gap = Some(CaptureGap { ps: 1_000_000, before_packet: 2 });
         assert_eq!(Capture::parse(&two).unwrap().facts(), facts);
-        // Two more behind a later one, the second of them with a tag.
+        // Two more packets that come after a later one, the second of them tagged.
         let mut tagged = record(2);
         tagged[RECORD_HEADER + 12..][..2].copy_from_slice(&[0x81, 0]);
         let four = [two, record(9), record(3), tagged].concat();
@@ -240,7 +241,8 @@ mod tests {
     }
 
     /// Packets and seconds as `capinfos` counts them, flows as `tcpdump -n` prints addresses, bytes
-    /// as `capinfos` less the difference between the capture's link header and Ethernet's.
+    /// as `capinfos` counts them less the difference between the capture's link header and
+    /// Ethernet's.
     #[test]
     #[expect(clippy::type_complexity, reason = "a table")]
     fn real_captures_read_as_wireshark_reads_them() {
@@ -365,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_without_the_headers_is_refused() {
-        // One UDP packet cut off after 20 bytes: the IP header needs 34.
+        // One UDP packet truncated after 20 bytes: up to the end of the IP header it takes 34.
         let mut file = PCAP[..PCAP_HEADER + RECORD_HEADER + 20].to_vec();
         file[PCAP_HEADER + 8] = 20;
         assert_eq!(
@@ -396,7 +398,7 @@ mod tests {
         assert_eq!(collector.finish().unwrap().packets()[0].bytes, MIN_FRAME_BYTES);
     }
 
-    /// What every capture promises, whatever bytes it came from.
+    /// Invariants of every capture, whatever bytes it came from.
     fn check(capture: &Capture) {
         assert!(capture.packets()[0].at == Ps::ZERO);
         assert!(capture.packets().is_sorted_by_key(|p| p.at));

@@ -74,7 +74,7 @@ fn end(read: usize, offset: usize) -> String {
     )
 }
 
-/// How to go on with what a truncated file has.
+/// How to salvage the whole packets of a truncated file.
 fn rescue(read: usize) -> &'static str {
     if read == 0 { "" } else { "; `tcpdump -r CAPTURE -w NEW` keeps its whole packets" }
 }

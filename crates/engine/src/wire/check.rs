@@ -1,4 +1,4 @@
-//! Which values of the traffic can be simulated.
+//! Checks that the values of the traffic can be simulated.
 
 use super::FlowTable;
 use super::config::{SizesConfig, TrafficConfig};
@@ -11,15 +11,14 @@ use crate::units::{BitRate, Duration, Rate, Size, TrafficRate};
 /// Above this, two packets would share a picosecond of the simulated clock.
 const MAX_RATE: Rate = Rate(PS_PER_S as u64);
 
-/// Longer than any run that finishes; keeps the arithmetic of rates within 128 bits.
+/// Longer than any run that finishes; keeps the rate arithmetic within 128 bits.
 const MAX_BURST: Duration = Duration(60 * PS_PER_S as u64);
 
-/// Far beyond the longest run, and what the clock counts.
+/// Far beyond the longest run, and within what the clock can count.
 const MAX_FIRST: Duration = Duration(1_000_000 * PS_PER_S as u64);
 
 impl TrafficConfig {
-    /// Notes which values cannot be simulated; needs no capture, so it can come before any file is
-    /// opened.
+    /// Reports values that cannot be simulated. Needs no capture, so it can run before any file is opened.
     pub(crate) fn check(&self, check: &mut Check) {
         match self {
             TrafficConfig::Constant { rate, sizes, flows }
@@ -63,7 +62,7 @@ fn check_rate(check: &mut Check, rate: TrafficRate, sizes: &SizesConfig) {
     match rate {
         TrafficRate::Packets(rate) => check.within("rate", rate, Rate(1)..=MAX_RATE),
         TrafficRate::Bits(rate) => {
-            // Of impossible sizes other words are said.
+            // Impossible sizes are reported elsewhere.
             let least =
                 MeanPacket::of_sizes(sizes).map_or(BitRate(1), |mean| mean.bits_at(Rate(1)));
             let what = ", at the least a packet of the mean size per second";

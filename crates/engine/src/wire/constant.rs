@@ -24,7 +24,7 @@ impl Constant {
         Ps(self.now)
     }
 
-    /// From the packet last given out on, packets come at `rate`.
+    /// From the last returned packet on, packets come at `rate`.
     pub(super) fn set_rate(&mut self, rate: Rate) {
         self.pace = Pace::of_rate(rate);
     }

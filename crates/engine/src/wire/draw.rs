@@ -5,8 +5,8 @@ use super::config::SizesConfig;
 use crate::rng::{Rng, below};
 use crate::time::Ps;
 
-/// Draws the size and the flow of a packet. Owns its random stream, so that another rate or time
-/// law leaves the sequence of packets as it was.
+/// Draws the size and the flow of a packet. Owns its random stream, so that a different rate or
+/// arrival process leaves the sequence of packets unchanged.
 #[derive(Clone, Debug)]
 pub struct Draw {
     sizes: Sizes,
@@ -17,7 +17,7 @@ pub struct Draw {
 #[derive(Clone, Debug)]
 enum Sizes {
     Fixed(u32),
-    /// Pairs of (sum of the weights up to and with this entry, bytes), and the sum of all.
+    /// Pairs of (cumulative weight up to and including this entry, bytes), and the total weight.
     Mix(Box<[(u64, u32)]>, u64),
 }
 
@@ -46,10 +46,10 @@ impl Draw {
         Arrival { at, bytes: self.size(), flow }
     }
 
-    /// A packet of one of `flows` (those of one queue) that arrives at `at`.
+    /// A packet that arrives at `at` and belongs to one of `flows`, the flows of one queue.
     ///
     /// # Panics
-    /// If `flows` is empty: there is no packet that reaches such a queue.
+    /// If `flows` is empty, since no packet reaches such a queue.
     #[inline]
     pub fn draw_among(&mut self, at: Ps, flows: &[u32]) -> Arrival {
         let flow = flows[below(self.stream.next_u64(), flows.len() as u64) as usize];
@@ -62,7 +62,7 @@ impl Draw {
             Sizes::Fixed(bytes) => *bytes,
             Sizes::Mix(entries, total) => {
                 let point = below(self.stream.next_u64(), *total);
-                // A mix has a handful of entries: a scan beats a search.
+                // A mix has only a few entries, so a scan beats a search.
                 let (rest, last) = entries.split_at(entries.len() - 1);
                 rest.iter().find(|e| point < e.0).unwrap_or(&last[0]).1
             }

@@ -1,12 +1,12 @@
 //! Who talks to whom: the table of flows that arrivals refer to by index.
 //!
-//! Everything that depends on a packet's headers (its RSS queue) is computed per
-//! flow before the run, so that the packet path carries a 32-bit index and never hashes a header.
+//! Everything that depends on a packet's headers (its RSS queue) is computed per flow before the
+//! run, so that the packet path carries a 32-bit index and never hashes a header.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-/// What receive-side hashing looks at in an IP packet.
+/// The fields of an IP packet that receive-side hashing uses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FiveTuple {
     /// Source address; of the same family as `dst`.
@@ -15,7 +15,7 @@ pub struct FiveTuple {
     pub dst: IpAddr,
     /// The IP protocol number (6 TCP, 17 UDP, ...).
     pub protocol: u8,
-    /// Source and destination port. Absent for protocols without ports and for every fragment of a
+    /// Source and destination port. `None` for protocols without ports and for every fragment of a
     /// fragmented packet, so that all fragments belong to one flow.
     pub ports: Option<(u16, u16)>,
 }
@@ -25,7 +25,7 @@ pub struct FiveTuple {
 pub enum Flow {
     /// IPv4 or IPv6.
     Ip(FiveTuple),
-    /// Anything else (ARP, LLDP, MPLS, ...): the pair of stations and the protocol.
+    /// Anything else (ARP, LLDP, MPLS, ...): the two MAC addresses and the protocol.
     Frame {
         /// Destination MAC address; zero where the capture does not record it.
         dst: [u8; 6],
@@ -41,20 +41,21 @@ pub enum Flow {
 pub struct FlowTable(Arc<[Flow]>);
 
 impl FlowTable {
-    /// The most synthetic flows: 2^24 keep the table under 1 GiB and every tuple distinct.
+    /// Maximum number of synthetic flows: 2^24 keeps the table under 1 GiB and every tuple distinct.
     pub const MAX_SYNTHETIC: u32 = 1 << 24;
 
-    /// The flows in the order of their indices.
+    /// A table of these flows, indexed by their position.
     pub fn new(flows: Vec<Flow>) -> FlowTable {
         FlowTable(flows.into())
     }
 
     /// `n` distinct UDP flows from clients in 198.18.0.0/16 to the server 198.19.0.1, the address
-    /// block set aside for benchmarks (RFC 2544, appendix C.2.2). Addresses and ports are scattered
-    /// as RFC 4814 section 4 asks: consecutive ones would make a linear hash look better than it is.
+    /// block reserved for benchmarks (RFC 2544, appendix C.2.2). Addresses and ports are scattered
+    /// as RFC 4814 section 4 asks: consecutive ones would make a linear hash look better than it
+    /// is.
     ///
     /// # Panics
-    /// If `n` exceeds [`FlowTable::MAX_SYNTHETIC`] (the configuration refuses that before).
+    /// If `n` exceeds [`FlowTable::MAX_SYNTHETIC`] (the configuration check refuses that earlier).
     pub fn synthetic(n: u32) -> FlowTable {
         assert!(n <= Self::MAX_SYNTHETIC, "{n} flows, expected at most {}", Self::MAX_SYNTHETIC);
         let flow = |i| {
@@ -78,19 +79,19 @@ impl FlowTable {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The flows in the order of their indices.
+    /// The flows in index order.
     pub fn as_slice(&self) -> &[Flow] {
         &self.0
     }
 }
 
-/// A permutation of the 31-bit numbers (each step can be undone), so distinct stays distinct. The
-/// multipliers are those of Murmur3's 32-bit finaliser.
+/// A permutation of the 31-bit numbers (each step is invertible), so distinct inputs stay distinct.
+/// The multipliers are those of Murmur3's 32-bit finaliser.
 fn scatter_31_bits(i: u32) -> u32 {
     const MASK: u32 = (1 << 31) - 1;
     let x = i & MASK;

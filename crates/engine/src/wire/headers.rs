@@ -4,18 +4,18 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::flow::{FiveTuple, Flow};
 
-/// The link layers that captures of IP traffic come with, by their number at
+/// Link-layer types that captures of IP traffic use, by their number at
 /// <https://www.tcpdump.org/linktypes.html>.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LinkType {
     /// 1: Ethernet without FCS.
     Ethernet,
-    /// 101, 228, 229: an IP packet and nothing before it.
+    /// 101, 228, 229: an IP packet with nothing before it.
     RawIp,
     /// 0, 108: the BSD loopback interface; a 4-byte address family, in a byte order that depends on
-    /// the machine. The IP version says the same, so it is skipped.
+    /// the machine. It is skipped, since the IP version says the same.
     Loopback,
-    /// 113: "any" interface of Linux.
+    /// 113: the "any" interface of Linux.
     LinuxCooked,
     /// 276: the same, version 2.
     LinuxCooked2,
@@ -33,7 +33,7 @@ const UDP: u8 = 17;
 const SCTP: u8 = 132;
 
 impl LinkType {
-    /// The link type with this number; absent if it is not supported.
+    /// The link type with this number; `None` if it is not supported.
     pub(super) fn numbered(number: u32) -> Option<LinkType> {
         match number {
             0 | 108 => Some(LinkType::Loopback),
@@ -57,15 +57,15 @@ impl LinkType {
     }
 }
 
-/// Why a header is not there.
+/// Why a header cannot be read.
 enum Missing {
-    /// The capture cut the packet off; this many bytes were needed.
+    /// The capture truncated the packet; this many bytes were needed.
     Cut(usize),
     /// The packet itself is too short or contradicts itself.
     Malformed,
 }
 
-/// The captured bytes of a packet, and whether more were on the wire.
+/// The captured bytes of a packet, and whether there were more on the wire.
 #[derive(Clone, Copy)]
 struct Bytes<'a> {
     data: &'a [u8],
@@ -87,11 +87,11 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// The flow of a packet of `original` bytes of which `data` was captured. A packet that is broken
-/// on the wire belongs to the flow of what could be read of it.
+/// The flow of a packet of `original` bytes, of which `data` was captured. A packet that is
+/// malformed on the wire belongs to the flow given by what could be read of it.
 ///
 /// # Errors
-/// If the capture cut the headers off: how many bytes it would have needed.
+/// If the capture truncated the headers: how many bytes would have been needed.
 pub(super) fn flow(link: LinkType, data: &[u8], original: u32) -> Result<Flow, usize> {
     let bytes = Bytes { data, cut: data.len() < original as usize };
     let (frame, network) = match frame(link, bytes) {
@@ -114,13 +114,13 @@ pub(super) fn flow(link: LinkType, data: &[u8], original: u32) -> Result<Flow, u
     }
 }
 
-/// Whether VLAN tags stand before the network header.
+/// Whether VLAN tags precede the network header.
 pub(super) fn is_tagged(link: LinkType, data: &[u8]) -> bool {
     let found = frame(link, Bytes { data, cut: false });
     found.is_ok_and(|(_, network)| network > link.header_bytes() as usize)
 }
 
-/// Stations and EtherType behind all VLAN tags, and where the network header begins.
+/// The MAC addresses, the EtherType after all VLAN tags, and the offset of the network header.
 fn frame(link: LinkType, bytes: Bytes<'_>) -> Result<(Flow, usize), Missing> {
     const UNKNOWN: [u8; 6] = [0; 6];
     let (dst, src, mut ethertype) = match link {
@@ -210,7 +210,7 @@ fn ipv6(bytes: Bytes<'_>, at: usize) -> Result<FiveTuple, Missing> {
     })
 }
 
-/// The ports of a protocol that has them; none if the packet ends before them.
+/// The ports, if the protocol has any; `None` if the packet ends before them.
 fn ports(bytes: Bytes<'_>, at: usize, protocol: u8) -> Result<Option<(u16, u16)>, Missing> {
     if !matches!(protocol, TCP | UDP | SCTP) {
         return Ok(None);
@@ -226,7 +226,7 @@ fn ports(bytes: Bytes<'_>, at: usize, protocol: u8) -> Result<Option<(u16, u16)>
 mod tests {
     use super::*;
 
-    /// Stations and an EtherType.
+    /// Destination and source MAC address.
     const ETHERNET: [u8; 12] = [1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2];
     /// Version 4, header of 20 bytes, UDP, 10.0.0.1 to 10.0.0.2.
     const IPV4_UDP: [u8; 20] =
@@ -293,7 +293,7 @@ mod tests {
         let arp = whole(&frame(&[&ETHERNET, &[8, 6], &[0; 28]]));
         let stations = ([1; 6], [2; 6]);
         assert_eq!(arp, Flow::Frame { dst: stations.0, src: stations.1, ethertype: 0x0806 });
-        // IEEE 802.3 frames carry a length: frames of one flow differ in it.
+        // IEEE 802.3 frames carry a length, which differs between frames of one flow.
         for length in [38, 39] {
             let stp = whole(&frame(&[&ETHERNET, &[0, length], &[0; 46]]));
             assert_eq!(stp, Flow::Frame { dst: stations.0, src: stations.1, ethertype: 0 });
@@ -306,7 +306,7 @@ mod tests {
         assert!(matches!(whole(&bad_version), Flow::Frame { ethertype: 0x0800, .. }));
         let no_ports = frame(&[&ETHERNET, &[8, 0], &IPV4_UDP, &[1]]);
         assert_eq!(whole(&no_ports), udp(None));
-        // It ends where an extension header should begin.
+        // The packet ends where an extension header should begin.
         let mut v6 = vec![0x60, 0, 0, 0, 0, 0, 60, 64];
         v6.extend([0xfe; 32]);
         let Flow::Ip(tuple) = whole(&frame(&[&ETHERNET, &[0x86, 0xdd], &v6])) else {

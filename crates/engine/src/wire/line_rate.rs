@@ -1,11 +1,11 @@
-//! The line rate of the link into the NIC: frames cannot arrive closer together than it carries them.
+//! The line rate of the link into the NIC: frames cannot arrive closer together than the link carries them.
 
 use crate::frame::wire_bits;
 use crate::serial::Serial;
 use crate::time::Ps;
 use crate::units::BitRate;
 
-/// The link. Senders that are ahead of it wait, so nothing is lost here.
+/// The link. Senders that are ahead of it wait, so no frame is lost here.
 #[derive(Clone, Debug)]
 pub(crate) struct LineRate(Serial);
 
@@ -15,13 +15,13 @@ impl LineRate {
         LineRate(Serial::new(rate))
     }
 
-    /// A frame of `bytes` whose last bit would arrive at `due` if it had the link for itself: when that
-    /// arrives.
+    /// Returns when a frame of `bytes` arrives whose last bit would arrive at `due` on an otherwise
+    /// idle link.
     pub(crate) fn arrives(&mut self, due: Ps, bytes: u32) -> Ps {
         self.0.ends(due, wire_bits(bytes))
     }
 
-    /// A part of a frame, of so many bits, is ready to be sent at `ready`: when its last bit is on the link.
+    /// Sends `bits` of a frame that are ready at `ready`; returns when the last bit is on the link.
     pub(crate) fn sends(&mut self, ready: Ps, bits: u64) -> Ps {
         self.0.send(ready, bits)
     }

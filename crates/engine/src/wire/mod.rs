@@ -1,8 +1,8 @@
-//! What arrives: packets, their times, sizes and flows.
+//! The traffic that arrives: packets with their times, sizes and flows.
 //!
-//! [`config::TrafficConfig`] says what is sent; its `build` makes a [`Source`] of it, and the
-//! [`FlowTable`] that its packets point into. Times are integer picoseconds; the mean rate is exact
-//! because what rounding cuts off is carried into the next gap.
+//! [`config::TrafficConfig`] describes the traffic; its `build` turns it into a [`Source`] and the
+//! [`FlowTable`] that the packets index. Times are integer picoseconds; the mean rate is exact
+//! because the remainder of rounding is carried into the next gap.
 
 pub mod config;
 
@@ -42,7 +42,7 @@ use crate::time::Ps;
 /// One packet reaching the NIC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// When its last bit is in the NIC.
+    /// When its last bit arrives at the NIC.
     pub at: Ps,
     /// The frame as it lands in the buffer: without preamble, FCS and inter-packet gap.
     pub bytes: u32,

@@ -6,13 +6,13 @@ use crate::units::Rate;
 /// One mean gap, in the fixed-point numbers that [`Pace::gap`] takes.
 pub(super) const ONE: u64 = 1 << FRACTION_BITS;
 
-/// Bits after the point. 2^-32 of a mean gap is the finest a random gap is resolved to; rounding
-/// to the nearest leaves no bias that could be measured.
+/// Bits after the binary point. A random gap is resolved to 2^-32 of a mean gap; rounding to
+/// nearest leaves no measurable bias.
 const FRACTION_BITS: u32 = 32;
 
-/// A mean gap as an exact fraction of picoseconds, and the part of a picosecond not yet given out.
+/// A mean gap as an exact fraction of picoseconds, and the carried fraction of a picosecond.
 ///
-/// At 26 Mpps the mean gap is 38461.538… ps: rounding each would shift the rate, carrying the
+/// At 26 Mpps the mean gap is 38461.538… ps: rounding each gap would shift the rate, carrying the
 /// remainder does not.
 #[derive(Clone, Debug)]
 pub(super) struct Pace {
@@ -26,8 +26,8 @@ pub(super) struct Pace {
 impl Pace {
     /// A mean gap of `ps` / `gaps` picoseconds.
     ///
-    /// Exact while `ps` is below 2^89 and `gaps` below 2^89; the limits that the configuration sets
-    /// on rates (10^12 a second) and burst lengths (60 s) keep both below 2^88.
+    /// Exact while `ps` is below 2^89 and `gaps` below 2^89; the configuration's limits on rates
+    /// (10^12 per second) and burst lengths (60 s) keep both below 2^88.
     pub(super) fn new(ps: u128, gaps: u128) -> Pace {
         assert!(ps > 0 && gaps > 0, "a rate must be positive and finite, got {ps}/{gaps} ps");
         let g = gcd(ps, gaps);
@@ -39,8 +39,8 @@ impl Pace {
         Pace::new(PS_PER_S, rate.0.into())
     }
 
-    /// `mean_gaps` (in units of 2^-32) mean gaps in picoseconds; what is cut off comes with a later
-    /// one.
+    /// Converts `mean_gaps`, in units of 2^-32 mean gaps, to picoseconds; the remainder is carried
+    /// into later gaps.
     #[inline]
     pub(super) fn gap(&mut self, mean_gaps: u64) -> u64 {
         let units = u128::from(mean_gaps) * self.ps + self.carry;

@@ -1,4 +1,4 @@
-//! A capture from the bytes of a file, whichever format it has.
+//! Parses a capture from the bytes of a file, whatever its format.
 
 use super::capture::{Capture, Collector};
 use super::capture_error::CaptureError;
@@ -7,13 +7,13 @@ use super::{pcap, pcapng};
 impl Capture {
     /// Reads a whole pcap or pcapng file.
     ///
-    /// Total: any bytes give a capture or an error. The memory needed grows with the packets that
-    /// are there, never with a length that the file claims: about seven times `file` if every
+    /// Total: any bytes give a capture or an error. Memory use grows with the packets that are
+    /// really there, never with a length that the file claims: about seven times `file` if every
     /// packet is 14 bytes long and a flow of its own, less than once for ordinary traffic.
     ///
     /// # Errors
-    /// A file that is damaged anywhere is refused as a whole: half a capture has another rate and
-    /// other flows than the one its user meant.
+    /// A file that is damaged anywhere is refused as a whole: half a capture would have a different
+    /// rate and different flows than its user meant.
     pub fn parse(file: &[u8]) -> Result<Capture, CaptureError> {
         let mut collector = Collector::default();
         match *file {

@@ -1,4 +1,4 @@
-//! The classic capture format (draft-ietf-opsawg-pcap), framed by the `pcap-file` crate.
+//! The classic capture format (draft-ietf-opsawg-pcap), parsed with the `pcap-file` crate.
 
 use pcap_file::pcap::PcapParser;
 use pcap_file::{PcapError, TsResolution};
@@ -6,11 +6,11 @@ use pcap_file::{PcapError, TsResolution};
 use super::capture::Collector;
 use super::capture_error::CaptureError;
 
-/// Hands every packet of `file`, which begins with a pcap magic number, to `collector`.
+/// Passes every packet of `file`, which begins with a pcap magic number, to `collector`.
 pub(super) fn read(file: &[u8], collector: &mut Collector) -> Result<(), CaptureError> {
     let (mut rest, parser) = PcapParser::new(file).map_err(|e| broken(&e, 0, 0))?;
     let header = parser.header();
-    // The upper half of the field says whether frames carry an FCS; it is not part of the number.
+    // The upper half of the field says whether frames include an FCS; it is not part of the number.
     let link = u32::from(header.datalink) & 0xffff;
     let (ticks, unit) = match header.ts_resolution {
         TsResolution::MicroSecond => (1_000_000, "microseconds"),
@@ -18,8 +18,8 @@ pub(super) fn read(file: &[u8], collector: &mut Collector) -> Result<(), Capture
     };
     let fraction_ps = 1_000_000_000_000 / i128::from(ticks);
     while !rest.is_empty() {
-        // Raw, because the checked form refuses every packet that is longer than the snapshot
-        // length, which is what a snapshot length is for.
+        // Raw, because the checked parser refuses every packet longer than the snapshot length,
+        // although such packets are what a snapshot length is for.
         let offset = file.len() - rest.len();
         let (after, packet) =
             parser.next_raw_packet(rest).map_err(|e| broken(&e, collector.len(), offset))?;

@@ -1,8 +1,8 @@
 //! The block format of Wireshark (draft-ietf-opsawg-pcapng): sections, interfaces, packets.
 //!
-//! Read here rather than with the `pcap-file` crate, whose version 2.0 takes every time stamp for
+//! Parsed here rather than with the `pcap-file` crate, whose version 2.0 takes every time stamp as
 //! nanoseconds whatever `if_tsresol` says, refuses a valid `if_tzone`, and refuses option lists
-//! without an end mark. Of the options only those that times depend on are looked at.
+//! without an end mark. Only those options that affect times are read.
 
 use super::capture::Collector;
 use super::capture_error::CaptureError;
@@ -10,7 +10,7 @@ use crate::time::PS_PER_S;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
-/// Obsolete; written by tools of before 2010.
+/// Obsolete; written by tools from before 2010.
 const PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
@@ -18,11 +18,11 @@ const ENHANCED_PACKET: u32 = 6;
 const IF_TSRESOL: u16 = 9;
 const IF_TSOFFSET: u16 = 14;
 
-/// What a packet needs to know of its interface.
+/// What is needed from an interface to interpret its packets.
 struct Interface {
     link: u32,
     resolution: Resolution,
-    /// To be added to every time stamp, in seconds.
+    /// Added to every time stamp, in seconds.
     offset_s: i64,
 }
 
@@ -58,7 +58,7 @@ impl Resolution {
     }
 }
 
-/// Bytes in the byte order of a section.
+/// Bytes, and the byte order of their section.
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     bytes: &'a [u8],
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Hands every packet of `file`, which begins with a section header, to `collector`.
+/// Passes every packet of `file`, which begins with a section header, to `collector`.
 pub(super) fn read(file: &[u8], collector: &mut Collector) -> Result<(), CaptureError> {
     let mut interfaces: Vec<Interface> = Vec::new();
     let mut big_endian = false;
@@ -99,7 +99,7 @@ pub(super) fn read(file: &[u8], collector: &mut Collector) -> Result<(), Capture
         let mut block = Reader { bytes: &file[offset..], big_endian };
         let kind = block.u32(0).ok_or(truncated.clone())?;
         if kind == SECTION_HEADER {
-            // The byte-order magic comes after the length that is to be read with it.
+            // The byte-order magic comes after the length that it is needed to read.
             let magic = block.bytes.get(8..12).ok_or(truncated.clone())?;
             big_endian = match magic {
                 [0x1a, 0x2b, 0x3c, 0x4d] => true,
@@ -145,14 +145,14 @@ pub(super) fn read(file: &[u8], collector: &mut Collector) -> Result<(), Capture
                 collector.push(at, interface.link, original, data)?;
             }
             SIMPLE_PACKET => return Err(CaptureError::NoTime { packet: read + 1 }),
-            // Names, statistics, secrets, custom blocks: nothing a replay needs.
+            // Names, statistics, secrets, custom blocks: not needed for a replay.
             _ => {}
         }
     }
     Ok(())
 }
 
-/// Reads an interface description and those of its options that times depend on.
+/// Reads an interface description and those of its options that affect times.
 fn interface(body: Reader<'_>) -> Result<Interface, &'static str> {
     let link = body.u16(0).ok_or("an interface description is too short")?;
     // Microseconds unless said otherwise.
@@ -266,7 +266,7 @@ mod tests {
             parse(&[section(), interface(&[]), packet(0, 1), packet(3, 1)]),
             CaptureError::Interface { packet: 2, interface: 3, known: 1 }
         );
-        // A new section forgets the interfaces of the one before.
+        // A new section forgets the interfaces of the previous one.
         assert_eq!(
             parse(&[section(), interface(&[]), packet(0, 1), section(), packet(0, 1)]),
             CaptureError::Interface { packet: 2, interface: 0, known: 0 }

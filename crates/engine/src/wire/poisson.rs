@@ -1,11 +1,11 @@
-//! Poisson arrivals: many independent clients seen by one server.
+//! Poisson arrivals: many independent clients, as one server sees them.
 
 use super::pace::{ONE, Pace};
 use crate::rng::Rng;
 use crate::time::Ps;
 use crate::units::Rate;
 
-/// Gaps are exponential with the mean `1 / rate`.
+/// Gaps are exponentially distributed with mean `1 / rate`.
 #[derive(Clone, Debug)]
 pub struct Poisson {
     pace: Pace,
@@ -26,7 +26,7 @@ impl Poisson {
         Ps(self.now)
     }
 
-    /// From the packet last given out on, packets come at `rate` on average.
+    /// From the last returned packet on, packets come at `rate` on average.
     pub(super) fn set_rate(&mut self, rate: Rate) {
         self.pace = Pace::of_rate(rate);
     }
@@ -39,9 +39,9 @@ impl Poisson {
 
 /// An exponential variate of mean 1 in the fixed point of [`Pace::gap`], by inversion.
 ///
-/// The one floating-point step of the wire: `libm` computes it in software, with the same bits on
-/// every platform, and it becomes an integer before it meets the clock. A uniform of 53 bits in
-/// (0, 1] makes the largest gap 53 ln 2 = 36.7 means.
+/// The only floating-point step of the wire: `libm` computes it in software, with the same bits on
+/// every platform, and the result becomes an integer before it reaches the clock. With a 53-bit
+/// uniform variate in (0, 1], the largest gap is 53 ln 2 = 36.7 means.
 #[inline]
 fn exponential(stream: &mut Rng) -> u64 {
     const TWO_POW_53: f64 = (1u64 << 53) as f64;
@@ -90,8 +90,8 @@ mod tests {
         assert!((variance / mean - 1.0).abs() < 0.046, "variance {variance}, mean {mean}");
     }
 
-    /// The exact times of one seed: another platform, libm or generator that gives other bits
-    /// shows here first.
+    /// The exact times for one seed: a platform, libm or generator that gives different bits shows
+    /// up here first.
     #[test]
     fn one_seed_gives_these_picoseconds() {
         assert_eq!(times(26_000_000, 7, 4), [14_277, 42_810, 93_063, 95_813]);

@@ -1,11 +1,11 @@
-//! Rates of synthetic traffic: bits on the wire as packets, and back.
+//! Conversion of traffic rates between bits on the wire and packets.
 
 use super::Capture;
 use super::config::{SizesConfig, TrafficConfig};
 use crate::frame::WIRE_OVERHEAD_BYTES;
 use crate::units::{BitRate, Rate, Size, TrafficRate};
 
-/// The bits on the wire of so many packets, gaps included: their mean as an exact fraction.
+/// The mean number of bits that a packet occupies on the wire, gaps included, as an exact fraction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeanPacket {
     pub(crate) bits: u128,
@@ -13,7 +13,7 @@ pub(crate) struct MeanPacket {
 }
 
 impl MeanPacket {
-    /// Of packets in these sizes; nothing of a mix without any.
+    /// The mean for these sizes; `None` for an empty mix.
     pub(crate) fn of_sizes(sizes: &SizesConfig) -> Option<MeanPacket> {
         let bits = |size: Size| (u128::from(size.0) + u128::from(WIRE_OVERHEAD_BYTES)) * 8;
         let (bits, packets) = match sizes {
@@ -26,7 +26,7 @@ impl MeanPacket {
         (packets > 0).then_some(MeanPacket { bits, packets })
     }
 
-    /// Of a capture, or of synthetic traffic; nothing of traffic without a rate.
+    /// The mean of a capture or of synthetic traffic; `None` for traffic without a rate.
     pub(crate) fn of_traffic(
         traffic: &TrafficConfig,
         capture: Option<&Capture>,
@@ -43,14 +43,14 @@ impl MeanPacket {
         }
     }
 
-    /// As many whole packets as these bits per second carry, which is never more than the wire has
-    /// room for.
+    /// The whole packets per second that this bit rate carries, rounded down so that the wire
+    /// always has room for them.
     pub(crate) fn packets_at(self, rate: BitRate) -> Rate {
         let packets = u128::from(rate.0) * self.packets / self.bits;
         Rate(packets.try_into().unwrap_or(u64::MAX))
     }
 
-    /// The bits per second of so many packets, rounded up.
+    /// The bits per second of this packet rate, rounded up.
     pub(crate) fn bits_at(self, rate: Rate) -> BitRate {
         let bits = (u128::from(rate.0) * self.bits).div_ceil(self.packets);
         BitRate(bits.try_into().unwrap_or(u64::MAX))
@@ -58,7 +58,7 @@ impl MeanPacket {
 }
 
 impl TrafficRate {
-    /// In packets, of traffic in these sizes.
+    /// The rate in packets, for traffic of these sizes.
     pub(super) fn packets(self, sizes: &SizesConfig) -> Rate {
         match self {
             TrafficRate::Packets(rate) => rate,
@@ -70,7 +70,7 @@ impl TrafficRate {
 }
 
 impl TrafficConfig {
-    /// The bit rate of synthetic traffic that is given one.
+    /// The bit rate of synthetic traffic whose rate is given in bits.
     pub(crate) fn synthetic_bit_rate(&self) -> Option<BitRate> {
         match self {
             TrafficConfig::Constant { rate: TrafficRate::Bits(rate), .. }

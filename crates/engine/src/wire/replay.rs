@@ -1,4 +1,4 @@
-//! Replay of a capture: its packets, sizes and flows, at its own times or stretched to a rate.
+//! Replay of a capture: its packets, sizes and flows, at the recorded times or stretched to a rate.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use crate::units::{Rate, TrafficRate};
 ///
 /// One round lasts from the first packet to the last plus one mean gap, so that the seam between
 /// two rounds is as long as an average gap and the mean rate does not depend on how often the
-/// capture is repeated. Stretching scales all times by one factor: bursts stay bursts. A loop gets
-/// its length as an exact fraction and carries the cut picoseconds into the next; a change of rate
-/// costs the picosecond that was being cut.
+/// capture is repeated. Stretching scales all times by one factor: bursts stay bursts. The length
+/// of a round is an exact fraction whose remainder is carried into the next round; a change of rate
+/// drops the fraction of a picosecond being carried.
 #[derive(Clone, Debug)]
 pub struct Replay {
     capture: Arc<Capture>,
-    /// Index of the packet to give out next.
+    /// Index of the packet to return next.
     next: usize,
-    /// The length of a round in the times of the capture, in picoseconds; never 0.
+    /// The length of a round in the capture's own time, in picoseconds; never 0.
     recorded: u64,
     round: Round,
-    /// Simulated time `anchor` is the time `anchor_offset` within the recorded round.
+    /// Simulated time `anchor` corresponds to time `anchor_offset` in the recorded round.
     anchor: u64,
     anchor_offset: u64,
 }
@@ -42,7 +42,7 @@ impl Round {
         Round { ps: whole, rest: ps % parts, parts, carry: 0 }
     }
 
-    /// The whole picoseconds of the next round, with what earlier rounds left over.
+    /// The whole picoseconds of the next round, including the remainder of earlier rounds.
     fn next(&mut self) -> u64 {
         self.carry += self.rest;
         let extra = self.carry / self.parts;
@@ -52,14 +52,14 @@ impl Round {
 }
 
 impl Replay {
-    /// The capture at the times it was recorded with; absent if all packets have the same time, for
-    /// then it has no rate to repeat it with.
+    /// The capture at its recorded times; `None` if all packets have the same time, because then it
+    /// has no rate at which it could be repeated.
     pub(super) fn as_recorded(capture: Arc<Capture>) -> Option<Replay> {
         let round = Round::new(recorded_round(&capture)?.into(), 1);
         Some(Replay::with_round(capture, round))
     }
 
-    /// The capture stretched to the mean rate `rate`, of packets or of bits on the wire.
+    /// The capture stretched to the mean rate `rate`, in packets or in bits on the wire.
     pub(super) fn at_rate(capture: Arc<Capture>, rate: TrafficRate) -> Replay {
         let round = match rate {
             TrafficRate::Bits(rate) => Round::new(capture.wire_bits() * PS_PER_S, rate.0.into()),
@@ -68,18 +68,18 @@ impl Replay {
         Replay::with_round(capture, round)
     }
 
-    /// A round of the capture at so many packets a second on average.
+    /// A round of the capture at `rate` packets per second on average.
     fn round_of(capture: &Capture, rate: Rate) -> Round {
         Round::new(capture.packets().len() as u128 * PS_PER_S, rate.0.into())
     }
 
     fn with_round(capture: Arc<Capture>, round: Round) -> Replay {
-        // With a single time in the capture all offsets are 0 and any length serves.
+        // If all packets have the same time, all offsets are 0 and any length works.
         let recorded = recorded_round(&capture).unwrap_or(1);
         Replay { capture, next: 0, recorded, round, anchor: 0, anchor_offset: 0 }
     }
 
-    /// What is repeated.
+    /// The capture being repeated.
     pub(super) fn capture(&self) -> &Capture {
         &self.capture
     }
@@ -101,14 +101,14 @@ impl Replay {
         Arrival { at: Ps(self.time_at(packet.at.0)), bytes: packet.bytes, flow: packet.flow }
     }
 
-    /// When the recorded time `offset` of the current round is played.
+    /// The simulated time at which the recorded time `offset` of the current round is played.
     #[inline]
     fn time_at(&self, offset: u64) -> u64 {
         let stretched = u128::from(offset - self.anchor_offset) * u128::from(self.round.ps);
         self.anchor + (stretched / u128::from(self.recorded)) as u64
     }
 
-    /// From the packet last given out on, packets come at `rate` on average.
+    /// From the last returned packet on, packets come at `rate` on average.
     pub(super) fn set_rate(&mut self, rate: Rate) {
         if let Some(last) = self.next.checked_sub(1) {
             let offset = self.capture.packets()[last].at.0;
@@ -126,7 +126,7 @@ impl Replay {
     }
 }
 
-/// From the first packet to the last plus one mean gap; absent if they have the same time.
+/// From the first packet to the last plus one mean gap; `None` if they have the same time.
 fn recorded_round(capture: &Capture) -> Option<u64> {
     let gaps = capture.packets().len() as u64 - 1;
     let span = capture.span().0;
@@ -198,7 +198,7 @@ mod tests {
     fn a_new_rate_in_mid_round_counts_from_the_last_packet() {
         let mut replay = Replay::as_recorded(capture(&[0, 10, 100])).unwrap();
         assert_eq!(times(&mut replay, 2), [0, 10]);
-        // 3 packets a second make a round of one second, recorded as 150 ps.
+        // 3 packets per second make a round of one second, recorded as 150 ps.
         replay.set_rate(Rate(3));
         let second = 1_000_000_000_000;
         let ends = 10 + second * 140 / 150;

@@ -1,4 +1,4 @@
-//! From the description of the traffic to the packets of a run.
+//! From the configuration of the traffic to the packets of a run.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ pub enum Source {
     /// A new packet whenever a core's queue holds fewer than `depth` unconsumed ones (Sweeper,
     /// section IV-B: the receive buffer of a core that processes in batches of `depth`).
     Backlog {
-        /// Unconsumed packets per queue, in packets.
+        /// Unconsumed packets per queue.
         depth: u32,
-        /// Sizes and flows of the packets put in.
+        /// Draws sizes and flows of the packets.
         draw: Draw,
     },
 }
 
-/// A repeated capture may last 53 days: a quarter of what the simulated clock can count.
+/// One round of a repeated capture may last 53 days: a quarter of what the simulated clock can count.
 const MAX_ROUND_PS: u128 = 1 << 62;
 
 /// The random streams of the wire.
@@ -33,7 +33,7 @@ const TIMES_STREAM: u64 = 1;
 const DRAW_STREAM: u64 = 2;
 
 impl TrafficConfig {
-    /// The capture that [`TrafficConfig::build`] needs, relative to the scenario.
+    /// The capture file that [`TrafficConfig::build`] needs, relative to the scenario.
     pub fn capture_file(&self) -> Option<&str> {
         match self {
             TrafficConfig::Replay { file, .. } => Some(file),
@@ -41,15 +41,15 @@ impl TrafficConfig {
         }
     }
 
-    /// Makes the source of the run's packets and the table of their flows. `capture` is the content
-    /// of [`TrafficConfig::capture_file`].
+    /// Builds the source of the run's packets and the table of their flows. `capture` is the
+    /// content of [`TrafficConfig::capture_file`].
     ///
     /// # Errors
-    /// A value out of its range, or a capture without a rate of its own when none is given.
+    /// If a value is out of range, or if no rate is given and the capture has none of its own.
     ///
     /// # Panics
-    /// If the traffic is a replay and `capture` is absent, or if it is closed-loop: that has senders
-    /// ([`crate::transport`]) in place of a source.
+    /// If the traffic is a replay and `capture` is absent, or if it is closed-loop, which has
+    /// senders ([`crate::transport`]) instead of a source.
     pub fn build(
         &self,
         seed: u64,
@@ -149,7 +149,7 @@ mod tests {
         (0..n).map(|_| arrivals.next()).collect()
     }
 
-    /// One of every kind with a time law.
+    /// Every timed kind of traffic.
     fn timed() -> [TrafficConfig; 5] {
         let fixed = json!({"kind": "fixed", "size": "1 KiB"});
         let imix = json!({"kind": "mix", "of": [
@@ -217,7 +217,7 @@ mod tests {
         assert!(agreeing.abs_diff(5000) < 200, "{agreeing} of 10000 agree");
     }
 
-    /// What is offered is what fills the link, whatever the law of the times.
+    /// The offered load fills the stated share of the link, whatever the arrival process.
     #[test]
     fn synthetic_traffic_at_a_bit_rate_fills_so_much_of_the_link() {
         for (kind, share) in [("constant", 1.0), ("poisson", 1.0), ("bursts", 0.25)] {
@@ -331,7 +331,7 @@ mod tests {
                     prop_assert!(next >= last, "{next:?} after {last:?}");
                     last = next;
                 }
-                // Above 1 kpps 500 packets stay within what the clock can count.
+                // From 1 kpps up, 500 packets stay within what the clock can count.
                 arrivals.set_rate(Rate(rate.max(1000)));
             }
         }

@@ -1,5 +1,6 @@
-//! Traffic that the published curves were measured with: uniform random lines, either Poisson
-//! arrivals with unbounded source queues (one for reads, one for writes) that retry, or a fixed number of reads in flight.
+//! The traffic with which the published curves were measured: uniform random lines, either Poisson
+//! arrivals with unbounded source queues (one for reads, one for writes) that retry, or a fixed
+//! number of reads in flight.
 
 use std::collections::VecDeque;
 
@@ -8,7 +9,7 @@ use nic2core_engine::time::Ps;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// The clock of DDR4-3200, at whose edges the drivers of the curves acted.
+/// The clock of DDR4-3200, on whose edges the drivers of the curves acted.
 const CLOCK_PS: u64 = 625;
 const LINE_BYTES: f64 = 64.0;
 
@@ -65,7 +66,7 @@ fn random_line(rng: &mut Pcg64Mcg, lines: u64) -> u32 {
     u32::try_from((u128::from(rng.next_u64()) * u128::from(lines)) >> 64).expect("below 2^32 lines")
 }
 
-/// Poisson arrivals at `gbps` a channel, each a read with probability `read_fraction`.
+/// Poisson arrivals at `gbps` per channel, each a read with probability `read_fraction`.
 pub(crate) fn poisson(
     cfg: &DramConfig,
     gbps: f64,
@@ -82,7 +83,7 @@ pub(crate) fn poisson(
     let clocks_per_arrival = LINE_BYTES / (gbps * channels as f64) * 1e3 / CLOCK_PS as f64;
     let mut arrival = -unit(&mut rng).ln() * clocks_per_arrival;
     let mut wake = vec![Ps::MAX; channels];
-    // Of each channel, the lines to read and the lines to write.
+    // For each channel, the lines to read and the lines to write.
     let mut sources = vec![[VecDeque::new(), VecDeque::new()]; channels];
     let mut entered: Vec<Ps> = Vec::new();
     let mut done = Vec::new();
@@ -137,7 +138,7 @@ pub(crate) fn closed_loop(
     let mut meter = Meter::new(warm_up_clocks, clocks);
     let mut wake = Ps::MAX;
     let mut to_send = in_flight;
-    // Reads whose data is on its way, in order of its arrival.
+    // Reads whose data is on its way, in order of arrival.
     let mut data: VecDeque<Ps> = VecDeque::new();
     let mut entered: Vec<Ps> = Vec::new();
     let mut done = Vec::new();

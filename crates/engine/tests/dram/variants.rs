@@ -1,12 +1,11 @@
-//! The memories of the published curves; the benchmark takes one of them, too.
+//! The memories of the published curves; the benchmark uses one of them, too.
 
 use nic2core_engine::memory::dram::{
     Admission, Density, DeviceWidth, DramConfig, Mapping, Refresh, RowPolicy, Standard,
     TimingOverrides, WriteToRead,
 };
 
-/// The memory of a variant. Where the simulators' tables differ from the standard the override says
-/// so.
+/// The memory of a variant. Where the simulators' tables differ from the standard, an override says so.
 pub(crate) fn config(variant: &str, channels: u32) -> DramConfig {
     DramConfig {
         standard: Standard::Ddr4_3200aa,
@@ -35,7 +34,7 @@ pub(crate) fn config(variant: &str, channels: u32) -> DramConfig {
         timings: TimingOverrides {
             // 360 ns; the standard has 350 ns for 8 Gb.
             rfc: Some(576),
-            // The shipped gap, too short for the data bus: 6 clocks, where it needs 12.
+            // The gap as shipped, too short for the data bus: 6 clocks where it needs 12.
             rd_to_wr_other_rank: (!matches!(variant, "r4b8fix" | "ds3")).then_some(6),
             ..TimingOverrides::default()
         },

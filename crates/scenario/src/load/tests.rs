@@ -1,4 +1,4 @@
-//! What a scenario file and overrides become, and what is refused.
+//! What scenario files and overrides become, and what is refused.
 
 use proptest::prelude::*;
 
@@ -18,19 +18,19 @@ fn load_text(scenario: &str, machine: &str, sets: &[&str]) -> Result<Loaded, Str
     load(&files, Path::new("s/kvs.toml"), &sets, &["shipped".into()]).map_err(|e| e.to_string())
 }
 
-/// The scenario with one piece of its text exchanged.
+/// The scenario with one piece of its text replaced.
 fn with(old: &str, new: &str) -> String {
     assert!(KVS.contains(old), "{old:?} is in the fixture");
     KVS.replacen(old, new, 1)
 }
 
-/// Where the line of `text` that contains `mark` is.
+/// The place of the line of `text` that contains `mark`.
 fn at(file: &str, text: &str, mark: &str) -> String {
     let line = text.lines().position(|line| line.contains(mark)).expect("the mark is there");
     format!("{file}, line {}", line + 1)
 }
 
-/// Refused with this paragraph, which blames the line that holds `mark`.
+/// Expects a refusal with this paragraph, which blames the line that contains `mark`.
 #[track_caller]
 fn refused(scenario: &str, mark: &str, paragraph: &str) {
     let expected = format!("{}: {paragraph}", at("s/kvs.toml", scenario, mark));
@@ -109,7 +109,7 @@ fn a_value_that_an_override_forbids_is_told_with_the_override() {
          run.seed=4; allowed: "
     );
     assert!(e.contains(&told), "{e}");
-    // The machine's file is another one by an override.
+    // An override selects the machine's file.
     let small = BOX.replacen("count = 4", "count = 1", 1);
     let e = load_text(KVS, &small, &["machine.base=box"]).unwrap_err();
     assert!(e.contains("cannot be simulated with --set machine.base=box; allowed: "), "{e}");

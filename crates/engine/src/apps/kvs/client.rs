@@ -1,7 +1,7 @@
 //! The simulated client of the store: what request number `seq` asks for.
 //!
 //! A request is a pure function of the seed and its number, so that the wire, which needs the size
-//! of the packet, and the store, which needs the key, agree without talking.
+//! of the packet, and the store, which needs the key, agree without communicating.
 
 use super::config::{KvsConfig, Spike};
 use super::zipf::Zipf;
@@ -20,7 +20,7 @@ pub(crate) struct Client {
     spike: Option<SpikeDraw>,
 }
 
-/// A spike in units to draw in.
+/// A spike, in the units used for drawing it.
 #[derive(Clone, Copy, Debug)]
 struct SpikeDraw {
     threshold: u64,
@@ -70,12 +70,12 @@ impl Client {
         self.popularity.rank(self.warming.at(n))
     }
 
-    /// The delay that strikes request `seq`.
+    /// The delay of request `seq`, if it has one.
     #[inline]
     pub(crate) fn spike_ns(&self, seq: u64) -> Option<u32> {
         let spike = self.spike?;
         let draw = self.spikes.at(seq);
-        // The upper half decides whether, the lower half how long.
+        // The upper half decides whether there is a delay, the lower half how long it is.
         (draw >> 32 < spike.threshold)
             .then(|| (spike.min_ns + below(draw << 32, spike.span_ns)) as u32)
     }

@@ -1,4 +1,4 @@
-//! What a key-value store is configured by.
+//! Configuration of a key-value store.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,13 +9,14 @@ use crate::check::Check;
 use crate::memory::line::LINE_BYTES;
 use crate::units::{Duration, Share, Size};
 
-/// MICA-style key-value storage. The defaults are the workload of the Sweeper paper (appendix,
+/// A MICA-style key-value store. The defaults are the workload of the Sweeper paper (appendix,
 /// "Workload configurations"), in one store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct KvsConfig {
-    /// Whether the cores share one store (MICA's CRCW mode) or have one each, populated alike (HERD,
-    /// MICA's EREW mode): then a request goes to the store of the core that receives it.
+    /// Whether the cores share one store (MICA's CRCW mode) or have one each, populated identically
+    /// (HERD, MICA's EREW mode). With one each, a request goes to the store of the core that
+    /// receives it.
     pub stores: Sharing,
     /// Key-value pairs with which each store is populated.
     pub keys: u32,
@@ -24,29 +25,29 @@ pub struct KvsConfig {
     /// Capacity of each store's circular log; a power of two.
     pub log: Size,
     /// Bytes of a request that carries a value, of an answer that carries one, and of a log entry:
-    /// 20 bytes of key, opcode and length, and the value. The paper's "1KB items" come in packets
+    /// 20 bytes of key, opcode and length, plus the value. The paper's "1KB items" come in packets
     /// of "commensurate" size, and its buffers of 1 KB hold one packet (section IV-A), so the
-    /// header is taken as part of the item.
+    /// header is counted as part of the item.
     pub item: Size,
-    /// Exponent of the zipf distribution of the keys' popularity; 0 is uniform.
+    /// Exponent of the Zipf distribution of key popularity; 0 is uniform.
     pub zipf: f64,
     /// Share of GETs; the rest are SETs.
     pub gets: Share,
-    /// What decides whether a packet is a GET or a SET.
+    /// What determines whether a packet is a GET or a SET.
     pub requests: Requests,
-    /// With `requests = "from-size"`: packets of at least this size are SETs and carry a value
+    /// With `requests = "from-size"`: packets of at least this size are SETs, and carry a value
     /// that fills them.
     pub set_from: Size,
-    /// Bytes of network headers before the request in a packet. None by default: the transport of
-    /// the paper is terminated by the NIC (appendix). UDP over IPv4 over Ethernet has 42.
+    /// Bytes of network headers before the request in a packet. None by default: in the paper, the
+    /// NIC terminates the transport (appendix). UDP over IPv4 over Ethernet has 42.
     pub network_header: Size,
-    /// Instructions of a request beside those counted by access and by copied line: polling,
-    /// parsing, scanning the bucket, comparing the key, building and posting the answer. 200 is an
-    /// estimate from reading HERD's `mica_batch_op`: some 40 for the eight slots, 60 for the rest
-    /// of its three loops, 100 for receiving and sending.
+    /// Instructions per request in addition to those counted per access and per copied line:
+    /// polling, parsing, scanning the bucket, comparing the key, building and posting the answer.
+    /// 200 is an estimate from reading HERD's `mica_batch_op`: some 40 for the eight slots, 60 for
+    /// the rest of its three loops, 100 for receiving and sending.
     pub request_instructions: u32,
-    /// Instructions to copy one cache line beside its first load and its first store. A `memcpy`
-    /// of 32-byte AVX moves needs one more load, one more store and two for the loop.
+    /// Instructions to copy one cache line in addition to its first load and its first store. A
+    /// `memcpy` with 32-byte AVX moves needs one more load, one more store and two for the loop.
     pub copy_instructions_per_line: u32,
     /// Processing delays that some requests suffer (Sweeper paper, section VI-F).
     pub spike: Option<Spike>,
@@ -72,21 +73,21 @@ impl Default for KvsConfig {
     }
 }
 
-/// What decides whether a packet is a GET or a SET.
+/// What determines whether a packet is a GET or a SET.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Requests {
-    /// The simulated client draws the operation, and the packet has the size it needs.
+    /// The simulated client draws the operation, and the packet has the size that it needs.
     Drawn,
-    /// The traffic decides the size, and the size decides the operation: for replayed captures.
+    /// The traffic determines the size, and the size determines the operation: for replayed captures.
     FromSize,
 }
 
-/// A delay that strikes requests at random.
+/// A processing delay that affects requests at random.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spike {
-    /// Share of requests that suffer it.
+    /// Share of requests that are delayed.
     pub probability: Share,
     /// The shortest delay; delays are uniform in whole nanoseconds.
     pub min: Duration,
@@ -95,7 +96,7 @@ pub struct Spike {
 }
 
 impl KvsConfig {
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         check.that((1..=1 << 26).contains(&self.keys), "keys", self.keys, "1 to 67108864");
         check.that(
@@ -104,8 +105,9 @@ impl KvsConfig {
             self.buckets,
             "a power of two up to 16777216 (HERD's limit)",
         );
-        // 1 MiB: the log must hold several of the largest entries. 16 GiB, and 64 GiB of items:
-        // populating and warming leave most of the 256 GiB of virtual log to the run.
+        // At least 1 MiB, so that the log holds several of the largest entries. At most 16 GiB, and
+        // 64 GiB of items: populating and warming leave most of the 256 GiB of virtual log to the
+        // run.
         check.that(
             self.log.0.is_power_of_two() && (1 << 20..=1 << 34).contains(&self.log.0),
             "log",

@@ -11,8 +11,9 @@
 //! | GET, missing |  1 | 2 | 0 | 0 | 0 | 1 | 4 |
 //!
 //! The two index lines are the bucket and the head of the log, which every look-up reads to see
-//! whether the log has wrapped over the entry, and every append advances. Where a slot has the
-//! right tag but belongs to another key, one entry load is added. Each number is asserted below.
+//! whether the log has wrapped over the entry, and which every append advances. Where a slot has
+//! the right tag but belongs to another key, one entry load is added. Each number is asserted
+//! below.
 
 pub mod config;
 
@@ -33,18 +34,18 @@ use crate::core::op::{Dep, Op, Ops};
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 
-/// The smallest packet: one cache line, which is also the smallest Ethernet frame.
+/// The smallest packet: one cache line, which is also the smallest Ethernet frame with its FCS.
 const MIN_PACKET: u32 = 64;
 
-/// How often the log is filled anew by requests before the run. The populated keys in it are
-/// uniformly random; requests replace them by what a FIFO keeps of zipf traffic. After one round
-/// nothing populated is left; after three the share of in-place updates stays within about half a point
-/// of its mean (popular keys are appended again at the same place of each round, so it swings with
-/// the rounds, ever less). The test `the_store_is_warm` holds it to much later rounds.
+/// How many times requests refill the log before the run. The populated keys in it are uniformly
+/// random; requests replace them by what a FIFO keeps of Zipf traffic. After one round no populated
+/// entry is left; after three the share of in-place updates stays within about half a point of its
+/// mean (popular keys are appended again at the same place of each round, so the share oscillates
+/// with the rounds, ever less). The test `the_store_is_warm` compares it with much later rounds.
 const WARMING_ROUNDS: u32 = 3;
 
-/// The most requests spent on warming, per key: a data set that fits the log appends (almost)
-/// nothing, and has nothing to warm either.
+/// Maximum number of requests spent on warming, per key: a data set that fits the log appends
+/// (almost) nothing, and has nothing to warm either.
 const WARMING_REQUESTS_PER_KEY: u64 = 4;
 
 /// What the store has done since its counters were reset.
@@ -60,11 +61,11 @@ pub struct KvsCounters {
     pub sets_appended: u64,
     /// Appends that took the slot of another key still in the log.
     pub index_evictions: u64,
-    /// Requests struck by a processing delay.
+    /// Requests that suffered a processing delay.
     pub spikes: u64,
 }
 
-/// A store and where it lies.
+/// A store and its place in memory.
 #[derive(Clone, Debug)]
 struct Shard {
     store: Store,
@@ -77,7 +78,7 @@ struct Shard {
 }
 
 impl Shard {
-    /// Places a populated store.
+    /// Reserves memory for a populated store.
     fn new(store: Store, space: &mut AddressSpace) -> Shard {
         Shard {
             index: space.reserve(u64::from(store.buckets()) * LINE_BYTES),
@@ -87,7 +88,7 @@ impl Shard {
         }
     }
 
-    /// The bucket in which a key is looked for.
+    /// The line of a key's bucket.
     #[inline]
     fn bucket(&self, key: u32) -> Line {
         self.index + self.store.bucket(key)
@@ -97,7 +98,7 @@ impl Shard {
 /// The application.
 #[derive(Clone, Debug)]
 pub struct Kvs {
-    /// One for all cores, or one a core.
+    /// One for all cores, or one per core.
     shards: Vec<Shard>,
     client: Client,
     counters: KvsCounters,
@@ -170,7 +171,7 @@ impl Kvs {
                 // The addresses of the whole entry come from the slot: with the branches on the
                 // key and the length predicted, the copy does not wait for the header.
                 ops.load(entry, LineKind::App, Dep::After);
-                // The key of the request has been compared: nothing reads the packet again.
+                // The request's key has been compared, so nothing reads the packet again.
                 ops.relinquish(packet.rx, packet.bytes);
                 let bytes = self.message_bytes(value);
                 let from = Lines {
@@ -204,7 +205,7 @@ impl Kvs {
         let shard = &mut self.shards[number];
         let stored = shard.store.set(key, value);
         let entry = shard.log + stored.line;
-        // The address of the entry: from the slot in place, from the head of the log otherwise.
+        // The entry's address comes from the slot if updated in place, otherwise from the head of the log.
         let dep = if stored.appended {
             self.counters.sets_appended += 1;
             self.counters.index_evictions += u64::from(stored.evicted);
@@ -269,8 +270,8 @@ impl App for Kvs {
     }
 }
 
-/// Inserts every key once, in an order that has nothing to do with popularity: steps of the
-/// golden section of the number of keys, made coprime to it.
+/// Inserts every key once, in an order unrelated to popularity: in steps of the golden section of
+/// the number of keys, made coprime to it.
 fn populate(store: &mut Store, value: u16) {
     let keys = u64::from(store.keys());
     let step = (keys * 618_034 / 1_000_000..)
@@ -281,7 +282,7 @@ fn populate(store: &mut Store, value: u16) {
     }
 }
 
-/// Runs SETs of the client's popularity until log and index are stationary.
+/// Runs SETs with the client's popularity until log and index are stationary.
 fn warm(store: &mut Store, client: &Client, value: u16) {
     let populated = store.appended_lines();
     let enough = WARMING_ROUNDS.saturating_mul(store.log_lines());

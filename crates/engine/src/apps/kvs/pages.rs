@@ -1,6 +1,6 @@
 //! A long array in pages that clones share until one of them writes.
 //!
-//! The stores of a tenant begin alike, and so does every snapshot of a host: each pays only for
+//! The stores of a tenant start out equal, and so does every snapshot of a host: each costs only
 //! the pages in which it has come to differ.
 
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl<T: Copy + Default> Pages<T> {
         &self.pages[i as usize / PAGE][i as usize % PAGE]
     }
 
-    /// The `i`-th element, to be changed: its page is no longer shared.
+    /// The `i`-th element for writing: its page is no longer shared.
     #[inline]
     pub(super) fn get_mut(&mut self, i: u32) -> &mut T {
         &mut Arc::make_mut(&mut self.pages[i as usize / PAGE])[i as usize % PAGE]

@@ -11,9 +11,9 @@
 //!   the head is a whole log ahead of it;
 //! - a full bucket loses its oldest slot (MICA; HERD replaces a pseudo-random one).
 //!
-//! The host keeps no values, and one entry record per key instead of one per line of the log: a
-//! key occupies at most one slot, so slot → key → (tag, offset, sizes) holds all that the real
-//! slot and the real entry header hold.
+//! The simulator stores no values, and one entry record per key instead of one per line of the log:
+//! a key occupies at most one slot, so slot → key → (tag, offset, sizes) holds everything that the
+//! real slot and the real entry header hold.
 
 use super::pages::Pages;
 use crate::apps::draw::mix;
@@ -27,14 +27,14 @@ const SLOTS: usize = 8;
 /// express values of 1 KB.)
 pub(crate) const HEADER_BYTES: u32 = 20;
 
-/// What the log holds of a key.
+/// A key's entry in the log.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     /// Virtual offset in the log, in lines.
     offset: u32,
-    /// Bytes of the value now.
+    /// Current bytes of the value.
     value: u16,
-    /// Lines allocated: what an update in place must fit.
+    /// Lines allocated, into which an update in place must fit.
     lines: u16,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Store {
     /// Key in each slot plus one, or 0 for an unused slot.
     buckets: Pages<[u32; SLOTS]>,
     entries: Pages<Entry>,
-    /// Virtual offset at which the next entry goes, in lines.
+    /// Virtual offset of the next entry, in lines.
     head: u32,
     log_lines: u32,
     seed: u64,
@@ -62,9 +62,9 @@ pub(crate) struct Place {
 /// What a probe of the index and the log finds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
-    /// The key.
+    /// The key's own entry.
     Live(Place),
-    /// A slot with the key's tag whose entry, at this line of the log, has another key.
+    /// A slot with the key's tag whose entry, at this line of the log, belongs to another key.
     Other {
         /// Its first line.
         line: u32,
@@ -73,16 +73,16 @@ pub(crate) enum Found {
     Nothing,
 }
 
-/// What a SET did.
+/// The effect of a SET.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stored {
     /// First line of the entry, relative to the log.
     pub(crate) line: u32,
     /// Whether it is a new entry at the head of the log.
     pub(crate) appended: bool,
-    /// First line of an entry that was compared and could not be used: another key's, or too small.
+    /// First line of an entry that was compared but could not be used: another key's, or too small.
     pub(crate) passed: Option<u32>,
-    /// Whether another key, still in the log, has lost its slot: to a full bucket or an equal tag.
+    /// Whether another key, still in the log, lost its slot: to a full bucket or an equal tag.
     pub(crate) evicted: bool,
 }
 
@@ -126,14 +126,14 @@ impl Store {
         (hash as u32 & (self.buckets() - 1), (hash >> 48) as u16)
     }
 
-    /// The bucket in which a key is looked for.
+    /// The bucket of a key.
     #[inline]
     pub(crate) fn bucket(&self, key: u32) -> u32 {
         self.place(key).0
     }
 
-    /// The slot of `bucket` that carries the tag of `key`. Tags are unique in a bucket, so the
-    /// key itself is looked for first.
+    /// The slot of `bucket` that carries the tag of `key`. Tags are unique in a bucket, so the key
+    /// itself is looked for first.
     #[inline]
     fn tagged_slot(&self, key: u32, bucket: u32, tag: u16) -> Option<usize> {
         let slots = self.buckets.get(bucket);
@@ -143,7 +143,7 @@ impl Store {
             .or_else(|| slots.iter().position(|&slot| slot != 0 && self.place(slot - 1).1 == tag))
     }
 
-    /// Whether the log has not come round to the entry since it was written.
+    /// Whether the log has not wrapped around to the entry since it was written.
     #[inline]
     fn is_live(&self, entry: Entry) -> bool {
         self.head - entry.offset <= self.log_lines
@@ -178,7 +178,7 @@ impl Store {
     }
 
     /// Stores a value of `value` bytes: in place if the key is in the log and its entry has room,
-    /// else at the head of the log.
+    /// otherwise at the head of the log.
     pub(crate) fn set(&mut self, key: u32, value: u16) -> Stored {
         let (bucket, slot, found) = self.probe(key);
         let lines = entry_lines(u32::from(value));
@@ -274,8 +274,8 @@ mod tests {
         assert_eq!(second.line, 0, "ten lines do not fit into the six left of sixteen");
     }
 
-    /// The store as its definition says: buckets as lists in order of age, every line of the log
-    /// with the number of the write that filled it last.
+    /// The store by its definition: buckets as lists in age order, and every line of the log with
+    /// the number of the write that last filled it.
     struct Oracle {
         slots: Vec<Vec<Slot>>,
         log: Vec<u64>,
@@ -294,7 +294,7 @@ mod tests {
     }
 
     impl Oracle {
-        /// The slot of the tag, and whether its entry is whole.
+        /// The slot with this tag, and whether its entry is intact.
         fn find(&self, bucket: u32, tag: u16) -> Option<(usize, Slot, bool)> {
             let slots = &self.slots[bucket as usize];
             let at = slots.iter().position(|s| s.tag == tag)?;
@@ -320,7 +320,7 @@ mod tests {
                 slots.remove(0);
             }
             if self.position + lines > self.log.len() {
-                self.log[self.position..].fill(0); // The lines skipped are given up.
+                self.log[self.position..].fill(0); // The skipped lines are lost.
                 self.position = 0;
             }
             self.writes += 1;

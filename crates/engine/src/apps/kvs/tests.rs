@@ -127,8 +127,8 @@ fn in_place_percent(kvs: &mut Kvs, first_seq: u64, requests: u64) -> f64 {
 #[test]
 fn the_store_is_warm() {
     let mut kvs = build(&small());
-    // 16 384 entries of log; a quarter of requests or less append, so 200 000 requests are more
-    // than two rounds of the log, and a million more than ten.
+    // 16 384 entries in the log; a quarter of the requests or less append, so 200 000 requests are
+    // more than two rounds of the log, and a million more are more than ten.
     let first = in_place_percent(&mut kvs, 0, 200_000);
     in_place_percent(&mut kvs, 200_000, 1_000_000);
     let late = in_place_percent(&mut kvs, 1_200_000, 200_000);

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-/// A cell of the table: below `threshold` (of 2^32) it stands for itself, else for `alias`.
+/// A cell of the table: below `threshold` (of 2^32) it stands for itself, otherwise for `alias`.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     threshold: u32,
@@ -18,19 +18,19 @@ pub(crate) struct Zipf {
     cells: Arc<[Cell]>,
 }
 
-/// The whole of a cell.
+/// The full weight of a cell.
 const ONE: u64 = 1 << 32;
 
 impl Zipf {
-    /// The distribution over `n` ranks. Floating point ends here: powers come from `libm`, so the
-    /// table has the same bits on every platform.
+    /// The distribution over `n` ranks. Floating point is used only here: powers come from `libm`,
+    /// so the table has the same bits on every platform.
     pub(crate) fn new(n: u32, exponent: f64) -> Zipf {
         let powers: Vec<f64> = (1..=n).map(|rank| libm::pow(f64::from(rank), -exponent)).collect();
         let scale = f64::from(n) * ONE as f64 / powers.iter().sum::<f64>();
-        // What is left of each rank's probability, in units of which a cell holds ONE.
+        // The unassigned part of each rank's probability, in units of which a cell holds ONE.
         let mut left: Vec<u64> = powers.iter().map(|power| (power * scale) as u64).collect();
         drop(powers);
-        // Rounding down lost less than one unit a rank: less than 2^-32 in all. Rank 0 gets it.
+        // Rounding down lost less than one unit per rank: less than 2^-32 in all. Rank 0 gets it.
         let total = u64::from(n) * ONE;
         left[0] = left[0] + total - left.iter().sum::<u64>();
 
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::apps::draw::Draw;
 
-    /// Probability of each rank that a table really gives, in units of 2^-32 / n.
+    /// The actual probability of each rank in a table, in units of 2^-32 / n.
     fn mass(zipf: &Zipf) -> Vec<u64> {
         let mut mass = vec![0u64; zipf.cells.len()];
         for (index, cell) in zipf.cells.iter().enumerate() {

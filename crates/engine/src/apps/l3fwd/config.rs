@@ -1,4 +1,4 @@
-//! What an L3 forwarder is configured by.
+//! Configuration of an L3 forwarder.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,26 +11,27 @@ use crate::check::Check;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct L3fwdConfig {
-    /// Whether the cores share one table, as the lcores of a DPDK process do, or have one each.
+    /// Whether the cores share one table, like the lcores of a DPDK process, or have one each.
     pub tables: Sharing,
-    /// Random rules in the table. 16384 rules touch about as many cache lines of the table: 1 MB,
-    /// which "barely fit in each core's private L2" (appendix). DPDK's l3fwd comes with 8, which
-    /// stay in the L1d, as the paper's data set does in section VI-E.
+    /// Number of random rules in the table. 16384 rules touch about as many cache lines of the
+    /// table: 1 MB, which "barely fit in each core's private L2" (appendix). DPDK's l3fwd comes
+    /// with 8, which stay in the L1d, as the paper's data set does in section VI-E.
     pub rules: u32,
-    /// Bits of the shortest prefix; lengths are uniform. DPDK's l3fwd has prefixes of 24 bits.
+    /// Bits of the shortest prefix; lengths are distributed uniformly. DPDK's l3fwd has prefixes of
+    /// 24 bits.
     pub shortest_prefix: u32,
     /// Bits of the longest prefix. Beyond 24 bits a look-up reads a second table.
     pub longest_prefix: u32,
-    /// What decides under which rule a packet's destination lies.
+    /// What determines the rule under which a packet's destination falls.
     pub destinations: Destinations,
-    /// How a packet gets from the receive to the transmit queue.
+    /// How a packet gets from the receive queue to the transmit queue.
     pub transmit: Transmit,
-    /// Instructions of a packet beside those counted by access and by copied line: parsing, the
-    /// address arithmetic of the look-up, TTL, checksum, MAC addresses and queueing for transmit.
-    /// 50 is an estimate from reading `l3fwd_lpm_simple_forward` of DPDK's l3fwd.
+    /// Instructions per packet in addition to those counted per access and per copied line:
+    /// parsing, the address arithmetic of the look-up, TTL, checksum, MAC addresses and queueing
+    /// for transmit. 50 is an estimate from reading `l3fwd_lpm_simple_forward` of DPDK's l3fwd.
     pub packet_instructions: u32,
-    /// Instructions to copy one cache line beside its first load and its first store: one more
-    /// 32-byte AVX load, one more store and two for the loop.
+    /// Instructions to copy one cache line in addition to its first load and its first store: one
+    /// more 32-byte AVX load, one more store and two for the loop.
     pub copy_instructions_per_line: u32,
 }
 
@@ -49,19 +50,19 @@ impl Default for L3fwdConfig {
     }
 }
 
-/// What decides under which rule a packet's destination lies, uniformly drawn.
+/// What determines the rule under which a packet's destination falls; rules are drawn uniformly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Destinations {
-    /// Each packet has one of its own: how packets spread over cores and how much of the table is in use
-    /// are independent.
+    /// Each packet has its own destination: how packets spread over cores and how much of the table
+    /// is in use are independent.
     PerPacket,
-    /// The packets of a flow go to one, as those of a real flow do: a core looks up the rules of its flows
-    /// alone, and those of frequent flows more often.
+    /// All packets of a flow have one destination, as those of a real flow do: a core looks up only
+    /// the rules of its own flows, and those of frequent flows more often.
     PerFlow,
 }
 
-/// How a packet gets from the receive to the transmit queue.
+/// How a packet gets from the receive queue to the transmit queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transmit {
@@ -72,12 +73,13 @@ pub enum Transmit {
 }
 
 impl L3fwdConfig {
-    /// Bytes of the tables of so many cores, at most: 4 for each /24, and 256 entries of 4 for each longer rule.
+    /// Maximum bytes of the tables on `cores` cores: 4 for each /24, and 256 entries of 4 for each
+    /// longer rule.
     pub(crate) fn bytes(&self, cores: u32) -> u128 {
         u128::from(self.tables.copies(cores)) * ((64 << 20) + 1024 * u128::from(self.rules))
     }
 
-    /// Notes which values cannot be simulated.
+    /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         let ordered = self.shortest_prefix <= self.longest_prefix;
         check.that(
@@ -92,8 +94,8 @@ impl L3fwdConfig {
             self.longest_prefix,
             "shortest_prefix to 32",
         );
-        // Half of the shortest prefixes: random rules are drawn until they differ. A million: the
-        // size of the Internet's table.
+        // At most half of the shortest prefixes, because random rules are drawn until they differ.
+        // A million is the size of the Internet's table.
         let prefixes = 1u64.checked_shl(self.shortest_prefix.min(32)).unwrap_or(u64::MAX);
         check.that(
             self.rules >= 1 && self.rules <= 1 << 20 && u64::from(self.rules) <= prefixes / 2,

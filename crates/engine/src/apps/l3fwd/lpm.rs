@@ -27,7 +27,7 @@ impl Rule {
 
 /// A table entry is in use.
 const VALID: u32 = 1 << 31;
-/// A `tbl24` entry names a group of `tbl8` instead of a next hop.
+/// A `tbl24` entry that names a group of `tbl8` instead of a next hop.
 const EXTENDED: u32 = 1 << 30;
 /// The next hop, or the group.
 const INDEX: u32 = (1 << 24) - 1;
@@ -41,7 +41,7 @@ pub(crate) struct Lpm {
     tbl8: Arc<Vec<u32>>,
 }
 
-/// The entries a look-up reads, by number, and what it finds.
+/// The entries that a look-up reads, by number, and what it finds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Lookup {
     /// Entry of `tbl24`.
@@ -56,9 +56,9 @@ impl Lpm {
     /// Entries of `tbl24`.
     pub(crate) const TBL24_ENTRIES: u32 = 1 << 24;
 
-    /// The tables for a set of rules; of equal prefixes the last one counts.
+    /// The tables for a set of rules; of equal prefixes the last one applies.
     pub(crate) fn new(mut rules: Vec<Rule>) -> Lpm {
-        // Shorter prefixes first: a longer one overwrites its part.
+        // Shorter prefixes first, so that a longer one overwrites its part.
         rules.sort_by_key(|rule| rule.length);
         let mut tbl24 = vec![0u32; Self::TBL24_ENTRIES as usize];
         let mut tbl8: Vec<u32> = Vec::new();
@@ -71,7 +71,7 @@ impl Lpm {
             }
             let parent = &mut tbl24[(first >> 8) as usize];
             if *parent & EXTENDED == 0 {
-                // What the whole 24-bit block had is what the new group has at first.
+                // The new group starts with the entry that the whole 24-bit block had.
                 let group = tbl8.len() as u32 / GROUP;
                 tbl8.resize(tbl8.len() + GROUP as usize, *parent);
                 *parent = VALID | EXTENDED | group;

@@ -1,7 +1,7 @@
 //! The L3 forwarder: DPDK's l3fwd with a DIR-24-8 table of random rules.
 //!
-//! Each packet's destination lies under a rule drawn uniformly from the packet's number or from its flow's
-//! ([`Destinations`](config::Destinations)).
+//! Each packet's destination falls under a rule that is drawn uniformly, by the number of the
+//! packet or of its flow ([`Destinations`](config::Destinations)).
 //!
 //! What one packet of 1 KB (16 lines) touches:
 //!
@@ -50,7 +50,7 @@ pub struct L3fwdCounters {
     pub second_lookups: u64,
 }
 
-/// Where the tables of a core lie.
+/// Where a core's tables lie.
 #[derive(Clone, Copy, Debug)]
 struct Tables {
     tbl24: Line,
@@ -77,7 +77,7 @@ pub struct L3fwd {
     draw: Draw,
     destinations: Destinations,
     counters: L3fwdCounters,
-    /// One for all cores, or one a core; they hold the same.
+    /// One for all cores, or one per core with equal contents.
     tables: Vec<Tables>,
     transmit: Transmit,
     packet_instructions: u32,
@@ -131,7 +131,7 @@ impl L3fwd {
     }
 }
 
-/// Distinct random prefixes. Ordered containers only: the rules depend on the draws alone.
+/// Distinct random prefixes. Ordered containers only, so that the rules depend on the draws alone.
 fn random_rules(config: &L3fwdConfig, draw: Draw) -> Vec<Rule> {
     let lengths = u64::from(config.longest_prefix - config.shortest_prefix + 1);
     let mut seen = BTreeSet::new();
@@ -248,14 +248,14 @@ mod tests {
                 }
             }
         }
-        // 16384 prefixes in 2^20 lines of tbl24: 128 expected to share a line; 8 of next hops.
+        // 16384 prefixes in 2^20 lines of tbl24: 128 are expected to share a line; 8 lines of next hops.
         let megabyte = (1 << 20) / LINE_BYTES as usize;
         assert!((megabyte - 200..=megabyte).contains(&lines.len()), "{}", lines.len());
     }
 
     #[test]
     fn the_packets_of_a_flow_go_to_one_destination_if_that_is_asked_for() {
-        // Of a thousand drawn ones two may be the same.
+        // Of a thousand drawn destinations, two may be the same.
         for (destinations, different) in
             [(Destinations::PerFlow, 10..=10), (Destinations::PerPacket, 990..=1000)]
         {

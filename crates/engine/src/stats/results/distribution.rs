@@ -19,9 +19,10 @@ pub struct Distribution {
 /// Latency of one stage of a packet's path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StageLatency {
-    /// `nic` (arrival until it has its receive descriptor), `dma` (to visible completion), `queue` (to the core's taking
-    /// it), `service` (to the end of the request), `transmit` (to the last byte leaving), `total`
-    /// (arrival to the end of the request).
+    /// `nic` (from arrival until the packet has its receive descriptor), `dma` (until its
+    /// completion is visible), `queue` (until the core takes it), `service` (until the end of the
+    /// request), `transmit` (until the last byte leaves), `total` (from arrival to the end of the
+    /// request).
     pub stage: String,
     /// Its distribution.
     pub distribution: Distribution,

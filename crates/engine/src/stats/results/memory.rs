@@ -1,4 +1,4 @@
-//! The memory, the caches, and what reaches them by DMA.
+//! Memory, caches, and DMA.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,13 +14,13 @@ pub struct MemoryTraffic {
     pub bus_limit_gbytes_per_s: f64,
     /// Every cause that occurred.
     pub causes: Vec<CauseTraffic>,
-    /// Lines that the caches held dirty when the measured time began.
+    /// Dirty lines in the caches when the measured time began.
     #[serde(default)]
     pub dirty_begin: u64,
-    /// The same when it ended. What they have become more was written to the caches and not yet to memory.
+    /// The same at its end. An increase is data that was written to the caches but not to memory yet.
     #[serde(default)]
     pub dirty_end: u64,
-    /// The same for each node of memory; empty unless something lies on the remote one.
+    /// Traffic of each memory node; empty unless something lies on the remote one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeTraffic>,
     /// The link between the sockets; absent unless something lies on the remote node.
@@ -41,12 +41,12 @@ pub struct NodeTraffic {
     pub causes: Vec<CauseTraffic>,
 }
 
-/// What the link between the sockets carried, headers included.
+/// Traffic on the link between the sockets, headers included.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SocketLinkResults {
-    /// Requests and lines written, to the remote node, GB/s (10^9 bytes).
+    /// Requests and written lines, to the remote node, GB/s (10^9 bytes).
     pub to_remote_gbytes_per_s: f64,
-    /// Lines read, from there, GB/s.
+    /// Lines read from the remote node, GB/s.
     pub to_local_gbytes_per_s: f64,
     /// What each direction could carry, GB/s.
     pub limit_gbytes_per_s: f64,
@@ -76,8 +76,8 @@ pub struct CauseTraffic {
 pub struct DramResults {
     /// From the request's arrival at the controller to its last data beat.
     pub read_latency: Distribution,
-    /// What reads would take on average if none waited for another, with their rows as they were, ns;
-    /// absent if there were none.
+    /// Mean time that reads would take if none waited for another, given the row states that they
+    /// found, ns; absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unloaded_ns: Option<f64>,
     /// Column accesses by state of the row: hits, rows opened in a closed bank, conflicts.
@@ -100,26 +100,27 @@ pub struct CacheResults {
     pub kind: String,
     /// Accesses that found the line.
     pub hits: u64,
-    /// Accesses that did not.
+    /// Accesses that did not find it.
     pub misses: u64,
 }
 
 /// DMA by the NIC, in cache lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IoResults {
-    /// Writes to the LLC that found the line there, or its snoop filter that a core holds it. They are
-    /// those of received packets, completions of sent ones (which take no write credits) and a DMA
-    /// benchmark. Absent, as are the misses, if none went to the LLC: with `dma`, for one.
+    /// Writes to the LLC that found the line there, or in the LLC's snoop filter because a core
+    /// holds it. These are writes of received packets, completions of sent packets (which take no
+    /// write credits) and a DMA benchmark. Absent, like the misses, if none went to the LLC, as
+    /// with `dma`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_hits: Option<u64>,
-    /// Those of the hits that only a core's cache held: the line moved to the I/O ways, from which it may
-    /// have driven another one, as a miss does.
+    /// Write hits on lines that only a core's cache held: the line moved to the I/O ways, where it
+    /// may have evicted another one, as a miss does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_moves: Option<u64>,
     /// Writes to the LLC that found the line in no cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_misses: Option<u64>,
-    /// Writes that went past the LLC to memory: with `dma` all, otherwise those to the remote node.
+    /// Writes that bypassed the LLC: with `dma` all, otherwise those to the remote node.
     #[serde(default)]
     pub write_bypasses: u64,
     /// Reads served by a cache.
@@ -128,11 +129,11 @@ pub struct IoResults {
     pub read_misses: u64,
     /// Credits for lines on their way from the NIC until they are written.
     pub write_credits: u32,
-    /// How many of them were in use, mean.
+    /// Mean number of these in use.
     pub write_credits_used: f64,
-    /// Mean time for which a line that takes one held it, ns; absent if none was written.
+    /// Mean time for which a line held its credit, ns; absent if none was written.
     pub write_latency_ns: Option<f64>,
-    /// Time in which PCIe carries something towards the memory system, ps; absent without PCIe.
+    /// Time in which PCIe carried something towards the memory system, ps; absent without PCIe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_up_ps: Option<u64>,
     /// The same towards the NIC.
@@ -147,50 +148,50 @@ pub struct IommuResults {
     pub lookups: Vec<IotlbResults>,
     /// IOTLB misses per received packet; absent if none was completed.
     pub misses_per_packet: Option<f64>,
-    /// Mean time that a line which the NIC writes waits for its translation, behind others included,
-    /// ns; absent if none was written.
+    /// Mean time that a line written by the NIC waits for its translation, including the wait
+    /// behind other transactions, ns; absent if none was written.
     pub write_wait_ns: Option<f64>,
-    /// Page walks that ended.
+    /// Page walks that finished.
     pub walks: u64,
-    /// Entries of page tables that the walks read, each from LLC or memory.
+    /// Page-table entries that the walks read, each from LLC or memory.
     pub walk_reads: u64,
-    /// Mean time from a miss to its translation, waiting for a walker included, ns; absent if no
-    /// walk ended.
+    /// Mean time from a miss to its translation, including the wait for a walker, ns; absent if no
+    /// walk finished.
     pub miss_latency_ns: Option<f64>,
-    /// Invalidations that cores have waited for; absent where nothing is unmapped at run time.
+    /// Invalidations that cores waited for; absent if nothing is unmapped at run time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalidations: Option<u64>,
-    /// How long each of them took, mean, waiting for others included, ns.
+    /// Mean time that each of them took, including the wait for others, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalidation_wait_ns: Option<f64>,
-    /// Time of cores to map and unmap buffers, without waits for invalidations, core × ps; absent where
-    /// nothing is unmapped at run time.
+    /// Core time spent mapping and unmapping buffers, without waits for invalidations, core × ps;
+    /// absent if nothing is unmapped at run time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping_ps: Option<u64>,
     /// Mean number of walks under way.
     pub walkers_busy: f64,
 }
 
-/// Lookups in the IOTLB for one kind of mapping, one for each page that a transaction touches.
+/// IOTLB lookups for one kind of mapping, one for each page that a transaction touches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IotlbResults {
     /// `payload`, `descriptor`, `completion` or `acknowledgement`.
     pub mapping: String,
-    /// Lookups that found the translation, or that the transaction before was waiting for it.
+    /// Lookups that found the translation, or found the preceding transaction already waiting for it.
     pub hits: u64,
-    /// Lookups that took a walk.
+    /// Lookups that required a walk.
     pub misses: u64,
-    /// Those per received packet; absent if none was completed.
+    /// Misses per received packet; absent if none was completed.
     pub misses_per_packet: Option<f64>,
 }
 
 /// The DMA benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DmaResults {
-    /// Transactions that ended: all data read is at the device, or all written is in memory system.
+    /// Transactions completed: all data read is at the device, or all data written is in the memory system.
     pub transactions: u64,
     /// Payload, Gbit/s.
     pub gbps: f64,
-    /// Mean latency of a read at the device, ns; absent for writes, whose end it does not see.
+    /// Mean latency of a read at the device, ns; absent for writes, whose end the device does not see.
     pub latency_ns: Option<f64>,
 }

@@ -1,8 +1,8 @@
 //! The result of a run: plain data, the same for Rust, Python and files.
 //!
-//! Times are in nanoseconds and rates in the unit their name ends with; they are derived from
-//! integer counters when the run ends and never flow back into the model. What means nothing in a
-//! configuration is absent, not zero.
+//! Times are in nanoseconds and rates in the unit that their name ends with; they are derived from
+//! integer counters at the end of the run and never flow back into the model. A value that has no
+//! meaning in a configuration is absent, not zero.
 
 mod distribution;
 mod domains;
@@ -27,7 +27,7 @@ pub use traffic::{CaptureFacts, CaptureGap, ConnectionResults, Packets, Transpor
 /// Everything a run measured, over the measured time only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Results {
-    /// Version of the engine that made it.
+    /// Version of the engine that produced the results.
     pub engine_version: String,
     /// Seed of the run.
     pub seed: u64,
@@ -54,33 +54,32 @@ pub struct Results {
     /// The DMA benchmark; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dma: Option<DmaResults>,
-    /// Mean time of a core's access to memory (loads and stores, all levels), ns; absent if there
-    /// was none.
+    /// Mean time of a core's access to memory (loads and stores, all levels), ns; absent if there was none.
     pub amat_ns: Option<f64>,
-    /// Rate at which traffic with a time law wants to come, million packets a second; absent for
-    /// other traffic, and when there is none.
+    /// Rate at which traffic with a rate of its own would arrive, million packets per second;
+    /// absent for other traffic, and without traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demand_mpps: Option<f64>,
-    /// What was understood of the capture that was replayed; absent for other traffic.
+    /// Facts about the replayed capture; absent for other traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<CaptureFacts>,
     /// The domains on the path, in path order.
     pub domains: Vec<Domain>,
-    /// Each pair of queues, in the order of their cores; none in a run without packets.
+    /// Each queue pair, in core order; empty in a run without packets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueResults>,
-    /// What the time of the cores that serve packets went into; of all that have a tenant if none
-    /// serves packets.
+    /// How the cores that serve packets spent their time; if none serves packets, all cores that
+    /// have a tenant.
     pub core_time: CoreTime,
-    /// What the applications counted.
+    /// The results of each tenant.
     pub tenants: Vec<TenantResults>,
     /// Time series at the sampling interval.
     pub series: TimeSeries,
-    /// The balances that were checked; a run in which one does not hold is an error.
+    /// The balances that were checked; a run in which one does not hold ends with an error.
     pub conservation: Vec<Balance>,
-    /// Reads of data that had been swept: bugs of the application.
+    /// Reads of data after it was swept, which are bugs of the application.
     pub reads_after_sweep: u64,
-    /// Cache-line accesses simulated, all agents: the work of the simulator.
+    /// Cache-line accesses simulated, by all agents: a measure of the simulator's work.
     pub line_accesses: u64,
 }
 

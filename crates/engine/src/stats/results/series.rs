@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct TimeSeries {
     /// Spacing, ns.
     pub interval_ns: f64,
-    /// Time of the first sample's begin since the start of the run, ns.
+    /// Start of the first sample, from the start of the run, ns.
     pub start_ns: f64,
     /// The columns.
     pub columns: Vec<Series>,
@@ -24,6 +24,6 @@ pub struct Series {
     pub name: String,
     /// Unit of the values.
     pub unit: String,
-    /// One value an interval.
+    /// One value per interval.
     pub values: Vec<f64>,
 }

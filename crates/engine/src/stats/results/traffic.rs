@@ -1,4 +1,4 @@
-//! What came, and what closed-loop senders made of it.
+//! Packets, captures and closed-loop senders.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,17 +16,18 @@ pub struct Packets {
     pub dropped_no_descriptor: u64,
     /// Requests completed by the cores.
     pub completed: u64,
-    /// Requests completed before measuring began: in the warm-up, and while a peak's probe settled.
+    /// Requests completed before measuring began: in the warm-up, and while a probe of a peak
+    /// search settled.
     pub completed_before: u64,
     /// Packets sent by the NIC.
     pub transmitted: u64,
-    /// Between wire and completion when measuring began and when it ended.
+    /// Packets between wire and completion when measuring began, and when it ended.
     pub in_flight_begin: u64,
     /// See `in_flight_begin`.
     pub in_flight_end: u64,
-    /// Offered rate, million packets a second.
+    /// Offered rate, million packets per second.
     pub offered_mpps: f64,
-    /// Completed rate, million packets a second.
+    /// Completed rate, million packets per second.
     pub completed_mpps: f64,
     /// Bytes of completed packets, as received, Gbit/s.
     pub completed_gbps: f64,
@@ -34,19 +35,20 @@ pub struct Packets {
     pub offered_gbps: f64,
     /// Dropped share of the offered packets, 0 to 1.
     pub drop_share: f64,
-    /// Dropped share of their bytes, 0 to 1: more than that of the packets, if it is the large ones that find no room.
+    /// Dropped share of their bytes, 0 to 1; above that of the packets if mainly large ones find no room.
     pub dropped_bytes_share: f64,
-    /// When the next packet comes, after the start of the run, ns; absent if any was offered.
+    /// When the next packet arrives, from the start of the run, ns; absent if any packet was offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_arrival_ns: Option<f64>,
-    /// Mean time for which packets wait before the link into the NIC, as it carries one frame after the other, ns: their
-    /// senders', and in no latency; above the link's rate it grows with the run. Absent without a link, without
-    /// traffic with a time law, or if nothing was offered.
+    /// Mean time that packets wait at their senders because the link into the NIC carries one frame
+    /// after another, ns. It is part of no latency; above the link's rate it grows with the length
+    /// of the run. Absent without a link, for traffic without a rate of its own, or if nothing was
+    /// offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_wait_ns: Option<f64>,
 }
 
-/// A capture, as it was understood.
+/// Facts about a capture, as it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CaptureFacts {
     /// Packets of one round.
@@ -57,15 +59,15 @@ pub struct CaptureFacts {
     pub bytes: u64,
     /// From the first packet to the last, ps.
     pub span_ps: u64,
-    /// Packets of IPv6: RSS knows their addresses, applications handle them like IPv4.
+    /// IPv6 packets: RSS hashes their addresses; applications treat them like IPv4 packets.
     pub ipv6_packets: u64,
-    /// Packets that stand in the file behind one of a later time; all are played in the order of time.
+    /// Packets that come after one of a later time in the file; all are replayed in time order.
     #[serde(default)]
     pub reordered: u64,
-    /// Packets with VLAN tags, behind which their flow is looked for.
+    /// Packets with VLAN tags; their flow is taken from the headers after the tags.
     #[serde(default)]
     pub vlan_packets: u64,
-    /// The longest time without a packet; absent of one packet alone.
+    /// The longest time without a packet; absent if there is only one packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest_gap: Option<CaptureGap>,
 }
@@ -75,7 +77,7 @@ pub struct CaptureFacts {
 pub struct CaptureGap {
     /// How long it is, ps.
     pub ps: u64,
-    /// The packet that ends it, from 1 in the order of time.
+    /// The packet that ends it, counted from 1 in time order.
     pub before_packet: u64,
 }
 
@@ -84,7 +86,7 @@ pub struct CaptureGap {
 pub struct TransportResults {
     /// Payload that reached its application, each byte once, Gbit/s.
     pub goodput_gbps: f64,
-    /// Data packets sent, those sent again included.
+    /// Data packets sent, including those sent again.
     pub sent: u64,
     /// Data packets sent again.
     pub sent_again: u64,
@@ -94,36 +96,36 @@ pub struct TransportResults {
     pub dropped_switch: u64,
     /// Data packets dropped by the server's NIC.
     pub dropped_server: u64,
-    /// Share of the data packets sent that switch or server dropped, 0 to 1.
+    /// Share of the sent data packets that the switch or the server dropped, 0 to 1.
     pub lost_share: f64,
     /// Data packets that the switch marked (ECN).
     pub marked: u64,
-    /// Data packets that the server's NIC marked and the switch had not.
+    /// Data packets marked by the server's NIC but not by the switch.
     pub marked_server: u64,
     /// Data packets found lost because later ones were acknowledged.
     pub fast_recoveries: u64,
     /// Timeouts of connections.
     pub timeouts: u64,
-    /// Data packets that were taken for lost, and whose acknowledgement came before they were sent again.
+    /// Data packets considered lost whose acknowledgement arrived before they were sent again.
     pub not_lost: u64,
-    /// Data packets that reached their application, for the first time.
+    /// Data packets that reached their application for the first time.
     pub delivered: u64,
-    /// Data packets that had reached it before.
+    /// Data packets that had reached their application before.
     pub duplicates: u64,
     /// Reads completed.
     pub reads: u64,
     /// Mean congestion window of the connections over the measured time, packets.
     pub mean_window: f64,
-    /// Jain's index of what the connections delivered: 1 if all the same, one over their number if one
-    /// had all.
+    /// Jain's index of what the connections delivered: 1 if all delivered the same, one over their
+    /// number if one delivered everything.
     pub fairness: f64,
-    /// From a packet's sending to its acknowledgement's arrival.
+    /// From sending a packet to the arrival of its acknowledgement.
     pub rtt: Distribution,
-    /// The part of it outside of the server, as the senders compute it.
+    /// The part of it outside the server, as the senders compute it.
     pub fabric_delay: Distribution,
-    /// The part of it in the server: arrival at the NIC to the hand-over of the acknowledgement.
+    /// The part of it in the server: from arrival at the NIC until the acknowledgement is handed over.
     pub host_delay: Distribution,
-    /// From the issue of a read until it and all reads before it are complete.
+    /// From issuing a read until it and all reads before it are complete.
     pub read_latency: Distribution,
     /// One for each connection, by queue and then by sender.
     pub connections: Vec<ConnectionResults>,
@@ -134,18 +136,18 @@ pub struct TransportResults {
 pub struct ConnectionResults {
     /// The server's queue, from 0.
     pub queue: u32,
-    /// The machine that sends, from 0.
+    /// The sending machine, from 0.
     pub sender: u32,
-    /// Data packets sent, those sent again included.
+    /// Data packets sent, including those sent again.
     pub sent: u64,
     /// Data packets sent again.
     pub sent_again: u64,
     /// Timeouts.
     pub timeouts: u64,
-    /// Data packets that reached their application, for the first time.
+    /// Data packets that reached their application for the first time.
     pub delivered: u64,
     /// Mean congestion window, packets.
     pub mean_window: f64,
-    /// Mean of the round trips of the acknowledgements that came, ns; absent if none did.
+    /// Mean round trip of the acknowledgements that arrived, ns; absent if none did.
     pub mean_rtt_ns: Option<f64>,
 }
