@@ -80,9 +80,9 @@ Size: TypeAlias = Annotated[
 
 
 Replacement: TypeAlias = Literal["lru", "tree-plru", "srrip", "random"]
-"""Which line of a set makes room for a new one. `lru`: The least recently used. `tree-plru`: A
-binary tree of one bit a node, pointing away from recent use. `srrip`: Static re-reference interval
-prediction with 2-bit counters (Jaleel et al., ISCA 2010). `random`: Uniformly random.
+"""Which line of a set is evicted for a new one. `lru`: The least recently used. `tree-plru`: A
+binary tree with one bit per node, pointing away from recent use. `srrip`: Static re-reference
+interval prediction with 2-bit counters (Jaleel et al., ISCA 2010). `random`: Uniformly random.
 """
 
 
@@ -96,14 +96,15 @@ class L1d(Model):
     latency_cycles: UInt32
     """Load-to-use latency of a hit, in core cycles."""
     replacement: Replacement = "lru"
-    """Which line of a set makes room."""
+    """Which line of a set is evicted."""
 
 
 Prefetch: TypeAlias = Literal["none", "next-line", "stream", "streamer"]
-"""A hardware prefetcher. `none`: None. `next-line`: A miss also fetches the line after it.
-`stream`: A miss of a line and then one of the next start a stream that runs ahead within the page.
-`streamer`: Every second lookup in a row of a higher line of a page, hit or miss, adjacent or not,
-fetches two lines, up to 20 lines ahead (Intel optimization manual, "streamer").
+"""A hardware prefetcher. `none`: None. `next-line`: A miss also fetches the next line. `stream`: A
+miss followed by a miss of the next line starts a stream that runs ahead within the page.
+`streamer`: Every L2 lookup, hit or miss, for a higher line of its page than the previous lookup
+there, adjacent or not, fetches two more lines, up to 20 lines ahead (Intel optimization manual,
+"streamer").
 """
 
 
@@ -117,36 +118,36 @@ class L2(Model):
     latency_cycles: UInt32
     """Load-to-use latency of a hit, in core cycles."""
     replacement: Replacement = "lru"
-    """Which line of a set makes room."""
+    """Which line of a set is evicted."""
     prefetch: Prefetch = "none"
     """Hardware prefetcher that fills this cache."""
     superqueue: UInt32 = 16
-    """Lines that may be on their way to this cache (the "superqueue"): those that the core waits
-    for, up to `core.l1_miss_registers`, and in the rest the prefetcher's.
+    """Lines that may be on their way to this cache (the "superqueue"): up to
+    `core.l1_miss_registers` for misses of the core; the remaining entries are for the prefetcher.
     """
 
 
 Inclusion: TypeAlias = Literal["inclusive", "non-inclusive"]
-"""Relation of the LLC to the private caches. `inclusive`: Every line of a private cache is in the
-LLC; its eviction there invalidates it everywhere. `non-inclusive`: A victim cache of the L2s:
-memory fills go to L2 alone, L2 victims go to the LLC, and a hit moves the line up; for dirty lines
-of I/O data, see `IoLines`.
+"""Relation of the LLC to the private caches. `inclusive`: Every line of a private cache is also in
+the LLC; evicting it from the LLC invalidates it in all private caches. `non-inclusive`: A victim
+cache of the L2s: memory fills go to the L2 only, L2 victims go to the LLC, and an LLC hit moves the
+line up; for dirty lines of I/O data, see `IoLines`.
 """
 
 
 IoLines: TypeAlias = Literal["stay", "move"]
-"""What a non-inclusive LLC does with a dirty line of I/O data that a core reads. `stay`: It keeps
-the line, and the core gets a clean copy. `move`: It moves the line up as any other. Later the line
+"""What a non-inclusive LLC does with a dirty line of I/O data that a core reads. `stay`: The LLC
+keeps the line, and the core gets a clean copy. `move`: The line moves up like any other. Later it
 returns as a victim of the L2, into any way (the "DMA bloating" of Alian et al., "IDIO", MICRO
 2022).
 """
 
 
 SetIndex: TypeAlias = Literal["modulo", "sliced", "hashed"]
-"""How an address finds its set in the LLC. `modulo`: Line number modulo the number of sets.
+"""How an address is mapped to a set of the LLC. `modulo`: Line number modulo the number of sets.
 `sliced`: A hash of the upper address bits spreads lines over the slices, evenly within an aligned
-block; the low bits choose the set of the slice. `hashed`: A hash of all address bits: every set is
-equally likely for every line.
+block; the low bits choose the set within the slice. `hashed`: A hash of all address bits: every set
+is equally likely for every line.
 """
 
 
@@ -166,23 +167,23 @@ class Llc(Model):
     latency_cycles: UInt32
     """Time from the request's arrival at the slice to the data leaving it, in core cycles."""
     replacement: Replacement = "lru"
-    """Which line of a set makes room."""
+    """Which line of a set is evicted."""
     inclusion: Inclusion
     """Relation to the private caches."""
     io_lines: IoLines = "stay"
     """What a non-inclusive LLC does with a dirty line of I/O data that a core reads."""
     index: SetIndex = "modulo"
-    """How an address finds its set."""
+    """How an address is mapped to a set."""
     slices: UInt32 | None = None
-    """Slices, for `sliced`; the number of cores unless given."""
+    """Number of slices, for `sliced`; the number of cores unless given."""
     home_trackers: UInt32
-    """Transactions that the home agents can have under way: reads of memory, for cores, prefetchers
-    and devices together, and write-backs that wait for room in the write queue of their channel.
-    While there are so many, the LLC takes no requests of cores, no DMA and no page walks.
+    """Transactions that the home agents can have under way: memory reads of cores, prefetchers and
+    devices together, and write-backs that wait for room in the write queue of their channel. While
+    all trackers are in use, the LLC accepts no core requests, no DMA and no page walks.
     """
     memory_latency: Duration = "0 ps"
-    """Time that a line read from memory takes between memory controller and LLC, beside the latency
-    of both.
+    """Time that a line read from memory takes between the memory controller and the LLC, in
+    addition to the latencies of both.
     """
 
 
@@ -190,10 +191,10 @@ class Noc(Model):
     """The on-chip network."""
 
     latency_cycles: UInt32
-    """One way between any two agents, in core cycles."""
+    """One-way latency between any two agents, in core cycles."""
     port_width: Size = "64 B"
-    """Bytes that the port of a NIC on the chip carries towards the caches in a core cycle. Behind
-    PCIe the link is narrower than any port.
+    """Bytes that the port of an on-chip NIC carries towards the caches per core cycle. It does not
+    matter for a NIC behind PCIe, whose link is narrower than any port.
     """
 
 
@@ -214,56 +215,56 @@ Density: TypeAlias = Literal["4Gb", "8Gb", "16Gb", "24Gb", "32Gb"]
 
 
 DeviceWidth: TypeAlias = Literal["x4", "x8", "x16"]
-"""Data pins of one DRAM device, which set its page size and so how close activates may lie. `x4`: 4
-pins. `x8`: 8 pins. `x16`: 16 pins.
+"""Data pins of one DRAM device, which set its page size and thus how closely activates may follow
+each other. `x4`: 4 pins. `x8`: 8 pins. `x16`: 16 pins.
 """
 
 
 Admission: TypeAlias = Literal["separate", "in-order"]
-"""How requests that find the queues of their channel full come into them. `separate`: Reads and
-writes wait in lines of their own: each enters when its queue has room. `in-order`: Reads and writes
-wait in one line, in the order in which they came, and enter while both queues have room: a full
-write queue also holds up the reads behind it.
+"""How requests that find the queues of their channel full enter them later. `separate`: Reads and
+writes wait in separate lines: each enters when its own queue has room. `in-order`: Reads and writes
+wait in one line, in order of arrival, and enter while both queues have room: a full write queue
+also holds up the reads behind it.
 """
 
 
 WriteToRead: TypeAlias = Literal["same-rank", "all-ranks"]
-"""Which reads wait for tWTR after the data of a write. `same-rank`: Those of its rank, as the
-standard has it. `all-ranks`: All of its channel, in a controller that counts tWTR on the data bus:
-those of other ranks for as long as those of another bank group.
+"""Which reads wait for tWTR after the data of a write. `same-rank`: Those of the same rank, as in
+the standard. `all-ranks`: All of the channel, as in a controller that counts tWTR on the data bus:
+reads of other ranks wait as long as reads of another bank group.
 """
 
 
 class CloseAfterRowPolicy(Model):
-    """Closed after this many accesses: by a precharge as soon as one may be issued, or by the
-    auto-precharge of an access that comes before that.
+    """A row is closed after this many accesses: by a precharge as soon as one may be issued, or by
+    the auto-precharge of an access that comes before that.
     """
 
     close_after: Annotated[UInt32, Field(alias="close-after")]
 
 
 class TimeoutRowPolicy(Model):
-    """Closed when it has not been accessed for this many clocks."""
+    """A row is closed when it has not been accessed for this many clocks."""
 
     timeout: UInt32
 
 
 RowPolicy: TypeAlias = Literal["open", "closed"] | CloseAfterRowPolicy | TimeoutRowPolicy
-"""When a row that was opened is closed again. `open`: Stays open until another row of the bank is
-wanted. `closed`: Every read and write closes its row (auto-precharge).
+"""When an open row is closed. `open`: A row stays open until another row of its bank is wanted.
+`closed`: Every read and write closes its row (auto-precharge).
 """
 
 
 Refresh: TypeAlias = Literal["off", "all-ranks", "staggered"]
-"""How the ranks of a channel are refreshed. A refresh takes all banks of a rank, and while one is
-due the controller starts no other read or write on the channel. `off`: Never: for comparison only,
-real DRAM would lose its data. `all-ranks`: All ranks fall due at the same clock, every tREFI.
-`staggered`: The ranks take turns: they fall due tREFI / ranks apart.
+"""How the ranks of a channel are refreshed. A refresh occupies all banks of a rank, and while one
+is due the controller starts no other read or write on the channel. `off`: Never: for comparison
+only, because real DRAM would lose its data. `all-ranks`: All ranks fall due at the same clock,
+every tREFI. `staggered`: The ranks take turns: they fall due tREFI / ranks apart.
 """
 
 
 class TimingOverrides(Model):
-    """Single timings set by hand, in clocks; absent ones follow the standard."""
+    """Individual timings set by hand, in clocks; the others follow the standard."""
 
     bl: UInt32 | None = None
     """tBL: clocks of one burst on the data bus."""
@@ -318,44 +319,44 @@ class TimingOverrides(Model):
 
 
 class Dram(Model):
-    """The memory of a machine. All channels are alike."""
+    """The memory of a machine. All channels are identical."""
 
     standard: Standard
     """Standard and speed bin, such as `"DDR4-3200AA"`."""
     channels: UInt32
-    """Channels that are scheduled by themselves: 64 bits wide for DDR4; for DDR5 the 32-bit
-    subchannels, so that a DDR5 DIMM counts twice.
+    """Independently scheduled channels: 64 bits wide for DDR4; for DDR5 the 32-bit subchannels, so
+    that a DDR5 DIMM counts twice.
     """
     ranks: UInt32
-    """Ranks of a channel."""
+    """Ranks per channel."""
     bank_groups: UInt32
-    """Bank groups of a rank (DDR4: 4, or 2 for x16 devices; DDR5: 8, or 4 for x16)."""
+    """Bank groups per rank (DDR4: 4, or 2 for x16 devices; DDR5: 8, or 4 for x16)."""
     banks_per_group: UInt32
-    """Banks of a bank group."""
+    """Banks per bank group."""
     rows: UInt32
-    """Rows of a bank."""
+    """Rows per bank."""
     columns: UInt32
-    """Columns of a row; a multiple of the burst of 8 (DDR4) or 16 (DDR5)."""
+    """Columns per row; a multiple of the burst of 8 (DDR4) or 16 (DDR5)."""
     density: Density = "8Gb"
-    """Capacity of a device: sets tRFC."""
+    """Capacity of a device; sets tRFC."""
     device_width: DeviceWidth = "x8"
-    """Data pins of a device: set tFAW, of DDR4 also tRRD, and of DDR5 the tCCD_L of writes."""
+    """Data pins of a device; sets tFAW, for DDR4 also tRRD, and for DDR5 the tCCD_L of writes."""
     read_queue: UInt32 = 32
-    """Reads of a channel that can wait for their bank."""
+    """Reads that can wait for their bank, per channel."""
     write_queue: UInt32 = 32
-    """Writes of a channel that can wait for their bank."""
+    """Writes that can wait for their bank, per channel."""
     admission: Admission = "separate"
-    """How requests come into full queues."""
+    """How requests enter full queues."""
     drain_high_percent: UInt32 = 80
     """Writes are drained once they fill more than this share of their queue."""
     drain_low_percent: UInt32 = 20
     """A drain ends when writes fill less than this share of their queue and reads wait."""
     reads_between_drains: UInt32 = 0
-    """Reads that leave their queue between two drains, as long as any wait: until then a full write
-    queue stays full, and what is written waits before it.
+    """Reads that must leave their queue between two drains, as long as any wait. Until then a full
+    write queue stays full, and further writes wait in front of it.
     """
     write_to_read: WriteToRead = "same-rank"
-    """How far tWTR reaches."""
+    """Which reads tWTR applies to."""
     row_policy: RowPolicy = "open"
     """When rows are closed."""
     refresh: Refresh = "staggered"
@@ -363,8 +364,8 @@ class Dram(Model):
     mapping: str = "row-bank-bankgroup-rank-column-channel"
     """Order of the address fields, most significant first."""
     timings: TimingOverrides = Field(default_factory=TimingOverrides)
-    """Single timings, in clocks, that differ from the standard's. Those of a machine file are
-    dropped where a scenario or an override changes its `standard`.
+    """Individual timings, in clocks, that replace the standard's. Those of a machine file are
+    dropped if a scenario or an override changes its `standard`.
     """
 
 
@@ -379,39 +380,39 @@ BitRate: TypeAlias = Annotated[
 
 
 class Numa(Model):
-    """The other socket as a second node of memory. Cores and NIC of the simulation are those of the
-    first.
+    """The other socket, as a second memory node. The simulated cores and NIC are on the first
+    socket.
     """
 
     links: UInt32
-    """Links between the sockets, over which lines are spread evenly."""
+    """Links between the sockets; lines are spread evenly over them."""
     link_bandwidth: BitRate
-    """What a link carries in each direction, headers included."""
+    """Bandwidth of one link in each direction, headers included."""
     latency: Duration
-    """One way between the sockets without queueing: a remote access takes two ways more than a
-    local one.
+    """One-way latency between the sockets without queueing: a remote access makes two more
+    crossings than a local one.
     """
 
 
 Fields: TypeAlias = Literal["addresses-and-ports", "addresses"]
-"""What of a packet's headers is hashed. `addresses-and-ports`: Source and destination address, and
-the ports where there are some (`sdfn` of `ethtool -n`). `addresses`: Source and destination address
-(`sd`), as with DPDK's `RTE_ETH_RSS_IP` and many drivers' UDP.
+"""The header fields that are hashed. `addresses-and-ports`: Source and destination address, and the
+ports if the packet has any (`sdfn` of `ethtool -n`). `addresses`: Source and destination address
+only (`sd`), as with DPDK's `RTE_ETH_RSS_IP` and for UDP in many drivers.
 """
 
 
 class Rss(Model):
-    """How receive-side scaling is set up."""
+    """Configuration of receive-side scaling."""
 
     indirection_entries: UInt32 = 128
     """Entries of the indirection table: a power of two from 1 to 65536. The default is 128, as in
-    the Intel 82599 and the Microsoft specification; 100 GbE cards have 512 (E810) or more.
+    the Intel 82599 and the Microsoft specification; 100 GbE NICs have 512 (E810) or more.
     """
     fields: Fields = "addresses-and-ports"
-    """What of a packet's headers is hashed."""
+    """The header fields that are hashed."""
     key: str | None = None
-    """Key of the Toeplitz hash, as `ethtool -x` prints it: 40 to 52 bytes in hexadecimal with
-    colons between them, of which the first 40 count. Absent: that of Microsoft's specification.
+    """Key of the Toeplitz hash as `ethtool -x` prints it: 40 to 52 hexadecimal bytes separated by
+    colons, of which the first 40 are used. Absent: the key of Microsoft's specification.
     """
 
 
@@ -419,36 +420,37 @@ class Nic(Model):
     """The NIC."""
 
     link: BitRate | None = None
-    """Line rate of the link; frames arrive no closer together than it carries them, except those of
-    a backlog. Absent: the link is no limit.
+    """Line rate of the network link. Frames arrive no closer together than the link can carry them,
+    except those of a backlog. Absent: the link imposes no limit.
     """
     sram: Size
-    """Input SRAM that all receive queues share; a packet that does not fit is dropped."""
+    """Input SRAM shared by all receive queues; a packet that does not fit is dropped."""
     ecn_threshold: Size | None = None
-    """A packet that finds more than this in the SRAM is marked (ECN), as a switch would mark it; of
-    `closed-loop` traffic, whose control has to hear of marks. Absent: none is. (mlx5 can, and
-    counts them as `rx_prioN_marked`: Linux, drivers/net/ethernet/mellanox/mlx5/core/en_stats.c.)
+    """A packet that finds more than this in the SRAM is ECN-marked, as a switch would mark it. Only
+    `closed-loop` traffic is marked, for a congestion control that reacts to marks. Absent: no
+    packet is marked. (mlx5 can do this and counts the packets as `rx_prioN_marked`: Linux,
+    drivers/net/ethernet/mellanox/mlx5/core/en_stats.c.)
     """
     write_credits: UInt32
-    """Cache lines of DMA writes in flight between NIC and the memory system: the credits of the I/O
-    controller.
+    """Cache lines of DMA writes that can be in flight between the NIC and the memory system: the
+    credits of the I/O controller.
     """
     read_credits: UInt32
-    """Cache lines of DMA reads in flight."""
+    """Cache lines of DMA reads that can be in flight."""
     descriptor_batch: UInt32
-    """Receive descriptors fetched at a time into the NIC's own cache of descriptors."""
+    """Receive descriptors that the NIC fetches at a time into its own descriptor cache."""
     descriptor_size: Size
     """Bytes of a receive or transmit descriptor in its ring."""
     completion_size: Size
     """Bytes of a completion."""
     completions_per_write: UInt32 = 1
-    """Completions of received packets that the NIC writes together as one line at most, while it is
-    busy with further packets; at most 8 (mlx5's CQE compression puts 8 of 8 bytes into one of 64).
+    """Maximum number of receive completions that the NIC combines into one line, while it is busy
+    with further packets; at most 8 (mlx5's CQE compression packs 8 of 8 bytes into one of 64).
     """
     tx_descriptor_batch: UInt32 | None = None
-    """Descriptors of a send queue that the NIC reads at a time at most, of those that the driver
-    has rung for. It reads the next when it has asked for the data of all packets before. Absent:
-    each descriptor is read together with the data of its packet.
+    """Maximum number of descriptors of a send queue that the NIC reads at a time, out of those that
+    the driver has rung for. It reads the next ones once it has requested the data of all previous
+    packets. Absent: each descriptor is read together with the data of its packet.
     """
     rss: Rss = Field(default_factory=Rss)
     """Receive-side scaling."""
@@ -466,33 +468,35 @@ class Pcie(Model):
     max_read_request: Size
     """Largest read request of one TLP."""
     latency: Duration
-    """One way through link, root port and I/O controller."""
+    """One-way latency of link, root port and I/O controller."""
     credit_return: Duration
-    """From when a line that is written is visible until the device can use its credit again."""
+    """Time from when a written line becomes visible until the device can use its credit again."""
     posted_credits: UInt32
-    """Posted-header credits of the root port: write TLPs not yet taken by the memory system."""
+    """Posted-header credits of the root port: write TLPs that the memory system has not taken yet.
+    """
     non_posted_credits: UInt32
-    """Read requests that wait for their data: non-posted credits and the NIC's tags, whichever are
-    fewer.
+    """Read requests that can wait for their data: the non-posted credits or the NIC's tags,
+    whichever is fewer.
     """
     relaxed_ordering: bool = False
-    """Whether the device allows its writes of packet data to pass its earlier writes that wait for
-    their translation (the Relaxed Ordering attribute). Completions pass nothing.
+    """Whether the device allows its writes of packet data to pass its earlier writes that are
+    waiting for translation (the Relaxed Ordering attribute). Completions pass nothing.
     """
 
 
 Mode: TypeAlias = Literal["off", "loose", "strict", "deferred"]
-"""How devices are kept to memory that is theirs. `off`: Not at all: devices use physical addresses,
-and the IOMMU passes them through. `loose`: All memory of the queues is mapped once and stays so.
-`strict`: A buffer is mapped when it is posted, and unmapped when its packet is received or has been
-sent; the core then waits until its translation is invalidated. Rings stay mapped. `deferred`: The
-same, but invalidations gather, and are done together by a flush of the whole IOTLB.
+"""How devices are confined to their own memory. `off`: They are not: devices use physical
+addresses, which the IOMMU passes through. `loose`: All memory of the queues is mapped once and
+stays mapped. `strict`: A buffer is mapped when it is posted, and unmapped when its packet is
+received or has been sent; the core then waits until the buffer's translation is invalidated. Rings
+stay mapped. `deferred`: As `strict`, but invalidations accumulate and are done together by a flush
+of the whole IOTLB.
 """
 
 
 IotlbReplacement: TypeAlias = Literal["lru", "fifo"]
-"""Which translation of a set makes room for a new one. `lru`: The least recently used. `fifo`: The
-one that came first.
+"""Which translation of a set is evicted for a new one. `lru`: The least recently used. `fifo`: The
+one that was inserted first.
 """
 
 
@@ -500,67 +504,65 @@ class Iotlb(Model):
     """The cache of translations."""
 
     entries: UInt32
-    """Translations that it holds, of pages of any size."""
+    """How many translations it holds, for pages of any size."""
     ways: UInt32
-    """Associativity; as many as `entries` for a fully associative one."""
+    """Associativity; equal to `entries` for a fully associative cache."""
     replacement: IotlbReplacement = "lru"
-    """Which translation of a set makes room."""
+    """Which translation of a set is evicted for a new one."""
 
 
 class PagingStructures(Model):
-    """Entries of the caches of the upper levels, each fully associative with the least recently
-    used making room; 0 for none. A walk begins below the lowest level that is found.
+    """Entries of the caches of the upper page-table levels, each cache fully associative with LRU
+    replacement; 0 for none. A walk starts below the lowest level that is found.
     """
 
     pml4: UInt32
-    """Entries of the root level, 512 GiB each."""
+    """Entries of the root level, which map 512 GiB each."""
     pdpt: UInt32
-    """Entries of the level below, 1 GiB each."""
+    """Entries of the level below, which map 1 GiB each."""
     pd: UInt32
-    """Entries of page directories, 2 MiB each."""
+    """Page-directory entries, which map 2 MiB each."""
 
 
 PageSize: TypeAlias = Literal["4 KiB", "2 MiB", "1 GiB"]
-"""A page size of the remapping hardware. `4 KiB`: A leaf of the page table. `2 MiB`: A leaf in a
-page directory. `1 GiB`: A leaf in a page-directory-pointer table.
+"""A page size of the IOMMU. `4 KiB`: A leaf of the page table. `2 MiB`: A leaf in a page directory.
+`1 GiB`: A leaf in a page-directory-pointer table.
 """
 
 
 class Pages(Model):
-    """Sizes of the pages by which each kind of data is mapped."""
+    """Page size with which each kind of data is mapped."""
 
     payload: PageSize
-    """Packet data, received and transmitted, but for acknowledgements."""
+    """Packet data, received and transmitted, except acknowledgements."""
     descriptors: PageSize
     """Receive and transmit descriptors."""
     completions: PageSize
     """Receive and transmit completions."""
     acknowledgements: PageSize
-    """Acknowledgements that answer closed-loop traffic."""
+    """Acknowledgements sent in reply to closed-loop traffic."""
 
 
 class RunTime(Model):
-    """What mapping and unmapping a buffer at run time costs. The times are those of Linux with
-    constant-time allocation of addresses, in cycles of a 3.1 GHz Xeon E3 (Malka, Amit, Ben-Yehuda
-    and Tsafrir, "rIOMMU", ASPLOS 2015, table 1, "strict+"); quoted from memory, not checked against
-    the paper.
+    """Cost of mapping and unmapping a buffer at run time. The times are those of Linux with
+    constant-time address allocation, in cycles of a 3.1 GHz Xeon E3 (Malka, Amit, Ben-Yehuda and
+    Tsafrir, "rIOMMU", ASPLOS 2015, table 1, "strict+"); quoted from memory, not checked against the
+    paper.
     """
 
     map: Duration = "235 ns"
-    """Time of a core to map a buffer, all but the accesses to memory that are simulated: 727
-    cycles.
-    """
+    """Core time to map a buffer, without the memory accesses, which are simulated: 727 cycles."""
     unmap: Duration = "301 ns"
-    """The same to unmap it, without its invalidation: 932 cycles."""
+    """Core time to unmap a buffer, without its invalidation: 932 cycles."""
     invalidation: Duration = "689 ns"
-    """Time of the IOMMU to invalidate, one request after the other: 2135 cycles."""
+    """IOMMU time per invalidation; requests are processed one after another: 2135 cycles."""
     flush_after: UInt32 = 256
-    """In deferred mode, unmapped buffers of a core that gather before a flush (`IOVA_FQ_SIZE` in
-    Linux, drivers/iommu/iova.c).
+    """In deferred mode: how many unmapped buffers a core accumulates before a flush (`IOVA_FQ_SIZE`
+    in Linux, drivers/iommu/iova.c).
     """
     flush_interval: Duration = "10 ms"
-    """In deferred mode, the longest that an unmapped buffer waits for its flush (`IOVA_FQ_TIMEOUT`,
-    the same); looked at when another is unmapped.
+    """In deferred mode: the longest that an unmapped buffer waits for its flush (`IOVA_FQ_TIMEOUT`,
+    same file); checked when another buffer is unmapped.
     """
 
 
@@ -568,34 +570,33 @@ class Iommu(Model):
     """The IOMMU: every DMA is translated."""
 
     mode: Mode = "loose"
-    """Whether, and by which mappings."""
+    """Whether DMA is translated, and how buffers are mapped."""
     iotlb: Iotlb
     """The cache of translations."""
     paging_structures: PagingStructures
     """The caches of the upper levels of the page table."""
     posted_queue: UInt32
-    """Writes that wait for their translations at a time, each looked up when it enters this queue.
-    Those behind hold their PCIe credits until one of the first has left.
+    """How many writes can wait for their translations at a time; a write is looked up when it
+    enters this queue. Writes beyond that hold their PCIe credits until one of the first has left.
     """
     non_posted_queue: UInt32
     """The same for reads."""
     walkers: UInt32
-    """Page walks under way at a time."""
+    """Page walks that can be under way at a time."""
     step_latency: Duration
-    """Time that a walker itself needs for each level that it reads, beside the memory read."""
+    """Time that a walker itself needs for each level that it reads, in addition to the memory read.
+    """
     pages: Pages
-    """Sizes of the pages by which memory is mapped for the NIC."""
+    """Page sizes with which memory is mapped for the NIC."""
     run_time: RunTime = Field(default_factory=RunTime)
-    """What mapping and unmapping at run time costs; no matter in the other modes."""
+    """Cost of mapping and unmapping at run time; used only in modes `strict` and `deferred`."""
 
 
 class Machine(Model):
-    """A server: cores, caches, memory and NIC. Every value of a machine file says where it comes
-    from.
-    """
+    """A server: cores, caches, memory and NIC. Every value in a machine file states its source."""
 
     description: str
-    """What the machine is, for people."""
+    """A description of the machine, for people."""
     core: Core
     """The cores."""
     l1d: L1d
@@ -609,11 +610,12 @@ class Machine(Model):
     dram: Dram
     """The memory channels."""
     numa: Numa | None = None
-    """A second socket with memory channels like these, behind a link; absent for one socket."""
+    """A second socket with memory channels like these, behind a link; absent for a single socket.
+    """
     nic: Nic
     """The NIC."""
     pcie: Pcie | None = None
-    """The link between NIC and processor; absent for a NIC on the chip."""
+    """The link between NIC and processor; absent for an on-chip NIC."""
     iommu: Iommu | None = None
     """The IOMMU; absent when it is off and devices use physical addresses."""
 
@@ -629,7 +631,7 @@ TrafficRate: TypeAlias = Annotated[
 
 
 class FixedSizes(Model):
-    """All the same."""
+    """All packets have the same size."""
 
     kind: Literal["fixed"] = "fixed"
     size: Size
@@ -647,7 +649,7 @@ class SizeShare(Model):
 
 class MixSizes(Model):
     """Several sizes, each in proportion to its weight. The simple IMIX (64, 594 and 1518 bytes with
-    FCS, 7:4:1) is 60, 590 and 1514 bytes with the weights 7, 4 and 1.
+    FCS, 7:4:1) is 60, 590 and 1514 bytes with weights 7, 4 and 1.
     """
 
     kind: Literal["mix"] = "mix"
@@ -656,37 +658,37 @@ class MixSizes(Model):
 
 
 Sizes: TypeAlias = Annotated[FixedSizes | MixSizes, Field(discriminator="kind")]
-"""How long synthetic packets are. Sizes are those of the frame as it lands in the buffer, without
-the 4 bytes of FCS: the "64-byte packet" of data sheets is 60 bytes here.
+"""Sizes of synthetic packets. A size is that of the frame as it lands in the buffer, without the 4
+bytes of FCS: the "64-byte packet" of data sheets is 60 bytes here.
 """
 
 
 class ConstantTraffic(Model):
-    """Packets at equal distances."""
+    """Packets at equal intervals."""
 
     kind: Literal["constant"] = "constant"
     rate: TrafficRate
-    """Packets per second; or bits per second on the wire, preamble, FCS and inter-packet gap
-    included, which become whole packets per second by the mean of `sizes`.
+    """Packets per second, or bits per second on the wire including preamble, FCS and inter-packet
+    gap. A bit rate is converted to whole packets per second with the mean of `sizes`.
     """
     sizes: Sizes
-    """How long the packets are; without effect where clients decide (`app.requests = "drawn"`)."""
+    """Packet sizes; without effect where clients choose them (`app.requests = "drawn"`)."""
     flows: UInt32
-    """How many flows they belong to, all equally likely."""
+    """Number of flows, all equally likely."""
 
 
 class PoissonTraffic(Model):
-    """Packets at exponential distances: many independent clients."""
+    """Packets at exponentially distributed intervals: many independent clients."""
 
     kind: Literal["poisson"] = "poisson"
     rate: TrafficRate
-    """Packets per second on average; or bits per second on the wire, preamble, FCS and inter-packet
-    gap included, which become whole packets per second by the mean of `sizes`.
+    """Average packets per second, or bits per second on the wire including preamble, FCS and
+    inter-packet gap. A bit rate is converted to whole packets per second with the mean of `sizes`.
     """
     sizes: Sizes
-    """How long the packets are; without effect where clients decide (`app.requests = "drawn"`)."""
+    """Packet sizes; without effect where clients choose them (`app.requests = "drawn"`)."""
     flows: UInt32
-    """How many flows they belong to, all equally likely."""
+    """Number of flows, all equally likely."""
 
 
 class BurstsTraffic(Model):
@@ -694,29 +696,28 @@ class BurstsTraffic(Model):
 
     kind: Literal["bursts"] = "bursts"
     rate: TrafficRate
-    """Packets per second while on; or bits per second on the wire, preamble, FCS and inter-packet
-    gap included, which become whole packets per second by the mean of `sizes`.
+    """Packets per second while on, or bits per second on the wire including preamble, FCS and
+    inter-packet gap. A bit rate is converted to whole packets per second with the mean of `sizes`.
     """
     on: Duration
     """How long a burst lasts."""
     off: Duration
-    """How long the pause after it lasts."""
+    """How long the pause after a burst lasts."""
     sizes: Sizes
-    """How long the packets are; without effect where clients decide (`app.requests = "drawn"`)."""
+    """Packet sizes; without effect where clients choose them (`app.requests = "drawn"`)."""
     flows: UInt32
-    """How many flows they belong to, all equally likely."""
+    """Number of flows, all equally likely."""
 
 
 class ReplayTraffic(Model):
-    """The packets of a capture with its sizes and flows, repeated when the run is longer."""
+    """The packets of a capture with its sizes and flows, repeated if the run is longer."""
 
     kind: Literal["replay"] = "replay"
     file: str
     """A pcap or pcapng file, relative to the scenario."""
     rate: TrafficRate | None = None
-    """Stretch the times so that the capture fills this much of a link on average, preamble, FCS and
-    inter-packet gap included, or brings so many packets per second on average. Absent: the times as
-    recorded.
+    """Scales the times to this average rate: bits per second on the wire including preamble, FCS
+    and inter-packet gap, or packets per second. Absent: the times as recorded.
     """
 
 
@@ -725,13 +726,13 @@ class BacklogTraffic(Model):
 
     kind: Literal["backlog"] = "backlog"
     depth: UInt32
-    """The least number of unconsumed packets in the queue of each core, at most
-    `queues.rx_descriptors`, as far as these are posted. They are not paced by `machine.nic.link`.
+    """Minimum number of unconsumed packets in each core's queue, as far as descriptors are posted;
+    at most `queues.rx_descriptors`. These packets are not paced by `machine.nic.link`.
     """
     sizes: Sizes
-    """How long the packets are; without effect where clients decide (`app.requests = "drawn"`)."""
+    """Packet sizes; without effect where clients choose them (`app.requests = "drawn"`)."""
     flows: UInt32
-    """How many flows they belong to, all equally likely."""
+    """Number of flows, all equally likely."""
 
 
 class Network(Model):
@@ -740,25 +741,28 @@ class Network(Model):
     """
 
     delay: Duration
-    """One way from host to host without queues: cables and switches."""
+    """One-way delay from host to host without queueing: cables and switches."""
     sender_link: BitRate
     """Rate of a sender's link."""
     buffer: Size
-    """Buffer of the switch port before the server; what does not fit is dropped."""
+    """Buffer of the switch port in front of the server; a packet that does not fit is dropped."""
     ecn_threshold: Size | None = None
-    """A packet that finds more than this in the buffer is marked (ECN); absent: none is."""
+    """A packet that finds more than this in the buffer is marked (ECN). Absent: no packet is
+    marked.
+    """
 
 
 class Recovery(Model):
-    """When a packet is sent again."""
+    """When a packet is retransmitted."""
 
     reordering: UInt32 = 3
-    """Packets sent later that have to be acknowledged before one is taken for lost (RFC 6675's
-    DupThresh: 3).
+    """How many packets sent later must be acknowledged before a packet is considered lost (RFC
+    6675's DupThresh: 3).
     """
     min_timeout: Duration = "1 ms"
-    """Least retransmission timeout; above it, RFC 6298's estimate, doubled with every timeout in a
-    row. Not in the papers; 1 ms is usual in data centres, where RFC 6298's second is far too long.
+    """Minimum retransmission timeout; above it, RFC 6298's estimate applies, doubled with every
+    consecutive timeout. Not in the papers; 1 ms is usual in data centres, where RFC 6298's one
+    second is far too long.
     """
 
 
@@ -767,51 +771,51 @@ class SwiftControl(Model):
 
     kind: Literal["swift"] = "swift"
     additive_increase: float = 1.0
-    """`ai`: packets added each round trip."""
+    """`ai`: packets added per round trip."""
     beta: float = 0.8
     """`beta`: decrease for a delay far above its target."""
     max_mdf: float = 0.5
-    """`max_mdf`: largest decrease of a round trip."""
+    """`max_mdf`: largest decrease per round trip."""
     min_cwnd: float = 0.001
-    """`min_cwnd`, packets; 0.001 is an estimate: with it 1000 connections share what one packet a
-    round trip makes.
+    """`min_cwnd`, in packets. The default of 0.001 is an estimate: with it, 1000 connections
+    together send one packet per round trip.
     """
     max_cwnd: float = 1000.0
-    """`max_cwnd`, packets."""
+    """`max_cwnd`, in packets."""
     initial_cwnd: float = 1.0
-    """The window that a connection starts with, packets."""
+    """The initial window of a connection, in packets."""
     reset_after_timeouts: UInt32 = 5
-    """`RETX_RESET_THRESHOLD`: timeouts in a row after which the window is the smallest."""
+    """`RETX_RESET_THRESHOLD`: consecutive timeouts after which the window is set to its minimum."""
     fabric_target: Duration = "20 us"
-    """Base target of the fabric's delay."""
+    """Base target for the fabric delay."""
     hop_target: Duration = "3053435 ps"
-    """`h`: what a hop adds to the target."""
+    """`h`: what each hop adds to the target."""
     hops: UInt32 = 1
-    """Hops of a packet."""
+    """Number of hops of a packet."""
     flow_range: Duration = "100 us"
     """`fs_range`: the most that flow scaling adds."""
     flow_min_cwnd: float = 0.1
-    """`fs_min_cwnd`: the window at which it adds all of it, packets."""
+    """`fs_min_cwnd`: the window at which flow scaling adds all of it, in packets."""
     flow_max_cwnd: float = 100.0
-    """`fs_max_cwnd`: the window above which it adds nothing, packets."""
+    """`fs_max_cwnd`: the window above which flow scaling adds nothing, in packets."""
     endpoint_target: Duration = "100 us"
-    """Target of the endpoint's delay: 100 us in production ("Understanding Host Interconnect
+    """Target for the endpoint delay: 100 us in production ("Understanding Host Interconnect
     Congestion", HotNets 2022, section 3.1).
     """
 
 
 class DctcpControl(Model):
-    """DCTCP: the fraction of packets that the switch marks (SIGCOMM 2010)."""
+    """DCTCP: reacts to the fraction of packets that the switch marks (SIGCOMM 2010)."""
 
     kind: Literal["dctcp"] = "dctcp"
     gain: float = 0.0625
-    """`g`: weight of a window of data in the estimate (paper, section 3.4: 1/16)."""
+    """`g`: weight of each window of data in the estimate (paper, section 3.4: 1/16)."""
     min_cwnd: float = 2.0
-    """Least window that a cut leaves, packets: Linux' 2 (`dctcp_ssthresh`)."""
+    """Minimum window after a decrease, in packets; 2 as in Linux (`dctcp_ssthresh`)."""
     max_cwnd: float = 1000.0
-    """Largest window, packets."""
+    """Maximum window, in packets."""
     initial_cwnd: float = 10.0
-    """The window that a connection starts with, packets (RFC 6928: 10)."""
+    """The initial window of a connection, in packets (RFC 6928: 10)."""
 
 
 Control: TypeAlias = Annotated[SwiftControl | DctcpControl, Field(discriminator="kind")]
@@ -819,13 +823,13 @@ Control: TypeAlias = Annotated[SwiftControl | DctcpControl, Field(discriminator=
 
 
 class ClosedLoopTraffic(Model):
-    """No rate of its own: machines across a switch answer the server's reads, under a congestion
-    control that hears its acknowledgements.
+    """No rate of its own: machines behind a switch answer the server's reads, under a congestion
+    control that the server's acknowledgements drive.
     """
 
     kind: Literal["closed-loop"] = "closed-loop"
     senders: UInt32
-    """Machines that send."""
+    """Number of sending machines."""
     read: Size
     """Bytes of a read."""
     open_reads: UInt32 = 1
@@ -833,18 +837,18 @@ class ClosedLoopTraffic(Model):
     payload: Size
     """Payload of a packet; a read is a whole number of packets."""
     headers: Size
-    """Bytes of headers before it, all that lands in the buffer."""
+    """Bytes of headers before the payload, including everything that lands in the buffer."""
     acknowledgement: Size
-    """Bytes of the frame of an acknowledgement, the next read's request included."""
+    """Frame size of an acknowledgement, including the request for the next read."""
     network: Network
-    """What lies between senders and server."""
+    """The network between senders and server."""
     recovery: Recovery = Field(default_factory=Recovery)
-    """When a packet is sent again."""
+    """When a packet is retransmitted."""
     control: Control
     """The congestion control."""
     watched: UInt32 = 0
-    """Connections whose congestion windows the time series shows one by one: those of the first
-    queue with so many senders, or all of that queue.
+    """Number of connections whose congestion windows the time series shows individually: those of
+    the first queue with that many senders, or all of that queue.
     """
 
 
@@ -868,28 +872,34 @@ memory.
 
 class DmaBench(Model):
     """Transactions of one size at random offsets in a window of host memory, as many in flight as
-    the credits of NIC and PCIe link allow.
+    the credits of the NIC and the PCIe link allow.
     """
 
     direction: Direction
-    """What the device does."""
+    """Whether the device reads or writes."""
     size: Size
-    """Bytes of a transaction, whole cache lines up to a small page."""
+    """Bytes per transaction: whole cache lines, at most a small page."""
     window: Size
-    """Memory that the transactions lie in, each aligned to its size."""
+    """Size of the memory window in which the transactions lie, each aligned to its size."""
     interval: Duration = "0 ps"
     """Time that the device itself needs to start a transaction."""
     overhead: Duration = "0 ps"
-    """Time that a read takes within the device, which holds its read tags for so much longer."""
+    """Extra time that a read takes inside the device, which holds the read tags for that much
+    longer.
+    """
     warm: bool = False
-    """Whether the cores have touched the window before: what the LLC can hold of it is there."""
+    """Whether the cores have touched the window beforehand, so that the LLC holds as much of it as
+    it can.
+    """
 
 
-Policy: TypeAlias = Literal["dma", "ddio", "ideal-ddio"]
+Policy: TypeAlias = Literal["dma", "ddio", "ddio-headers", "ideal-ddio"]
 """A placement policy for DMA writes of the NIC. `dma`: To memory; cached copies are invalidated.
-`ddio`: To the LLC: updated in place if it holds the line in any way, else allocated in the I/O
-ways. `ideal-ddio`: To an infinite cache of its own: no received packet ever takes part in the LLC
-or in memory traffic (Sweeper paper, section III).
+`ddio`: To the LLC: updated in place if the LLC holds the line in any way, otherwise allocated in
+the I/O ways. `ddio-headers`: The first line of each packet (its headers), descriptors and
+completions as `ddio`; the other lines of packets as `dma`. `ideal-ddio`: To a separate, infinite
+cache: received packets never take part in the LLC or in memory traffic (Sweeper paper, section
+III).
 """
 
 
@@ -899,8 +909,8 @@ class Placement(Model):
     policy: Policy
     """The policy."""
     io_ways: UInt32 = 2
-    """LLC ways in which `ddio` may allocate, and `ideal-ddio` what is no packet: the lowest so
-    many. Without effect with `dma`.
+    """Number of LLC ways in which `ddio` and `ddio-headers` may allocate, and in which `ideal-ddio`
+    may allocate data other than packets; they are the lowest-numbered ways. No effect with `dma`.
     """
     sweeper: bool = False
     """Whether consumed buffers are swept (the `clsweep` instruction and the `SweepBuffer` flag of
@@ -909,26 +919,28 @@ class Placement(Model):
 
 
 MemoryNode: TypeAlias = Literal["local", "remote"]
-"""A node of memory, as the cores and the NIC see it. `local`: The channels of their own socket.
-`remote`: Those of the other socket, which `machine.numa` describes.
+"""A node of memory, as the cores and the NIC see it. `local`: The channels of the socket that the
+cores and the NIC are on. `remote`: The channels of the other socket, which `machine.numa`
+describes.
 """
 
 
 Pool: TypeAlias = Literal["ring", "stack"]
-"""Order in which freed buffers are used again. `ring`: First in, first out: every buffer takes its
-turn (`rte_ring`). `stack`: Last in, first out: the buffer freed last, still warm, is used next
-(`rte_stack`).
+"""Order in which freed buffers are reused. `ring`: First in, first out: all buffers are used in
+turn (`rte_ring`). `stack`: Last in, first out: the most recently freed buffer, still in cache, is
+used next (`rte_stack`).
 """
 
 
 Start: TypeAlias = Literal["scattered", "dealt", "shuffled"]
-"""Where the buffers of the queues lie and their pools stand when the run begins. `scattered`: At
-independent random places, as in a server that has run for a while. `dealt`: All queues share one
-region, dealt out in the order of memory: first the rings of all queues, one after the other, then
-what else each of them holds. As DPDK sets up ports on one mempool, whose per-core caches then keep
-the buffers apart. `shuffled`: Each queue has its own region, and its buffers are in random order,
-those to transmit from too, as in a server that has run for long: packets are freed in another order
-than they came, so that what starts in the order of memory has lost it after some turns.
+"""Where the queues' buffers lie, and where their pools start, at the beginning of the run.
+`scattered`: Each pool starts at an independent random position, as in a server that has run for a
+while. `dealt`: All queues share one region, dealt out in memory order: first the rings of all
+queues, one after another, then the remaining buffers of each queue. This is how DPDK sets up ports
+on one mempool, whose per-core caches then keep the buffers apart. `shuffled`: Each queue has its
+own region with its buffers, including transmit buffers, in random order, as in a server that has
+run for a long time: packets are freed in a different order than they arrived, so an initial memory
+order is lost after some rounds.
 """
 
 
@@ -936,47 +948,47 @@ class Queues(Model):
     """The queues of each core that serves packets."""
 
     rx_descriptors: UInt32
-    """Receive descriptors, and with them buffers posted to the NIC."""
+    """Receive descriptors, each with a buffer posted to the NIC."""
     memory: MemoryNode = "local"
-    """Where rings and buffers lie."""
+    """Which socket's memory holds the rings and buffers."""
     buffer_size: Size
     """Bytes of a receive buffer for packet data."""
     headroom: Size = "0 B"
-    """Bytes before the data that are left free for headers (`RTE_PKTMBUF_HEADROOM` is 128)."""
+    """Bytes left free before the data, for headers (`RTE_PKTMBUF_HEADROOM` is 128)."""
     metadata: Size = "0 B"
     """Bytes of the driver's metadata before each buffer (`struct rte_mbuf` is 128); 0 for none."""
     object_header: Size = "0 B"
-    """Bytes before the metadata that the pool keeps for itself and never touches while packets
-    flow; 0 for none. A DPDK mempool puts a 64-byte header before each object.
+    """Bytes before the metadata that the pool uses itself and never touches while packets flow; 0
+    for none. A DPDK mempool puts a 64-byte header before each object.
     """
     pool: Pool = "ring"
-    """Order in which freed buffers are used again."""
+    """Order in which freed buffers are reused."""
     start: Start = "scattered"
-    """Where each queue's buffers lie and its pool stands when the run begins."""
+    """Where each queue's buffers lie, and where its pool starts, at the beginning of the run."""
     pool_buffers: UInt32 | None = None
     """Buffers in each core's pool; at least `rx_descriptors`, which is the default."""
     tx_descriptors: UInt32
     """Transmit descriptors."""
     tx_backlog: UInt32 = 0
     """Packets that the software of a core keeps in a queue of its own while all transmit
-    descriptors are in use; when that is full too, the core takes no more packets (FastClick's
+    descriptors are in use. When that is full too, the core takes no more packets (FastClick's
     `IQUEUE` with `BLOCKING`).
     """
     burst: UInt32 = 1
-    """Packets a core takes from its queue at a time (`rte_eth_rx_burst` uses 32)."""
+    """Packets that a core takes from its queue at a time (`rte_eth_rx_burst` uses 32)."""
     post_batch: UInt32 = 1
-    """Used descriptors that gather before the driver posts new buffers."""
+    """Used descriptors that accumulate before the driver posts new buffers."""
     tx_completion_batch: UInt32 = 1
-    """Packets sent for each completion that the NIC writes; the driver frees them together."""
+    """Packets sent per completion that the NIC writes; the driver frees them together."""
     rx_instructions: UInt32
-    """Instructions of the driver to receive one packet, beyond its memory accesses."""
+    """Driver instructions to receive one packet, in addition to its memory accesses."""
     tx_instructions: UInt32
-    """Instructions of the driver to transmit one packet, beyond its memory accesses."""
+    """Driver instructions to transmit one packet, in addition to its memory accesses."""
 
 
 Sharing: TypeAlias = Literal["shared", "per-core"]
 """Whether the cores of a tenant share a data structure. `shared`: One for all cores. `per-core`:
-One for each core, all alike.
+One for each core, with equal contents.
 """
 
 
@@ -987,17 +999,17 @@ Share: TypeAlias = Annotated[
 
 
 Requests: TypeAlias = Literal["drawn", "from-size"]
-"""What decides whether a packet is a GET or a SET. `drawn`: The simulated client draws the
-operation, and the packet has the size it needs. `from-size`: The traffic decides the size, and the
-size decides the operation: for replayed captures.
+"""What determines whether a packet is a GET or a SET. `drawn`: The simulated client draws the
+operation, and the packet has the size that it needs. `from-size`: The traffic determines the size,
+and the size determines the operation: for replayed captures.
 """
 
 
 class Spike(Model):
-    """A delay that strikes requests at random."""
+    """A processing delay that affects requests at random."""
 
     probability: Share
-    """Share of requests that suffer it."""
+    """Share of requests that are delayed."""
     min: Duration
     """The shortest delay; delays are uniform in whole nanoseconds."""
     max: Duration
@@ -1009,8 +1021,9 @@ class KvsApp(Model):
 
     kind: Literal["kvs"] = "kvs"
     stores: Sharing = "shared"
-    """Whether the cores share one store (MICA's CRCW mode) or have one each, populated alike (HERD,
-    MICA's EREW mode): then a request goes to the store of the core that receives it.
+    """Whether the cores share one store (MICA's CRCW mode) or have one each, populated identically
+    (HERD, MICA's EREW mode). With one each, a request goes to the store of the core that receives
+    it.
     """
     keys: UInt32 = 2400000
     """Key-value pairs with which each store is populated."""
@@ -1020,49 +1033,51 @@ class KvsApp(Model):
     """Capacity of each store's circular log; a power of two."""
     item: Size = "1 KiB"
     """Bytes of a request that carries a value, of an answer that carries one, and of a log entry:
-    20 bytes of key, opcode and length, and the value. The paper's "1KB items" come in packets of
+    20 bytes of key, opcode and length, plus the value. The paper's "1KB items" come in packets of
     "commensurate" size, and its buffers of 1 KB hold one packet (section IV-A), so the header is
-    taken as part of the item.
+    counted as part of the item.
     """
     zipf: float = 0.99
-    """Exponent of the zipf distribution of the keys' popularity; 0 is uniform."""
+    """Exponent of the Zipf distribution of key popularity; 0 is uniform."""
     gets: Share = "5 %"
     """Share of GETs; the rest are SETs."""
     requests: Requests = "drawn"
-    """What decides whether a packet is a GET or a SET."""
+    """What determines whether a packet is a GET or a SET."""
     set_from: Size = "128 B"
-    """With `requests = "from-size"`: packets of at least this size are SETs and carry a value that
+    """With `requests = "from-size"`: packets of at least this size are SETs, and carry a value that
     fills them.
     """
     network_header: Size = "0 B"
-    """Bytes of network headers before the request in a packet. None by default: the transport of
-    the paper is terminated by the NIC (appendix). UDP over IPv4 over Ethernet has 42.
+    """Bytes of network headers before the request in a packet. None by default: in the paper, the
+    NIC terminates the transport (appendix). UDP over IPv4 over Ethernet has 42.
     """
     request_instructions: UInt32 = 200
-    """Instructions of a request beside those counted by access and by copied line: polling,
-    parsing, scanning the bucket, comparing the key, building and posting the answer. 200 is an
-    estimate from reading HERD's `mica_batch_op`: some 40 for the eight slots, 60 for the rest of
-    its three loops, 100 for receiving and sending.
+    """Instructions per request in addition to those counted per access and per copied line:
+    polling, parsing, scanning the bucket, comparing the key, building and posting the answer. 200
+    is an estimate from reading HERD's `mica_batch_op`: some 40 for the eight slots, 60 for the rest
+    of its three loops, 100 for receiving and sending.
     """
     copy_instructions_per_line: UInt32 = 4
-    """Instructions to copy one cache line beside its first load and its first store. A `memcpy` of
-    32-byte AVX moves needs one more load, one more store and two for the loop.
+    """Instructions to copy one cache line in addition to its first load and its first store. A
+    `memcpy` with 32-byte AVX moves needs one more load, one more store and two for the loop.
     """
     spike: Spike | None = None
     """Processing delays that some requests suffer (Sweeper paper, section VI-F)."""
 
 
 Destinations: TypeAlias = Literal["per-packet", "per-flow"]
-"""What decides under which rule a packet's destination lies, uniformly drawn. `per-packet`: Each
-packet has one of its own: how packets spread over cores and how much of the table is in use are
-independent. `per-flow`: The packets of a flow go to one, as those of a real flow do: a core looks
-up the rules of its flows alone, and those of frequent flows more often.
+"""What determines the rule under which a packet's destination falls; rules are drawn uniformly.
+`per-packet`: Each packet has its own destination: how packets spread over cores and how much of the
+table is in use are independent. `per-flow`: All packets of a flow have one destination, as those of
+a real flow do: a core looks up only the rules of its own flows, and those of frequent flows more
+often.
 """
 
 
 Transmit: TypeAlias = Literal["copy", "zero-copy"]
-"""How a packet gets from the receive to the transmit queue. `copy`: Copied into a transmit buffer;
-the receive buffer is relinquished at once. `zero-copy`: The receive buffer itself is transmitted.
+"""How a packet gets from the receive queue to the transmit queue. `copy`: Copied into a transmit
+buffer; the receive buffer is relinquished at once. `zero-copy`: The receive buffer itself is
+transmitted.
 """
 
 
@@ -1071,28 +1086,30 @@ class L3fwdApp(Model):
 
     kind: Literal["l3fwd"] = "l3fwd"
     tables: Sharing = "shared"
-    """Whether the cores share one table, as the lcores of a DPDK process do, or have one each."""
+    """Whether the cores share one table, like the lcores of a DPDK process, or have one each."""
     rules: UInt32 = 16384
-    """Random rules in the table. 16384 rules touch about as many cache lines of the table: 1 MB,
-    which "barely fit in each core's private L2" (appendix). DPDK's l3fwd comes with 8, which stay
-    in the L1d, as the paper's data set does in section VI-E.
+    """Number of random rules in the table. 16384 rules touch about as many cache lines of the
+    table: 1 MB, which "barely fit in each core's private L2" (appendix). DPDK's l3fwd comes with 8,
+    which stay in the L1d, as the paper's data set does in section VI-E.
     """
     shortest_prefix: UInt32 = 24
-    """Bits of the shortest prefix; lengths are uniform. DPDK's l3fwd has prefixes of 24 bits."""
+    """Bits of the shortest prefix; lengths are distributed uniformly. DPDK's l3fwd has prefixes of
+    24 bits.
+    """
     longest_prefix: UInt32 = 24
     """Bits of the longest prefix. Beyond 24 bits a look-up reads a second table."""
     destinations: Destinations = "per-packet"
-    """What decides under which rule a packet's destination lies."""
+    """What determines the rule under which a packet's destination falls."""
     transmit: Transmit = "copy"
-    """How a packet gets from the receive to the transmit queue."""
+    """How a packet gets from the receive queue to the transmit queue."""
     packet_instructions: UInt32 = 50
-    """Instructions of a packet beside those counted by access and by copied line: parsing, the
-    address arithmetic of the look-up, TTL, checksum, MAC addresses and queueing for transmit. 50 is
-    an estimate from reading `l3fwd_lpm_simple_forward` of DPDK's l3fwd.
+    """Instructions per packet in addition to those counted per access and per copied line: parsing,
+    the address arithmetic of the look-up, TTL, checksum, MAC addresses and queueing for transmit.
+    50 is an estimate from reading `l3fwd_lpm_simple_forward` of DPDK's l3fwd.
     """
     copy_instructions_per_line: UInt32 = 4
-    """Instructions to copy one cache line beside its first load and its first store: one more
-    32-byte AVX load, one more store and two for the loop.
+    """Instructions to copy one cache line in addition to its first load and its first store: one
+    more 32-byte AVX load, one more store and two for the loop.
     """
 
 
@@ -1101,8 +1118,8 @@ class L2fwdApp(Model):
 
     kind: Literal["l2fwd"] = "l2fwd"
     packet_instructions: UInt32 = 20
-    """Instructions of a packet beside the load and the store: the moves of two 6-byte addresses
-    through registers, and the element's part of the loop over the batch. 20 is an estimate from
+    """Instructions per packet in addition to the load and the store: moving two 6-byte addresses
+    through registers, and the element's share of the loop over the batch. 20 is an estimate from
     reading Click's `EtherMirror::simple_action`.
     """
 
@@ -1112,19 +1129,19 @@ class SnapApp(Model):
 
     kind: Literal["snap"] = "snap"
     packet_instructions: UInt32 = 2000
-    """Instructions of a packet beside its copy: transport, scheduling of the engine, hand-over to
-    the application. There is no count in the papers; a scenario calibrates it on a throughput.
+    """Instructions per packet, without its copy: transport, scheduling of the engine, hand-over to
+    the application. The papers give no count; a scenario calibrates it on a throughput.
     """
     copy_instructions_per_line: UInt32 = 4
-    """Instructions of the copy for each line beside the load and the store: an estimate from an
+    """Instructions per copied line in addition to the load and the store: an estimate from an
     unrolled loop of 32-byte moves, as for the key-value store.
     """
 
 
 Kernels: TypeAlias = Literal["all", "copy", "scale", "add", "triad"]
-"""Which loops a core runs. `all`: All four in turn, as the benchmark does: of ten lines read (four
-of them by stores) four are written. `copy`: `c = a` alone. `scale`: `b = q c` alone. `add`: `c = a
-+ b` alone. `triad`: `a = b + q c` alone.
+"""Which loops a core runs. `all`: All four in turn, as the benchmark does: for every ten lines read
+(four of them by stores), four are written. `copy`: `c = a` alone. `scale`: `b = q c` alone. `add`:
+`c = a + b` alone. `triad`: `a = b + q c` alone.
 """
 
 
@@ -1133,10 +1150,9 @@ class StreamApp(Model):
 
     kind: Literal["stream"] = "stream"
     array: Size = "78125 KiB"
-    """Bytes of each of the three arrays of a core; the default is STREAM's own, 10 million doubles.
-    """
+    """Bytes of each of a core's three arrays; the default is STREAM's own, 10 million doubles."""
     kernel: Kernels = "all"
-    """Which of the loops run."""
+    """Which of the loops to run."""
     vector: Size = "32 B"
     """Bytes of a vector register: 32 is what compilers use on the Skylake server (GCC and LLVM
     prefer 256 bits there).
@@ -1144,9 +1160,9 @@ class StreamApp(Model):
 
 
 Pattern: TypeAlias = Literal["random-chained", "random", "sequential"]
-"""Order of the accesses. `random-chained`: Pointers through all words of the region in random
-order; each waits for the last. `random`: Independent random words. `sequential`: Word after word,
-again and again.
+"""Order of the accesses. `random-chained`: A chain of pointers through all words of the region in
+random order; each access waits for the last. `random`: Independent random words. `sequential`: Word
+by word, again and again.
 """
 
 
@@ -1174,7 +1190,7 @@ class CoreRange(Model):
     first: UInt32
     """The first core, from 0."""
     count: UInt32
-    """How many; of a memory benchmark also none, as the baseline of a comparison."""
+    """Number of cores; a memory benchmark may have none, as the baseline of a comparison."""
 
 
 class WayRange(Model):
@@ -1183,56 +1199,56 @@ class WayRange(Model):
     first: UInt32
     """The first way, from 0. The I/O ways are the lowest ones."""
     count: UInt32
-    """How many."""
+    """Number of ways."""
 
 
 class Tenant(Model):
     """An application on some cores."""
 
     name: str
-    """Name in results."""
+    """Name, as shown in results."""
     app: App
-    """What it runs."""
+    """The application that it runs."""
     cores: CoreRange
     """First core and number of cores."""
     llc_ways: WayRange | None = None
-    """LLC ways in which these cores may allocate, as first way and number of ways; all unless
-    given.
+    """LLC ways in which these cores may allocate, as first way and number of ways. Absent: all
+    ways.
     """
     memory: MemoryNode = "local"
-    """Where the application's own data lies."""
+    """Which socket's memory holds the application's own data."""
 
 
 UInt64: TypeAlias = Annotated[int, Field(ge=0, le=18446744073709551615)]
 
 
 class Run(Model):
-    """How long, and from which random numbers."""
+    """Length and random seed of a run."""
 
     seed: UInt64 = 1
     """Seed of all random numbers of the run."""
     warmup: Duration
-    """Simulated time before anything is counted: caches and queues fill."""
+    """Simulated time before anything is counted, in which caches and queues fill."""
     duration: Duration
     """Simulated time that is measured."""
     sample: Duration = "20 us"
-    """Spacing of the time series. What is left of `duration` behind the last whole one is in no
-    sample.
+    """Interval of the time series. What remains of `duration` after the last whole interval is in
+    no sample.
     """
 
 
 class Slo(Model):
-    """The service-level objective that a peak must keep."""
+    """The service-level objective that a peak must meet."""
 
     p99_service_times: UInt32 = 100
-    """The 99th percentile of latency is at most this many mean service times (Sweeper paper,
-    appendix: 100), as they are at the rate with which a search begins: half of the scenario's, or
-    less where the link or the server does not carry that.
+    """The 99th percentile of latency must be at most this many mean service times (Sweeper paper,
+    appendix: 100). The service time is that at the rate with which the search begins: half of the
+    scenario's rate, or less if the link or the server cannot carry that.
     """
     p99: Duration | None = None
-    """The 99th percentile of latency is at most this; in place of `p99_service_times`."""
+    """The 99th percentile of latency must be at most this; replaces `p99_service_times`."""
     drops: Share = "0 %"
-    """At most this share of packets is dropped."""
+    """At most this share of the packets may be dropped."""
 
 
 class Scenario(Model):
@@ -1241,7 +1257,7 @@ class Scenario(Model):
     machine: Machine
     """The server. In a file: `base = "name of a machine file"` and any keys that differ from it."""
     traffic: Traffic | None = None
-    """What arrives; absent for a run without packets."""
+    """The traffic that arrives; absent for a run without packets."""
     dma_bench: DmaBench | None = None
     """A benchmark that the device runs instead of receiving packets."""
     placement: Placement
@@ -1249,9 +1265,9 @@ class Scenario(Model):
     queues: Queues
     """The receive and transmit queues of each core that serves packets."""
     tenants: list[Tenant]
-    """The software: who runs on which cores."""
+    """The software: which applications run on which cores."""
     run: Run
-    """How long, and from which random numbers."""
+    """Length and random seed of the run."""
     slo: Slo = Field(default_factory=Slo)
-    """What a peak search must keep."""
+    """The objective that a peak search must meet."""
     _origin: Origin = PrivateAttr(default_factory=Origin)
