@@ -4,11 +4,11 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
-# What the extension module is built from: a change in any of them rebuilds it.
+# Sources of the extension module: a change in any of them rebuilds it.
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock \
                 rust-toolchain.toml .cargo/config.toml pyproject.toml scripts/build.sh
 STAMPS := .venv/stamps
-# .cargo/config.toml builds for processors with AVX2; on an older one we build for that.
+# .cargo/config.toml builds for processors with AVX2; on an older processor, build for plain x86-64.
 ifeq ($(shell uname -m):$(shell grep -cwm1 avx2 /proc/cpuinfo),x86_64:0)
 export RUSTFLAGS := -C target-cpu=x86-64
 endif
@@ -20,8 +20,8 @@ help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) \
 	  | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
-# A stamp has the time at which its step began: what changes meanwhile is built the next time. The lock
-# keeps a second make out of the same .venv.
+# A stamp carries the time at which its step began, so that what changes meanwhile is built the next time.
+# The lock keeps a second make out of the same .venv.
 $(STAMPS)/deps: requirements-dev.txt scripts/setup-python.sh
 	@begun=$$(date +%s.%N); flock Makefile scripts/setup-python.sh; touch -d @$$begun $@
 
@@ -31,7 +31,7 @@ $(STAMPS)/build: $(STAMPS)/deps $(RUST_SOURCES)
 .PHONY: build
 build: $(STAMPS)/build  ## Create .venv and build the engine into it; afterwards .venv/bin/nic2core works
 
-# Without its stamp the next `make build` builds it whole.
+# Removing the stamp makes the next `make build` do a full build.
 .PHONY: quick
 quick: $(STAMPS)/deps  ## Build the engine in seconds after a change, for runs that may take longer
 	@rm -f $(STAMPS)/build

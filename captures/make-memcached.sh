@@ -5,13 +5,13 @@
 #   client namespace                          server namespace
 #   16 x memaslap, one address each  == veth ==  memcached, tcpdump -Q in
 #
-#   sudo captures/make-memcached.sh           capture anew, check, then replace
+#   sudo captures/make-memcached.sh           capture, check, then replace the file
 #   captures/make-memcached.sh summary [FILE] describe an existing capture
 #
 # Nothing leaves the machine. The namespaces, the processes and the temporary
-# directory are removed on every way out that a script can catch; after SIGKILL
-# the next run removes the namespaces and their processes. It takes about half a minute; every
-# wait has a limit, about one minute in all.
+# directory are removed on every exit that a script can catch; after SIGKILL the
+# next run removes the namespaces and their processes. A run takes about half a
+# minute; every wait has a timeout, about one minute in all.
 set -euo pipefail
 export LC_ALL=C
 
@@ -26,7 +26,7 @@ clients=16
 connections=32            # per client: 16 x 32 = 512 flows
 min_flows=256
 load_seconds=60           # upper bound; the load ends with the capture
-settle_seconds=5          # after the last client's start: every connection is in use
+settle_seconds=5          # after the last client has started: every connection is in use by then
 attempts=3
 attempt_seconds=10        # a capture takes well below one second
 server_threads=4          # memcached's default
@@ -47,11 +47,11 @@ need() { # need COMMAND DEBIAN-PACKAGE
 # could not use (frames above the MTU, times that run backwards).
 summary() {
     [[ -r $1 ]] || die "cannot read $1"
-    # -e prints the original frame length, also of truncated records.
+    # -e prints the original frame length even for truncated records.
     tcpdump -r "$1" --time-stamp-precision=nano -e -nn -tt -q 2>/dev/null |
         awk -v min_flows="$min_flows" '
         {
-            # Seconds and nanoseconds apart: a double cannot hold both.
+            # Seconds and nanoseconds separately: a double cannot hold both.
             split($1, t, "."); if (NR == 1) s0 = t[1]
             now = (t[1] - s0) * 1e9 + t[2]
             if (NR == 1) { first = last = now }
@@ -118,7 +118,7 @@ chmod 755 "$work"         # the clients read their configuration as other users
 pids=()
 
 # Ends whatever runs in this script's own namespaces, then deletes them. Also
-# used before the start: a run that was killed outright may have left them.
+# used at the start: a run killed by SIGKILL may have left them behind.
 remove_namespaces() {
     local ns pid
     for ns in "$client_ns" "$server_ns"; do
@@ -143,7 +143,7 @@ ip -n "$server_ns" link add eth0 type veth peer name eth0 netns "$client_ns"
 for ns in "$server_ns" "$client_ns"; do
     ip -n "$ns" link set lo up
     ip -n "$ns" link set eth0 mtu 1500 up
-    # Frames as on a wire: no 64 KB super-segments, checksums filled in.
+    # Frames as on the wire: no 64 KB super-segments, and with valid checksums.
     ip netns exec "$ns" ethtool -K eth0 tso off gso off gro off tx off >/dev/null ||
         die "cannot switch segmentation offloads off on veth"
 done
@@ -179,9 +179,9 @@ done
 
 # memaslap draws one table of sizes per process, seeded with the time in whole
 # seconds, and each of its tasks (-c) walks that table from the start. Several
-# tasks, or two processes of the same second, would send the same sizes in step;
-# so each client is one task that goes round its sockets (-n), and starts in a
-# second of its own.
+# tasks, or two processes started in the same second, would send the same sizes
+# in lockstep. So each client is one task that cycles through its sockets (-n),
+# and no two clients start in the same second.
 for ((i = 0; i < clients; i++)); do
     uid=$((first_uid + i))
     ip netns exec "$client_ns" setpriv --reuid="$uid" --regid="$uid" --clear-groups \
@@ -209,12 +209,12 @@ capture() {
     summary "$work/memcached.pcap"
 }
 
-# Two CPUs can take the times of two frames in one order and queue them in the
-# other; such a capture is refused, and the next one is usually in order.
+# Two CPUs can timestamp two frames in one order and queue them in the other; such
+# a capture is rejected, and the next one is usually in order.
 for ((try = 1; ; try++)); do
     capture && break
     ((try < attempts)) || die "no capture fit for replay in $attempts attempts; $out is left as it was"
 done
-# Written in place: keeps the owner and mode of a file that is there.
+# Written in place to keep the owner and mode of an existing file.
 cat "$work/memcached.pcap" >"$out"
 echo "wrote $out, $(stat -c %s "$out") bytes"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Build the extension module into .venv, and the package itself in editable form: `build.sh [PROFILE]`,
-# a profile of Cargo.toml, release unless named.
+# Build the extension module into .venv and install the package in editable form: `build.sh [PROFILE]`,
+# where PROFILE is a profile of Cargo.toml; the default is release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export VIRTUAL_ENV="$PWD/.venv" PATH="$PWD/.venv/bin:$PATH"
@@ -8,7 +8,7 @@ profile=${1:-release}
 echo "Building the engine (the first time takes a minute or two)"
 build() { maturin develop --profile "$profile" --locked --uv; }
 log=.venv/build.log
-# In a terminal cargo shows how far it is; elsewhere its output is of interest if it fails.
+# In a terminal cargo shows its progress; elsewhere its output matters only if it fails.
 if [ -t 1 ]; then
   build
 elif ! build >"$log" 2>&1; then

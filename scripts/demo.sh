@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The demo: traffic captured from a real memcached, replayed at 100 Gbps onto the 24-core machine,
-# where packets land by DDIO, without and with Sweeper.
+# The demo: traffic captured from a real memcached, replayed at 100 Gbps onto the 24-core machine under
+# DDIO, without and with Sweeper.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 .venv/bin/nic2core compare scenarios/demo.toml --vary placement.sweeper=false,true --jobs 2 --out out/demo

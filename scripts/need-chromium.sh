@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The report is tested in a real browser: the distribution's Chromium, installed if we may.
+# The report is tested in a real browser: the distribution's Chromium, installed here if we are root.
 set -euo pipefail
 if [ -x /usr/bin/chromium ]; then
   exit 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Create .venv and install the locked Python dependencies; does nothing that is already done.
+# Create .venv if it does not exist, and install the locked Python dependencies.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -30,5 +30,5 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """What is public: by itself Python adds every module that has been imported."""
+    """List the public names only; by default Python also lists every imported module."""
     return __all__

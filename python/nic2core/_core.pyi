@@ -1,8 +1,8 @@
 """The engine, as Python sees it: JSON text and plain data in and out.
 
-`origins` names the place of every key that was given (`{"run.seed": "kvs.toml, line 40"}`), so that
-a later error can name it too. Hand over what `load_scenario` gave as long as the scenario is still
-the same, and nothing once it was changed.
+`origins` names the place where every key was given (`{"run.seed": "kvs.toml, line 40"}`), so that a
+later error can name it too. Pass what `load_scenario` returned as long as the scenario is
+unchanged, and nothing once it has been changed.
 """
 
 from collections.abc import Callable
@@ -26,18 +26,18 @@ __all__ = [
 ]
 
 PEAK_RESOLUTION_PERCENT: Final[int]
-"""Width of the bracket that a peak search ends with, of the rate."""
+"""Width of the bracket at the end of a peak search, percent of the rate."""
 PEAK_SETTLE_DIVISOR: Final[int]
-"""A peak's probe settles at its own rate for this part of the measured time."""
+"""Each probe of a peak search settles at its own rate for the measured time divided by this."""
 WIRE_OVERHEAD_BYTES: Final[int]
-"""What a frame takes on the wire beside its bytes in the buffer: preamble, FCS and gap."""
+"""Bytes of a frame on the wire that are not in its buffer: preamble, FCS and gap."""
 __version__: Final[str]
 
 class UserError(ValueError):
     """The user's input cannot be run; the message says where, what was given, what is allowed."""
 
 class ModelError(RuntimeError):
-    """The simulated server broke one of its own laws: a bug of nic2core."""
+    """The simulated server violated one of its own invariants: a bug in nic2core."""
 
 def scenario_schema() -> str:
     """The JSON Schema of a scenario."""
@@ -47,9 +47,9 @@ def load_scenario(
     sets: list[str] = ...,
     machine_dirs: list[str | PathLike[str]] = ...,
 ) -> tuple[str, dict[str, str]]:
-    """Load a scenario file, laid over the machine it names, with `key=value` overrides over both.
+    """Load a scenario file on top of the machine it names, with `key=value` overrides on top.
 
-    The machine is searched beside the scenario and then in `machine_dirs`. Returns the complete
+    The machine is searched for beside the scenario and then in `machine_dirs`. Returns the complete
     scenario as JSON and its origins. Raises UserError.
     """
 
@@ -59,31 +59,31 @@ def check_scenario(json: str, origins: dict[str, str] | None = None) -> str:
 def change_scenario(
     json: str, sets: list[str], origins: dict[str, str] | None = None
 ) -> tuple[str, dict[str, str]]:
-    """A complete scenario with `key=value` overrides laid over it, as `load_scenario` does.
+    """Apply `key=value` overrides to a complete scenario, as `load_scenario` does.
 
-    `origins` are those of what is still as it was loaded. Returns the scenario and its origins.
-    Raises UserError.
+    `origins` covers the keys that are still as they were loaded. Returns the scenario and its
+    origins. Raises UserError.
     """
 
 def without_effect(json: str) -> dict[str, str]:
-    """The keys of a checked scenario that decide nothing in it, and why: another key says so.
+    """The keys of a checked scenario that have no effect because of another key, and why.
 
-    What lies below such a key is meant too.
+    Keys below such a key have no effect either.
     """
 
 @final
 class Simulation:
-    """One simulated server, at time zero: applications populated, caches empty."""
+    """One simulated server. At time zero, applications are populated and caches are empty."""
 
     def __new__(cls, json: str, origins: dict[str, str] | None = None) -> Simulation:
-        """Build the server of a scenario, and read the capture that it replays, if it does.
+        """Build the server of a scenario, and read the capture that it replays, if any.
 
         Raises UserError if it cannot be simulated.
         """
 
     @property
     def now_ps(self) -> int:
-        """The simulated time in picoseconds."""
+        """The current simulated time, in picoseconds."""
 
     @property
     def warmup_ps(self) -> int:
@@ -94,36 +94,35 @@ class Simulation:
         """When the scenario's measured time ends, in picoseconds."""
 
     def advance(self, until_ps: int) -> None:
-        """Run until this simulated time, in picoseconds, without the interpreter's lock.
+        """Run until this simulated time, in picoseconds, with the GIL released.
 
-        Ctrl-C raises KeyboardInterrupt within a tenth of a second; the server can then go on from
-        where it was stopped, and gives the same results as without the interruption.
+        Ctrl-C raises KeyboardInterrupt within a tenth of a second; the run can then be continued
+        from there, with the same results as without the interruption.
         """
 
     def begin_measuring(self) -> None:
-        """Forget what was counted so far: the end of the warm-up."""
+        """End the warm-up: reset everything counted so far."""
 
     def record_timeline(self, every: int, packets: int, interval_ns: int) -> None:
-        """Record from now on the way of every so many packets, so many in all.
+        """From now on trace one in `every` packets, up to `packets` of them.
 
-        Counters are read at the interval. It changes nothing else; an earlier recording is lost.
+        Counters are read once per interval. Results do not change; an earlier recording is lost.
         """
 
     def timeline(self) -> str | None:
-        """What was recorded, as JSON of a `Timeline`; nothing without a recording."""
+        """The recording as JSON of a `Timeline`; none without a recording."""
 
     def results(self) -> str:
-        """What was measured since, as JSON. Raises ModelError if a balance does not hold."""
+        """The measurements so far, as JSON. Raises ModelError if a conservation check fails."""
 
 def find_peak(
     json: str,
     progress: Callable[[float], object] | None = None,
     origins: dict[str, str] | None = None,
 ) -> str:
-    """The highest rate that keeps the scenario's objective, as JSON of a `Peak`.
+    """Find the highest rate that meets the scenario's objective; returns JSON of a `Peak`.
 
-    `progress` is called several times a second with the share of the search that is probably done
-    (from 0 again where the first rates overload the server),
-    0 to 1. An exception that it raises, and Ctrl-C, end the search. Raises UserError if there is no
-    rate that keeps the objective.
+    `progress` is called several times a second with the estimated share of the search that is done,
+    0 to 1; it restarts from 0 if the first rates overload the server. An exception raised by
+    `progress`, or Ctrl-C, ends the search. Raises UserError if no rate meets the objective.
     """

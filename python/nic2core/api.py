@@ -1,4 +1,4 @@
-"""What a notebook or a script uses: load a scenario, change it, run it, search its peak."""
+"""The API for notebooks and scripts: load a scenario, change it, run it, search for its peak."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Source = str | Path | Scenario
 """What can be run: the path of a scenario file, or a scenario."""
 
 SHIPPED = Path(__file__).parent
-"""Where the machines and scenarios that come with the package lie."""
+"""Where the machines and scenarios shipped with the package are."""
 
 
 @dataclass(frozen=True)
@@ -44,17 +44,17 @@ class Prepared:
     """A complete and checked scenario, ready for the engine."""
 
     text: str
-    """The scenario as the engine's JSON, every default written out."""
+    """The scenario as JSON for the engine, with every default written out."""
     origins: dict[str, str]
     """Where each key was given, so that a later error can name the place."""
     settings: dict[str, Any] = field(default_factory=dict)
     """The keys that were changed for this run, with their values."""
     without_effect: dict[str, str] = field(default_factory=dict)
-    """Those of them that decide nothing in it, and why."""
+    """The keys of `settings` that have no effect in this scenario, and why."""
     name: str = ""
-    """That of the scenario's file, without its ending, if it came from one."""
+    """The name of the scenario file without its extension; empty if there is no file."""
     dropped: str = ""
-    """Timings that were given for another memory, in a sentence."""
+    """A sentence naming the DRAM timings dropped with their memory standard; empty if none were."""
 
     @property
     def scenario(self) -> dict[str, Any]:
@@ -64,10 +64,10 @@ class Prepared:
 
 
 def load(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Scenario:
-    """Load a scenario file with its machine, with some keys changed, and edit it as you like.
+    """Load a scenario file and its machine, with some keys overridden, for further editing.
 
-    Everywhere, overrides are keys with dots and their values: `{"placement.io_ways": 4}`. A value
-    is a Python value, or the text that `--set` takes: `"4"`, `"{ kind = 'dctcp' }"`.
+    Overrides always map dotted keys to values: `{"placement.io_ways": 4}`. A value is either a
+    Python value or text in the syntax of `--set`: `"4"`, `"{ kind = 'dctcp' }"`.
     """
     read = prepare(path, overrides)
     scenario = Scenario.model_validate_json(read.text)
@@ -77,7 +77,7 @@ def load(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Scenar
 
 
 def prepare(source: Source, changes: Mapping[str, Any] | None = None) -> Prepared:
-    """Read and check what shall run, with some keys changed."""
+    """Read and check what is to run, with some keys overridden."""
     overrides = plain(keyed("overrides", {} if changes is None else changes, "4"))
     try:
         return _prepare(source, overrides)
@@ -93,7 +93,7 @@ def prepare(source: Source, changes: Mapping[str, Any] | None = None) -> Prepare
 
 
 def keyed(name: str, given: object, value: str) -> Mapping[str, Any]:
-    """An argument that has to be keys and their values; `value` is one for the message."""
+    """Return `given` if it maps keys to values, else refuse it; `value` is an example to show."""
     if isinstance(given, Mapping):
         return given
     raise UserError(
@@ -103,7 +103,7 @@ def keyed(name: str, given: object, value: str) -> Mapping[str, Any]:
 
 
 def _of_kind(key: str, kind: object) -> str:
-    """What is to be done about a table of which only the kind was set."""
+    """What to do if only the `kind` of a table was set, which makes its other keys invalid."""
     table = key.removesuffix(".kind")
     # From a command line the value is TOML, or text without quotes.
     word = json.dumps(str(kind).strip('"'))
@@ -123,7 +123,7 @@ def _prepare(source: Source, overrides: dict[str, Any]) -> Prepared:
 
 
 def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
-    """What a file says, with its machine and these keys changed."""
+    """Load a scenario file and its machine, with these keys overridden."""
     if not path.exists():
         shipped = sorted(file.stem for file in (SHIPPED / "scenarios").glob("*.toml"))
         beside = {f.stem: str(f) for f in path.parent.glob("*.toml")}
@@ -140,7 +140,7 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
         raise UserError(f"{path} is a capture, not a scenario. A scenario names it: {named}.")
     sets = as_sets(overrides)
     folders: list[str | PathLike[str]]
-    # Beside the folder of the scenario, which a bare name does not name.
+    # The folder `machines` beside the scenario's folder, also if the path is a bare file name.
     beside_folder = normpath(path.parent / ".." / "machines")
     folders = [beside_folder, "machines", SHIPPED / "machines"]
     text, origins = _core.load_scenario(path, sets, folders)
@@ -148,7 +148,7 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
     if STANDARD not in overrides:
         return read
     machine = [text for text in sets if text.startswith(("machine=", "machine.base="))]
-    # A file that is no scenario without what is set has nothing to tell.
+    # A file that is valid only with the overrides has no earlier timings to report.
     with suppress(UserError):
         before, _ = _core.load_scenario(path, machine, folders)
         return replace(read, dropped=dropped(json.loads(before), read.scenario))
@@ -156,9 +156,9 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
 
 
 def _changed(source: Scenario, overrides: dict[str, Any]) -> Prepared:
-    """What a scenario says, with these keys changed."""
+    """Apply these overrides to a loaded scenario."""
     origin = origin_of(source)
-    # What has the wrong type is refused below, in the words that a file gets.
+    # Values of the wrong type are refused below, with the same messages as in a file.
     value = plain(source.model_dump(warnings=False))
     text, origins = _core.change_scenario(
         json.dumps(given(value)), as_sets(overrides), origin.places_of(value)
@@ -182,15 +182,15 @@ def _prepared(text: str, origins: dict[str, str], settings: dict[str, Any]) -> P
 
 
 def _as_they_are(text: str, overrides: dict[str, Any]) -> dict[str, Any]:
-    """The keys that were changed, with their values as the scenario has them."""
+    """The overridden keys, with their values as the scenario has them."""
     scenario = json.loads(text) if overrides else {}
     return {key: _as_it_is(scenario, key, value) for key, value in overrides.items()}
 
 
 def _as_it_is(scenario: dict[str, Any], key: str, given: Any) -> Any:
-    """A number or a switch that came as text, as the scenario has it; all else as it was given.
+    """A number or boolean given as text, as the scenario has it; everything else as it was given.
 
-    Quantities too: of `1000 ns` and `1500 ns` the scenario makes `1 us` and `1500 ns`.
+    Quantities, too, stay as given: the scenario turns `1000 ns` into `1 us` but keeps `1500 ns`.
     """
     value: Any = scenario
     for part in key.split("."):
@@ -200,13 +200,13 @@ def _as_it_is(scenario: dict[str, Any], key: str, given: Any) -> Any:
 
 
 class WithoutEffect(UserWarning):
-    """A key is given that decides nothing, because of what another key says."""
+    """A key was set that has no effect, because of the value of another key."""
 
 
 def warn_of_keys_without_effect(runs: Sequence[Prepared], *, peak: bool = False) -> None:
-    """Tell the user of keys that were changed and decide nothing in any of these runs.
+    """Warn of overridden keys that have no effect in any of these runs.
 
-    And of timings that another standard of the memory drops.
+    Also warn of DRAM timings that were dropped because the memory standard changed.
     """
     for text in dict.fromkeys(run.dropped for run in runs if run.dropped):
         warnings.warn(text, WithoutEffect, stacklevel=3)
@@ -221,7 +221,7 @@ def warn_of_keys_without_effect(runs: Sequence[Prepared], *, peak: bool = False)
 
 
 def find(path: str | Path) -> Path:
-    """The file of a scenario; the bare name of a shipped one is enough."""
+    """The file of a scenario; for a shipped one the bare name is enough."""
     path = Path(path)
     shipped = SHIPPED / "scenarios" / f"{path.name.removesuffix('.toml')}.toml"
     named = path.exists() and not path.is_dir()
@@ -237,9 +237,9 @@ def run(
     label: str | None = None,
     watch: Watch | None = None,
 ) -> Result:
-    """Simulate a scenario. The same scenario and seed give the same bits, on any machine.
+    """Simulate a scenario. The same scenario and seed give bit-identical results on any machine.
 
-    Without a `watch` of your own, a bar shows progress on a terminal.
+    Without a `watch` of your own, a progress bar is shown on a terminal.
     """
     prepared = prepare(source, overrides)
     warn_of_keys_without_effect([prepared])
@@ -257,7 +257,7 @@ def record(
     label: str | None = None,
     watch: Watch | None = None,
 ) -> tuple[Result, Timeline]:
-    """Simulate a scenario like `run`, and follow single packets of it on their way."""
+    """Simulate a scenario like `run`, and trace individual packets along their path."""
     prepared = prepare(source, overrides)
     warn_of_keys_without_effect([prepared])
     with of_run(watch, "simulating") as followed:
@@ -276,9 +276,9 @@ def find_peak(
     label: str | None = None,
     watch: Watch | None = None,
 ) -> Result:
-    """Search the highest rate that keeps the scenario's objective; the result is the run there.
+    """Search for the highest rate that meets the scenario's objective; return the run at that rate.
 
-    `result.peak` says between which two rates the peak lies, and every rate that was tried.
+    `result.peak` has the two rates that bracket the peak, and every rate that was tried.
     """
     prepared = prepare(source, overrides)
     warn_of_keys_without_effect([prepared], peak=True)
@@ -289,11 +289,11 @@ def find_peak(
 
 
 class DoubtfulNumbers(UserWarning):
-    """The numbers of a run mean less than they seem to; `doubts(result)` lists why."""
+    """The numbers of a run mean less than they seem to; `doubts(result)` lists the reasons."""
 
 
 def warn_of_doubts(results: Sequence[Result]) -> None:
-    """Tell the user what makes the numbers doubtful, of several runs with their names."""
+    """Warn of what makes the numbers doubtful; with several runs, name the run."""
     for result in results:
         name = f"{result.label}: " if len(results) > 1 else ""
         for doubt in doubts(result):
@@ -301,12 +301,12 @@ def warn_of_doubts(results: Sequence[Result]) -> None:
 
 
 def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
-    """Simulate what `prepare` gave."""
+    """Simulate what `prepare` returned."""
     return _result(prepared, engine.run(prepared.text, watch, prepared.origins), label)
 
 
 def peak_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
-    """Search the peak of what `prepare` gave."""
+    """Search for the peak of what `prepare` returned."""
     peak = engine.find_peak(prepared.text, watch, prepared.origins)
     return replace(_result(prepared, peak.results, label), peak=peak)
 

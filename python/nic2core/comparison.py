@@ -1,4 +1,4 @@
-"""Several runs side by side: what `nic2core compare` and a report of several results say."""
+"""Several runs side by side, as `nic2core compare` and a report of several results show them."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Drawn):
-    """Runs in their order; the first is the one with which others are compared."""
+    """Runs in order; the others are compared with the first."""
 
     results: list[Result]
-    """One per run."""
+    """One result per run."""
 
     @property
     def sentence(self) -> str:
-        """The comparison in a sentence; empty of a single run."""
+        """The comparison in a sentence; empty for a single run."""
         return in_a_sentence(self.results)
 
     @property
     def table(self) -> pl.DataFrame:
-        """One row per run: what was changed and what came out."""
+        """One row per run: the keys that were changed and the main numbers."""
         return rows.table(self.results)
 
     @property
@@ -51,7 +51,7 @@ class Comparison(Drawn):
 
     @property
     def differences(self) -> dict[str, list[str]]:
-        """What differs between two runs, by their names: `{"b against a": ["..."]}`."""
+        """What differs between pairs of runs, by their labels: `{"b against a": ["..."]}`."""
         return {
             f"{other.label} against {base.label}": differences(base, other)
             for base, other in rows.pairs(self.results)
@@ -70,7 +70,7 @@ class Comparison(Drawn):
         return f"Comparison of {len(self)} runs"
 
     def __repr__(self) -> str:
-        """The table, for people at a prompt: what is known of the runs, a column for each."""
+        """The table for an interactive prompt, one column per run, without empty rows."""
         known = [c for c in self.table if c.null_count() < len(c)]
         cells = {"run": [c.name for c in known]}
         for number in range(len(self)):
@@ -97,7 +97,7 @@ class Comparison(Drawn):
 def compare(*runs: Result | Comparison | str | Path) -> Comparison:
     """Compare two or more runs: results, sweeps, or the directories where they were saved."""
     paths = [Path(run) for run in runs if isinstance(run, str | Path)]
-    # The last part of a path tells saved runs apart, if it is another one for each.
+    # The last part of a path is enough to name a saved run if no two paths share it.
     short = len({path.resolve().name for path in paths}) == len(paths)
     found: list[tuple[str, Result]] = []
     for run in runs:
@@ -127,5 +127,5 @@ def compare(*runs: Result | Comparison | str | Path) -> Comparison:
 
 
 def load_all(path: Path) -> list[Result]:
-    """What the last command wrote into a directory: a result, or those of a comparison."""
+    """What the last command wrote into a directory: a result, or the results of a comparison."""
     return [Result.load(run) for run in comparison(path) or [path]]

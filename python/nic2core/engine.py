@@ -1,4 +1,4 @@
-"""Where Python meets the engine: JSON in, JSON out, in slices that can be watched and stopped."""
+"""The interface to the engine: JSON in, JSON out, in slices that can be watched and stopped."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SLICES = 200
-"""Slices of a run: between two of them progress is told and a stop is noticed."""
+"""Slices of a run: after each one progress is reported and a stop request is noticed."""
 
 LOOK_S = 0.1
-"""Time between two looks for Ctrl-C, in seconds: people do not notice a tenth."""
+"""Polling interval for Ctrl-C, in seconds: people do not notice a tenth."""
 
 
 def said(error: UserError | ModelError) -> str:
-    """What is told of an error: a balance of the model that does not hold is a bug of ours."""
+    """The message for an error: a conservation check of the model that fails is our bug."""
     bug = "this is a bug in the simulator, please report it: "
     return f"{bug if isinstance(error, ModelError) else ''}{error}"
 
 
 class Stopped(Exception):
-    """The run was stopped before its end, at the user's wish; there is no result."""
+    """The user stopped the run before its end; there is no result."""
 
 
 @dataclass(frozen=True)
 class Watch:
-    """How a run is followed and stopped from another thread."""
+    """Follows a run, and stops it from another thread."""
 
     told: Callable[[float], None] = lambda _share: None
     """Called with the share of the run that is done, 0 to 1."""
     stop: Event = field(default_factory=Event)
-    """Set it and the run ends with `Stopped` at the next slice."""
+    """Set it to end the run with `Stopped` after the current slice."""
 
     def tell(self, share: float) -> None:
-        """Tell progress, or end the run if that is wished."""
+        """Report progress, or raise `Stopped` if a stop was requested."""
         if self.stop.is_set():
             raise Stopped
         self.told(share)
@@ -55,7 +55,7 @@ def run(
 ) -> Results:
     """Simulate a complete scenario; the engine releases the GIL meanwhile.
 
-    With `origins`, errors name the place of a key.
+    With `origins`, errors name the place where a key was given.
     """
     simulation = _simulate(scenario_json, watch, origins)
     return Results.model_validate_json(simulation.results())
@@ -67,7 +67,7 @@ def record(
     watch: Watch,
     origins: dict[str, str] | None = None,
 ) -> tuple[Results, Timeline]:
-    """Simulate like `run`, to the same results, and record a timeline of the measured time."""
+    """Simulate like `run`, with the same results, and record a timeline of the measured time."""
     simulation = _simulate(scenario_json, watch, origins, recording)
     recorded = simulation.timeline()
     assert recorded is not None  # noqa: S101 - says to the type checker what we have just asked for
@@ -104,5 +104,5 @@ def find_peak(
     watch: Watch,
     origins: dict[str, str] | None = None,
 ) -> Peak:
-    """Search the highest rate that keeps the scenario's objective; see `run`."""
+    """Search for the highest rate that meets the scenario's objective; see `run`."""
     return Peak.model_validate_json(_core.find_peak(scenario_json, watch.tell, origins))

@@ -1,4 +1,4 @@
-"""Writing files so that a full disk costs nothing that was there before."""
+"""Writing files so that a full disk destroys no earlier version of a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file and the folders it lies in. It appears whole or not at all; errors name it."""
+    """Write a file and create its folders. It appears whole or not at all; errors name its path."""
     data = content.encode() if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -25,12 +25,12 @@ def write_whole(path: Path, content: str | bytes) -> None:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
-        # That of a full disk has no name, and nobody knows the partial file.
+        # A full disk's error has no path, and the user does not know the partial file.
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def _replaceable(path: Path) -> bool:
-    """Whether another file may take its place: not that of a pipe, or where none can be made."""
+    """Whether another file may replace it: not if it is a pipe or its folder is not writable."""
     if path.exists() and not path.is_file():
         return False
     return os.access(path.resolve().parent, os.W_OK)

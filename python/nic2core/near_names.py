@@ -1,4 +1,4 @@
-"""What was probably meant by a name that is not known."""
+"""Suggestions for unknown names."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 
 
 def did_you_mean(asked: str, known: Iterable[str]) -> str:
-    """The end of a sentence: the known name that was probably meant, if any is like it."""
+    """The end of a sentence: the known name that was probably meant, if one is similar."""
     near = get_close_matches(asked, list(known), n=1)
     return f"; did you mean {near[0]}?" if near else "."

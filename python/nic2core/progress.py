@@ -1,4 +1,4 @@
-"""How far a run or a sweep is: told to who asks for it, else on stderr, as bars or as lines."""
+"""Progress of a run or a sweep: to the caller's callback, else on stderr as bars or lines."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 LINE_S = 10.0
-"""Seconds between two lines of progress where there is no terminal: what is shorter tells none."""
+"""Seconds between two progress lines without a terminal; shorter runs print none."""
 
 
 @dataclass
 class Progress:
-    """What a sweep tells while it runs, point by point."""
+    """What a sweep reports while it runs, point by point."""
 
     planned: Callable[[list[str]], None] = lambda _names: None
-    """Called once with the name of every point."""
+    """Called once with the names of all points."""
     told: Callable[[int, float], None] = lambda _point, _share: None
     """Called with a point's number and the share of it that is done."""
     stop: Event = field(default_factory=Event)
@@ -53,11 +53,11 @@ class _Lines:
 
     def __init__(self) -> None:
         self._due = time.monotonic() + LINE_S
-        # The points of a sweep tell from threads of their own.
+        # Each point of a sweep reports from its own thread.
         self._lock = Lock()
 
     def told(self, what: str, share: float) -> None:
-        """Tell the share of the whole that is done, if the last line was long ago."""
+        """Print the share of the whole that is done, if the next line is due."""
         with self._lock:
             if time.monotonic() < self._due:
                 return
@@ -68,7 +68,7 @@ class _Lines:
 
 @contextmanager
 def of_run(watch: Watch | None, what: str) -> Iterator[Watch]:
-    """The `watch` of one run, or else a bar."""
+    """The caller's `watch` of one run, or else a progress bar."""
     if watch is not None:
         yield watch
         return
@@ -86,7 +86,7 @@ def of_run(watch: Watch | None, what: str) -> Iterator[Watch]:
 
 @contextmanager
 def of_sweep(progress: Progress | None) -> Iterator[Progress]:
-    """The `progress` of a sweep, or else a bar for the whole and one for each of its runs."""
+    """The caller's `progress` of a sweep, or else a bar for the whole and one for each run."""
     if progress is not None:
         yield progress
         return

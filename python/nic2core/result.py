@@ -1,4 +1,4 @@
-"""The result of a run: its record, as plots, as a report, run again and in a notebook."""
+"""The result of a run: its record, with plots, a report, a rerun, and a view for notebooks."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Result(Record, Drawn):
 
     @property
     def verdict(self) -> str:
-        """What limits this run, in a sentence, as the terminal and the report say it."""
+        """What limits this run, in a sentence, as the terminal and the report show it."""
         return sentence(verdict(self))
 
     def record_again(self, recording: Recording | None = None) -> Timeline:
-        """Run the scenario once more, to the same bits, and follow single packets on their way.
+        """Run the scenario again, bit-identically, and trace individual packets on their path.
 
-        It takes as long as the run did; `nic2core.record` gives result and timeline by one run.
+        This takes as long as the run did; `nic2core.record` gets result and timeline in one run.
         """
         from nic2core import engine
 
@@ -46,7 +46,7 @@ class Result(Record, Drawn):
         return engine.record(json.dumps(self.scenario), recording or Recording(), engine.Watch())[1]
 
     def report(self, path: str | Path) -> Path:
-        """Write the one-file HTML report and return where it is."""
+        """Write the one-file HTML report and return its path."""
         from nic2core.report import write_report
 
         return write_report([self], Path(path))
@@ -55,12 +55,12 @@ class Result(Record, Drawn):
         return [self]
 
     def __repr__(self) -> str:
-        """The main numbers in a line, for people at a prompt."""
+        """The main numbers in a line, for an interactive prompt."""
         numbers = (f"{n.name} {n.value} {n.unit}".rstrip() for n in headline(self))
         return f"Result({self.label!r}: {', '.join(numbers)})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the verdict, the path with its loads, and the main numbers."""
+        """The view for notebooks: the verdict, the path with its loads, and the main numbers."""
         from nic2core.report import notebook_html
 
         return notebook_html(self)

@@ -1,4 +1,4 @@
-"""The record of a run: what was asked and measured, what limits it, and how it lies on disk."""
+"""The record of a run: its scenario and measurements, what limits it, and its files on disk."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ if TYPE_CHECKING:
     from nic2core.results.peak import Peak
 
 RESULT_FILE = "result.json"
-"""The file of a result directory that holds everything; the Parquet files beside it are views."""
+"""The file in a result directory that holds everything; the Parquet files beside it are views."""
 A_RESULT = (
     f"A result is a directory that `nic2core run ... --out DIR` wrote, or the {RESULT_FILE} in it."
 )
-"""Said of what is none."""
+"""The hint in errors about anything that is not a result."""
 COMPARISON_FILE = "comparison.json"
-"""The file of a comparison's directory that names the directories of its runs, in order. Where it
-is, the directory holds that comparison, whatever else lies there from earlier commands."""
+"""The file in a comparison's directory that lists the directories of its runs, in order. If it
+exists, the directory is that comparison, whatever else earlier commands left there."""
 
 LISTED = 8
-"""Runs of a comparison that are named at most."""
+"""The most runs of a comparison that an error message names."""
 
 CHANCE = 0.02
-"""Share of its packets by which a run may fall short of what is offered and still do all of it: of
-a short run, some of what has arrived is still on its way at the end. No finer does a run tell how
-near a domain is to what it allows."""
+"""Share of the packets by which a run may fall short of the offered load and still count as keeping
+up: in a short run, some packets are still in flight at the end. It is also the resolution with
+which a run shows how close a domain is to its allowed rate."""
 
 LEFT = 0.01
-"""Share of what arrives that a run leaves when its queues grow: more than comes and goes."""
+"""Share of the arrivals left uncompleted above which queues are growing, not just fluctuating."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class Record:
     """One finished run: what was asked (`scenario`) and what was measured (`data`)."""
 
     scenario: dict[str, Any]
-    """The complete scenario that ran, machine included: running it again gives the same bits, of a
-    peak searching it again."""
+    """The complete scenario that ran, machine included. Running it again (for a peak, searching
+    again) gives bit-identical results."""
     data: Results
     """What the engine measured."""
     label: str = "run"
@@ -69,9 +69,9 @@ class Record:
     peak: Peak | None = None
     """The search that found this rate, if the run is the peak of one."""
     capture: str | None = None
-    """SHA-256 of the capture that was replayed, if one was: the file may be another one later."""
+    """SHA-256 of the capture that was replayed, if any: the file may have changed since."""
     scenario_name: str = ""
-    """That of the scenario's file, without its ending; one that was made in Python has none."""
+    """Name of the scenario file without its extension; empty if it was made in Python."""
 
     @cached_property
     def tables(self) -> Tables:
@@ -80,12 +80,12 @@ class Record:
 
     @property
     def mpps(self) -> float:
-        """Requests completed, in millions a second."""
+        """Requests completed, in millions per second."""
         return self.data.packets.completed_mpps
 
     @property
     def rate_mps(self) -> float:
-        """What the run does, of whatever it is for, or the peak found, millions a second."""
+        """Work done, in whatever unit the run counts, or the peak found; millions per second."""
         return work(self.data)[0] if self.peak is None else self.peak.peak_mpps
 
     @property
@@ -119,7 +119,7 @@ class Record:
 
     @cached_property
     def model(self) -> explain.Model:
-        """The rates that the domains of the path allow."""
+        """The rate that each domain of the path allows."""
         return explain.model(self.data, self.scenario)
 
     @cached_property
@@ -129,15 +129,15 @@ class Record:
 
     @property
     def limiting_stage(self) -> Stage:
-        """The stage of the path that limits throughput, or would be the next to."""
+        """The stage of the path that limits throughput, or would be the first to."""
         return next(s for s in self.stages if s.stage == self.model.cause)
 
     @cached_property
     def helps(self) -> Helps:
-        """By how much a change of each domain would help, by the model.
+        """By how much changing each domain would help, according to the model.
 
-        A peak has no load that is offered: more would come if more were carried. What senders whose
-        control holds them back would make of a change is not known.
+        At a peak the offered load is unbounded: more would be offered if more were carried. If
+        congestion control holds the senders back, their reaction to a change is not known.
         """
         changes = explain.changes(self.data, self.scenario)
         if self.window_limited:
@@ -149,13 +149,14 @@ class Record:
     def window_limited(self) -> bool:
         """Whether closed-loop senders send clearly less than the path allows, and could send more.
 
-        Then their control decides the rate, and of the path no more is known than that it has room.
+        Their congestion control then sets the rate; all that is known of the path is that it has
+        room.
         """
         transport = self.data.transport
         if transport is None:
             return False
         rate, _ = work(self.data)
-        # A window that is nearly open may be as large as what is asked for.
+        # A window that is nearly fully open may cover everything that is requested.
         window = explain.largest_window(self.data, self.scenario["traffic"])
         closed = transport.mean_window < window / 2
         return rate < (1 - NOTICED) * self.model.rate and (self.model.limited or closed)
@@ -164,10 +165,10 @@ class Record:
     def limited(self) -> bool:
         """Whether a stage of the path limits the run: it allows less than what is offered.
 
-        Either the run does what the stage allows and loses or leaves some of what has arrived, or
-        it falls short of what is offered by more than chance: what happens to arrive less often
-        than its law says is no limit of a stage. (A peak is near to what a stage allows; what it
-        holds against is the objective.)
+        Either the run does all that the stage allows, and drops or leaves some of what arrived. Or
+        it falls short of the offered load by more than chance, since arrivals that happen to be
+        fewer than their distribution's mean are no limit of a stage. (A peak comes close to what a
+        stage allows, but it is defined by the objective.)
         """
         data = self.data
         rate, _ = work(data)
@@ -188,16 +189,16 @@ class Record:
 
     @property
     def full(self) -> bool:
-        """Whether the tightest domain does all that it allows, as near as a run tells."""
+        """Whether the tightest domain does all that it allows, within the resolution of a run."""
         rate, _ = work(self.data)
         return rate > 0 and rate >= (1 - CHANCE) * self.model.allows.get(self.model.tightest, inf)
 
     @property
     def _loses(self) -> bool:
-        """Whether some of what arrives is dropped or left for want of the tightest domain.
+        """Whether some of what arrives is dropped or left because of the tightest domain.
 
-        A link into the NIC that is full brings its packets evenly: what is dropped of them has
-        found no room behind it.
+        A full link into the NIC is no such case: it delivers its packets evenly, so drops happen
+        for lack of room behind it.
         """
         packets = self.data.packets
         wire = next((d for d in self.data.domains if d.domain == "wire"), None)
@@ -207,12 +208,12 @@ class Record:
 
     @property
     def behind(self) -> bool:
-        """Whether completions fall behind arrivals, by more than what comes by chance."""
+        """Whether completions fall behind arrivals by more than chance."""
         packets = self.data.packets
         return packets.completed < packets.offered - _by_chance(packets.offered)
 
     def check_capture(self) -> None:
-        """Refuse to run this again where the capture is gone or has become another one."""
+        """Refuse to run this again if the capture is missing or has changed."""
         found = capture_digest(self.scenario)
         if self.capture is None or found == self.capture:
             return
@@ -230,7 +231,7 @@ class Record:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as JSON values."""
+        """The whole record as JSON values."""
         return {
             "nic2core": __version__,
             "label": self.label,
@@ -246,7 +247,7 @@ class Record:
 
     @classmethod
     def from_json(cls, value: Any, where: str = "the result") -> Self:
-        """Read what `to_json` gave, or the text of a `result.json`."""
+        """Read what `to_json` returned, or the text of a `result.json`."""
         if isinstance(value, str | bytes):
             try:
                 value = json.loads(value)
@@ -273,8 +274,8 @@ class Record:
     def save(self, directory: str | Path) -> Path:
         """Write `result.json` and one Parquet file per table; return the directory.
 
-        A comparison that was saved there before is no longer found by the directory's name; its
-        runs stay.
+        A comparison saved there before can no longer be loaded by the directory's name; its runs
+        stay.
         """
         directory = Path(directory)
         text = json.dumps(self.to_json(), indent=1, allow_nan=False)
@@ -314,9 +315,9 @@ class Record:
 
 
 def _by_chance(packets: float) -> float:
-    """By how many packets a run may fall short of these and still do all that is offered.
+    """By how many packets a run may fall short of this number and still count as keeping up.
 
-    Three standard deviations of Poisson arrivals, or so many that are still on their way.
+    Three standard deviations of Poisson arrivals, or the share that may still be in flight.
     """
     return max(CHANCE * packets, 3 * sqrt(packets))
 
@@ -329,7 +330,7 @@ def _no_result(where: str, why: str) -> UserError:
 
 
 def comparison(directory: Path) -> list[Path]:
-    """The directories of the runs of a comparison that was saved here; none of a single run."""
+    """The directories of the runs of a comparison saved here; empty for a single run."""
     file = directory / COMPARISON_FILE
     try:
         return [directory / str(run) for run in json.loads(file.read_bytes())["runs"]]

@@ -31,12 +31,12 @@ Settings = dict[str, Any]
 
 @dataclass(frozen=True, repr=False)
 class Sweep(Comparison):
-    """The results of a sweep that are finished, in the order of the product of its values."""
+    """The finished results of a sweep, in the order of the product of its values."""
 
     planned: int
-    """Points that were asked for; more than `results` if some were refused, or it was stopped."""
+    """Points that were requested; more than `results` if some were refused or it was stopped."""
     refused: dict[str, UserError | ModelError] = field(default_factory=dict)
-    """Points that cannot be simulated, by name, and why; with `skip_refused`."""
+    """With `skip_refused`: points that cannot be simulated, by name, and why."""
     stopped: bool = False
     """Whether Ctrl-C or `Progress.stop` ended it before every point was tried."""
 
@@ -46,7 +46,7 @@ class Sweep(Comparison):
         return len(self.results) == self.planned
 
     def plot(self, column: str = "rate_mps") -> go.Figure:
-        """A column of the table over the first key with numbers; a line per value of the others."""
+        """Plot a table column over the first numeric key, with a line per value of the others."""
         from nic2core.draw import plots
 
         keys = rows.varied(self.results)
@@ -67,13 +67,13 @@ class Sweep(Comparison):
     def save(self, directory: str | Path) -> Path:
         """Write each point to its own directory under `directory`, and the list of them.
 
-        Runs of an earlier sweep there stay, unless they have the same number, and are not listed.
+        Runs of an earlier sweep stay there unless they have the same number, but are not listed.
         """
         directory = Path(directory)
         digits = max(2, len(str(self.planned - 1)))
         names = [f"{number:0{digits}}" for number in range(len(self.results))]
         listed = directory / COMPARISON_FILE
-        # Runs of which only some are replaced, because the disk is full, are no comparison.
+        # If the disk fills up and only some runs are replaced, the directory is no comparison.
         listed.unlink(missing_ok=True)
         for name, result in zip(names, self.results, strict=True):
             result.save(directory / name)
@@ -93,7 +93,7 @@ class Sweep(Comparison):
                 "--out DIR` or Sweep.save wrote."
             )
         listed = json.loads((directory / COMPARISON_FILE).read_bytes())
-        # Those before this was written name no more than the runs.
+        # Older files list only the runs, without the number planned.
         return cls([Result.load(run) for run in runs], listed.get("planned", len(runs)))
 
     def _head(self) -> str:
@@ -106,11 +106,11 @@ def cases(vary: Mapping[str, Sequence[Any]]) -> list[Settings]:
 
 
 def _values(vary: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
-    """The values of every key, as lists of what JSON has."""
+    """The values of every key, as lists of JSON values."""
     found: dict[str, list[Any]] = {}
     for key, given in api.keyed("vary", vary, "[2, 4]").items():
         values: list[Any] = []
-        # Text has letters and a table has keys, which are no values.
+        # Text and tables can be iterated, but their characters and keys are no values.
         if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
             values = plain({key: list(given)})[key]
         if not values:
@@ -118,7 +118,7 @@ def _values(vary: Mapping[str, Iterable[Any]]) -> dict[str, list[Any]]:
                 f"vary: {key} = {given!r} is not a list of values; expected one or more, such as "
                 "[2, 4]."
             )
-        # As a scenario has them: 2 and "2" are one.
+        # Compared as a scenario would read them: 2 and "2" are the same.
         written = [toml_value(value) for value in values]
         twice = [value for at, value in enumerate(written) if value in written[:at]]
         if twice:
@@ -143,12 +143,12 @@ def sweep(
 ) -> Sweep:
     """Run every combination of `vary`, e.g. `{"placement.io_ways": [2, 4, 6]}`, `jobs` at a time.
 
-    Values come as any list, array or range; `overrides` are for all runs, as those of `run`.
+    Values may be any list, array or range; `overrides` apply to all runs, as in `run`.
 
-    The results come in the order of the values and are bit-identical for any number of jobs. With
-    `peak`, each point is the search of its highest rate. Ctrl-C stops the sweep and returns the
-    points that are finished. Without a `progress` of your own, bars show it on a terminal. A point
-    that cannot be simulated ends all, or with `skip_refused` only itself.
+    The results are in the order of the values and bit-identical for any number of jobs. With
+    `peak`, each point is a search for its highest rate. Ctrl-C stops the sweep and returns the
+    points that are finished. Without a `progress` of your own, progress bars are shown on a
+    terminal. A point that cannot be simulated ends the sweep; with `skip_refused` it is left out.
     """
     values = _values(vary)
     fixed = api.keyed("overrides", {} if overrides is None else overrides, "4")
@@ -158,7 +158,7 @@ def sweep(
             f"{', '.join(both)}: a key cannot be varied and be set for all runs; give it once."
         )
     settings = cases(values)
-    # Every point is read before the first one runs: a mistake in the last is told at once.
+    # All points are checked before the first one runs, so a mistake in the last shows at once.
     prepared = [api.prepare(source, {**fixed, **s}) for s in settings]
     api.warn_of_keys_without_effect(prepared, peak=peak)
     names = name_cases([p.scenario for p in prepared], settings)
@@ -178,7 +178,7 @@ def run_all(
     progress: Progress | None = None,
     skip_refused: bool = False,
 ) -> Sweep:
-    """Run what `prepare` gave, `jobs` at a time; see `sweep`."""
+    """Run what `prepare` returned, `jobs` at a time; see `sweep`."""
     if jobs < 1:
         raise UserError(f"jobs = {jobs} runs nothing; expected 1 or more.")
     simulate = api.peak_prepared if peak else api.run_prepared
@@ -202,7 +202,7 @@ def run_all(
         points: list[Future[Result | None]] = []
         try:
             points.extend(pool.submit(one, point) for point in range(len(prepared)))
-            # In turns: Polars' handler of Ctrl-C restarts a wait without end instead of waking it.
+            # Poll: under Polars' Ctrl-C handler a wait without timeout resumes instead of waking.
             running = set(points)
             while running:
                 ended, running = wait(running, LOOK_S, FIRST_EXCEPTION)
@@ -211,7 +211,7 @@ def run_all(
         except KeyboardInterrupt:
             pass
         finally:
-            # Whatever ended the waiting, no point goes on; after the last one this stops nothing.
+            # Whatever ended the wait, stop all points; if all have finished this does nothing.
             follow.stop.set()
             _join(points)
     ended_itself = [p for p in points if not _stopped(p)]
@@ -221,7 +221,7 @@ def run_all(
 
 
 def _join(points: Sequence[Future[Result | None]]) -> None:
-    """Wait for points that were stopped, each to the end of its slice, whatever is pressed."""
+    """Wait for stopped points to finish their current slice, ignoring further Ctrl-C."""
     running: Iterable[Future[Result | None]] = points
     while running:
         with suppress(KeyboardInterrupt):

@@ -23,7 +23,7 @@ SPREAD: dict[str, type[pl.DataType]] = {
     "mean_ns": pl.Float64,
     **{f"p{p:g}_ns": pl.Float64 for p in PERCENTILES},
 }
-"""The columns of a distribution, also where there is none to fill a row."""
+"""The columns of a distribution, also for tables without rows."""
 
 
 MEMORY = {
@@ -33,12 +33,12 @@ MEMORY = {
     "per_request": pl.Float64,
     "gbytes_per_s": pl.Float64,
 }
-"""Of a cause of memory traffic."""
+"""The columns of a cause of memory traffic."""
 
 
 @dataclass(frozen=True, repr=False)
 class Tables:
-    """Views of one run's numbers; every unit is in the column's name."""
+    """Views of one run's numbers; column names include the unit."""
 
     data: Results
     of_path: Sequence[Stage]
@@ -71,9 +71,9 @@ class Tables:
 
     @property
     def io(self) -> pl.DataFrame:
-        """One row each for the lines that the NIC writes to the LLC and those that it reads.
+        """One row for the lines that the NIC writes to the LLC, one for those that it reads.
 
-        Writes that go to memory, as under DMA, are neither hit nor miss.
+        Writes that bypass the LLC, as with the `dma` policy, are neither hits nor misses.
         """
         io, rows = self.data.io, []
         if io is not None and io.write_hits is not None:
@@ -86,7 +86,7 @@ class Tables:
 
     @property
     def iotlb(self) -> pl.DataFrame:
-        """One row per kind of mapping: lookups of DMA in the IOTLB; none without an IOMMU."""
+        """One row per kind of mapping: IOTLB lookups of DMA; no rows without an IOMMU."""
         iommu = self.data.iommu
         rows = [] if iommu is None else [m.model_dump() for m in iommu.lookups]
         counts = dict.fromkeys(("hits", "misses"), pl.UInt64)
@@ -95,7 +95,7 @@ class Tables:
 
     @property
     def stages(self) -> pl.DataFrame:
-        """One row per stage of the path with its load, 0 to 1; `name` is that of reports."""
+        """One row per stage of the path with its load, 0 to 1; `name` is as in reports."""
         return pl.DataFrame(
             [
                 {"stage": s.stage, "name": words.stage(s.stage), "load": s.load, "detail": s.detail}
@@ -105,7 +105,7 @@ class Tables:
 
     @property
     def queues(self) -> pl.DataFrame:
-        """One row per core that serves packets: what came, and the mean of descriptors in use."""
+        """One row per core that serves packets: packet counts and mean descriptors in use."""
         span_ps = self.data.measured_ns * 1e3
         rows = [
             {
@@ -124,7 +124,7 @@ class Tables:
 
     @property
     def tenants(self) -> pl.DataFrame:
-        """One row per application; `progress_mps` is in millions a second of its own work."""
+        """One row per application; `progress_mps` is millions of its own work units per second."""
         return pl.DataFrame(
             [t.model_dump(exclude={"counters", "memory"}) for t in self.data.tenants],
             schema={
@@ -139,7 +139,7 @@ class Tables:
 
     @property
     def memory_by_tenant(self) -> pl.DataFrame:
-        """One row per application and cause of traffic for memory lines that are its own."""
+        """One row per application and cause: memory traffic for the application's own lines."""
         return pl.DataFrame(
             [{"name": t.name, **c.model_dump()} for t in self.data.tenants for c in t.memory],
             schema={"name": pl.String, **MEMORY},
@@ -147,14 +147,14 @@ class Tables:
 
     @property
     def dma(self) -> pl.DataFrame:
-        """One row with what the DMA benchmark measured; none without one."""
+        """One row with what the DMA benchmark measured; no rows without one."""
         rows = [] if self.data.dma is None else [self.data.dma.model_dump()]
         schema = {"transactions": pl.UInt64, "gbps": pl.Float64, "latency_ns": pl.Float64}
         return pl.DataFrame(rows, schema=schema)
 
     @property
     def transport(self) -> pl.DataFrame:
-        """One row per delay that closed-loop senders see; none without such senders."""
+        """One row per delay that closed-loop senders see; no rows without such senders."""
         transport = self.data.transport
         delays = {} if transport is None else _delays(transport)
         rows = [{"delay": name, **_spread(of)} for name, of in delays.items()]
@@ -162,7 +162,7 @@ class Tables:
 
     @property
     def senders(self) -> pl.DataFrame:
-        """One row with what closed-loop senders did; none without them."""
+        """One row with what closed-loop senders did; no rows without them."""
         transport = self.data.transport
         apart = {*words.DELAYS, "connections"}
         rows = [] if transport is None else [transport.model_dump(exclude=apart)]
@@ -170,17 +170,18 @@ class Tables:
 
     @property
     def connections(self) -> pl.DataFrame:
-        """One row per connection of closed-loop senders; none without them."""
+        """One row per connection of closed-loop senders; no rows without them."""
         transport = self.data.transport
         rows = [] if transport is None else [c.model_dump() for c in transport.connections]
         return pl.DataFrame(rows, schema=_schema(ConnectionResults))
 
     @property
     def series(self) -> pl.DataFrame:
-        """One row per sampling interval; `time_ns` is the begin of the interval.
+        """One row per sampling interval; `time_ns` is the start of the interval.
 
-        `queue` counts packets that a core could see and has not taken into a burst, and with
-        `nic-sram`, `window` and `switch-queue` is of the interval's end; all else is its mean.
+        `queue` counts packets that a core could see but has not yet taken into a burst. `queue`,
+        `nic-sram`, `window` and `switch-queue` are sampled at the end of the interval; all other
+        columns are means over it.
         """
         series = self.data.series
         samples = max((len(c.values) for c in series.columns), default=0)
@@ -190,7 +191,7 @@ class Tables:
         )
 
     def __repr__(self) -> str:
-        """The names and sizes of those with rows, for people at a prompt."""
+        """The names and sizes of the tables with rows, for an interactive prompt."""
         tables = self.all().items()
         sizes = (f"{name} ({t.height} x {t.width})" for name, t in tables if t.height)
         return f"Tables: {', '.join(sizes)}"
@@ -216,12 +217,12 @@ class Tables:
 
 
 def _delays(transport: TransportResults) -> dict[str, Distribution]:
-    """The distributions among what closed-loop senders measured."""
+    """The delay distributions that closed-loop senders measured."""
     return {name: value for name, value in transport if isinstance(value, Distribution)}
 
 
 def _schema(model: type[Plain], apart: Collection[str] = ()) -> dict[str, type[pl.DataType]]:
-    """The columns of what was counted or measured."""
+    """The columns of a results model: counts are unsigned, measurements are floats."""
     fields = {name: of for name, of in model.model_fields.items() if name not in apart}
     return {n: pl.UInt64 if of.annotation is int else pl.Float64 for n, of in fields.items()}
 

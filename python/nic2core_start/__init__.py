@@ -1,13 +1,13 @@
-"""The start of the command `nic2core`, outside of the package that takes a while to import."""
+"""Entry point of the command `nic2core`, outside the package, which takes a while to import."""
 
 import sys
 
 EXIT_STOPPED = 130
-"""The user stopped it, as a shell has it."""
+"""Exit code of a run stopped by Ctrl-C, as in a shell (128 + SIGINT)."""
 
 
 def main() -> None:
-    """Run the command; Ctrl-C while it is still being imported ends it as quietly as later."""
+    """Run the command; Ctrl-C during its import ends it as quietly as later on."""
     try:
         from nic2core.command import cli
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""What is generated from the scenario's Rust types: the schema, the models, the reference page."""
+"""Files generated from the scenario's Rust types: the schema, the models, the reference page."""
 
 import json
 from pathlib import Path
@@ -22,5 +22,5 @@ def generated() -> dict[Path, str]:
 
 
 def stale() -> list[Path]:
-    """The generated files that differ from what they must contain."""
+    """The generated files that are missing or out of date."""
     return [p for p, text in generated().items() if not p.exists() or p.read_text() != text]

@@ -65,7 +65,7 @@ class Model(BaseModel):
         return self.model_copy(deep=True)
 '''
 
-# What a scenario knows beside its keys.
+# What a scenario holds besides its keys.
 ORIGIN = "    _origin: Origin = PrivateAttr(default_factory=Origin)\n"
 
 # The range of an integer by its format in the schema.
@@ -83,7 +83,7 @@ def camel(name: str) -> str:
 
 
 def class_name(definition: str) -> str:
-    """The name of a definition in Python; `Config` says nothing there."""
+    """The name of a definition in Python, where the suffix `Config` adds nothing."""
     return definition.removesuffix("Config")
 
 
@@ -106,7 +106,7 @@ def docstring(text: str, indent: str = "") -> str:
 
 
 class Writer:
-    """Writes definitions, each after those it needs."""
+    """Writes definitions, each after those that it needs."""
 
     def __init__(self, schema: Json) -> None:
         self.schema = schema
@@ -123,7 +123,7 @@ class Writer:
         ).stdout
 
     def need(self, definition: str) -> str:
-        """Makes sure that a definition is written; its name in Python."""
+        """Makes sure that a definition is written; returns its name in Python."""
         name = class_name(definition)
         if name not in self.written:
             schema = self.schema["$defs"][definition]
@@ -196,7 +196,7 @@ class Writer:
         return f"    {name}: {kind} = {default!r}\n"
 
     def check_defaults(self, definition: str, default: Json) -> None:
-        """A default table is written as the table of defaults: it has to be that."""
+        """Checks that a default table has the same defaults as its definition, which is written."""
         properties = self.schema["$defs"][definition]["properties"]
         for key, value in default.items():
             if properties[key].get("default") != value:

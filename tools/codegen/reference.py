@@ -46,7 +46,7 @@ uses it.
 
 
 def one_line(text: str) -> str:
-    """Text for a cell of a table."""
+    """Text on one line, escaped for a table cell."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
@@ -68,10 +68,10 @@ class Writer:
         return "\n".join(parts)
 
     def visit(self, section: str, schema: Json, path: str, suffix: str) -> None:
-        """Notes that `path` holds such a table, and visits the tables below it."""
+        """Notes that `path` is such a table, and visits the tables below it."""
         known = section in self.sections
         paths = self.sections.setdefault(section, [])
-        # Several kinds of a table may hold the same key.
+        # Several kinds of a table may have the same key.
         if path and path not in paths:
             paths.append(path)
         if not known:
@@ -91,7 +91,7 @@ class Writer:
                     self.visit(f"{definition}/{table.name}", table.schema, child, suffix)
 
     def body(self, schema: Json) -> str:
-        """The description, the table of keys, and the names that they take."""
+        """The description, the table of keys, and the names that they accept."""
         text = f"\n\n{describe(schema)}\n\n"
         text += "| Key | Type | Unit | Default | Meaning |\n|---|---|---|---|---|\n"
         names = ""
@@ -119,7 +119,7 @@ class Writer:
         return {"string": "text", "boolean": "true or false"}.get(kind or "", kind or ""), ""
 
     def forms(self, definition: Json) -> str:
-        """The names and tables that a key takes."""
+        """The names and tables that a key accepts."""
         names, tables = variants_of(definition)
         forms = [f'`"{name.name}"`' for name in names]
         if any(table.tag for table in tables):
@@ -141,7 +141,7 @@ class Writer:
         return f'`"{default}"`' if isinstance(default, str) else f"`{default}`"
 
     def names(self, key: str, value: Json) -> str:
-        """What each name that the key takes means."""
+        """The meaning of each name that the key accepts."""
         definition = definition_of(value)
         names, tables = variants_of(self.schema["$defs"][definition]) if definition else ([], [])
         lines = [f"- `{n.name}`: {one_line(n.meaning)}\n" for n in names if n.meaning]

@@ -1,4 +1,4 @@
-"""The scenario's JSON Schema, read into the few shapes it has."""
+"""Reads the scenario's JSON Schema, which uses only a few shapes."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ Json = dict[str, Any]
 
 
 def definition_of(schema: Json) -> str | None:
-    """The name behind `$ref`, also inside "this or null"."""
+    """The name that `$ref` points to, also inside "this or null"."""
     if "$ref" in schema:
         return str(schema["$ref"]).removeprefix("#/$defs/")
     named = [v for v in schema.get("anyOf", []) if "$ref" in v]
@@ -36,7 +36,7 @@ def units_of(definition: Json) -> list[str] | None:
 
 
 def describe(schema: Json) -> str:
-    """The description, with links into the Rust documentation made plain."""
+    """The description, with links into the Rust documentation turned into plain names."""
 
     def plain(link: re.Match[str]) -> str:
         *owner, name = link[1].split("::")
@@ -56,7 +56,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Table:
-    """One of several tables: told apart by its `tag`, or by its only key if there is no tag."""
+    """One of several tables, identified by its `tag`, or by its only key if there is no tag."""
 
     tag: str | None
     name: str

@@ -1,1 +1,1 @@
-"""What the engine gives back, as typed data and on disk."""
+"""What the engine returns, as typed data and on disk."""

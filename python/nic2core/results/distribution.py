@@ -8,7 +8,7 @@ from nic2core._core import UserError
 from nic2core.results.plain import Plain
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 100.0)
-"""Those of every distribution."""
+"""The percentiles that every distribution has."""
 
 
 class Distribution(Plain):
@@ -21,7 +21,7 @@ class Distribution(Plain):
     percentiles_ns: list[tuple[float, float]]
     """Percentiles, ns: (percent, value), ascending: 50, 90, 99, 99.9, 100."""
     cdf: list[tuple[float, float]]
-    """The cumulative distribution, ascending: (ns, share of samples at most that)."""
+    """The cumulative distribution, ascending: (ns, share of samples up to that)."""
 
     @field_validator("percentiles_ns")
     @classmethod
@@ -31,7 +31,7 @@ class Distribution(Plain):
         return value
 
     def percentile(self, percent: float) -> float:
-        """The value of a percentile that the engine reports, ns."""
+        """The value of one of the reported percentiles, ns."""
         for at, value in self.percentiles_ns:
             if at == percent:
                 return value
@@ -43,9 +43,9 @@ class StageLatency(Plain):
     """Latency of one stage of a packet's path."""
 
     stage: str
-    """`nic` (arrival until it has its receive descriptor), `dma` (to visible completion), `queue`
-    (to the core's taking it), `service` (to the end of the request), `transmit` (to the last byte
-    leaving), `total` (arrival to the end of the request).
+    """`nic` (from arrival until the packet has its receive descriptor), `dma` (until its completion
+    is visible), `queue` (until the core takes it), `service` (until the end of the request),
+    `transmit` (until its last byte leaves), `total` (from arrival until the end of the request).
     """
     distribution: Distribution
     """Its distribution."""

@@ -1,4 +1,4 @@
-"""The memory, the caches, and what reaches them by DMA."""
+"""The memory, the caches, and DMA to them."""
 
 from __future__ import annotations
 
@@ -14,29 +14,28 @@ class MemoryTraffic(Plain):
     bandwidth_gbytes_per_s: float
     """Reads and writes together, GB/s (10^9 bytes)."""
     bus_limit_gbytes_per_s: float
-    """What the channels' data buses could carry, GB/s."""
+    """Capacity of the channels' data buses, GB/s."""
     causes: list[CauseTraffic]
     """Every cause that occurred."""
     dirty_begin: int | None = None
-    """Lines that the caches held dirty when the measured time began."""
+    """Dirty lines in the caches when the measured time began."""
     dirty_end: int | None = None
-    """The same when it ended. What they have become more was written to the caches and not yet to
-    memory."""
+    """The same when it ended. Any increase was written to the caches but not yet to memory."""
     nodes: list[NodeTraffic] = Field(default_factory=list)
-    """The same for each node of memory; empty unless something lies on the remote one."""
+    """The traffic of each memory node; empty unless something is on the remote node."""
     socket_link: SocketLinkResults | None = None
-    """The link between the sockets; absent unless something lies on the remote node."""
+    """The link between the sockets; absent unless something is on the remote node."""
 
 
 class NodeTraffic(Plain):
-    """Traffic of the memory of one node."""
+    """Traffic of one node's memory."""
 
     node: str
-    """`local` (of cores and NIC) or `remote`."""
+    """`local` (that of the cores and the NIC) or `remote`."""
     bandwidth_gbytes_per_s: float
     """Reads and writes together, GB/s (10^9 bytes)."""
     bus_limit_gbytes_per_s: float
-    """What the data buses of the node's channels could carry, GB/s."""
+    """Capacity of the data buses of the node's channels, GB/s."""
     causes: list[CauseTraffic]
     """Every cause that occurred."""
 
@@ -45,11 +44,11 @@ class SocketLinkResults(Plain):
     """What the link between the sockets carried, headers included."""
 
     to_remote_gbytes_per_s: float
-    """Requests and lines written, to the remote node, GB/s (10^9 bytes)."""
+    """Towards the remote node (requests and written lines), GB/s (10^9 bytes)."""
     to_local_gbytes_per_s: float
-    """Lines read, from there, GB/s."""
+    """From the remote node (lines read), GB/s."""
     limit_gbytes_per_s: float
-    """What each direction could carry, GB/s."""
+    """Capacity of each direction, GB/s."""
 
 
 class CauseTraffic(Plain):
@@ -57,15 +56,15 @@ class CauseTraffic(Plain):
 
     cause: str
     """`nic-rx-wr`, `nic-tx-rd`, `cpu-rx-rd`, `cpu-other-rd`, `rx-evct`, `tx-evct`, `other-evct`
-    (the seven of the Sweeper paper's figure 1c) and, where they occur, `cpu-tx-rd`, `nic-
-    descriptor-rd`, `nic-descriptor-wr`, `descriptor-evct`, `mbuf-rd`, `mbuf-evct`, `cpu-
-    descriptor-rd`, `prefetch-rd`, `page-clean-wr`, `iommu-walk-rd`, and with a DMA benchmark
+    (the seven of the Sweeper paper's figure 1c) and, where they occur, `cpu-tx-rd`,
+    `nic-descriptor-rd`, `nic-descriptor-wr`, `descriptor-evct`, `mbuf-rd`, `mbuf-evct`,
+    `cpu-descriptor-rd`, `prefetch-rd`, `page-clean-wr`, `iommu-walk-rd`, and with a DMA benchmark
     `nic-bench-rd`, `nic-bench-wr`, `bench-evct`.
     """
     in_figure_1c: bool
     """Whether it is one of the seven causes of figure 1c."""
     lines: int
-    """Lines."""
+    """Lines moved."""
     per_request: float | None
     """Lines per completed request; absent if none completed."""
     gbytes_per_s: float
@@ -78,16 +77,17 @@ class DramResults(Plain):
     read_latency: Distribution
     """From the request's arrival at the controller to its last data beat."""
     unloaded_ns: float | None = None
-    """What reads would take on average if none waited for another, with their rows as they were;
-    absent if there were none."""
+    """Mean time of reads if none had to wait for another, with the row states as they were, ns;
+    absent without reads."""
     row_hits: int
-    """Column accesses by state of the row: hits, rows opened in a closed bank, conflicts."""
+    """Column accesses by row state: hits here, rows opened in a closed bank and conflicts below."""
     row_misses: int
     """See `row_hits`."""
     row_conflicts: int
     """See `row_hits`."""
     bus_busy: list[float]
-    """Share of time in which the data bus of each channel carried data, 0 to 1."""
+    """Share of time in which the data bus of each channel carried data, 0 to 1; a remote node's
+    channels come last."""
 
 
 class CacheResults(Plain):
@@ -107,30 +107,30 @@ class IoResults(Plain):
     """DMA by the NIC, in cache lines."""
 
     write_hits: int | None = None
-    """Writes to the LLC that found the line there, or its snoop filter that a core holds it. They
-    are those of received packets, completions of sent ones (which take no write credits) and a DMA
-    benchmark. Absent, as are the misses, if none went to the LLC: with `dma`, for one.
+    """Writes to the LLC that found the line there, or found by the snoop filter that a core holds
+    it. Writes are those of received packets, of completions of sent packets (which take no write
+    credits) and of a DMA benchmark. Hits and misses are absent if no write went to the LLC, as with
+    `dma`.
     """
     write_moves: int | None = None
-    """Those of the hits that only a core's cache held: the line moved to the I/O ways, from which
-    it may have driven another one, as a miss does."""
+    """Hits on lines that only a core's cache held: the line moved to the I/O ways, where, as with
+    a miss, it may have evicted another line."""
     write_misses: int | None = None
     """Writes to the LLC that found the line in no cache."""
     write_bypasses: int | None = None
-    """Writes that went past the LLC to memory: with `dma` all, otherwise those to the remote node.
-    """
+    """Writes that bypassed the LLC: with `dma` all, otherwise those to the remote node."""
     read_hits: int
     """Reads served by a cache."""
     read_misses: int
     """Reads served by memory."""
     write_credits: int | None = None
-    """Credits for lines on their way from the NIC until they are written."""
+    """Credits for lines in flight from the NIC until they are written."""
     write_credits_used: float | None = None
-    """How many of them were in use, mean."""
+    """Mean number of write credits in use."""
     write_latency_ns: float | None = None
-    """Mean time for which a line held one; absent if none was written."""
+    """Mean time for which a line held its write credit, ns; absent if none was written."""
     link_up_ps: int | None = None
-    """Time in which PCIe carries something towards the memory system, ps; absent without PCIe."""
+    """Time in which PCIe was busy towards the memory system, ps; absent without PCIe."""
     link_down_ps: int | None = None
     """The same towards the NIC."""
 
@@ -143,45 +143,45 @@ class IommuResults(Plain):
     misses_per_packet: float | None
     """IOTLB misses per received packet; absent if none was completed."""
     write_wait_ns: float | None = None
-    """Mean time that a line which the NIC writes waits for its translation, behind others included;
-    absent if none was written."""
+    """Mean time that a line written by the NIC waits for its translation, including the wait behind
+    others, ns; absent if none was written."""
     walks: int
-    """Page walks that ended."""
+    """Completed page walks."""
     walk_reads: int
-    """Entries of page tables that the walks read, each from LLC or memory."""
+    """Page-table entries that the walks read, each from LLC or memory."""
     miss_latency_ns: float | None
-    """Mean time from a miss to its translation, waiting for a walker included; absent if no walk
-    ended."""
+    """Mean time from a miss to its translation, including the wait for a walker, ns; absent if no
+    walk completed."""
     invalidations: int | None = None
-    """Invalidations that cores have waited for; absent where nothing is unmapped at run time."""
+    """Invalidations that cores waited for; absent if nothing is unmapped at run time."""
     invalidation_wait_ns: float | None = None
-    """How long each of them took, mean, waiting for others included."""
+    """Mean time of an invalidation, including the wait for others, ns."""
     mapping_ps: int | None = None
-    """Time of cores to map and unmap buffers, without waits for invalidations, core x ps; absent
-    where nothing is unmapped at run time."""
+    """Core time spent mapping and unmapping buffers, without waits for invalidations, core x ps;
+    absent if nothing is unmapped at run time."""
     walkers_busy: float
-    """Mean number of walks under way."""
+    """Mean number of walks in progress."""
 
 
 class IotlbResults(Plain):
-    """Lookups in the IOTLB for one kind of mapping, one for each page that a DMA touches."""
+    """IOTLB lookups for one kind of mapping, one for each page that a transaction touches."""
 
     mapping: str
     """`payload`, `descriptor`, `completion` or `acknowledgement`."""
     hits: int
-    """Lookups that found the translation, or that the transaction before was waiting for it."""
+    """Lookups that found the translation, or the preceding transaction already waiting for it."""
     misses: int
-    """Lookups that took a walk."""
+    """Lookups that needed a walk."""
     misses_per_packet: float | None = None
-    """Those per received packet; absent if none was completed."""
+    """Misses per received packet; absent if none was completed."""
 
 
 class DmaResults(Plain):
     """The DMA benchmark."""
 
     transactions: int
-    """Transactions that ended: all data read is at the device, or all written in memory."""
+    """Completed transactions: all data read is at the device, or all is written to memory."""
     gbps: float
     """Payload, Gbit/s."""
     latency_ns: float | None
-    """Mean latency of a read at the device; absent for writes, whose end it does not see."""
+    """Mean latency of a read at the device, ns; absent for writes, whose end it does not see."""

@@ -1,6 +1,6 @@
-"""The result of a run, as the engine writes it: the shapes of `stats/results/`.
+"""The result of a run, as the engine writes it: mirrors the types of `stats/results/`.
 
-An unknown or missing key is refused, so a result that does not fit is noticed when it is read.
+Unknown and missing keys are refused, so a result that does not fit is noticed when it is read.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class Results(Plain):
     """Everything a run measured, over the measured time only."""
 
     engine_version: str
-    """Version of the engine that made it."""
+    """Version of the engine that produced it."""
     seed: int
     """Seed of the run."""
     measured_ns: float = Field(gt=0)
     """Simulated time that was measured, after the warm-up."""
     packets: Packets
-    """Packets by fate."""
+    """Packets by outcome."""
     transport: TransportResults | None = None
     """What closed-loop senders did; absent for other traffic."""
     latency: list[StageLatency]
@@ -50,34 +50,32 @@ class Results(Plain):
     dma: DmaResults | None = None
     """The DMA benchmark; absent without one."""
     amat_ns: float | None
-    """Mean time of a core's access to memory (loads and stores, all levels), ns; absent if there
-    was none."""
+    """Mean time of a core's memory access (loads and stores, all levels), ns; absent if none."""
     demand_mpps: float | None = None
-    """Rate at which traffic with a time law wants to come, million packets a second; absent for
-    other traffic, and when there is none."""
+    """Nominal rate of traffic whose arrivals follow a time law, million packets per second; absent
+    for other traffic, and without traffic."""
     capture: CaptureFacts | None = None
-    """What was understood of the capture that was replayed; absent for other traffic."""
+    """What the replayed capture contains, as parsed; absent for other traffic."""
     domains: list[Domain]
     """The domains on the path, in path order."""
     queues: list[QueueResults] = Field(default_factory=list)
-    """Each pair of queues, in the order of their cores; none in a run without packets."""
+    """Each pair of queues, in the order of their cores; empty in a run without packets."""
     core_time: CoreTime
-    """What the time of the cores that serve packets went into; of all that have a tenant if none
-    serves packets."""
+    """How the cores that serve packets spent their time; if none does, all cores with a tenant."""
     tenants: list[TenantResults]
     """What the applications counted."""
     series: TimeSeries
     """Time series at the sampling interval."""
     conservation: list[Balance]
-    """The balances that were checked; a run in which one does not hold is an error."""
+    """The balances that were checked; a run in which one does not hold ends in an error."""
     reads_after_sweep: int
-    """Reads of data that had been swept: bugs of the application."""
+    """Reads of data that had been swept: bugs in the application."""
     line_accesses: int
-    """Cache-line accesses simulated, all agents: the work of the simulator."""
+    """Cache-line accesses simulated, by all agents: the work of the simulator."""
 
 
 class Balance(Plain):
-    """A balance: what went in equals what came out or is still inside."""
+    """A conservation check: what went in equals what came out plus what is still inside."""
 
     what: str
     """What is conserved."""

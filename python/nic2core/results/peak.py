@@ -1,4 +1,4 @@
-"""The search for the highest rate."""
+"""The search for the highest rate that meets the objective."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from nic2core.results.plain import Plain
 
 
 class Peak(Plain):
-    """The highest rate that keeps the objective."""
+    """The highest rate that meets the objective."""
 
     peak_mpps: float
-    """The highest rate at which the objective was seen to hold, completed Mpps."""
+    """The highest rate at which the objective was met, completed Mpps."""
     rate_gbps: float | None = None
-    """The same as `traffic.rate` takes it, Gbit/s on the wire: of the whole capture on average, of
-    bursts while on. Absent where clients draw the sizes of synthetic traffic.
+    """The same rate in the terms of `traffic.rate`, Gbit/s on the wire: the average over the whole
+    capture, or for bursts the rate while on. Absent if clients draw the sizes of synthetic traffic.
     """
     fails_at_mpps: float | None = None
-    """The lowest rate at which it was seen to fail, Mpps; the peak lies between the two. Absent
-    where it holds up to the line rate of the network link.
+    """The lowest rate at which the objective was missed, Mpps; the peak lies between the two.
+    Absent if it is met up to the line rate of the network link.
     """
     failed_by: str
-    """What failed there: `p99`, `drops` or `rate` (completions fall behind arrivals); `link` where
-    nothing does before the network link is full.
+    """What failed there: `p99`, `drops` or `rate` (completions fall behind arrivals); `link` if
+    nothing fails before the network link is full.
     """
     probes: list[Probe]
     """Every rate that was tried, in order."""
@@ -39,8 +39,8 @@ class Probe(Plain):
     p99_ns: float
     """99th percentile of the total latency, ns."""
     p99_limit_ns: float
-    """The limit it is held against, ns."""
+    """The limit for it, ns."""
     drop_share: float
     """Dropped share, 0 to 1."""
     holds: bool
-    """Whether the objective held."""
+    """Whether the objective was met."""

@@ -1,4 +1,4 @@
-"""What all parts of a result are."""
+"""The base class of all parts of a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a `result.json` has to hold, checked as a whole before anything is read from it."""
+"""What a `result.json` must contain, checked as a whole before anything is read from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _checked(scenario: dict[str, Any]) -> dict[str, Any]:
-    """The scenario with every default written out, if this version could run it."""
+    """The scenario with every default written out; refused if this version could not run it."""
     try:
         text = _core.check_scenario(json.dumps(scenario))
     except UserError as error:
@@ -31,7 +31,7 @@ def _checked(scenario: dict[str, Any]) -> dict[str, Any]:
 
 
 class Saved(Plain):
-    """A result as it lies on disk; see `Record` for what its fields are."""
+    """A result as stored on disk; its fields are described in `Record`."""
 
     nic2core: str
     label: str
@@ -53,7 +53,7 @@ class Saved(Plain):
 
 
 def _domains(scenario: dict[str, Any], results: Results) -> set[str]:
-    """The domains without which a run of this scenario cannot be explained: `host/domains.rs`."""
+    """The domains that `explain` needs for a run of this scenario, from `host/domains.rs`."""
     machine = scenario["machine"]
     needed = {"home-trackers", "read-queue", "write-queue", "dram"}
     if any(tenant["cores"]["count"] for tenant in scenario["tenants"]):
@@ -64,7 +64,7 @@ def _domains(scenario: dict[str, Any], results: Results) -> set[str]:
         needed |= {"io-credits", "read-credits"}
         on_pcie = {"pcie", "posted-credits", "read-tags"}
         needed |= on_pcie if machine.get("pcie") else {"nic-port"}
-        # One that is off translates nothing, and the engine builds none.
+        # An IOMMU that is off translates nothing, so the engine builds none.
         mode = (machine.get("iommu") or {"mode": "off"})["mode"]
         needed |= set() if mode == "off" else {"iommu"}
         needed |= {"invalidations"} if mode in {"strict", "deferred"} else set()
@@ -72,7 +72,7 @@ def _domains(scenario: dict[str, Any], results: Results) -> set[str]:
 
 
 def mismatch(error: ValidationError) -> str:
-    """What does not fit, in a line: pydantic would list every key with an address of its own."""
+    """What does not fit, in one line; pydantic would list every key, each with a URL."""
     first, *others = error.errors()
     problem = first["msg"].removeprefix("Value error, ")
     if first["loc"]:

@@ -9,9 +9,9 @@ class TimeSeries(Plain):
     """Time series, all of one length."""
 
     interval_ns: float
-    """Spacing, ns."""
+    """Sampling interval, ns."""
     start_ns: float
-    """Time of the first sample's begin since the start of the run, ns."""
+    """Start of the first sampling interval, from the start of the run, ns."""
     columns: list[Series]
     """The columns."""
 
@@ -28,4 +28,4 @@ class Series(Plain):
     unit: str
     """Unit of the values."""
     values: list[float]
-    """One value an interval."""
+    """One value per interval."""

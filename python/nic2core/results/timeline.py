@@ -1,7 +1,7 @@
-"""The timeline of a run: the ways of single packets, for ui.perfetto.dev.
+"""The timeline of a run: the paths of individual packets, for ui.perfetto.dev.
 
-Written in the Trace Event Format of Chrome, which Perfetto reads: a process for each queue, whose
-threads are rows for packets that are on their way at the same time, and counters beside them.
+It is written in Chrome's Trace Event Format, which Perfetto reads: one process per queue, whose
+threads are rows for packets in flight at the same time, with counters beside them.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 Event = dict[str, Any]
 
 HOST = 1
-"""The process of what belongs to no queue; a queue's number follows it."""
+"""The process ID for what belongs to no queue; queues are numbered from the next ID on."""
 
 VIEWER = "https://ui.perfetto.dev"
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Which packets a timeline follows, from the end of the warm-up on."""
+    """Which packets a timeline traces, from the end of the warm-up on."""
 
     every: int = 10
-    """Every so many packets that arrive one is followed."""
+    """One in this many arriving packets is traced."""
     packets: int = 1000
-    """So many are followed; the recording ends with the last of them."""
+    """Number of packets to trace; the recording ends with the last of them."""
     interval_ns: int = 1000
-    """Simulated time between two readings of the counters."""
+    """Simulated time between two readings of the counters, ns."""
 
     def __post_init__(self) -> None:
         for name in ("every", "packets", "interval_ns"):
@@ -47,37 +47,37 @@ class Recording:
 
 
 class Slice(Plain):
-    """A part of a packet's way."""
+    """A step of a packet's path."""
 
     stage: str
-    """The stage of the latency histograms that it is a part of."""
+    """The stage of the latency histograms that it belongs to."""
     step: str
-    """The part."""
+    """Name of the step."""
     begin_ps: int
-    """Its begin, picoseconds."""
+    """Its start, picoseconds."""
     end_ps: int
     """Its end, picoseconds."""
 
 
 class PacketWay(Plain):
-    """The way of one packet."""
+    """The path of one packet."""
 
     number: int
-    """Number of the packet: of the traffic, or of its connection with closed-loop traffic."""
+    """Number of the packet within the traffic; with closed-loop traffic, within its connection."""
     flow: int
     """Its flow or connection."""
     bytes: int
     """Bytes on arrival."""
     queue: int
-    """The queue it came to."""
+    """The queue it arrived at."""
     dropped: str | None
     """Why it was dropped, if it was."""
     slices: list[Slice]
-    """What it waited for or went through, one after the other; what took no time is not there."""
+    """What it waited for or went through, in order; steps that took no time are omitted."""
 
 
 class DroppedPacket(Plain):
-    """A packet that the NIC has dropped."""
+    """A packet that the NIC dropped."""
 
     at_ps: int
     """When, picoseconds."""
@@ -99,35 +99,35 @@ class Counter(Plain):
     unit: str
     """Unit of the values."""
     queue: int | None
-    """The queue that it belongs to; absent for those of the whole host."""
+    """The queue that it belongs to; absent for counters of the whole host."""
     values: list[float]
-    """One value a reading."""
+    """One value per reading."""
 
 
 class Timeline(Plain):
     """What was recorded."""
 
     packets: list[PacketWay]
-    """Packets that have gone their whole way, in the order of their arrival."""
+    """Packets that completed their path, in order of arrival."""
     unfinished: int
-    """Packets that were still on their way when the run ended: they are not in `packets`."""
+    """Packets still in flight when the run ended: they are not in `packets`."""
     drops: list[DroppedPacket]
-    """Drops of any packets, followed or not, in the order of time."""
+    """Drops of any packets, traced or not, in order of time."""
     drops_left_out: int = 0
-    """Drops beyond as many as a recording holds: they are not in `drops`."""
+    """Drops beyond the capacity of a recording: they are not in `drops`."""
     times_ps: list[int]
     """When the counters were read, picoseconds."""
     readings_left_out: int = 0
-    """Readings beyond as many as a recording holds, until its end: they are not in `times_ps`."""
+    """Readings beyond the capacity of a recording, up to its end: they are not in `times_ps`."""
     counters: list[Counter]
     """The counters, each with a value for every reading."""
 
     def __repr__(self) -> str:
-        """How much there is, for people at a prompt."""
+        """The number of packets and drops, for an interactive prompt."""
         return f"Timeline of {len(self.packets)} packets and {len(self.drops)} drops"
 
     def left_out(self) -> str:
-        """What happened while it was recorded and is not in it, in a sentence; else nothing."""
+        """A sentence on what happened during the recording but is not in it; empty if nothing."""
         parts = {
             f"{words.count(self.unfinished, 'packet')} still on the way at its end": (
                 self.unfinished
@@ -142,9 +142,9 @@ class Timeline(Plain):
         return f"The timeline does not have {', '.join(missing)}." if missing else ""
 
     def write(self, path: str | Path) -> Path:
-        """Write it as a trace that ui.perfetto.dev opens, and return where it is."""
+        """Write a trace that ui.perfetto.dev can open, and return its path."""
         path = Path(path)
-        # An event a line: large files stay readable, and can be searched.
+        # One event per line keeps large files readable and searchable.
         events = ",\n".join(json.dumps(e, separators=(",", ":")) for e in self.events())
         head = '{"displayTimeUnit":"ns","traceEvents":['
         write_whole(path, f"{head}\n{events}\n]}}\n")
@@ -175,7 +175,7 @@ class Timeline(Plain):
             yield from self._readings(counter)
 
     def _readings(self, counter: Counter) -> Iterator[Event]:
-        """The readings at which a counter has changed: it holds its value until the next."""
+        """The readings at which a counter changed; a trace keeps a value until the next."""
         before = None
         for at, value in zip(self.times_ps, counter.values, strict=True):
             if value != before:
@@ -187,7 +187,7 @@ class Timeline(Plain):
 
 
 def _us(ps: int) -> float:
-    """Microseconds with whole nanoseconds, to which Perfetto rounds: ends still meet begins."""
+    """Microseconds, cut to whole nanoseconds as Perfetto does, so that slices stay adjacent."""
     return ps // 1000 / 1000
 
 
@@ -206,7 +206,7 @@ def _process(queue: int | None) -> Iterator[Event]:
 
 
 def _row(rows: list[int], packet: PacketWay) -> int:
-    """The first row that is free when the packet arrives; a new one if none is."""
+    """The first row that is free when the packet arrives, or a new one."""
     arrived = packet.slices[0].begin_ps
     free = (row for row, busy_until in enumerate(rows) if busy_until <= arrived)
     row = next(free, len(rows))
@@ -216,7 +216,7 @@ def _row(rows: list[int], packet: PacketWay) -> int:
 
 
 def _way(packet: PacketWay, row: int) -> Iterator[Event]:
-    """A packet as nested slices: the whole way, the stages of the histograms, their steps."""
+    """A packet as nested slices: the whole path, the stages of the histograms, their steps."""
     whole: dict[str, Any] = {"packet": packet.number, "flow": packet.flow, "bytes": packet.bytes}
     if packet.dropped is not None:
         whole["dropped"] = packet.dropped
@@ -230,7 +230,7 @@ def _way(packet: PacketWay, row: int) -> Iterator[Event]:
 
     # Closed-loop senders number the packets of each connection.
     yield span(f"flow {packet.flow}, packet {packet.number}", "packet", packet.slices, args=whole)
-    # What takes less than the trace resolves would look like an instant.
+    # Slices shorter than the trace's resolution would look like instants.
     slices = [s for s in packet.slices if s.begin_ps // 1000 < s.end_ps // 1000]
     for stage, steps in groupby(slices, lambda s: s.stage):
         parts = list(steps)

@@ -1,1 +1,1 @@
-"""The scenario: its model, its keys and values, and what it refers to."""
+"""The scenario: its model, its keys and values, and the files that it refers to."""

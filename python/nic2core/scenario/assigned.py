@@ -1,4 +1,4 @@
-"""What is assigned to a key of a scenario's model."""
+"""Conversion of values assigned to a key of a scenario's model."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def as_model(field: FieldInfo, value: Any) -> Any:
-    """A table that is given as a `dict` as the model that it is, so that its keys can be set.
+    """Convert a table given as a `dict` to its model, so that its keys can be set afterwards.
 
-    One that is none stays as it is: the checker of scenario files refuses it in its own words.
+    An invalid one stays a `dict`: the checker of scenario files refuses it with its own message.
     """
     if not isinstance(value, dict):
         return value

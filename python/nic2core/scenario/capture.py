@@ -1,4 +1,4 @@
-"""The capture that a run replays: a file beside its scenario, which may be another one later."""
+"""The capture that a run replays: a separate file, which may change after the run."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 MAGIC = {
     bytes.fromhex(word) for word in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a")
 }
-"""How a pcap begins, in either byte order and with either unit of time, and a pcapng."""
+"""First bytes of a pcap file, in either byte order and either time unit, and of a pcapng file."""
 
 
 def is_capture(path: Path) -> bool:
-    """Whether a file is a capture by its first bytes; of what is no file, such as a pipe, none."""
+    """Whether a file is a capture, by its first bytes; false for anything else, such as a pipe."""
     if not path.is_file():
         return False
     with path.open("rb") as content:
@@ -26,13 +26,13 @@ def is_capture(path: Path) -> bool:
 
 
 def capture_file(scenario: Mapping[str, Any]) -> Path | None:
-    """The capture that a scenario replays, if it does."""
+    """The capture that a scenario replays, if any."""
     traffic = scenario.get("traffic") or {}
     return Path(traffic["file"]) if traffic.get("kind") == "replay" else None
 
 
 def capture_digest(scenario: Mapping[str, Any]) -> str | None:
-    """SHA-256 of the capture; nothing without one, or if it cannot be read, as the engine tells."""
+    """SHA-256 of the capture; none without one, or if unreadable, which the engine reports."""
     file = capture_file(scenario)
     if file is None:
         return None
@@ -45,6 +45,6 @@ def capture_digest(scenario: Mapping[str, Any]) -> str | None:
 
 @lru_cache
 def _digest(file: Path, *_state: int) -> str:
-    """The digest of a file in this state: once for all points of a sweep."""
+    """The digest of a file in this state, computed once for all points of a sweep."""
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

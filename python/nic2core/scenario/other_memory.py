@@ -1,4 +1,4 @@
-"""A memory that is made one of another standard: its timings are in clocks of the old one."""
+"""A change of the memory standard drops timings, which are in clocks of the old standard."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STANDARD = "machine.dram.standard"
-"""The key."""
+"""The key of the memory standard."""
 
 
 def dropped(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """The timings that went with a memory's standard, in a sentence; empty if none did."""
+    """A sentence naming the timings dropped with the old memory standard; empty if none were."""
     was, now = before["machine"]["dram"], after["machine"]["dram"]
     timings = was.get("timings") or {}
     known = {key for key, clocks in timings.items() if clocks is not None}

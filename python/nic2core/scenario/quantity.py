@@ -11,7 +11,7 @@ BYTES = {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 
 
 def times(value: str, factor: int) -> str:
-    """A quantity, so many times as large, in its own unit."""
+    """A quantity multiplied by `factor`, in its own unit."""
     number, _, unit = value.partition(" ")
     product = (Decimal(number) * factor).normalize()
     return f"{product:f} {unit}"
@@ -24,18 +24,18 @@ def nanoseconds(value: str) -> float:
 
 
 def gigahertz(value: str) -> float:
-    """A frequency, cycles a nanosecond."""
+    """A frequency, cycles per nanosecond."""
     number, _, unit = value.partition(" ")
     return float(number) * HZ[unit]
 
 
 def is_bit_rate(value: str) -> bool:
-    """Whether a rate of traffic is one of bits on the wire, and not of packets."""
+    """Whether a traffic rate is in bits on the wire rather than in packets."""
     return value.rpartition(" ")[2] in BITS
 
 
 def gigabits(value: str) -> float:
-    """A bit rate, bits a nanosecond."""
+    """A bit rate, bits per nanosecond."""
     number, _, unit = value.partition(" ")
     return float(number) * BITS[unit]
 

@@ -1,4 +1,4 @@
-"""Values as a user writes them in a scenario or behind `--set`."""
+"""Values as a user writes them in a scenario or after `--set`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def toml_value(value: Any) -> str:
-    """A Python value as `--set` takes it: text as it is, a mapping as an inline table."""
+    """A Python value in the syntax of `--set`: text unchanged, a mapping as an inline table."""
     return value if isinstance(value, str) else _inline(given(value))
 
 
 def as_sets(overrides: Mapping[str, Any]) -> list[str]:
-    """Keys and their values as `--set` takes them."""
+    """Keys and values as arguments for `--set`."""
     for key, value in overrides.items():
         if value is None:
             raise UserError(
@@ -32,14 +32,14 @@ def as_sets(overrides: Mapping[str, Any]) -> list[str]:
 
 
 def plain(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as JSON has them, those of NumPy as Python's; what it does not know becomes text."""
+    """Convert to JSON values: NumPy values to Python's, other types unknown to JSON to text."""
     text = json.dumps(dict(value), default=_known)
     found: dict[str, Any] = json.loads(text, parse_constant=str)
     return found
 
 
 def given(value: Any) -> Any:
-    """A value without the keys that are not set: TOML has no word for them."""
+    """A value without its unset keys, because TOML has no null."""
     if isinstance(value, dict):
         return {name: given(of) for name, of in value.items() if of is not None}
     return [given(of) for of in value] if isinstance(value, list) else value
@@ -59,7 +59,7 @@ def _inline(value: Any) -> str:
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, list):
         return f"[{', '.join(map(_inline, value))}]"
-    # Numbers, booleans and quoted text are the same in JSON, but for letters that it may escape.
+    # JSON writes numbers, booleans and text as TOML does, except that it may escape non-ASCII.
     return json.dumps(value, ensure_ascii=False)
 
 

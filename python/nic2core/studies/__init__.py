@@ -1,6 +1,6 @@
-"""Reproductions: a paper's evaluation as points to simulate, claims to hold them against, figures.
+"""Reproductions: a paper's evaluation as points to simulate, claims to check, and figures.
 
-A study is a module with a `STUDY`, named in the table below, and a file of claims beside it. The
+A study is a module with a `STUDY`, listed in the table below, and a file of claims beside it. The
 claims say what is computed and what the paper found; the module says from which points and how.
 """
 

@@ -1,4 +1,4 @@
-"""Figures as data, so that the PNG and the interactive page show the same."""
+"""Figures as data, so that the PNG and the interactive page show the same content."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Series:
-    """Bars of one configuration, one in every cluster; absent where there is no such bar."""
+    """Bars of one configuration, one in every cluster; `None` where a bar is missing."""
 
     name: str
     values: Sequence[float | None]
     color: str
     hatched: bool = False
-    """Marks Sweeper over the configuration of the same color."""
+    """Marks the same configuration with Sweeper, in the same color."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Part:
-    """One cause: its height by cluster and by bar within the cluster."""
+    """One segment of the stacks: its height by cluster and by bar within the cluster."""
 
     name: str
     heights: Sequence[Sequence[float]]
@@ -49,13 +49,13 @@ class Stacks:
     y: str
     clusters: Sequence[str]
     bars: Sequence[str]
-    """The bars of every cluster."""
+    """Names of the bars in every cluster."""
     parts: Sequence[Part]
 
 
 @dataclass(frozen=True)
 class Line:
-    """Points joined in order."""
+    """Points connected in order."""
 
     name: str
     xs: Sequence[float]
@@ -69,7 +69,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Curves:
-    """Lines over a common plane."""
+    """Lines over common axes."""
 
     title: str
     x: str

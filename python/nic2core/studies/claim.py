@@ -1,4 +1,4 @@
-"""What a paper claims, what the simulator says to it, and whether the two agree."""
+"""What a paper claims, what the simulator finds, and whether the two agree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kind = Literal["value", "ordering"]
 
 @dataclass(frozen=True)
 class Claim:
-    """One result of a paper, in our words; a blind one has no published number."""
+    """One result of a paper, in our words; a blind claim has no published number."""
 
     id: str
     paper: str
@@ -22,25 +22,25 @@ class Claim:
     """Where in the paper it is stated."""
     statement: str
     metric: str
-    """What is computed, over which configurations, and for an ordering: when it holds."""
+    """What is computed, over which configurations, and for an ordering, when it holds."""
     unit: str
     kind: Kind
     published_low: float | None = None
     published_high: float | None = None
     fitted: bool = False
-    """A parameter was chosen by this number, so that it is no prediction."""
+    """A parameter was chosen to match this number, so it is not a prediction."""
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a simulated value may lie from a published one."""
+    """How far a simulated value may deviate from the published one."""
 
     amount: float
     kind: Literal["relative", "points"]
     """`relative`: percent of the published number; `points`: in the unit of the claim."""
 
     def band(self, low: float, high: float) -> tuple[float, float]:
-        """The published range, widened."""
+        """The published range, widened by the tolerance."""
         if self.kind == "points":
             return low - self.amount, high + self.amount
         share = self.amount / 100
@@ -58,22 +58,22 @@ class ClaimFile:
 
 @dataclass(frozen=True)
 class Simulated:
-    """What the simulator says to a claim: a range over the same configurations as the paper's."""
+    """The simulator's result for a claim: a range over the same configurations as the paper's."""
 
     low: float
     high: float
     holds: bool | None = None
-    """For an ordering: whether it holds. A value is judged against its claim instead."""
+    """For an ordering: whether it holds. A value is judged against the published one instead."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim beside what was simulated; `simulated` is absent if a point of it failed."""
+    """A claim with its simulated result, which is absent if one of its points failed."""
 
     claim: Claim
     simulated: Simulated | None
     holds: bool | None
-    """Absent for a blind claim: there is nothing to hold it against."""
+    """Absent for a blind claim, which has nothing to compare with."""
     error: tuple[float, float] | None
     """Simulated minus published at the low and the high end: relative, or in the claim's unit if
     the study judges by points."""
@@ -98,10 +98,10 @@ class Judged:
 
 
 def judge(claim: Claim, simulated: Simulated | None, tolerance: Tolerance) -> Judged:
-    """Hold a claim against what was simulated.
+    """Compare a claim with what was simulated.
 
     A value holds if the simulated range lies within the published one, widened by the tolerance at
-    both ends. What could not be simulated does not hold, and a blind claim is not judged.
+    both ends. A claim that could not be simulated does not hold; a blind claim is not judged.
     """
     blind = claim.kind == "value" and claim.published_low is None
     if simulated is None or blind:
@@ -157,7 +157,7 @@ def parse_claims(paper: str, text: str) -> ClaimFile:
 
 
 def _ends(entry: dict[str, Any]) -> dict[str, Any]:
-    """`published = x` is short for both ends."""
+    """Expand `published = x`, which stands for both ends of the range."""
     if "published" not in entry:
         return entry
     rest = {key: value for key, value in entry.items() if key != "published"}

@@ -1,4 +1,4 @@
-"""`nic2core reproduce`: what the command prints, and how it ends."""
+"""`nic2core reproduce`: its output and its exit code."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from nic2core.studies.point import Point
 
 EXIT_OK, EXIT_FAILED, EXIT_STOPPED = 0, 1, 130
-"""A claim that misses is a result, not a failure; a point that cannot be simulated is one."""
+"""Exit codes. A missed claim is a result, but a point that cannot be simulated is a failure."""
 
 
 class Bar:
-    """Progress on the terminal, where there is one."""
+    """A progress bar, if there is a terminal."""
 
     def __init__(self, console: Console) -> None:
         """Draw on this console."""
@@ -66,7 +66,7 @@ class Bar:
 
 
 def parse_target(target: str) -> tuple[str, str | None]:
-    """`sweeper/fig5` as paper and figure."""
+    """Split a target such as `sweeper/fig5` into paper and figure."""
     paper, slash, figure = target.partition("/")
     if paper not in PAPERS:
         raise UserError(
@@ -93,7 +93,7 @@ def run(
     docs: Path | None,
     engine: Engine | None = None,
 ) -> int:
-    """The whole command; its exit code."""
+    """Run the whole command and return its exit code."""
     console = Console(stderr=True, highlight=False)
     engine = engine or NativeEngine()
     try:
@@ -127,14 +127,14 @@ def run(
             if not as_json:
                 Console(highlight=False).print(str(file), style="dim", markup=False)
     finally:
-        # A drawing may fail.
+        # Print the summary even if drawing fails.
         if not as_json:
             _print_summary(done)
     return EXIT_FAILED if done.outcome.failed else EXIT_OK
 
 
 def _print_claims(done: Reproduction) -> None:
-    """Every claim; those that fail come last, next to the verdict."""
+    """Print every claim; those that fail come last, next to the summary."""
     in_turn = sorted(done.judged, key=lambda j: verdict(j) in {"no", "absent"})
     Console().print(claims_table(in_turn, done.claim_file.tolerance))
 

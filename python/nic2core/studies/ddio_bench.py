@@ -1,4 +1,4 @@
-"""The DDIO measurements of "ddio-bench" on a Xeon Gold 6140: real hardware, not a simulated one."""
+"""The DDIO measurements of "ddio-bench" on a Xeon Gold 6140: real hardware, not simulation."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ WAYS = (2, 3, 4, 5, 6, 11)
 CORES = (1, 2, 4, 6, 8, 10, 12, 14, 16, 18)
 
 OFFERED_BPS = 99_400_000_000
-"""What many cores forward in the data set, 99.3 to 99.5 Gbps, so what its generator sent."""
+"""Rate that many cores forward in the data set (99.3 to 99.5 Gbps), so what its generator sent."""
 FCS_BYTES = 4
-"""Part of the packet sizes of the data set; the NIC strips it."""
+"""Included in the packet sizes of the data set; the NIC strips it."""
 
 
 def forward(cores: int, packet: int, descriptors: int, ways: int) -> Point:
-    """Forwarding packets of a size at the rate of the data set's generator."""
+    """Forward packets of this size at the rate of the data set's generator."""
     frame = packet - FCS_BYTES
     scenario = base_scenario("ddio-bench")
     (tenant,) = scenario["tenants"]
@@ -81,7 +81,7 @@ def _curves(
 
 
 def summary(judged: Sequence[Judged]) -> str:
-    """Mean and worst distance over all points that were simulated."""
+    """Mean and worst error over all simulated points."""
     errors = [abs(j.error[0]) for j in judged if j.error is not None]
     if not errors:
         return "no point was simulated"

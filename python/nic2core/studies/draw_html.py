@@ -22,7 +22,7 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 90rem
 
 
 def save(title: str, figures: Sequence[tuple[str, Sequence[Panel], int]], file: Path) -> None:
-    """Write figures (heading, panels, columns), one below the other."""
+    """Write figures (heading, panels, columns) one below the other."""
     parts = []
     script: bool | str = True
     for heading, panels, columns in figures:
@@ -55,7 +55,7 @@ def _laid_out(panel: Panel) -> go.Figure:
         template="plotly_white",
         height=640 if isinstance(panel, Stacks) else 480,
         margin={"t": 130},
-        # Above the axes: below them, bars with long names would be hidden.
+        # Above the axes: below them the legend would cover long bar names.
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
     )
     figure.update_xaxes(title=panel.x)

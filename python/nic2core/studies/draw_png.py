@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CLUSTER_WIDTH = 0.84
-"""Of the distance between clusters; the rest is the gap."""
+"""Width of a cluster as a share of the distance between clusters; the rest is the gap."""
 HATCH = "////"
 
 
@@ -32,7 +32,7 @@ def save(title: str, panels: Sequence[Panel], columns: int, file: Path) -> None:
     for i, panel in enumerate(panels):
         draw(panel, canvas.add_subplot(rows, columns, i + 1))
     png = BytesIO()
-    # Without the library's version in the file, the same results give the same bytes.
+    # Leave the library's version out of the file, so that equal results give equal bytes.
     canvas.savefig(png, dpi=150, metadata={"Software": None})
     write_whole(file, png.getvalue())
 
@@ -103,7 +103,7 @@ def _curves(panel: Curves, axes: Axes) -> None:
 
 
 def _frame(panel: Panel, axes: Axes) -> None:
-    """Title below, as the paper has it; legend above, where it hides nothing."""
+    """Put the title below, as in the paper, and the legend above, where it hides nothing."""
     axes.set_xlabel(f"{panel.x}\n{panel.title}")
     axes.set_ylabel(panel.y)
     axes.grid(axis="y", color="0.9")

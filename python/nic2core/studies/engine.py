@@ -1,4 +1,4 @@
-"""What a study needs from the engine, and the engine itself behind it."""
+"""The interface that a study needs of an engine, and the native engine that implements it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class Engine(Protocol):
 
     @property
     def version(self) -> str:
-        """Names the engine's code: results of different versions are never mixed."""
+        """Identifies the engine's code: results of different versions are never mixed."""
 
     @property
     def failures(self) -> tuple[type[Exception], ...]:
-        """What it raises when a scenario cannot be simulated; other points go on."""
+        """Exceptions raised if a scenario cannot be simulated; other points continue."""
 
     def run(self, scenario: dict[str, Any]) -> dict[str, Any]:
-        """Simulate; the `Results` of the engine as plain data."""
+        """Simulate; the engine's `Results` as plain data."""
 
     def find_peak(self, scenario: dict[str, Any]) -> dict[str, Any]:
-        """Search the highest rate that keeps the SLO; the `Peak` of the engine as plain data."""
+        """Search for the highest rate that meets the SLO; the engine's `Peak` as plain data."""
 
 
 class NativeEngine:
@@ -37,7 +37,7 @@ class NativeEngine:
 
     @property
     def failures(self) -> tuple[type[Exception], ...]:
-        """What the bindings say of the input, and of a balance of the model that does not hold."""
+        """The bindings' errors for invalid input and for failed conservation checks."""
         from nic2core import ModelError, UserError
 
         return (UserError, ModelError)

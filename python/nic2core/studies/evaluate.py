@@ -1,4 +1,4 @@
-"""Turns readings of points into what the simulator says to a claim. All functions are pure."""
+"""Turns readings of points into simulated results of claims. All functions are pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class At:
-    """The readings of the points that an evaluator or a figure declared, and of no others."""
+    """The readings of the points that an evaluator or a figure declared, and no others."""
 
     results: Mapping[Point, Mapping[str, Any]]
 
@@ -35,12 +35,12 @@ class Evaluator:
 
     points: Sequence[Point]
     evaluate: Callable[[At], Simulated | None]
-    """Absent if the points do not show what the claim is about."""
+    """Returns `None` if the points do not show what the claim is about."""
 
     def __call__(self, results: Mapping[Point, Mapping[str, Any]]) -> Simulated | None:
-        """What the simulator says, given the results of at least the declared points.
+        """The simulated result, given the results of at least the declared points.
 
-        A ratio to nothing means nothing: then the claim has no value, as if it were not shown.
+        If a ratio has a zero denominator the claim has no value, as if the points did not show it.
         """
         try:
             return self.evaluate(At({point: results[point] for point in self.points}))
@@ -54,33 +54,33 @@ def at_one(point: Point, read: Callable[[Reading], float]) -> Evaluator:
 
 
 def span(values: Iterable[float]) -> Simulated:
-    """From the least to the greatest: the counterpart of "1.2 to 1.6"."""
+    """The range from least to greatest: the counterpart of "1.2 to 1.6"."""
     found = list(values)
     return Simulated(min(found), max(found))
 
 
 def largest(values: Iterable[float]) -> Simulated:
-    """The greatest alone: the counterpart of "up to 2.6"."""
+    """The greatest value alone: the counterpart of "up to 2.6"."""
     found = max(values)
     return Simulated(found, found)
 
 
 def every(values: Iterable[float], test: Callable[[float], bool]) -> Simulated:
-    """An ordering that holds if each value passes; the range shows by how much."""
+    """An ordering that holds if every value passes the test; the range shows by how much."""
     found = list(values)
     return Simulated(min(found), max(found), all(test(value) for value in found))
 
 
 def and_also(found: Simulated, condition: object) -> Simulated:
-    """The same ordering, which holds only if the condition does too."""
+    """The same ordering, but it holds only if the condition does too."""
     return replace(found, holds=bool(found.holds and condition))
 
 
 def steadily(sequences: Iterable[Sequence[float]], resolution: float, *, rising: bool) -> Simulated:
-    """Each value of a sequence over the one before, as far as two values are told apart.
+    """Ratios of consecutive values, which must rise (or fall) as far as `resolution` can tell.
 
-    No step may go the other way, and the last value has to lie beyond the first: in a sequence of
-    equal ones nothing rises.
+    No step may go the other way, and the last value must lie beyond the first: a sequence of equal
+    values does not rise.
     """
     found = [list(sequence) for sequence in sequences]
     each = [step for sequence in found for step in steps(sequence)]
@@ -103,5 +103,5 @@ def percent_below(value: float, reference: float) -> float:
 
 
 def steps(values: Sequence[float]) -> list[float]:
-    """Each value over the one before: above 1 where the sequence rises."""
+    """Ratio of each value to the one before: above 1 where the sequence rises."""
     return [after / before for before, after in pairwise(values)]

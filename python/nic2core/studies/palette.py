@@ -1,4 +1,4 @@
-"""Colors of configurations in a study's figures: after Okabe and Ito."""
+"""Colors of configurations in a study's figures, after Okabe and Ito."""
 
 ORANGE = "#E69F00"
 SKY = "#56B4E9"

@@ -24,24 +24,24 @@ SIZES = (64, 256, 512)
 WINDOWS_KIB = (16, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192, 16384, 32768, 65536)
 LATENCY_WINDOWS_KIB = (256, 512, 1024, 2048, 4096, 16384, 65536)
 OFF_WINDOWS_KIB = (256, 65536)
-"""Without the IOMMU the window makes no difference: its ends."""
+"""Only the two ends: without the IOMMU the window makes no difference."""
 
 INTERVAL_PS: dict[Direction, int] = {"read": 14_900, "write": 21_100}
-"""Time that the card needs to start a DMA: its rates of 16-byte transfers without an IOMMU, 67.0
-and 47.5 million a second (data set, `bw_dma_sz_sweep`)."""
+"""Time that the card needs to start a DMA, from its rates of 16-byte transfers without an IOMMU:
+67.0 and 47.5 million per second (data set, `bw_dma_sz_sweep`)."""
 
 
 def max_read_request(size: int) -> str:
-    """Largest read request of the card for DMAs of a size.
+    """The card's largest read request for DMAs of this size.
 
-    Without an IOMMU its rate falls from 128 to 129 bytes and rises from 256 to 257 (data set,
-    `bw_dma_sz_sweep`): up to 256 bytes it asks for 128 at a time, beyond for 256.
+    Without an IOMMU its rate drops from 128 to 129 bytes and rises from 256 to 257 (data set,
+    `bw_dma_sz_sweep`), so it requests 128 bytes at a time for up to 256 bytes, and 256 beyond.
     """
     return "128 B" if size <= 256 else "256 B"
 
 
 def dma(direction: Direction, size: int, window_kib: int, *, iommu: bool) -> Point:
-    """Transactions as fast as the card makes them."""
+    """DMA transactions as fast as the card issues them."""
     changes: dict[str, Any] = {
         "dma_bench": {
             "direction": direction,
@@ -59,7 +59,7 @@ def dma(direction: Direction, size: int, window_kib: int, *, iommu: bool) -> Poi
 
 
 def latency(window_kib: int, *, iommu: bool, warm: bool = False) -> Point:
-    """Plain read requests of 64 bytes, past the DMA engine, one at a time (`lat_cmd`)."""
+    """Plain read requests of 64 bytes, bypassing the DMA engine, one at a time (`lat_cmd`)."""
     machine: dict[str, Any] = {"pcie": {"non_posted_credits": 1}}
     if not iommu:
         machine["iommu"] = None
@@ -141,7 +141,7 @@ LATENCIES = {
 
 
 def summary(judged: Sequence[Judged]) -> str:
-    """Mean and worst error over all points that were simulated."""
+    """Mean and worst error over all simulated points."""
     errors = [100 * abs(j.error[0]) for j in judged if j.error is not None]
     if not errors:
         return "no point was simulated"

@@ -1,4 +1,4 @@
-"""A point: one configuration that a study simulates, shared by every figure and claim it serves."""
+"""A point: one configuration that a study simulates, shared by all figures and claims using it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Point:
-    """A complete scenario and what to do with it. Two points are one if they simulate the same."""
+    """A complete scenario and what to do with it. Points that simulate the same are equal."""
 
     kind: Literal["run", "peak"]
-    """`run` at the scenario's own traffic, or the `peak` rate that keeps the scenario's SLO."""
+    """`run` with the scenario's own traffic, or search for the `peak` rate that meets its SLO."""
     scenario: str
     """The complete scenario, machine included, as canonical JSON."""
     name: str = field(compare=False)
-    """For people."""
+    """A name for people; ignored when points are compared."""
     rate_of: Point | None = None
-    """If given, traffic arrives at `rate_percent` of the peak rate of that point."""
+    """If given, traffic arrives at `rate_percent` of this point's peak rate."""
     rate_percent: int = 100
 
     def ready_scenario(self, peak_mpps: float | None) -> dict[str, Any]:
@@ -41,7 +41,7 @@ class Point:
 
 
 def canonical(scenario: Mapping[str, Any]) -> str:
-    """One text for one scenario: keys in order, no spaces."""
+    """A scenario's canonical JSON: sorted keys, no spaces."""
     return json.dumps(scenario, sort_keys=True, separators=(",", ":"))
 
 
@@ -53,7 +53,7 @@ def _shipped(name: str) -> str:
 
 
 def base_scenario(name: str) -> dict[str, Any]:
-    """A scenario of `scenarios/`, complete with its machine of `machines/`."""
+    """A scenario from `scenarios/`, complete with its machine from `machines/`."""
     scenario: dict[str, Any] = json.loads(_shipped(name))
     return scenario
 
@@ -65,13 +65,13 @@ def point(
     rate_of: Point | None = None,
     rate_percent: int = 100,
 ) -> Point:
-    """A point of a scenario that is checked and has its defaults written out."""
+    """Make a point from a scenario, which is checked and gets its defaults written out."""
     checked = json.loads(_core.check_scenario(json.dumps(scenario)))
     return Point(kind, canonical(checked), name, rate_of, rate_percent)
 
 
 def merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with the keys of `changes` replaced, tables key by key, but one of another `kind`."""
+    """`base` with `changes` merged in; a table of another `kind` is replaced as a whole."""
     merged = dict(base)
     for key, value in changes.items():
         old = base.get(key)
@@ -83,10 +83,10 @@ def merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
 
 
 def plan(points: Iterable[Point]) -> list[Point]:
-    """Every point once, peak searches before runs, with what they depend on.
+    """Every point once, including those that others depend on, peak searches before runs.
 
-    Searches are long and runs may depend on them, so they come first; otherwise the order is the
-    order in which the figures name their points.
+    Searches are long and runs may depend on them, so they come first; otherwise the points stay in
+    the order in which the figures name them.
     """
     ordered: dict[Point, None] = {}
     for point in points:

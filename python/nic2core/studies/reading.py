@@ -1,4 +1,4 @@
-"""Reads what a study needs out of a point's result: the only place that knows its field names."""
+"""Extracts what a study needs from a point's result: the only place that knows its field names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CAUSES = (
 
 @dataclass(frozen=True)
 class Reading:
-    """The result of one point: of a run, or of a peak search with the run at the peak."""
+    """The result of one point: a run, or a peak search together with the run at the peak."""
 
     result: dict[str, Any]
 
@@ -31,7 +31,7 @@ class Reading:
 
     @property
     def mrps(self) -> float:
-        """Million requests a second: the peak, or what was completed."""
+        """Million requests per second: the peak rate, or the completed rate of a run."""
         if "peak_mpps" in self.result:
             return float(self.result["peak_mpps"])
         return float(self._run["packets"]["completed_mpps"])
@@ -43,7 +43,7 @@ class Reading:
 
     @property
     def offered_mpps(self) -> float:
-        """Offered packets, millions a second."""
+        """Offered packets, millions per second."""
         return float(self._run["packets"]["offered_mpps"])
 
     @property
@@ -57,7 +57,7 @@ class Reading:
         return float(self._run["amat_ns"])
 
     def accesses(self, *causes: str) -> float:
-        """Memory accesses per completed request by these causes; by all if none is named."""
+        """Memory accesses per completed request for these causes, or for all if none is named."""
         requests = self._run["packets"]["completed"]
         lines = sum(
             cause["lines"]
@@ -78,7 +78,7 @@ class Reading:
 
     @property
     def consumed_evictions(self) -> float:
-        """Those of buffers that the cores were done with: the others come back from memory."""
+        """Evictions of buffers that the cores had consumed; unconsumed ones are read back later."""
         return self.rx_evictions - self.premature_reads
 
     @property
@@ -93,7 +93,7 @@ class Reading:
 
     @property
     def dram_cdf(self) -> list[tuple[float, float]]:
-        """Latencies of memory reads: (ns, share at most that)."""
+        """Latencies of memory reads: (ns, share up to that)."""
         return [(ns, share) for ns, share in self._run["dram"]["read_latency"]["cdf"]]
 
     @property
@@ -109,17 +109,17 @@ class Reading:
 
     @property
     def dma_latency_ns(self) -> float:
-        """Mean latency of its reads, ns."""
+        """Mean latency of the DMA benchmark's reads, ns."""
         return float(self._run["dma"]["latency_ns"])
 
     @property
     def goodput_gbps(self) -> float:
-        """Payload that closed-loop senders brought to its application, Gbit/s."""
+        """Payload of closed-loop senders that reached its application, Gbit/s."""
         return float(self._run["transport"]["goodput_gbps"])
 
     @property
     def transport_drop_percent(self) -> float:
-        """Dropped packets in those that closed-loop senders sent, percent."""
+        """Dropped share of the packets that closed-loop senders sent, percent."""
         return float(100 * self._run["transport"]["lost_share"])
 
     @property
@@ -128,13 +128,13 @@ class Reading:
         return float(self._run["packets"]["completed_gbps"])
 
     def host_delay_us(self, percent: float) -> float:
-        """A percentile of the host delay that the senders are told, us."""
+        """A percentile of the host delay that acknowledgements report to the senders, us."""
         return _percentile_ns(self._run["transport"]["host_delay"], percent) / 1e3
 
     def host_delay_percent_within(self, us: float) -> float:
-        """Share of acknowledgements that tell a host delay of at most this, percent."""
+        """Share of acknowledgements that report a host delay of at most `us`, percent."""
         cdf = self._run["transport"]["host_delay"]["cdf"]
-        # Its points may lie a percent apart.
+        # Interpolate: points of the CDF may be a percent apart.
         above = bisect_right(cdf, 1e3 * us, key=lambda point: point[0])
         if above in (0, len(cdf)):
             return 100.0 if above else 0.0
@@ -182,17 +182,17 @@ class Reading:
 
     @property
     def write_wait_ns(self) -> float:
-        """Mean time that a line which holds a write credit waits for its translation, ns."""
+        """Mean time that a line holding a write credit waits for its translation, ns."""
         return float(self._domain("iommu")["holds_writes_ps"] / 1e3 / self._credits_taken)
 
     @property
     def write_latency_ns(self) -> float:
-        """Mean time for which a line that the NIC writes holds its credit, ns."""
+        """Mean time for which a line written by the NIC holds its credit, ns."""
         return float(self._run["io"]["write_latency_ns"])
 
     @property
     def write_link_wait_ns(self) -> float:
-        """Mean time that such a line, with credits for it, waits before for the link, ns."""
+        """Mean time that a line waits for the link before taking a credit that is free, ns."""
         return float(self._domain("pcie")["holds_writes_ps"] / 1e3 / self._credits_taken)
 
     @property
@@ -215,7 +215,7 @@ class Reading:
         return found
 
     def progress(self, tenant: str) -> float:
-        """Work of a tenant: millions of requests or accesses a second."""
+        """Work of a tenant: millions of requests or accesses per second."""
         return float(self._tenant(tenant)["progress_mps"])
 
     def llc_miss_ratio(self, tenant: str) -> float:

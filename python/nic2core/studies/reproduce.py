@@ -1,4 +1,4 @@
-"""Reproduces a paper: plans the points, simulates them, holds the claims against them, draws."""
+"""Reproduces a paper: plans the points, simulates them, judges the claims, draws the figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came of it."""
+    """The outcome of a reproduction."""
 
     claim_file: ClaimFile
     judged: tuple[Judged, ...]
@@ -36,7 +36,7 @@ class Reproduction:
 
 @dataclass(frozen=True)
 class Task:
-    """A part of a study, its claims and figures, and the points that they need."""
+    """A part of a study: its claims and figures, and the points that they need."""
 
     study: Study
     claim_file: ClaimFile
@@ -47,7 +47,7 @@ class Task:
 
 
 def prepare(study: Study, selection: Selection) -> Task:
-    """Plan a part of a study: every configuration once, whatever it serves."""
+    """Plan a part of a study: every configuration once, however many claims and figures use it."""
     claim_file = load_claims(study.paper)
     claims = tuple(c for c in claim_file.claims if selection.has_claim(c))
     figures = tuple(f for f in study.figures if selection.has_figure(f))
@@ -72,7 +72,7 @@ def prepare(study: Study, selection: Selection) -> Task:
 def reproduce(
     task: Task, engine: Engine, *, jobs: int, out: Path, progress: Progress
 ) -> Reproduction:
-    """Simulate the points and judge the claims. Finished points are kept under `out`."""
+    """Simulate the points and judge the claims. Finished points are stored under `out`."""
     begin = time.monotonic()
     runner = Runner(engine, Store(out / "points", engine.version), jobs, progress)
     outcome = runner.run(task.points)
@@ -99,7 +99,7 @@ def write(
     out: Path,
     docs: Path | None = None,
 ) -> list[Path]:
-    """Draw the figures under `out`, and write what a whole study gave to `docs`, if given."""
+    """Draw the figures under `out`; write the results of a whole study to `docs`, if given."""
     paper, finished = task.study.paper, done.outcome.finished
     at = At({point: found.result for point, found in finished.items()})
     files = _draw(task, at, out / paper)
@@ -120,7 +120,7 @@ def write(
 
 
 def _draw(task: Task, at: At, folder: Path) -> list[Path]:
-    """Draw every figure whose points are all there."""
+    """Draw every figure whose points have all finished."""
     complete = [f for f in task.figures if all(p in at.results for p in f.points)]
     files, pages = [], []
     for figure in complete:
@@ -130,7 +130,7 @@ def _draw(task: Task, at: At, folder: Path) -> list[Path]:
         draw_png.save(title, panels, figure.columns, files[-1])
         pages.append((title, panels, figure.columns))
     if pages:
-        # A page of one figure does not overwrite that of all.
+        # The page of one figure must not overwrite the page of all figures.
         name = "all" if task.selection.figure is None else f"fig{complete[0].number}"
         files.append(folder / f"{name}.html")
         draw_html.save(task.claim_file.title, pages, files[-1])
@@ -138,7 +138,7 @@ def _draw(task: Task, at: At, folder: Path) -> list[Path]:
 
 
 def _seed(task: Task) -> int:
-    """The one seed of all points."""
+    """The seed that all points share."""
     seeds = {json.loads(point.scenario)["run"]["seed"] for point in task.points}
     if len(seeds) != 1:
         raise AssertionError(f"the points of a study share one seed, found {sorted(seeds)}")

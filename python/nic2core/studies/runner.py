@@ -1,4 +1,4 @@
-"""Simulates the points of a plan on several cores; what it returns does not depend on how many."""
+"""Simulates the points of a plan on several cores; the results do not depend on how many."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """Follows a plan."""
+    """Follows the progress of a plan."""
 
     def begin(self, total: int) -> None:
-        """So many points are wanted."""
+        """Start, with this many points in the plan."""
 
     def done(self, point: Point, seconds: float, *, cached: bool) -> None:
-        """One more is there."""
+        """Note that one more point is finished."""
 
 
 class Interrupted(Exception):
-    """The user stopped the plan; what was finished is kept."""
+    """The user stopped the plan; finished points are kept."""
 
     def __init__(self, finished: int, total: int) -> None:
-        """So many of so many points are on disk."""
+        """`finished` of `total` points are on disk."""
         super().__init__(f"stopped with {finished} of {total} points finished and kept")
 
 
 class WorkerLost(Exception):
-    """A process ended before its point was finished; what was finished is kept."""
+    """A process ended before its point was finished; finished points are kept."""
 
     def __init__(self, finished: int, total: int) -> None:
-        """So many of so many points are on disk."""
+        """`finished` of `total` points are on disk."""
         super().__init__(
             "a process ended before its point was finished, as one does that is killed where "
             f"memory is short; {finished} of {total} points are finished and kept"
@@ -53,17 +53,17 @@ class WorkerLost(Exception):
 
 @dataclass
 class Outcome:
-    """What a plan gave."""
+    """The results of a plan."""
 
     finished: dict[Point, Finished] = field(default_factory=dict)
     failed: dict[Point, str] = field(default_factory=dict)
     cached: int = 0
-    """How many of the finished points were on disk already."""
+    """How many of the finished points were already on disk."""
 
 
 @dataclass
 class Runner:
-    """Simulates points, each in a process of its own, and keeps what is finished."""
+    """Simulates points in worker processes and stores the finished ones."""
 
     engine: Engine
     store: Store
@@ -74,13 +74,13 @@ class Runner:
         """Simulate every point of a plan (`plan` puts peaks before the runs that need them)."""
         outcome = Outcome()
         self.progress.begin(len(points))
-        # Spawned, not forked: the parent has threads, the child needs none of them.
+        # Spawn rather than fork: the parent has threads, which forking does not handle safely.
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(self.jobs, mp_context=spawn, initializer=_end_early) as pool:
             try:
                 self._run(list(points), outcome, pool)
             except BaseException as error:
-                # Else the pool waits until the points that run are finished.
+                # Otherwise the pool would wait for the running points to finish.
                 for worker in multiprocessing.active_children():
                     worker.terminate()
                 pool.shutdown(wait=False, cancel_futures=True)
@@ -93,7 +93,7 @@ class Runner:
         return outcome
 
     def _run(self, waiting: list[Point], outcome: Outcome, pool: ProcessPoolExecutor) -> None:
-        """Hand out points as they become ready, one to each process, until all are settled."""
+        """Hand out points as they become ready, one per process, until all are done or failed."""
         running: dict[Future[Finished], tuple[Point, str]] = {}
         while waiting or running:
             for point in list(waiting):
@@ -108,7 +108,7 @@ class Runner:
                     self._start(point, outcome, pool, running)
             if waiting and not running:
                 raise AssertionError(f'"{waiting[0].name}" needs a point that is not in the plan')
-            # In turns, as `sweep` has it: a wait without end may miss Ctrl-C.
+            # Poll, as `sweep` does: a wait without timeout may miss Ctrl-C.
             for future in wait(running, LOOK_S, FIRST_COMPLETED).done:
                 point, key = running.pop(future)
                 try:
@@ -117,7 +117,7 @@ class Runner:
                     outcome.failed[point] = str(error)
                     continue
                 except BrokenProcessPool:
-                    # Ctrl-C ends the workers and interrupts this process: their end may come first.
+                    # Ctrl-C ends the workers and interrupts this process, maybe in that order.
                     time.sleep(1)
                     raise
                 self.store.put(key, point.name, finished)
@@ -131,7 +131,7 @@ class Runner:
         pool: ProcessPoolExecutor,
         running: dict[Future[Finished], tuple[Point, str]],
     ) -> None:
-        """Take a point from the disk or hand it to a process."""
+        """Load a point from disk, or hand it to a process."""
         source = point.rate_of
         peak = None if source is None else outcome.finished[source].result["peak_mpps"]
         scenario = point.ready_scenario(peak)
@@ -146,9 +146,10 @@ class Runner:
 
 
 def _end_early() -> None:
-    """A worker ends at once on Ctrl-C, as Python cannot interrupt the engine, and with its parent.
+    """Make a worker exit at once on Ctrl-C, and when its parent exits.
 
-    Nobody would take what it finds, and what asks for its next point would never come.
+    Python cannot interrupt the engine. Without its parent, nobody takes the worker's result or
+    gives it another point.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()

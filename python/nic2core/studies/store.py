@@ -1,4 +1,4 @@
-"""Finished points on disk, so that nothing is simulated twice and Ctrl-C loses nothing."""
+"""Finished points on disk, so that no point is simulated twice and Ctrl-C loses none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finished:
-    """What one point gave, and how long it took to simulate."""
+    """The result of one point, and how long it took to simulate."""
 
     result: dict[str, Any]
     seconds: float
@@ -25,7 +25,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Store:
-    """A directory with one file a point, named by what was simulated and by which engine."""
+    """A directory with one file per point, named by what was simulated and by which engine."""
 
     directory: Path
     engine_version: str
@@ -36,7 +36,7 @@ class Store:
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
     def get(self, key: str) -> Finished | None:
-        """The finished point of that name, if there is one; a damaged one has to be run again."""
+        """The finished point of that name, if any; a damaged file counts as absent."""
         try:
             data = json.loads((self.directory / f"{key}.json").read_text(encoding="utf-8"))
             return Finished(data["result"], data["seconds"])
@@ -44,7 +44,7 @@ class Store:
             return None
 
     def put(self, key: str, name: str, finished: Finished) -> None:
-        """Keep a finished point. The file appears whole or not at all."""
+        """Store a finished point. The file appears whole or not at all."""
         data = {
             "name": name,
             "engine": self.engine_version,

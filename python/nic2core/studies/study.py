@@ -1,4 +1,4 @@
-"""A study: the evaluation of one paper, as points, evaluators of its claims, and figures."""
+"""A study: the evaluation of one paper as points, evaluators of its claims, and figures."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Study:
     """By the id of the claim."""
     figures: Sequence[Figure]
     summary: Callable[[Sequence[Judged]], str] | None = None
-    """What to say of all claims together, if the study has a measure of its own."""
+    """A sentence on all claims together, if the study has a measure of its own."""
 
 
 @dataclass(frozen=True)
@@ -47,25 +47,25 @@ class Selection:
     figure: str | None = None
     """A number such as `5`, or one panel such as `5a`."""
     claim: str | None = None
-    """Its id, or as the validation page names it: without the paper before it."""
+    """A claim's id, also without the paper's name in front, as the validation page shows it."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is the whole study."""
+        """Whether the whole study is selected."""
         return self.figure is None and self.claim is None
 
     def has_claim(self, claim: Claim) -> bool:
-        """Whether a claim is part of it."""
+        """Whether a claim is selected."""
         named = self.claim in (None, claim.id, claim.id.removeprefix(f"{claim.paper}/"))
         return named and self.figure in (None, claim.figure, number_of(claim.figure))
 
     def has_figure(self, figure: Figure) -> bool:
-        """Whether a figure is to be drawn: not for a single claim."""
+        """Whether a figure is to be drawn; none is for a single claim."""
         if self.claim is not None:
             return False
         return self.figure is None or number_of(self.figure) == figure.number
 
 
 def number_of(panel: str) -> str:
-    """The figure that a panel such as `5a` belongs to; a figure belongs to itself."""
+    """The figure that a panel such as `5a` belongs to; a figure's number is returned unchanged."""
     return re.sub(r"(?<=[0-9])[a-z]$", "", panel)

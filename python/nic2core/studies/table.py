@@ -1,4 +1,4 @@
-"""Claims beside what was simulated, for the terminal."""
+"""Claims and their simulated results, for the terminal."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def number(value: float) -> str:
-    """Three significant digits, but at least those up to the first after the point."""
+    """Three significant digits, or one decimal from 10 on."""
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
 
 
 def span(low: float | None, high: float | None, unit: str) -> str:
-    """A range, or one number if both ends print alike."""
+    """A range, or one number if both ends print the same."""
     if low is None or high is None:
         return ""
     text = number(low) if number(low) == number(high) else f"{number(low)}..{number(high)}"
@@ -37,19 +37,19 @@ def error_text(judged: Judged, tolerance: Tolerance) -> str:
 
 
 def verdict(judged: Judged) -> str:
-    """`yes`, `no`, `blind`, or `absent` if a point failed or shows nothing to the claim."""
+    """`yes`, `no`, `blind`, or `absent` if a point failed or does not show what is claimed."""
     if judged.simulated is None:
         return "absent"
     return {True: "yes", False: "no", None: "blind"}[judged.holds]
 
 
 def verdict_text(judged: Judged) -> str:
-    """The same, and whether it is of a fit."""
+    """The verdict, and whether the claim was fitted."""
     return verdict(judged) + ", fitted" * judged.claim.fitted
 
 
 def published_text(judged: Judged) -> str:
-    """What the paper has."""
+    """The published value, `ordering` or `blind`."""
     claim = judged.claim
     if claim.kind == "ordering":
         return "ordering"
@@ -57,13 +57,13 @@ def published_text(judged: Judged) -> str:
 
 
 def simulated_text(judged: Judged) -> str:
-    """What the simulator has."""
+    """The simulated value."""
     found = judged.simulated
     return "" if found is None else span(found.low, found.high, judged.claim.unit)
 
 
 def score(judged: Sequence[Judged]) -> str:
-    """How many hold, of the values and of the orderings, and how many are fits; blind apart."""
+    """How many values and orderings hold, how many of them are fits, and how many are blind."""
     values = [j for j in judged if j.claim.kind == "value" and j.claim.published_low is not None]
     orderings = [j for j in judged if j.claim.kind == "ordering"]
     blind = len(judged) - len(values) - len(orderings)
@@ -76,7 +76,7 @@ def score(judged: Sequence[Judged]) -> str:
 
 
 def _fits(group: Sequence[Judged]) -> str:
-    """How many of these are no predictions."""
+    """How many of these are fitted, that is, no predictions."""
     fits = sum(j.claim.fitted for j in group)
     return "" if fits == 0 else " (all fitted)" if fits == len(group) else f" ({fits} fitted)"
 
@@ -87,8 +87,8 @@ _STYLES = {"yes": "green", "no": "bold red", "absent": "bold red", "blind": "dim
 def claims_table(judged: Sequence[Judged], tolerance: Tolerance) -> Table:
     """Claim | published | simulated | error | holds.
 
-    An id that is broken cannot be copied; without its paper, as `--claim` takes it too, and without
-    lines between the columns all have room in a terminal of 80.
+    Ids must not be wrapped, or they cannot be copied. Without the paper's name, which `--claim`
+    does not need either, and without column lines, everything fits into 80 columns.
     """
     ids = [j.claim.id.removeprefix(f"{j.claim.paper}/") for j in judged]
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)

@@ -1,4 +1,4 @@
-"""What a full run gave, kept in the documentation: a JSON file, and the page generated from it."""
+"""The results of a full run, kept in the documentation: a JSON file and a page made from it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def machine_kind() -> str:
-    """The processor and how many of its CPUs were there: what the wall time depends on."""
+    """The processor and its number of CPUs, on which the wall time depends."""
     name = platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -122,7 +122,7 @@ def _rule(tolerance: Tolerance) -> str:
 
 
 def _judged(row: dict[str, Any], known: Claim | None) -> Judged:
-    """A row of the file, with its error computed again. The verdict is the recorded one."""
+    """A row of the file, with its error recomputed and its verdict as recorded."""
     claim = Claim(
         section=known.section if known else "",
         fitted=known is not None and known.fitted,

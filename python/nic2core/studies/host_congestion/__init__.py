@@ -1,4 +1,4 @@
-"""The evaluation of "Understanding Host Interconnect Congestion": one module a figure."""
+"""The evaluation of "Understanding Host Interconnect Congestion": one module per figure."""
 
 from __future__ import annotations
 

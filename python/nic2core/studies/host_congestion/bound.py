@@ -1,14 +1,14 @@
-"""The paper's closed form, C x size / (Tbase + M x Tmiss), from what the simulation counts.
+"""The paper's closed form, C x size / (Tbase + M x Tmiss), with terms that the simulation counts.
 
-`C` is the credits of the I/O controller for lines on their way to memory, as many as whole write
-transactions can hold; `size` is the payload of a line. `Tbase` is how long a line holds its credit
-in the same scenario with the IOMMU off, and before that waits for the link though there are
-credits for it: the form has no other term for the link. `M x Tmiss` is how long a line waits for
-translations: `Tmiss` is what a line pays for each miss of its packet, which is less than a walk
-takes (a walk under way holds up what comes behind it for the rest of its time only, and walks
-overlap), so that the number of misses does not appear. What is tested where credits limit is that
-all of them are in use or could be, that nothing but translations makes a DMA longer, and Little's
-law.
+`C` is the I/O controller's credits for lines on their way to memory, as many as whole write
+transactions can hold; `size` is the payload of a line. `Tbase` is measured in the same scenario
+with the IOMMU off: the time for which a line holds its credit, plus the time that it waits for the
+link before that although credits are free, since the form has no other term for the link.
+`M x Tmiss` is how long a line waits for translations. `Tmiss` is the cost per line of each miss of
+its packet. This is less than the time of a walk, because a walk in progress delays what follows
+only for its remaining time, and walks overlap. The number of misses therefore cancels. Where
+credits limit, the comparison tests that all credits are in use or could be, that only translations
+make a DMA take longer, and Little's law.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
 
 
 def usable(lines: int) -> int:
-    """Credits that whole write transactions of the largest payload can hold."""
+    """Credits that whole write transactions of the maximum payload can hold."""
     payload = base_scenario("host-congestion")["machine"]["pcie"]["max_payload"]
     of_a_write = int(payload.removesuffix(" B")) // LINE_BYTES
     return lines // of_a_write * of_a_write
 
 
 def closed_form_gbps(reading: Reading, base: Reading) -> float:
-    """Throughput by the closed form, Gbps of payload; `base` is the run of `Tbase`."""
+    """Throughput by the closed form, Gbps of payload; `base` is the run that gives `Tbase`."""
     payload_bits = 8 * LINE_BYTES * reading.goodput_gbps / reading.written_gbps
     base_ns = base.write_link_wait_ns + base.write_latency_ns
     return usable(reading.write_credits) * payload_bits / (base_ns + reading.write_wait_ns)
 
 
 def closed_form(cases: Mapping[Point, Point]) -> Evaluator:
-    """Throughput over that of the closed form, at the points where PCIe credits limit.
+    """Throughput relative to the closed form, at the points where PCIe credits limit.
 
-    The points with the IOMMU on come with the same without. Credits limit where the throughput is
-    visibly lower.
+    `cases` maps each point with the IOMMU on to the same point with it off. Credits limit where the
+    throughput with the IOMMU on is visibly lower.
     """
     points = list(dict.fromkeys([*cases, *cases.values()]))
 

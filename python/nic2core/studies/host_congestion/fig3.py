@@ -50,7 +50,7 @@ ON = {n: receiver("on", threads=n) for n in THREADS}
 BASE = ON[BASE_THREADS]
 CPU_LIMITS = (2, 4, 6)
 PCIE_LIMITS = (10, 12, 14, 16)
-"""Where the paper applies its closed form: credits are the bottleneck."""
+"""Thread counts at which credits are the bottleneck, where the paper applies its closed form."""
 FROM_8 = (8, *PCIE_LIMITS)
 
 FLOWS = [
@@ -67,12 +67,12 @@ POINTS = [*OFF.values(), *ON.values(), *FLOWS, HALF_TARGET, UNDER_DCTCP, GOODPUT
 
 
 def at_threads(points: dict[int, Point], counts: tuple[int, ...]) -> list[Point]:
-    """The points with so many threads."""
+    """The points with these thread counts."""
     return [points[n] for n in counts]
 
 
 def linear_rise(at: At) -> Simulated:
-    """Throughput of a thread over that with two."""
+    """Throughput per thread relative to that with two threads."""
 
     def of_a_thread(points: dict[int, Point], n: int) -> float:
         return throughput(at(points[n])) / n
@@ -84,14 +84,14 @@ def linear_rise(at: At) -> Simulated:
 
 
 def on_below_off(at: At) -> Simulated:
-    """Throughput with the IOMMU over that without: from 10 threads on, against up to 8."""
+    """Throughput with the IOMMU relative to that without: lower from 10 threads on, not up to 8."""
     ratio = {n: throughput(at(ON[n])) / throughput(at(OFF[n])) for n in THREADS}
     holds = all((ratio[n] < VISIBLE) == (n in PCIE_LIMITS) for n in THREADS)
     return Simulated(min(ratio.values()), max(ratio.values()), holds)
 
 
 def flows_minimal(at: At) -> Simulated:
-    """Throughput with fewer and more senders over that with 40, and misses likewise."""
+    """Throughput with 20 and 80 senders relative to that with 40; the same for misses."""
 
     def impact(read: Read) -> list[float]:
         return [read(at(p)) / read(at(BASE)) for p in FLOWS]
@@ -102,7 +102,7 @@ def flows_minimal(at: At) -> Simulated:
 
 
 def drops_rise(at: At) -> Simulated:
-    """Points that two threads more add to the drop rate, from 8 to 12."""
+    """Percentage points that two more threads add to the drop rate, from 8 to 12 threads."""
     rates = [drops(at(ON[n])) for n in (8, 10, 12)]
     return every((after - before for before, after in pairwise(rates)), above(0))
 
@@ -113,7 +113,7 @@ def delay_short_percent(reading: Reading) -> float:
 
 
 def full_buffer(rate: Read) -> Read:
-    """The rate at which what waits in the NIC's full buffer is a delay of 90 us."""
+    """The rate at which the contents of the NIC's full buffer mean a delay of 90 us."""
     return lambda reading: rate(reading) * reading.stage_us("nic", 99) / 90
 
 

@@ -42,12 +42,12 @@ UNMAPPED = [
     )
     for mode in ("strict", "deferred")
 ]
-"""Buffers unmapped at run time: in pages of 4 KiB, as Linux maps them one by one."""
+"""Modes that unmap buffers at run time: with 4 KiB pages, because Linux maps buffers singly."""
 POINTS = [*OFF.values(), *ON.values(), *SMALL.values(), *UNMAPPED]
 
 
 def threads_below_81(at: At) -> Simulated | None:
-    """Fewest threads whose throughput the IOMMU holds below what makes Swift react."""
+    """Fewest threads with which the IOMMU keeps throughput below the rate at which Swift reacts."""
     return count(
         first(
             THREADS,
@@ -57,14 +57,14 @@ def threads_below_81(at: At) -> Simulated | None:
 
 
 def utilization_with_drops(at: At) -> Simulated | None:
-    """Least utilization of the network at which packets are dropped."""
+    """Lowest network utilization at which packets are dropped."""
     readings = [at(point) for point in SMALL.values()]
     found = [100 * throughput(r) / LINK_GBPS for r in readings if drops(r) > SOME_PERCENT]
     return Simulated(min(found), min(found)) if found else None
 
 
 def earlier_bottleneck(at: At) -> Simulated | None:
-    """By how many threads later 4 KiB pages lose throughput than hugepages."""
+    """Thread count at which 4 KiB pages lose throughput, minus that of hugepages."""
 
     def first_loss(mapped: dict[int, Point]) -> int | None:
         lost = (throughput(at(mapped[n])) < VISIBLE * throughput(at(OFF[n])) for n in THREADS)
@@ -77,13 +77,13 @@ def earlier_bottleneck(at: At) -> Simulated | None:
 
 
 def fewer_drops(at: At) -> Simulated:
-    """Greatest drop rate with 4 KiB pages over that with hugepages."""
+    """Greatest drop rate with 4 KiB pages relative to that with hugepages."""
     small, huge = (max(drops(at(p)) for p in points.values()) for points in (SMALL, ON))
     return every([small / huge], below(1))
 
 
 def draw(at: At) -> list[Panel]:
-    """The panels of the figure, with figure 3's curves to compare."""
+    """The panels of the figure, with figure 3's curves for comparison."""
     drawn = [
         look.Curve("IOMMU off", look.OFF, THREADS, list(OFF.values())),
         look.Curve("IOMMU on, 2 MiB pages", look.ON, THREADS, list(ON.values())),
@@ -93,7 +93,7 @@ def draw(at: At) -> list[Panel]:
 
 
 def more_misses(at: At) -> Simulated:
-    """IOTLB misses per packet that smaller pages add."""
+    """IOTLB misses per packet added by the smaller pages."""
     return every((misses(at(SMALL[n])) - misses(at(ON[n])) for n in THREADS), above(0))
 
 

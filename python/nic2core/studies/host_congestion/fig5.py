@@ -39,7 +39,7 @@ POINTS = [*ON.values(), *OFF.values()]
 
 
 def throughput_falls(at: At) -> Simulated:
-    """Throughput over that with the next smaller region; the largest's below the smallest's."""
+    """Throughput relative to the next smaller region; also lower with the largest than smallest."""
     found = [throughput(at(point)) for point in ON.values()]
     return and_also(every(steps(found), below(1 + RESOLUTION)), found[-1] < VISIBLE * found[0])
 

@@ -40,9 +40,9 @@ MOST = STREAM_CORES[-1]
 ALONE = stream_alone()
 POINTS = [*OFF.values(), *ON.values(), ALONE]
 SATURATED = 0.9
-"""The memory bus is close to saturation above this share of the most it carries."""
+"""From this share of its greatest bandwidth on, the memory bus is close to saturation."""
 PROPORTIONAL = 0.9
-"""A core's part of the bandwidth is no longer in proportion below this share of the first ones'."""
+"""Growth is sublinear if a core adds less than this share of what each of the first cores adds."""
 
 
 def first_cores(at: At, points: dict[int, Point]) -> int | None:
@@ -52,14 +52,14 @@ def first_cores(at: At, points: dict[int, Point]) -> int | None:
 
 
 def throughput_falls(at: At) -> Simulated:
-    """Throughput over that with fewer STREAM cores; with most of them it is visibly lower."""
+    """Throughput relative to that with fewer STREAM cores; visibly lower with the most cores."""
     found = [[throughput(at(points[n])) for n in STREAM_CORES] for points in (OFF, ON)]
     steps = [after / before for f in found for before, after in pairwise(f)]
     return and_also(every(steps, below(1 + RESOLUTION)), all(f[-1] < VISIBLE * f[0] for f in found))
 
 
 def near_saturation(at: At) -> Simulated | None:
-    """Memory bandwidth where the throughput begins to fall over the greatest of all."""
+    """Memory bandwidth where the throughput begins to fall, relative to the greatest bandwidth."""
     start = first_cores(at, OFF)
     if start is None:
         return None
@@ -68,16 +68,16 @@ def near_saturation(at: At) -> Simulated | None:
 
 
 def falls_earlier(at: At) -> Simulated | None:
-    """Fewest STREAM cores that lower the throughput with the IOMMU, less those without.
+    """Fewest STREAM cores that lower the throughput with the IOMMU, minus those without.
 
-    Where even the most cores do not lower it without, it takes at least one more.
+    If even the most cores do not lower it without the IOMMU, one more core is assumed.
     """
     on, off = first_cores(at, ON), first_cores(at, OFF) or MOST + 1
     return None if on is None else every([on - off], below(0))
 
 
 def sublinear_cores(at: At) -> Simulated | None:
-    """Fewest STREAM cores after which a core adds less bandwidth than the first ones did."""
+    """Fewest STREAM cores beyond which a core adds less bandwidth than the first cores did."""
     added = [
         (before, (at(ON[after]).bandwidth - at(ON[before]).bandwidth) / (after - before))
         for before, after in pairwise(STREAM_CORES)
@@ -87,19 +87,19 @@ def sublinear_cores(at: At) -> Simulated | None:
 
 
 def off_drops(at: At) -> Simulated:
-    """Drop rate of the contended memory bus alone, while the link is not full."""
+    """Drop rate due to the contended memory bus alone, that is, while the link is not full."""
     lower = throughput(at(OFF[MOST])) < VISIBLE * throughput(at(OFF[0]))
     return and_also(every([drops(at(OFF[MOST]))], above(SOME_PERCENT)), lower)
 
 
 def delay_above_target(at: At) -> Simulated:
-    """Host delay with the most STREAM cores: above the target and above those with fewer."""
+    """Host delay with the most STREAM cores: above the target and above that with fewer cores."""
     most, fewer = (host_delay_p99_us(at(ON[MOST])), [host_delay_p99_us(at(ON[n])) for n in (0, 8)])
     return every([most], lambda delay: delay > max(100, *fewer))
 
 
 def cpus_get_more(at: At) -> Simulated:
-    """Memory traffic that the STREAM cores add over the payload that the NIC receives."""
+    """Memory traffic added by the STREAM cores relative to the payload that the NIC receives."""
 
     def ratio(points: dict[int, Point]) -> float:
         most = at(points[MOST])

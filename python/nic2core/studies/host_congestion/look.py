@@ -22,7 +22,7 @@ OFF, ON, SMALL_PAGES = palette.BLUE, palette.ORANGE, palette.SKY
 
 @dataclass(frozen=True)
 class Curve:
-    """One configuration over what a figure varies."""
+    """One configuration over the quantity that a figure varies."""
 
     name: str
     color: str
@@ -30,7 +30,7 @@ class Curve:
     points: Sequence[Point]
 
     def line(self, at: At, read: Read, *, name: str | None = None, dashed: bool = False) -> Line:
-        """A quantity of it."""
+        """The line of one quantity."""
         xs = [float(x) for x in self.xs]
         ys = [read(at(point)) for point in self.points]
         return Line(name or self.name, xs, ys, self.color, dashed=dashed, marked=True)
@@ -39,7 +39,7 @@ class Curve:
 def panels(at: At, x: str, drawn: Sequence[Curve], more: Sequence[Line] = ()) -> list[Curves]:
     """Throughput, drop rate and IOTLB misses, as in figures 3, 4 and 5.
 
-    `more` lines are those of the throughput alone.
+    `more` lines are added to the throughput panel only.
     """
     mapped = [curve for curve in drawn if curve.color != OFF]
     return [

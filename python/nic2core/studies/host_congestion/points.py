@@ -9,11 +9,11 @@ from nic2core.studies.point import Point, base_scenario, merge, point
 THREADS = (2, 4, 6, 8, 10, 12, 14, 16)
 """Receiver threads of figures 3 and 4."""
 BASE_THREADS = 12
-"""Of every other figure (section 3.2)."""
+"""Receiver threads of every other figure (section 3.2)."""
 REGIONS_MIB = (4, 8, 12, 16)
-"""Receive memory of a thread in figure 5."""
+"""Receive memory per thread in figure 5."""
 BASE_REGION_MIB = 12
-"""Of every other figure (section 3.1)."""
+"""Receive memory per thread in every other figure (section 3.1)."""
 STREAM_CORES = (0, 2, 4, 6, 8, 10, 12, 15)
 """Cores that run STREAM in figure 6."""
 
@@ -21,10 +21,10 @@ Iommu = Literal["off", "on", "small-pages"]
 """`on` maps payload in pages of 2 MiB, `small-pages` in pages of 4 KiB."""
 
 RUN = {"warmup": "20 ms", "duration": "40 ms"}
-"""Windows are what they stay after 20 ms, also where STREAM fills the NIC's buffer only slowly. In
+"""After 20 ms the windows have settled, even where STREAM fills the NIC's buffer only slowly. In
 40 ms the drop rate is known to a tenth of a percent."""
 DCTCP = {"kind": "dctcp", "initial_cwnd": 4.0, "max_cwnd": 4.0}
-"""With a window of no more than a read, as the scenario has it for Swift."""
+"""The window is at most one read, as the scenario sets it for Swift."""
 STREAM = {"name": "stream", "app": {"kind": "stream"}}
 
 _NAMES: dict[Iommu, str] = {
@@ -49,7 +49,7 @@ def receiver(
 ) -> Point:
     """Threads that receive from many senders, beside cores that run STREAM.
 
-    A `variant` is named, and has `changes` that no figure varies.
+    A `variant` is a name for `changes` to keys that no figure varies.
     """
     scenario = merge(_base(), changes or {})
     (snap,) = scenario["tenants"]
@@ -69,7 +69,7 @@ def receiver(
 
 
 def region(mib: int, queues: dict[str, Any]) -> dict[str, Any]:
-    """The keys of `queues` for so much receive memory; a ring has no more places than buffers."""
+    """The keys of `queues` for this much receive memory; a ring has no more slots than buffers."""
     buffers = mib * 2**20 // int(queues["buffer_size"].removesuffix(" B"))
     ring = queues["rx_descriptors"]
     return {"pool_buffers": buffers, "rx_descriptors": ring if ring <= buffers else ring // 2}
@@ -84,7 +84,7 @@ def stream_alone() -> Point:
 
 
 def dma_writes() -> Point:
-    """Writes of 4 KiB at random places in one thread's receive memory, as fast as they go."""
+    """Writes of 4 KiB at random places in one thread's receive memory, as fast as possible."""
     scenario = _base()
     bench = {"direction": "write", "size": "4 KiB", "window": f"{BASE_REGION_MIB} MiB"}
     scenario |= {"traffic": None, "tenants": [], "dma_bench": bench}

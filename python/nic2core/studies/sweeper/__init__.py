@@ -1,4 +1,4 @@
-"""The evaluation of "Sweeper" (Cho and Daglis): one module a figure."""
+"""The evaluation of "Sweeper" (Cho and Daglis): one module per figure."""
 
 from __future__ import annotations
 

@@ -35,20 +35,20 @@ PLACEMENTS = (DMA, *DDIO, IDEAL)
 POINTS = [kvs(p, buffers=b) for b, p in product(BUFFERS, PLACEMENTS)]
 
 COMPLETELY = 0.01
-"""Share of what is "completely" gone that may be left: one percent."""
+"""Share that may be left of what is "completely" gone: one percent."""
 NEGLIGIBLE = 0.05
 """Share of the whole up to which a part is "negligible": five percent."""
 RESOLUTION = 0.02
-"""Peaks are known to one percent, so that two of them are told apart from two percent on."""
+"""Each peak is known to one percent, so two peaks differ only if at least two percent apart."""
 
 
 def _pairs(placement: Placement) -> list[tuple[Point, Point]]:
-    """Every DDIO configuration beside the same with another placement."""
+    """Every DDIO configuration, paired with the same one under another placement."""
     return [(kvs(d, buffers=b), kvs(placement, buffers=b)) for b, d in product(BUFFERS, DDIO)]
 
 
 def gain_over_dma(at: At) -> Simulated:
-    """Throughput of DDIO over DMA."""
+    """Throughput of DDIO relative to DMA's."""
     return largest(at(d).mrps / at(dma).mrps for d, dma in _pairs(DMA))
 
 
@@ -69,7 +69,7 @@ def dma_slower_but_busier(at: At) -> Simulated:
 
 
 def amat_lower(at: At) -> Simulated:
-    """Mean memory access time of DDIO over DMA's."""
+    """Mean memory access time of DDIO relative to DMA's."""
     return every((at(d).amat_ns / at(dma).amat_ns for d, dma in _pairs(DMA)), lambda r: r < 1)
 
 
@@ -88,19 +88,19 @@ def fewer_accesses(at: At) -> Simulated:
 
 
 def premium_over_ideal(at: At) -> Simulated:
-    """Accesses per request of DDIO over ideal DDIO's."""
+    """Accesses per request of DDIO relative to ideal DDIO's."""
     return span(at(d).accesses() / at(ideal).accesses() for d, ideal in _pairs(IDEAL))
 
 
 def below_ideal(at: At) -> Simulated:
-    """Throughput of DDIO over ideal DDIO's."""
+    """Throughput of DDIO relative to ideal DDIO's."""
     return every(
         (at(d).mrps / at(ideal).mrps for d, ideal in _pairs(IDEAL)), lambda r: r < 1 - RESOLUTION
     )
 
 
 def fewer_buffers_faster(at: At) -> Simulated:
-    """Throughput at each ring size over that at half of it, under DDIO."""
+    """Throughput at each ring size relative to that at half the size, under DDIO."""
     sequences = ([at(kvs(d, buffers=b)).mrps for b in BUFFERS] for d in DDIO)
     return every(
         (step for sequence in sequences for step in steps(sequence)), lambda r: r < 1 + RESOLUTION
@@ -108,7 +108,7 @@ def fewer_buffers_faster(at: At) -> Simulated:
 
 
 def faster_and_leaking_less(sequences: Iterable[Sequence[Reading]]) -> Simulated:
-    """Throughput of each reading over that of the one before, where evictions fall as well."""
+    """Throughput of each reading relative to the one before; evictions must fall as well."""
     found = [list(sequence) for sequence in sequences]
     faster = steadily(([r.mrps for r in sequence] for sequence in found), RESOLUTION, rising=True)
     pairs = [pair for sequence in found for pair in pairwise(sequence)]
@@ -116,7 +116,7 @@ def faster_and_leaking_less(sequences: Iterable[Sequence[Reading]]) -> Simulated
 
 
 def ways_reduce_churn(at: At) -> Simulated:
-    """Throughput with two more ways over that without, where evictions fall as well."""
+    """Throughput relative to that with two ways fewer; evictions must fall as well."""
     return faster_and_leaking_less([at(kvs(d, buffers=b)) for d in DDIO] for b in BUFFERS)
 
 
@@ -124,7 +124,7 @@ FITTING = (ddio(4), ddio(6))
 
 
 def leak_where_rings_fit(at: At) -> Simulated:
-    """Receive-buffer lines evicted per request though all 512 buffers fit into the I/O ways."""
+    """Share of receive-buffer evictions in all accesses though all 512 buffers fit the I/O ways."""
     readings = [at(kvs(d, buffers=512)) for d in FITTING]
     return every(
         (r.rx_evictions / r.accesses() for r in readings), lambda share: share > COMPLETELY
@@ -132,7 +132,7 @@ def leak_where_rings_fit(at: At) -> Simulated:
 
 
 def premature_negligible(at: At) -> Simulated:
-    """Share of receive buffers read back from memory in all accesses."""
+    """Share of reads of evicted receive buffers in all accesses."""
     readings = [at(d) for d, _ in _pairs(IDEAL)]
     return every(
         (r.premature_reads / r.accesses() for r in readings), lambda share: share <= NEGLIGIBLE

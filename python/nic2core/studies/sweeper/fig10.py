@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 BUFFERS = (128, 256, 512, 1024, 2048)
 SHALLOW, DEEP = 128, 2048
 FITTING = (128, 256)
-"""Rings that lie within two ways entirely (section VI-F)."""
+"""Rings that fit entirely into two ways (section VI-F)."""
 PLAIN, SWEEPER = ddio(2), ddio(2, sweeper=True)
 RATES = (70, 85, 100, 110, 120, 135, 150, 175)
-"""Arrival rates of figure 10b, in percent of the drop-free peak of the deep ring: the paper does
-not give its own, and what is asked is where drops set in and where the curves cross."""
+"""Arrival rates of figure 10b, in percent of the deep ring's drop-free peak. The paper does not
+give its rates; what matters is where drops set in and where the curves cross."""
 CURVES = ((PLAIN, SHALLOW), (PLAIN, DEEP), (SWEEPER, SHALLOW), (SWEEPER, DEEP))
 REFERENCE = spiky_kvs(PLAIN, DEEP)
 
@@ -46,33 +46,33 @@ def _peak(at: At, placement: Placement, buffers: int) -> float:
 
 
 def deeper_sustains_more(at: At) -> Simulated:
-    """The best drop-free throughput of deeper rings over that of the shallowest."""
+    """The best drop-free throughput of the deeper rings relative to that of the shallowest."""
     deeper = max(_peak(at, PLAIN, b) for b in BUFFERS if b != SHALLOW)
     return every([deeper / _peak(at, PLAIN, SHALLOW)], lambda r: r > 1)
 
 
 def fitting_is_not_best(at: At) -> Simulated:
-    """The best of the rings that do not fit into the I/O ways over the best of those that do."""
+    """The best of the rings that do not fit the I/O ways relative to the best of those that do."""
     fitting = max(_peak(at, PLAIN, b) for b in FITTING)
     deeper = max(_peak(at, p, b) for p in (PLAIN, SWEEPER) for b in BUFFERS if b not in FITTING)
     return every([deeper / fitting], lambda r: r > 1)
 
 
 def deepest_over_best_other(at: At) -> Simulated:
-    """The deepest ring's drop-free throughput over the best of the others."""
+    """The deepest ring's drop-free throughput relative to the best of the others."""
     others = max(_peak(at, PLAIN, b) for b in BUFFERS if b != DEEP)
     ratio = _peak(at, PLAIN, DEEP) / others
     return Simulated(ratio, ratio)
 
 
 def sweeper_pushes_higher(at: At) -> Simulated:
-    """The deepest ring with Sweeper over the best without, at any depth."""
+    """The deepest ring with Sweeper relative to the best without, at any depth."""
     best = max(_peak(at, PLAIN, b) for b in BUFFERS)
     return every([_peak(at, SWEEPER, DEEP) / best], lambda r: r > 1)
 
 
 def deep_over_shallow(placement: Placement) -> Evaluator:
-    """Drop-free throughput of the deep ring over that of the shallow one without Sweeper."""
+    """Drop-free throughput of the deep ring relative to the shallow one without Sweeper."""
 
     def evaluate(at: At) -> Simulated:
         ratio = _peak(at, placement, DEEP) / _peak(at, PLAIN, SHALLOW)
@@ -82,9 +82,9 @@ def deep_over_shallow(placement: Placement) -> Evaluator:
 
 
 def crossing(at: At) -> float | None:
-    """Percent of drops from which the shallow ring drops less than the deep one, if they cross.
+    """Drop rate, percent, above which the shallow ring drops less than the deep one, if they cross.
 
-    Both curves are taken as straight between two rates.
+    Both curves are interpolated linearly between rates.
     """
     deep = [100 * at(at_rate(PLAIN, DEEP, percent)).drop_share for percent in RATES]
     shallow = [100 * at(at_rate(PLAIN, SHALLOW, percent)).drop_share for percent in RATES]
@@ -97,13 +97,13 @@ def crossing(at: At) -> float | None:
 
 
 def crossing_drops(at: At) -> Simulated | None:
-    """The crossing, where there is one."""
+    """The drop rate at the crossing, if there is one."""
     found = crossing(at)
     return None if found is None else Simulated(found, found)
 
 
 def shallow_wins_when_dropping(at: At) -> Simulated:
-    """At the highest rate: drops of the shallow ring over those of the deep one."""
+    """At the highest rate: drops of the shallow ring relative to those of the deep one."""
     shallow, deep = (at(at_rate(PLAIN, b, RATES[-1])).drop_share for b in (SHALLOW, DEEP))
     return every([shallow / deep], lambda r: r < 1)
 

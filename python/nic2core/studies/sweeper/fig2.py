@@ -29,7 +29,7 @@ POINTS = [l3fwd(p, depth) for depth, p in product(DEPTHS, PLACEMENTS)]
 
 
 def ideal_bandwidth(at: At) -> Simulated:
-    """Memory bandwidth of ideal DDIO over that of two-way DDIO, at each depth."""
+    """Memory bandwidth of ideal DDIO relative to that of two-way DDIO, at each depth."""
     return every(
         (at(l3fwd(IDEAL, n)).bandwidth / at(l3fwd(ddio(2), n)).bandwidth for n in DEPTHS),
         lambda share: share <= NEGLIGIBLE,
@@ -45,13 +45,13 @@ def app_data_small(at: At) -> Simulated:
 
 
 def ways_help(at: At) -> Simulated:
-    """Throughput from 2 to 6 to 12 ways to ideal: each over the one before."""
+    """Throughput from 2 to 6 to 12 ways to ideal: each relative to the one before."""
     sequences = ([at(l3fwd(p, n)).mrps for p in PLACEMENTS] for n in DEPTHS)
     return every((step for sequence in sequences for step in steps(sequence)), lambda r: r > 1)
 
 
 def consumed_dominate(at: At) -> Simulated:
-    """Evictions of consumed buffers over the largest other cause of traffic."""
+    """Evictions of consumed buffers relative to the largest other cause of traffic."""
 
     def ratio(point: Point) -> float:
         reading = at(point)
@@ -63,7 +63,7 @@ def consumed_dominate(at: At) -> Simulated:
 
 
 def premature_only_two_ways(at: At) -> Simulated:
-    """Share of receive buffers read back from memory: with two ways, against more ways."""
+    """Share of reads of evicted receive buffers in all accesses: with two ways and with more."""
     two = [at(p).premature_reads / at(p).accesses() for p in _TWO_WAYS]
     more = [at(p).premature_reads / at(p).accesses() for p in _DDIO if p not in _TWO_WAYS]
     holds = max(more) <= NEGLIGIBLE < max(two)
@@ -71,7 +71,7 @@ def premature_only_two_ways(at: At) -> Simulated:
 
 
 def premature_overshadowed(at: At) -> Simulated:
-    """With two ways: buffers read back from memory over evictions of consumed ones."""
+    """With two ways: reads of evicted receive buffers relative to evictions of consumed ones."""
     readings = [at(point) for point in _TWO_WAYS]
     return every(
         (r.premature_reads / r.consumed_evictions for r in readings),
@@ -80,7 +80,7 @@ def premature_overshadowed(at: At) -> Simulated:
 
 
 def waiting(at: At, placements: Sequence[Placement], depths: Sequence[int]) -> Clusters:
-    """The forwarder with these numbers of packets waiting."""
+    """The forwarder with these placements and numbers of waiting packets."""
     clusters = [(str(n), lambda p, n=n: l3fwd(p, n)) for n in depths]
     return Clusters(at, placements, "Packets waiting per core (D)", clusters)
 

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 WAYS = (2, 4, 6, 12)
 ITEMS = (512, 1024)
 CLUSTERS = tuple((item, buffers) for item in ITEMS for buffers in BUFFERS)
-"""In the paper's order: section VI-B calls 1024 buffers of 1 KB the fifth."""
+"""In the paper's order: section VI-B calls 1024 buffers of 1 KB the fifth cluster."""
 SMALLEST = (512, 512)
 PLAIN = tuple(ddio(ways) for ways in WAYS)
 SWEEPER = tuple(ddio(ways, sweeper=True) for ways in WAYS)
 PLACEMENTS = (*(p for pair in zip(PLAIN, SWEEPER, strict=True) for p in pair), IDEAL)
 
 LARGELY = 0.18
-"""Sweeper stays within 18 % of ideal DDIO (section VI-A); that is also the most that "largely
+"""Sweeper stays within 18 % of ideal DDIO (section VI-A), which also bounds what "largely
 insensitive" to the number of buffers can mean."""
 VIRTUALLY = 0.10
 """Accesses within ten percent "virtually match"."""
@@ -57,7 +57,7 @@ POINTS = [at_cluster(p, c) for c, p in product(CLUSTERS, PLACEMENTS)]
 
 
 def _swept() -> list[tuple[Point, Point, Point]]:
-    """DDIO, the same with Sweeper, and ideal DDIO, for every number of ways and cluster."""
+    """DDIO, DDIO with Sweeper, and ideal DDIO, for every number of ways and every cluster."""
     return [
         (
             at_cluster(ddio(w), c),
@@ -69,63 +69,63 @@ def _swept() -> list[tuple[Point, Point, Point]]:
 
 
 def _gap(at: At, cluster: tuple[int, int]) -> float:
-    """By how many percent all-ways DDIO falls short of ideal DDIO."""
+    """By how many percent DDIO with all ways falls short of ideal DDIO."""
     return percent_below(
         at(at_cluster(ddio(12), cluster)).mrps, at(at_cluster(IDEAL, cluster)).mrps
     )
 
 
 def twelve_over_two(at: At) -> Simulated:
-    """Throughput of 12-way over 2-way DDIO."""
+    """Throughput of 12-way relative to 2-way DDIO."""
     return span(
         at(at_cluster(ddio(12), c)).mrps / at(at_cluster(ddio(2), c)).mrps for c in CLUSTERS
     )
 
 
 def approaches_ideal(at: At) -> Simulated:
-    """12-way DDIO below ideal DDIO at the smallest footprint, which is the smallest gap."""
+    """Gap of 12-way to ideal DDIO at the smallest footprint, which must be the smallest gap."""
     gap = _gap(at, SMALLEST)
     others = [_gap(at, c) for c in CLUSTERS if c != SMALLEST]
     return every([gap], lambda g: g < NEAR_IDEAL and g < min(others))
 
 
 def below_ideal(at: At) -> Simulated:
-    """12-way DDIO below ideal DDIO elsewhere."""
+    """Gap of 12-way to ideal DDIO at all other footprints."""
     return span(_gap(at, c) for c in CLUSTERS if c != SMALLEST)
 
 
 def accesses_over_ideal(at: At) -> Simulated:
-    """Accesses per request of DDIO over ideal DDIO's."""
+    """Accesses per request of DDIO relative to ideal DDIO's."""
     return largest(at(d).accesses() / at(ideal).accesses() for d, _, ideal in _swept())
 
 
 def worst_leak(at: At) -> Simulated:
-    """Throughput of ideal DDIO over DDIO's."""
+    """Throughput of ideal DDIO relative to DDIO's."""
     return largest(at(ideal).mrps / at(d).mrps for d, _, ideal in _swept())
 
 
 def ways_help(at: At) -> Simulated:
-    """Throughput with more ways over that with fewer, where evictions fall as well."""
+    """Throughput with more ways relative to that with fewer; evictions must fall as well."""
     return faster_and_leaking_less([at(at_cluster(p, c)) for p in PLAIN] for c in CLUSTERS)
 
 
 def boost(at: At) -> Simulated:
-    """Throughput with Sweeper over that without."""
+    """Throughput with Sweeper relative to that without."""
     return span(at(s).mrps / at(d).mrps for d, s, _ in _swept())
 
 
 def largest_boost(at: At) -> Simulated:
-    """The greatest of them."""
+    """The greatest throughput with Sweeper relative to that without."""
     return largest(at(s).mrps / at(d).mrps for d, s, _ in _swept())
 
 
 def below_ideal_with_sweeper(at: At) -> Simulated:
-    """Sweeper below ideal DDIO."""
+    """By how many percent DDIO with Sweeper falls short of ideal DDIO."""
     return span(percent_below(at(s).mrps, at(ideal).mrps) for _, s, ideal in _swept())
 
 
 def boost_shrinks(at: At) -> Simulated:
-    """Sweeper's boost with more ways over that with fewer."""
+    """Sweeper's boost with more ways relative to that with fewer."""
     boosts = (
         [
             at(at_cluster(s, c)).mrps / at(at_cluster(d, c)).mrps
@@ -137,7 +137,7 @@ def boost_shrinks(at: At) -> Simulated:
 
 
 def insensitive(at: At) -> Simulated:
-    """Throughput at 2048 buffers over that at 512 with Sweeper, which plain DDIO falls below."""
+    """Throughput at 2048 buffers relative to 512, with Sweeper; plain DDIO must keep less of it."""
 
     def kept(placement: Placement, item: int) -> float:
         deep, shallow = (at(kvs(placement, item=item, buffers=b)).mrps for b in (2048, 512))
@@ -152,7 +152,7 @@ def insensitive(at: At) -> Simulated:
 
 
 def evictions_gone(at: At) -> Simulated:
-    """Share of consumed buffers' write-backs in all accesses, with Sweeper."""
+    """Share of evictions of consumed buffers in all accesses, with Sweeper."""
     readings = [at(s) for _, s, _ in _swept()]
     return every(
         (r.consumed_evictions / r.accesses() for r in readings),
@@ -161,7 +161,7 @@ def evictions_gone(at: At) -> Simulated:
 
 
 def matches_ideal(at: At) -> Simulated:
-    """Accesses per request with Sweeper over ideal DDIO's."""
+    """Accesses per request with Sweeper relative to ideal DDIO's."""
     return every(
         (at(s).accesses() / at(ideal).accesses() for _, s, ideal in _swept()),
         lambda r: abs(r - 1) <= VIRTUALLY,
@@ -169,7 +169,7 @@ def matches_ideal(at: At) -> Simulated:
 
 
 def bandwidth_saved(at: At) -> Simulated:
-    """Memory bandwidth of DDIO over Sweeper's, both at their peaks."""
+    """Memory bandwidth of DDIO relative to Sweeper's, both at their peaks."""
     return largest(at(d).bandwidth / at(s).bandwidth for d, s, _ in _swept())
 
 

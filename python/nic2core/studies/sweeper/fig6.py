@@ -1,4 +1,4 @@
-"""Figure 6: the latency of memory under the key-value store (section VI-B)."""
+"""Figure 6: memory latency under the key-value store (section VI-B)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def at_own_peak(placement: Placement) -> Point:
 
 
 def at_common_rate(placement: Placement) -> Point:
-    """Right: each at the peak rate of 2-way DDIO."""
+    """Right: each configuration at the peak rate of 2-way DDIO."""
     if placement == ddio(2):
         return TWO_WAYS
     return kvs_at_peak_of(TWO_WAYS, placement, buffers=BUFFERS)
@@ -44,7 +44,7 @@ RIGHT = [at_common_rate(p) for p in PLACEMENTS]
 def reduction(
     where: Callable[[Placement], Point], quantity: Callable[[Reading], float], *ways: int
 ) -> Callable[[At], Simulated]:
-    """By how many percent Sweeper lowers a latency."""
+    """By how many percent Sweeper reduces a latency."""
 
     def evaluate(at: At) -> Simulated:
         return span(
@@ -61,19 +61,19 @@ def mean(reading: Reading) -> float:
 
 
 def p99(reading: Reading) -> float:
-    """Their 99th percentile."""
+    """99th percentile of the latency of memory reads."""
     return reading.dram_p99_ns
 
 
 def throughput(at: At) -> Simulated:
-    """Throughput with Sweeper over that without."""
+    """Throughput with Sweeper relative to that without."""
     return span(
         at(at_own_peak(ddio(w, sweeper=True))).mrps / at(at_own_peak(ddio(w))).mrps for w in WAYS
     )
 
 
 def lower_though_faster(at: At) -> Simulated:
-    """The greatest of the ratios of mean, of p99 (with over without Sweeper), of throughput."""
+    """The greatest ratio: mean and p99 with over without Sweeper, throughput without over with."""
 
     def worst(ways: int) -> float:
         plain, swept = at(at_own_peak(ddio(ways))), at(at_own_peak(ddio(ways, sweeper=True)))
@@ -100,7 +100,7 @@ def draw(at: At) -> list[Panel]:
 
 
 def _both(points: Sequence[Point], ways: int) -> list[Point]:
-    """Plain and swept, of one number of ways."""
+    """The points without and with Sweeper for one number of ways."""
     return [p for p, placement in zip(points, PLACEMENTS, strict=True) if placement.ways == ways]
 
 

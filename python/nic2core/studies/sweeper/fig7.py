@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from nic2core.studies.point import Point
 
 DEPTHS = (250, 450)
-"""The paper does not name its "two scenarios of interest": they are those of figure 2 with
-noticeable premature evictions, for which the deeper two of three are taken."""
+"""The paper does not name its "two scenarios of interest", those of figure 2 with noticeable
+premature evictions; the deeper two of the three are taken."""
 WAYS = (2, 6, 12)
 PLACEMENTS = tuple(ddio(w, sweeper=s) for w in WAYS for s in (False, True))
 
 
 def _pairs(*ways: int) -> list[tuple[Point, Point]]:
-    """Without and with Sweeper, for every depth and number of ways."""
+    """Points without and with Sweeper, for every depth and number of ways."""
     return [
         (l3fwd(ddio(w), depth), l3fwd(ddio(w, sweeper=True), depth))
         for depth, w in product(DEPTHS, ways)
@@ -37,12 +37,12 @@ _TWO_WAYS = [point for pair in _pairs(2) for point in pair]
 
 
 def boost(at: At) -> Simulated:
-    """Throughput with Sweeper over that without."""
+    """Throughput with Sweeper relative to that without."""
     return span(at(s).mrps / at(d).mrps for d, s in _pairs(*WAYS))
 
 
 def fewer_accesses(at: At) -> Simulated:
-    """Accesses per packet with Sweeper over those without."""
+    """Accesses per packet with Sweeper relative to those without."""
     return every((at(s).accesses() / at(d).accesses() for d, s in _pairs(*WAYS)), lambda r: r < 1)
 
 
@@ -62,7 +62,7 @@ def two_way_outlier(at: At) -> Simulated:
 
 
 def two_way_net_gain(at: At) -> Simulated:
-    """With two ways: the worse of the ratios of receive-buffer traffic and of throughput."""
+    """With two ways: the worse ratio of receive-buffer traffic and of (inverse) throughput."""
 
     def worst(plain: Point, swept: Point) -> float:
         d, s = at(plain), at(swept)

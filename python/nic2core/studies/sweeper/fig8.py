@@ -1,4 +1,4 @@
-"""Figure 8: the key-value store over memory channels (section VI-D)."""
+"""Figure 8: the key-value store over the number of memory channels (section VI-D)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SIZES = (SMALLEST, LARGEST)
 
 
 def bar(placement: Placement, size: tuple[int, int], channels: int) -> Point:
-    """A bar of the figure; with four channels it is one of figure 5."""
+    """A bar of the figure; with four channels it is a bar of figure 5."""
     item, buffers = size
     return kvs(placement, item=item, buffers=buffers, channels=channels)
 
@@ -42,7 +42,7 @@ def _boost(at: At, ways: int, size: tuple[int, int], channels: int) -> float:
 
 
 def boost(channels: int) -> Evaluator:
-    """Throughput with Sweeper over that without, at the largest footprint."""
+    """Throughput with Sweeper relative to that without, at the largest footprint."""
 
     def evaluate(at: At) -> Simulated:
         return span(_boost(at, w, LARGEST, channels) for w in WAYS)
@@ -55,14 +55,14 @@ def _boosted(size: tuple[int, int], channels: int) -> list[Point]:
 
 
 def noticeable_everywhere(at: At) -> Simulated:
-    """The greatest boost over the ways, with 8 channels and the smallest footprint."""
+    """The greatest boost over all numbers of ways, with 8 channels and the smallest footprint."""
     return every(
         [max(_boost(at, w, SMALLEST, 8) for w in WAYS)], lambda found: found > 1 + NEGLIGIBLE
     )
 
 
 def larger_rings_larger_boost(at: At) -> Simulated:
-    """The boost at the largest footprint over that at the smallest."""
+    """The boost at the largest footprint relative to that at the smallest."""
     return every(
         (
             _boost(at, w, LARGEST, n) / _boost(at, w, SMALLEST, n)
@@ -73,7 +73,7 @@ def larger_rings_larger_boost(at: At) -> Simulated:
 
 
 def ways_help_short_of_ideal(at: At) -> Simulated:
-    """Throughput from 2 to 4, 6, 12 ways and ideal DDIO: each over the one before."""
+    """Throughput from 2 to 4, 6, 12 ways and ideal DDIO: each relative to the one before."""
     sequences = [
         [at(bar(p, size, n)).mrps for p in (*PLAIN, IDEAL)] for size, n in product(SIZES, CHANNELS)
     ]
@@ -82,7 +82,7 @@ def ways_help_short_of_ideal(at: At) -> Simulated:
 
 
 def draw(at: At) -> list[Panel]:
-    """The panels of the figure: one a footprint, one cluster a number of channels."""
+    """The panels of the figure: one per footprint, with one cluster per number of channels."""
 
     def panel(title: str, size: tuple[int, int]) -> Bars:
         places: list[Callable[[Placement], Point]] = [

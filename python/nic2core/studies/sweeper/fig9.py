@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 LLC_WAYS = 12
 SPLITS = (1, 2, 4, 6, 8, 10)
-"""I/O ways A of the six (A, B) of figure 9a. The paper names (2, 10) and (4, 8) only. Even steps
-give five; the sixth is one way, which leaves X-Mem as it is with two and so bears on no claim."""
+"""I/O ways A of the six splits (A, B) of figure 9a. The paper names only (2, 10) and (4, 8). Steps
+of two give five; the sixth is one way, where X-Mem does as with two, so it affects no claim."""
 SHARED = (2, 4, 6, 8, 10, 12)
 """I/O ways of figure 9b."""
 BALANCED = 4
 INSENSITIVE = 0.05
-"""Throughput within five percent is the same to someone choosing the ways."""
+"""Throughputs within five percent are the same to someone who chooses the number of ways."""
 
 
 def split(ways: int, *, sweeper: bool = False) -> Point:
@@ -69,21 +69,21 @@ POINTS = [*_both(SPLITS, split), *_both(SHARED, shared)]
 
 
 def xmem_loss(at: At) -> Simulated:
-    """X-Mem's worst performance below its best, without Sweeper."""
+    """By how many percent X-Mem's worst performance is below its best, without Sweeper."""
     values = [xmem(at, p) for p in PLAIN_SPLIT]
     loss = percent_below(min(values), max(values))
     return Simulated(loss, loss)
 
 
 def xmem_misses(at: At) -> Simulated:
-    """X-Mem's highest LLC miss ratio over its lowest, without Sweeper."""
+    """X-Mem's highest LLC miss ratio relative to its lowest, without Sweeper."""
     ratios = [at(p).llc_miss_ratio("xmem") for p in PLAIN_SPLIT]
     growth = max(ratios) / min(ratios)
     return Simulated(growth, growth)
 
 
 def ways_trade(at: At) -> Simulated:
-    """The lesser of: the forwarder's performance over that with fewer I/O ways, X-Mem's inverse."""
+    """The lesser of two ratios: the forwarder's gain and X-Mem's loss with more I/O ways."""
     forwarder = [l3fwd(at, p) for p in PLAIN_SPLIT]
     neighbour = [1 / xmem(at, p) for p in PLAIN_SPLIT]
     lesser = map(min, steps(forwarder), steps(neighbour))
@@ -93,14 +93,14 @@ def ways_trade(at: At) -> Simulated:
 
 
 def frontier(at: At) -> Simulated:
-    """How far a point with Sweeper lies beyond each point without, in the lesser direction."""
+    """The gain of the best point with Sweeper over each point without, in the lesser direction."""
 
     def gains(plain: Point, swept: Point) -> tuple[bool, float]:
         lesser, greater = sorted(
             (l3fwd(at, swept) / l3fwd(at, plain), xmem(at, swept) / xmem(at, plain))
         )
-        # Dominance as a Pareto frontier has it: no worse in either direction, better in one, as far
-        # as peaks are known. Where the NIC's port limits with and without, a packet would decide.
+        # Pareto dominance: no worse in either direction and better in one, within the resolution of
+        # peaks. Otherwise a single packet would decide where the NIC's port limits both.
         return lesser > 1 - RESOLUTION and greater > 1 + RESOLUTION, lesser
 
     swept = [split(w, sweeper=True) for w in SPLITS]
@@ -110,7 +110,7 @@ def frontier(at: At) -> Simulated:
 
 
 def most_balanced(at: At) -> Simulated:
-    """I/O ways with the best worse-off application, each relative to its best, without Sweeper."""
+    """Number of I/O ways at which the worse-off application, relative to its best, does best."""
     best_l3fwd = max(l3fwd(at, p) for p in PLAIN_SPLIT)
     best_xmem = max(xmem(at, p) for p in PLAIN_SPLIT)
 
@@ -122,7 +122,7 @@ def most_balanced(at: At) -> Simulated:
 
 
 def balanced_gain(of: Callable[[At, Point], float]) -> Evaluator:
-    """What Sweeper gives one application in the most balanced split."""
+    """Sweeper's gain for one application in the most balanced split."""
 
     def evaluate(at: At) -> Simulated:
         gain = of(at, split(BALANCED, sweeper=True)) / of(at, split(BALANCED))
@@ -132,17 +132,17 @@ def balanced_gain(of: Callable[[At, Point], float]) -> Evaluator:
 
 
 def xmem_degrades(at: At) -> Simulated:
-    """X-Mem's performance over that with fewer I/O ways, the LLC shared and no Sweeper."""
+    """X-Mem's performance relative to that with fewer I/O ways, with a shared LLC, no Sweeper."""
     return steadily([[xmem(at, p) for p in PLAIN_SHARED]], RESOLUTION, rising=False)
 
 
 def xmem_gain(at: At) -> Simulated:
-    """X-Mem's performance with Sweeper over that without, the LLC shared."""
+    """X-Mem's performance with Sweeper relative to that without, with a shared LLC."""
     return span(xmem(at, s) / xmem(at, d) for d, s in zip(PLAIN_SHARED, SWEPT_SHARED, strict=True))
 
 
 def two_way_loss(at: At) -> Simulated:
-    """The forwarder with two I/O ways below the forwarder with twelve, without Sweeper."""
+    """The forwarder's loss with two I/O ways compared with twelve, percent, without Sweeper."""
     loss = percent_below(l3fwd(at, shared(2)), l3fwd(at, shared(12)))
     return Simulated(loss, loss)
 
@@ -154,7 +154,7 @@ def ways_indifferent(at: At) -> Simulated:
 
 
 def draw(at: At) -> list[Panel]:
-    """The two planes, normalised to plain DDIO with two I/O ways."""
+    """The two panels, normalised to plain DDIO with two I/O ways."""
 
     def plane(
         title: str, ways: Sequence[int], where: Callable[..., Point], label: Callable[[int], str]

@@ -28,11 +28,11 @@ _CAUSES = {
     "tx-evct": "TX Evct",
     "other-evct": "Other Evct",
 }
-"""As the legend of figure 1c has them."""
+"""Names as in the legend of figure 1c."""
 
 
 def color(placement: Placement) -> str:
-    """One color for a number of ways, with and without Sweeper."""
+    """The color of a number of ways, the same with and without Sweeper."""
     if placement.ways is not None:
         return _WAYS[placement.ways]
     return palette.GREY if placement.policy == "dma" else palette.BLACK
@@ -44,7 +44,7 @@ def series(
     clusters: Sequence[Callable[[Placement], Point]],
     quantity: Callable[[Reading], float],
 ) -> list[Series]:
-    """A bar of each placement in each cluster."""
+    """A bar for each placement in each cluster."""
     return [
         Series(
             placement.name,
@@ -58,14 +58,14 @@ def series(
 
 @dataclass(frozen=True)
 class Clusters:
-    """What a figure shows of each placement in each cluster, panel by panel."""
+    """Builds a figure's panels, which show each placement in each cluster."""
 
     at: At
     placements: Sequence[Placement]
     x: str
-    """What tells the clusters apart."""
+    """The quantity that differs between clusters."""
     clusters: Sequence[tuple[str, Callable[[Placement], Point]]]
-    """The name of each, and its points."""
+    """The name and the points of each cluster."""
 
     def bars(self, title: str, y: str, quantity: Callable[[Reading], float]) -> Bars:
         """A panel of one quantity."""
@@ -74,11 +74,11 @@ class Clusters:
         return Bars(title, self.x, y, [name for name, _ in self.clusters], bars)
 
     def throughput(self, title: str, y: str) -> Bars:
-        """A panel of what is done in a second."""
+        """A panel of throughput."""
         return self.bars(title, y, lambda r: r.mrps)
 
     def bandwidth(self) -> Bars:
-        """The panel that is the second of the paper's three."""
+        """The panel of memory bandwidth, the second of three in the paper."""
         return self.bars("(b) Memory bandwidth", "GB/s", lambda r: r.bandwidth)
 
     def accesses(self, panel: str, unit: str) -> Stacks:
@@ -96,7 +96,7 @@ def _breakdown(
     x: str,
     unit: str,
 ) -> Stacks:
-    """Memory accesses by cause, as in figure 1c; what has none of its seven causes comes on top."""
+    """Memory accesses by cause, as in figure 1c, with all other causes as one part on top."""
 
     def heights(quantity: Callable[[Reading], float]) -> list[list[float]]:
         return [[quantity(at(cluster(p))) for p in placements] for _, cluster in clusters]

@@ -18,7 +18,7 @@ class Placement:
 
     @property
     def name(self) -> str:
-        """As in the legends of the paper."""
+        """The name in the paper's legends."""
         if self.ways is None:
             return {"dma": "DMA", "ideal-ddio": "Ideal-DDIO"}[self.policy]
         return f"DDIO {self.ways} ways" + (" + Sweeper" if self.sweeper else "")
@@ -37,7 +37,7 @@ IDEAL = Placement("ideal-ddio")
 
 
 def ddio(ways: int, *, sweeper: bool = False) -> Placement:
-    """DDIO in so many ways."""
+    """DDIO with this many ways."""
     return Placement("ddio", ways, sweeper)
 
 
@@ -70,12 +70,12 @@ def _kvs_changes(placement: Placement, item: int, buffers: int, channels: int) -
 SPIKES = {"probability": "1 %", "min": "1 us", "max": "100 us"}
 """Section VI-F gives the range; of the probability it says only that it is small. Its order of
 magnitude follows from the paper's own numbers. At the 26 Mrps of 2-way DDIO a core gets 108
-requests in the longest spike, which 128 buffers hold: a shallow ring can lose only where spikes
-overlap, and in one of a thousand requests they come 0.9 ms apart. At 2 % they alone would take
-1 us a request and leave 24 cores less than 24 Mrps, so that no ring could matter."""
+requests during the longest spike, which 128 buffers can hold: a shallow ring can drop packets only
+where spikes overlap, and at one in a thousand requests they are 0.9 ms apart. At 2 %, spikes alone
+would take 1 us per request and leave 24 cores less than 24 Mrps, so ring depth could not matter."""
 
 NO_LATENCY_LIMIT = 1_000_000
-"""Service times: section VI-F is exempt from the SLO (appendix), and limits drops alone."""
+"""In service times: section VI-F is exempt from the SLO (appendix) and limits only drops."""
 
 
 def spiky_kvs(placement: Placement, buffers: int) -> Point:
@@ -84,14 +84,14 @@ def spiky_kvs(placement: Placement, buffers: int) -> Point:
 
 
 def spiky_kvs_at(placement: Placement, buffers: int, source: Point, percent: int) -> Point:
-    """The same at a share of the drop-free peak of another configuration (figure 10b)."""
+    """The spiky store at a share of the drop-free peak of another configuration (figure 10b)."""
     return _point("run", "sweeper-kvs", _spiky_changes(placement, buffers), source, percent)
 
 
 def _spiky_changes(placement: Placement, buffers: int) -> Changes:
     plain = _kvs_changes(placement, 1024, buffers, 4)
     slo = {"p99_service_times": NO_LATENCY_LIMIT, "drops": "0 %"}
-    # Drops come where spikes overlap: 6 ms hold some 1400 spikes over 24 cores, 2 ms too few.
+    # Drops occur where spikes overlap: 6 ms have some 1400 spikes over 24 cores, 2 ms too few.
     scenario = merge(plain.scenario, {"slo": slo, "run": {"duration": "6 ms"}})
     return Changes(f"spiky {plain.name}", scenario, plain.app | {"spike": SPIKES})
 
@@ -107,7 +107,7 @@ def collocated(placement: Placement, xmem_ways: int | None = None) -> Point:
     """Forwarder and X-Mem side by side, at the forwarder's peak under the SLO (figure 9).
 
     With `xmem_ways`, X-Mem is restricted to that many of the upper LLC ways, which are not I/O
-    ways. The forwarder's cores are not: the paper assigns ways to DDIO and to X-Mem alone.
+    ways. The forwarder's cores are unrestricted: the paper assigns ways only to DDIO and X-Mem.
     """
     scenario: dict[str, Any] = {"placement": placement.changes}
     name = f"L3fwd and X-Mem, {placement.name}"
@@ -125,7 +125,7 @@ def collocated(placement: Placement, xmem_ways: int | None = None) -> Point:
 
 @dataclass(frozen=True)
 class Changes:
-    """What sets a configuration apart from its scenario file."""
+    """How a configuration differs from its scenario file."""
 
     name: str
     scenario: dict[str, Any]
