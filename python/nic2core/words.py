@@ -43,10 +43,10 @@ STAGES = {
     "tx-descriptors": "transmit descriptors",
     "tx-fetches": "TX descriptor reads",
 }
-"""The stages of the path, for people."""
+"""Display names of the stages of the path."""
 
 NOTHING = "-"
-"""Stands where a number means nothing."""
+"""Shown where there is no meaningful number."""
 
 LATENCIES = {
     "nic": "in the NIC",
@@ -56,7 +56,7 @@ LATENCIES = {
     "transmit": "transmit (after total)",
     "total": "total",
 }
-"""The stages of a packet's latency, for people; `total` ends with the request, before transmit."""
+"""Display names of the latency stages; `total` ends with the request, before transmit."""
 
 DELAYS = {
     "rtt": "round trip",
@@ -64,7 +64,7 @@ DELAYS = {
     "host_delay": "in the server",
     "read_latency": "a whole read",
 }
-"""What closed-loop senders see, for people."""
+"""Display names of the delays that closed-loop senders see."""
 
 CAUSES = {
     "nic-rx-wr": "NIC writes received packets",
@@ -86,13 +86,13 @@ CAUSES = {
     "cpu-descriptor-rd": "core reads descriptors",
     "prefetch-rd": "hardware prefetch",
     "page-clean-wr": "recycled pages cleaned",
-    "iommu-walk-rd": "page walks of the IOMMU",
+    "iommu-walk-rd": "IOMMU page walks",
 }
-"""The causes of memory traffic, for people."""
+"""Display names of the causes of memory traffic."""
 
 
 OF_PACKETS = {name for name in CAUSES if {"rx", "tx", "descriptor", "mbuf"} & {*name.split("-")}}
-"""Those of lines that packets go through."""
+"""The causes that concern lines on a packet's way: data, descriptors and mbufs."""
 
 
 WHOLE: dict[str, Any] = {
@@ -103,33 +103,34 @@ WHOLE: dict[str, Any] = {
     "tbl_hide_column_data_types": True,
     "tbl_hide_dataframe_shape": True,
 }
-"""How Polars shows a table of words: all of it, and nothing else."""
+"""Polars settings that print a whole table, and nothing else."""
 
 
 def cause(name: str) -> str:
-    """A cause for people, with the name that tables and the paper use."""
+    """A cause's display name, followed by the name that tables and the paper use."""
     return f"{CAUSES[name]} ({name})" if name in CAUSES else name
 
 
 def latencies(data: Results) -> dict[str, Distribution]:
-    """The stages of a packet's latency by their names, in path order; none without packets."""
+    """The latency stages by display name, in path order; empty without packets."""
     return {LATENCIES.get(s.stage, s.stage): s.distribution for s in data.latency}
 
 
 @dataclass(frozen=True)
 class Severity:
-    """How hard a stage is loaded."""
+    """How heavily a stage is loaded."""
 
     name: str
     terminal: str
 
 
 MEDIUM, HIGH = 0.5, 0.8
-"""Loads: from half of its capacity on queues grow; from four fifths on they dominate latency."""
+"""Load thresholds: above half of the capacity queues grow, above four fifths they dominate latency.
+"""
 
 
 def severity(load: float) -> Severity:
-    """How hard a stage with this load is loaded."""
+    """The severity of a load."""
     if load >= HIGH:
         return Severity("high", "red")
     if load >= MEDIUM:
@@ -138,7 +139,7 @@ def severity(load: float) -> Severity:
 
 
 def time(ns: float) -> str:
-    """A time with three figures and the unit that fits."""
+    """A time with three significant figures, in the unit that fits."""
     for limit, scale, unit in ((1e3, 1.0, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
         if ns < limit:
             return f"{three(ns / scale)} {unit}"
@@ -146,9 +147,9 @@ def time(ns: float) -> str:
 
 
 def three(value: float) -> str:
-    """A number with three significant figures, or all before the point, in groups of three.
+    """A number with three significant figures, or all digits before the point, in groups of three.
 
-    Less than a thousandth is next to nothing in every unit that is shown, and said to be so.
+    Anything below a thousandth is negligible in every unit shown, and appears as `< 0.001`.
     """
     if value == 0:
         return "0"
@@ -158,18 +159,18 @@ def three(value: float) -> str:
 
 
 def count(number: int, one: str) -> str:
-    """So many of something: `1 packet`, `2 packets`."""
+    """A number with its noun: `1 packet`, `2 packets`."""
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
 def percent(share: float) -> str:
-    """A share as percent; small ones keep a figure, so that few drops are not none."""
+    """A share as a percentage; small ones keep a digit, so that a few drops do not read as none."""
     value = 100 * share
     return "0 %" if value == 0 else "< 0.01 %" if value < 0.01 else f"{three(value)} %"
 
 
 def gain(share: float) -> str:
-    """By how much something helps: in whole percent, as little more is known of it, if that."""
+    """How much something helps, in whole percent: predictions are no more accurate than that."""
     if isnan(share):
         return "?"
     value = round(100 * share)
@@ -182,7 +183,7 @@ FAILED = {
     "rate": ("a growing backlog", "completions fall behind arrivals"),
     "link": ("the link rate", "the network link is full"),
 }
-"""What fails above a peak: in short, and in full."""
+"""What fails above a peak, in short and in full."""
 
 
 def failed(found: Peak) -> tuple[str, str]:
@@ -191,33 +192,33 @@ def failed(found: Peak) -> tuple[str, str]:
 
 
 def stage(name: str) -> str:
-    """A stage of the path, for people."""
+    """The display name of a stage of the path."""
     return STAGES.get(name, name)
 
 
 def usable_credits(model: Model, use: Use) -> int:
-    """The credits of a domain that can be in use at once: of lines, those of whole TLPs."""
+    """The credits of a domain that can be in use at once: for lines, those that fill whole TLPs."""
     pool = model.pools.get(use.name)
-    # Of cores, a pool has as many as the fullest has the work of.
+    # A pool of cores counts cores as busy as the busiest, which can be fewer than there are.
     return use.credits if pool is None or use.name == "cores" else round(pool.credits)
 
 
 def allowed(model: Model, use: Use) -> str:
-    """The rate that a domain allows, where it allows one that is worth a number."""
+    """The rate that a domain allows, or `-` where that is not a meaningful number."""
     if use.shared and use.name not in model.allows:
         return NOTHING
     rate = model.allows.get(use.name, use.allows_mps)
-    # Full I/O ways evict, and stop nothing.
+    # Full I/O ways evict lines; they hold nothing up.
     return three(rate) if rate < 1e4 and use.name != "io-ways" else NOTHING
 
 
 def held(use: Use) -> str:
-    """How long a domain holds a credit: what its rate follows from, if that is less or more."""
-    # Into the I/O ways come lines of cores, too, and few of the NIC's take a new place.
+    """How long a credit is held, with the part that counts for the rate if the two differ."""
+    # Cores put lines into the I/O ways too, and few of the NIC's lines take a new place.
     if use.uses_per_us <= 0 or use.name == "io-ways":
         return NOTHING
     own, whole = time(use.own_ns), time(use.latency_ns)
-    # What counts is of another queue where that allows less than the fullest.
+    # The time that counts is another queue's if that one allows less than the fullest.
     if own == whole or use.core != use.short_core:
         return whole
     if use.own_ns > use.latency_ns:
@@ -226,16 +227,16 @@ def held(use: Use) -> str:
 
 
 def what_for(use: Use) -> str:
-    """What the credits of a domain are for: `92 lines`."""
+    """The unit of a domain's credits, as in `92 lines`."""
     return use.unit if use.credits == 1 or use.unit == "B" else f"{use.unit}s"
 
 
 SEEN = 0.005
-"""Share of the packets from which on three figures show that they are missing."""
+"""Share of dropped packets above which three significant figures show the difference."""
 
 
 def wire_rate(found: Peak, traffic: Mapping[str, Any]) -> str:
-    """A peak as `traffic.rate` takes it, of traffic given in bits; rounded down, so it holds."""
+    """The peak as a value for `traffic.rate`, if traffic is given in bits; rounded down to hold."""
     given = traffic.get("rate")
     in_bits = traffic["kind"] == "replay" if given is None else is_bit_rate(given)
     if found.rate_gbps is None or not in_bits:
@@ -245,42 +246,42 @@ def wire_rate(found: Peak, traffic: Mapping[str, Any]) -> str:
 
 
 def peak(found: Peak, traffic: Mapping[str, Any]) -> str:
-    """How sure a peak is: of its p99, by how many packets."""
+    """A peak, the rate that fails above it, and how many packets its p99 comes from."""
     bits = wire_rate(found, traffic)
     wire = f' (traffic.rate = "{bits}")' if bits else ""
     fails, packets = found.fails_at_mpps, found.results.packets
-    # Where the objective bears drops, what holds is more than what is done.
+    # If the objective allows drops, the offered rate is higher than the completed one.
     offered = f" of {three(packets.offered_mpps)} offered" if packets.drop_share > SEEN else ""
-    above = "holds up to the line rate" if fails is None else f"holds, {three(fails)} Mpps does not"
+    above = "holds, at the line rate" if fails is None else f"holds, {three(fails)} Mpps does not"
     return (
         f"Peak: {three(found.peak_mpps)} Mpps{offered}{wire} {above} ({failed(found)[1]}); "
-        f"{len(found.probes)} rates tried; the p99 is of {behind_p99(found):,} packets, and how "
-        "far it is chance other seeds show (compare --peak --vary run.seed=1,2,3)."
+        f"{len(found.probes)} rates tried. The p99 comes from {behind_p99(found):,} packets; to "
+        "see how much of it is chance, try other seeds (compare --peak --vary run.seed=1,2,3)."
     )
 
 
 def objective_ns(found: Peak) -> float | None:
-    """What the p99 at a peak was held against, ns."""
+    """The p99 objective at a peak, ns."""
     at_peak = (p.p99_limit_ns for p in found.probes if p.completed_mpps == found.peak_mpps)
     return next(at_peak, None)
 
 
 def objective(found: Peak, slo: Mapping[str, Any]) -> str:
-    """Where the objective of a peak's p99 comes from, if no time was set for it."""
+    """Where a peak's p99 objective comes from, if none was set."""
     held_ns = objective_ns(found)
     if held_ns is None or slo.get("p99") is not None:
         return ""
     services: int = slo["p99_service_times"]
     return (
-        f"Its p99 was held against {time(held_ns)}: {services} times the mean service of "
-        f"{time(held_ns / services)} at the first rate tried, as slo.p99 sets none."
+        f"The p99 objective was {time(held_ns)}: {services} times the mean service time of "
+        f"{time(held_ns / services)} at the first rate tried, because slo.p99 is not set."
     )
 
 
 def no_room_in(packets: Packets, *, shares: bool = False) -> str:
-    """For want of what packets are dropped, in short, the most first: NIC SRAM, receive rings.
+    """Where packets are dropped for lack of room, most drops first: NIC SRAM, receive rings.
 
-    With `shares`, how much of the drops each is, where there are both.
+    With `shares`, and if both drop packets, also the share of the drops that is due to each.
     """
     places = {"SRAM": packets.dropped_sram, "rings": packets.dropped_no_descriptor}
     short = sorted((n for n, dropped in places.items() if dropped), key=lambda name: -places[name])
@@ -291,11 +292,11 @@ def no_room_in(packets: Packets, *, shares: bool = False) -> str:
 
 
 def behind_p99(found: Peak) -> int:
-    """The packets that the 99th percentile of a peak's run is of."""
+    """The number of packets that a peak's 99th percentile comes from."""
     return next(s.distribution.count for s in found.results.latency if s.stage == "total")
 
 
 def sentence(text: str) -> str:
-    """The text with a capital first letter; `p99` and a key with its value stay as they are."""
+    """The text with its first letter capitalised; `p99` and `key=value` stay as they are."""
     as_it_is = text[1:2].isdigit() or "=" in text.partition(" ")[0]
     return text if as_it_is else text[:1].upper() + text[1:]

@@ -24,7 +24,7 @@ def replayed() -> Result:
 def test_a_run_tells_what_it_understood_of_its_capture(replayed: Result) -> None:
     told = capture_facts(replayed)
     assert told.startswith("memcached.pcap: ")
-    assert "; at 100 Gbps a round takes " in told
+    assert "; at 100 Gbps one round takes " in told
     assert told in html.unescape(report_html([replayed]))
     assert told in html.unescape(report_html([replayed, replace(replayed, label="again")]))
     # Half a millisecond of rounds that it says the length of.
@@ -40,15 +40,15 @@ def test_a_run_tells_what_it_understood_of_its_capture(replayed: Result) -> None
 
 def test_what_is_said_depends_on_the_traffic(replayed: Result) -> None:
     facts = CaptureFacts(packets=1001, flows=5, bytes=476_476, span_ps=10**12, ipv6_packets=0)
-    begin = "1,001 packets of 5 flows, 476 B in the mean, over 1.00 s"
+    begin = "1,001 packets of 5 flows, 476 B on average, over 1.00 s"
     data = replayed.data.model_copy(update={"demand_mpps": 1001 / 1e3, "capture": facts})
     run = replace(replayed, data=data)
     assert capture_facts(run).endswith(
-        f"{begin}; at 100 Gbps a round takes 1.00 ms, 0.500 rounds are played."
+        f"{begin}; at 100 Gbps one round takes 1.00 ms, and the run plays 0.500 rounds."
     )
     traffic = {k: v for k, v in run.scenario["traffic"].items() if k != "rate"}
     own = replace(run, scenario=run.scenario | {"traffic": traffic})
-    assert "; at its own times a round takes 1.00 ms" in capture_facts(own)
+    assert "; at its own timing one round takes 1.00 ms" in capture_facts(own)
     peak = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=data)
     assert capture_facts(replace(run, peak=peak)).endswith(f"{begin}.")
     ipv6 = facts.model_copy(update={"ipv6_packets": 7})
@@ -63,8 +63,8 @@ def test_what_is_said_depends_on_the_traffic(replayed: Result) -> None:
      ({"vlan_packets": 5}, "; 5 packets have VLAN tags, which count as bytes only."),
      ({"largest_gap": CaptureGap(ps=6 * 10**11, before_packet=17)},
       "; one gap of 600 ms, before packet 17, is 60.0 % of the capture."),
-     ({"largest_gap": CaptureGap(ps=4 * 10**11, before_packet=17)}, "rounds are played."),
-     ({"packets": 1, "flows": 1, "bytes": 60}, "rounds are played.")],
+     ({"largest_gap": CaptureGap(ps=4 * 10**11, before_packet=17)}, " rounds."),
+     ({"packets": 1, "flows": 1, "bytes": 60}, " rounds.")],
 )  # fmt: skip
 def test_what_is_odd_about_a_capture_is_told(
     replayed: Result, facts: dict[str, Any], told: str

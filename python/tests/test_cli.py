@@ -75,8 +75,8 @@ def test_warnings_come_on_stderr_beside_json(
         said = capsys.readouterr()
         json.loads(said.out)
         runs = "seed=2: " if arguments[0] == "compare" else ""
-        assert f"{runs}Warning: the warm-up of 1.00 µs is short" in said.err
-        assert said.err.count("is short") == 1 + (arguments[0] == "compare")
+        assert f"{runs}Warning: the warm-up of 1.00 µs is too short" in said.err
+        assert said.err.count("is too short") == 1 + (arguments[0] == "compare")
 
 
 @pytest.mark.usefixtures("fake_engine")
@@ -107,7 +107,7 @@ def test_a_directory_shows_what_the_last_command_wrote_and_keeps_the_rest(
     ):
         assert command(*arguments, "--out", tmp_path) == 0
         assert seeds() == found
-        told = "holds results already" in capsys.readouterr().err
+        told = "already contains results" in capsys.readouterr().err
         assert told == (found != [1, 2, 3])
     assert Result.load(tmp_path / "02").data.seed == 3
     assert Result.load(tmp_path / "result.json").data.seed == 6
@@ -128,7 +128,7 @@ def test_a_file_that_another_program_wrote_is_not_replaced(
     compare = ("compare", "any.toml", "--vary", "run.seed=1,2")
     for arguments in (("run", "any.toml"), compare):
         assert command(*arguments, "--out", tmp_path) == cli.EXIT_USER
-        assert f"did not write and would replace: {name}; --out" in capsys.readouterr().err
+        assert f"did not write and would replace: {name}; choose" in capsys.readouterr().err
     assert file.read_text() == '{"runs": []}'
 
 
@@ -141,7 +141,7 @@ def test_what_else_lies_in_a_directory_stays(
     for file in others:
         file.write_text("mine")
     compare = ("compare", "any.toml", "--vary", "run.seed=1,2")
-    for arguments, said in ((("run", "any.toml"), "what is there stays"), (compare, "replaced")):
+    for arguments, said in ((("run", "any.toml"), "other files are kept"), (compare, "replaced")):
         assert command(*arguments, "--out", tmp_path) == 0
         assert said in capsys.readouterr().err
     assert [file.read_text() for file in others] == ["mine"] * 3
@@ -159,7 +159,7 @@ def test_a_report_replaces_reports_alone(
     assert command("report", "a", "b") == command("report", "a", "b") == 0
     Path("report.html").write_text("mine")
     assert command("report", "a", "b") == cli.EXIT_USER
-    assert "report.html is there and is no report" in capsys.readouterr().err
+    assert "report.html exists and is not a nic2core report" in capsys.readouterr().err
     assert Path("report.html").read_text() == "mine"
 
 
@@ -203,7 +203,7 @@ def test_a_report_tells_runs_of_one_label_apart(
     for first, second, label in (("x/a", "x/b", "b"), ("x/a", "y/a", "y/a")):
         there = Path("report.html").exists()
         assert command("report", first, second) == 0
-        told = "report.html is there already: it will be replaced" in capsys.readouterr().err
+        told = "report.html already exists and will be replaced" in capsys.readouterr().err
         assert told == there
         assert f" against DDIO, 2 ways ({label})" in Path("report.html").read_text()
 
@@ -213,13 +213,16 @@ def test_a_report_tells_runs_of_one_label_apart(
     ("arguments", "says"),
     [
         (["run", "any.toml", "--set", "run.seed=13"], "run.seed = 13: brings bad luck"),
-        (["run", "any.toml", "--set", "run.seed"], "`--set run.seed` is not a key and a value"),
-        (["compare", "any.toml", "--vary", "=1,2"], "`--vary =1,2` is not a key and a value"),
+        (["run", "any.toml", "--set", "run.seed"], "`--set run.seed` is not KEY=VALUE"),
+        (["compare", "any.toml", "--vary", "=1,2"], "`--vary =1,2` is not KEY=VALUE"),
         (
             ["compare", "any.toml", "--vary", "run.seed=2,4", "--vary", "run.seed=6"],
-            "`--vary run.seed=6` comes after `--vary run.seed=2,4`; give each key once",
+            "`--vary run.seed=6` repeats the key of `--vary run.seed=2,4`; give each key once",
         ),
-        (["run", "any.toml", "--set", "run.seed=1", "--set", "run.seed = 2"], "comes after `--set"),
+        (
+            ["run", "any.toml", "--set", "run.seed=1", "--set", "run.seed = 2"],
+            "repeats the key of `--set",
+        ),
         (["run", "any.toml", "--set", "run.seed=1", "--seed", "2"], "by --seed and by --set"),
         (
             ["compare", "any.toml", "--vary", "run.seed=2,4", "--set", "run.seed=6"],
@@ -227,7 +230,7 @@ def test_a_report_tells_runs_of_one_label_apart(
         ),
         (
             ["compare", "any.toml", "--vary", "placement.io_ways=2..6"],
-            "is a range; write its values one by one: `--vary placement.io_ways=2,3,4,5,6`.",
+            "is a range; list its values one by one: `--vary placement.io_ways=2,3,4,5,6`.",
         ),
         (["compare", "any.toml", "--vary", "run.seed=1..99"], "run.seed=1,2,3,4,5,6,7,8,...`."),
         (["reproduce", "nothing"], 'nic2core: there is no study "nothing"; there are sweeper, '),
@@ -267,19 +270,19 @@ def no_engine(fake_engine: list[int]) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["run", "any.toml", "--out", "FILE"], "FILE is a file; --out wants a directory."),
-        (["run", "any.toml", "--out", "FILE/out"], "FILE/out: results cannot be written into it"),
-        (["run", "any.toml", "--out", "/proc/a/b"], "/proc/a/b: results cannot be written into"),
+        (["run", "any.toml", "--out", "FILE"], "FILE is a file; --out needs a directory."),
+        (["run", "any.toml", "--out", "FILE/out"], "FILE/out: results cannot be written there"),
+        (["run", "any.toml", "--out", "/proc/a/b"], "/proc/a/b: results cannot be written there"),
         (["compare", "any.toml", "--vary", "run.seed=1,2", "--out", "FILE"], "FILE is a file"),
         (["run", "any.toml", "--timeline", "DIR"], "DIR is a directory; name a file in it."),
-        (["report", "DIR", "--out", "FILE/r.html"], "FILE/r.html: it cannot be written"),
+        (["report", "DIR", "--out", "FILE/r.html"], "FILE/r.html: the file cannot be written"),
         (
             ["reproduce", "sweeper/fig3", "--out", "FILE"],
-            "FILE is a file; --out wants a directory.",
+            "FILE is a file; --out needs a directory.",
         ),
         (
             ["reproduce", "sweeper/fig3", "--docs", "FILE"],
-            "FILE is a file; --docs wants a directory.",
+            "FILE is a file; --docs needs a directory.",
         ),
     ],
 )
@@ -485,9 +488,9 @@ def test_saved_results_are_compared_as_runs_are(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["demo"], "demo: nothing is varied, and there is no --vary; expected `nic2core compare"),
-        (["a", "b", "--seed", "2"], "a b: --seed is for runs, and there is no --vary"),
-        (["a", "b", "--vary", "run.seed=1,2"], "--vary is for one scenario; a, b are 2."),
+        (["demo"], "demo: nothing to compare without --vary; expected `nic2core compare"),
+        (["a", "b", "--seed", "2"], "a b: --seed cannot be used without --vary; expected"),
+        (["a", "b", "--vary", "run.seed=1,2"], "--vary takes one scenario; 2 were given: a, b."),
         (["a", "b"], "does not exist. A result is a directory"),
     ],
 )

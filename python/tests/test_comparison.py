@@ -41,10 +41,10 @@ def test_runs_that_do_the_same_are_named_together(ddio: Result) -> None:
 
     a, b, c, d = (run(f"run {n}", 2.0) for n in "abcd")
     slow, slower = run("slow", 1.001), run("slower", 1.0)
-    assert overview([slower, a, b]).startswith("run a and run b do most, ")
-    assert overview([slow, slower, a]).startswith("run a does most, ")
-    assert "% more than slow and slower, which do least; " in overview([slow, slower, a])
-    assert overview([a, b, c, d, slow]).startswith("run a and 3 more do most, ")
+    assert overview([slower, a, b]).startswith("run a and run b are fastest at ")
+    assert overview([slow, slower, a]).startswith("run a is fastest at ")
+    assert "% more than the slowest, slow and slower; " in overview([slow, slower, a])
+    assert overview([a, b, c, d, slow]).startswith("run a and 3 more are fastest at ")
 
 
 def test_what_is_compared_with_nothing_is_told_in_its_unit(ddio: Result) -> None:

@@ -48,7 +48,7 @@ def test_dctcp_without_marks_is_told(crowded: Result) -> None:
     (doubt,) = told(None, None)
     assert "neither the switch nor the NIC marks packets" in doubt
     (doubt,) = told("64 KiB", "64 KiB", "swift")
-    assert "machine.nic.ecn_threshold changes nothing but their count" in doubt
+    assert "machine.nic.ecn_threshold changes nothing but the number of marks" in doubt
 
 
 def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
@@ -65,7 +65,7 @@ def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
 
     connections = len(transport.connections)
     (doubt,) = told(0.95, 2.5)
-    assert f"95.0 % of the packets: {connections} connections with windows of 2 packets" in doubt
+    assert f"95.0 % of the packets: {connections} connections near the minimum window of 2" in doubt
     assert "the switch marks" in doubt
     assert "the NIC marks" in told(0.95, 2.5, "marked_server")[0]
     assert told(0.85, 2.5) == []
@@ -87,7 +87,7 @@ def test_bursts_that_a_link_spreads_are_told_at_a_peak_too() -> None:
     # While on, 168 Gbps come.
     (run,), (peak,) = told("100 Gbps")
     assert run == peak
-    assert "in no latency and no objective" in peak
+    assert "Neither latencies nor the objective include this wait" in peak
     assert told("200 Gbps") == [[], []]
 
 
@@ -99,7 +99,7 @@ def test_a_peak_at_a_full_link_tells_of_the_waits_before_it() -> None:
     assert found.peak.failed_by == "link"
     assert found.peak.rate_gbps == pytest.approx(5.0, rel=0.02)
     (told,) = (doubt for doubt in doubts(found) if "is full at this peak" in doubt)
-    assert "in no latency and no objective" in told
+    assert "Neither latencies nor the objective include this wait" in told
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_rings_that_still_fill_are_told() -> None:
         "tenants.0.app.request_instructions": 4000,
     }  # fmt: skip
     full = api.run("sweeper-kvs", few | {"traffic.rate": "14 Mpps"})
-    told = [doubt for doubt in doubts(full) if "its rings were filling" in doubt]
+    told = [doubt for doubt in doubts(full) if "its rings were still filling" in doubt]
     assert len(told) == 1
     # What comes and is not completed, until two rings of 1024 are full.
     packets = full.data.packets
@@ -141,7 +141,7 @@ def test_rings_that_still_fill_are_told() -> None:
     said = float(told[0].split("run.warmup to ")[1].split(" ms")[0])
     assert full_ms <= said <= full_ms + 0.1
     calm = api.run("sweeper-kvs", few | {"traffic.rate": "1 Mpps"})
-    assert not any("rings were filling" in doubt for doubt in doubts(calm))
+    assert not any("rings were still filling" in doubt for doubt in doubts(calm))
 
 
 def test_a_backlog_that_the_descriptors_do_not_keep_is_told() -> None:
@@ -149,7 +149,7 @@ def test_a_backlog_that_the_descriptors_do_not_keep_is_told() -> None:
     few = {"queues.rx_descriptors": 64, "queues.post_batch": 60}
     for sets, told in (({}, False), ({"placement.policy": "ideal-ddio"}, False), (few, True)):
         run = api.run("sweeper-l3fwd", SHORT | {"traffic.depth": 64} | sets)
-        assert any("the backlog is to be 1,536" in doubt for doubt in doubts(run)) == told, sets
+        assert any("the backlog should be 1,536" in doubt for doubt in doubts(run)) == told, sets
 
 
 def test_caches_that_still_fill_with_dirty_lines_are_told() -> None:
@@ -166,7 +166,7 @@ def test_caches_that_still_fill_with_dirty_lines_are_told() -> None:
     assert memory.dirty_begin is not None
     assert memory.dirty_end is not None
     more = memory.dirty_end - memory.dirty_begin
-    assert f"{more:,} did not leave them" in told
+    assert f"{more:,} were not written back" in told
     assert told.endswith("Set run.warmup to 14 ms or more.")
     assert not any("warm-up" in doubt for doubt in doubts(api.run("explain-memory")))
 
@@ -189,14 +189,14 @@ def test_a_pool_that_cannot_fill_both_rings_is_told() -> None:
         scenario = dict(run.scenario)
         scenario["queues"] = scenario["queues"] | queues
         scenario["tenants"] = [scenario["tenants"][0] | {"app": app}]
-        return [d for d in doubts(replace(run, scenario=scenario)) if "the pool of a core" in d]
+        return [d for d in doubts(replace(run, scenario=scenario)) if "each core's pool" in d]
 
     l3fwd = run.scenario["tenants"][0]["app"]
     copy = l3fwd | {"transmit": "copy"}
     assert told(l3fwd) == []
     assert told(l3fwd, pool_buffers=512) == [], "256 of each ring"
     (doubt,) = told(l3fwd, pool_buffers=511)
-    assert "has 511 buffers, and the rings need 512" in doubt
+    assert "has 511 buffers, but the rings need 512" in doubt
     assert "Set queues.pool_buffers to 512 or more" in doubt
     assert len(told({"kind": "l2fwd"}, pool_buffers=None)) == 1, "as many as receive descriptors"
     assert told(copy, pool_buffers=256) == []

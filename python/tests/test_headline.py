@@ -140,7 +140,7 @@ def test_a_small_rate_is_not_none(rate: str) -> None:
 def test_what_is_none_of_closed_loop_senders_is_nought(closed_loop: Result, ddio: Result) -> None:
     rows = {number.name: shown for number, shown in side_by_side([closed_loop, ddio])}
     assert rows["dropped by the switch"] == ["0", "-"]
-    assert rows["taken for lost, but arrived"] == ["0.0143", "-"]
+    assert rows["declared lost, but arrived"] == ["0.0143", "-"]
     # 13 900 packets, each for its round trip.
     transport = closed_loop.data.transport
     assert transport is not None

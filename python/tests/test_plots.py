@@ -92,7 +92,9 @@ def test_runs_with_and_without_congestion_control_can_be_compared(
     figure = plots.time_series([ddio, closed_loop])
     titles = [a.text for a in figure.layout.annotations]
     assert "host delay, mean (dotted: the control's target), µs (axis not from 0)" in titles
-    assert "congestion window, mean of all connections (thin: of single ones), packets" in titles
+    assert (
+        "congestion window, mean of all connections (thin: single connections), packets" in titles
+    )
     axis = next(line.yaxis for line in figure.data if line.hovertemplate.startswith("window,"))
     together = [line for line in figure.data if line.yaxis == axis]
     assert [line.line.width for line in together] == [0.6, 0.6, 1.6]
@@ -234,7 +236,7 @@ def test_quantities_of_one_unit_stand_where_their_numbers_are(ddio: Result) -> N
     figure = plots.over(rows.table(runs), keys, "p99_ns")
     assert [list(line.x) for line in figure.data] == [[5.0, 10.0, 40.5]] * 2
     assert figure.layout.xaxis.title.text == "traffic.rate, Gbps"
-    assert figure.layout.yaxis.title.text == "p99 of the latency, ns"
+    assert figure.layout.yaxis.title.text == "p99 latency, ns"
     # A column that no report draws has its own name.
     assert plots.over(rows.table(runs), keys, "amat_ns").layout.yaxis.title.text == "amat_ns"
 

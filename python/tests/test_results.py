@@ -134,7 +134,7 @@ def test_the_notebook_shows_verdict_and_path(ddio: Result) -> None:
     run = ddio.scenario | {"run": ddio.scenario["run"] | {"warmup": "1 us"}}
     packets = ddio.data.packets.model_copy(update={"completed_before": 20})
     cold = replace(ddio, scenario=run, data=ddio.data.model_copy(update={"packets": packets}))
-    assert "the warm-up of 1.00 µs is short" in cold._repr_html_()
+    assert "the warm-up of 1.00 µs is too short" in cold._repr_html_()
 
 
 def test_a_prompt_shows_how_much_there_is_not_all_of_it(ddio: Result) -> None:
@@ -209,6 +209,6 @@ def test_the_io_ways_are_as_full_as_they_leak(ddio: Result, sweeper: Result) -> 
     def io_ways(result: Result) -> str:
         return next(s.detail for s in result.stages if s.stage == "io-ways")
 
-    assert io_ways(ddio) == "85.9 % of what is written leaks"
+    assert io_ways(ddio) == "85.9 % of writes leak"
     # Swept lines take a new line each time, and leave nothing behind.
     assert io_ways(sweeper).startswith(("0.", "1."))

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from nic2core import Result
     from nic2core.results.traffic import TransportResults
 
-DID = "Of 14,000 packets sent, 0.500 % were sent again and 25.0 % marked (ECN); 60 fast recoveries"
+DID = (
+    "Of 14,000 packets sent, 0.500 % were retransmissions and 25.0 % were marked (ECN); 60 fast "
+    "recoveries"
+)
 
 
 def measured(result: Result) -> TransportResults:
@@ -48,7 +51,7 @@ def test_a_run_in_the_terminal_tells_what_the_senders_did(
 ) -> None:
     show_result(closed_loop)
     shown = capsys.readouterr().out
-    assert f"{DID}, 1 timeout (2 taken for lost had arrived)." in " ".join(shown.split())
+    assert f"{DID}, 1 timeout (2 declared lost had arrived)." in " ".join(shown.split())
     delay = next(line for line in shown.splitlines() if line.startswith("a whole read"))
     assert delay.split()[3:9] == ["800", "µs", "800", "µs", "2.20", "ms"]
     show_result(ddio)
@@ -57,7 +60,7 @@ def test_a_run_in_the_terminal_tells_what_the_senders_did(
 
 def test_marks_of_the_nic_are_told_apart(closed_loop: Result) -> None:
     half = senders.done(measured(changed(closed_loop, marked=1400, marked_server=5600)))
-    assert "50.0 % marked (ECN, 40.0 % by the server's NIC)" in half
+    assert "50.0 % were marked (ECN, 40.0 % by the server's NIC)" in half
 
 
 def test_the_report_has_their_delays_below_the_latency_by_stage(
@@ -72,7 +75,7 @@ def test_the_report_has_their_delays_below_the_latency_by_stage(
     cells = '<th scope="row">round trip</th><td class="num">90.0 µs</td>'
     assert cells in table
     assert table.count('<th scope="row">') == 4
-    assert f"{DID}, 1 timeout (2 taken for lost had arrived)." in after
+    assert f"{DID}, 1 timeout (2 declared lost had arrived)." in after
     assert senders.TITLE not in report_html([ddio])
     # Of two runs in one report, only that which has senders shows them.
     both = report_html([ddio, closed_loop])
@@ -114,7 +117,7 @@ def test_a_curve_of_a_comparison_is_of_the_tails_too(closed_loop: Result, ddio: 
         runs = [replace(result, label=f"{n}", settings={"senders": n}) for n in (10, 20, 40)]
         return report_html(runs)
 
-    for tail in ("p99 of the round trip", "p99 of a whole read"):
+    for tail in ("p99 round trip", "p99 whole read"):
         assert f">{tail}</button>" in views(closed_loop)
         assert f">{tail}</button>" not in views(ddio)
 
@@ -122,7 +125,7 @@ def test_a_curve_of_a_comparison_is_of_the_tails_too(closed_loop: Result, ddio: 
 def test_what_changes_tells_how_senders_recover(closed_loop: Result, ddio: Result) -> None:
     lossy = changed(closed_loop, sent_again=700, marked=0, fast_recoveries=600, timeouts=60)
     said = differences(closed_loop, lossy)
-    assert "packets sent again: 0.500 % → 5.00 %" in said
+    assert "packets retransmitted: 0.500 % → 5.00 %" in said
     assert "packets marked (ECN): 25.0 % → 0 %" in said
     # In 5 ms.
     assert "fast recoveries: 12.0 → 120 per ms (+900 %)" in said
@@ -144,4 +147,4 @@ def test_senders_that_sent_nothing_meanwhile_can_be_told_of() -> None:
     assert measured(result).sent == 0
     assert result.window_limited
     assert "the senders' congestion control holds the load back" in verdict(result)
-    assert ("sent again", "0") in [(n.name, n.value) for n in headline(result)]
+    assert ("retransmitted", "0") in [(n.name, n.value) for n in headline(result)]

@@ -126,5 +126,5 @@ def test_closed_loop_senders_have_a_row_per_delay(
     assert 0 < heard.sum() <= result.data.transport.acknowledged
     show_result(result)
     shown = capsys.readouterr().out
-    for text in ("What closed-loop senders see", "round trip", "sent again"):
+    for text in ("What closed-loop senders see", "round trip", "retransmitted"):
         assert text in shown

@@ -60,8 +60,8 @@ def test_a_run_in_which_no_packet_arrives_is_warned_of(
     run = with_warmup(packetless, next_arrival_ns=11e6)
     terminal.show_result(run)
     warning = (
-        "Warning: no packet arrived in the 5.00 ms that were measured, which end at 10.0 ms; the "
-        "next comes at 11.0 ms. Set run.duration so that it is measured."
+        "Warning: no packet arrived in the 5.00 ms measured, which end at 10.0 ms; the next comes "
+        "at 11.0 ms. Increase run.duration to include it."
     )
     assert warning in " ".join(capsys.readouterr().err.split())
     assert warning in report_html([run])
@@ -85,7 +85,7 @@ def test_the_warm_up_of_a_peak_is_judged_by_what_it_completed(calm: Result) -> N
     run = with_warmup(calm, completed=40_000, completed_before=50_000)
     peak = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=run.data)
     warning = short_warmup(replace(run, peak=peak))
-    assert "the warm-up of 5.00 ms is short" in warning
+    assert "the warm-up of 5.00 ms is too short" in warning
     assert "Set run.warmup to 9 ms or more" in warning
     # With none at all the measured rate tells: 73,728 of 20.92 Mpps.
     none = with_warmup(calm, completed_before=0)
@@ -110,13 +110,13 @@ def test_a_peak_whose_p99_rests_on_few_packets_is_warned_of(
         terminal.show_result(replace(calm, data=data, peak=peak))
         shown = capsys.readouterr()
         said = " ".join(shown.err.split())
-        assert f"the p99 is of {count:,} packets" in " ".join(shown.out.split())
-        assert ("is of 2,500 packets, of which only 25 are above it" in said) == warned
+        assert f"The p99 comes from {count:,} packets" in " ".join(shown.out.split())
+        assert ("comes from 2,500 packets, of which only 25 are above it" in said) == warned
         # Four times the 5 ms.
         assert ("Set run.duration to 20 ms or more" in said) == warned
         # A run at a rate that was set is no search.
         terminal.show_result(replace(calm, data=data))
-        assert "99th percentile is of" not in capsys.readouterr().err
+        assert "99th percentile comes from" not in capsys.readouterr().err
 
 
 def test_a_p99_of_a_handful_of_packets_is_warned_of(
@@ -125,9 +125,9 @@ def test_a_p99_of_a_handful_of_packets_is_warned_of(
     for count, warned in ((1_000, False), (200, True)):
         terminal.show_result(of_packets(calm, count))
         said = " ".join(capsys.readouterr().err.split())
-        assert ("the 99th percentile is of 200 packets, of which only 2 are" in said) == warned
+        assert ("the 99th percentile comes from 200 packets, of which only 2 are" in said) == warned
         # Five times the 5 ms.
-        assert ("Set run.duration to 25 ms or more, for 1,000." in said) == warned
+        assert ("Set run.duration to 25 ms or more, to get 1,000 packets." in said) == warned
     for none in (packetless, of_packets(calm, 0)):
         terminal.show_result(none)
         assert "99th percentile" not in capsys.readouterr().err
@@ -206,7 +206,7 @@ def test_a_cold_run_without_packets_is_warned_of(
         assert after("50 us") == ""
         return
     assert f"until it has touched about {wanted}. Set run.warmup to {enough} or" in after("50 us")
-    assert after("0 us").startswith("the warm-up of 0 ns is short: kvs touches 0.0 MB")
+    assert after("0 us").startswith("the warm-up of 0 ns is too short: kvs touches 0.0 MB")
     assert after(enough) == ""
 
 
@@ -243,7 +243,7 @@ def test_a_comparison_names_differences(
     assert "memory lines [per request]" in shown
     assert "limited by: memory bus → cores" in shown
     terminal.show_comparison([ddio, replace(ddio, label="again")])
-    assert capsys.readouterr().out.endswith("\n  nothing by as much as a percent\n")
+    assert capsys.readouterr().out.endswith("\n  nothing changes by 1 % or more\n")
 
 
 def test_a_narrow_comparison_keeps_the_values_that_differ(

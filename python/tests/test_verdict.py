@@ -20,11 +20,12 @@ def test_the_verdict_names_the_limiting_stage(ddio: Result, sweeper: Result) -> 
 
 def test_a_run_at_ease_is_not_called_limited(ddio: Result, calm: Result) -> None:
     assert verdict(calm).startswith(
-        "the offered load is the limit of this run; the nearest stage, the memory bus, is at 35.0 %"
+        "the offered load limits this run; the stage closest to its limit, the memory bus, is at "
+        "35.0 % of the rate it allows"
     )
     assert "limited by: memory bus → offered load (memory bus next)" in differences(ddio, calm)
-    assert summary(calm, calm).endswith("; the limit of both is the offered load.")
-    assert summary(ddio, ddio).endswith("; the limit of both is the memory bus.")
+    assert summary(calm, calm).endswith("; both are limited by the offered load.")
+    assert summary(ddio, ddio).endswith("; both are limited by the memory bus.")
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_a_peak_with_room_everywhere_names_what_fails_above_it(
 ) -> None:
     found = Peak(peak_mpps=1, fails_at_mpps=2, failed_by=failed_by, probes=[], results=calm.data)
     run = replace(calm, peak=found)
-    assert f"{short} sets this peak: at a higher rate {says}; the nearest" in verdict(run)
+    assert f"{short} sets this peak: at a higher rate {says}; the stage closest" in verdict(run)
     assert limit(run) == f"{short} (memory bus next)"
     assert f"Mpps does not ({says})" in words.peak(found, calm.scenario["traffic"])
 
@@ -54,8 +55,8 @@ def test_a_stage_that_is_full_sets_a_peak() -> None:
     assert (found.model.tightest, found.model.cause) == ("cores", "dram")
     share = words.percent(found.rate_mps / found.model.allows["cores"])
     assert verdict(found).startswith(
-        f"the memory bus sets this peak: the cores, at {share} of what they allow, wait most for "
-        "it, and at a higher rate "
+        f"the memory bus sets this peak: the cores, at {share} of the rate they allow, wait mostly "
+        "for it, and at a higher rate "
     )
     assert limit(found) == "memory bus"
     assert marks(found) == {"cores": "waits", "dram": "limits"}
@@ -92,16 +93,16 @@ def test_a_full_stage_that_loses_nothing_leaves_no_more_rate_to_gain() -> None:
     run = api.run("explain-cpu", FULL_LINK | {"traffic.rate": "11.2 Mpps"})
     assert (run.drop_share, run.behind, run.limited, run.full) == (0, False, False, True)
     assert verdict(run) == (
-        "the I/O write credits are full, at 100 % of what they allow, and wait most for the PCIe "
-        "link: no more rate to gain."
+        "the I/O write credits are full, at 100 % of the rate they allow, and wait mostly for the "
+        "PCIe link: there is no headroom left."
     )
     assert limit(run) == "PCIe link"
     assert marks(run) == {"io-credits": "waits", "pcie": "limits"}
     said = " ".join(hints(run, run.helps))
-    assert "The I/O write credits can do no more, but all that this load offers gets" in said
-    assert "no stage limits" not in said
+    assert "The I/O write credits can do no more, but all of this load gets through, so" in said
+    assert "No stage limits" not in said
     room = api.run("explain-cpu", FULL_LINK | {"traffic.rate": "10.5 Mpps"})
-    assert verdict(room).startswith("the offered load is the limit of this run; the nearest stage")
+    assert verdict(room).startswith("the offered load limits this run; the stage closest")
     assert not room.full
 
 
@@ -134,8 +135,8 @@ def test_the_share_is_said_of_the_stage_whose_it_is(calm: Result) -> None:
     run = replace(calm)
     vars(run)["model"] = model
     assert (
-        "; the nearest stage, the I/O write credits, is at 90.0 % of what it allows and waits most "
-        "for the LLC home trackers."
+        "; the stage closest to its limit, the I/O write credits, is at 90.0 % of the rate it "
+        "allows and waits mostly for the LLC home trackers."
     ) in verdict(run)
     assert marks(run) == {"io-credits": "waits", "home-trackers": "next"}
 
@@ -143,8 +144,8 @@ def test_the_share_is_said_of_the_stage_whose_it_is(calm: Result) -> None:
 def test_a_peak_at_the_line_rate_names_no_rate_that_fails(calm: Result) -> None:
     found = Peak(peak_mpps=11.9, failed_by="link", probes=[], results=calm.data)
     says = (
-        "Peak: 11.9 Mpps holds up to the line rate (the network link is full); 0 rates tried; "
-        "the p99 is of 240,000 packets, and how far it is chance other seeds show "
+        "Peak: 11.9 Mpps holds, at the line rate (the network link is full); 0 rates tried. "
+        "The p99 comes from 240,000 packets; to see how much of it is chance, try other seeds "
         "(compare --peak --vary run.seed=1,2,3)."
     )
     assert words.peak(found, calm.scenario["traffic"]) == says
@@ -189,9 +190,9 @@ def test_one_full_core_beside_idle_ones_is_told(calm: Result) -> None:
     packets = calm.data.packets.model_copy(update={"drop_share": 0.15})
     run = replace(calm, data=calm.data.model_copy(update={"core_time": time, "packets": packets}))
     assert limit(run) == "one core"
-    assert ("dropped while one core is full (97.0 % busy; the mean of all is 25.0 %)") in verdict(
-        run
-    )
+    assert (
+        "dropped because one core is saturated (97.0 % busy; the mean of all is 25.0 %)"
+    ) in verdict(run)
 
 
 @pytest.mark.parametrize(("kind", "rate"), [("constant", "668 kpps"), ("poisson", "700 kpps")])
@@ -205,7 +206,9 @@ def test_a_core_that_is_offered_a_little_more_than_it_can_do_limits(kind: str, r
 
 def test_drops_and_a_backlog_are_not_laid_on_a_stage_with_room(calm: Result) -> None:
     late = with_packets(calm, completed=int(0.9 * calm.data.packets.offered))
-    assert verdict(late).startswith("completions fall behind arrivals; the nearest stage, the")
+    assert verdict(late).startswith(
+        "completions fall behind arrivals; the stage closest to its limit, the"
+    )
     assert limit(late) == "growing backlog (memory bus next)"
     for change, why in (({"dropped_sram": 9}, "the NIC input SRAM has no room"),
                         ({"dropped_no_descriptor": 9}, "no receive descriptor is free"),
@@ -213,7 +216,7 @@ def test_drops_and_a_backlog_are_not_laid_on_a_stage_with_room(calm: Result) -> 
         none = {"dropped_sram": 0, "dropped_no_descriptor": 0}
         lossy = with_packets(calm, drop_share=0.001, **none | change)
         assert verdict(lossy).startswith(
-            f"0.100 % of the packets are dropped in bursts, when {why}; the nearest stage,"
+            f"0.100 % of the packets are dropped during bursts, when {why}; the stage closest"
         )
         assert limit(lossy) == "bursts (memory bus next)"
 
@@ -223,9 +226,9 @@ def test_even_arrivals_are_not_called_bursts(calm: Result) -> None:
     for kind, bursts in (("constant", False), ("poisson", True), ("bursts", True),
                          ("replay", True), ("closed-loop", True)):  # fmt: skip
         run = replace(lossy, scenario=calm.scenario | {"traffic": {"kind": kind}})
-        assert ("dropped in bursts, when the NIC" in verdict(run)) == bursts
+        assert ("dropped during bursts, when the NIC" in verdict(run)) == bursts
         assert limit(run).startswith("bursts" if bursts else "drops")
-        unexplained = "the NIC input SRAM has no room, which nothing that is counted explains: they"
+        unexplained = "the NIC input SRAM has no room, which no counter explains: packets"
         assert (unexplained in verdict(run)) != bursts
 
 
@@ -256,7 +259,7 @@ def test_the_fullest_core_is_called_one_where_another_stage_is_named() -> None:
     run = api.run("sweeper-collocation", alone)
     assert (run.model.full, run.model.cause) == ("cores", "dram")
     said = verdict(run)
-    assert said.startswith("the memory bus limits this run: the fullest of 12 cores is busy 100 % ")
+    assert said.startswith("the memory bus limits this run: the busiest of 12 cores is busy 100 % ")
     assert "; waiting for the memory bus takes " in said
     assert " of a core's time for each packet" in said
 
@@ -273,13 +276,13 @@ def test_a_run_that_completes_nothing_names_no_stage(calm: Result) -> None:
 def test_what_is_awaited_though_the_load_gets_through_is_told() -> None:
     short = {"run.warmup": "200 us", "run.duration": "200 us", "traffic.rate": "2 Mpps"}
     busy = api.run("explain-trackers", short)
-    assert busy.verdict.startswith("The offered load is the limit of this run")
+    assert busy.verdict.startswith("The offered load limits this run")
     said = (
-        "Awaited, which costs latency and not throughput: the LLC home trackers 100 % of the time."
+        "Waits that cost latency but not throughput: for the LLC home trackers 100 % of the time."
     )
     assert busy.verdict.endswith(said)
     alone = api.run("explain-trackers", {"tenants.1.cores.count": 0, **short})
-    assert "Awaited" not in alone.verdict
+    assert "Waits that cost" not in alone.verdict
 
 
 def test_drops_of_the_switch_are_none_of_the_server(calm: Result, closed_loop: Result) -> None:
@@ -289,7 +292,7 @@ def test_drops_of_the_switch_are_none_of_the_server(calm: Result, closed_loop: R
     data = calm.data.model_copy(update={"transport": transport})
     run = replace(calm, data=data, scenario=closed_loop.scenario)
     said = verdict(run)
-    assert said.startswith("the offered load is the limit of this run")
+    assert said.startswith("the offered load limits this run")
     assert said.endswith(" 10.0 % are dropped by the switch.")
     assert limit(run).startswith("offered load")
 

@@ -61,8 +61,9 @@ def test_where_an_objective_comes_from_is_told_unless_it_was_set(ddio: Result) -
     )
     found = Peak(peak_mpps=2.0, failed_by="p99", probes=[probe], results=ddio.data)
     slo = {"p99_service_times": 100, "drops": "0 %"}
-    assert "against 3.57 µs: 100 times the mean service of 35.7 ns at" in words.objective(
-        found, slo
+    assert (
+        "The p99 objective was 3.57 µs: 100 times the mean service time of 35.7 ns at"
+        in words.objective(found, slo)
     )
     assert words.objective(found, {**slo, "p99": "20 us"}) == ""
 
@@ -71,12 +72,12 @@ def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None
     assert overview([ddio, sweeper]) == ""
     more = replace(sweeper, label="more")
     assert overview([ddio, sweeper, more]).startswith(
-        "DDIO, 2 ways, Sweeper and more do most, 24.4 M packets/s, 17 % more than DDIO, 2 ways, "
-        "which does least; the limit"
+        "DDIO, 2 ways, Sweeper and more are fastest at 24.4 M packets/s, 17 % more than the "
+        "slowest, DDIO, 2 ways; the limit"
     )
     same = [replace(ddio, label=str(n)) for n in range(3)]
-    limit = "the limit of all is the memory bus"
-    assert overview(same) == f"all do much the same, 20.9 M packets/s; {limit}"
+    limit = "all are limited by the memory bus"
+    assert overview(same) == f"all runs perform about the same, 20.9 M packets/s; {limit}"
     spread = sweeper.total_latency
     assert spread is not None
     latency = [s for s in ddio.data.latency if s.stage != "total"]
@@ -84,13 +85,15 @@ def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None
     fast = replace(ddio, label="fast", data=ddio.data.model_copy(update={"latency": latency}))
     said = overview([*same[:2], fast])
     slow, quick = (words.time(r.p99_ns or 0) for r in (ddio, fast))
-    told = "the same throughput, 20.9 M packets/s"
-    assert said == f"{told}; the p99 from {slow} (0) to {quick} (fast); {limit}"
+    told = "throughput is about the same, 20.9 M packets/s"
+    assert said == f"{told}; the p99 ranges from {slow} (0) to {quick} (fast); {limit}"
     # Where more differs, what differs most is told.
     memory = ddio.data.memory.model_copy(update={"bandwidth_gbytes_per_s": 0.02})
     spared = replace(ddio, label="ideal", data=ddio.data.model_copy(update={"memory": memory}))
     said = overview([same[0], fast, spared])
-    assert said.startswith(f"{told}; memory traffic from 51.8 GB/s (0) to 0.0200 GB/s (ideal); ")
+    assert said.startswith(
+        f"{told}; memory traffic ranges from 51.8 GB/s (0) to 0.0200 GB/s (ideal); "
+    )
     # But little is no traffic, however many times it is less.
     idle = [
         replace(r, data=r.data.model_copy(update={"memory": memory.model_copy(update={
@@ -98,7 +101,7 @@ def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None
         })}))
         for r, gbytes in zip(same, (0.2, 0.1, 0.001), strict=True)
     ]  # fmt: skip
-    assert overview(idle).startswith("all do much the same, 20.9 M packets/s; ")
+    assert overview(idle).startswith("all runs perform about the same, 20.9 M packets/s; ")
 
 
 def test_a_neighbour_that_is_slowed_is_told_where_rates_are_the_same() -> None:
@@ -116,7 +119,7 @@ def test_a_neighbour_that_is_slowed_is_told_where_rates_are_the_same() -> None:
 
     whole, half = (f"{words.three(share * sum(rates))} GB/s" for share in (1, 0.5))
     said = overview([at(0.5, "a"), at(0.8, "b"), at(1, "c")])
-    assert f"; STREAM ({stream.name}) from {half} (a) to {whole} (c); " in said
+    assert f"; STREAM ({stream.name}) ranges from {half} (a) to {whole} (c); " in said
 
 
 def test_differences_are_named_with_their_size(ddio: Result, sweeper: Result) -> None:

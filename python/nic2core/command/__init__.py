@@ -1,1 +1,1 @@
-"""The command `nic2core`: its verbs, their options, and what the terminal shows."""
+"""The command `nic2core`: its subcommands, their options, and what the terminal shows."""

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     Simulate = Callable[..., Result]
 
 EXIT_BUG, EXIT_USER, EXIT_STOPPED = 1, 2, 130
-"""A bug of ours; the user has something to change; the user stopped it (as a shell has it)."""
+"""Exit codes: a bug in nic2core; a mistake of the user; stopped by the user (as shells do)."""
 
 DISK_FAILS = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
-"""Errors of writing to an open file, which do not name it."""
+"""Errors when writing to an open file, which do not name the file."""
 
 app = typer.Typer(
     name="nic2core",
-    help="What happens to a packet between the NIC and the core, and what should be changed.",
+    help="Show what happens to packets between the NIC and the core, and what to change.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -46,36 +46,41 @@ app = typer.Typer(
 )
 
 ScenarioFile = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of a shipped one.")
+    str,
+    typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of a built-in scenario."),
 ]
 Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Change a key of the scenario, e.g. placement.io_ways=4. A table, e.g. "
-        "traffic={kind='replay',file='my.pcap'}, replaces the whole table.",
+        help="Change a key of the scenario, e.g. placement.io_ways=4. Setting a table, e.g. "
+        "\"traffic={kind='replay', file='my.pcap'}\", replaces all of it.",
     ),
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed of the run's random numbers.", min=0)]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON on stdout.")]
 Out = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Write result.json, Parquet tables and report.html there."),
+    typer.Option(
+        metavar="DIR", help="Write result.json, Parquet tables and report.html to this directory."
+    ),
 ]
 
 
 def _of_compare(vary: list[str] | None) -> None:
-    """Several values of a key are several runs."""
+    """Refuse `--vary`: several values of a key mean several runs."""
     if vary:
         raise UserError(
-            "--vary: this command makes one run; expected `nic2core compare SCENARIO --vary "
-            f"{vary[0]}`, with --peak to compare highest rates."
+            "--vary: this command runs a single case; expected `nic2core compare SCENARIO --vary "
+            f"{vary[0]}`, with --peak to compare the highest rates."
         )
 
 
 NoVary = Annotated[list[str] | None, typer.Option("--vary", hidden=True, callback=_of_compare)]
-Jobs = Annotated[int, typer.Option(help="Runs at a time; the results do not depend on it.", min=1)]
+Jobs = Annotated[
+    int, typer.Option(help="Number of runs at a time; does not affect results.", min=1)
+]
 
 
 @app.command()
@@ -89,7 +94,8 @@ def run(
     timeline: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write a timeline of single packets there, for ui.perfetto.dev."
+            metavar="FILE",
+            help="Write a timeline of single packets to this file, for ui.perfetto.dev.",
         ),
     ] = None,
     every: Annotated[
@@ -100,7 +106,7 @@ def run(
         typer.Option("--timeline-packets", metavar="N", help="Follow this many packets.", min=1),
     ] = Recording.packets,
 ) -> None:
-    """Simulate a scenario and show where its packets' time and memory traffic go."""
+    """Simulate a scenario and show where packet time and memory traffic go."""
     overrides = options.overrides(sets, seed)
     if timeline is None:
         _one(api.run, scenario, overrides, json_, out)
@@ -128,7 +134,7 @@ def peak(
     out: Out = None,
     _vary: NoVary = None,
 ) -> None:
-    """Search for the highest rate that keeps the scenario's objective (latency and drops)."""
+    """Search for the highest rate that meets the scenario's objective (latency and drops)."""
     _one(api.find_peak, scenario, options.overrides(sets, seed), json_, out)
 
 
@@ -138,15 +144,15 @@ def compare(
         list[str],
         typer.Argument(
             metavar="SCENARIO|RESULT...",
-            help="A scenario file, or the name of a shipped one; without --vary two or more "
-            "directories that --out wrote.",
+            help="A scenario file, or the name of a built-in scenario; without --vary, two or more "
+            "directories written by --out.",
         ),
     ],
     vary: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY=V1,V2,...",
-            help="A key and its values; with several keys, every combination runs.",
+            help="A key and its values; if given for several keys, every combination runs.",
         ),
     ] = None,
     sets: Set = None,
@@ -158,13 +164,15 @@ def compare(
         bool, typer.Option("--peak", help="Compare each case at its own highest rate.")
     ] = False,
 ) -> None:
-    """Run a scenario with some keys varied, or take saved results, and show them side by side."""
+    """Run a scenario with varied keys, or load saved results, and compare them side by side."""
     if not vary:
         given = {"--set": sets, "--seed": seed is not None, "--out": out, "--peak": peaks}
         _saved(sources, [option for option, of in given.items() if of], json_)
         return
     if len(sources) > 1:
-        raise UserError(f"--vary is for one scenario; {', '.join(sources)} are {len(sources)}.")
+        raise UserError(
+            f"--vary takes one scenario; {len(sources)} were given: {', '.join(sources)}."
+        )
     scenario = sources[0]
     if out is not None:
         places.writable_dir(out)
@@ -186,7 +194,7 @@ def compare(
             done.save(out)
             done.report(out / "report.html")
     finally:
-        # What is simulated is shown, also where the disk is full.
+        # Show what was simulated even if the disk is full.
         if json_:
             _print_json([r.to_json() for r in done])
             terminal.warn(done.results)
@@ -204,13 +212,13 @@ def compare(
 
 
 def _saved(sources: list[str], options: list[str], json_: bool) -> None:
-    """Show saved results side by side, as a comparison shows those that it ran."""
+    """Show saved results side by side, as for a comparison that has just run."""
     alone = len(sources) == 1 and not comparison(Path(sources[0]))
     if alone or options:
-        why = f"{', '.join(options)} is for runs, and" if options else "nothing is varied, and"
+        why = f"{', '.join(options)} cannot be used" if options else "nothing to compare"
         raise UserError(
-            f"{' '.join(sources)}: {why} there is no --vary; expected `nic2core compare SCENARIO "
-            "--vary KEY=V1,V2`, or `nic2core compare DIR DIR` for results that --out wrote."
+            f"{' '.join(sources)}: {why} without --vary; expected `nic2core compare SCENARIO "
+            "--vary KEY=V1,V2`, or `nic2core compare DIR DIR` for results written by --out."
         )
     found = compare_saved(*sources)
     if json_:
@@ -222,7 +230,7 @@ def _saved(sources: list[str], options: list[str], json_: bool) -> None:
 
 
 def _of_varied(keys: Iterable[str], text: str) -> str:
-    """The text of an error with the option that varied a key: what sets it says `--set`."""
+    """The text of an error with `--vary` in place of `--set`, for keys that were varied."""
     for key in keys:
         text = text.replace(f"--set {key}=", f"--vary {key}=")
     return text
@@ -232,15 +240,15 @@ def _of_varied(keys: Iterable[str], text: str) -> str:
 def explain(
     result: Annotated[
         Path,
-        typer.Argument(metavar="RESULT", help="A directory that --out wrote, or a result.json."),
+        typer.Argument(metavar="RESULT", help="A directory written by --out, or a result.json."),
     ],
     json_: Json = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Also run each change, and compare with the prediction.")
+        bool, typer.Option("--check", help="Also run each change and compare with the prediction.")
     ] = False,
     jobs: Jobs = 1,
 ) -> None:
-    """Name what limits a run, and how much a change to each domain would help."""
+    """Show what limits a run, and how much a change to each domain would help."""
     from nic2core.explain import show
     from nic2core.explain.check import check as run_changes
     from nic2core.explain.hints import at_ease, why_no_change_helps
@@ -248,7 +256,7 @@ def explain(
     loaded = Result.load(result)
     helps: Sequence[Help] = loaded.helps
     if check and at_ease(loaded):
-        terminal.note(f"--check runs nothing again. {why_no_change_helps(loaded)}")
+        terminal.note(f"--check reruns nothing. {why_no_change_helps(loaded)}")
         check = False
     if check:
         helps = run_changes(loaded, jobs)
@@ -265,26 +273,26 @@ def explain(
 @app.command()
 def report(
     results: Annotated[
-        list[Path], typer.Argument(metavar="RESULT...", help="Directories that --out wrote.")
+        list[Path], typer.Argument(metavar="RESULT...", help="Directories written by --out.")
     ],
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The HTML file to write; by default report.html in the directory of the result, "
-            "where --out of the other commands has it. Of several results it is written to the "
+            help="The HTML file to write; by default report.html in the result's directory, where "
+            "--out of the other commands also writes it. For several results, the default is the "
             "current directory.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Write one HTML file that shows one run, or compares several."""
+    """Write an HTML report of one run, or a comparison of several."""
     from nic2core.report import write_report
 
     out = out or places.report_of(results)
     places.writable_report(out)
     if len(results) > 1 and out.exists():
-        terminal.note(f"{out} is there already: it will be replaced.")
+        terminal.note(f"{out} already exists and will be replaced.")
     loaded = load_all(results[0]) if len(results) == 1 else compare_saved(*results).results
     terminal.note(f"Report: {write_report(loaded, out).resolve()}")
 
@@ -292,7 +300,7 @@ def report(
 @app.command()
 def reproduce(
     study: Annotated[
-        str, typer.Argument(metavar="PAPER[/FIGURE]", help="E.g. sweeper or sweeper/fig5.")
+        str, typer.Argument(metavar="PAPER[/FIGURE]", help="For example sweeper or sweeper/fig5.")
     ],
     json_: Json = False,
     jobs: Jobs = 1,
@@ -301,7 +309,8 @@ def reproduce(
     ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write figures.")] = Path("out"),
     docs: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Also write the validation pages there.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Also write the validation pages to this directory."),
     ] = None,
 ) -> None:
     """Rerun a paper's evaluation and compare every published number with the simulated one."""
@@ -316,7 +325,7 @@ def reproduce(
 
 @app.command()
 def schema() -> None:
-    """Print the JSON Schema of a scenario: every key, its unit, its meaning."""
+    """Print the JSON Schema of a scenario: every key with its unit and meaning."""
     sys.stdout.write(_core.scenario_schema())
 
 
@@ -338,7 +347,7 @@ def _root(
 def _record(
     recording: Recording, recorded: list[Timeline], scenario: str, overrides: dict[str, Any]
 ) -> Result:
-    """Simulate, and lay the timeline aside: it is written once the result is shown."""
+    """Simulate, and keep the timeline: it is written once the result is shown."""
     result, timeline = api.record(scenario, overrides, recording)
     recorded.append(timeline)
     return result
@@ -356,18 +365,18 @@ def _one(
     try:
         result = simulate(scenario, overrides)
     except KeyboardInterrupt:
-        terminal.note("Stopped before the run was finished: there is nothing to show.")
+        terminal.note("Stopped before the run finished: nothing to show.")
         raise typer.Exit(EXIT_STOPPED) from None
     understood = capture_facts(result)
     if understood:
         terminal.note(understood)
-    # Kept first: what is drawn may end early, in a pager for instance.
+    # Save first: drawing may end early, for instance in a pager.
     try:
         if out is not None:
             result.save(out)
             result.report(out / "report.html")
     finally:
-        # What is simulated is shown, also where the disk is full.
+        # Show what was simulated even if the disk is full.
         if json_:
             _print_json(result.to_json())
             terminal.warn([result])
@@ -386,11 +395,11 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def main() -> None:
-    """Run the command; the user's mistakes end in one paragraph and exit code 2."""
+    """Run the command; user mistakes end in one paragraph and exit code 2."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", api.WithoutEffect)
-            # Said beside the numbers, where there are several runs with their names.
+            # These are shown next to the numbers, with the run's name if there are several.
             warnings.simplefilter("ignore", api.DoubtfulNumbers)
             warnings.showwarning = _show_warning
             app()
@@ -398,7 +407,7 @@ def main() -> None:
         terminal.note(f"nic2core: {engine.said(error)}")
         sys.exit(_exit_code(error))
     except OSError as error:
-        # What names no file is not the user's, unless a disk is full behind stdout.
+        # An error without a file name is a bug, unless stdout goes to a full disk.
         if error.filename is None and error.errno not in DISK_FAILS:
             raise
         terminal.note(f"nic2core: {error.filename or 'stdout'}: {error.strerror}.")

@@ -8,7 +8,7 @@ from typing import Any
 from nic2core._core import UserError
 
 LISTED = 8
-"""Values that are written out for one who gave a range."""
+"""Maximum number of values written out in the message about a range."""
 
 
 def overrides(sets: list[str] | None, seed: int | None) -> dict[str, Any]:
@@ -22,18 +22,18 @@ def overrides(sets: list[str] | None, seed: int | None) -> dict[str, Any]:
 
 
 def pairs(texts: list[str], option: str, example: str) -> dict[str, str]:
-    """The keys of an option with their values; each key once."""
+    """The keys of an option with their values; each key only once."""
     found: dict[str, str] = {}
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not key or not value:
             raise UserError(
-                f"`{option} {text}` is not a key and a value; write for example `{option} "
-                f"{example}`."
+                f"`{option} {text}` is not KEY=VALUE; write for example `{option} {example}`."
             )
         if key in found:
             raise UserError(
-                f"`{option} {text}` comes after `{option} {key}={found[key]}`; give each key once."
+                f"`{option} {text}` repeats the key of `{option} {key}={found[key]}`; give each "
+                "key once."
             )
         found[key] = value
     return found
@@ -48,7 +48,7 @@ def values(varied: dict[str, str]) -> dict[str, list[str]]:
             some = [str(n) for n in range(first, last + 1)[:LISTED]]
             more = ["..."] if last - first >= LISTED else []
             raise UserError(
-                f"`--vary {key}={text}` is a range; write its values one by one: `--vary "
+                f"`--vary {key}={text}` is a range; list its values one by one: `--vary "
                 f"{key}={','.join(some + more)}`."
             )
     return {key: split_values(text) for key, text in varied.items()}

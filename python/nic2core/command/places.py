@@ -1,4 +1,4 @@
-"""Where the command reads results and writes them, looked at before a run that would be lost."""
+"""Where the command reads and writes results, checked before a run whose results would be lost."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 REPORT_FILE = "report.html"
 HEAD = 1 << 16
-"""Bytes of a report that hold its title, which names every run that it shows."""
+"""Bytes at the start of a report that contain its title, which names every run it shows."""
 
 
 def report_of(results: list[Path]) -> Path:
-    """Where the report of these results is written: several have no directory in common."""
+    """Where the report of these results is written: several results share no directory."""
     first, *others = results
     if others:
         return Path(REPORT_FILE)
@@ -30,13 +30,13 @@ def report_of(results: list[Path]) -> Path:
 
 
 def note_files(out: Path) -> None:
-    """Say where the results of a command are."""
+    """Say where a command's results are."""
     terminal.note(f"Results: {out}")
     terminal.note(f"Report: {(out / REPORT_FILE).resolve()}")
 
 
 def writable_dir(path: Path) -> None:
-    """Refuse a directory for results before a run that would be lost; tell of what is there."""
+    """Refuse an unsuitable directory before a run that would be lost; mention existing files."""
     check_dir(path, "--out")
     if not path.is_dir():
         return
@@ -44,24 +44,24 @@ def writable_dir(path: Path) -> None:
     foreign = [str(file.relative_to(path)) for file in _in_the_way(path) if not _is_ours(file)]
     if foreign:
         raise UserError(
-            f"{path} holds files that nic2core did not write and would replace: "
-            f"{', '.join(foreign)}; --out wants another directory."
+            f"{path} contains files that nic2core did not write and would replace: "
+            f"{', '.join(foreign)}; choose another directory for --out."
         )
     if (path / RESULT_FILE).exists() or listed:
-        terminal.note(f"{path} holds results already: those of the same name will be replaced.")
+        terminal.note(f"{path} already contains results: those of the same name will be replaced.")
     elif any(path.iterdir()):
-        terminal.note(f"{path} is not empty: what is there stays.")
+        terminal.note(f"{path} is not empty: its other files are kept.")
 
 
 def writable_report(path: Path) -> None:
-    """Refuse a file for a report that cannot be written, or that is there and is no report."""
+    """Refuse a report file that cannot be written, or that exists and is not a report."""
     writable_file(path)
     if path.is_file() and not _is_ours(path):
-        raise UserError(f"{path} is there and is no report of nic2core; name another file.")
+        raise UserError(f"{path} exists and is not a nic2core report; choose another file.")
 
 
 def _in_the_way(out: Path) -> Iterator[Path]:
-    """The files of a directory that have the names of what a command writes into it."""
+    """The files in a directory that have the names of files a command writes there."""
     tables = [f"{name}.parquet" for name, of in vars(Tables).items() if isinstance(of, property)]
     names = [RESULT_FILE, COMPARISON_FILE, REPORT_FILE, *tables]
     for folder in (out, *sorted(p for p in out.iterdir() if p.name.isdigit() and p.is_dir())):
@@ -69,7 +69,7 @@ def _in_the_way(out: Path) -> Iterator[Path]:
 
 
 def _is_ours(file: Path) -> bool:
-    """Whether nic2core wrote a file: results name it, the tables lie beside them."""
+    """Whether nic2core wrote a file: results name nic2core, and tables lie next to results."""
     if file.suffix == ".html":
         with file.open("rb") as page:
             return b"nic2core</title>" in page.read(HEAD)
@@ -83,34 +83,34 @@ def _is_ours(file: Path) -> bool:
 
 
 def check_dir(path: Path, option: str) -> None:
-    """Refuse what is no directory for the files of an option."""
+    """Refuse a path that cannot be the directory for an option's files."""
     if path.exists() and not path.is_dir():
-        raise UserError(f"{path} is a file; {option} wants a directory.")
-    fails = "results cannot be written into it"
+        raise UserError(f"{path} is a file; {option} needs a directory.")
+    fails = "results cannot be written there"
     _writable(path, fails)
-    # Where no directory can be made, leave to write is not all: /proc gives it.
+    # Write permission does not mean that a directory can be made: /proc is an example.
     missing = [p for p in (path, *path.parents) if not p.exists()]
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"{path}: {fails}: {error.strerror}.") from None
     finally:
-        # A run that is refused leaves nothing behind.
+        # A refused run leaves nothing behind,
         for made in missing:
-            # Unless another command has put something into it meanwhile.
+            # unless another command has put something there meanwhile.
             with suppress(OSError):
                 made.rmdir()
 
 
 def writable_file(path: Path) -> None:
-    """The same for a single file."""
+    """Refuse a path that cannot be written as a file."""
     if path.is_dir():
         raise UserError(f"{path} is a directory; name a file in it.")
-    _writable(path, "it cannot be written")
+    _writable(path, "the file cannot be written")
 
 
 def _writable(path: Path, fails: str) -> None:
-    """Ask for leave to write the path, or what its first missing folder lies in."""
+    """Check write permission for the path, or for its closest existing parent."""
     there = next(p for p in (path, *path.absolute().parents) if p.exists())
     mode = os.W_OK | (os.X_OK if there.is_dir() else 0)
     if not (there == path or there.is_dir()):

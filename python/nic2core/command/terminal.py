@@ -1,4 +1,4 @@
-"""What the command shows in a terminal: results as tables with small bars."""
+"""What the command shows in the terminal: results as tables with small bars."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from nic2core.results.distribution import Distribution
 
 SHORTEST, LONGEST = 10, 20
-"""Cells of a terminal that a run of a comparison has at least: as many as its longest word in these
-bounds. A longer one is broken."""
+"""Minimum width of a run's column in a comparison: its longest word, within these bounds. Longer
+words are broken."""
 
 GAP = 2
 """Cells between two columns."""
@@ -58,12 +58,12 @@ def show_result(result: Result) -> None:
 
 
 def note(text: str) -> None:
-    """Say something beside the results: on stderr, so that stdout stays what was asked for."""
+    """Print a note on stderr, so that stdout contains only the results."""
     Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
 
 
 def warn(results: Sequence[Result]) -> None:
-    """Say on stderr what makes the numbers doubtful, of several runs with their names."""
+    """Print warnings about doubtful numbers on stderr, with the run's name if there are several."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     for result in results:
         name = f"{result.label}: " if len(results) > 1 else ""
@@ -143,7 +143,7 @@ def _memory(result: Result) -> Table:
 
 
 def show_comparison(results: Sequence[Result]) -> None:
-    """Draw several runs side by side, a column each, and name the differences."""
+    """Draw several runs side by side, one column each, and list the differences."""
     if not results:
         return
     console = Console(highlight=False)
@@ -160,7 +160,7 @@ def show_comparison(results: Sequence[Result]) -> None:
 
 
 def show_keys(results: Sequence[Result]) -> None:
-    """Name the keys in which the scenarios of several runs differ, each run's value in its turn."""
+    """List the keys in which the scenarios of several runs differ, with each run's value."""
     console = Console(highlight=False)
     found = differing(results)
     if found:
@@ -172,7 +172,7 @@ def show_keys(results: Sequence[Result]) -> None:
 
 
 def _side_by_side(results: Sequence[Result], width: int) -> Iterator[Table]:
-    """Tables with a column for each run; what does not fit beside comes below, in even parts."""
+    """Tables with a column for each run; runs that do not fit follow below, evenly distributed."""
     rows = side_by_side(results)
     names = [f"{n.name} [{n.unit}]" if n.unit else n.name for n, _ in rows]
     named = min(max(map(len, names)), width // 2)
@@ -188,7 +188,7 @@ def _side_by_side(results: Sequence[Result], width: int) -> Iterator[Table]:
         table = _table("", "", *(Text(wrapping.wrap(r.label, cells)) for r in results[of]))
         table.columns[0].max_width = named
         for column in table.columns[1:]:
-            # Cut off, a head might lose what tells the runs apart.
+            # If cut off, a heading might lose what distinguishes the runs.
             column.overflow, column.max_width = "fold", cells
         for name, (_, values) in zip(names, rows, strict=True):
             table.add_row(Text(name), *values[of])

@@ -1,1 +1,1 @@
-"""What is said of runs: verdicts, doubts and differences, in words and rows."""
+"""Runs described in words and rows: verdicts, warnings and differences."""

@@ -1,4 +1,4 @@
-"""What was understood of a capture, and how much of it a run plays, in a sentence."""
+"""A sentence about a capture: what is in it, and how much of it a run replays."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 MOST = 0.5
-"""Share of a capture from which on a time without packets is most of it."""
+"""Share of a capture above which a gap without packets makes up most of it."""
 
 
 def capture_facts(result: Record) -> str:
-    """What was understood of the capture that a run replayed; nothing without one."""
+    """A sentence about the capture that a run replayed; empty without one."""
     facts = result.data.capture
     if facts is None:
         return ""
@@ -26,22 +26,22 @@ def capture_facts(result: Record) -> str:
     packets, flows = count(facts.packets, "packet"), count(facts.flows, "flow")
     said = (
         f"{Path(traffic['file']).name}: {packets} of {flows}, "
-        f"{three(facts.bytes / facts.packets)} B in the mean, over {time(facts.span_ps / 1e3)}"
+        f"{three(facts.bytes / facts.packets)} B on average, over {time(facts.span_ps / 1e3)}"
     )
-    # A search tries rates of its own.
+    # A peak search tries rates of its own.
     if result.data.demand_mpps and result.peak is None:
         round_ns = facts.packets / result.data.demand_mpps * 1e3
         times = (nanoseconds(run["warmup"]) + nanoseconds(run["duration"])) / round_ns
         rate = traffic.get("rate")
-        said += f"; {'at its own times' if rate is None else f'at {rate}'} a round takes "
-        said += f"{time(round_ns)}, {three(times)} rounds are played"
+        said += f"; {'at its own timing' if rate is None else f'at {rate}'} one round takes "
+        said += f"{time(round_ns)}, and the run plays {three(times)} rounds"
     if facts.ipv6_packets:
         said += f"; {facts.ipv6_packets:,} packets are IPv6, which applications handle like IPv4"
     return said + "".join(f"; {odd}" for odd in _oddities(facts)) + "."
 
 
 def _oddities(facts: CaptureFacts) -> list[str]:
-    """What is unusual about a capture, and is handled without a word otherwise."""
+    """What is unusual about a capture and would otherwise be handled silently."""
     found = []
     if facts.reordered:
         were, are = ("was", "is") if facts.reordered == 1 else ("were", "are")
@@ -54,7 +54,7 @@ def _oddities(facts: CaptureFacts) -> list[str]:
             f"{count(facts.vlan_packets, 'packet')} {have} VLAN tags, which count as bytes only"
         )
     gap = facts.largest_gap
-    # Of two packets the one gap is the whole.
+    # Between two packets the only gap is the whole capture.
     if gap is not None and facts.packets > 2 and gap.ps > MOST * facts.span_ps:
         found.append(
             f"one gap of {time(gap.ps / 1e3)}, before packet {gap.before_packet:,}, is "

@@ -20,30 +20,30 @@ if TYPE_CHECKING:
     from nic2core.run_record import Record
 
 
-UNCHANGED = "nothing by as much as a percent"
-"""Said where there are no differences."""
+UNCHANGED = "nothing changes by 1 % or more"
+"""Shown where there are no differences."""
 
 DROPS_FELT = 0.01
-"""Difference of the shares of dropped packets from which on it comes before all else."""
+"""Difference between two drop shares above which a summary begins with it."""
 
 SEVERAL = 3
-"""Runs from which on an overview says more than each against the first."""
+"""From this many runs on, an overview says more than comparing each run with the first."""
 
 SAME_RATE = 0.01
-"""Share by which rates differ that are much the same."""
+"""Relative difference below which two rates are about the same."""
 
 LATENCY_FELT = 0.1
-"""Change of the p99 from which on it does."""
+"""Relative change of the p99 above which a summary mentions it."""
 
 FELT = 0.1
-"""Share by which what is not the rate differs between runs when it is felt."""
+"""Relative difference above which users notice a number other than the rate."""
 
 MUCH = 0.01
-"""Share of the memory bus from which on traffic is some."""
+"""Share of the memory bus above which memory traffic is worth mentioning."""
 
 
 def in_a_sentence(results: Sequence[Record]) -> str:
-    """A comparison in one sentence, of two runs or of more; empty where there is none to say."""
+    """A comparison of two or more runs in one sentence; empty where there is nothing to say."""
     if len(results) == 2:
         return summary(*results)
     found = overview(results)
@@ -51,7 +51,7 @@ def in_a_sentence(results: Sequence[Record]) -> str:
 
 
 def overview(results: Sequence[Record]) -> str:
-    """Several runs in one sentence: which does most, by how much, and what limits them."""
+    """Several runs in one sentence: which is fastest, by how much, and what limits them."""
     by_rate = sorted(results, key=lambda r: r.rate_mps)
     if len(results) < SEVERAL or by_rate[0].rate_mps <= 0:
         return ""
@@ -62,41 +62,44 @@ def overview(results: Sequence[Record]) -> str:
     if high / low - 1 < SAME_RATE:
         span = three(high) if three(low) == three(high) else f"{three(low)} to {three(high)}"
         apart = _most_apart(results)
-        same = "the same throughput" if apart else "all do much the same"
+        same = "throughput is about the same" if apart else "all runs perform about the same"
         said = f"{same}, {span} M {what}/s{apart}"
     else:
-        (best, do), (worst, does) = _alike(results, most), _alike(results, least)
-        more = f"{100 * (high / low - 1):.0f} % more than {worst}, which {does} least"
-        said = f"{best} {do} most, {three(high)} M {what}/s, {more}"
+        (best, are), (worst, _) = _alike(results, most), _alike(results, least)
+        more = f"{100 * (high / low - 1):.0f} % more than the slowest, {worst}"
+        said = f"{best} {are} fastest at {three(high)} M {what}/s, {more}"
     limits = list(dict.fromkeys(limiter(r) for r in results))
     if len(limits) == 1:
-        return f"{said}; the limit of all is {limits[0]}"
+        return f"{said}; all are limited by {limits[0]}"
     return f"{said}; the limits are {', '.join(limits[:-1])} and {limits[-1]}"
 
 
 def _alike(results: Sequence[Record], run: Record) -> tuple[str, str]:
-    """A run and those that do much the same, and the verb for so many."""
+    """A run and those of about the same rate, and the verb that agrees in number."""
     close = [r for r in results if abs(r.rate_mps / run.rate_mps - 1) < SAME_RATE]
     match close:
         case [one]:
-            return one.label, "does"
+            return one.label, "is"
         case [one, other]:
-            return f"{one.label} and {other.label}", "do"
+            return f"{one.label} and {other.label}", "are"
         case [one, *others]:
-            return f"{one.label} and {len(others)} more", "do"
+            return f"{one.label} and {len(others)} more", "are"
         case _:
             raise AssertionError("a run is close to itself")
 
 
 def _most_apart(results: Sequence[Record]) -> str:
-    """In what else the runs differ most, if that is felt: from which value to which, with whom."""
+    """The number other than the rate in which the runs differ most, with its extremes.
+
+    Empty if the difference is too small for users to notice.
+    """
     spans = [of for of in _spans(results) if of.apart > 1 + FELT]
     if not spans:
         return ""
     most = max(spans, key=lambda of: of.apart)
     ends = sorted({most.values.index(end(most.values)) for end in (min, max)})
     told = (f"{most.shown(most.values[run])} ({results[run].label})" for run in ends)
-    return f"; {most.name} from {' to '.join(told)}"
+    return f"; {most.name} ranges from {' to '.join(told)}"
 
 
 @dataclass(frozen=True)
@@ -109,15 +112,15 @@ class _Span:
 
     @property
     def apart(self) -> float:
-        """The largest over the least."""
+        """The largest value divided by the smallest."""
         return max(self.values) / min(self.values) if min(self.values) > 0 else inf
 
 
 def _spans(results: Sequence[Record]) -> Iterator[_Span]:
-    """What users feel beside the rate, as far as all runs have it: memory, p99 and neighbours."""
+    """What users notice besides the rate, if all runs have it: memory, p99 and neighbours."""
     memory = [r.data.memory for r in results]
     traffic = [m.bandwidth_gbytes_per_s for m in memory]
-    # Of next to nothing a hundred times as much is next to nothing.
+    # A hundred times next to nothing is still next to nothing.
     if any(m.bandwidth_gbytes_per_s > MUCH * m.bus_limit_gbytes_per_s for m in memory):
         yield _Span("memory traffic", traffic, partial(_with_unit, unit="GB/s"))
     tails = [r.p99_ns for r in results if r.p99_ns]
@@ -126,7 +129,7 @@ def _spans(results: Sequence[Record]) -> Iterator[_Span]:
     runs = [{n.name: n for n in benchmarks(r) if n.raw} for r in results]
     for name, first in runs[0].items():
         rates = [run[name].raw or 0.0 for run in runs if name in run]
-        # One that has no cores in some of the runs is no slower there.
+        # A tenant without cores in some of the runs is not slower there.
         if len(rates) == len(results):
             yield _Span(name, rates, partial(_with_unit, unit=first.unit))
 
@@ -136,7 +139,7 @@ def _with_unit(value: float, unit: str) -> str:
 
 
 def summary(base: Record, other: Record) -> str:
-    """The comparison of two runs in one sentence: first what users feel, then what is done."""
+    """Two runs compared in one sentence: first what users notice, then the work done."""
     felt = "".join(
         f"{change}, " for change in (_drops_felt(base, other), _p99_felt(base, other)) if change
     )
@@ -146,7 +149,7 @@ def summary(base: Record, other: Record) -> str:
     limiters = limiter(base), limiter(other)
     end = f"the limit moves from {limiters[0]} to {limiters[1]}"
     if limiters[0] == limiters[1]:
-        end = f"the limit of both is {limiters[0]}"
+        end = f"both are limited by {limiters[0]}"
     if what != same:
         return f"{other.label} {felt}causes {less}; {end}."
     done = "requests" if what == "packets" else what
@@ -155,7 +158,7 @@ def summary(base: Record, other: Record) -> str:
 
 
 def _drops_felt(base: Record, other: Record) -> str:
-    """The drops, where they differ much."""
+    """The drops, if they differ much."""
     before, after = base.data.packets.drop_share, other.data.packets.drop_share
     if abs(after - before) < DROPS_FELT:
         return ""
@@ -163,7 +166,7 @@ def _drops_felt(base: Record, other: Record) -> str:
 
 
 def _p99_felt(base: Record, other: Record) -> str:
-    """The p99 of what the users of both wait for, round trips or latency, where it changes much."""
+    """The p99 of what users of both runs wait for (round trip or latency), if it changes much."""
     what = "round trip" if base.data.transport and other.data.transport else "latency"
     before, after = (
         senders.p99_ns(r.data, "rtt") if what == "round trip" else r.p99_ns for r in (base, other)
@@ -174,7 +177,7 @@ def _p99_felt(base: Record, other: Record) -> str:
 
 
 def _more(before: float, after: float, fewer: str, what: str, in_units: str) -> str:
-    """A change of something in percent, or from nothing in units of it."""
+    """A change in percent, or in units if the quantity was zero before."""
     if before <= 0:
         return f"{three(after)} instead of {three(before)} {in_units}"
     change = round(100 * (after / before - 1))
@@ -201,10 +204,10 @@ def differences(base: Record, other: Record) -> list[str]:
         {c.cause: c.per_request for c in r.data.memory.causes if c.per_request is not None}
         for r in (base, other)
     )
-    # Without requests there are no lines of one.
+    # Without requests there are no lines per request.
     causes = {*lines, *now} if lines and now else set()
     moved = sorted(causes, key=lambda c: -abs(now.get(c, 0.0) - lines.get(c, 0.0)))
-    # A neighbour's own lines can be more than all that it does to packets.
+    # A neighbour's own lines can outweigh all of its effect on packets.
     told = moved[:3] if OF_PACKETS & {*moved[:3]} else moved[:2]
     told += [c for c in moved if c in OF_PACKETS and c not in told][: 3 - len(told)]
     for name in told:
@@ -218,12 +221,12 @@ def differences(base: Record, other: Record) -> list[str]:
 
 
 def _senders(said: list[str], base: Results, other: Results) -> None:
-    """How closed-loop senders recover; counts a millisecond, as runs may be of different length."""
+    """How closed-loop senders recover; counts are per millisecond, as run lengths may differ."""
     before, after = base.transport, other.transport
     if before is None or after is None:
         return
     again = senders.sent_again(before), senders.sent_again(after)
-    _share(said, "packets sent again", *again)
+    _share(said, "packets retransmitted", *again)
     _share(said, "packets marked (ECN)", senders.marked_share(before), senders.marked_share(after))
     spans = base.measured_ns / 1e6, other.measured_ns / 1e6
     recoveries = before.fast_recoveries / spans[0], after.fast_recoveries / spans[1]
@@ -232,13 +235,13 @@ def _senders(said: list[str], base: Results, other: Results) -> None:
 
 
 def _share(said: list[str], what: str, before: float, after: float) -> None:
-    """Tell a share that shows another figure."""
+    """Mention a share if it is displayed differently."""
     if percent(before) != percent(after) and not _as_before(before, after):
         said.append(f"{what}: {percent(before)} → {percent(after)}")
 
 
 def _change(said: list[str], what: str, before: float, after: float, unit: str) -> None:
-    """Tell a change by a percent; one from next to nothing needs no share, but has to show."""
+    """Mention a change of at least a percent; a change from almost zero gets no percentage."""
     if three(before) == three(after) or _as_before(before, after):
         return
     share = ""
@@ -248,5 +251,5 @@ def _change(said: list[str], what: str, before: float, after: float, unit: str) 
 
 
 def _as_before(before: float, after: float) -> bool:
-    """Whether a number changes by no percent, rounded."""
+    """Whether a number's change rounds to 0 %."""
     return before > 0 and round(100 * (after / before - 1)) == 0

@@ -1,4 +1,4 @@
-"""The main numbers of a run: those of what it measures, packets, DMA or memory benchmarks."""
+"""The main numbers of a run, by what it measures: packets, DMA or memory benchmarks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Number:
     value: str
     unit: str
     raw: float | None = None
-    """The value to compare with other runs; absent where another number tells the difference."""
+    """The value to compare with other runs; absent if another number shows the difference."""
 
 
 SENDERS_SEE = {
@@ -34,17 +34,17 @@ SENDERS_SEE = {
     "host_delay": "p99 in the server",
     "read_latency": "p99 whole read",
 }
-"""Delays of closed-loop senders that are asked for first."""
+"""The delays of closed-loop senders that users ask for first."""
 
 
 def headline(result: Record) -> list[Number]:
-    """The main numbers, in the order in which they are asked for."""
+    """The main numbers, in the order in which users ask for them."""
     numbers = [n for part in parts(result).values() for n in part]
     return [*numbers, Number("limited by", limit(result), "")]
 
 
 def parts(result: Record) -> dict[str, list[Number]]:
-    """What a run measures, by where: at its senders, in the server, in its caches and memory."""
+    """The main numbers by where they are measured: senders, server, caches and memory."""
     _, what = work(result.data)
     done = _packets(result) if what == "packets" else _dma(result)
     found = {
@@ -67,7 +67,7 @@ def _memory(result: Record) -> Iterator[Number]:
         _number(f"of {name}", sum(c.gbytes_per_s for c in causes), "GB/s")
         for name, causes in owned(result)
     )
-    # What is a neighbour's own is none of the requests'.
+    # Lines that belong to a neighbour are not caused by requests.
     tenants = zip(result.scenario["tenants"], result.data.tenants, strict=True)
     others = (c for asked, t in tenants if not serves(result.data, asked) for c in t.memory)
     lines = sum(c.lines for c in memory.causes) - sum(c.lines for c in others)
@@ -76,9 +76,9 @@ def _memory(result: Record) -> Iterator[Number]:
 
 
 def side_by_side(results: Sequence[Record]) -> list[tuple[Number, list[str]]]:
-    """The main numbers of several runs: each with its value in every run, where it has one."""
+    """The main numbers of several runs: each with its value in every run, or `-`."""
     runs = [{n.name: n for n in headline(r)} for r in results]
-    # The longest first: most often it has those of all others, in their order.
+    # The longest first: it usually has the numbers of all others, in their order.
     rows = {name: n for run in sorted(runs, key=len, reverse=True) for name, n in run.items()}
     return [
         (number, [run[name].value if name in run else NOTHING for run in runs])
@@ -91,15 +91,15 @@ def _number(name: str, value: float, unit: str) -> Number:
 
 
 def _senders(result: Record) -> Iterator[Number]:
-    """What closed-loop senders achieve and see, if there are any."""
+    """What closed-loop senders achieve and observe, if there are any."""
     transport = result.data.transport
     if transport is None:
         return
     yield _number("goodput", transport.goodput_gbps, "Gbit/s")
     again = words.percent(senders.sent_again(transport))
-    yield Number("sent again", again.removesuffix(" %"), "%")
+    yield Number("retransmitted", again.removesuffix(" %"), "%")
     wrongly = senders.share(senders.taken_for_lost(transport), transport)
-    yield Number("taken for lost, but arrived", words.percent(wrongly).removesuffix(" %"), "%")
+    yield Number("declared lost, but arrived", words.percent(wrongly).removesuffix(" %"), "%")
     yield Number("timeouts", f"{transport.timeouts:,}", "")
     yield Number("window", three(transport.mean_window), "packets")
     yield Number("in flight", three(senders.in_flight(result.data)), "packets")
@@ -124,7 +124,7 @@ def _packets(result: Record) -> Iterator[Number]:
     if packets.drop_share > 0:
         of_bytes = words.percent(packets.dropped_bytes_share)
         if of_bytes != words.percent(packets.drop_share):
-            yield Number("dropped, of the bytes", of_bytes.removesuffix(" %"), "%")
+            yield Number("dropped bytes", of_bytes.removesuffix(" %"), "%")
         yield Number("no room in", words.no_room_in(packets, shares=True), "")
     spread = result.total_latency
     if spread is None:
@@ -149,7 +149,7 @@ def _dma(result: Record) -> Iterator[Number]:
 
 
 def _amat(result: Record) -> Iterator[Number]:
-    """Mean latency of loads and stores; of each tenant's, where there are several."""
+    """Mean latency of loads and stores; for each tenant, if there are several."""
     means = [(t.name, t.amat_ns) for t in result.data.tenants if t.amat_ns is not None]
     if len(means) > 1:
         yield from (Number(f"AMAT ({name})", three(ns), "ns") for name, ns in means)
@@ -158,13 +158,13 @@ def _amat(result: Record) -> Iterator[Number]:
 
 
 def owned(result: Record) -> list[tuple[str, list[CauseTraffic]]]:
-    """The memory traffic of each tenant's own lines, where several have any."""
+    """The memory traffic of each tenant's own lines, if several tenants have any."""
     tenants = [(t.name, t.memory) for t in result.data.tenants if t.memory]
     return tenants if len(tenants) > 1 else []
 
 
 def dma_write_hits(result: Record) -> float | None:
-    """The share of the lines that the NIC writes which a cache holds, where they go to the LLC."""
+    """The share of lines written by the NIC that hit a cache, if it writes to the LLC."""
     io = result.data.io
     if io is None or io.write_hits is None or io.write_misses is None:
         return None
@@ -184,7 +184,7 @@ def _dma_writes(result: Record) -> Iterator[Number]:
 
 
 def benchmarks(result: Record) -> Iterator[Number]:
-    """What memory benchmarks measure, alone or beside packets."""
+    """What memory benchmarks measure, alone or next to packet traffic."""
     for asked, tenant in zip(result.scenario["tenants"], result.data.tenants, strict=True):
         if serves(result.data, asked):
             continue

@@ -1,4 +1,4 @@
-"""What a run is called: in the words of the field where they tell runs apart, else by its keys."""
+"""Names of runs: in the field's own terms where these distinguish runs, otherwise by their keys."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ ACRONYMS = {"dma": "DMA", "ddio": "DDIO"}
 
 
 def describe(scenario: Mapping[str, Any]) -> str:
-    """Where this scenario's packets go, for people: `DDIO, 2 ways, Sweeper`."""
+    """A readable name for where a scenario's packets go: `DDIO, 2 ways, Sweeper`."""
     placement = scenario["placement"]
     policy = placement["policy"]
     name = " ".join(ACRONYMS.get(word, word) for word in policy.split("-"))
     words = [name[0].upper() + name[1:]]
-    # Elsewhere the I/O ways decide nothing, or little: they hold no packets.
+    # With the other policies the I/O ways matter little or not at all: they hold no packets.
     if policy not in ("dma", "ideal-ddio"):
         ways = placement["io_ways"]
         words.append(f"{ways} way" if ways == 1 else f"{ways} ways")
@@ -37,10 +37,10 @@ def describe(scenario: Mapping[str, Any]) -> str:
 def name_cases(
     scenarios: Sequence[Mapping[str, Any]], settings: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """A name for each case of a comparison: how its packets land, and what else was varied."""
+    """A name for each case of a comparison: where its packets go, and what else was varied."""
     keys = dict.fromkeys(key for s in settings for key in s)
     ends = [key.rpartition(".")[2] for key in keys]
-    # A column of a terminal is narrow: the last part of a key does, where it tells keys apart.
+    # Terminal columns are narrow: the last part of a key is enough if it is unique.
     short = {k: end if ends.count(end) == 1 else k for k, end in zip(keys, ends, strict=True)}
     names = [describe(scenario) for scenario in scenarios]
     by_kind = {key for key in keys if _differ_in_kind([s.get(key) for s in settings])}
@@ -58,7 +58,7 @@ def name_cases(
         names = other
     else:
         names = [f"{n}, {o}" if o else n for n, o in zip(names, other, strict=True)]
-    # What decides little is not in their words: `io_ways` of an ideal DDIO, where descriptors lie.
+    # `describe` leaves out keys of little effect: `io_ways` of ideal DDIO, where descriptors are.
     placed = [
         ", ".join(f"{short[k]}={toml_value(v)}" for k, v in s.items() if k.startswith("placement."))
         for s in settings
@@ -69,13 +69,13 @@ def name_cases(
 
 
 def _differ_in_kind(values: Sequence[Any]) -> bool:
-    """Whether these are whole tables that their kind tells apart, each as often as it comes."""
+    """Whether these are whole tables, and the kind of a table identifies it wherever it occurs."""
     kind_of = {str(value): _kind(value) for value in values}
     return None not in kind_of.values() and len(set(kind_of.values())) == len(kind_of)
 
 
 def _kind(value: Any) -> str | None:
-    """The kind of a table, given as such or, from a command line, in TOML."""
+    """The kind of a table, which is given as a dict or, on a command line, as TOML."""
     if isinstance(value, str) and value.startswith("{"):
         try:
             value = tomllib.loads(f"table = {value}")["table"]
@@ -85,7 +85,7 @@ def _kind(value: Any) -> str | None:
 
 
 def told_apart(results: Sequence[R]) -> list[R]:
-    """The runs with labels of their own: charts know them by nothing else."""
+    """The runs with unique labels, which are all that charts know them by."""
     labels = [r.label for r in results]
     taken = {*labels}
     apart = []

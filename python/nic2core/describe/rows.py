@@ -1,4 +1,4 @@
-"""Runs as rows of a table: what was changed, and what came out."""
+"""Runs as rows of a table: the settings that were changed, and the results."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ if TYPE_CHECKING:
 
 
 QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-zµμ/%]*)")
-"""A number with its unit, if it has one."""
+"""A number with its unit, if any."""
 
 
 def row(result: Record) -> dict[str, Any]:
-    """The main numbers of a run with the settings that made it.
+    """The main numbers of a run, with its settings.
 
-    `rate_mps` counts what the run is for, `of`: packets, transactions of the DMA benchmark or
-    accesses of memory benchmarks, millions a second. `p50_ns` and `p99_ns` are of the server's own
-    latency; the round trip and a whole read are what closed-loop senders see, and null without.
-    Of several tenants each has its own `amat_ns (NAME)` and `progress_mps (NAME)`, which counts as
-    in `tables.tenants`; `dma_write_hit_share` is 0 to 1, and null where the LLC is not written to.
+    `rate_mps` is in millions per second of the unit in `of`: packets, transactions of the DMA
+    benchmark or accesses of memory benchmarks. `p50_ns` and `p99_ns` are the server's own latency;
+    `p99_rtt_ns` and `p99_read_ns` are what closed-loop senders see, and null without any. With
+    several tenants, each has its own `amat_ns (NAME)` and `progress_mps (NAME)`, in the units of
+    `tables.tenants`. `dma_write_hit_share` is 0 to 1, and null if the NIC does not write to the
+    LLC.
     """
     data = result.data
     rate, what = work(data)
@@ -57,7 +58,7 @@ def row(result: Record) -> dict[str, Any]:
 
 
 def _of_tenants(result: Record) -> dict[str, float | None]:
-    """What each tenant saw and did: the mean of several would be that of none."""
+    """Latency and progress of each tenant: a mean over several would describe none of them."""
     tenants = result.data.tenants
     if len(tenants) == 1:
         return {"amat_ns": result.data.amat_ns, "progress_mps": tenants[0].progress_mps}
@@ -67,12 +68,12 @@ def _of_tenants(result: Record) -> dict[str, float | None]:
 
 
 def _cell(value: Any) -> Any:
-    """A table as text: one column cannot hold tables of different keys."""
+    """A cell value; tables become text, as one column cannot hold tables with different keys."""
     return toml_value(value) if isinstance(value, dict | list) else value
 
 
 def text(value: Any) -> str:
-    """A cell of the table for people."""
+    """A cell of the table as displayed text."""
     if value is None:
         return NOTHING
     return three(value) if isinstance(value, float) else str(value)
@@ -84,7 +85,7 @@ def table(results: Sequence[Record]) -> pl.DataFrame:
 
 
 def varied(results: Sequence[Record]) -> list[str]:
-    """The keys that were set for each of the runs, and not to the same value for all."""
+    """The keys that were set for every run, but not to the same value in all of them."""
     keys = results[0].settings if results else {}
     return [
         key
@@ -95,13 +96,13 @@ def varied(results: Sequence[Record]) -> list[str]:
 
 
 def is_curve(values: Sequence[Any], least: int) -> bool:
-    """Whether these are numbers, or quantities of one unit, and `least` different ones of them."""
+    """Whether these are numbers, or quantities in one unit, with at least `least` distinct ones."""
     _, places = quantities(values)
     return all(type(p) in {int, float} for p in places) and len(set(places)) >= least
 
 
 def quantities(values: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-    """Values such as "10 Gbps" as numbers and their unit, if that is one for all."""
+    """Values such as "10 Gbps" as numbers with their unit, if all share the same unit."""
     parts = [QUANTITY.fullmatch(v) if isinstance(v, str) else None for v in values]
     units = {p[2] if p else None for p in parts}
     if len(units) != 1 or None in units:
@@ -110,10 +111,11 @@ def quantities(values: Sequence[Any]) -> tuple[str, Sequence[Any]]:
 
 
 def pairs(results: Sequence[Record]) -> list[tuple[Record, Record]]:
-    """Which run is compared with which: the first with all others, or of several keys by one.
+    """Which run is compared with which: the first with all others if one key was varied.
 
-    That is the first key that is no number, else the first: the others are the same in each pair.
-    What each of the others does is told by the runs in which it alone differs from the first run.
+    With several keys, pairs differ in one of them: the first key that is not a number, otherwise
+    the first. The effect of each other key is shown by the runs in which only that key differs
+    from the first run.
     """
     keys = varied(results)
     if len(keys) < 2:

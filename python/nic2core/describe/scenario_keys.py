@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from nic2core.run_record import Record
 
 SHOWN = 8
-"""Keys that are told; scenarios that differ in more are told apart by the rest no better."""
+"""Maximum number of keys shown; more of them would not distinguish scenarios any better."""
 
 LONGEST = 60
-"""Letters of a value that are shown: a whole table may stand where others have nothing."""
+"""Maximum characters shown of a value: it may be a whole table that other scenarios lack."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A key of which not all scenarios have the same value."""
+    """A key whose value is not the same in all scenarios."""
 
     key: str
     values: list[str]
-    """As `--set` takes them, of each scenario; `-` where it has no such key."""
+    """The value in each scenario as `--set` takes it; `-` if the scenario has no such key."""
 
 
 def differing(results: Sequence[Record]) -> list[Difference]:
-    """Every key that is not the same in all, those first that were changed for one of the runs.
+    """Every key that is not the same in all runs; keys that a run's settings changed come first.
 
-    Those of the machine come last: another machine has many.
+    Keys of the machine come last, because two machines differ in many.
     """
     changed = {key for r in results for key in r.settings}
     scenarios = [r.scenario for r in results]
@@ -44,7 +44,8 @@ def differing(results: Sequence[Record]) -> list[Difference]:
     ]
 
     def place(of: Difference) -> tuple[bool, bool]:
-        # Of a table that was set whole, the kind: other keys may only follow from it.
+        # For a table that was set as a whole, only its kind counts as set: other keys may follow
+        # from it.
         was_set = bool({of.key, of.key.removesuffix(".kind")} & changed)
         return not was_set, of.key.startswith("machine.")
 
@@ -52,9 +53,9 @@ def differing(results: Sequence[Record]) -> list[Difference]:
 
 
 def _as_run(result: Record) -> dict[str, Any]:
-    """The scenario; of a peak, which is held beside a run, with the rate that was found.
+    """The scenario; for a peak that is compared with a run, with the rate that was found.
 
-    That of its file only began the search.
+    The rate in its file was only the start of the search.
     """
     traffic = result.scenario.get("traffic")
     if result.peak is None or traffic is None or "rate" not in traffic:
@@ -65,7 +66,7 @@ def _as_run(result: Record) -> dict[str, Any]:
 
 
 def _apart(key: str, values: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:
-    """Where values differ: within tables, as far as all are tables."""
+    """The keys in which values differ, descending into tables as long as all values are tables."""
     tables = [_table(value) for value in values]
     of = [table for table in tables if table is not None]
     if len(of) < len(values):
@@ -73,8 +74,8 @@ def _apart(key: str, values: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]
         return
     one_kind = len({str(table.get("kind")) for table in of}) == 1
     for name in dict.fromkeys(name for table in of for name in table):
-        # A table of another kind has other keys, which its kind says: only those of one differ,
-        # and what is not as its kind has it.
+        # Tables of different kinds have different keys, which follow from the kind: report only
+        # keys whose values differ, and keys that are not at their kind's default.
         have = [table for table in of if one_kind or name in table]
         values_differ = any(table.get(name) != have[0].get(name) for table in have)
         if values_differ or (len(have) < len(of) and _is_chosen(have[0], name)):
@@ -82,7 +83,7 @@ def _apart(key: str, values: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]
 
 
 def _is_chosen(table: Mapping[str, Any], name: str) -> bool:
-    """Whether a key of a table that has a kind is another than the kind's default."""
+    """Whether a table's key has a value other than the default of the table's kind."""
     for model in vars(models).values():
         fields = getattr(model, "model_fields", {})
         if "kind" in fields and fields["kind"].default == table.get("kind") and name in fields:
@@ -91,7 +92,7 @@ def _is_chosen(table: Mapping[str, Any], name: str) -> bool:
 
 
 def _table(value: Any) -> Mapping[str, Any] | None:
-    """A table, or a list of tables by their places."""
+    """A table, or a list of tables as a table keyed by position."""
     if isinstance(value, list) and value and all(isinstance(of, dict) for of in value):
         return {str(place): of for place, of in enumerate(value)}
     return value if isinstance(value, dict) else None

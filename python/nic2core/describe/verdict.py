@@ -1,4 +1,4 @@
-"""What limits a run, in words: a stage, or what else does where none is full."""
+"""What limits a run, in words: a stage, or something else if no stage is full."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ if TYPE_CHECKING:
 
 
 class Limit(Enum):
-    """What sets the rate of a run; the value is said of it, where more than that is not known."""
+    """What sets the rate of a run; the value is its name where nothing more specific is known."""
 
     STAGE = "a stage"
     CONTROL = "the congestion control"
     OBJECTIVE = "the objective"
-    """Of a peak; or the link, or a backlog, if that fails above it."""
+    """For a peak: its objective, or the link or a backlog if that fails above it."""
     NOTHING = "nothing"
-    """No work is done, and no packet dropped."""
+    """No work is done and no packet is dropped."""
     ONE_CORE = "one core"
-    """One is full and drops packets, others have room."""
+    """One core is saturated and drops packets; others have headroom."""
     BURSTS = "bursts"
     DROPS = "drops"
-    """Nothing that is counted explains them; or all packets are dropped."""
+    """No counter explains them, or all packets are dropped."""
     BACKLOG = FAILED["rate"][0]
     FULL = "a full stage"
-    """It does all that it allows, and nothing is lost: more would come to nothing."""
+    """It works at the rate it allows and nothing is lost, but it could not take more."""
     LOAD = "the offered load"
 
 
 UNEVEN = 0.005
-"""Share by which the mean core may have less to do than the fullest, and the two be told as one."""
+"""Difference between the mean and the busiest core up to which only one number is shown."""
 
 MOST = 0.5
-"""Share of the time from which on it is told that something waits, though nothing limits."""
+"""Share of the time from which waiting is mentioned although nothing limits."""
 
 FULL_CORE = 0.95
-"""Share of time for which a core is busy that has no room for more: packets come in bunches."""
+"""Share of time busy from which a core counts as saturated: packets come in bunches."""
 
 
 def _limit(result: Record) -> Limit:
@@ -73,19 +73,19 @@ def _limit(result: Record) -> Limit:
 
 
 def _is_a_stage(result: Record) -> bool:
-    """Whether it is a stage that sets the rate."""
+    """Whether a stage sets the rate."""
     return _limit(result) in {Limit.STAGE, Limit.FULL} or _full_at_its_peak(result)
 
 
 def _of_drops(result: Record) -> Limit:
-    """What drops packets though no stage is full on average."""
+    """What drops packets although no stage is full on average."""
     if _core_is_full(result):
         return Limit.ONE_CORE
     return Limit.BURSTS if _bursty(result) else Limit.DROPS
 
 
 def limiter(result: Record) -> str:
-    """What sets the rate of a run: a stage, or what else does where none is full."""
+    """What sets the rate of a run: a stage, or something else if no stage is full."""
     by = _limit(result)
     if _is_a_stage(result):
         return f"the {stage(result.model.cause)}"
@@ -93,7 +93,7 @@ def limiter(result: Record) -> str:
 
 
 def limit(result: Record) -> str:
-    """The same for a table, and the stage that is next."""
+    """The same for a table, followed by the stage that would be next, if no stage limits."""
     name = limiter(result).removeprefix("the ").removeprefix("a ")
     if _is_a_stage(result) or _limit(result) is Limit.ONE_CORE or idle(result):
         return name
@@ -101,28 +101,28 @@ def limit(result: Record) -> str:
 
 
 def mark(result: Record) -> str:
-    """What is said of the stage that the model names: that it limits, or would be next."""
+    """The mark of the stage that the model names: it limits, or would be next."""
     return "" if idle(result) else "limits" if _is_a_stage(result) else "next"
 
 
 def mark_of(result: Record, domain: str) -> str:
-    """The mark of a domain: the one that is named, and the one whose credits wait for it."""
+    """The mark of a domain: the one that the model names, or the one whose credits wait for it."""
     if domain == result.model.cause:
         return mark(result)
     return "waits" if domain == result.model.tightest and not idle(result) else ""
 
 
 def idle(result: Record) -> bool:
-    """Whether the run has done no work of which a model could be made.
+    """Whether the run did no work that a model could describe.
 
-    Nor can it of benchmarks beside traffic that does not come: its cores are those that wait.
+    This includes benchmarks next to traffic that never arrives: the cores for it only wait.
     """
     rate, _ = work(result.data)
     return rate <= 0 or result.data.packets.next_arrival_ns is not None
 
 
 def verdict(result: Record) -> str:
-    """What limits this run, in one sentence, and what more there is to say."""
+    """What limits this run, in one sentence, plus drops and waits worth knowing."""
     packets, by, name = result.data.packets, _limit(result), stage(result.model.cause)
     share, outside = percent(packets.drop_share), _dropped_outside(result)
     dropped = f" {share} of the packets are dropped." if packets.drop_share > 0 else ""
@@ -138,7 +138,7 @@ def verdict(result: Record) -> str:
     elif result.peak is not None and _full_at_its_peak(result):
         text = f"{_sets_peak(result)} at a higher rate {failed(result.peak)[1]}."
     elif by is Limit.FULL:
-        text = f"{_full(result)}: no more rate to gain{_awaited(result)}."
+        text = f"{_full(result)}: there is no headroom left{_awaited(result)}."
     else:
         awaited = _awaited(result) if by is Limit.LOAD else ""
         text = f"{_why(result, by)}; {_nearest(result)}{awaited}."
@@ -151,52 +151,55 @@ def _several(name: str) -> bool:
 
 
 def _sets_peak(result: Record) -> str:
-    """That a stage sets a peak, and how much of what is allowed it does."""
+    """A clause naming the stage that sets a peak, and how close it is to the rate it allows."""
     model = result.model
     name, tight = stage(model.cause), stage(model.tightest)
     sets = f"{'set' if _several(name) else 'sets'} this peak{_of_bits(result)}"
     if model.cause == model.tightest:
         return f"the {name}, {_at(result)}, {sets}:"
     wait, it = "wait" if _several(tight) else "waits", "them" if _several(name) else "it"
-    return f"the {name} {sets}: the {tight}, {_at(result)}, {wait} most for {it}, and"
+    return f"the {name} {sets}: the {tight}, {_at(result)}, {wait} mostly for {it}, and"
 
 
 def _of_bits(result: Record) -> str:
-    """How much a peak is on the wire, of traffic that is given so."""
+    """A peak's rate on the wire, if its traffic is given in bits."""
     assert result.peak is not None  # noqa: S101 - asked of peaks alone
     bits = wire_rate(result.peak, result.scenario["traffic"])
     return f" of {bits} on the wire" if bits else ""
 
 
 def _full(result: Record) -> str:
-    """That the tightest stage is full, and what its credits wait for."""
+    """A clause saying that the tightest stage is full, and what its credits wait for."""
     model = result.model
     tight = stage(model.tightest)
     full = f"the {tight} {'are' if _several(tight) else 'is'} full, {_at(result)}"
     if model.cause == model.tightest:
         return full
     wait = "wait" if _several(tight) else "waits"
-    return f"{full}, and {wait} most for the {stage(model.cause)}"
+    return f"{full}, and {wait} mostly for the {stage(model.cause)}"
 
 
 def _nearest(result: Record) -> str:
-    """How near the tightest stage is to what it allows, and what its credits wait for."""
+    """How close the tightest stage is to the rate it allows, and what its credits wait for."""
     model = result.model
     share = percent(_share_of_limit(result))
-    nearest = f"the nearest stage, the {stage(model.tightest)}, is at {share} of what it allows"
+    nearest = (
+        f"the stage closest to its limit, the {stage(model.tightest)}, is at {share} of the rate "
+        "it allows"
+    )
     if model.cause == model.tightest:
         return nearest
-    return f"{nearest} and waits most for the {stage(model.cause)}"
+    return f"{nearest} and waits mostly for the {stage(model.cause)}"
 
 
 def _at(result: Record) -> str:
-    """The share that the run does of what the tightest stage allows."""
+    """The run's rate as a share of what the tightest stage allows."""
     it = "they allow" if _several(stage(result.model.tightest)) else "it allows"
-    return f"at {percent(_share_of_limit(result))} of what {it}"
+    return f"at {percent(_share_of_limit(result))} of the rate {it}"
 
 
 def _why(result: Record, by: Limit) -> str:
-    """Why a run in which every stage has room does not do more."""
+    """Why a run does not achieve more although every stage has headroom."""
     match by:
         case Limit.CONTROL:
             return _control(result)
@@ -207,48 +210,48 @@ def _why(result: Record, by: Limit) -> str:
         case Limit.BACKLOG:
             return FAILED["rate"][1]
         case Limit.LOAD:
-            return "the offered load is the limit of this run"
+            return "the offered load limits this run"
         case _:
             share = percent(result.data.packets.drop_share)
             return f"{share} of the packets are dropped {_dropped_when(result, by)}"
 
 
 def _dropped_when(result: Record, by: Limit) -> str:
-    """When packets are dropped, or for want of what."""
+    """When or why packets are dropped."""
     if by is Limit.ONE_CORE:
         busiest, mean = (percent(s) for s in _core_shares(result))
-        return f"while one core is full ({busiest} busy; the mean of all is {mean})"
+        return f"because one core is saturated ({busiest} busy; the mean of all is {mean})"
     if by is Limit.BURSTS:
-        return f"in bursts, when {_no_room(result)}"
+        return f"during bursts, when {_no_room(result)}"
     return (
-        f"because {_no_room(result)}, which nothing that is counted explains: they come evenly, "
-        "and every stage has room"
+        f"because {_no_room(result)}, which no counter explains: packets come evenly, and every "
+        "stage has headroom"
     )
 
 
 def _awaited(result: Record) -> str:
-    """What something waits for most of the time though all that is offered gets through."""
+    """What is waited for most of the time although all of the offered load gets through."""
     found = [use for use in result.model.used if use.starved > MOST]
     if not found:
         return ""
     names = ", the ".join(f"{stage(use.name)} {percent(use.starved)} of the time" for use in found)
-    return f". Awaited, which costs latency and not throughput: the {names}"
+    return f". Waits that cost latency but not throughput: for the {names}"
 
 
 def _less(result: Record) -> str:
-    """What the run does, where that is clearly less than what the domain that limits it allows.
+    """The run's rate, if it is clearly below what the domain that limits it allows.
 
-    So it is where it limits for some of the time only, as with closed-loop senders, and something
-    else for the rest.
+    That happens if the domain limits only part of the time, as with closed-loop senders, and
+    something else the rest of the time.
     """
     rate, what = work(result.data)
     if rate > SAME * result.model.rate:
         return ""
-    return f" The run does {three(rate)} M {what}/s."
+    return f" The run achieves {three(rate)} M {what}/s."
 
 
 def _dropped_outside(result: Record) -> str:
-    """What of the closed-loop senders' packets never came to the server."""
+    """The share of the closed-loop senders' packets that never reached the server."""
     transport = result.data.transport
     if transport is None or transport.dropped_switch == 0:
         return ""
@@ -257,50 +260,48 @@ def _dropped_outside(result: Record) -> str:
 
 
 def _control(result: Record) -> str:
-    """What is known of a congestion control that holds its senders back."""
+    """The state of a congestion control that holds its senders back."""
     transport = result.data.transport
     assert transport is not None  # noqa: S101 - only such senders are held back
     control = result.scenario["traffic"]["control"]
-    delays = f"packets are {time(transport.host_delay.mean_ns)} in the server"
+    delays = f"packets spend {time(transport.host_delay.mean_ns)} in the server"
     target = control.get("endpoint_target")
     if target is not None:
-        delays += f", its target there is {target}"
+        delays += f" (target {target})"
     target = control.get("fabric_target")
     if target is not None and transport.fabric_delay.mean_ns > nanoseconds(target):
         outside = time(transport.fabric_delay.mean_ns)
-        delays += (
-            f", and {outside} outside, where its target is {target} and what it scales that by"
-        )
+        delays += f" and {outside} outside (target {target} before scaling)"
     if transport.sent_again:
-        delays += f", {percent(senders.sent_again(transport))} are sent again"
+        delays += f", and {percent(senders.sent_again(transport))} are retransmissions"
     flying = senders.in_flight(result.data) / len(transport.connections)
     return (
-        "the senders' congestion control holds the load back: its windows are "
-        f"{three(transport.mean_window)} packets, with {three(flying)} a connection in flight, "
+        "the senders' congestion control holds the load back: the mean window is "
+        f"{three(transport.mean_window)} packets ({three(flying)} in flight per connection), "
         f"{delays}"
     )
 
 
 def _core_shares(result: Record) -> tuple[float, float]:
-    """The share of time for which the busiest core is busy, and the mean of all."""
+    """The share of time that the busiest core is busy, and the mean over all cores."""
     time, span_ps = result.data.core_time, result.data.measured_ns * 1e3
     cores = next((d.credits for d in result.data.domains if d.domain == "cores"), 1)
     return time.busiest_ps / span_ps, time.busy_ps / span_ps / cores
 
 
 def _core_is_full(result: Record) -> bool:
-    """Whether one core is, while others have room."""
+    """Whether one core is saturated while others have headroom."""
     busiest, mean = _core_shares(result)
     return busiest >= FULL_CORE > mean
 
 
 def _bursty(result: Record) -> bool:
-    """Whether packets may come in bunches: `constant` and `backlog` keep them even."""
+    """Whether packets may come in bunches: `constant` and `backlog` spread them evenly."""
     return (result.scenario.get("traffic") or {}).get("kind") not in {"constant", "backlog"}
 
 
 def _no_room(result: Record) -> str:
-    """For want of what packets are dropped."""
+    """What has no room for the packets that are dropped."""
     packets = result.data.packets
     if packets.dropped_sram >= packets.dropped_no_descriptor:
         return "the NIC input SRAM has no room"
@@ -308,7 +309,7 @@ def _no_room(result: Record) -> str:
 
 
 def _full_at_its_peak(result: Record) -> bool:
-    """Whether a stage does all that it allows at the highest rate that keeps the objective."""
+    """Whether a stage works at the rate it allows at the highest rate that meets the objective."""
     return _limit(result) is Limit.OBJECTIVE and _share_of_limit(result) >= SAME
 
 
@@ -319,7 +320,7 @@ def _share_of_limit(result: Record) -> float:
 
 
 def _arithmetic(result: Record) -> str:
-    """Little's law with the numbers of the domain that is full, and what it waits for."""
+    """Little's law with the numbers of the full domain, and what it waits for."""
     model = result.model
     full = next(u for u in model.used if u.name == model.full)
     per, (_, what) = what_for(full), work(result.data)
@@ -327,15 +328,15 @@ def _arithmetic(result: Record) -> str:
         busiest, mean = (percent(s) for s in _core_shares(result))
         it = "" if model.cause == full.name else " cores"
         text = (
-            f"the fullest of {full.credits}{it} is busy {busiest} of the time and the mean {mean}; "
-            f"as RSS deals the flows they do {three(model.allows[full.name])} M {what}/s"
+            f"the busiest of {full.credits}{it} is busy {busiest} of the time and the mean {mean}; "
+            f"as RSS spreads the flows, they allow {three(model.allows[full.name])} M {what}/s"
         )
         return text + _awaits(model, full.name, f"a core's time for each {one(what)}")
     allowed = model.allows.get(full.name, full.allows_mps)
     if full.name == "rx-fetches" and allowed < 0.98 * full.allows_mps:
         return (
-            f"the NIC's next packet waits for one {percent(full.starved)} of the time, and all "
-            f"behind it, also those of other queues: {three(allowed)} M {what}/s"
+            f"the NIC's next packet waits for one {percent(full.starved)} of the time, and so do "
+            f"all behind it, including those of other queues: {three(allowed)} M {what}/s"
         )
     pool = model.pools.get(full.name)
     usable = usable_credits(model, full)
@@ -345,7 +346,7 @@ def _arithmetic(result: Record) -> str:
     if full.short_core is not None:
         there_are = f"{there_are} of core {full.short_core}'s queue"
     if full.name == "cores" and pool is not None and pool.credits < (1 - UNEVEN) * full.credits:
-        there_are = f"{three(pool.credits)} of {there_are}, as the fullest is full first,"
+        there_are = f"{three(pool.credits)} of {there_are} (the busiest saturates first)"
     text = (
         f"{there_are} / ({three(full.uses_per_work)} per {one(what)} x "
         f"{time(full.own_ns)}) = {three(allowed)} M {what}/s"
@@ -356,7 +357,7 @@ def _arithmetic(result: Record) -> str:
 
 
 def _awaits(model: Model, full: str, of: str) -> str:
-    """How much of the time of a full domain goes into waiting for the one that is named."""
+    """How much of a full domain's time is spent waiting for the domain that is named."""
     if full not in model.pools or model.cause == full:
         return ""
     waits = time(model.waits(model.pools[full])[model.cause])
@@ -364,12 +365,12 @@ def _awaits(model: Model, full: str, of: str) -> str:
 
 
 def _held_trackers(model: Model) -> str:
-    """What holds the home trackers, where these are named beside a memory with room."""
+    """What holds the home trackers, if these are named while the memory has headroom."""
     if model.cause != "home-trackers" or not model.too_few_trackers:
         return ""
     trackers, bus = model.use("home-trackers"), model.use("dram")
     return (
-        f". All {trackers.credits} are in use, each for {time(trackers.latency_ns)}: a read of "
-        f"memory waits there for {time(model.memory.waits_ns)} beside others, though the bus is "
-        f"{percent(bus.load)} used"
+        f". All {trackers.credits} are in use, each for {time(trackers.latency_ns)}: a memory read "
+        f"waits {time(model.memory.waits_ns)} for other requests, although the bus is "
+        f"{percent(bus.load)} busy"
     )

@@ -15,23 +15,25 @@ if TYPE_CHECKING:
     from nic2core.run_record import Record
 
 WARM_TURNS = 3
-"""Turns of the receive rings that a warm-up should have, by rule of thumb: the first touches each
-buffer, the second meets what the first left in the caches, and one more for what follows of that.
-Of large rings, until the cores have asked for as much as fills the LLC so often: it remembers no
-more. What the NIC writes turns over the I/O ways alone, so that a header which a core has read may
-lie in the other ways for a whole turn. Of the data of a memory benchmark as many: of random
-accesses, three to a line leave 5 % of the lines out. One that goes through its data in order needs
-a single turn. Of a forwarder's table, of which each packet draws a rule, likewise.
+"""Turns of the receive rings that a warm-up should cover, as a rule of thumb.
+
+The first turn touches each buffer, the second meets what the first left in the caches, and a third
+covers what follows from that. Large rings need fewer turns: it is enough if the cores request as
+much as fills the LLC this often, as it remembers no more. (The NIC's writes turn over the I/O ways
+alone, so a header that a core has read may stay in the other ways for a whole turn.) The data of a
+memory benchmark needs as many: with three random accesses per line, 5 % of the lines are never
+touched. A benchmark that goes through its data in order needs one turn. A forwarder's table, in
+which each packet looks up a random rule, needs as many as random accesses.
 """
 
 UNSETTLED = 0.02
-"""By how much of the lines that the memory carries the dirty lines in caches may grow meanwhile."""
+"""Tolerated growth of the dirty lines in caches, as a share of the lines that memory transfers."""
 
 NOISE = 0.01
-"""The same of the lines of the LLC: packets that wait come and go."""
+"""Tolerated growth as a share of the LLC's lines: packets that wait come and go."""
 
 WORD_BYTES = 8
-"""Of an access of X-Mem."""
+"""Size of an X-Mem access."""
 
 
 def short_warmup(result: Record) -> str:
@@ -45,17 +47,17 @@ def short_warmup(result: Record) -> str:
 
 
 class Short(NamedTuple):
-    """A warm-up that is too short: in order of the time that is enough."""
+    """A warm-up that is too short; sorts by the time that would be enough."""
 
     enough_ns: float
     why: str
 
 
 def _of_dirty_lines(result: Record) -> str:
-    """A warning if lines became dirty in the caches that were not yet written to memory.
+    """A warning if dirty lines accumulated in the caches.
 
-    In a steady state as many leave as become dirty. No rule says how long that takes: cores that
-    seldom miss, or wait for a full memory, fill the caches slowly.
+    In a steady state as many are written back as become dirty. No rule says how long it takes to
+    get there: cores that seldom miss, or wait for a saturated memory, fill the caches slowly.
     """
     memory = result.data.memory
     lines = sum(cause.lines for cause in memory.causes)
@@ -67,8 +69,8 @@ def _of_dirty_lines(result: Record) -> str:
         return ""
     warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
     why = (
-        f"of the lines that became dirty in the caches while it was measured, {more:,} did not "
-        f"leave them, beside {lines:,} that the memory carried"
+        f"of the lines that became dirty in the caches during the measurement, {more:,} were not "
+        f"written back, compared with {lines:,} lines of memory traffic"
     )
     enough_ns = max(2 * warmup_ns, warmup_ns + 2 * result.data.measured_ns)
     return _warning(result, Short(enough_ns, why))
@@ -80,7 +82,7 @@ def _of_packets(result: Record) -> Short | None:
     cores = len(result.data.queues)
     if packets.completed_mpps == 0 or cores == 0:
         return None
-    # Of a pool that is a ring every buffer takes its turn; of a stack those that the rings hold.
+    # In a pool that is a ring every buffer takes its turn; in a stack, those that the rings hold.
     in_turn = queues.get("pool_buffers") if queues.get("pool") == "ring" else None
     turn = cores * int(in_turn or queues["rx_descriptors"])
     requests = result.data.core_time.llc_hits + result.data.core_time.llc_misses
@@ -95,16 +97,16 @@ def _of_packets(result: Record) -> Short | None:
     settled = (
         0.0 if result.peak is None else min(before, packets.completed / _core.PEAK_SETTLE_DIVISOR)
     )
-    # What each ns of run.warmup completed; of none the measured rate tells.
+    # Packets completed per ns of run.warmup; if there are none, the measured rate is used.
     per_ns = packets.completed_mpps / 1e3
     if warmup_ns > 0 and before > settled:
         per_ns = (before - settled) / warmup_ns
-    why = f"{before} packets completed in it, and the caches keep filling until about {wanted} have"
+    why = f"{before} packets completed in it, but the caches keep filling until about {wanted} have"
     return Short((wanted - settled) / per_ns, why)
 
 
 def _rules_turn(result: Record) -> int:
-    """The packets until the forwarders have drawn as many as there are rules, or as caches hold."""
+    """Packets until the forwarders have drawn as many rules as there are, or as caches hold."""
     machine, queues = result.scenario["machine"], result.data.queues
     turn = 0
     for tenant in result.scenario["tenants"]:
@@ -115,7 +117,7 @@ def _rules_turn(result: Record) -> int:
             continue
         rules = int(app["rules"]) * (len(own) if app.get("tables") == "per-core" else 1)
         if app.get("destinations") == "per-flow":
-            # How many flows a capture has is not known here: nothing is said of its rules.
+            # The number of flows in a capture is not known here, so its rules are not counted.
             rules = min(rules, result.scenario["traffic"].get("flows", 0))
         rules = min(rules, int(_caches(machine, len(own)) / LINE_BYTES))
         turn = max(turn, ceil(rules * sum(queue.received for queue in queues) / drawn))
@@ -125,7 +127,7 @@ def _rules_turn(result: Record) -> int:
 def _of_benchmarks(result: Record) -> Short | None:
     """Whether the warm-up is too short for a memory benchmark to fill the caches.
 
-    Beside traffic its first touches would be taken for what it costs the others.
+    Next to traffic, its first touches would be mistaken for what it costs the other tenants.
     """
     warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
     short = []
@@ -135,7 +137,7 @@ def _of_benchmarks(result: Record) -> Short | None:
         wanted, per_ns = _fills(result.scenario["machine"], asked, tenant)
         if warmup_ns * per_ns < wanted:
             why = (
-                f"{tenant.name} touches {warmup_ns * per_ns / 1e6:,.1f} MB in it, and the caches "
+                f"{tenant.name} touches {warmup_ns * per_ns / 1e6:,.1f} MB in it, but the caches "
                 f"keep filling until it has touched about {wanted / 1e6:,.1f} MB"
             )
             short.append(Short(wanted / per_ns, why))
@@ -145,7 +147,7 @@ def _of_benchmarks(result: Record) -> Short | None:
 def _fills(
     machine: dict[str, Any], asked: dict[str, Any], tenant: TenantResults
 ) -> tuple[float, float]:
-    """The bytes that a memory benchmark touches until the caches are full, and those of a ns."""
+    """The bytes that a memory benchmark touches until the caches are full, and bytes per ns."""
     app, cores = asked["app"], asked["cores"]["count"]
     caches = _caches(machine, cores)
     per_ns = tenant.progress_mps / 1e3
@@ -158,14 +160,14 @@ def _fills(
 
 
 def _caches(machine: dict[str, Any], cores: int) -> float:
-    """The bytes that the LLC and the L2s of so many cores hold."""
+    """The bytes that the LLC and the L2s of this many cores hold."""
     return size_bytes(machine["llc"]["size"]) + cores * size_bytes(machine["l2"]["size"])
 
 
 def _warning(result: Record, short: Short) -> str:
     warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
-    # Rounded up, so that the time it names is enough.
+    # Rounded up, so that the suggested time is enough.
     return (
-        f"the warm-up of {time(warmup_ns)} is short: {short.why}. Set run.warmup to "
+        f"the warm-up of {time(warmup_ns)} is too short: {short.why}. Set run.warmup to "
         f"{ceil(short.enough_ns / 1e5) / 10:g} ms or more."
     )

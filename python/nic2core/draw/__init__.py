@@ -1,1 +1,1 @@
-"""Runs as plots."""
+"""Plots of runs."""

@@ -1,4 +1,4 @@
-"""Figures of many runs: of a sweep over its keys, and of the rates that a peak search tried."""
+"""Figures of many runs: a sweep over its keys, and the rates that a peak search tried."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
 COLUMNS = {
     "rate_mps": "completed, M/s",
     "goodput_gbps": "goodput, Gbit/s",
-    "p99_ns": "p99 of the latency, ns",
-    "p99_rtt_ns": "p99 of the round trip, ns",
-    "p99_read_ns": "p99 of a whole read, ns",
+    "p99_ns": "p99 latency, ns",
+    "p99_rtt_ns": "p99 round trip, ns",
+    "p99_read_ns": "p99 whole read, ns",
     "drop_share": "share of packets dropped",
     "memory_gbytes_per_s": "memory traffic, GB/s",
 }
-"""Columns of a sweep's table that a comparison draws, as they are called there."""
+"""Columns of a sweep's table that a comparison draws, with the titles used there."""
 
 ONE_KIND = re.compile(r'\{ kind = "([^"]+)" \}')
-"""A table of a scenario that is given by its kind alone."""
+"""A table of a scenario that consists only of its kind."""
 
 CONTRAST = 0.1
-"""Least span of the values of a grid, of the greatest, that takes all of its colours."""
+"""Smallest span of a grid's values, relative to the largest, that uses the whole colour scale."""
 
 
 def over(table: pl.DataFrame, keys: Sequence[str], column: str) -> go.Figure:
-    """A column of a sweep over its first key: a line for each combination of the other keys."""
+    """A column of a sweep over its first key: one line per combination of the other keys."""
     first, rest = keys[0], list(keys[1:])
     unit, places = rows.quantities(table[first].to_list())
-    # A column of its own: lines are of the rows of one group.
+    # Added as a column, so that it is grouped together with the other columns.
     table = table.with_columns(pl.Series("place", places, strict=False))
     figure = go.Figure()
     curve = table["place"].dtype.is_numeric()
     if curve:
-        # In the order of the axis, whatever that of the values: else the line turns back.
+        # Sort by position on the axis: otherwise the line would turn back.
         table = table.sort("place", maintain_order=True)
     groups = table.group_by(rest, maintain_order=True) if rest else [((), table)]
     for number, (values, line) in enumerate(groups):
@@ -60,7 +60,7 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str) -> go.Figure:
                 line=palette.line(number),
             )
         else:
-            # Between names there is nothing that a line could go through.
+            # A line between names would have no meaning.
             x = [_name(place) for place in line["place"]]
             figure.add_bar(name=name, x=x, y=y, marker_color=palette.run(number))
     axis = {} if curve else {"type": "category"}
@@ -70,14 +70,14 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str) -> go.Figure:
 
 
 def _name(value: Any) -> str:
-    """A value as a short name: of a table that says no more than its kind, that."""
+    """A value as a short name: for a table that consists only of its kind, the kind."""
     text = str(value)
     kind = ONE_KIND.fullmatch(text)
     return kind[1] if kind else text
 
 
 def grid(table: pl.DataFrame, down: str, across: str, column: str) -> go.Figure:
-    """A column of a sweep over two keys: a cell for each run, a row for each value of the first."""
+    """A column of a sweep over two keys: one cell per run, one row per value of the first key."""
     ys, xs = (list(dict.fromkeys(map(str, table[key]))) for key in (down, across))
     runs = zip(table[down], table[across], table[column], strict=True)
     found = {(str(y), str(x)): value for y, x, value in runs}
@@ -86,7 +86,7 @@ def grid(table: pl.DataFrame, down: str, across: str, column: str) -> go.Figure:
     most = max(known, default=0.0)
     figure = go.Figure()
     figure.add_heatmap(
-        # Differences of some percent are no contrast.
+        # Differences of a few percent should not look like a contrast.
         zmin=min([*known, (1 - CONTRAST) * most]),
         zmax=most,
         x=xs,
@@ -108,7 +108,7 @@ def grid(table: pl.DataFrame, down: str, across: str, column: str) -> go.Figure:
 
 
 def peak_search(results: Sequence[Record]) -> go.Figure:
-    """The p99 at every rate that the searches of peaks tried, and what it is held against."""
+    """The p99 at every rate that peak searches tried, and the objective."""
     figure = go.Figure()
     for number, result in enumerate(results):
         if result.peak is None:
@@ -136,8 +136,8 @@ def peak_search(results: Sequence[Record]) -> go.Figure:
             hovertemplate="objective %{y:,.3~r} µs<extra></extra>",
         )
     figure.update_xaxes(title="offered, Mpps", rangemode="tozero")
-    # Beyond the peak it is tens or hundreds of times as long.
+    # Beyond the peak, the p99 is tens or hundreds of times as long.
     probes = [p for r in results if r.peak is not None for p in r.peak.probes]
     times = [ns / 1e3 for p in probes for ns in (p.p99_ns, p.p99_limit_ns) if ns > 0]
-    figure.update_yaxes(wide(times), title="p99 of the latency, µs")
+    figure.update_yaxes(wide(times), title="p99 latency, µs")
     return style(figure, legend=len(results) > 1)

@@ -1,4 +1,4 @@
-"""The plots of one run or of several, as methods of what holds them."""
+"""Plots of one or several runs, as methods of the objects that hold them."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ if TYPE_CHECKING:
 
 
 class Drawn:
-    """Figures of Plotly, with all runs in each."""
+    """Plotly figures, each with all runs."""
 
     def _runs(self) -> Sequence[Record]:
         raise NotImplementedError
 
     def plot_latency(self) -> Figure:
-        """Mean latency by stage of the path."""
+        """The mean latency by stage of the path."""
         from nic2core.draw import plots
 
         return plots.latency_by_stage(self._runs())
 
     def plot_latency_cdf(self) -> Figure:
-        """The distribution of the whole latency."""
+        """The distribution of the total latency."""
         from nic2core.draw import plots
 
         return plots.latency_cdf(self._runs())
 
     def plot_peak_search(self) -> Figure:
-        """The p99 over the rates that were tried, if this is the peak of a search."""
+        """The p99 at each rate that was tried, if this is the result of a peak search."""
         from nic2core.draw import plots
 
         runs = self._runs()
         if all(run.peak is None for run in runs):
             named = ", ".join(repr(run.label) for run in runs)
             raise UserError(
-                f"plot_peak_search: {named} is not the peak of a search, so no rates were tried; "
-                "expected a result of nic2core.find_peak or `nic2core peak`."
+                f"plot_peak_search: {named} does not come from a peak search, so no rates were "
+                "tried; expected a result of nic2core.find_peak or `nic2core peak`."
             )
         return plots.peak_search(runs)
 

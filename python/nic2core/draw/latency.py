@@ -1,4 +1,4 @@
-"""Figures of latency: by stage, and the tail of the whole."""
+"""Figures of latency: by stage, and the tail of the total."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.F
             x=[s.mean_ns / 1e3 for s in spreads],
             orientation="h",
             marker_color=palette.LATENCIES.get(stage, palette.OTHER_CAUSE),
-            # As shares the bars' lengths are no times.
+            # The hover text gives times even if the bars show shares.
             customdata=[f"mean {words.time(s.mean_ns)}<br>{_percentile_text(s)}" for s in spreads],
             hovertemplate=f"<b>{name}</b>, %{{y}}<br>%{{customdata}}<extra></extra>",
         )
@@ -42,7 +42,7 @@ def latency_by_stage(results: Sequence[Record], *, shares: bool = False) -> go.F
 
 
 def latency_cdf(results: Sequence[Record]) -> go.Figure:
-    """The tail of the whole latency: the share of packets slower than a time."""
+    """The tail of the total latency: the share of packets slower than a given time."""
     figure = go.Figure()
     for number, result in enumerate(results):
         spread = result.total_latency
@@ -64,7 +64,7 @@ def latency_cdf(results: Sequence[Record]) -> go.Figure:
 
 
 def _stage(result: Record, stage: str) -> list[Distribution]:
-    """The latency of a stage; nothing in a run without packets."""
+    """The latency of a stage; empty for a run without packets."""
     return [s.distribution for s in result.data.latency if s.stage == stage]
 
 

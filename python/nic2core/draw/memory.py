@@ -21,28 +21,28 @@ if TYPE_CHECKING:
     from nic2core.run_record import Record
 
 OTHER_CAUSES = "descriptors and other small causes"
-"""Of memory traffic: those without a colour of their own."""
+"""Name for the causes of memory traffic that have no colour of their own."""
 
 LEGEND_ROW = 19
-"""Pixels of a row of a legend."""
+"""Height of a legend row in pixels."""
 
 
 def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.Figure:
-    """What the memory traffic is made of: one stacked bar per run.
+    """The memory traffic by cause: one stacked bar per run.
 
-    Of a single run with several tenants one more for each, of the lines that are its own.
+    For a single run with several tenants, one more bar per tenant, with the tenant's own lines.
     """
     if unit not in {"per_request", "gbytes_per_s"}:
         raise UserError(f"plot_memory: unit = {unit!r}; allowed: per_request, gbytes_per_s.")
     shown = [(r.label, r.data.memory.causes) for r in results]
     if len(results) == 1:
-        # A bar is known by its name, which a tenant's may be too.
+        # Bars are identified by name, so a tenant's must differ from the run's.
         shown += [(f"of {tenant}", causes) for tenant, causes in owned(results[0])]
     labels = [label for label, _ in shown]
     traffic = [{c.cause: c for c in causes} for _, causes in shown]
     known = dict.fromkeys([*palette.CAUSES, *(c for t in traffic for c in t)])
     order = [c for c in known if any(c in t and t[c].lines > 0 for t in traffic)]
-    # Those that are small have one colour, and are one bar.
+    # The small causes share one colour and one bar.
     small = [c for c in order if palette.cause(c) == palette.OTHER_CAUSE]
     bars = [[c] for c in order if c not in small] + ([small] if small else [])
     figure = go.Figure()
@@ -63,7 +63,7 @@ def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.
     figure.update_layout(barmode="stack")
     names = {"per_request": "cache lines per completed request", "gbytes_per_s": "GB/s"}
     figure.update_xaxes(title=names[unit])
-    # In half a page the legend has two causes to a row; the bars keep their height below it.
+    # On half a page the legend has two causes per row; the bars below it keep their height.
     legend = LEGEND_ROW * ceil(len(figure.data) / 2)
     return style(figure, height=170 + legend + 60 * len(shown), bars=True)
 
@@ -91,7 +91,7 @@ def dram_cdf(results: Sequence[Record]) -> go.Figure:
             marker={"color": palette.run(number), "size": 10, "symbol": "diamond"},
             hovertemplate=f"mean of {result.label}: %{{x:,.4~r}} ns<extra></extra>",
         )
-    # The last hundredth would press the rest against the axis.
+    # The slowest percent would squeeze the rest against the axis.
     slowest = max((_time_at(r.data.dram.read_latency, 0.99) for r in results), default=0.0)
     figure.update_xaxes(title="DRAM read latency, ns (◆ mean)", range=[0, slowest * 1.05 or 1])
     figure.update_yaxes(title="share of reads", tickformat="~%", range=[0, 1.02])
@@ -99,7 +99,7 @@ def dram_cdf(results: Sequence[Record]) -> go.Figure:
 
 
 def _causes_text(rows: Sequence[CauseTraffic], *, named: bool) -> str:
-    """The numbers of a bar: of a single cause, or of several, a line with its name for each."""
+    """The numbers of a bar: of a single cause, or of several, one named line for each."""
     if not rows:
         return "none"
     if named:
@@ -115,7 +115,7 @@ def _numbers(row: CauseTraffic) -> list[str]:
 
 
 def _share_at(spread: Distribution, ns: float) -> float:
-    """The share of samples at most `ns`, between the points of the distribution in a line."""
+    """The share of samples up to `ns`, interpolated linearly between points of the distribution."""
     before = (0.0, 0.0)
     for at, share in spread.cdf:
         if at >= ns:

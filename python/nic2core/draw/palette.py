@@ -1,13 +1,13 @@
-"""Colours with meaning; each reads on light and on dark paper and to colour-blind eyes.
+"""Colours with a meaning; each works on light and dark backgrounds and for colour-blind readers.
 
-The hues are spread after Okabe and Ito ("Color Universal Design", 2008), at lightness near 60 % so
-that one value serves both papers. No meaning rests on colour alone: everything is labelled too.
+The hues are spread after Okabe and Ito ("Color Universal Design", 2008), at a lightness near 60 %
+so that one value serves both backgrounds. Nothing relies on colour alone: everything is labelled.
 """
 
 from __future__ import annotations
 
 RUNS = ["#7c86a6", "#0f9d8c", "#cc7a29", "#8d6cc3", "#3f8fd0", "#c65d86"]
-"""One colour per run of a comparison; the first, the base, is quiet."""
+"""One colour per run of a comparison; the first, the base, is subdued."""
 
 CAUSES = {
     "rx-evct": "#d8492f",
@@ -24,14 +24,14 @@ CAUSES = {
 }
 """Receive traffic is blue and its leak red, transmit violet, the application green and gold.
 
-The last three keep 0.1 in OKLab from every other, also as seen without red or green cones.
+The last three keep an OKLab distance of 0.1 from every other, even without red or green cones.
 """
 
 OTHER_CAUSE = "#8b909b"
-"""Descriptors, evicted metadata, and what else is small: drawn as one."""
+"""Descriptors, evicted metadata and other small causes, drawn as one."""
 
 AS_PACKETS = {"nic-bench-rd": "nic-tx-rd", "nic-bench-wr": "nic-rx-wr", "bench-evct": "rx-evct"}
-"""Data of the DMA benchmark takes the place of packets, and their colours."""
+"""Data of the DMA benchmark takes the place of packets and uses their colours."""
 
 LATENCIES = {
     "nic": "#2f74bd",
@@ -44,7 +44,7 @@ LATENCIES = {
 
 
 DASHES = ["solid", "dash", "dashdot", "longdash"]
-"""What tells lines apart when all colours are taken. Dotted are bounds."""
+"""Line styles to distinguish runs when all colours are taken. Dotted lines are bounds."""
 
 
 def run(number: int) -> str:
@@ -59,5 +59,5 @@ def line(number: int, width: float = 2.5) -> dict[str, str | float]:
 
 
 def cause(name: str) -> str:
-    """The colour of a cause of memory traffic: its own, or that of all others."""
+    """The colour of a cause of memory traffic: its own, or the one for small causes."""
     return CAUSES.get(AS_PACKETS.get(name, name), OTHER_CAUSE)

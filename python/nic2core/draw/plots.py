@@ -1,4 +1,4 @@
-"""Plotly figures of one run or several: the same in a notebook and in the report."""
+"""Plotly figures of one or several runs: the same in notebooks and in the report."""
 
 from nic2core.draw.curves import COLUMNS, grid, over, peak_search
 from nic2core.draw.latency import latency_by_stage, latency_cdf

@@ -1,4 +1,4 @@
-"""The figure of the time series: panels below each other with one time axis."""
+"""The figure of the time series: stacked panels with a common time axis."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nic2core.run_record import Record
 
 UNITS = {"us": "µs", "Gbps": "Gbit/s"}
-"""Units of the time series as people write them."""
+"""Units of the time series, as displayed."""
 
 PANEL_TITLES = {
     "completed": "completed (dotted: offered)",
@@ -38,28 +38,28 @@ PANEL_TITLES = {
 """Panels of the time series, top to bottom; `offered` is drawn with `completed`."""
 
 BOUNDS = {"host-delay": "the control's target", "nic-sram": "its capacity"}
-"""What the dotted line of a panel is, where there is one."""
+"""What a panel's dotted line shows, if there is one."""
 
 ONE_WINDOW = "window-"
-"""With the number of its sender: the window of a connection that is watched."""
+"""Prefix, followed by the sender's number, of the window of a connection that is recorded."""
 
 SAWTEETH = {"window", "host-delay", "nic-sram"}
-"""Panels whose axis need not begin at zero: what a control moves them by may be small."""
+"""Panels whose axis need not start at zero: a congestion control may move them only a little."""
 
 CUT = 0.5
-"""Share of such a panel that would stay empty below its lines, from which on the axis is cut."""
+"""Empty share of such a panel below its lines from which the axis does not start at zero."""
 
 PHONE = 44
-"""Letters of a line that a phone shows whole."""
+"""Characters per line that fit on a phone."""
 
 PANEL_HEIGHT, PANEL_GAP = 96, 38
-"""Pixels of a panel of the time series, and of the gap above it, which holds its title."""
+"""Height in pixels of a panel, and of the gap above it, which holds its title."""
 
 
 def time_series(results: Sequence[Record]) -> go.Figure:
-    """The time series: a panel for each quantity, a line for each run, one time axis for all.
+    """The time series: one panel per quantity, one line per run, and a common time axis.
 
-    As the axis is one, a zoom is of all panels, and hovering reads all of them at one time.
+    With a common axis, zooming affects all panels, and hovering reads all of them at the same time.
     """
     columns = [{c.name: c for c in r.data.series.columns} for r in results]
     known = list(dict.fromkeys(n for c in columns for n in c))
@@ -95,7 +95,7 @@ def time_series(results: Sequence[Record]) -> go.Figure:
                     line={"color": palette.run(number), "width": 1.2, "dash": "dot"},
                 )  # fmt: skip
         unit = _unit(next(c[panel] for c in columns if panel in c))
-        thin = " (thin: of single ones)" if watched and panel == "window" else ""
+        thin = " (thin: single connections)" if watched and panel == "window" else ""
         drawn = [v for line in figure.data if line.yaxis == f"y{row}" for v in line.y]
         cut = panel in SAWTEETH and min(drawn, default=0.0) > CUT * max(drawn + bounds, default=0.0)
         dotted = f" (dotted: {BOUNDS[panel]})" if bounds else ""
@@ -120,7 +120,7 @@ def time_series(results: Sequence[Record]) -> go.Figure:
 
 
 def _of_time(zero: list[str]) -> str:
-    """The title of the time axis, and below it what has no panel: no drops are worth knowing."""
+    """The title of the time axis, and below it what has no panel: zero drops are worth knowing."""
     text = f"zero in every sample: {', '.join(zero)}" if zero else ""
     return "<br>".join(["simulated time, ms", *textwrap.wrap(text, PHONE)])
 
@@ -128,13 +128,13 @@ def _of_time(zero: list[str]) -> str:
 def _add_panel(
     figure: go.Figure, row: int, rows: int, title: str, bounds: list[float], *, zero: bool
 ) -> None:
-    """The axis of one of the panels that stand below each other, and its title above it."""
+    """The axis of one of the stacked panels, and the title above it."""
     share = 1 / rows
     top = 1 - share * (row - 1 + PANEL_GAP / (PANEL_HEIGHT + PANEL_GAP))
     axis = {
         "domain": [1 - share * row, top], "anchor": "x", "nticks": 5,
         "rangemode": "tozero" if zero else "normal",
-        # A bound is drawn as a shape, for which an axis makes no room by itself.
+        # A bound is drawn as a shape, for which the axis does not make room by itself.
         "autorangeoptions": {"include": max(bounds) * 1.05} if bounds else {},
     }  # fmt: skip
     figure.update_layout({f"yaxis{row}": axis})
@@ -153,7 +153,7 @@ def _series_line(result: Record, series: Series, number: int, *, several: bool) 
         x=[(begin + (i + 0.5) * spacing) / 1e6 for i in range(len(series.values))],
         y=series.values,
         mode="lines",
-        # Drops come in bursts: filled, a lone one can be seen.
+        # Drops come in bursts: filled, even a single one is visible.
         fill="tozeroy" if series.name == "dropped" else "none",
         line=palette.line(number, 0.6 if series.name.startswith(ONE_WINDOW) else 1.6)
         | ({"dash": "dot"} if series.name == "offered" else {}),
@@ -166,7 +166,7 @@ def _unit(series: Series) -> str:
 
 
 def _bound(result: Record, panel: str) -> float | None:
-    """What a quantity is held against, in its unit, if the scenario says so."""
+    """The bound or target of a quantity, in its unit, if the scenario defines one."""
     if panel == "nic-sram":
         return size_bytes(result.scenario["machine"]["nic"]["sram"]) / 1024
     if panel == "host-delay":

@@ -1,4 +1,4 @@
-"""The style that all figures share."""
+"""The style shared by all figures."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 GRID = "rgba(128, 136, 150, 0.25)"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 BAR_GAP = 0.5
-"""Share of a bar's place that stays free, for its name."""
+"""Share of a bar's space that stays free, for its name."""
 
 WIDE = 3
-"""Largest over least of values that a linear axis still shows well."""
+"""Ratio of the largest to the smallest value up to which a linear axis works well."""
 
 
 def style(
     figure: go.Figure, height: int = 340, *, bars: bool = False, legend: bool = True
 ) -> go.Figure:
-    """One quiet style for all; the paper is transparent and takes the page's colour."""
+    """One plain style for all; the background is transparent and takes the page's colour."""
     figure.update_layout(
         template="none",
         height=height,
@@ -30,7 +30,7 @@ def style(
         plot_bgcolor="rgba(0,0,0,0)",
         margin={"l": 64, "r": 16, "t": 40 if legend else 20, "b": 52},
         showlegend=legend,
-        # Beside its default of half the plot a legend that wraps would get a scroll bar.
+        # With the default maximum height (half the plot), a wrapped legend would get a scroll bar.
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "maxheight": 400},
         hoverlabel={"font": {"family": FONT, "size": 13}},
         hovermode="closest",
@@ -38,7 +38,7 @@ def style(
     figure.update_xaxes(gridcolor=GRID, zeroline=False, automargin=True, title_font_size=13)
     figure.update_yaxes(gridcolor=GRID, zeroline=False, automargin=True, title_font_size=13)
     if bars:
-        # A run's name stands above its bar, not beside it: the whole width is the bars'.
+        # A run's name is above its bar, not next to it, so that bars have the whole width.
         figure.update_layout(legend_traceorder="normal", margin_l=12, bargap=BAR_GAP)
         figure.update_yaxes(autorange="reversed", showgrid=False, showticklabels=False)
         for place, label in enumerate(dict.fromkeys(y for bar in figure.data for y in bar.y)):
@@ -50,11 +50,11 @@ def style(
 
 
 def wide(values: Sequence[float]) -> dict[str, Any]:
-    """An axis for times: a logarithmic one if they fill more than half a decade."""
+    """An axis for times: logarithmic if they span more than half a decade."""
     most, least = max(values, default=1.0), min(values, default=1.0)
     if most < WIDE * least:
         return {"type": "linear"}
-    # Within a decade 1, 2 and 5 alone are too few, and beyond two too many.
+    # Ticks at 1, 2 and 5 are too few within one decade, and too many beyond three.
     steps = range(1, 10) if most < 10 * least else (1, 2, 5) if most < 1000 * least else (1,)
     ticks = [n * 10.0**k for k in range(-3, 7) for n in steps if n * 10.0**k <= 2 * most]
     return {"type": "log", "tickvals": ticks}

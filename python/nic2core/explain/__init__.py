@@ -1,4 +1,4 @@
-"""What limits a run, and by how much a change of each domain would help."""
+"""What limits a run, and how much a change to each domain would help."""
 
 from nic2core.explain.build import largest_window, model
 from nic2core.explain.changes import Change, changes

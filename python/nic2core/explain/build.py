@@ -1,4 +1,4 @@
-"""The model of a run, from its counters."""
+"""Builds the model of a run from its counters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def model(data: Results, scenario: dict[str, Any]) -> Model:
     pools = _pools(data, scenario, by_name, domains)
     no_rate = {*pools, *ONLY_INFORMS}
     if what == "transactions":
-        # Cores beside a benchmark of the NIC do none of its work.
+        # Cores next to a benchmark of the NIC do none of its work.
         no_rate |= {"cores", "miss-registers"}
     others = {u.name: u.allows_mps for u in used if u.name not in no_rate}
     if "socket-link" in by_name and rate > 0 and _crosses_sockets(data, scenario, what):
@@ -33,7 +33,7 @@ def model(data: Results, scenario: dict[str, Any]) -> Model:
         others["iommu"] = rate / max(dma.iommu_load(scenario, by_name, domains), 1e-9)
     if "rx-fetches" in others and rate > 0:
         others["rx-fetches"] = rate / max(by_name["rx-fetches"].load, 1e-9)
-    # The bus, or the read queues: random rows keep these full long before it.
+    # The bus or the read queues: with random rows, the queues are full long before the bus.
     full = max(by_name[name].load for name in ("dram", "read-queue"))
     others["dram"] = rate / max(full, 1e-9) if rate > 0 else inf
     return Model(_demand(data, scenario), others, pools, _memory(data, scenario, domains), used)
@@ -45,7 +45,7 @@ def _pools(
     by_name: dict[str, Use],
     domains: dict[str, Domain],
 ) -> dict[str, Pool]:
-    """The domains of which it is known what their credits' time is spent on."""
+    """The domains for which it is known where their credits spend their time."""
     rate, what = work(data)
     pools: dict[str, Pool] = {}
     used = {name for name, use in by_name.items() if use.uses_per_us > 0}
@@ -69,7 +69,7 @@ def _pools(
 
 
 def _crosses_sockets(data: Results, scenario: dict[str, Any], what: str) -> bool:
-    """Whether the work reaches memory of the other socket, and not only tenants beside it."""
+    """Whether the work itself uses the other socket's memory, and not only its neighbours do."""
     if what == "packets" and scenario["queues"].get("memory") == "remote":
         return True
     memory = [t.get("memory") for t in scenario["tenants"] if what == "accesses" or serves(data, t)]
@@ -81,7 +81,7 @@ def _memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain])
     read_ns = data.dram.read_latency.mean_ns
     unloaded = min(read_ns, data.dram.unloaded_ns or read_ns)
     trackers, machine = domains["home-trackers"], scenario["machine"]
-    # A line has arrived when it is back at its requester.
+    # A line has arrived once it is back at its requester.
     back_ns = nanoseconds(machine["llc"].get("memory_latency", "0 ns"))
     back_cycles = machine["llc"]["latency_cycles"] + machine["noc"]["latency_cycles"]
     back_ns += back_cycles / gigahertz(machine["core"]["frequency"])
@@ -101,9 +101,9 @@ def _memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain])
 
 
 def _demand(data: Results, scenario: dict[str, Any]) -> float:
-    """What would come of the work, were nothing a limit, millions a second."""
+    """The work that would be offered if nothing limited it, millions per second."""
     if work(data)[1] == "accesses":
-        # Packets may be offered that do not come in time; no memory benchmark waits for one.
+        # Packets may be offered that do not arrive in time; no memory benchmark waits for them.
         return inf
     if data.demand_mpps is not None:
         return data.demand_mpps
@@ -113,7 +113,7 @@ def _demand(data: Results, scenario: dict[str, Any]) -> float:
         return 1e3 / pace if pace > 0 else inf
     if traffic is None or data.transport is None:
         return inf
-    # Closed loop: all windows open, and a round trip without queues.
+    # Closed loop: all windows fully open, and a round trip without queueing.
     threads = len(data.queues)
     packets = largest_window(data, traffic)
     trip = 2 * nanoseconds(traffic["network"]["delay"])
@@ -123,9 +123,9 @@ def _demand(data: Results, scenario: dict[str, Any]) -> float:
 
 
 def largest_window(data: Results, traffic: dict[str, Any]) -> float:
-    """Packets that a connection of closed-loop senders may have in flight, as far as it is asked.
+    """Packets that a connection of closed-loop senders may have in flight.
 
-    A control without a largest window may open it as far as that.
+    Open reads bound it: a control without a maximum window may open it that far.
     """
     per_read = size_bytes(traffic["read"]) / size_bytes(traffic["payload"])
     asked = float(traffic.get("open_reads", 1)) * per_read

@@ -1,4 +1,4 @@
-"""The concrete change of each domain: what it is in the scenario, and what it is in the model."""
+"""The concrete change to each domain, as keys of the scenario and as a change to the model."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
     from nic2core.results.model import Results
 
 EVEN = 0.8
-"""Mean of the cores' time over that of the busiest, up to which it is the flows that are few."""
+"""Mean busy time of the cores over that of the busiest, up to which too few flows are the cause."""
 
 RECEIVED = frozenset({"nic-rx-wr", "cpu-rx-rd", "rx-evct"})
-"""Causes of memory traffic that ideal DDIO leaves none of: it keeps received packets aside, and
-nothing else."""
+"""Causes of memory traffic that ideal DDIO removes completely: it keeps received packets out of
+memory, and nothing else."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change of one domain."""
+    """A change to one domain."""
 
     domain: str
     what: str
-    """For people."""
+    """The change as displayed."""
     overrides: dict[str, Any]
-    """The keys of the scenario."""
+    """The change as keys of the scenario."""
     apply: Callable[[Model], Model] = field(repr=False)
-    """The same in the model."""
+    """The change to the model."""
     unknown: str = ""
-    """Why the model does not tell what it gives; empty where it does."""
+    """Why the model cannot predict its effect; empty if it can."""
 
     @property
     def takes(self) -> int:
-        """How much it takes: 0 settings alone, 1 to do without the IOMMU, 2 other hardware."""
+        """What it takes: 0 only settings, 1 turning off the IOMMU, 2 different hardware."""
         if self.overrides.get("machine.iommu.mode") == "off":
             return 1
         machine = (key for key in self.overrides if key.startswith("machine."))
@@ -53,19 +53,19 @@ class Change:
 
 
 def changes(data: Results, scenario: dict[str, Any]) -> list[Change]:
-    """For each domain of a run that can be changed, in path order.
+    """The changes to each domain of a run, in path order.
 
-    What the engine does not simulate is not offered.
+    Changes that the engine cannot simulate are left out.
     """
     known = {d.domain for d in data.domains}
     found = [c for c in _all(data, scenario) if c.domain in known and _is_simulated(scenario, c)]
-    # Of a link that can be wider, the next generation is not offered.
+    # If a PCIe link can be wider, the next generation is not offered.
     wider = [c for c in found if c.domain == "pcie"]
     return [c for c in found if c not in wider[1:]]
 
 
 def _is_simulated(scenario: dict[str, Any], change: Change) -> bool:
-    """Whether the engine simulates the scenario with a change."""
+    """Whether the engine can simulate the scenario with a change."""
     try:
         _core.change_scenario(json.dumps(given(scenario)), as_sets(change.overrides))
     except UserError:
@@ -74,19 +74,19 @@ def _is_simulated(scenario: dict[str, Any], change: Change) -> bool:
 
 
 def _more(domain: str, factor: float) -> Callable[[Model], Model]:
-    """So many times the credits of a domain."""
+    """`factor` times the credits of a domain."""
 
     def apply(model: Model) -> Model:
         if domain in model.pools:
             return model.with_pool(domain, model.pools[domain].more(factor))
-        # Cores beside a benchmark of the NIC, for one, are no limit.
+        # Some domains are no limit, for example cores next to a benchmark of the NIC.
         return model.with_others(domain, factor) if domain in model.others else model
 
     return apply
 
 
 def _more_by_queue(data: Results, domain: str, factor: float) -> Callable[[Model], Model]:
-    """So many times the credits in each queue, which help only those that are short of them."""
+    """`factor` times the credits of each queue; this helps only queues that are short of them."""
     found = next((d for d in data.domains if d.domain == domain), None)
     queues = by_queue(data, found) if found is not None else []
     span_ps = data.measured_ns * 1e3
@@ -94,7 +94,7 @@ def _more_by_queue(data: Results, domain: str, factor: float) -> Callable[[Model
 
 
 def _fetches(data: Results, factor: float) -> Callable[[Model], Model]:
-    """Reads of so many times as many transmit descriptors: as many fewer of them."""
+    """Reads of `factor` times as many transmit descriptors, and so that many times fewer reads."""
 
     def apply(model: Model) -> Model:
         if "tx-fetches" not in model.pools:
@@ -107,14 +107,14 @@ def _fetches(data: Results, factor: float) -> Callable[[Model], Model]:
 
 
 def _credits(domain: str, factor: float) -> Callable[[Model], Model]:
-    """More credits of DMA: those that something waits for are taken, and crowd the memory."""
+    """More DMA credits: those that something waits for are taken, and add to memory contention."""
 
     def apply(model: Model) -> Model:
         if domain not in model.pools:
             return model
         memory = model.memory
         own = memory.own_reads if domain.startswith("read") else memory.own_writes
-        # Credits for which nothing waits are not taken.
+        # Credits that nothing waits for are not taken.
         starved = model.use(domain).starved
         model = _more(domain, factor)(model)
         return _crowd(model, 1 + (factor - 1) * starved, own)
@@ -123,9 +123,9 @@ def _credits(domain: str, factor: float) -> Callable[[Model], Model]:
 
 
 def _crowd(model: Model, factor: float, own: float) -> Model:
-    """A domain whose share of the requests to memory was `own` sends so many times as many.
+    """A domain whose share of the memory requests was `own` now sends `factor` times as many.
 
-    All wait longer there, and it gets a larger share of what the memory carries.
+    All requests wait longer there, and this domain gets a larger share of the memory's throughput.
     """
     longer = 1 + (factor - 1) * own
     model = model.without_waits("dram", longer).without_waits("home-trackers", longer)
@@ -133,7 +133,7 @@ def _crowd(model: Model, factor: float, own: float) -> Model:
 
 
 def _memory(factor: float) -> Callable[[Model], Model]:
-    """The channels have so many times less to do, and a tracker is free again as much sooner."""
+    """The channels have `factor` times less to do, and trackers are freed that much sooner."""
 
     def apply(model: Model) -> Model:
         model = model.without_waits("home-trackers", model.memory.held(factor))
@@ -144,7 +144,7 @@ def _memory(factor: float) -> Callable[[Model], Model]:
 
 
 def _no_leak(data: Results) -> Callable[[Model], Model]:
-    """Received packets stay where cores look for them, and nothing reads them back."""
+    """Received packets stay in the LLC until cores read them, and none are read from memory."""
     memory = _memory(1 / max(1e-6, 1 - _received_share(data)))
     misses = data.core_time.llc_misses
     left = max(0.0, 1 - read_back(data) / misses) if misses else 1.0
@@ -160,14 +160,14 @@ def _no_leak(data: Results) -> Callable[[Model], Model]:
 
 
 def _trackers(factor: float) -> Callable[[Model], Model]:
-    """More home trackers: what waits for one is under way instead, and crowds the memory."""
+    """More home trackers: requests that wait for one proceed, and add to memory contention."""
 
     def apply(model: Model) -> Model:
         memory, trackers = model.memory, model.use("home-trackers").credits
         more = min(memory.held_back, (factor - 1) * trackers)
         left = 1 - more / memory.held_back if memory.held_back > 0 else 0.0
         under_way = 1 + more / memory.under_way if memory.under_way > 0 else 1.0
-        # The memory carries as many more, until it is full.
+        # The memory carries correspondingly more, until it is full.
         carried = min(under_way, max(1.0, model.others["dram"] / model.rate))
         model = model.without_waits("home-trackers", left / carried)
         return model.without_waits("dram", memory.waits(carried / under_way))
@@ -176,16 +176,16 @@ def _trackers(factor: float) -> Callable[[Model], Model]:
 
 
 def _cores(factor: float, load: float) -> Callable[[Model], Model]:
-    """More cores bring their miss registers and queues with them, and so many times the load."""
+    """More cores bring their own miss registers and queues, and `load` times the offered load."""
 
     def apply(model: Model) -> Model:
         model = replace(model, demand=load * model.demand)
         for domain in {"cores", "miss-registers", *OF_QUEUES} & model.allows.keys():
             model = _more(domain, factor)(model)
         if "rx-fetches" in model.others:
-            # The NIC takes packets in their order: by chance one comes for a queue that still reads
-            # when some sqrt(queues) others have come (as birthdays fall on the same day). A single
-            # queue that is always reading is the first of such a row.
+            # The NIC takes packets in order: by chance, a packet for a queue that is still reading
+            # comes after about sqrt(queues) others (as in the birthday problem). A single queue
+            # that is always reading is the first case of this.
             model = model.with_others("rx-fetches", sqrt(factor))
         return _crowd(model, factor, model.memory.own_misses)
 
@@ -193,18 +193,18 @@ def _cores(factor: float, load: float) -> Callable[[Model], Model]:
 
 
 def _without_misses(model: Model) -> Model:
-    """Every translation is found."""
+    """Every translation hits the IOTLB."""
     return model.with_others("iommu", inf).without_waits("iommu")
 
 
 def _without_iommu(data: Results) -> Callable[[Model], Model]:
-    """Nothing is translated, and so nothing mapped at run time either."""
+    """No address is translated, so nothing is mapped at run time either."""
     loose = _loose(data)
     return lambda model: loose(_without_misses(model))
 
 
 def _loose(data: Results) -> Callable[[Model], Model]:
-    """No buffer is mapped and unmapped: cores neither wait for invalidations nor do that work."""
+    """No buffer is mapped or unmapped: cores neither do that work nor wait for invalidations."""
     mapping_ps = (data.iommu.mapping_ps or 0) if data.iommu is not None else 0
 
     def apply(model: Model) -> Model:
@@ -222,7 +222,7 @@ def _loose(data: Results) -> Callable[[Model], Model]:
 
 
 def _wider(link: str) -> Callable[[Model], Model]:
-    """A link of twice the rate, for which nothing waits."""
+    """A link of twice the rate, which nothing waits for."""
     return lambda model: model.with_others(link, 2.0).without_waits(link)
 
 
@@ -236,7 +236,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     yield Change("nic-sram", f"{sram} of SRAM", {"machine.nic.sram": sram}, _more("nic-sram", 2))
     sets: dict[str, Any] = {"queues.rx_descriptors": 2 * queues["rx_descriptors"]}
     if queues.get("pool_buffers") is not None:
-        # The buffers that the descriptors hold; what the pool has beyond stays.
+        # Add the buffers that the new descriptors hold; the rest of the pool stays as it is.
         sets["queues.pool_buffers"] = queues["pool_buffers"] + queues["rx_descriptors"]
     apply = _more_by_queue(data, "descriptors", 2)
     yield Change("descriptors", "twice the descriptors", sets, apply)
@@ -284,7 +284,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     sets = {"machine.core.l1_miss_registers": registers}
     superqueue = machine["l2"].get("superqueue")
     if superqueue is not None:
-        # Behind them the L2 keeps the same room for its prefetches.
+        # The L2 keeps the same room for its prefetches behind them.
         sets["machine.l2.superqueue"] = superqueue + registers // 2
     yield Change("miss-registers", f"{registers} per core", sets, _more("miss-registers", 2))
     yield from _more_cores(data, scenario)
@@ -292,7 +292,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
 
 
 def _larger_pages(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
-    """Larger pages, of which nothing misses where the IOTLB holds all that are in use."""
+    """Larger pages: none miss if the IOTLB holds all that are in use."""
     sets = larger_pages(data, scenario)
     if sets:
         why = why_they_may_miss(data, scenario)
@@ -300,7 +300,7 @@ def _larger_pages(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
 
 
 def _send_queues(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
-    """More descriptors of send queues, and more of them read at a time."""
+    """More descriptors in send queues, and more of them per read."""
     sets = {"queues.tx_descriptors": 2 * scenario["queues"]["tx_descriptors"]}
     apply = _more_by_queue(data, "tx-descriptors", 2)
     yield Change("tx-descriptors", "twice the descriptors", sets, apply)
@@ -318,7 +318,7 @@ def _received_share(data: Results) -> float:
 
 
 def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
-    """A quarter more for every tenant that serves packets; those behind it move on."""
+    """A quarter more cores for every tenant that serves packets; tenants behind it move up."""
     tenants = scenario["tenants"]
     serving = [serves(data, t) for t in tenants]
     if not any(serving) or data.packets.offered == 0:
@@ -340,11 +340,11 @@ def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     if last > machine["core"]["count"]:
         sets["machine.core.count"] = last
         if machine["llc"].get("slices") is None:
-            # Else there would be more of them, too.
+            # Otherwise the number of slices would grow with the cores.
             sets["machine.llc.slices"] = machine["core"]["count"]
-    # Each thread of closed-loop traffic has connections and reads of its own.
+    # Each thread of closed-loop traffic has its own connections and reads.
     load = after / before if data.transport is not None else 1.0
-    # Flows that fill one core fill it among more cores, too.
+    # Flows that saturate one core still do so if there are more cores.
     time = data.core_time
     uneven = time.busy_ps <= EVEN * before * time.busiest_ps
     factor = 1.0 if uneven else after / before

@@ -1,4 +1,4 @@
-"""Really running a scenario with each change, to hold what the model said against it."""
+"""Runs a scenario with each change, to compare the result with the model's prediction."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from nic2core.result import Result
 
 PLACE = re.compile("^(scenario|--set .*?): ", re.MULTILINE)
-"""Where a value was given: nowhere that a user knows, the changes are of the model."""
+"""The place where a value was given: meaningless to users, as the changes come from the model."""
 
 
 def check(result: Result, jobs: int = 1) -> list[Help]:
-    """Run every change, `jobs` at a time; one that the engine refuses says why.
+    """Run every change, `jobs` at a time; one that the engine refuses records why.
 
-    Of a peak, the peak with each change is searched. Ctrl-C ends it: what is not run has no
-    measured value.
+    For a peak, the peak with each change is searched. Ctrl-C stops it: changes that were not run
+    have no measured value.
     """
     predicted = result.helps
     base = result.rate_mps
@@ -55,7 +55,7 @@ def check(result: Result, jobs: int = 1) -> list[Help]:
 
 
 def _name(help_: Help) -> str:
-    """What a change is called among all."""
+    """A name that identifies a change among all."""
     return f"{help_.change.domain}: {help_.change.what}"
 
 

@@ -1,4 +1,4 @@
-"""What cores and their miss registers spend their time on."""
+"""Where cores and their miss registers spend their time."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
 
 
 WAITS = ("home-trackers", "dram", "io-ways")
-"""What a line waits for on its way, beside the way."""
+"""What a line waits for on its way, apart from the transit itself."""
 
 
 @dataclass(frozen=True)
 class Waits:
-    """What a request of a core waits for beyond the L2, means."""
+    """Mean waits of a core's request beyond the L2."""
 
     llc_ns: float
     """To the LLC and back."""
     hidden_ns: float
-    """That of a wait in which a core goes on, until its reorder window is full."""
+    """The part of a wait during which the core goes on, until its reorder window is full."""
     read_ns: float
-    """In memory, if it goes there."""
+    """In memory, if the request goes there."""
     queued_ns: float
-    """That of it which is for others."""
+    """The part of `read_ns` spent waiting for other requests."""
     tracker_ns: float
-    """Before the LLC, for a home tracker."""
+    """In front of the LLC, for a home tracker."""
     invalidations_ns: float
-    """Of the IOMMU's invalidations, for their turn and until they are done: the sum of all."""
+    """For the IOMMU's invalidations, in the queue and until they are done: a sum, not a mean."""
 
 
 def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -> Waits:
-    """What requests to the LLC waited for, over all tenants."""
+    """What requests to the LLC waited for, averaged over all tenants."""
     machine = scenario["machine"]
     cycle = 1 / gigahertz(machine["core"]["frequency"])
     requests = sum(t.llc_hits + t.llc_misses for t in data.tenants)
@@ -64,19 +64,20 @@ def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -
 def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
     """Cores: dispatching, and waiting for the LLC, for memory, and for others at the memory.
 
-    What they wait for packets that have left the I/O ways unread is told apart, beside the waits
-    for others.
+    Waits for packets that were evicted from the I/O ways unread are counted separately, except for
+    the waits for other requests.
     """
     time = data.core_time
     rate, _ = work(data)
     per_work = 1e3 / (rate * data.measured_ns * 1e3)
     busy = time.busy_ps * per_work
-    # To map and unmap is work of their own, as dispatching is.
+    # Mapping and unmapping is the cores' own work, as dispatching is.
     mapping_ps = (data.iommu.mapping_ps or 0) if data.iommu is not None else 0
     stalled = busy - min(busy, (time.dispatch_ps + mapping_ps) * per_work)
     invalidations = min(stalled, waits.invalidations_ns * 1e3 * per_work)
     stalled -= invalidations
-    # Waiting is shared out by what of the latencies a core does not hide: first the way is hidden.
+    # Stalls are divided by the part of each latency that a core does not hide: transit is hidden
+    # first.
     beyond_ns = waits.tracker_ns + waits.read_ns
     hit_ns = max(0.0, waits.llc_ns + waits.tracker_ns - waits.hidden_ns)
     miss_ns = max(0.0, waits.llc_ns + beyond_ns - waits.hidden_ns)
@@ -90,19 +91,19 @@ def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
         spent["invalidations"] = invalidations
     there_are: float = domains["cores"].credits
     if data.queues and time.busiest_ps > 0:
-        # The busiest core is full first: what the flows give to the others counts in its measure.
+        # The busiest core saturates first: the others count relative to it.
         there_are = time.busy_ps / time.busiest_ps
     return Pool(there_are, 1.0, {"cores": busy - sum(spent.values()), **spent})
 
 
 def registers(data: Results, registers: Use, domains: dict[str, Domain], waits: Waits) -> Pool:
-    """Miss registers are held while their lines wait; the rest is the way."""
+    """Miss registers are held while their lines wait; the rest is transit."""
     uses = domains["miss-registers"].uses
     spent = _waited(data, waits, 1 / uses, hits_ns=waits.tracker_ns / uses)
-    # A core looks whether its invalidation is done by a load, which holds a register.
+    # A core polls for the end of its invalidation with a load, which holds a register.
     if "invalidations" in domains:
         spent["invalidations"] = waits.invalidations_ns / uses
-    # Means over all that reads memory: they can come to a little more than a register's time.
+    # These are means over all memory reads, so they can slightly exceed a register's time.
     left_ns = registers.latency_ns - spent.get("invalidations", 0.0)
     waited_ns = sum(spent[name] for name in WAITS)
     for name in WAITS:
@@ -112,9 +113,9 @@ def registers(data: Results, registers: Use, domains: dict[str, Domain], waits: 
 
 
 def _waited(data: Results, waits: Waits, share: float, hits_ns: float) -> dict[str, float]:
-    """What the requests of the working cores have waited for others, ns.
+    """How long the requests of the working cores waited for others, ns.
 
-    Of a miss such a share of its waits counts; a hit waits so long for a tracker.
+    For a miss, `share` of its waits counts; each hit waits `hits_ns` for a tracker.
     """
     time = data.core_time
     return {

@@ -1,4 +1,4 @@
-"""What credits of DMA, and the turns of send queues, spend their time on."""
+"""Where DMA credits, and the turns of send queues, spend their time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def writes(
     scenario: dict[str, Any], by_name: dict[str, Use], domains: dict[str, Domain], name: str
 ) -> Pool:
-    """Credits of DMA writes: on the link, at the IOMMU, before a full memory, and under way."""
+    """Credits of DMA writes: on the link, at the IOMMU, waiting for a full memory, in transit."""
     machine, pool = scenario["machine"], by_name[name]
     lines = domains["io-credits"].uses
 
@@ -26,16 +26,16 @@ def writes(
 
     cycle = 1 / gigahertz(machine["core"]["frequency"])
     pcie = machine.get("pcie")
-    # What a write takes that waits for nothing: the way to the memory system, the LLC, and back.
+    # The time of a write that waits for nothing: to the memory system, the LLC, and back.
     way = (
         nanoseconds(pcie["latency"]) + nanoseconds(pcie["credit_return"])
         if pcie
         else machine["noc"]["latency_cycles"] * cycle
     )
     way += machine["llc"]["latency_cycles"] * cycle
-    # A line keeps its credit until its channel has room for it; its TLP has gone by then.
+    # A line keeps its credit until its channel has room for it; its TLP credit is free by then.
     late = wait("dram") if pool.name == "io-credits" else 0.0
-    # What is for the other socket waits for the link to it, where that is the fuller one.
+    # Writes to the other socket wait for the link to it, if that is fuller than the memory.
     remote = scenario["queues"].get("memory") == "remote"
     link = by_name.get("socket-link")
     behind = remote and link is not None and link.load > by_name["dram"].load
@@ -47,8 +47,8 @@ def writes(
     spent["pcie" if pcie else "nic-port"] = rest - spent[pool.name]
     usable = float(pool.credits)
     if pcie and pool.name == "io-credits":
-        # A TLP takes the credits of all its lines at once: those beyond a multiple are of use to
-        # completions alone. What was in use, or could have been, is usable.
+        # A TLP takes the credits of all its lines at once: credits beyond a multiple of that only
+        # help completions. Whatever was in use, or could have been, counts as usable.
         usable -= usable % min(usable, _lines(pcie["max_payload"], pool.uses_per_work))
         usable = max(usable, pool.own_ns * pool.uses_per_us / 1e3)
     return Pool(usable, pool.uses_per_work, spent)
@@ -66,7 +66,7 @@ def reads(
     domains: dict[str, Domain],
     name: str,
 ) -> Pool:
-    """Credits of DMA reads: under way, at the IOMMU, before and in memory, and before a link."""
+    """Credits of DMA reads: in transit, at the IOMMU, in and before memory, and before a link."""
     machine, pool = scenario["machine"], by_name[name]
     lines = domains["read-credits"].uses or 1
     cycle = 1 / gigahertz(machine["core"]["frequency"])
@@ -83,10 +83,10 @@ def reads(
     unloaded = (data.dram.unloaded_ns or 0.0) if missed > 0 else 0.0
     spent = {"iommu": iommu, "home-trackers": trackers}
     if name == "read-credits":
-        # What is read for transmission keeps its credits until it is on the wire, but not its tag.
+        # Data read for transmission keeps its credits until it is on the wire, but not its tag.
         spent["wire"] = wire
     waits = max(0.0, memory - llc_ns - unloaded)
-    # A tag is one of a read of several lines, of which the counters know the mean.
+    # A tag covers a read of several lines, of which the counters know only the mean.
     spent["dram"] = min(waits, max(0.0, pool.latency_ns - sum(spent.values())))
     rest = max(0.0, pool.latency_ns - sum(spent.values()))
     spent[name] = min(way + unloaded, rest) if pcie else rest
@@ -96,7 +96,7 @@ def reads(
 
 
 def sends(by_name: dict[str, Use], pools: dict[str, Pool]) -> Pool:
-    """Transmit descriptors of one queue: while packets are read, and all other time."""
+    """Transmit descriptors of one queue: reading packets, and all other time."""
     sends = by_name["tx-descriptors"]
     reads = pools["read-credits"].spent_ns if "read-credits" in pools else {}
     spent = {
@@ -109,10 +109,10 @@ def sends(by_name: dict[str, Use], pools: dict[str, Pool]) -> Pool:
 
 
 def fetches(data: Results, scenario: dict[str, Any], by_name: dict[str, Use]) -> Pool:
-    """A send queue's turns: reading descriptors, then asking for their packets as credits allow.
+    """A send queue's turns: reading descriptors, then requesting their packets as credits allow.
 
-    If that takes long, a turn lasts until the link has carried what was asked for or credits have
-    come back. What neither explains is the queue's own: round trips in which nothing is under way.
+    If that takes long, a turn lasts until the link has carried what was requested or credits have
+    come back. Time that neither explains is the queue's own: round trips with nothing in flight.
     """
     turns = by_name["tx-fetches"]
     queue = next(q for q in data.queues if q.core == turns.core)
@@ -126,7 +126,7 @@ def fetches(data: Results, scenario: dict[str, Any], by_name: dict[str, Use]) ->
     waits_ns = waited[longest] * turns.latency_ns
     if reading_ns > (1 - NOTICED) * turns.latency_ns:
         waits_ns = 0.0
-    # They could have brought more descriptors.
+    # Each read could have brought more descriptors.
     batch: int = scenario["machine"]["nic"]["tx_descriptor_batch"]
     room = max(1.0, batch * queue.tx_fetches / (queue.sent or 1))
     own_ns = (turns.latency_ns - waits_ns) / room
@@ -136,13 +136,13 @@ def fetches(data: Results, scenario: dict[str, Any], by_name: dict[str, Use]) ->
 def iommu_load(
     scenario: dict[str, Any], by_name: dict[str, Use], domains: dict[str, Domain]
 ) -> float:
-    """The walkers', or that of the queue in which writes wait for them: the fuller one."""
+    """The load of the page walkers, or of the queue where writes wait for them if it is fuller."""
     iommu = by_name["iommu"]
     writes, lines = domains.get("posted-credits"), domains["io-credits"].uses
     if writes is None or lines == 0 or iommu.occupancy == 0:
         return iommu.load
     tlps = domains["iommu"].holds_writes_ps / lines * writes.uses
-    # As posted credits are held for a mean time and a mean number of them is in use:
+    # The measured time follows from the mean time and the mean number of posted credits in use.
     span_ps = writes.busy_ps / by_name["posted-credits"].occupancy
     queue: int = scenario["machine"]["iommu"]["posted_queue"]
     return max(iommu.load, min(1.0, tlps / span_ps / queue))

@@ -1,4 +1,4 @@
-"""By how much a change of each domain helps."""
+"""How much a change to each domain helps."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Help:
-    """By how much a change helps."""
+    """How much a change helps."""
 
     change: Change
     predicted: float
-    """Rate with the change / rate without - 1, by the model; NaN where that says nothing of it."""
+    """Predicted rate with the change / rate without - 1; NaN if the model cannot predict it."""
     measured: float | None = None
-    """The same of two runs, or of two peaks; nothing before the change is run."""
+    """The same, measured from two runs or two peaks; `None` before the change is run."""
     drop_share: float | None = None
-    """Share of the packets that are dropped with the change, if it is run and there are packets."""
+    """Share of packets dropped with the change, if it was run and there are packets."""
     p99_ns: float | None = None
-    """99th percentile of the latency with the change, ns, where there is one."""
+    """99th percentile of the latency with the change, ns, if it was run."""
     refused: str | None = None
-    """Why the change cannot be run, if it was tried and cannot."""
+    """Why the change cannot be run, if that was tried."""
     unknown: str = ""
-    """Why the model says nothing of it, where it says something of others."""
+    """Why the model cannot predict this change, although it predicts others."""
 
     @property
     def error(self) -> float | None:
-        """Rate with the change that is predicted / that is measured - 1."""
+        """Predicted rate with the change / measured rate with the change - 1."""
         if self.measured is None or self.measured <= -1 or isnan(self.predicted):
             return None
         return (1 + self.predicted) / (1 + self.measured) - 1
 
 
 class Helps(list[Help]):
-    """A change of each domain, in path order, and by how much it helps."""
+    """The changes to each domain, in path order, and how much each helps."""
 
     @property
     def table(self) -> pl.DataFrame:
-        """One row per change; `helps_by` 0.25 is a quarter more, null is not known."""
+        """One row per change; `helps_by` 0.25 means a quarter more, null means unknown."""
         rows = [
             (h.change.domain, h.change.what, None if isnan(h.predicted) else h.predicted)
             for h in self
@@ -58,32 +58,32 @@ class Helps(list[Help]):
         return pl.DataFrame(rows, schema, orient="row")
 
     def _shown(self) -> pl.DataFrame:
-        """The same for people."""
+        """The table as displayed."""
         rows = [
             (words.stage(h.change.domain), h.change.what, words.gain(h.predicted)) for h in self
         ]
         return pl.DataFrame(rows, ["domain", "change", "helps by"], orient="row")
 
     def __repr__(self) -> str:
-        """The table, for people at a prompt."""
+        """The table, at a Python prompt."""
         with pl.Config(**words.WHOLE):
             return str(self._shown())
 
     def _repr_html_(self) -> str:
-        """The table, for a notebook."""
+        """The table, in a notebook."""
         with pl.Config(**words.WHOLE):
             return self._shown()._repr_html_()
 
 
 TOLD = 0.005
-"""Difference of two gains that shows in whole percent."""
+"""Difference between two gains that is visible in whole percent."""
 
 
 def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
-    """What the model says of every change; nothing for a run that did no work.
+    """The model's prediction for every change; empty for a run that did no work.
 
-    Of a domain whose credits are held for longer than it was measured the time is not known, nor
-    what it allows: nothing is said of a change for which that matters.
+    If a domain's credits are held for longer than the measurement, neither that time nor the rate
+    it allows is known: changes for which this matters get no prediction.
     """
     if not isfinite(model.rate) or model.rate <= 0:
         return Helps()
@@ -99,18 +99,18 @@ def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
 
 
 def _gain(model: Model, change: Change) -> float:
-    # What has more credits than help does not take them: nothing is said to harm.
+    # Credits beyond those that help are not taken, so no change is predicted to do harm.
     return max(0.0, change.apply(model).settled(model).rate / model.rate - 1)
 
 
 def _held_ns(use: Use) -> float:
-    """The time for which a credit is held: of a full queue that took none, that of another one."""
+    """The time for which a credit is held; for a full queue that took none, another queue's."""
     return max(use.latency_ns, use.own_ns)
 
 
 def _held_too_long(use: Use, measured_ns: float) -> str:
     return (
         f"a credit of the {words.stage(use.name)} is held for {words.time(_held_ns(use))}, longer "
-        f"than the {words.time(measured_ns)} that were measured, so what these allow is not known; "
-        "run.duration is too short for it"
+        f"than the {words.time(measured_ns)} measured, so the rate that this domain allows is not "
+        "known; run.duration is too short for that"
     )

@@ -1,4 +1,4 @@
-"""What to do next, where a table of changes does not say it."""
+"""Advice that a table of changes does not give: what to do next."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 FELT = 0.05
-"""Gain from which on a change is worth a sentence."""
+"""Gain from which a change is worth a sentence."""
 
 NOT_TO_SET = ("io-ways",)
-"""Domains whose change no server has: an ideal DDIO."""
+"""Domains whose change no real server offers: ideal DDIO."""
 
 
 def at_ease(result: Record) -> bool:
-    """Whether all that is offered gets through, so that no change can raise the throughput."""
+    """Whether all of the offered load gets through, so that no change can raise the throughput."""
     return (
         result.peak is None
         and result.rate_mps > 0
@@ -37,24 +37,24 @@ def at_ease(result: Record) -> bool:
 
 
 def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
-    """What to do next where no change helps the throughput, and what it helps besides."""
+    """What to do next: the best change, what changes do besides, and what is not predicted."""
     dropped = result.data.packets.drop_share
     if any(h.drop_share is not None for h in helps) and result.p99_ns is not None:
         yield (
-            f"As it is, {words.percent(dropped)} of the packets are dropped, and the p99 of the "
+            f"Without a change, {words.percent(dropped)} of the packets are dropped and the p99 "
             f"latency is {words.time(result.p99_ns)}."
         )
     elif dropped > 0:
         yield (
-            "A change may save drops and latency besides: `nic2core explain DIR --check` runs "
-            "each, and shows both."
+            "A change may also reduce drops and latency: `nic2core explain DIR --check` runs each "
+            "one and shows both."
         )
     if result.window_limited and all(h.measured is None for h in helps):
         yield (
-            "What a change helps is not known here: the senders' control decides what they make of "
-            "it. `nic2core explain DIR --check` runs each."
+            "How much a change helps cannot be predicted here: it depends on how the senders' "
+            "congestion control responds. `nic2core explain DIR --check` runs each change."
         )
-    # Of those that give the same, the one that takes least.
+    # Of changes with equal gain, the one that takes least.
     most = max(
         (h for h in helps if h.change.domain not in NOT_TO_SET and not isnan(_gain(h))),
         key=lambda h: (round(100 * _gain(h)), -h.change.takes),
@@ -66,21 +66,21 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
             for key, value in most.change.overrides.items()
         )
         yield (
-            f"Most by one change: {words.stage(most.change.domain)}, {most.change.what}, "
+            f"Best single change: {words.stage(most.change.domain)}, {most.change.what}, "
             f"{words.gain(_gain(most))}: `{keys}`."
         )
     for why in dict.fromkeys(h.unknown for h in helps if h.unknown and h.measured is None):
         which = " and ".join(
             f"{words.stage(h.change.domain)}, {h.change.what}" for h in helps if h.unknown == why
         )
-        yield f"Not foretold: {which}: {why}. `nic2core explain DIR --check` runs each change."
+        yield f"Not predicted: {which}: {why}. `nic2core explain DIR --check` runs each change."
     leak = next((h for h in helps if h.change.domain == "io-ways"), None)
     if leak is not None and leak.predicted >= FELT:
         yield from _against_leaks(result)
     if at_ease(result):
         yield (
-            f"{why_no_change_helps(result)} `nic2core peak SCENARIO --out DIR` searches the "
-            "highest rate, and `nic2core explain DIR` then says what raises that."
+            f"{why_no_change_helps(result)} `nic2core peak SCENARIO --out DIR` searches for the "
+            "highest rate, and `nic2core explain DIR` then says what would raise it."
         )
 
 
@@ -88,19 +88,19 @@ def why_no_change_helps(result: Record) -> str:
     """Why no change can raise the throughput of a run at ease."""
     if result.full:
         return (
-            f"The {words.stage(result.model.tightest)} can do no more, but all that this load "
-            "offers gets through, so no change can raise the throughput."
+            f"The {words.stage(result.model.tightest)} can do no more, but all of this load gets "
+            "through, so no change can raise the throughput."
         )
-    return "At this load no stage limits, so no change can raise the throughput."
+    return "No stage limits at this load, so no change can raise the throughput."
 
 
 def _gain(help_: Help) -> float:
-    """What a change gives: as it was run, or as it is foretold."""
+    """The gain of a change: measured if it was run, otherwise predicted."""
     return help_.predicted if help_.measured is None else help_.measured
 
 
 def _against_leaks(result: Record) -> Iterator[str]:
-    """What a user can set where an ideal DDIO, which nobody can buy, would help."""
+    """Settings to try if ideal DDIO, which nobody can buy, would help."""
     ways: int = result.scenario["placement"]["io_ways"]
     most: int = result.scenario["machine"]["llc"]["ways"]
     several = sorted({ways, min(2 * ways, most), min(4 * ways, most)})
@@ -111,23 +111,23 @@ def _against_leaks(result: Record) -> Iterator[str]:
 
     if len(several) > 1:
         yield (
-            "An ideal DDIO is what other ways for packets can come to at most; "
-            f"{vary('placement.io_ways', several)} runs them."
+            "Ideal DDIO is the upper bound of what more I/O ways can achieve; "
+            f"{vary('placement.io_ways', several)} compares them."
         )
     fewer = _fewer_descriptors(result)
     if len(fewer) > 1:
         yield (
-            f"Or fewer buffers go round: {fewer[-1]} of each queue fit into the I/O ways; "
-            f"{vary('queues.rx_descriptors', fewer)} runs them. Shorter rings drop sooner in "
-            "bursts."
+            f"Or use fewer buffers: {fewer[-1]} per queue fit into the I/O ways; "
+            f"{vary('queues.rx_descriptors', fewer)} compares ring sizes. Shorter rings drop "
+            "sooner in bursts."
         )
 
 
 def _fewer_descriptors(result: Record) -> list[int]:
-    """Receive descriptors, halved until the packets that they hold fit into the I/O ways.
+    """Numbers of receive descriptors, halved until the packets they hold fit into the I/O ways.
 
-    None fewer where that alone does not make buffers fewer: a pool that is a ring and of a size of
-    its own goes round as before.
+    Only the present number if fewer descriptors do not mean fewer buffers: a pool that is a ring
+    with a size of its own circulates as before.
     """
     queues = result.scenario["queues"]
     now: int = queues["rx_descriptors"]

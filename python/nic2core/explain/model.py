@@ -1,7 +1,7 @@
-"""What limits a run, and what it would do with another machine: docs/models/explain.md.
+"""What limits a run, and what it would achieve on another machine: docs/models/explain.md.
 
-Every domain allows a rate; the run does the least of them. A rate follows from what is held for
-each piece of work and for how long, and that time is known by what it is spent on.
+Every domain allows a rate, and the run achieves the lowest of them. A rate follows from how many
+credits each piece of work holds and for how long; that time is known by where it is spent.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 LINKS = ("wire", "pcie", "nic-port")
 FULL = 0.95
-"""A link with less load limits nothing: what waits there has come in bunches that others make. Nor
-does a memory with less, while all home trackers are in use: it does what these let it."""
+"""A link with less load does not limit: packets wait there because others bunch them. Nor does a
+memory with less load while all home trackers are in use: it only does what the trackers let it."""
 
 SAME = 0.97
-"""Share of the rate that the model says, from which on a run does that rate."""
+"""Share of the model's rate from which a run counts as achieving that rate."""
 
 LOAD = "load"
-"""The offered load, where a domain is meant: nothing on the path limits."""
+"""Stands for the offered load where a domain is named: nothing on the path limits."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Credits that each piece of work holds for a time, by the domain in which it is spent."""
+    """Credits that each piece of work holds for a time, split by where the time is spent."""
 
     credits: float
     per_work: float
@@ -40,16 +40,16 @@ class Pool:
 
     @property
     def allows(self) -> float:
-        """Work, millions a second: Little's law."""
+        """Work allowed, millions per second, by Little's law."""
         held = self.per_work * sum(self.spent_ns.values())
         return self.credits / held * 1e3 if held > 0 else inf
 
     def more(self, factor: float) -> Pool:
-        """So many times the credits."""
+        """`factor` times the credits."""
         return replace(self, credits=self.credits * factor)
 
     def spends(self, domain: str, factor: float) -> Pool:
-        """So many times the time in a domain."""
+        """`factor` times the time spent in a domain."""
         if domain not in self.spent_ns:
             return self
         return replace(self, spent_ns={**self.spent_ns, domain: self.spent_ns[domain] * factor})
@@ -57,36 +57,36 @@ class Pool:
 
 @dataclass(frozen=True)
 class Memory:
-    """The memory as others feel it."""
+    """The memory as seen by the domains that use it."""
 
     unloaded_ns: float
-    """A read that waits for no other."""
+    """Latency of a read that waits for no other request."""
     waits_ns: float
-    """What a read waits for others."""
+    """Time that a read waits for other requests."""
     own_writes: float
-    """Share of the NIC's writes in all requests that the LLC holds back."""
+    """The NIC's writes as a share of all requests that the LLC holds back."""
     own_reads: float
-    """Share of the NIC's reads in all lines under way from memory."""
+    """The NIC's reads as a share of all lines in flight from memory."""
     own_misses: float
-    """Share of the misses of the cores that do the work."""
+    """Misses of the cores that do the work, as a share of all memory reads."""
     under_way: float
-    """Mean of the lines on their way from and to memory: the home trackers in use."""
+    """Mean number of lines in flight from and to memory: the home trackers in use."""
     held_back: float
-    """Mean of the requests of cores that wait for a home tracker."""
+    """Mean number of core requests that wait for a home tracker."""
     own_trackers: float
-    """Share of a home tracker's time that a read takes which waits for no other."""
+    """Share of a home tracker's time that a read takes if it waits for no other request."""
 
     def held(self, factor: float) -> float:
-        """How many times as long a read takes if the channels carried so many times as much.
+        """Relative latency of a read if the channels carried `factor` times as much.
 
-        As many lines are under way as before, so each of them takes that much less (Little's law),
-        but no less than one that waits for no other.
+        As many lines are in flight as before, so each takes that much less time (Little's law),
+        but no less than a read that waits for no other request.
         """
         now = self.unloaded_ns + self.waits_ns
         return max(self.unloaded_ns, now / factor) / now if now > 0 else 1.0
 
     def waits(self, factor: float) -> float:
-        """How many times as long a line then waits for others."""
+        """Relative time that a line then waits for others."""
         if self.waits_ns <= 0:
             return 1.0
         now = self.unloaded_ns + self.waits_ns
@@ -95,40 +95,40 @@ class Memory:
 
 @dataclass(frozen=True)
 class Model:
-    """The rates that the domains of a run allow, millions of pieces of work a second."""
+    """The rates that the domains of a run allow, in millions of pieces of work per second."""
 
     demand: float
-    """What would come if the link and the server were no limit."""
+    """The load that would be offered if neither link nor server limited it."""
     others: dict[str, float]
-    """Domains that are known by their rate alone."""
+    """Domains of which only the rate is known."""
     pools: dict[str, Pool]
     memory: Memory
     used: list[Use] = field(default_factory=list)
 
     @property
     def allows(self) -> dict[str, float]:
-        """The rate that each domain that can limit by itself allows."""
+        """The rate that each domain allows, for domains that can limit by themselves."""
         return {**self.others, **{name: pool.allows for name, pool in self.pools.items()}}
 
     @property
     def tightest(self) -> str:
-        """The domain that allows the least."""
+        """The domain that allows the lowest rate."""
         allows = self.allows
         return min(allows, key=lambda name: allows[name], default=LOAD)
 
     @property
     def rate(self) -> float:
-        """What the run does."""
+        """The rate that the model gives for the run."""
         return min([self.demand, *self.allows.values()])
 
     @property
     def limited(self) -> bool:
-        """Whether a domain allows less than what is offered."""
+        """Whether a domain allows less than the offered load."""
         return self.allows.get(self.tightest, inf) < self.demand
 
     @property
     def full(self) -> str:
-        """The tightest domain as its use is counted: of memory, the bus or the read queues."""
+        """The tightest domain by the name of its counters: for memory, bus or read queues."""
         if self.tightest != "dram":
             return self.tightest
         return max(("dram", "read-queue"), key=lambda name: self.use(name).load)
@@ -139,16 +139,16 @@ class Model:
 
     @property
     def cause(self) -> str:
-        """The domain to name: where the credits of the tightest one wait most.
+        """The domain to name as the limit: where the tightest domain's credits wait most.
 
-        A credit of DMA that waits nowhere for long limits by its own way. Cores are named by where
-        most of their time goes, for that is their work.
+        DMA credits that wait nowhere for long limit by their own transit time. For cores, it is
+        where most of their time goes, including their own work.
         """
         pool = self.pools.get(self.tightest)
         if pool is None:
             return self.tightest
         named = self.waits(pool)
-        # What is read back is work of those that read it: ways that evict stop nothing.
+        # Reading packets back is work of the reader: ways that evict do not hold anything up.
         named[self.tightest] += named.pop("io-ways", 0.0)
         if self.tightest != "cores":
             least = NOTICED * sum(pool.spent_ns.values())
@@ -163,12 +163,12 @@ class Model:
 
     @property
     def too_few_trackers(self) -> bool:
-        """Whether all home trackers are in use while neither bus nor read queues are full."""
+        """Whether all home trackers are in use although neither bus nor read queues are full."""
         memory = max(self.use(name).load for name in ("dram", "read-queue"))
         return self.use("home-trackers").load >= FULL > memory
 
     def waits(self, pool: Pool) -> dict[str, float]:
-        """Where time is spent; what waits for trackers that a full memory holds waits for that."""
+        """Where time is spent; waits for trackers that a full memory holds count as its waits."""
         spent_ns = pool.spent_ns
         waits_ns = spent_ns.get("home-trackers", 0.0)
         own = 1.0 if not waits_ns or self.too_few_trackers else self.memory.own_trackers
@@ -177,21 +177,21 @@ class Model:
         return {**spent_ns, "home-trackers": own_ns, "dram": dram_ns}
 
     def with_others(self, name: str, factor: float) -> Model:
-        """A domain that allows so many times its rate."""
+        """The model if a domain allowed `factor` times its rate."""
         return replace(self, others={**self.others, name: self.others[name] * factor})
 
     def without(self, names: Sequence[str]) -> Model:
-        """As if these domains allowed any rate."""
+        """The model if these domains allowed any rate."""
         others = {name: rate for name, rate in self.others.items() if name not in names}
         pools = {name: pool for name, pool in self.pools.items() if name not in names}
         return replace(self, others=others, pools=pools)
 
     def with_pool(self, name: str, pool: Pool) -> Model:
-        """Another pool in place of one."""
+        """The model with one pool replaced."""
         return replace(self, pools={**self.pools, name: pool})
 
     def without_waits(self, domain: str, factor: float = 0.0) -> Model:
-        """So many times the time that credits spend in a domain of others."""
+        """The model if other domains' credits spent `factor` times as long in a domain."""
         pools = {
             name: pool if name == domain else pool.spends(domain, factor)
             for name, pool in self.pools.items()
@@ -199,7 +199,7 @@ class Model:
         return replace(self, pools=pools)
 
     def settled(self, before: Model) -> Model:
-        """What waits for a pool of others waits as much longer as that allows less."""
+        """The model after waits for other pools scale inversely with the rates these allow."""
         pools = dict(self.pools)
         for name, pool in pools.items():
             for other in pool.spent_ns.keys() & pools.keys() - {name}:

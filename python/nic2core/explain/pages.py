@@ -1,4 +1,4 @@
-"""Larger pages for what the NIC reads and writes, and whether the IOTLB then holds all of them."""
+"""Larger pages for the memory the NIC accesses, and whether the IOTLB then holds all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nic2core.results.model import Results
 
 SMALL, LARGE = "4 KiB", "2 MiB"
-"""The pages that are replaced, and those that replace them."""
+"""The page size that is replaced, and the one that replaces it."""
 
 KEYS = {
     "payload": "payload",
@@ -20,15 +20,15 @@ KEYS = {
     "completion": "completions",
     "acknowledgement": "acknowledgements",
 }
-"""Kinds of mapping as results call them, and the key of their page size."""
+"""Kinds of mapping as named in results, with the key of their page size."""
 
 RINGS = 4
-"""Of a queue: descriptors and completions, to receive and to send. Each is gone through in order,
-so that one page of it is in use at a time."""
+"""Rings per queue: descriptors and completions, for receive and transmit. Each is walked in order,
+so one page of it is in use at a time."""
 
 
 def larger_pages(data: Results, scenario: dict[str, Any]) -> dict[str, Any]:
-    """The keys that give large pages to all kinds that are looked up in small ones."""
+    """The keys that give large pages to every kind of mapping that is used with small ones."""
     pages = scenario["machine"]["iommu"]["pages"]
     lookups = data.iommu.lookups if data.iommu is not None else []
     keys = [KEYS[of.mapping] for of in lookups if of.hits + of.misses > 0]
@@ -36,12 +36,12 @@ def larger_pages(data: Results, scenario: dict[str, Any]) -> dict[str, Any]:
 
 
 def why_they_may_miss(data: Results, scenario: dict[str, Any]) -> str:
-    """Why large pages may miss the IOTLB, too; empty where it holds all that are in use."""
+    """Why large pages may miss the IOTLB too; empty if it holds all that are in use."""
     if not data.queues:
-        return "only of packets' buffers it is known how many pages they are"
+        return "the number of pages is known only for packet buffers"
     iotlb = scenario["machine"]["iommu"]["iotlb"]
     if iotlb["ways"] < iotlb["entries"]:
-        return "in an IOTLB with sets, it depends on which pages share one"
+        return "in a set-associative IOTLB, it depends on which pages share a set"
     pages = len(data.queues) * _of_queue(data, scenario)
     if pages <= iotlb["entries"]:
         return ""
@@ -58,7 +58,7 @@ def _of_queue(data: Results, scenario: dict[str, Any]) -> int:
         size_bytes(queues[key]) for key in ("object_header", "metadata", "headroom", "buffer_size")
     )
     pool = queues.get("pool_buffers") or queues["rx_descriptors"]
-    # They begin on a page. Those to send from follow something else: they may reach into one more.
+    # These begin on a page boundary; transmit buffers do not, and may reach into one more page.
     pages: int = ceil(pool * buffer / large) + RINGS
     if _copies(data, scenario):
         sent = size_bytes(traffic.get("acknowledgement") or queues["buffer_size"])
@@ -67,6 +67,6 @@ def _of_queue(data: Results, scenario: dict[str, Any]) -> int:
 
 
 def _copies(data: Results, scenario: dict[str, Any]) -> bool:
-    """Whether some packets are sent from other buffers than those in which they came."""
+    """Whether some packets are sent from buffers other than those they arrived in."""
     apps = [t["app"] for t in scenario["tenants"] if serves(data, t)]
     return any(a["kind"] != "l2fwd" and a.get("transmit") != "zero-copy" for a in apps)

@@ -1,4 +1,4 @@
-"""Domains of which each queue has credits of its own: one may be short while others idle."""
+"""Domains in which each queue has its own credits: one may run short while others idle."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 OF_QUEUES = ("descriptors", "tx-descriptors", "tx-fetches")
-"""Domains of which each queue has its own."""
+"""Domains in which each queue has its own credits."""
 
 NOTICED = 0.1
-"""Waits below this share of the time for which a credit is held are not what limits."""
+"""Waits below this share of the time for which a credit is held do not limit."""
 
 
 @dataclass(frozen=True)
@@ -29,21 +29,21 @@ class Queue:
     busy_ps: int
     """Time integral of its credits in use, credit x ps."""
     own_ps: int
-    """That without waits for other domains, which more credits would only make longer; and with the
-    time for which a descriptor that is posted again is of no use yet."""
+    """The same without waits for other domains, which more credits would only lengthen, but with
+    the time for which a reposted descriptor cannot be used yet."""
     packets: int
     """Packets that went through it."""
     wanted: float
-    """Packets that came for it, dropped or not; no end of them if the traffic has no law."""
+    """Packets that arrived for it, dropped or not; infinite if the traffic has no offered rate."""
 
     @property
     def full(self) -> float:
-        """Share of its credits that is in use by what is its own, x ps."""
+        """Share of its credits in use by its own work, x ps."""
         return self.own_ps / self.credits
 
 
 def by_queue(data: Results, d: Domain) -> list[Queue]:
-    """A domain's queues, if each has credits of its own."""
+    """A domain's queues, if each has its own credits."""
     parts = dict(zip(OF_QUEUES, (_receives, _sends, _fetches), strict=True))
     if d.domain not in parts:
         return []
@@ -61,10 +61,10 @@ def by_queue(data: Results, d: Domain) -> list[Queue]:
 
 
 def _receives(q: QueueResults) -> tuple[int, int, int]:
-    """Receive descriptors; in more of them packets would only wait longer for their core.
+    """Receive descriptors: with more of them, packets would only wait longer for their core.
 
-    One that is posted again is of use when the NIC has read it: that takes the read that is under
-    way, and the next.
+    A reposted descriptor can be used once the NIC has read it, which takes the read in progress and
+    the next one.
     """
     read_ps = _each(q.rx_fetching_ps, q.rx_fetches) * 2 * q.received
     held_ps = q.rx_busy_ps + min(q.rx_unfetched_ps, read_ps)
@@ -73,16 +73,16 @@ def _receives(q: QueueResults) -> tuple[int, int, int]:
 
 
 def _sends(q: QueueResults) -> tuple[int, int, int]:
-    """Transmit descriptors; more of them would wait longer for the NIC to ask for their data.
+    """Transmit descriptors: more of them would only wait longer for the NIC to request their data.
 
-    Where it reads descriptors by themselves, one such read is their own.
+    If the NIC reads descriptors separately, one such read counts as their own time.
     """
     read_ps = _each(q.tx_fetching_ps, q.tx_fetches) * q.sent
     return q.sent, q.tx_busy_ps, q.tx_busy_ps - max(0, q.tx_unread_ps - read_ps)
 
 
 def _fetches(q: QueueResults) -> tuple[int, int, int]:
-    """Reads of transmit descriptors, the next when all packets of the last are asked for."""
+    """Reads of transmit descriptors: the next starts when all packets of the last are requested."""
     return q.tx_fetches, q.tx_turn_ps, q.tx_turn_ps
 
 
@@ -91,20 +91,20 @@ def _each(time_ps: int, count: int) -> int:
 
 
 def fullest(queues: list[Queue]) -> Queue:
-    """The one with the most credits in use, whatever holds them."""
+    """The queue with the most credits in use, whatever holds them."""
     return max(queues, key=lambda q: q.busy_ps)
 
 
 def shortest(queues: list[Queue]) -> Queue:
-    """The one that is shortest of credits for its own part: it limits, if one does."""
+    """The queue that is shortest of credits for its own work: if a queue limits, it is this one."""
     return max(queues, key=lambda q: (q.full, q.busy_ps))
 
 
 def more(queues: list[Queue], factor: float, span_ps: float) -> float:
-    """How many times as many packets they carry with so many times the credits.
+    """By what factor the packets they carry grow with `factor` times the credits.
 
-    The one shortest of them is taken to limit. Each carries what comes for it, as far as its
-    credits do.
+    The shortest queue is assumed to limit. Each queue carries what arrives for it, as far as its
+    credits allow.
     """
     packets = sum(q.packets for q in queues)
     if packets == 0 or any(q.wanted == inf for q in queues):

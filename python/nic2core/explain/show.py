@@ -29,10 +29,10 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     """Draw the explanation of a run; `helps` may have been checked."""
     console = Console(highlight=False)
     console.print(Text(words.sentence(verdict(result)), style="bold"))
-    # Where no change can help, a column of them says nothing; the hint below does.
+    # If no change can help, a column of changes says nothing; the hint below explains why.
     listed = [h for h in helps if not at_ease(result) or h.measured is not None or h.refused]
     whole = _whole(result, listed)
-    # The width that it wants: asked about the terminal's own, Rich would shrink it to that.
+    # Its natural width: measured at the terminal's width, Rich would shrink the table to that.
     wanted = console.measure(whole, options=console.options.update(max_width=999)).maximum
     for table in [whole] if wanted <= console.width else _parts(result, listed):
         if console.width < NARROWEST:
@@ -41,15 +41,14 @@ def show(result: Result, helps: Sequence[Help]) -> None:
         console.print(table)
     rate, what = work(result.data)
     console.print(
-        f"The run does {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
-        "held). `2 µs of 9 µs`: held for 9 µs, of which 7 µs are waits for other domains and do "
-        "not count. `2 µs + 1 µs`: waits 1 µs for PCIe before it takes a credit, or for the NIC to "
-        "read a descriptor that is posted again, which counts as if it held one. I/O write credits "
-        "count in whole TLPs. Descriptors in use are those of the fullest queue, and what they "
-        "allow is by the queue that is shortest of them. "
-        "The domain that allows least limits, or the one that its credits wait for most: it is "
-        "marked `waits` then."
-        + (" A change helps up to what the next domain allows." if listed else ""),
+        f"The run achieves {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
+        "held). `2 µs of 9 µs`: held for 9 µs, but 7 µs are waits for other domains and do not "
+        "count. `2 µs + 1 µs`: held for 2 µs, and a wait of 1 µs counts too (for PCIe before a "
+        "credit is taken, or for the NIC to read a reposted descriptor). I/O write credits count "
+        "in whole TLPs. For descriptors, `in use` is that of the fullest queue, and `allows` that "
+        "of the queue that runs short first. The domain that allows least limits the run; if its "
+        "credits wait mostly for another domain, that one limits, and the first is marked `waits`."
+        + (" A change helps at most up to what the next domain allows." if listed else ""),
         style="dim",
     )
     for hint in hints(result, helps):
@@ -64,7 +63,7 @@ def show(result: Result, helps: Sequence[Help]) -> None:
 
 
 def _whole(result: Result, helps: Sequence[Help]) -> Table:
-    """The domains, and beside each what a change of it would help."""
+    """The domains, and next to each how much a change to it would help."""
     heads = _domain_heads(result, wide=True)
     table = _table([*heads, *_change_heads(helps)])
     for use, (first, *more), style in _rows(result, helps):
@@ -76,7 +75,7 @@ def _whole(result: Result, helps: Sequence[Help]) -> Table:
 
 
 def _parts(result: Result, helps: Sequence[Help]) -> list[Table]:
-    """The same for a narrow terminal: two tables, without bars and uses."""
+    """The same for a narrow terminal: two tables, without the columns for bars and uses."""
     domains = _table(_domain_heads(result, wide=False))
     changes = _table([("domain", "left"), *_change_heads(helps)])
     for use, of_it, style in _rows(result, helps):
@@ -91,21 +90,21 @@ def _parts(result: Result, helps: Sequence[Help]) -> list[Table]:
 
 
 def _rows(result: Result, helps: Sequence[Help]) -> Iterator[tuple[Use, list[Help | None], str]]:
-    """Each domain, the changes of it, `None` if there is none, and the style of its rows."""
+    """Each domain, the changes to it (`None` if there are none), and the style of its rows."""
     for use in result.model.used:
         of_it: list[Help | None] = [h for h in helps if h.change.domain == use.name]
         yield use, of_it or [None], "bold" if use.name == result.model.cause else ""
 
 
 Head = tuple[str, Literal["left", "right"]]
-"""The head of a column, and the side on which its cells stand."""
+"""The heading of a column, and how its cells are aligned."""
 
 
 GIVE_WAY = ("of", "change")
-"""Columns of words, which are broken where the terminal is too narrow for all."""
+"""Columns of words, which are wrapped if the terminal is too narrow."""
 
 NARROWEST = 80
-"""Cells of a terminal in which the other columns have room. In less they would be cut."""
+"""Width of a terminal in which the other columns fit. In a narrower one they would be cut off."""
 
 
 def _table(heads: Sequence[Head]) -> Table:
@@ -131,7 +130,7 @@ def _domain_cells(result: Result, use: Use, *, wide: bool) -> list[Text | str]:
     load = next(stage.load for stage in result.stages if stage.stage == use.name)
     in_use, of = words.three(use.occupancy), f"{use.credits:,} {words.what_for(use)}"
     if use.name == "io-ways":
-        # How full they are says nothing: what leaks of them does.
+        # How full the I/O ways are says nothing; how much leaks from them does.
         in_use, of = words.percent(load), "of writes leak"
     cells: list[Text | str] = [name, in_use, of, words.held(use)]
     if wide:
@@ -212,7 +211,7 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
                 "rerun_drop_share": h.drop_share,
                 "rerun_p99_ns": h.p99_ns,
                 "not_possible": h.refused,
-                "not_foretold": h.unknown or None,
+                "not_predicted": h.unknown or None,
             }
             for h in helps
         ],

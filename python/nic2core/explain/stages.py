@@ -1,4 +1,4 @@
-"""The stages of the path as gauges: how full each is, and of what."""
+"""The stages of the path as gauges: how full each is, and what that means."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 LEAKS = {"rx-evct", "bench-evct"}
-"""Evictions of what the device has written: packets, and lines of the DMA benchmark."""
+"""Evictions of lines that the device wrote: packets, and data of the DMA benchmark."""
 
 UNEVEN = 1.1
-"""The fullest core's load over the mean, from which on both are told."""
+"""Ratio of the busiest core's load to the mean from which both are shown."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,15 @@ class Stage:
     load: float
     """Mean use of its capacity, 0 to 1."""
     detail: str
-    """What that load is made of, for people."""
+    """What the load consists of, as displayed."""
 
 
 def stages(data: Results, used: Sequence[Use]) -> list[Stage]:
-    """Every stage of a run whose domains were used so, in path order."""
+    """Every stage of a run, given how its domains were used, in path order."""
     found = [_stage(data, use) for use in used]
     llc = _llc(data)
     if llc is not None:
-        # Before its trackers and the memory behind it.
+        # In front of its trackers and the memory behind it.
         place = next(n for n, s in enumerate(found) if s.stage == "home-trackers")
         found.insert(place, llc)
     return found
@@ -47,34 +47,34 @@ def stages(data: Results, used: Sequence[Use]) -> list[Stage]:
 def _stage(data: Results, use: Use) -> Stage:
     load, of = use.load, use.occupancy
     if use.name == "io-ways":
-        # How busy the ways are shows in the lines that leave them for memory.
+        # The load of the I/O ways shows in the lines that leave them for memory.
         io = data.io
         written = (io.write_hits or 0) + (io.write_misses or 0) if io is not None else 0
         evicted = sum(c.lines for c in data.memory.causes if c.cause in LEAKS)
         load = min(1.0, evicted / written) if written else 0.0
-        return Stage(use.name, load, f"{100 * load:.1f} % of what is written leaks")
+        return Stage(use.name, load, f"{100 * load:.1f} % of writes leak")
     details = {
-        "wire": "of the time",
+        "wire": "busy time",
         "nic-sram": f"{of / 1024:.1f} of {use.credits / 1024:.0f} KiB",
         "pcie": "in the busier direction",
-        "invalidations": "of the time",
-        "nic-port": "of the time",
+        "invalidations": "busy time",
+        "nic-port": "busy time",
         "dram": _bus(data),
     }
     if use.name == "tx-fetches":
         return Stage(use.name, load, f"{brought(data, use.core):.1f} descriptors each")
     if use.name == "rx-fetches":
-        return Stage(use.name, load, f"awaited {100 * use.starved:.0f} % of the time")
+        return Stage(use.name, load, f"packets wait {100 * use.starved:.0f} % of the time")
     plain = f"{of:.1f} of {use.credits} {use.unit}s"
     if use.core is not None:
         plain = f"{of:.1f} of {use.credits}, core {use.core}"
     if use.name == "cores" and load > UNEVEN * of / use.credits:
-        plain = f"{of:.1f} of {use.credits}, the fullest {100 * load:.0f} %"
+        plain = f"{of:.1f} of {use.credits}, the busiest {100 * load:.0f} %"
     return Stage(use.name, load, details.get(use.name, plain))
 
 
 def _bus(data: Results) -> str:
-    """What the memory bus carries; of two nodes that of the fuller one, as its load is."""
+    """What the memory bus carries; with two nodes, the fuller one's, as for the load."""
     memory, where = data.memory, ""
     if memory.nodes:
         node = max(memory.nodes, key=lambda node: node.bandwidth_gbytes_per_s)

@@ -1,4 +1,4 @@
-"""How each domain of the path was used: credits, occupancy, latency, and the rate they allow."""
+"""How each domain of the path was used: credits, occupancy, latency, and the rate it allows."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from nic2core.results.model import Results
 
 LINE_BYTES = 64
-"""Of a cache line."""
+"""Size of a cache line."""
 
 ONLY_INFORMS = ("io-ways", "home-trackers", "read-queue", "write-queue", "dram", "socket-link")
-"""Domains that are no limit by their use alone: the I/O ways evict, the home trackers are taken by
-whoever asks first and limit those who wait for one, of memory the fullest part counts, as `dram`,
-and the link between the sockets may be that of others."""
+"""Domains whose use alone does not show a limit: the I/O ways evict; home trackers go to whoever
+asks first, and limit those who wait for one; for memory, only the fullest part counts, as `dram`;
+and the inter-socket link may be used by others."""
 
 
 BEHIND = 0.5
-"""Share of a receive ring that packets fill which wait for their core, from which on it is the core
-that keeps the queue."""
+"""Share of a receive ring filled with packets that wait for their core, from which the core is the
+cause of the queue."""
 
 WRITE_CREDITS = ("posted-credits", "io-credits")
-"""Domains of which each DMA write holds credits: of TLPs and of lines."""
+"""Domains of which each DMA write holds credits: TLPs and lines."""
 
 
 @dataclass(frozen=True)
@@ -37,33 +37,33 @@ class Use:
     unit: str
     credits: int
     occupancy: float
-    """Mean of the credits in use."""
+    """Mean number of credits in use."""
     latency_ns: float
-    """Mean time for which one is held."""
+    """Mean time for which a credit is held."""
     uses_per_us: float
-    """Credits taken, in millions a second."""
+    """Credits taken, in millions per second."""
     uses_per_work: float
     """Credits taken for each piece of work."""
     starved: float
-    """Share of time in which something waited and none was free, 0 to 1."""
+    """Share of time in which something waited and no credit was free, 0 to 1."""
     own_ns: float
-    """That without waits for others, where these are known. Of credits of DMA writes it is more:
-    what waits for PCIe could hold them, and would if the link were faster."""
+    """`latency_ns` without waits for others, where these are known. Longer for credits of DMA
+    writes: data that waits for PCIe could hold them, and would if the link were faster."""
     allows_mps: float
-    """Work that all credits would carry if each were held for `own_ns`, millions a second."""
+    """Work that all credits would carry if each were held for `own_ns`, millions per second."""
     load: float
-    """How full it is, 0 to 1: of cores the fullest, of reads of descriptors by what they bring."""
+    """Load, 0 to 1: for cores that of the busiest, for reads of descriptors by what they return."""
     shared: bool = False
-    """Whether cores that work on something else hold some: `allows_mps` is no rate then."""
+    """Whether cores that work on something else hold some credits, so `allows_mps` is no rate."""
     core: int | None = None
-    """The core whose queue is the fullest, of a domain of which each has its own credits."""
+    """The core with the fullest queue, if each queue has its own credits."""
     short_core: int | None = None
-    """The core whose queue allows the least, for which `own_ns` and `uses_per_work` are told: most
-    often the same. The fullest may be full of what waits for its core."""
+    """The core whose queue allows the lowest rate, to which `own_ns` and `uses_per_work` refer:
+    usually the same, but the fullest queue may be full of packets that wait for its core."""
 
 
 def work(data: Results) -> tuple[float, str]:
-    """What the run is measured by: millions a second, and of what."""
+    """The rate that measures the run, in millions per second, and its unit."""
     if data.packets.offered > 0:
         return data.packets.completed_mpps, "packets"
     if data.dma is not None:
@@ -72,29 +72,29 @@ def work(data: Results) -> tuple[float, str]:
 
 
 def _accesses(tenant: TenantResults) -> float:
-    """Accesses of a memory benchmark, millions a second; STREAM counts bytes, of whole lines."""
+    """Accesses of a memory benchmark, millions per second; STREAM's bytes count in whole lines."""
     streams = tenant.stream_gbytes_per_s_by_core is not None
     return tenant.progress_mps / (LINE_BYTES if streams else 1)
 
 
 def read_back(data: Results) -> int:
-    """Lines of received packets that cores read back from memory."""
+    """Lines of received packets that cores had to read from memory."""
     return next((c.lines for c in data.memory.causes if c.cause == "cpu-rx-rd"), 0)
 
 
 def serves(data: Results, tenant: dict[str, Any]) -> bool:
-    """Whether a tenant of the scenario takes packets: its cores have queues."""
+    """Whether a tenant of the scenario serves packets: its cores have queues."""
     cores = tenant["cores"]
     return cores["count"] > 0 and any(q.core == cores["first"] for q in data.queues)
 
 
 def neighbours(data: Results, scenario: dict[str, Any]) -> bool:
-    """Whether there are cores that work on something else than packets."""
+    """Whether there are cores that work on something other than packets."""
     return any(t["cores"]["count"] > 0 and not serves(data, t) for t in scenario["tenants"])
 
 
 def one(what: str) -> str:
-    """A single piece of the work that `work` names."""
+    """The singular of the unit that `work` returns."""
     return "access" if what == "accesses" else what.removesuffix("s")
 
 
@@ -104,21 +104,21 @@ def uses(data: Results, scenario: dict[str, Any]) -> list[Use]:
 
 
 def brought(data: Results, core: int | None) -> float:
-    """Descriptors that a send queue's reads bring, mean."""
+    """Mean number of descriptors that a send queue's reads return."""
     queue = next(q for q in data.queues if q.core == core)
     return queue.sent / (queue.tx_fetches or 1)
 
 
 def descriptor_reads(data: Results, scenario: dict[str, Any]) -> float:
-    """How full the reads of receive descriptors are.
+    """The load of the reads of receive descriptors.
 
-    Of a queue there is one at a time, which could bring a whole batch: one that brought less found
-    no more posted. And the NIC takes packets in their order: while the first waits for such a read,
-    those of other queues do, too. What is left then is the time in which its link is busy, or in
-    which it waits for credits. Where reads wait for tags, these do, and the tags are to be named.
+    A queue has one read in flight at a time, which could return a whole batch: a read that returned
+    less found no more posted. Also, the NIC takes packets in order: while the first waits for such
+    a read, those of other queues wait too. The rest is time in which its link is busy or it waits
+    for credits. If reads wait for tags, the tags are the limit, and not these reads.
 
     A queue whose ring is full of packets that wait for their core has little to read because of
-    that core, and the packets that wait for such a read would only wait in the ring.
+    that core, and packets that wait for its reads would otherwise wait in the ring.
     """
     by_name = {d.domain: d for d in data.domains}
     reads = by_name["rx-fetches"]
@@ -157,7 +157,7 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
     per_work = own_taken / span * 1e3 / rate if rate > 0 else 0.0
     occupancy = busy_ps / 1e3 / span
     if d.domain == "home-trackers":
-        # The other lines of a DMA read take one where none is free: there are never more of them.
+        # The other lines of a DMA read count as taking one even if none is free: cap the number.
         occupancy = min(occupancy, float(there_are))
     load = occupancy / there_are if there_are else 0.0
     if d.domain == "cores" and data.queues:
@@ -167,7 +167,7 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
     if d.domain == "rx-fetches":
         load = descriptor_reads(data, scenario)
     if d.domain == "wire":
-        # It carries what is offered, dropped or not.
+        # The wire carries everything that is offered, dropped or not.
         per_work = 1.0
     beside = data.packets.offered > 0 and neighbours(data, scenario)
     return Use(
@@ -189,10 +189,10 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
 
 
 def _own_ps(data: Results, d: Domain) -> float:
-    """The time for which credits are held without the waits for a later domain that is full.
+    """The time for which credits are held, without waits for a later domain that is full.
 
-    A packet in the SRAM waits for the first of its write credits: more room would wait longer. A
-    line that is to be written waits for PCIe before it holds its credits.
+    A packet in the SRAM waits for the first of its write credits: with more room it would only wait
+    longer. A line to be written waits for PCIe before it holds its credits.
     """
     if d.domain in WRITE_CREDITS:
         by_name = {other.domain: other for other in data.domains}

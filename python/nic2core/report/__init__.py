@@ -1,4 +1,4 @@
-"""The report: one HTML file that shows a run, or compares several; it works offline."""
+"""The report: one HTML file that shows one run or compares several, and works offline."""
 
 from nic2core.report.page import notebook_html, write_report
 

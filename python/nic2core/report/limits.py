@@ -1,4 +1,4 @@
-"""The panel that says what limits: a bar for each domain of the path."""
+"""The panel that shows what limits: a bar for each domain of the path."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ class Row:
     domain: str
     name: str
     badge: str
-    """`limits` on the domain that limits the run, `next` on the one that would be next."""
+    """`limits`, `next` or `waits`, as returned by `mark_of`; empty for other domains."""
     in_use: str
     tip: str
-    """Why not all of the credits count; empty where they do."""
+    """Why not all credits count; empty if they all do."""
     load: float
-    """Share of its credits in use, 0 to 1; of the I/O ways what leaks of them."""
+    """Share of its credits in use, 0 to 1; for the I/O ways, the share of writes that leak."""
     severity: str
     held: str
     allows: str
     share: float | None
-    """The rate of the run / the rate that the domain allows; absent where it allows none."""
+    """The run's rate / the rate that the domain allows; absent if there is no such rate."""
     changes: list[tuple[str, str]]
-    """Each change of it, and what that helps by."""
+    """Each change to it, and how much that helps."""
 
 
 def limits_of(result: Record) -> list[Row]:
     """The rows of a run, in path order."""
-    # Where no change can help, nothing is said of any.
+    # If no change can help, none are shown.
     helps = [] if at_ease(result) else result.helps
     stages = {stage.stage: stage for stage in result.stages}
     rate, _ = work(result.data)
@@ -74,7 +74,7 @@ def limits_of(result: Record) -> list[Row]:
 
 def _in_use(stage: Stage, use: Use) -> str:
     if use.name == "io-ways":
-        # How full they are says nothing: what leaks of them does.
+        # How full the I/O ways are says nothing; how much leaks from them does.
         return stage.detail
     return f"{words.three(use.occupancy)} of {use.credits:,} {words.what_for(use)}"
 
@@ -85,5 +85,5 @@ def _usable(result: Record, use: Use) -> str:
         return ""
     return (
         f"{usable} of the {use.credits} are usable: a PCIe write takes the credits of all its "
-        "lines at once, and the rest are too few for another one."
+        "lines at once, and the rest are too few for another write."
     )

@@ -1,4 +1,4 @@
-"""Fill the templates: everything the page needs is inside it."""
+"""Fills the templates: everything that the page needs is inside it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from nic2core.run_record import Record
 
 SERIES_TEXT = (
-    "Drag to zoom all panels, double-click to reset. To see what single packets wait for, run with "
-    f"--timeline timeline.json and open that file at {VIEWER.removeprefix('https://')}."
+    "Drag to zoom all panels, double-click to reset. To see what individual packets wait for, run "
+    f"with --timeline timeline.json and open that file at {VIEWER.removeprefix('https://')}."
 )
 
 TEMPLATES = Environment(
@@ -54,7 +54,7 @@ TEMPLATES = Environment(
 
 @dataclass(frozen=True)
 class Panel:
-    """A chart of the page, with the views that a toggle offers."""
+    """A chart on the page, with the views that its toggle offers."""
 
     key: str
     title: str
@@ -64,7 +64,7 @@ class Panel:
 
 
 def write_report(results: Sequence[Record], path: Path) -> Path:
-    """Write the report of one run, or the comparison of several, to `path`."""
+    """Write the report of one run, or a comparison of several, to `path`."""
     if not results:
         raise UserError("A report needs at least one result.")
     write_whole(path, report_html(results))
@@ -114,7 +114,7 @@ def report_html(results: Sequence[Record]) -> str:
 
 
 def notebook_html(result: Record) -> str:
-    """What a notebook shows of a run: verdict, path, main numbers."""
+    """What a notebook shows for a run: verdict, path and main numbers."""
     return TEMPLATES.get_template("notebook.html.j2").render(
         result=result,
         picture=svg(result, "notebook"),
@@ -126,21 +126,21 @@ def notebook_html(result: Record) -> str:
 
 
 def svg(result: Record, ident: str) -> Markup:
-    """The path of a run as SVG; `ident` keeps its names apart from those of other pictures."""
+    """The path of a run as SVG; `ident` keeps its ids distinct from those of other pictures."""
     template = TEMPLATES.get_template("path.svg.j2")
     text = template.render(picture=picture(result), width=WIDTH, height=HEIGHT, id=ident)
     return Markup(text)  # noqa: S704 - rendered with autoescape just above
 
 
 SHOWN_WARNINGS = 3
-"""Warnings that stand under the head of a page one by one; more are folded, so that the numbers are
-seen first."""
+"""Maximum number of warnings listed under the title; more are folded so that the numbers are seen
+first."""
 
 UNFOLDED = 3
-"""Runs of which each has its path and the table of what limits it unfolded."""
+"""Maximum number of runs whose path and table of limits are shown unfolded."""
 
 CURVE = 3
-"""Values of a key from which on they are a curve."""
+"""Number of values of a key from which they are drawn as a curve."""
 
 
 def _curves(results: Sequence[Record]) -> list[Panel]:
@@ -151,30 +151,30 @@ def _curves(results: Sequence[Record]) -> list[Panel]:
     if key is None:
         return []
     keys.sort(key=lambda k: k != key)
-    text = "A line for each value of the other keys." if len(keys) > 1 else ""
+    text = "One line per value of the other keys." if len(keys) > 1 else ""
     views = [(title.split(",")[0], plots.over(found, keys, c)) for c, title in _columns(found)]
     return [Panel("curve", f"Over {key}", text, views, wide=True)]
 
 
 def _grid(results: Sequence[Record]) -> list[Panel]:
-    """The main numbers over two keys that were varied, each run in its cell."""
+    """The main numbers over two keys that were varied, one cell per run."""
     found, keys = rows.table(results), rows.varied(results)
     if len(keys) != 2 or found[keys].is_duplicated().any():
         return []
     down, across = keys
     views = [(title, plots.grid(found, down, across, c)) for c, title in _columns(found)]
-    return [Panel("grid", f"{down} by {across}", "A cell for each run.", views, wide=True)]
+    return [Panel("grid", f"{down} by {across}", "One cell per run.", views, wide=True)]
 
 
 def _columns(found: pl.DataFrame) -> list[tuple[str, str]]:
-    """The columns to draw with their titles: those in which a run has a value."""
+    """The columns to draw, with their titles: those in which some run has a value."""
     return [(c, t) for c, t in plots.COLUMNS.items() if found[c].null_count() < found.height]
 
 
 def _panels(results: Sequence[Record]) -> list[Panel]:
-    """The charts for which there is something to draw: a run without packets has no latency."""
+    """The charts with something to draw: a run without packets has no latency, for example."""
     packets = any(r.total_latency is not None for r in results)
-    # Lines of cores that serve none are no packet's: each by its rate, then.
+    # Lines of cores that serve no packets belong to no packet: show GB/s first then.
     beside = any(neighbours(r.data, r.scenario) for r in results)
     requests = any(c.per_request is not None for r in results for c in r.data.memory.causes)
     reads = any(r.data.dram.read_latency.count for r in results)
@@ -202,25 +202,25 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
         Panel(
             "memory",
             "Memory traffic by cause",
-            "Every byte on the memory bus, by what put it there.",
+            "Every byte on the memory bus, by what caused it.",
             memory,
         ),
         Panel(
             "tail",
-            "Tail of the latency",
+            "Latency tail",
             "The share of packets that take longer than a given time.",
             [("tail", plots.latency_cdf(results))] if packets else [],
         ),
         Panel(
             "search",
             "Rates tried",
-            "The p99 at each rate of the search; ✕ fails, dotted is what the p99 is held against.",
+            "The p99 at each rate of the search. ✕ marks rates that fail; dotted: p99 objective.",
             [("search", plots.peak_search(results))] if searched else [],
         ),
         Panel(
             "dram",
             "DRAM read latency",
-            "How long reads take at the memory controller: queueing shows as a long tail.",
+            "How long reads take at the memory controller. Queueing shows as a long tail.",
             [("cdf", plots.dram_cdf(results))] if reads else [],
         ),
         Panel(
@@ -235,13 +235,13 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
 
 
 def _spreads(result: Record) -> dict[str, dict[str, Distribution]]:
-    """The delays of a run as tables: of its packets by stage, and what closed-loop senders see."""
+    """The delays of a run as tables: packets by stage, and what closed-loop senders see."""
     tables = {"latency": words.latencies(result.data), senders.TITLE: senders.delays(result.data)}
     return {title: named for title, named in tables.items() if named}
 
 
 def _made(results: Sequence[Record]) -> dict[str, str]:
-    """How the runs were made: what is the same for all of them once."""
+    """How the runs were made; what is the same for all of them appears once."""
     data = [r.data for r in results]
     seeds = list(dict.fromkeys(str(d.seed) for d in data))
     return {
@@ -254,13 +254,13 @@ def _made(results: Sequence[Record]) -> dict[str, str]:
 
 
 def _machine(results: Sequence[Record]) -> str:
-    """What machine all runs are of; nothing if they are of several."""
+    """The machine of all runs; empty if there are several machines."""
     all_of = {r.scenario["machine"].get("description", "") for r in results}
     return all_of.pop() if len(all_of) == 1 else ""
 
 
 def _captured(results: Sequence[Record]) -> str:
-    """What was understood of the capture; nothing if not all runs replay the same in one way."""
+    """The sentence about the capture; empty unless all runs replay the same one in the same way."""
     told = {capture_facts(r) for r in results}
     return told.pop() if len(told) == 1 else ""
 
@@ -274,6 +274,6 @@ def _head(results: Sequence[Record]) -> str:
 
 
 def _script_json(value: Any) -> Markup:
-    """JSON that is safe inside a script element: no `<` can end it."""
+    """JSON that is safe inside a script element: it contains no `<` that could end it."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return Markup(text)  # noqa: S704 - escaped just above

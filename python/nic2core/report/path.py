@@ -1,4 +1,4 @@
-"""The path of a packet as a picture: each stage a vessel that its load fills."""
+"""The path of a packet as a picture: each stage is a vessel filled according to its load."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nic2core.run_record import Record
 
 WIDTH, HEIGHT = 1272, 452
-"""Extent of the drawing, in its own units."""
+"""Size of the drawing, in its own units."""
 
 SENDS = {
     "tx-descriptors": "TX descriptors",
@@ -25,13 +25,13 @@ SENDS = {
     "read-tags": "read tags",
     "read-credits": "read credits",
 }
-"""Stages of the way out. There is room for one: that which limits, else the fullest."""
+"""Transmit stages. There is room for one: the one that limits, otherwise the fullest."""
 
 RINGS = ("descriptors", "RX descriptors")
-"""The supply of receive descriptors, unless reading them is what limits, or would be next to."""
+"""The stage shown for receive descriptors, unless reading them limits or would be next."""
 
 LETTER = 6.2
-"""Mean width of a letter of the small text, in the drawing's units."""
+"""Mean width of a character of the small text, in the drawing's units."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,17 @@ class Gauge:
 
     @property
     def severity(self) -> str:
-        """How hard it is loaded: `low`, `medium` or `high`."""
+        """How heavily it is loaded: `low`, `medium` or `high`."""
         return words.severity(self.load).name
 
     @property
     def has_capacity(self) -> bool:
-        """Whether the load is a share of what the stage can do, and not of what it serves."""
+        """Whether the load is a share of the stage's capacity and not of the requests it serves."""
         return self.stage not in ("llc", "io-ways")
 
     @property
     def percent(self) -> str:
-        """The load for people."""
+        """The load as displayed."""
         return f"{100 * self.load:.0f} %"
 
     @property
@@ -82,15 +82,15 @@ class Gauge:
 
     @property
     def lines(self) -> list[str]:
-        """The detail, broken to the gauge's width."""
-        # A number stays with its percent sign.
+        """The detail, wrapped to the gauge's width."""
+        # Keep a number together with its percent sign.
         text = self.detail.replace(" %", "\N{NO-BREAK SPACE}%")
         return textwrap.wrap(text, int((self.w - 18) / LETTER))[: int((self.h - 60) / 15)][:3]
 
 
 @dataclass(frozen=True)
 class Link:
-    """Traffic between two parts; the stroke is as wide as the traffic is large."""
+    """Traffic between two parts; the width of the stroke shows the amount of traffic."""
 
     kind: str
     points: tuple[tuple[float, float], ...]
@@ -107,7 +107,7 @@ class Link:
 
     @property
     def head(self) -> str:
-        """The arrow head as the points of a polygon; the last stretch is level or upright."""
+        """The arrow head as polygon points; the last segment is horizontal or vertical."""
         (x0, y0), (x, y) = self.points[-2:]
         dx, dy = (x > x0) - (x < x0), (y > y0) - (y < y0)
         half = self.width / 2 + 4
@@ -121,7 +121,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Bar:
-    """A thin bar with a label: a channel's load, a cache's hit ratio."""
+    """A thin bar with a label: a channel's load or a cache's hit ratio."""
 
     label: str
     share: float
@@ -134,7 +134,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Caption:
-    """Text in the place of a stage that has no capacity, and so no load."""
+    """Text in place of a stage that has no capacity, and therefore no load."""
 
     title: str
     value: str
@@ -167,7 +167,7 @@ def picture(result: Record) -> Picture:
         "io-credits": "I/O write credits",
     }
     crossed = [name for name in titles if name in stages]
-    # Four stages have no room for their details in a frame as high as the NIC's.
+    # The details of four stages do not fit in a frame as high as the NIC's.
     io_y, io_h = (16, 388) if len(crossed) > 3 else (76, 292)
     sending = [name for name in SENDS if name in stages]
     sending.sort(key=lambda name: (name != result.limiting_stage.stage, -stages[name]))
@@ -179,7 +179,7 @@ def picture(result: Record) -> Picture:
         Frame("Processor", 604, 16, 416, 388),
         Frame("Memory", 1144, 76, 120, 292),
     ]
-    # Without I/O ways (plain DMA) the LLC takes their place too.
+    # Without I/O ways (plain DMA), the LLC also takes their place.
     llc_x = 750 if "io-ways" in stages else 616
     places: dict[str, tuple[str, float, float, float, float]] = {
         "wire": ("link", 18, 106, 116, 252),
@@ -215,7 +215,7 @@ def picture(result: Record) -> Picture:
 
 
 def _arrivals(result: Record) -> Caption:
-    """What arrives, on a wire without a limit."""
+    """What arrives, if the wire has no limit."""
     packets = result.data.packets
     if packets.offered == 0:
         return Caption("arrivals", "", ["no packets"], 18, 106)
@@ -226,7 +226,7 @@ def _arrivals(result: Record) -> Caption:
 
 
 def _packets(result: Record, nic_end: float) -> Iterator[Link]:
-    """Packets from the wire to the cores and back; those that are lost leave the NIC below."""
+    """Packets from the wire to the cores and back; dropped ones leave the NIC at the bottom."""
     packets = result.data.packets
     if packets.offered == 0:
         return
@@ -248,11 +248,11 @@ def _packets(result: Record, nic_end: float) -> Iterator[Link]:
 def _memory(result: Record, io_end: float) -> Iterator[Link]:
     """Traffic to and from memory; a saturated bus is drawn 26 units wide.
 
-    What passes the caches leaves the I/O's frame at its lower end.
+    Traffic that bypasses the caches leaves the I/O frame at its lower end.
     """
     memory = result.data.memory
     causes = {c.cause: c.gbytes_per_s for c in memory.causes}
-    # What the NIC moves past the caches; the leak is told apart from the other write-backs.
+    # What the NIC moves past the caches; leaks are shown apart from other write-backs.
     direct = {c for c in causes if c.startswith("nic-")}
     writes = {c for c in causes if c.endswith(("-evct", "-wr"))} - direct - LEAKS
     reads = set(causes) - direct - writes - LEAKS
@@ -278,7 +278,7 @@ def _memory(result: Record, io_end: float) -> Iterator[Link]:
 
 
 def _hits(result: Record) -> Iterator[Bar]:
-    """Hit ratios of the private caches, all kinds of lines together."""
+    """Hit ratios of the private caches, over all kinds of lines."""
     for place, (level, name) in enumerate((("l1d", "L1d"), ("l2", "L2"))):
         share = _hit_ratio(c for c in result.data.caches if c.level == level)
         if share is not None:
@@ -295,7 +295,7 @@ def _hit_ratio(rows: Iterable[CacheResults]) -> float | None:
 
 
 def _channels(result: Record) -> Iterator[Bar]:
-    """The load of each memory channel, as many as fit legibly."""
+    """The load of each memory channel; labelled only if few enough to be legible."""
     channels = result.data.dram.bus_busy
     step = 88 / max(4, len(channels))
     for number, busy in enumerate(channels):

@@ -22,7 +22,8 @@ class Domain(Plain):
     credits: int = Field(gt=0)
     """Number of credits."""
     busy_ps: int
-    """Time integral of the credits in use, credit x ps."""
+    """Time integral of the credits in use, credit x ps. (For `io-ways`, whose lines are not tracked
+    over time: the lines in use at the end, for all of the measured time.)"""
     uses: int
     """How often a credit was taken."""
     starved_ps: int
@@ -88,7 +89,7 @@ class CoreTime(Plain):
     """Time in which they dispatched instructions, core x ps; for the rest of `busy_ps` they
     stalled."""
     llc_hits: int
-    """Requests that the LLC served."""
+    """Requests that the LLC served, second ones for write permission to a line included."""
     llc_misses: int
     """Requests that memory served."""
 
@@ -103,7 +104,8 @@ class TenantResults(Plain):
     STREAM. It counts work when a core takes it up, so some of its last burst of packets, 128
     accesses or 64 lines may be unfinished."""
     llc_hits: int
-    """LLC hits of its cores' demand accesses."""
+    """LLC hits of its cores' demand accesses. A store that joined the miss of a load asks a second
+    time, for write permission, which counts here and not in the hits of the caches."""
     llc_misses: int
     """LLC misses of its cores' demand accesses, including lines still being prefetched from
     memory."""

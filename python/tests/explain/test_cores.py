@@ -30,7 +30,7 @@ def test_flows_that_rss_deals_unevenly_limit_by_the_fullest_core() -> None:
     assert (result.model.cause, result.limited) == ("cores", True)
     assert result.model.rate == pytest.approx(result.mpps, rel=0.02)
     said = verdict(result)
-    assert "the fullest of 4 is busy 100 % of the time and the mean 75.0 %; as RSS deals" in said
+    assert "the busiest of 4 is busy 100 % of the time and the mean 75.0 %; as RSS spreads" in said
     # More cores give the flows of the fullest no other place.
     assert next(h.predicted for h in result.helps if h.change.domain == "cores") == 0.0
     # Dealt evenly the same cores do more, as many times as the fullest has more than the mean.

@@ -31,7 +31,7 @@ def test_a_target_below_the_delay_of_the_network_holds_the_senders_back() -> Non
     one = {"machine.iommu.mode": "off", "tenants.0.cores.count": 1}
     result = api.run("host-congestion", far | one | {"run.warmup": "2 ms", "run.duration": "2 ms"})
     assert limit(result).startswith("congestion control")
-    assert "µs outside, where its target is 20 us" in verdict(result)
+    assert "µs outside (target 20 us before scaling)" in verdict(result)
     assert not result.limited
 
 
@@ -41,9 +41,9 @@ def test_what_the_run_does_is_said_where_the_limit_allows_clearly_more() -> None
     result = api.run("host-congestion", sets | times)
     assert result.limited
     assert result.mpps < 0.97 * result.model.rate
-    assert f". The run does {words.three(result.mpps)} M packets/s." in verdict(result)
+    assert f". The run achieves {words.three(result.mpps)} M packets/s." in verdict(result)
     short = {"run.warmup": "1 ms", "run.duration": "1 ms"}
-    assert "The run does" not in verdict(api.run("explain-cpu", short))
+    assert "The run achieves" not in verdict(api.run("explain-cpu", short))
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +70,10 @@ def test_of_senders_that_their_control_holds_back_no_gain_is_said(
     assert rate < 0.9 * held_back.model.rate
     assert (held_back.window_limited, held_back.limited) == (True, False)
     assert limit(held_back) == "congestion control (IOMMU next)"
-    assert "its target there is 10 us" in verdict(held_back)
+    assert "in the server (target 10 us)" in verdict(held_back)
     assert held_back.helps
     assert all(isnan(h.predicted) for h in held_back.helps)
     show.show(held_back, held_back.helps)
-    assert "What a change helps is not known here" in capsys.readouterr().out
+    assert "How much a change helps cannot be predicted here" in capsys.readouterr().out
     said = show.to_json(held_back, held_back.helps)
     assert {c["helps_by"] for c in said["changes"]} == {None}

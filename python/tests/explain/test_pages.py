@@ -38,8 +38,8 @@ def test_large_pages_are_offered_and_give_what_is_said_where_the_iotlb_holds_the
     assert [what for what, _ in row.changes] == list(helps)
     # Of changes that give the same the one that takes least is told.
     assert pages.predicted == helps["no misses (no IOMMU)"].predicted
-    (most,) = (hint for hint in hints(result, result.helps) if hint.startswith("Most by one"))
-    assert most.startswith("Most by one change: IOMMU, pages of 2 MiB, +")
+    (most,) = (hint for hint in hints(result, result.helps) if hint.startswith("Best single"))
+    assert most.startswith("Best single change: IOMMU, pages of 2 MiB, +")
     assert "--set 'machine.iommu.pages.payload=2 MiB' --set" in most
     assert list(of_iommu(run)) == ["no misses (no IOMMU)"]
     # Buffers that are mapped one by one have small pages.
@@ -57,7 +57,7 @@ def test_large_pages_are_offered_and_give_what_is_said_where_the_iotlb_holds_the
     ("entries", "ways", "why"),
     [
         (20, 20, "the IOTLB holds 20 translations, and 36 pages of 2 MiB would be in use"),
-        (512, 8, "in an IOTLB with sets, it depends on which pages share one"),
+        (512, 8, "in a set-associative IOTLB, it depends on which pages share a set"),
     ],
 )
 def test_of_large_pages_that_may_miss_nothing_is_said(entries: int, ways: int, why: str) -> None:
@@ -67,7 +67,7 @@ def test_of_large_pages_that_may_miss_nothing_is_said(entries: int, ways: int, w
     assert isnan(pages.predicted)
     assert pages.unknown == why
     said = "\n".join(hints(result, result.helps))
-    assert f"Not foretold: IOMMU, pages of 2 MiB: {why}. `nic2core explain DIR --check`" in said
+    assert f"Not predicted: IOMMU, pages of 2 MiB: {why}. `nic2core explain DIR --check`" in said
 
 
 def test_nothing_is_foretold_by_credits_that_are_held_for_longer_than_was_measured() -> None:
@@ -81,11 +81,11 @@ def test_nothing_is_foretold_by_credits_that_are_held_for_longer_than_was_measur
     assert isnan(loose.predicted)
     assert loose.unknown.startswith(
         f"a credit of the receive descriptors is held for {words.time(held.latency_ns)}, longer "
-        "than the 500 µs that were measured, so what these allow is not known"
+        "than the 500 µs measured, so the rate that this domain allows is not known"
     )
     # What does not reach them is foretold as ever.
     assert helps["nic-sram"].predicted == 0
     said = show.to_json(result, result.helps)["changes"]
-    assert {c["domain"] for c in said if c["not_foretold"]} == {
+    assert {c["domain"] for c in said if c["not_predicted"]} == {
         h.change.domain for h in result.helps if isnan(h.predicted)
     }

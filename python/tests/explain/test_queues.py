@@ -83,7 +83,7 @@ def test_packets_wait_behind_one_whose_descriptor_is_read() -> None:
     result = reading(cores=4, batch=1)
     assert (result.model.cause, result.limited) == ("rx-fetches", True)
     assert result.model.rate == pytest.approx(result.mpps, rel=0.02)
-    assert "and all behind it, also those of other queues" in verdict(result)
+    assert "and so do all behind it, including those of other queues" in verdict(result)
     assert next(s for s in result.stages if s.stage == "rx-fetches").load > 0.98
     # They are drawn in place of the rings.
     drawn = {gauge.title: gauge.badge for gauge in picture(result).gauges}

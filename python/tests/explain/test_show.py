@@ -136,12 +136,12 @@ def test_what_to_do_next_is_said_where_nothing_limits(
     assert "nic2core peak" in shown(calm, calm.helps)
     assert ddio.data.packets.drop_share > 0
     said = shown(ddio, ddio.helps)
-    assert "nic2core explain DIR --check` runs each, and" in said
+    assert "nic2core explain DIR --check` runs each one and" in said
     assert "nic2core peak" not in said
     run = [replace(h, measured=0.1, drop_share=0.25, p99_ns=12300.0) for h in ddio.helps]
     said = shown(ddio, run)
     assert "25.0 % 12.3 µs" in said
-    assert "As it is" in said
+    assert "Without a change" in said
     by_ways = [replace(h, predicted=0.5 * (h.change.domain == "io-ways")) for h in ddio.helps]
     ways = ddio.scenario["placement"]["io_ways"]
     several = f"placement.io_ways={ways},{2 * ways},{4 * ways}"
@@ -226,7 +226,7 @@ def test_where_nothing_limits_nothing_is_run_again_and_why_is_told(
     assert not explain(monkeypatch, calm, tmp_path, "--check")
     shown = capsys.readouterr()
     assert (
-        "--check runs nothing again. At this load no stage limits, so no change can raise the "
+        "--check reruns nothing. No stage limits at this load, so no change can raise the "
         "throughput.\n"
     ) in shown.err
     assert "re-run" not in shown.out
@@ -251,7 +251,7 @@ def test_a_leak_has_ways_and_descriptors_against_it(ddio: Result) -> None:
     leak = [replace(h, predicted=0.5) for h in ddio.helps if h.change.domain == "io-ways"]
     said = "\n".join(hints(ddio, leak))
     assert "--vary placement.io_ways=2,4,8`" in said
-    assert "Or fewer buffers go round: 128 of each queue" in said
+    assert "Or use fewer buffers: 128 per queue" in said
     assert "--vary queues.rx_descriptors=1024,512,256,128`" in said
     # A pool that is a ring goes round as a whole, whatever the descriptors.
     queues = {**ddio.scenario["queues"], "pool": "ring", "pool_buffers": 2048}
@@ -270,4 +270,4 @@ def test_the_keys_of_what_helps_most_are_told(ddio: Result) -> None:
     said = "\n".join(hints(ddio, helps))
     assert "NIC input SRAM, 2 MiB of SRAM, +20 %: `--set 'machine.nic.sram=2 MiB'`." in said
     helps[best] = replace(helps[best], measured=0.01)
-    assert "Most by one change" not in "\n".join(hints(ddio, helps))
+    assert "Best single change" not in "\n".join(hints(ddio, helps))

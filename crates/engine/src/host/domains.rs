@@ -215,7 +215,8 @@ impl Host {
         let node = (0..nodes).map(|node| self.node(node)).max_by_key(fuller);
         let mut domains = Vec::from(node.expect("there is a node"));
         if let Some(link) = &backend.link {
-            domains.push(domain("socket-link", "direction", 1, link.busy().0, 0));
+            let (busy, messages) = link.busy();
+            domains.push(domain("socket-link", "direction", 1, busy.0, messages));
         }
         domains
     }

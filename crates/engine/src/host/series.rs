@@ -4,6 +4,7 @@ use super::closed_loop::ClosedLoop;
 use super::{Event, Host};
 use crate::memory::line::{LineKind, gbytes_per_s};
 use crate::memory::traffic::{Agent, Traffic};
+use crate::nic::queue::Queue;
 use crate::stats::results::{Series, TimeSeries};
 use crate::time::Ps;
 
@@ -74,7 +75,9 @@ impl Host {
             return;
         }
         let total = self.totals();
-        let waiting: usize = self.queues.iter().map(|q| q.visible.len()).sum();
+        // A core takes a burst at a time, and the packets of a burst wait for each other.
+        let waiting = |q: &Queue| q.visible.len() as u32 + q.taken;
+        let waiting: u32 = self.queues.iter().map(waiting).sum();
         let samples = &mut self.meters.series;
         let last = std::mem::replace(&mut samples.last, total);
         let interval = self.scenario.run.sample.ps();
@@ -86,7 +89,7 @@ impl Host {
             rate(total.completed, last.completed),
             rate(total.dropped, last.dropped),
             self.rx.sram_used as f64 / 1024.0,
-            waiting as f64,
+            waiting.into(),
             bandwidth(total.reads, last.reads),
             bandwidth(total.writes, last.writes),
             bandwidth(total.rx_evictions, last.rx_evictions),
@@ -138,6 +141,28 @@ mod tests {
         assert_eq!(offered.len(), 4, "200 us, sampled every 50");
         let even = offered.iter().all(|rate| (rate / offered[1] - 1.0).abs() < 0.02);
         assert!(even, "{offered:?}");
+    }
+
+    /// Packets of a burst that a core has taken still wait for those before them: Little's law holds for the series.
+    #[test]
+    fn packets_of_a_burst_wait_until_they_are_served() {
+        let r = results(&forwarder(&[
+            ("/queues/burst", 32.into()),
+            ("/traffic/kind", "bursts".into()),
+            ("/traffic/rate", "40 Mpps".into()),
+            ("/traffic/on", "2 us".into()),
+            ("/traffic/off", "8 us".into()),
+            ("/run/duration", "2 ms".into()),
+            ("/run/sample", "100 ns".into()),
+        ]));
+        let queue = r.series.columns.iter().find(|c| c.name == "queue").expect("a column");
+        let mean = queue.values.iter().sum::<f64>() / queue.values.len() as f64;
+        let waited = r.queues.iter().map(|q| q.rx_waited_ps).sum::<u64>();
+        let by_little = waited as f64 / 1e3 / r.measured_ns;
+        assert!(
+            mean > 1.0 && (mean / by_little - 1.0).abs() < 0.03,
+            "{mean}, by Little {by_little}"
+        );
     }
 
     /// Overload, so that every column has something in it.

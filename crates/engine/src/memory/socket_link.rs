@@ -19,11 +19,14 @@ struct Direction {
     line: Serial,
     /// Bytes carried since the measured time began.
     bytes: u64,
+    /// Messages that these are.
+    messages: u64,
 }
 
 impl Direction {
     fn send(&mut self, now: Ps, bytes: u64) -> Ps {
         self.bytes += bytes;
+        self.messages += 1;
         self.line.send(now, 8 * bytes)
     }
 }
@@ -39,7 +42,7 @@ pub(crate) struct SocketLink {
 impl SocketLink {
     pub(super) fn new(config: &Numa) -> SocketLink {
         let rate = BitRate(u64::from(config.links) * config.link_bandwidth.0);
-        let direction = Direction { line: Serial::new(rate), bytes: 0 };
+        let direction = Direction { line: Serial::new(rate), bytes: 0, messages: 0 };
         SocketLink {
             latency: config.latency.ps(),
             to_remote: direction.clone(),
@@ -67,9 +70,11 @@ impl SocketLink {
         (self.to_remote.bytes, self.to_local.bytes)
     }
 
-    /// Time for which the busier direction carried something.
-    pub(crate) fn busy(&self) -> Ps {
-        self.to_remote.line.time(self.to_remote.bytes.max(self.to_local.bytes))
+    /// Time for which the busier direction carried something, and the messages that it carried.
+    pub(crate) fn busy(&self) -> (Ps, u64) {
+        let directions = [&self.to_remote, &self.to_local];
+        let busier = directions.into_iter().max_by_key(|d| d.bytes).expect("there are two");
+        (busier.line.time(busier.bytes), busier.messages)
     }
 
     /// What a direction can carry, GB/s (bytes per nanosecond).
@@ -78,7 +83,9 @@ impl SocketLink {
     }
 
     pub(super) fn reset_counts(&mut self) {
-        (self.to_remote.bytes, self.to_local.bytes) = (0, 0);
+        for direction in [&mut self.to_remote, &mut self.to_local] {
+            (direction.bytes, direction.messages) = (0, 0);
+        }
     }
 }
 
@@ -112,6 +119,6 @@ mod tests {
         let mut link = link(3, "166.4 Gbps");
         let last = (0..13_000).map(|_| link.data(Ps::ZERO)).last();
         assert_eq!(last, Some(Ps::from_us(15) + Ps::from_ns(30)));
-        assert_eq!(link.busy(), Ps::from_us(15));
+        assert_eq!(link.busy(), (Ps::from_us(15), 13_000));
     }
 }

@@ -20,7 +20,8 @@ pub struct Domain {
     pub unit: String,
     /// Total number of credits.
     pub credits: u64,
-    /// Time integral of the credits in use, credit × ps.
+    /// Time integral of the credits in use, credit × ps. (For `io-ways`, whose lines are not tracked over
+    /// time: the lines in use at the end, for all of the measured time.)
     pub busy_ps: u64,
     /// Credits taken.
     pub uses: u64,
@@ -86,7 +87,7 @@ pub struct CoreTime {
     pub busiest_ps: u64,
     /// Time in which they dispatched instructions, core × ps; for the rest of `busy_ps` they waited.
     pub dispatch_ps: u64,
-    /// Requests that the LLC served.
+    /// Requests that the LLC served, second ones for write permission to a line included.
     pub llc_hits: u64,
     /// Requests that memory served.
     pub llc_misses: u64,
@@ -101,7 +102,8 @@ pub struct TenantResults {
     /// counts work that a core has started: part of its last burst of packets, 128 accesses or 64
     /// lines may be unfinished.
     pub progress_mps: f64,
-    /// LLC hits of its cores' demand accesses.
+    /// LLC hits of its cores' demand accesses. A store that joined the miss of a load asks a second time, for
+    /// write permission, which counts here and not in the hits of the caches.
     pub llc_hits: u64,
     /// LLC misses of its cores' demand accesses, including those to lines still being prefetched
     /// from memory.
