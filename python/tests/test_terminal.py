@@ -48,7 +48,7 @@ def test_a_short_warm_up_is_warned_of(ddio: Result, capsys: pytest.CaptureFixtur
         run = with_warmup(ddio, completed_before=before)
         terminal.show_result(run)
         said = " ".join(capsys.readouterr().err.split())
-        assert ("73000 packets completed in it" in said) == warned
+        assert ("73,000 packets completed in it" in said) == warned
         assert ("until about 73728 have" in said) == warned
         assert ("Set run.warmup to 5.1 ms or more" in said) == warned
         assert ("Set run.warmup" in report_html([run])) == warned

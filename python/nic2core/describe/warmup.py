@@ -101,7 +101,10 @@ def _of_packets(result: Record) -> Short | None:
     per_ns = packets.completed_mpps / 1e3
     if warmup_ns > 0 and before > settled:
         per_ns = (before - settled) / warmup_ns
-    why = f"{before} packets completed in it, but the caches keep filling until about {wanted} have"
+    why = (
+        f"{before:,} packets completed in it, but the caches keep filling until about {wanted:,} "
+        "have"
+    )
     return Short((wanted - settled) / per_ns, why)
 
 
