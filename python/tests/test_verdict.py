@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -307,3 +308,16 @@ def test_a_few_packets_on_their_way_are_no_backlog(calm: Result) -> None:
     for completed, behind in ((97, False), (60, True)):
         assert with_packets(calm, offered=100, completed=completed).behind == behind
     assert with_packets(calm, offered=1_000_000, completed=979_000).behind
+
+
+def test_waits_of_credits_that_limit_by_themselves_are_told() -> None:
+    short = {"run.warmup": "5 ms", "run.duration": "2 ms", "machine.iommu.step_latency": "150 ns"}
+    said = verdict(api.run("host-congestion", short))
+    assert said.startswith("the I/O write credits limit this run: 88 usable lines / (")
+    waits = re.search(r"time includes ([\d.]+) ns of waiting for the PCIe link and (\S+) ns", said)
+    assert waits is not None, said
+    # Most is the way itself, 300 ns of some 480, and the IOMMU's part is less than a tenth.
+    link, iommu = float(waits[1]), float(waits[2])
+    assert 100 < link < 180, said
+    assert 20 < iommu < 48, said
+    assert "ns for the IOMMU" in said

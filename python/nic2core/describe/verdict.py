@@ -52,6 +52,9 @@ UNEVEN = 0.005
 MOST = 0.5
 """Share of the time from which waiting is mentioned although nothing limits."""
 
+WORTH_TELLING = 0.05
+"""Share of the time that a credit is held from which a wait for another domain is mentioned."""
+
 FULL_CORE = 0.95
 """Share of time busy from which a core counts as saturated: packets come in bunches."""
 
@@ -351,8 +354,10 @@ def _arithmetic(result: Record) -> str:
         f"{there_are} / ({three(full.uses_per_work)} per {one(what)} x "
         f"{time(full.own_ns)}) = {three(allowed)} M {what}/s"
     )
-    if pool is None or model.cause == full.name:
+    if pool is None:
         return text
+    if model.cause == full.name:
+        return text + _waits_elsewhere(model, full.name)
     return f"{text} allowed by the {stage(full.name)}" + _awaits(model, full.name, "that time")
 
 
@@ -362,6 +367,21 @@ def _awaits(model: Model, full: str, of: str) -> str:
         return ""
     waits = time(model.waits(model.pools[full])[model.cause])
     return f"; waiting for the {stage(model.cause)} takes {waits} of {of}{_held_trackers(model)}"
+
+
+def _waits_elsewhere(model: Model, full: str) -> str:
+    """How much of the full domain's time is spent waiting for others, if none of them is named."""
+    spent_ns = model.waits(model.pools[full])
+    least = WORTH_TELLING * sum(spent_ns.values())
+    waits = sorted(
+        ((ns, n) for n, ns in spent_ns.items() if n != full and ns >= least), reverse=True
+    )
+    if not waits or full == "cores":
+        return ""
+    (longest, name), *others = waits
+    parts = [f"{time(longest)} of waiting for the {stage(name)}"]
+    parts += [f"{time(ns)} for the {stage(name)}" for ns, name in others]
+    return f"; that time includes {' and '.join(parts)}"
 
 
 def _held_trackers(model: Model) -> str:
