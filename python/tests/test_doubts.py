@@ -65,9 +65,12 @@ def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
 
     connections = len(transport.connections)
     (doubt,) = told(0.95, 2.5)
-    assert f"95.0 % of the packets: {connections} connections near the minimum window of 2" in doubt
-    assert "the switch marks" in doubt
-    assert "the NIC marks" in told(0.95, 2.5, "marked_server")[0]
+    assert (
+        f"95.0 % of the packets are marked: {connections} connections near the minimum window of 2"
+        in doubt
+    )
+    assert "keep the queue of the switch above" in doubt
+    assert "keep the NIC's SRAM above" in told(0.95, 2.5, "marked_server")[0]
     assert told(0.85, 2.5) == []
     # Windows that are still large can be cut.
     assert told(0.95, 4.0) == []

@@ -261,9 +261,9 @@ def _all_marked(result: Record) -> str:
     if share < MARKED or transport.mean_window > LEAST * control["min_cwnd"]:
         return ""
     by_nic = transport.marked_server > transport.marked
-    who, what = ("the NIC", "its SRAM") if by_nic else ("the switch", "its queue")
+    what = "the NIC's SRAM" if by_nic else "the queue of the switch"
     return (
-        f"{who} marks {percent(share)} of the packets: {len(transport.connections):,} "
+        f"{percent(share)} of the packets are marked: {len(transport.connections):,} "
         f"connections near the minimum window of {control['min_cwnd']:g} packets keep {what} "
         "above the threshold, and DCTCP can slow down no further. To let it control the queue, use "
         "fewer senders or threads, or a smaller traffic.control.min_cwnd."

@@ -164,11 +164,14 @@ def owned(result: Record) -> list[tuple[str, list[CauseTraffic]]]:
 
 
 def dma_write_hits(result: Record) -> float | None:
-    """The share of lines written by the NIC that hit a cache, if it writes to the LLC."""
+    """The share of lines written by the NIC that hit a cache, if it writes to the LLC.
+
+    Lines that go past the LLC to memory, as payload with `ddio-headers`, count as written.
+    """
     io = result.data.io
     if io is None or io.write_hits is None or io.write_misses is None:
         return None
-    return io.write_hits / (io.write_hits + io.write_misses)
+    return io.write_hits / (io.write_hits + io.write_misses + (io.write_bypasses or 0))
 
 
 def _iotlb(result: Record) -> Iterator[Number]:

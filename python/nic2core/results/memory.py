@@ -118,7 +118,8 @@ class IoResults(Plain):
     write_misses: int | None = None
     """Writes to the LLC that found the line in no cache."""
     write_bypasses: int | None = None
-    """Writes that bypassed the LLC: with `dma` all, otherwise those to the remote node."""
+    """Writes that bypassed the LLC: with `dma` all; otherwise those to the remote node and, with
+    `ddio-headers`, payload."""
     read_hits: int
     """Reads served by a cache."""
     read_misses: int

@@ -485,12 +485,12 @@ class Pcie(Model):
 
 
 Mode: TypeAlias = Literal["off", "loose", "strict", "deferred"]
-"""How devices are confined to their own memory. `off`: They are not: devices use physical
-addresses, which the IOMMU passes through. `loose`: All memory of the queues is mapped once and
-stays mapped. `strict`: A buffer is mapped when it is posted, and unmapped when its packet is
-received or has been sent; the core then waits until the buffer's translation is invalidated. Rings
-stay mapped. `deferred`: As `strict`, but invalidations accumulate and are done together by a flush
-of the whole IOTLB.
+"""How devices are confined to their own memory. `off`: Not at all: devices use physical addresses,
+which the IOMMU passes through. `loose`: All memory of the queues is mapped once and stays mapped.
+`strict`: A buffer is mapped when it is posted, and unmapped when its packet is received or has been
+sent; the core then waits until the buffer's translation is invalidated. Rings stay mapped.
+`deferred`: As `strict`, but invalidations accumulate and are done together by a flush of the whole
+IOTLB.
 """
 
 
@@ -805,7 +805,7 @@ class SwiftControl(Model):
 
 
 class DctcpControl(Model):
-    """DCTCP: reacts to the fraction of packets that the switch marks (SIGCOMM 2010)."""
+    """DCTCP: reacts to the fraction of packets that are marked (SIGCOMM 2010)."""
 
     kind: Literal["dctcp"] = "dctcp"
     gain: float = 0.0625
@@ -837,7 +837,7 @@ class ClosedLoopTraffic(Model):
     payload: Size
     """Payload of a packet; a read is a whole number of packets."""
     headers: Size
-    """Bytes of headers before the payload, including everything that lands in the buffer."""
+    """Bytes of headers before the payload; they land in the buffer as well."""
     acknowledgement: Size
     """Frame size of an acknowledgement, including the request for the next read."""
     network: Network

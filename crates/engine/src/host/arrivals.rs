@@ -73,7 +73,7 @@ impl Host {
             return false;
         }
         let descriptors = (q.posted() - q.rung).saturating_sub(q.without_descriptor);
-        let in_nic = q.backlog.saturating_sub(q.visible.len() as u32 + q.taken);
+        let in_nic = q.backlog.saturating_sub(q.waiting());
         let missing = depth.saturating_sub(q.backlog).min(on_their_way.saturating_sub(in_nic));
         for _ in 0..missing.min(descriptors) {
             let drawn = self.draw_for(queue as u16);

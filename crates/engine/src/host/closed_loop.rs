@@ -1,5 +1,6 @@
 //! Closed-loop traffic at the host: packets of [`crate::transport`] enter at the NIC and leave as
-//! acknowledgements. All that the senders see of the server is the delay that the acknowledgements report.
+//! acknowledgements. The senders learn of the server by them: by the
+//! delay that they report, the marks that they carry, the reads that they ask for, and their absence.
 
 use super::packets::Packet;
 use super::{Event, Host};

@@ -75,9 +75,7 @@ impl Host {
             return;
         }
         let total = self.totals();
-        // A core takes a burst at a time, and the packets of a burst wait for each other.
-        let waiting = |q: &Queue| q.visible.len() as u32 + q.taken;
-        let waiting: u32 = self.queues.iter().map(waiting).sum();
+        let waiting: u32 = self.queues.iter().map(Queue::waiting).sum();
         let samples = &mut self.meters.series;
         let last = std::mem::replace(&mut samples.last, total);
         let interval = self.scenario.run.sample.ps();

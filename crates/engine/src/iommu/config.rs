@@ -40,7 +40,7 @@ pub struct IommuConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// They are not: devices use physical addresses, which the IOMMU passes through.
+    /// Not at all: devices use physical addresses, which the IOMMU passes through.
     Off,
     /// All memory of the queues is mapped once and stays mapped.
     #[default]

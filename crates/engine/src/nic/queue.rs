@@ -199,6 +199,11 @@ impl Queue {
         before - self.unposted
     }
 
+    /// Packets that wait for the core: visible ones, and those of a burst that it has taken but not begun.
+    pub(crate) fn waiting(&self) -> u32 {
+        self.visible.len() as u32 + self.taken
+    }
+
     /// Descriptors that hold a packet or have not been posted again yet.
     pub(crate) fn used(&self) -> u32 {
         self.rx_descriptors - self.posted()

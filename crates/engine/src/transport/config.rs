@@ -24,7 +24,7 @@ pub struct ClosedLoopConfig {
     pub open_reads: u32,
     /// Payload of a packet; a read is a whole number of packets.
     pub payload: Size,
-    /// Bytes of headers before the payload, including everything that lands in the buffer.
+    /// Bytes of headers before the payload; they land in the buffer as well.
     pub headers: Size,
     /// Frame size of an acknowledgement, including the request for the next read.
     pub acknowledgement: Size,
@@ -82,7 +82,7 @@ impl Default for RecoveryConfig {
 pub enum ControlConfig {
     /// Swift: delay targets for fabric and endpoint (SIGCOMM 2020).
     Swift(SwiftConfig),
-    /// DCTCP: reacts to the fraction of packets that the switch marks (SIGCOMM 2010).
+    /// DCTCP: reacts to the fraction of packets that are marked (SIGCOMM 2010).
     Dctcp(DctcpConfig),
 }
 

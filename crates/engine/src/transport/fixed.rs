@@ -3,7 +3,7 @@
 //!
 //! Every operation rounds once, towards zero, so an error is below 2^-32 of a packet.
 
-/// One packet, or a fraction of one.
+/// One packet; as a fraction, the whole.
 pub(crate) const ONE: u64 = 1 << 32;
 
 /// The number nearest to a configured value, which is finite and not negative.

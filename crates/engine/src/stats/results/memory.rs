@@ -120,7 +120,8 @@ pub struct IoResults {
     /// Writes to the LLC that found the line in no cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_misses: Option<u64>,
-    /// Writes that bypassed the LLC: with `dma` all, otherwise those to the remote node.
+    /// Writes that bypassed the LLC: with `dma` all; otherwise those to the remote node and, with
+    /// `ddio-headers`, payload.
     #[serde(default)]
     pub write_bypasses: u64,
     /// Reads served by a cache.
