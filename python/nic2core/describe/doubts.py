@@ -266,7 +266,7 @@ def _all_marked(result: Record) -> str:
         f"{percent(share)} of the packets are marked: {len(transport.connections):,} "
         f"connections near the minimum window of {control['min_cwnd']:g} packets keep {what} "
         "above the threshold, and DCTCP can slow down no further. To let it control the queue, use "
-        "fewer senders or threads, or a smaller traffic.control.min_cwnd."
+        "fewer senders or threads."
     )
 
 
