@@ -192,7 +192,7 @@ def test_one_full_core_beside_idle_ones_is_told(calm: Result) -> None:
     run = replace(calm, data=calm.data.model_copy(update={"core_time": time, "packets": packets}))
     assert limit(run) == "one core"
     assert (
-        "dropped because one core is saturated (97.0 % busy; the mean of all is 25.0 %)"
+        "dropped while one core is saturated (97.0 % busy; the mean of all is 25.0 %)"
     ) in verdict(run)
 
 

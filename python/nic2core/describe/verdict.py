@@ -223,7 +223,7 @@ def _dropped_when(result: Record, by: Limit) -> str:
     """When or why packets are dropped."""
     if by is Limit.ONE_CORE:
         busiest, mean = (percent(s) for s in _core_shares(result))
-        return f"because one core is saturated ({busiest} busy; the mean of all is {mean})"
+        return f"while one core is saturated ({busiest} busy; the mean of all is {mean})"
     if by is Limit.BURSTS:
         return f"during bursts, when {_no_room(result)}"
     return (
@@ -370,13 +370,18 @@ def _awaits(model: Model, full: str, of: str) -> str:
 
 
 def _waits_elsewhere(model: Model, full: str) -> str:
-    """How much of the full domain's time is spent waiting for others, if none of them is named."""
+    """How much of the full domain's time is spent waiting for others, if none of them is named.
+
+    Not for cores, whose time per piece of work always includes waits for memory.
+    """
+    if full == "cores":
+        return ""
     spent_ns = model.waits(model.pools[full])
     least = WORTH_TELLING * sum(spent_ns.values())
     waits = sorted(
         ((ns, n) for n, ns in spent_ns.items() if n != full and ns >= least), reverse=True
     )
-    if not waits or full == "cores":
+    if not waits:
         return ""
     (longest, name), *others = waits
     parts = [f"{time(longest)} of waiting for the {stage(name)}"]

@@ -44,7 +44,7 @@ class StageLatency(Plain):
 
     stage: str
     """`nic` (from arrival until the packet has its receive descriptor), `dma` (until its completion
-    is visible), `queue` (until the core takes it), `service` (until the end of the request),
+    is visible), `queue` (until its service begins), `service` (until the end of the request),
     `transmit` (until its last byte leaves), `total` (from arrival until the end of the request).
     """
     distribution: Distribution

@@ -23,7 +23,7 @@ pub(crate) struct DmaWrite {
 
 impl DmaWrite {
     /// The writes of `lines` consecutive lines of which this is the first.
-    pub(crate) fn burst(self, lines: u32) -> impl ExactSizeIterator<Item = DmaWrite> {
+    pub(crate) fn burst(self, lines: u32) -> impl Iterator<Item = DmaWrite> {
         let DmaWrite { line, kind, index } = self;
         (0..lines).map(move |i| DmaWrite { line: line + i, kind, index: index + i })
     }

@@ -20,7 +20,7 @@ pub struct Distribution {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StageLatency {
     /// `nic` (from arrival until the packet has its receive descriptor), `dma` (until its
-    /// completion is visible), `queue` (until the core takes it), `service` (until the end of the
+    /// completion is visible), `queue` (until its service begins), `service` (until the end of the
     /// request), `transmit` (until the last byte leaves), `total` (from arrival to the end of the
     /// request).
     pub stage: String,
