@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import _core, engine
 from nic2core._core import UserError
-from nic2core.describe.doubts import doubts
+from nic2core.describe.doubts import all_doubts
 from nic2core.describe.labels import describe
 from nic2core.progress import of_run
 from nic2core.result import Result
@@ -294,10 +294,8 @@ class DoubtfulNumbers(UserWarning):
 
 def warn_of_doubts(results: Sequence[Result]) -> None:
     """Warn of what makes the numbers doubtful; with several runs, name the run."""
-    for result in results:
-        name = f"{result.label}: " if len(results) > 1 else ""
-        for doubt in doubts(result):
-            warnings.warn(f"{name}{doubt}", DoubtfulNumbers, stacklevel=3)
+    for doubt in all_doubts(results):
+        warnings.warn(f"{doubt.of}{doubt.warning}", DoubtfulNumbers, stacklevel=3)
 
 
 def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:

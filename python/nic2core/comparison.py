@@ -12,7 +12,7 @@ from nic2core import words
 from nic2core._core import UserError
 from nic2core.describe import rows
 from nic2core.describe.differences import differences, in_a_sentence
-from nic2core.describe.labels import told_apart
+from nic2core.describe.labels import told_apart, with_scenario
 from nic2core.describe.scenario_keys import differing
 from nic2core.draw.drawn import Drawn
 from nic2core.result import Result
@@ -118,10 +118,11 @@ def compare(*runs: Result | Comparison | str | Path) -> Comparison:
             f"compare: there {'is 1 run' if found else 'are no runs'}; expected two or more, such "
             'as nic2core.compare("out/a", "out/b").'
         )
-    labels = [result.label for _, result in found]
+    results = with_scenario([result for _, result in found])
+    labels = [result.label for result in results]
     named = [
         replace(r, label=f"{r.label} ({name})") if name and labels.count(r.label) > 1 else r
-        for name, r in found
+        for (name, _), r in zip(found, results, strict=True)
     ]
     return Comparison(told_apart(named))
 

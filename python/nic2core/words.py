@@ -158,6 +158,21 @@ def three(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}"
 
 
+MOST_DIGITS = 6
+"""Significant figures up to which two numbers are written to show that they differ."""
+
+
+def distinct(one: float, other: float) -> tuple[str, str]:
+    """Two numbers with as many significant figures as show that they differ, at least three."""
+    texts = three(one), three(other)
+    for digits in range(4, MOST_DIGITS + 1):
+        if texts[0] != texts[1] or one == other:
+            break
+        # The point that `#` leaves at the end of whole numbers is no digit.
+        texts = f"{one:#,.{digits}g}".rstrip("."), f"{other:#,.{digits}g}".rstrip(".")
+    return texts
+
+
 def count(number: int, one: str) -> str:
     """A number with its noun: `1 packet`, `2 packets`."""
     return f"{number:,} {one}{'' if number == 1 else 's'}"
@@ -252,9 +267,12 @@ def peak(found: Peak, traffic: Mapping[str, Any]) -> str:
     fails, packets = found.fails_at_mpps, found.results.packets
     # If the objective allows drops, the offered rate is higher than the completed one.
     offered = f" of {three(packets.offered_mpps)} offered" if packets.drop_share > SEEN else ""
-    above = "holds, at the line rate" if fails is None else f"holds, {three(fails)} Mpps does not"
+    holds, above = three(found.peak_mpps), "at the line rate"
+    if fails is not None:
+        holds, short = distinct(found.peak_mpps, fails)
+        above = f"{short} Mpps does not"
     return (
-        f"Peak: {three(found.peak_mpps)} Mpps{offered}{wire} {above} ({failed(found)[1]}); "
+        f"Peak: {holds} Mpps{offered}{wire} holds, {above} ({failed(found)[1]}); "
         f"{len(found.probes)} rates tried. The p99 comes from {behind_p99(found):,} packets; to "
         "see how much of it is chance, try other seeds (compare --peak --vary run.seed=1,2,3)."
     )

@@ -84,6 +84,18 @@ def test_runs_of_one_label_are_told_apart_by_their_directories(
     assert compare(a, b).report(tmp_path / "r.html").read_text() == page
 
 
+def test_runs_of_several_scenarios_are_labelled_by_them(ddio: Result, sweeper: Result) -> None:
+    one, two = replace(ddio, scenario_name="one"), replace(sweeper, scenario_name="two")
+    assert [r.label for r in compare(one, two)] == [f"one: {ddio.label}", f"two: {sweeper.label}"]
+    same = replace(two, scenario_name="one")
+    assert [r.label for r in compare(one, same)] == [ddio.label, sweeper.label]
+    # One that was built in Python has no file whose name could be told.
+    built = replace(two, scenario_name="")
+    assert [r.label for r in compare(one, built)] == [ddio.label, sweeper.label]
+    labels = [f"one: {ddio.label} (1)", f"two: {sweeper.label}", f"one: {ddio.label} (3)"]
+    assert [r.label for r in compare(one, two, one)] == labels
+
+
 @pytest.mark.usefixtures("fake_engine")
 def test_a_saved_sweep_is_loaded_as_it_was(tmp_path: Path, ddio: Result) -> None:
     done = sweep("any.toml", {"run.seed": [1, 2, 3]})

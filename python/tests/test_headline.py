@@ -64,16 +64,20 @@ def test_memory_traffic_is_told_by_tenant() -> None:
     (walks,) = (c for c in memory.causes if c.cause == "iommu-walk-rd")
     all_of_it = pytest.approx(memory.bandwidth_gbytes_per_s)
     assert sum(own.values()) + walks.gbytes_per_s == all_of_it
-    assert [shown[f"of {name}"] for name in names] == [words.three(own[name]) for name in names]
+    of = {n: shown[f"memory traffic of {n}"] for n in names}
+    assert of == {n: words.three(own[n]) for n in names}
     bars = result.plot_memory()
     assert set(bars.data[0].y) == {result.label, *(f"of {name}" for name in names)}
     # A request's lines are none of the neighbour's.
     (serving,) = (t for t in result.data.tenants if any("rx" in c.cause for c in t.memory))
     lines = sum(c.lines for c in [*serving.memory, walks])
     assert shown["memory lines"] == words.three(lines / result.data.packets.completed)
-    # Where there is one tenant, it is all of it.
+    # Next to a neighbour without cores there is the same number, for comparisons with some.
     alone = api.run("explain-memory", {**SHORT, "tenants.1.cores.count": 0})
-    assert not any(name.startswith("of ") for name in values(alone))
+    told = {name for name in values(alone) if name.startswith(("memory traffic", "AMAT"))}
+    only = alone.data.tenants[0].name
+    assert told == {"memory traffic", f"memory traffic of {only}", f"AMAT ({only})"}
+    assert set(alone.plot_memory().data[0].y) == {alone.label}
 
 
 def test_memory_benchmarks_show_what_they_moved() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import polars as pl
@@ -11,6 +12,7 @@ from nic2core.draw import palette, plots
 from nic2core.draw.style import wide
 from nic2core.report.page import report_html
 from nic2core.results.peak import Peak, Probe
+from nic2core.sweeps import sweep
 
 
 def test_latency_bars_are_the_means_in_microseconds(ddio: Result, sweeper: Result) -> None:
@@ -248,6 +250,27 @@ def test_a_line_goes_along_its_axis_whatever_the_order_of_the_runs(ddio: Result)
     assert [line.name for line in figure.data] == [
         f"placement.policy = {p}" for p in ("dma", "ddio")
     ]
+
+
+def test_each_tenant_has_its_curve_but_the_one_that_alone_serves_packets(ddio: Result) -> None:
+    overrides = {"run.warmup": "100 us", "run.duration": "100 us"}
+    with warnings.catch_warnings(action="ignore"):
+        runs = sweep("explain-memory", {"placement.io_ways": [2, 3, 4]}, overrides=overrides)
+    own = {c: t for c, t in plots.titles([ddio, *runs]).items() if "(" in c}
+    assert own == {"progress_mps (xmem)": "xmem, M accesses/s"}
+    views = report_html(runs.results).split("</button>")
+    assert [v for v in views if 'data-panel="curve"' in v and v.endswith(">xmem")]
+    # Two that serve packets share the completed rate.
+    second = {**runs[0].scenario["tenants"][0], "name": "second"}
+    scenario = {**runs[0].scenario, "tenants": [runs[0].scenario["tenants"][0], second]}
+    both = plots.titles([replace(runs[0], scenario=scenario)])
+    first = scenario["tenants"][0]["name"]
+    assert {f"progress_mps ({first})", "progress_mps (second)"} <= both.keys()
+    # As the table has them.
+    table = rows.table(runs.results)
+    figure = plots.over(table, ["placement.io_ways"], *own.popitem())
+    assert list(figure.data[0].y) == [r.data.tenants[1].progress_mps for r in runs]
+    assert figure.layout.yaxis.title.text == "xmem, M accesses/s"
 
 
 def test_a_grid_has_a_cell_for_each_run_and_none_for_one_that_is_missing(ddio: Result) -> None:

@@ -153,6 +153,24 @@ def test_a_peak_at_the_line_rate_names_no_rate_that_fails(calm: Result) -> None:
 
 
 @pytest.mark.parametrize(
+    ("peak", "fails", "told"),
+    [(27.21, 27.24, "27.21 Mpps holds, 27.24"), (27.2, 27.8, "27.2 Mpps holds, 27.8"),
+     (1234.2, 1234.4, "1,234.2 Mpps holds, 1,234.4"), (151.2, 151.8, "151 Mpps holds, 152"),
+     (150.6, 151.4, "150.6 Mpps holds, 151.4"), (2.0, 2.0, "2.00 Mpps holds, 2.00")],
+)  # fmt: skip
+def test_a_peak_and_the_rate_that_fails_are_seen_to_differ(
+    calm: Result, peak: float, fails: float, told: str
+) -> None:
+    found = Peak(peak_mpps=peak, fails_at_mpps=fails, failed_by="p99", probes=[],
+                 results=calm.data)  # fmt: skip
+    assert f"Peak: {told} Mpps does not (" in words.peak(found, calm.scenario["traffic"])
+    # At a prompt it is its numbers, and not the whole run.
+    assert repr(found) == (
+        f"Peak(peak_mpps={peak}, rate_gbps=None, fails_at_mpps={fails}, failed_by='p99')"
+    )
+
+
+@pytest.mark.parametrize(
     ("traffic", "rate"),
     [({"kind": "replay", "rate": "100 Gbps"}, "61.23 Gbps"), ({"kind": "replay"}, "61.23 Gbps"),
      ({"kind": "poisson", "rate": "9 Gbps"}, "61.23 Gbps"),

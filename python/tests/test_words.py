@@ -104,7 +104,7 @@ def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None
     assert overview(idle).startswith("all runs perform about the same, 20.9 M packets/s; ")
 
 
-def test_a_neighbour_that_is_slowed_is_told_where_rates_are_the_same() -> None:
+def test_a_neighbour_that_is_slowed_is_told() -> None:
     short = {"run.warmup": "100 us", "run.duration": "100 us", "traffic.rate": "1 Mpps"}
     with warnings.catch_warnings(action="ignore"):
         run = api.run("explain-trackers", short)
@@ -117,9 +117,20 @@ def test_a_neighbour_that_is_slowed_is_told_where_rates_are_the_same() -> None:
         tenants = [server, stream.model_copy(update=slowed)]
         return replace(run, label=label, data=run.data.model_copy(update={"tenants": tenants}))
 
+    stream_name = f"STREAM ({stream.name})"
     whole, half = (f"{words.three(share * sum(rates))} GB/s" for share in (1, 0.5))
     said = overview([at(0.5, "a"), at(0.8, "b"), at(1, "c")])
-    assert f"; STREAM ({stream.name}) ranges from {half} (a) to {whole} (c); " in said
+    ranges = f"; {stream_name} ranges from {half} (a) to {whole} (c); "
+    assert ranges in said
+    # Also where the packets' rates differ.
+    packets, whole_run = run.data.packets, at(1, "d")
+    fewer = packets.model_copy(update={"completed_mpps": packets.completed_mpps / 2})
+    slow = replace(whole_run, data=whole_run.data.model_copy(update={"packets": fewer}))
+    said = overview([at(0.5, "a"), at(1, "c"), slow])
+    assert "100 % more than the slowest, d" + ranges in said
+    told = f"; {stream_name} does {whole} instead of {half}; both"
+    assert told in summary(at(0.5, "a"), slow)
+    assert stream_name not in summary(at(0.95, "a"), slow)
 
 
 def test_differences_are_named_with_their_size(ddio: Result, sweeper: Result) -> None:

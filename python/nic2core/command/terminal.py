@@ -12,7 +12,7 @@ from rich.text import Text
 from nic2core import words
 from nic2core.describe import senders, wrapping
 from nic2core.describe.differences import UNCHANGED, differences, overview
-from nic2core.describe.doubts import doubts
+from nic2core.describe.doubts import all_doubts
 from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.rows import pairs
 from nic2core.describe.scenario_keys import SHOWN, differing
@@ -65,10 +65,8 @@ def note(text: str) -> None:
 def warn(results: Sequence[Result]) -> None:
     """Print warnings about doubtful numbers on stderr, with the run's name if there are several."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    for result in results:
-        name = f"{result.label}: " if len(results) > 1 else ""
-        for doubt in doubts(result):
-            console.print(Text(f"{name}Warning: {doubt}", style="yellow"))
+    for doubt in all_doubts(results):
+        console.print(Text(f"{doubt.of}Warning: {doubt.warning}", style="yellow"))
 
 
 def _table(title: str, *columns: str | Text) -> Table:

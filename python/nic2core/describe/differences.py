@@ -61,13 +61,14 @@ def overview(results: Sequence[Record]) -> str:
         return ""
     if high / low - 1 < SAME_RATE:
         span = three(high) if three(low) == three(high) else f"{three(low)} to {three(high)}"
-        apart = _most_apart(results)
+        apart = _most_apart([*_of_packets(results), *_beside(results)])
         same = "throughput is about the same" if apart else "all runs perform about the same"
         said = f"{same}, {span} M {what}/s{apart}"
     else:
         (best, are), (worst, _) = _alike(results, most), _alike(results, least)
         more = f"{100 * (high / low - 1):.0f} % more than the slowest, {worst}"
-        said = f"{best} {are} fastest at {three(high)} M {what}/s, {more}"
+        beside = _most_apart([*_beside(results)]) if what == "packets" else ""
+        said = f"{best} {are} fastest at {three(high)} M {what}/s, {more}{beside}"
     limits = list(dict.fromkeys(limiter(r) for r in results))
     if len(limits) == 1:
         return f"{said}; all are limited by {limits[0]}"
@@ -88,17 +89,16 @@ def _alike(results: Sequence[Record], run: Record) -> tuple[str, str]:
             raise AssertionError("a run is close to itself")
 
 
-def _most_apart(results: Sequence[Record]) -> str:
-    """The number other than the rate in which the runs differ most, with its extremes.
+def _most_apart(spans: Sequence[_Span]) -> str:
+    """The number in which the runs differ most, with its extremes.
 
     Empty if the difference is too small for users to notice.
     """
-    spans = [of for of in _spans(results) if of.apart > 1 + FELT]
-    if not spans:
+    most = max(spans, key=lambda of: of.apart, default=None)
+    if most is None or most.apart <= 1 + FELT:
         return ""
-    most = max(spans, key=lambda of: of.apart)
     ends = sorted({most.values.index(end(most.values)) for end in (min, max)})
-    told = (f"{most.shown(most.values[run])} ({results[run].label})" for run in ends)
+    told = (f"{most.shown(most.values[run])} ({most.labels[run]})" for run in ends)
     return f"; {most.name} ranges from {' to '.join(told)}"
 
 
@@ -107,6 +107,7 @@ class _Span:
     """A number that every run has."""
 
     name: str
+    labels: list[str]
     values: list[float]
     shown: Callable[[float], str]
 
@@ -116,22 +117,28 @@ class _Span:
         return max(self.values) / min(self.values) if min(self.values) > 0 else inf
 
 
-def _spans(results: Sequence[Record]) -> Iterator[_Span]:
-    """What users notice besides the rate, if all runs have it: memory, p99 and neighbours."""
+def _of_packets(results: Sequence[Record]) -> Iterator[_Span]:
+    """What users notice of the packets' way besides the rate, if all runs have it."""
+    labels = [r.label for r in results]
     memory = [r.data.memory for r in results]
     traffic = [m.bandwidth_gbytes_per_s for m in memory]
     # A hundred times next to nothing is still next to nothing.
     if any(m.bandwidth_gbytes_per_s > MUCH * m.bus_limit_gbytes_per_s for m in memory):
-        yield _Span("memory traffic", traffic, partial(_with_unit, unit="GB/s"))
+        yield _Span("memory traffic", labels, traffic, partial(_with_unit, unit="GB/s"))
     tails = [r.p99_ns for r in results if r.p99_ns]
     if len(tails) == len(results):
-        yield _Span("the p99", tails, time)
+        yield _Span("the p99", labels, tails, time)
+
+
+def _beside(results: Sequence[Record]) -> Iterator[_Span]:
+    """How fast memory benchmarks are that all runs have."""
     runs = [{n.name: n for n in benchmarks(r) if n.raw} for r in results]
     for name, first in runs[0].items():
         rates = [run[name].raw or 0.0 for run in runs if name in run]
         # A tenant without cores in some of the runs is not slower there.
         if len(rates) == len(results):
-            yield _Span(name, rates, partial(_with_unit, unit=first.unit))
+            labels = [r.label for r in results]
+            yield _Span(name, labels, rates, partial(_with_unit, unit=first.unit))
 
 
 def _with_unit(value: float, unit: str) -> str:
@@ -154,7 +161,8 @@ def summary(base: Record, other: Record) -> str:
         return f"{other.label} {felt}causes {less}; {end}."
     done = "requests" if what == "packets" else what
     more = _more(before, after, "fewer", done, f"M {done}/s")
-    return f"{other.label} {felt}completes {more} and causes {less}; {end}."
+    beside = _beside_felt(base, other) if what == "packets" else ""
+    return f"{other.label} {felt}completes {more} and causes {less}{beside}; {end}."
 
 
 def _drops_felt(base: Record, other: Record) -> str:
@@ -163,6 +171,13 @@ def _drops_felt(base: Record, other: Record) -> str:
     if abs(after - before) < DROPS_FELT:
         return ""
     return f"drops {percent(after)} of the packets instead of {percent(before)}"
+
+
+def _beside_felt(base: Record, other: Record) -> str:
+    """The memory benchmarks beside the packets whose rates change much."""
+    felt = [of for of in _beside([base, other]) if of.apart > 1 + FELT]
+    rates = ((of.name, *map(of.shown, of.values)) for of in felt)
+    return "".join(f"; {name} does {after} instead of {before}" for name, before, after in rates)
 
 
 def _p99_felt(base: Record, other: Record) -> str:

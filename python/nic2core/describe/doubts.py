@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ from nic2core.scenario.quantity import gigabits, is_bit_rate, nanoseconds
 from nic2core.words import percent, three, time
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nic2core.results.traffic import Packets
     from nic2core.run_record import Record
 
@@ -67,6 +70,34 @@ def doubts(result: Record) -> list[str]:
         _premature_reads(result),
     )
     return [warning for warning in found if warning]
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A warning, and the runs that it applies to."""
+
+    runs: list[str]
+    """Their labels."""
+    of: str
+    """The runs in words, followed by a colon; empty for a single run."""
+    warning: str
+
+
+def all_doubts(results: Sequence[Record]) -> list[Doubt]:
+    """The warnings of several runs; the same one of several runs is told once."""
+    runs: dict[str, list[str]] = {}
+    for result in results:
+        for warning in doubts(result):
+            runs.setdefault(warning, []).append(result.label)
+    return [Doubt(of, _who(of, len(results)), warning) for warning, of in runs.items()]
+
+
+def _who(labels: Sequence[str], runs: int) -> str:
+    if runs == 1:
+        return ""
+    if len(labels) < runs:
+        return f"{' and '.join(filter(None, [', '.join(labels[:-1]), labels[-1]]))}: "
+    return f"{'Both' if runs == 2 else f'All {runs}'} runs: "
 
 
 def _no_arrival(result: Record) -> str:

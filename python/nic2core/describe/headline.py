@@ -64,7 +64,7 @@ def _memory(result: Record) -> Iterator[Number]:
     memory = result.data.memory
     yield _number("memory traffic", memory.bandwidth_gbytes_per_s, "GB/s")
     yield from (
-        _number(f"of {name}", sum(c.gbytes_per_s for c in causes), "GB/s")
+        _number(f"memory traffic of {name}", sum(c.gbytes_per_s for c in causes), "GB/s")
         for name, causes in owned(result)
     )
     # Lines that belong to a neighbour are not caused by requests.
@@ -150,17 +150,22 @@ def _dma(result: Record) -> Iterator[Number]:
 
 def _amat(result: Record) -> Iterator[Number]:
     """Mean latency of loads and stores; for each tenant, if there are several."""
-    means = [(t.name, t.amat_ns) for t in result.data.tenants if t.amat_ns is not None]
-    if len(means) > 1:
+    tenants = result.data.tenants
+    if len(tenants) > 1:
+        means = ((t.name, t.amat_ns) for t in tenants if t.amat_ns is not None)
         yield from (Number(f"AMAT ({name})", three(ns), "ns") for name, ns in means)
     elif result.data.amat_ns is not None:
         yield Number("AMAT", three(result.data.amat_ns), "ns")
 
 
 def owned(result: Record) -> list[tuple[str, list[CauseTraffic]]]:
-    """The memory traffic of each tenant's own lines, if several tenants have any."""
-    tenants = [(t.name, t.memory) for t in result.data.tenants if t.memory]
-    return tenants if len(tenants) > 1 else []
+    """The memory traffic of each tenant's own lines, if there are several tenants.
+
+    One without cores has none, but is there: a run with it can then be compared with one in which
+    it has some.
+    """
+    tenants = result.data.tenants
+    return [(t.name, t.memory) for t in tenants if t.memory] if len(tenants) > 1 else []
 
 
 def dma_write_hits(result: Record) -> float | None:

@@ -84,6 +84,18 @@ def _kind(value: Any) -> str | None:
     return value.get("kind") if isinstance(value, dict) else None
 
 
+def with_scenario(results: Sequence[R]) -> list[R]:
+    """The runs, labelled also by their scenarios if these are not all the same.
+
+    Otherwise a reader would take what the labels say for all that differs.
+    """
+    if len({r.scenario_name for r in results if r.scenario_name}) < 2:
+        return [*results]
+    return [
+        replace(r, label=f"{r.scenario_name}: {r.label}") if r.scenario_name else r for r in results
+    ]
+
+
 def told_apart(results: Sequence[R]) -> list[R]:
     """The runs with unique labels, which are all that charts know them by."""
     labels = [r.label for r in results]

@@ -12,6 +12,7 @@ from nic2core import words
 from nic2core.describe import rows
 from nic2core.draw import palette
 from nic2core.draw.style import style, wide
+from nic2core.explain.use import serves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,9 @@ COLUMNS = {
 }
 """Columns of a sweep's table that a comparison draws, with the titles used there."""
 
+PROGRESS = {"xmem": "M accesses/s", "stream": "MB/s"}
+"""The unit of a memory benchmark's progress; servers complete requests."""
+
 ONE_KIND = re.compile(r'\{ kind = "([^"]+)" \}')
 """A table of a scenario that consists only of its kind."""
 
@@ -36,7 +40,24 @@ CONTRAST = 0.1
 """Smallest span of a grid's values, relative to the largest, that uses the whole colour scale."""
 
 
-def over(table: pl.DataFrame, keys: Sequence[str], column: str) -> go.Figure:
+def titles(results: Sequence[Record]) -> dict[str, str]:
+    """The columns of these runs' table that a comparison draws, with their titles.
+
+    Each of several tenants has its own progress, except one that serves all packets: the completed
+    rate is its progress.
+    """
+    asked = [t for r in results for t in r.scenario["tenants"]]
+    serving = [{t["name"] for t in r.scenario["tenants"] if serves(r.data, t)} for r in results]
+    alone = {name for names in serving if len(names) == 1 for name in names}
+    units = {t["name"]: PROGRESS.get(t["app"]["kind"], "M requests/s") for t in asked}
+    return COLUMNS | {
+        f"progress_mps ({name})": f"{name}, {unit}"
+        for name, unit in units.items()
+        if name not in alone
+    }
+
+
+def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "") -> go.Figure:
     """A column of a sweep over its first key: one line per combination of the other keys."""
     first, rest = keys[0], list(keys[1:])
     unit, places = rows.quantities(table[first].to_list())
@@ -65,7 +86,7 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str) -> go.Figure:
             figure.add_bar(name=name, x=x, y=y, marker_color=palette.run(number))
     axis = {} if curve else {"type": "category"}
     figure.update_xaxes(axis, title=f"{first}, {unit}" if unit else first)
-    figure.update_yaxes(title=COLUMNS.get(column, column), rangemode="tozero")
+    figure.update_yaxes(title=title or COLUMNS.get(column, column), rangemode="tozero")
     return style(figure, legend=bool(rest))
 
 

@@ -35,9 +35,10 @@ def memory_by_cause(results: Sequence[Record], unit: str = "per_request") -> go.
     if unit not in {"per_request", "gbytes_per_s"}:
         raise UserError(f"plot_memory: unit = {unit!r}; allowed: per_request, gbytes_per_s.")
     shown = [(r.label, r.data.memory.causes) for r in results]
-    if len(results) == 1:
+    tenants = owned(results[0]) if len(results) == 1 else []
+    if len(tenants) > 1:
         # Bars are identified by name, so a tenant's must differ from the run's.
-        shown += [(f"of {tenant}", causes) for tenant, causes in owned(results[0])]
+        shown += [(f"of {name}", causes) for name, causes in tenants]
     labels = [label for label, _ in shown]
     traffic = [{c.cause: c for c in causes} for _, causes in shown]
     known = dict.fromkeys([*palette.CAUSES, *(c for t in traffic for c in t)])

@@ -1,12 +1,11 @@
 """Plotly figures of one or several runs: the same in notebooks and in the report."""
 
-from nic2core.draw.curves import COLUMNS, grid, over, peak_search
+from nic2core.draw.curves import grid, over, peak_search, titles
 from nic2core.draw.latency import latency_by_stage, latency_cdf
 from nic2core.draw.memory import dram_cdf, memory_by_cause
 from nic2core.draw.series import time_series
 
 __all__ = [
-    "COLUMNS",
     "dram_cdf",
     "grid",
     "latency_by_stage",
@@ -15,4 +14,5 @@ __all__ = [
     "over",
     "peak_search",
     "time_series",
+    "titles",
 ]

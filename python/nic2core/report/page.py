@@ -15,7 +15,7 @@ from nic2core._core import UserError
 from nic2core.describe import rows, senders
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.describe.differences import UNCHANGED, differences, in_a_sentence
-from nic2core.describe.doubts import doubts
+from nic2core.describe.doubts import all_doubts, doubts
 from nic2core.describe.headline import headline, parts, side_by_side
 from nic2core.describe.labels import told_apart
 from nic2core.describe.scenario_keys import SHOWN, differing
@@ -77,7 +77,7 @@ def report_html(results: Sequence[Record]) -> str:
     panels, over = _panels(results), [*_curves(results), *_grid(results)]
     figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in (*over, *panels)}
     keys = differing(results)
-    warnings = [(r, warning) for r in results for warning in doubts(r)]
+    warnings = all_doubts(results)
     return TEMPLATES.get_template(
         "report.html.j2"
     ).render(
@@ -103,7 +103,7 @@ def report_html(results: Sequence[Record]) -> str:
         summary=in_a_sentence(results),
         captured=_captured(results),
         warnings=warnings,
-        doubtful=len({r.label for r, _ in warnings}),
+        doubtful=len({label for doubt in warnings for label in doubt.runs}),
         shown_warnings=SHOWN_WARNINGS,
         keys=keys[:SHOWN],
         more_keys=len(keys[SHOWN:]),
@@ -152,7 +152,10 @@ def _curves(results: Sequence[Record]) -> list[Panel]:
         return []
     keys.sort(key=lambda k: k != key)
     text = "One line per value of the other keys." if len(keys) > 1 else ""
-    views = [(title.split(",")[0], plots.over(found, keys, c)) for c, title in _columns(found)]
+    views = [
+        (title.split(",")[0], plots.over(found, keys, column, title))
+        for column, title in _columns(results, found)
+    ]
     return [Panel("curve", f"Over {key}", text, views, wide=True)]
 
 
@@ -162,13 +165,18 @@ def _grid(results: Sequence[Record]) -> list[Panel]:
     if len(keys) != 2 or found[keys].is_duplicated().any():
         return []
     down, across = keys
-    views = [(title, plots.grid(found, down, across, c)) for c, title in _columns(found)]
+    views = [
+        (title, plots.grid(found, down, across, column))
+        for column, title in _columns(results, found)
+    ]
     return [Panel("grid", f"{down} by {across}", "One cell per run.", views, wide=True)]
 
 
-def _columns(found: pl.DataFrame) -> list[tuple[str, str]]:
+def _columns(results: Sequence[Record], found: pl.DataFrame) -> list[tuple[str, str]]:
     """The columns to draw, with their titles: those in which some run has a value."""
-    return [(c, t) for c, t in plots.COLUMNS.items() if found[c].null_count() < found.height]
+    titles = plots.titles(results)
+    known = {c for c in found.columns if found[c].null_count() < found.height}
+    return [(column, title) for column, title in titles.items() if column in known]
 
 
 def _panels(results: Sequence[Record]) -> list[Panel]:

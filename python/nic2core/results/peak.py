@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from nic2core.results.model import Results
 from nic2core.results.plain import Plain
 
@@ -23,9 +25,9 @@ class Peak(Plain):
     """What failed there: `p99`, `drops` or `rate` (completions fall behind arrivals); `link` if
     nothing fails before the network link is full.
     """
-    probes: list[Probe]
+    probes: list[Probe] = Field(repr=False)
     """Every rate that was tried, in order."""
-    results: Results
+    results: Results = Field(repr=False)
     """The run at the peak."""
 
 
