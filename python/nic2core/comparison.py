@@ -38,7 +38,15 @@ class Comparison(Drawn):
 
     @property
     def table(self) -> pl.DataFrame:
-        """One row per run: the keys that were changed and the main numbers."""
+        """One row per run: the keys that were changed, and the main numbers.
+
+        `rate_mps` is in millions per second of the unit in `of`: packets, transactions of the DMA
+        benchmark or accesses of memory benchmarks. `p50_ns` and `p99_ns` are the server's own
+        latency; `p99_rtt_ns` and `p99_read_ns` are what closed-loop senders see, and null without
+        any. With several tenants, each has its own `amat_ns (NAME)` and `progress_mps (NAME)`, in
+        the units of `tables.tenants`. `dma_write_hit_share` is 0 to 1, and null if the NIC does not
+        write to the LLC.
+        """
         return rows.table(self.results)
 
     @property

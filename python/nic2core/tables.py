@@ -124,7 +124,11 @@ class Tables:
 
     @property
     def tenants(self) -> pl.DataFrame:
-        """One row per application; `progress_mps` is millions of its own work units per second."""
+        """One row per application.
+
+        `progress_mps` is millions per second of requests for servers, of accesses for X-Mem, and of
+        bytes for STREAM.
+        """
         return pl.DataFrame(
             [t.model_dump(exclude={"counters", "memory"}) for t in self.data.tenants],
             schema={

@@ -25,15 +25,7 @@ QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-zµμ/%]*)")
 
 
 def row(result: Record) -> dict[str, Any]:
-    """The main numbers of a run, with its settings.
-
-    `rate_mps` is in millions per second of the unit in `of`: packets, transactions of the DMA
-    benchmark or accesses of memory benchmarks. `p50_ns` and `p99_ns` are the server's own latency;
-    `p99_rtt_ns` and `p99_read_ns` are what closed-loop senders see, and null without any. With
-    several tenants, each has its own `amat_ns (NAME)` and `progress_mps (NAME)`, in the units of
-    `tables.tenants`. `dma_write_hit_share` is 0 to 1, and null if the NIC does not write to the
-    LLC.
-    """
+    """The main numbers of a run, with its settings; `Comparison.table` says what they are."""
     data = result.data
     rate, what = work(data)
     return {

@@ -7,6 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from nic2core import words
+from nic2core._core import PEAK_RESOLUTION_PERCENT
 from nic2core.explain.use import work
 from nic2core.scenario.toml_text import toml_value
 
@@ -48,6 +49,12 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
         yield (
             "A change may also reduce drops and latency: `nic2core explain DIR --check` runs each "
             "one and shows both."
+        )
+    if result.peak is not None and any(h.measured is not None for h in helps):
+        yield (
+            f"Each re-run is a search of its own, which ends within {PEAK_RESOLUTION_PERCENT} % of "
+            "its peak. Chance in the p99 can move a peak further, also down: `nic2core compare "
+            "SCENARIO --peak --vary run.seed=1,2,3` shows by how much."
         )
     if result.window_limited and all(h.measured is None for h in helps):
         yield (

@@ -17,6 +17,7 @@ from nic2core.explain.check import check
 from nic2core.explain.hints import hints
 from nic2core.explain.model import Model
 from nic2core.report.limits import limits_of
+from nic2core.results.peak import Peak
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,6 +143,11 @@ def test_what_to_do_next_is_said_where_nothing_limits(
     said = shown(ddio, run)
     assert "25.0 % 12.3 µs" in said
     assert "Without a change" in said
+    assert "search of its own" not in said
+    found = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=ddio.data)
+    peak = replace(ddio, peak=found)
+    assert "Each re-run is a search of its own, which ends within 1 %" in shown(peak, run)
+    assert "search of its own" not in shown(peak, ddio.helps)
     by_ways = [replace(h, predicted=0.5 * (h.change.domain == "io-ways")) for h in ddio.helps]
     ways = ddio.scenario["placement"]["io_ways"]
     several = f"placement.io_ways={ways},{2 * ways},{4 * ways}"

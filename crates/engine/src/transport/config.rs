@@ -256,9 +256,9 @@ impl ClosedLoopConfig {
 
 /// Checks that `max` is at least `min`, and that `initial` lies between them.
 fn check_windows(check: &mut Check, min: f64, max: f64, initial: f64) {
-    check.within("max_cwnd", max, min..=MAX_CWND);
+    check.within_what("max_cwnd", max, min..=MAX_CWND, ", the first being min_cwnd");
     if min <= max {
-        check.within("initial_cwnd", initial, min..=max);
+        check.within_what("initial_cwnd", initial, min..=max, ", which are min_cwnd and max_cwnd");
     }
 }
 
