@@ -21,7 +21,7 @@ from nic2core.result import Result
 from nic2core.results.timeline import Recording, Timeline
 from nic2core.scenario.capture import capture_digest, is_capture
 from nic2core.scenario.models import Scenario
-from nic2core.scenario.origin import Origin, layered, origin_of, remember
+from nic2core.scenario.origin import Origin, layered
 from nic2core.scenario.other_memory import STANDARD, dropped
 from nic2core.scenario.toml_text import as_sets, given, plain, toml_value
 
@@ -72,7 +72,9 @@ def load(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Scenar
     read = prepare(path, overrides)
     scenario = Scenario.model_validate_json(read.text)
     loaded = plain(scenario.model_dump())
-    remember(scenario, Origin(read.name, loaded, read.origins, read.settings, read.dropped))
+    scenario._origin = Origin(  # noqa: SLF001 - part of the API, but no key
+        read.name, loaded, read.origins, read.settings, read.dropped
+    )
     return scenario
 
 
@@ -157,7 +159,7 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
 
 def _changed(source: Scenario, overrides: dict[str, Any]) -> Prepared:
     """Apply these overrides to a loaded scenario."""
-    origin = origin_of(source)
+    origin = source._origin  # noqa: SLF001 - as in `load`
     # Values of the wrong type are refused below, with the same messages as in a file.
     value = plain(source.model_dump(warnings=False))
     text, origins = _core.change_scenario(

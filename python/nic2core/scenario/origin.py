@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nic2core.scenario.models import Scenario
-
 IN_PYTHON = "scenario"
 """The place named for keys that were set in Python rather than in a file."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What a loaded scenario knows of its file. Scenarios that differ only in this are equal."""
+    """What a loaded scenario knows of its file. Scenarios that differ only in this are equal.
+
+    `Scenario._origin` holds it: private, so that it does not look like a key. Copies keep it.
+    """
 
     name: str = field(default="", compare=False)
     """Name of the file without its extension; empty for a scenario made in Python."""
@@ -39,16 +40,6 @@ class Origin:
         kept = {key: at for key, at in self.places.items() if not _within(key, changed)}
         here = (key for of, value in changed.items() for key in _keys(of, value))
         return kept | dict.fromkeys(here, IN_PYTHON)
-
-
-def origin_of(scenario: Scenario) -> Origin:
-    """Where a scenario comes from."""
-    return scenario._origin  # noqa: SLF001 - private so that it does not look like a key
-
-
-def remember(scenario: Scenario, origin: Origin) -> None:
-    """Store with a scenario where it comes from; copies keep it too."""
-    scenario._origin = origin  # noqa: SLF001 - see above
 
 
 def layered(*settings: dict[str, Any]) -> dict[str, Any]:
