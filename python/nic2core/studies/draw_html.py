@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from itertools import count
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -24,16 +25,9 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 90rem
 def save(title: str, figures: Sequence[tuple[str, Sequence[Panel], int]], file: Path) -> None:
     """Write figures (heading, panels, columns) one below the other."""
     parts = []
-    script: bool | str = True
+    number = count()
     for heading, panels, columns in figures:
-        drawn = []
-        for panel in panels:
-            drawn.append(
-                _laid_out(panel).to_html(
-                    full_html=False, include_plotlyjs=script, config={"displayModeBar": False}
-                )
-            )
-            script = False
+        drawn = [_drawn(panel, next(number)) for panel in panels]
         boxes = "".join(f"<div>{d}</div>" for d in drawn)
         grid = f"grid-template-columns: repeat({columns}, minmax(0, 1fr))"
         parts.append(
@@ -44,6 +38,19 @@ def save(title: str, figures: Sequence[tuple[str, Sequence[Panel], int]], file: 
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f"<title>{html.escape(title)}</title><style>{STYLE}</style></head>"
         f"<body><h1>{html.escape(title)}</h1>{''.join(parts)}</body></html>",
+    )
+
+
+def _drawn(panel: Panel, number: int) -> str:
+    """A panel as HTML; the first one of a page brings Plotly's script with it."""
+    return str(
+        _laid_out(panel).to_html(
+            full_html=False,
+            include_plotlyjs=number == 0,
+            config={"displayModeBar": False},
+            # Plotly would draw one at random, and the page would differ from one run to the next.
+            div_id=f"panel-{number}",
+        )
     )
 
 

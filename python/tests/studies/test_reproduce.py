@@ -56,6 +56,10 @@ def test_json_is_a_list_of_the_agreed_objects(
     page = (tmp_path / "sweeper" / "all.html").read_text(encoding="utf-8")
     assert all(f"Figure {n}." in page for n in numbers)
     assert "<script src=" not in page
+    # The same points, the same page, with the script once.
+    assert run("sweeper", tmp_path / "again", as_json=True) == 0
+    assert (tmp_path / "again" / "sweeper" / "all.html").read_text(encoding="utf-8") == page
+    assert page.count("plotly.js v") == 1
     png = (tmp_path / "sweeper" / "fig5.png").read_bytes()
     assert png.startswith(b"\x89PNG")
 
