@@ -9,6 +9,9 @@ from typing import Any, Literal
 
 Kind = Literal["value", "ordering"]
 
+FACTOR = "x"
+"""The unit of ratios."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -29,6 +32,8 @@ class Claim:
     published_high: float | None = None
     fitted: bool = False
     """A parameter was chosen to match this number, so it is not a prediction."""
+    given: bool = False
+    """It follows from the parameters by arithmetic, so it is not a prediction either."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,9 @@ class Tolerance:
     amount: float
     kind: Literal["relative", "points"]
     """`relative`: percent of the published number; `points`: in the unit of the claim."""
+    no_effect: float | None = None
+    """Percent around 1 in which a factor shows no effect, so that the published factor's is missed
+    though the numbers are close. Absent if that is not asked."""
 
     def band(self, low: float, high: float) -> tuple[float, float]:
         """The published range, widened by the tolerance."""
@@ -45,6 +53,15 @@ class Tolerance:
             return low - self.amount, high + self.amount
         share = self.amount / 100
         return low - abs(low) * share, high + abs(high) * share
+
+    def shows(self, published: float, simulated: float) -> bool:
+        """Whether a simulated factor has the published one's effect at all: above or below 1."""
+        if self.no_effect is None:
+            return True
+        band = self.no_effect / 100
+        if published > 1 + band:
+            return simulated > 1 + band
+        return published >= 1 - band or simulated < 1 - band
 
 
 @dataclass(frozen=True)
@@ -77,6 +94,9 @@ class Judged:
     error: tuple[float, float] | None
     """Simulated minus published at the low and the high end: relative, or in the claim's unit if
     the study judges by points."""
+    reaches: bool = True
+    """Whether a value that holds is close to the published one at both ends. A range that lies
+    inside the published one holds, but may be much narrower."""
 
     def row(self) -> dict[str, Any]:
         """The JSON contract of `nic2core reproduce --json`."""
@@ -101,7 +121,8 @@ def judge(claim: Claim, simulated: Simulated | None, tolerance: Tolerance) -> Ju
     """Compare a claim with what was simulated.
 
     A value holds if the simulated range lies within the published one, widened by the tolerance at
-    both ends. A claim that could not be simulated does not hold; a blind claim is not judged.
+    both ends; a factor must also have an effect where the published one has. A claim that could not
+    be simulated does not hold; a blind claim is not judged.
     """
     blind = claim.kind == "value" and claim.published_low is None
     if simulated is None or blind:
@@ -114,10 +135,16 @@ def judge(claim: Claim, simulated: Simulated | None, tolerance: Tolerance) -> Ju
     if low is None or high is None:
         raise AssertionError(f"{claim.id} has one published end only; the loader checks this")
     below, above = tolerance.band(low, high)
+    ends = ((low, simulated.low), (high, simulated.high))
     error = (simulated.low - low, simulated.high - high)
     if tolerance.kind == "relative":
         error = (error[0] / abs(low), error[1] / abs(high))
-    return Judged(claim, simulated, below <= simulated.low and simulated.high <= above, error)
+    holds = below <= simulated.low and simulated.high <= above
+    if claim.unit == FACTOR:
+        holds = holds and all(tolerance.shows(*end) for end in ends)
+    largest = tolerance.amount / (100 if tolerance.kind == "relative" else 1)
+    reaches = all(abs(end) <= largest for end in error)
+    return Judged(claim, simulated, holds, error, reaches)
 
 
 def load_claims(paper: str) -> ClaimFile:
@@ -148,11 +175,11 @@ def parse_claims(paper: str, text: str) -> ClaimFile:
         if (low is None) != (high is None):
             raise ValueError(f"{where}: expected both published_low and published_high or neither")
         if low is not None and high is not None and low > high:
-            raise ValueError(f"{where}: published_low is above published_high")
+            raise ValueError(f"{where}: published_low = {low} is above published_high = {high}")
         if claim.kind == "ordering" and low is not None:
             raise ValueError(f"{where}: an ordering has no published number")
-        if claim.kind == "value" and claim.fitted and low is None:
-            raise ValueError(f"{where}: nothing can be fitted to a blind claim")
+        if claim.kind == "value" and (claim.fitted or claim.given) and low is None:
+            raise ValueError(f"{where}: a blind claim can be neither fitted nor given")
     return ClaimFile(data["title"], Tolerance(**data["tolerance"]), claims)
 
 

@@ -66,6 +66,11 @@ class Reading:
         )
         return float(lines / requests)
 
+    def largest_cause_but(self, left_out: str) -> float:
+        """Memory accesses per completed request for the cause with most of them but this one."""
+        causes = {cause["cause"] for cause in self._run["memory"]["causes"]} - {left_out}
+        return max(self.accesses(cause) for cause in causes)
+
     @property
     def rx_evictions(self) -> float:
         """Receive-buffer lines written back to memory, per request."""

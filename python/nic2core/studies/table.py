@@ -44,8 +44,20 @@ def verdict(judged: Judged) -> str:
 
 
 def verdict_text(judged: Judged) -> str:
-    """The verdict, and whether the claim was fitted."""
-    return verdict(judged) + ", fitted" * judged.claim.fitted
+    """The verdict, how far it goes, and whether it could have been otherwise."""
+    return ", ".join(
+        [
+            verdict(judged),
+            *["part of the range"] * _in_part(judged),
+            *["fitted"] * judged.claim.fitted,
+            *["given"] * judged.claim.given,
+        ]
+    )
+
+
+def _in_part(judged: Judged) -> bool:
+    """Whether a value holds although its range is much narrower than the published one."""
+    return bool(judged.holds) and not judged.reaches
 
 
 def published_text(judged: Judged) -> str:
@@ -63,22 +75,29 @@ def simulated_text(judged: Judged) -> str:
 
 
 def score(judged: Sequence[Judged]) -> str:
-    """How many values and orderings hold, how many of them are fits, and how many are blind."""
+    """How many values and orderings hold, what these numbers are worth, and how many are blind."""
     values = [j for j in judged if j.claim.kind == "value" and j.claim.published_low is not None]
     orderings = [j for j in judged if j.claim.kind == "ordering"]
     blind = len(judged) - len(values) - len(orderings)
     parts = [
-        f"{sum(bool(j.holds) for j in group)} of {len(group)} {name}{_fits(group)}"
+        f"{sum(bool(j.holds) for j in group)} of {len(group)} {name}{_worth(group)}"
         for name, group in (("values", values), ("orderings", orderings))
         if group
     ]
     return " and ".join(parts) + " hold" * bool(parts) + f"; {blind} blind" * bool(blind)
 
 
-def _fits(group: Sequence[Judged]) -> str:
-    """How many of these are fitted, that is, no predictions."""
-    fits = sum(j.claim.fitted for j in group)
-    return "" if fits == 0 else " (all fitted)" if fits == len(group) else f" ({fits} fitted)"
+def _worth(group: Sequence[Judged]) -> str:
+    """How many of these are no predictions, and how many hold for a part of their range alone."""
+    counts = {
+        "fitted": sum(j.claim.fitted for j in group),
+        "given": sum(j.claim.given for j in group),
+        "in part of the range": sum(_in_part(j) for j in group),
+    }
+    if counts["fitted"] == len(group):
+        return " (all fitted)"
+    told = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    return f" ({told})" if told else ""
 
 
 _STYLES = {"yes": "green", "no": "bold red", "absent": "bold red", "blind": "dim"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,11 +114,19 @@ def _provenance(data: dict[str, Any]) -> str:
 
 def _rule(tolerance: Tolerance) -> str:
     unit = "%" if tolerance.kind == "relative" else "points"
+    effect = ""
+    if tolerance.no_effect is not None:
+        effect = (
+            f" A factor must also differ from 1 by more than {tolerance.no_effect:g} % if the "
+            "published one does."
+        )
     return (
         f"A value holds if the simulated range lies within the published one, widened by "
-        f"{tolerance.amount:g} {unit} at both ends. The error is that of the low and of the high "
-        "end. A blind claim has no published number; by a fitted one a parameter was chosen, so "
-        "that it is no prediction."
+        f"{tolerance.amount:g} {unit} at both ends; it holds in part of the range if one of its "
+        f"ends lies further than that inside the published one.{effect} The error is that of the "
+        "low and of the high end. A blind claim has no published number. A fitted one is one that "
+        "a parameter was chosen by, and a given one follows from the parameters by arithmetic: "
+        "neither is a prediction."
     )
 
 
@@ -126,6 +135,7 @@ def _judged(row: dict[str, Any], known: Claim | None) -> Judged:
     claim = Claim(
         section=known.section if known else "",
         fitted=known is not None and known.fitted,
+        given=known is not None and known.given,
         **{
             key: row[key]
             for key in (
@@ -144,8 +154,8 @@ def _judged(row: dict[str, Any], known: Claim | None) -> Judged:
     found = None
     if row["simulated_low"] is not None:
         found = Simulated(row["simulated_low"], row["simulated_high"], row["holds"])
-    tolerance = load_claims(claim.paper).tolerance
-    return Judged(claim, found, row["holds"], judge(claim, found, tolerance).error)
+    again = judge(claim, found, load_claims(claim.paper).tolerance)
+    return replace(again, holds=row["holds"])
 
 
 def write(data: dict[str, Any], folder: Path) -> list[Path]:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -12,7 +13,7 @@ from nic2core.studies.claim import (
     load_claims,
     parse_claims,
 )
-from nic2core.studies.table import claims_table
+from nic2core.studies.table import claims_table, score, verdict_text
 
 RELATIVE = Tolerance(15, "relative")
 POINTS = Tolerance(12, "points")
@@ -71,6 +72,40 @@ def test_the_band_of_a_range_reaches_beyond_both_ends() -> None:
     assert judge(claim, Simulated(0.86, 2.29), RELATIVE).holds
     assert not judge(claim, Simulated(0.84, 2.0), RELATIVE).holds
     assert not judge(claim, Simulated(1.0, 2.31), RELATIVE).holds
+
+
+def test_a_range_inside_the_published_one_holds_in_part() -> None:
+    claim = value(9.0, 35.0)
+    part = judge(claim, Simulated(8.4, 12.5), RELATIVE)
+    assert (part.holds, part.reaches) == (True, False)
+    assert verdict_text(part) == "yes, part of the range"
+    whole = judge(claim, Simulated(8.4, 33.0), RELATIVE)
+    assert (whole.holds, whole.reaches, verdict_text(whole)) == (True, True, "yes")
+    missed = judge(claim, Simulated(1.0, 12.5), RELATIVE)
+    assert (missed.holds, verdict_text(missed)) == (False, "no")
+    fit = judge(replace(claim, fitted=True), Simulated(8.4, 12.5), RELATIVE)
+    given = judge(replace(claim, given=True), Simulated(8.4, 33.0), RELATIVE)
+    assert verdict_text(fit) == "yes, part of the range, fitted"
+    assert verdict_text(given) == "yes, given"
+    assert score([whole, missed, fit, given]) == (
+        "3 of 4 values (1 fitted, 1 given, 1 in part of the range) hold"
+    )
+
+
+@pytest.mark.parametrize(
+    ("published", "simulated", "holds"),
+    [(1.14, 1.011, False), (1.14, 1.03, True), (0.9, 0.99, False), (0.9, 0.97, True),
+     (1.02, 1.0, True)],
+)  # fmt: skip
+def test_a_factor_must_have_the_published_effect(
+    published: float, simulated: float, *, holds: bool
+) -> None:
+    found = Simulated(simulated, simulated)
+    tolerance = replace(RELATIVE, no_effect=2)
+    assert judge(value(published), found, tolerance).holds is holds
+    # Only a factor has a value at which nothing changes.
+    assert judge(replace(value(published), unit="us"), found, tolerance).holds
+    assert judge(value(published), found, RELATIVE).holds
 
 
 def test_points_are_points() -> None:

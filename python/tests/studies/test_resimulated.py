@@ -1,6 +1,8 @@
 """Committed validation results against this engine: what a few seconds can simulate, bit for bit.
 
-A change of the model that moves a result shows here, and asks for the whole study to be run again.
+A change of the model that moves one of these asks for the whole study to be run again. One that
+moves others alone is not seen here: peaks, the key-value store and closed-loop senders take
+minutes.
 """
 
 import json

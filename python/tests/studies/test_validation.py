@@ -15,8 +15,9 @@ def synthetic_record(paper: str) -> dict[str, object]:
     claims = load_claims(paper)
     judged: list[Judged] = []
     for i, claim in enumerate(claims.claims):
-        low = claim.published_low or 1.0
-        found = Simulated(10 * low if i == 0 else low, 10 * low if i == 0 else low, holds=True)
+        scale = 10 if i == 0 else 1
+        ends = (scale * (end or 1.0) for end in (claim.published_low, claim.published_high))
+        found = Simulated(*ends, holds=True)
         judged.append(judge(claim, found, claims.tolerance))
     return record(
         paper,

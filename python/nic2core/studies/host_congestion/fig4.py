@@ -10,8 +10,10 @@ from nic2core.studies.host_congestion import look
 from nic2core.studies.host_congestion.bound import closed_form
 from nic2core.studies.host_congestion.fig3 import FROM_8, OFF, ON, PCIE_LIMITS
 from nic2core.studies.host_congestion.judge import (
+    FALLS,
     LINK_GBPS,
     REACTS_GBPS,
+    RISES,
     SOME_PERCENT,
     VISIBLE,
     above,
@@ -79,7 +81,7 @@ def earlier_bottleneck(at: At) -> Simulated | None:
 def fewer_drops(at: At) -> Simulated:
     """Greatest drop rate with 4 KiB pages relative to that with hugepages."""
     small, huge = (max(drops(at(p)) for p in points.values()) for points in (SMALL, ON))
-    return every([small / huge], below(1))
+    return every([small / huge], FALLS)
 
 
 def draw(at: At) -> list[Panel]:
@@ -111,12 +113,12 @@ CLAIMS = {
     "fig4/earlier-bottleneck": Evaluator(POINTS, earlier_bottleneck),
     "fig4/more-misses": Evaluator(POINTS, more_misses),
     "fig4/unmapping-is-worse": ratios(
-        ((point, SMALL[BASE_THREADS]) for point in UNMAPPED), misses, above(1)
+        ((point, SMALL[BASE_THREADS]) for point in UNMAPPED), misses, RISES
     ),
     "fig4/two-pages": Evaluator(
         _LIMITED, lambda at: span(at(p).misses_per_packet_of("payload") for p in _LIMITED)
     ),
-    "fig4/less-throughput": ratios(((SMALL[n], ON[n]) for n in FROM_8), throughput, below(1)),
+    "fig4/less-throughput": ratios(((SMALL[n], ON[n]) for n in FROM_8), throughput, FALLS),
     "fig4/closed-form": closed_form({SMALL[n]: OFF[n] for n in THREADS}),
     "fig4/fewer-drops": Evaluator([*ON.values(), *_SMALL], fewer_drops),
 }

@@ -10,9 +10,10 @@ from nic2core.studies.host_congestion import look
 from nic2core.studies.host_congestion.bound import closed_form
 from nic2core.studies.host_congestion.fig3 import OFF
 from nic2core.studies.host_congestion.judge import (
+    FALLS,
     RESOLUTION,
+    RISES,
     VISIBLE,
-    above,
     below,
     drops,
     host_delay_p99_us,
@@ -57,9 +58,9 @@ _STEPS = [(ON[after], ON[before]) for before, after in pairwise(REGIONS_MIB)]
 CLAIMS = {
     "fig5/host-delay-12mb": at_one(BASE, host_delay_p99_us),
     "fig5/host-delay-16mb": at_one(LARGE, host_delay_p99_us),
-    "fig5/host-delay-rises": ratios([(LARGE, BASE)], host_delay_p99_us, above(1)),
-    "fig5/misses-rise": ratios(_STEPS, misses, above(1 + RESOLUTION)),
+    "fig5/host-delay-rises": ratios([(LARGE, BASE)], host_delay_p99_us, RISES),
+    "fig5/misses-rise": ratios(_STEPS, misses, RISES),
     "fig5/throughput-falls": Evaluator(list(ON.values()), throughput_falls),
     "fig5/closed-form": closed_form(dict.fromkeys(ON.values(), OFF[BASE_THREADS])),
-    "fig5/drops-fall-at-16mb": ratios([(LARGE, BASE)], drops, below(1)),
+    "fig5/drops-fall-at-16mb": ratios([(LARGE, BASE)], drops, FALLS),
 }

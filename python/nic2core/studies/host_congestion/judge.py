@@ -70,6 +70,12 @@ def greatest(points: Sequence[Point], read: Read) -> Evaluator:
     return Evaluator(points, lambda at: largest(read(at(point)) for point in points))
 
 
+RISES = above(1 + RESOLUTION)
+"""The test of a ratio that must be visibly above 1."""
+FALLS = below(1 - RESOLUTION)
+"""The test of a ratio that must be visibly below 1."""
+
+
 def each(points: Sequence[Point], read: Read, test: Test) -> Evaluator:
     """A quantity that must pass a test at every point."""
     return Evaluator(points, lambda at: every((read(at(point)) for point in points), test))

@@ -9,6 +9,7 @@ from nic2core.studies.chart import Bars, Curves, Line
 from nic2core.studies.claim import Simulated
 from nic2core.studies.evaluate import Evaluator, every
 from nic2core.studies.study import Figure
+from nic2core.studies.sweeper.fig1 import RESOLUTION
 from nic2core.studies.sweeper.look import series
 from nic2core.studies.sweeper.points import ddio, spiky_kvs, spiky_kvs_at
 
@@ -48,14 +49,14 @@ def _peak(at: At, placement: Placement, buffers: int) -> float:
 def deeper_sustains_more(at: At) -> Simulated:
     """The best drop-free throughput of the deeper rings relative to that of the shallowest."""
     deeper = max(_peak(at, PLAIN, b) for b in BUFFERS if b != SHALLOW)
-    return every([deeper / _peak(at, PLAIN, SHALLOW)], lambda r: r > 1)
+    return every([deeper / _peak(at, PLAIN, SHALLOW)], lambda r: r > 1 + RESOLUTION)
 
 
 def fitting_is_not_best(at: At) -> Simulated:
     """The best of the rings that do not fit the I/O ways relative to the best of those that do."""
     fitting = max(_peak(at, PLAIN, b) for b in FITTING)
     deeper = max(_peak(at, p, b) for p in (PLAIN, SWEEPER) for b in BUFFERS if b not in FITTING)
-    return every([deeper / fitting], lambda r: r > 1)
+    return every([deeper / fitting], lambda r: r > 1 + RESOLUTION)
 
 
 def deepest_over_best_other(at: At) -> Simulated:
@@ -68,7 +69,7 @@ def deepest_over_best_other(at: At) -> Simulated:
 def sweeper_pushes_higher(at: At) -> Simulated:
     """The deepest ring with Sweeper relative to the best without, at any depth."""
     best = max(_peak(at, PLAIN, b) for b in BUFFERS)
-    return every([_peak(at, SWEEPER, DEEP) / best], lambda r: r > 1)
+    return every([_peak(at, SWEEPER, DEEP) / best], lambda r: r > 1 + RESOLUTION)
 
 
 def deep_over_shallow(placement: Placement) -> Evaluator:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nic2core.studies.claim import Simulated
 from nic2core.studies.evaluate import Evaluator, every, steps
 from nic2core.studies.study import Figure
-from nic2core.studies.sweeper.fig1 import NEGLIGIBLE
+from nic2core.studies.sweeper.fig1 import NEGLIGIBLE, RESOLUTION
 from nic2core.studies.sweeper.look import Clusters
 from nic2core.studies.sweeper.points import IDEAL, ddio, l3fwd
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 DEPTHS = (50, 250, 450)
 DDIO = tuple(ddio(ways) for ways in (2, 6, 12))
 PLACEMENTS = (*DDIO, IDEAL)
+APP_DATA = ("cpu-other-rd", "other-evct")
+"""The causes of traffic that are application data."""
 _DDIO = [l3fwd(d, depth) for depth, d in product(DEPTHS, DDIO)]
 _TWO_WAYS = [l3fwd(ddio(2), depth) for depth in DEPTHS]
 POINTS = [l3fwd(p, depth) for depth, p in product(DEPTHS, PLACEMENTS)]
@@ -39,7 +41,7 @@ def ideal_bandwidth(at: At) -> Simulated:
 def app_data_small(at: At) -> Simulated:
     """Share of application data in the accesses per packet."""
     return every(
-        (at(p).accesses("cpu-other-rd", "other-evct") / at(p).accesses() for p in _DDIO),
+        (at(p).accesses(*APP_DATA) / at(p).accesses() for p in _DDIO),
         lambda share: share <= NEGLIGIBLE,
     )
 
@@ -47,7 +49,9 @@ def app_data_small(at: At) -> Simulated:
 def ways_help(at: At) -> Simulated:
     """Throughput from 2 to 6 to 12 ways to ideal: each relative to the one before."""
     sequences = ([at(l3fwd(p, n)).mrps for p in PLACEMENTS] for n in DEPTHS)
-    return every((step for sequence in sequences for step in steps(sequence)), lambda r: r > 1)
+    return every(
+        (step for sequence in sequences for step in steps(sequence)), lambda r: r > 1 + RESOLUTION
+    )
 
 
 def consumed_dominate(at: At) -> Simulated:
@@ -55,9 +59,8 @@ def consumed_dominate(at: At) -> Simulated:
 
     def ratio(point: Point) -> float:
         reading = at(point)
-        consumed = reading.consumed_evictions
-        others = (reading.premature_reads, reading.accesses("cpu-other-rd", "other-evct"))
-        return consumed / max(*others, reading.accesses("tx-evct"))
+        app_data = reading.accesses(*APP_DATA)
+        return reading.consumed_evictions / max(app_data, reading.largest_cause_but("rx-evct"))
 
     return every((ratio(point) for point in _DDIO), lambda r: r > 1)
 

@@ -114,11 +114,6 @@ def boost(at: At) -> Simulated:
     return span(at(s).mrps / at(d).mrps for d, s, _ in _swept())
 
 
-def largest_boost(at: At) -> Simulated:
-    """The greatest throughput with Sweeper relative to that without."""
-    return largest(at(s).mrps / at(d).mrps for d, s, _ in _swept())
-
-
 def below_ideal_with_sweeper(at: At) -> Simulated:
     """By how many percent DDIO with Sweeper falls short of ideal DDIO."""
     return span(percent_below(at(s).mrps, at(ideal).mrps) for _, s, ideal in _swept())
@@ -199,7 +194,6 @@ CLAIMS = {
     "fig5a/ideal-over-ddio": Evaluator(POINTS, worst_leak),
     "fig5a/ways-help": Evaluator(POINTS, ways_help),
     "fig5a/sweeper-boost": Evaluator(POINTS, boost),
-    "fig5a/largest-sweeper-boost": Evaluator(POINTS, largest_boost),
     "fig5a/sweeper-below-ideal": Evaluator(POINTS, below_ideal_with_sweeper),
     "fig5a/boost-shrinks-with-ways": Evaluator(POINTS, boost_shrinks),
     "fig5a/insensitive-to-buffers": Evaluator(POINTS, insensitive),

@@ -109,6 +109,16 @@ def frontier(at: At) -> Simulated:
     return Simulated(min(lesser), max(lesser), all(beyond for beyond, _ in best))
 
 
+def both_improve(at: At) -> Simulated:
+    """Sweeper's gain for the application that gains least, at each split."""
+
+    def lesser(ways: int) -> float:
+        plain, swept = split(ways), split(ways, sweeper=True)
+        return min(of(at, swept) / of(at, plain) for of in (l3fwd, xmem))
+
+    return every((lesser(w) for w in SPLITS), lambda gain: gain > 1 + RESOLUTION)
+
+
 def most_balanced(at: At) -> Simulated:
     """Number of I/O ways at which the worse-off application, relative to its best, does best."""
     best_l3fwd = max(l3fwd(at, p) for p in PLAIN_SPLIT)
@@ -195,6 +205,7 @@ CLAIMS = {
     "fig9a/xmem-miss-ratio": Evaluator(PLAIN_SPLIT, xmem_misses),
     "fig9a/ways-trade": Evaluator(PLAIN_SPLIT, ways_trade),
     "fig9a/frontier": Evaluator(_both(SPLITS, split), frontier),
+    "fig9a/both-improve": Evaluator(_both(SPLITS, split), both_improve),
     "fig9a/most-balanced": Evaluator(PLAIN_SPLIT, most_balanced),
     "fig9a/balanced-l3fwd-gain": balanced_gain(l3fwd),
     "fig9a/balanced-xmem-gain": balanced_gain(xmem),
