@@ -16,8 +16,8 @@ def synthetic_record(paper: str) -> dict[str, object]:
     judged: list[Judged] = []
     for i, claim in enumerate(claims.claims):
         scale = 10 if i == 0 else 1
-        ends = (scale * (end or 1.0) for end in (claim.published_low, claim.published_high))
-        found = Simulated(*ends, holds=True)
+        low, high = (scale * (end or 1.0) for end in (claim.published_low, claim.published_high))
+        found = Simulated(low, high, holds=True)
         judged.append(judge(claim, found, claims.tolerance))
     return record(
         paper,
