@@ -3,6 +3,8 @@
 from nic2core._core import ModelError, UserError, __version__
 from nic2core.api import DoubtfulNumbers, WithoutEffect, find_peak, load, record, run
 from nic2core.comparison import Comparison, compare
+from nic2core.engine import Stopped, Watch
+from nic2core.progress import Progress
 from nic2core.result import Result
 from nic2core.results.timeline import Recording, Timeline
 from nic2core.scenario.models import Scenario
@@ -12,12 +14,15 @@ __all__ = [
     "Comparison",
     "DoubtfulNumbers",
     "ModelError",
+    "Progress",
     "Recording",
     "Result",
     "Scenario",
+    "Stopped",
     "Sweep",
     "Timeline",
     "UserError",
+    "Watch",
     "WithoutEffect",
     "__version__",
     "compare",

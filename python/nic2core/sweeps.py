@@ -16,7 +16,7 @@ from nic2core._core import ModelError, UserError, __version__
 from nic2core.comparison import Comparison
 from nic2core.describe import rows
 from nic2core.describe.labels import name_cases
-from nic2core.engine import LOOK_S, Stopped, Watch
+from nic2core.engine import LOOK_S, Stopped, Watch, said
 from nic2core.files import write_whole
 from nic2core.progress import Progress, of_sweep
 from nic2core.result import Result
@@ -77,7 +77,13 @@ class Sweep(Comparison):
         listed.unlink(missing_ok=True)
         for name, result in zip(names, self.results, strict=True):
             result.save(directory / name)
-        listing = {"nic2core": __version__, "planned": self.planned, "runs": names}
+        listing = {
+            "nic2core": __version__,
+            "planned": self.planned,
+            "runs": names,
+            "refused": {name: said(why) for name, why in self.refused.items()},
+            "stopped": self.stopped,
+        }
         text = json.dumps(listing, indent=1)
         write_whole(listed, text + "\n")
         return directory
@@ -93,8 +99,13 @@ class Sweep(Comparison):
                 "--out DIR` or Sweep.save wrote."
             )
         listed = json.loads((directory / COMPARISON_FILE).read_bytes())
-        # Older files list only the runs, without the number planned.
-        return cls([Result.load(run) for run in runs], listed.get("planned", len(runs)))
+        # Older files list only the runs, or not why some of those planned are missing.
+        return cls(
+            [Result.load(run) for run in runs],
+            listed.get("planned", len(runs)),
+            {name: UserError(why) for name, why in listed.get("refused", {}).items()},
+            listed.get("stopped", False),
+        )
 
     def _head(self) -> str:
         return f"Sweep of {len(self)} runs, {self.planned} planned"
@@ -148,7 +159,8 @@ def sweep(
     The results are in the order of the values and bit-identical for any number of jobs. With
     `peak`, each point is a search for its highest rate. Ctrl-C stops the sweep and returns the
     points that are finished. Without a `progress` of your own, progress bars are shown on a
-    terminal. A point that cannot be simulated ends the sweep; with `skip_refused` it is left out.
+    terminal. A scenario that is wrong ends the sweep before anything runs. A point that the engine
+    refuses when it runs ends it too; with `skip_refused` it is left out.
     """
     values = _values(vary)
     fixed = api.keyed("overrides", {} if overrides is None else overrides, "4")

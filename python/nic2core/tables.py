@@ -36,6 +36,25 @@ MEMORY = {
 """The columns of a cause of memory traffic."""
 
 
+TABLES = (
+    "latency",
+    "memory",
+    "memory_by_tenant",
+    "caches",
+    "io",
+    "iotlb",
+    "stages",
+    "queues",
+    "tenants",
+    "dma",
+    "transport",
+    "senders",
+    "connections",
+    "series",
+)
+"""The names of the tables, in the order in which they are listed and saved."""
+
+
 @dataclass(frozen=True, repr=False)
 class Tables:
     """Views of one run's numbers; column names include the unit."""
@@ -202,22 +221,7 @@ class Tables:
 
     def all(self) -> dict[str, pl.DataFrame]:
         """Every table by name."""
-        return {
-            "latency": self.latency,
-            "memory": self.memory,
-            "memory_by_tenant": self.memory_by_tenant,
-            "caches": self.caches,
-            "io": self.io,
-            "iotlb": self.iotlb,
-            "stages": self.stages,
-            "queues": self.queues,
-            "tenants": self.tenants,
-            "dma": self.dma,
-            "transport": self.transport,
-            "senders": self.senders,
-            "connections": self.connections,
-            "series": self.series,
-        }
+        return {name: getattr(self, name) for name in TABLES}
 
 
 def _delays(transport: TransportResults) -> dict[str, Distribution]:

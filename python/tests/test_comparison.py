@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nic2core import Comparison, Sweep, UserError, compare, sweep
+from nic2core import Comparison, ModelError, Sweep, UserError, compare, sweep
 from nic2core.describe.differences import differences, overview, summary
 from nic2core.report.page import report_html
 from nic2core.words import sentence
@@ -102,9 +102,11 @@ def test_a_saved_sweep_is_loaded_as_it_was(tmp_path: Path, ddio: Result) -> None
     again = Sweep.load(done.save(tmp_path / "all"))
     assert again == done
     assert list(again.plot("memory_gbytes_per_s").data[0].x) == [1, 2, 3]
-    stopped = replace(done, results=done.results[:2], stopped=True)
+    refused: dict[str, UserError | ModelError] = {"seed=4": UserError("no room")}
+    stopped = replace(done, results=done.results[:2], planned=4, stopped=True, refused=refused)
     part = Sweep.load(stopped.save(tmp_path / "part"))
-    assert (len(part), part.planned, part.complete) == (2, 3, False)
+    assert (len(part), part.planned, part.complete, part.stopped) == (2, 4, False, True)
+    assert {name: str(why) for name, why in part.refused.items()} == {"seed=4": "no room"}
     assert len(compare(done, ddio)) == len(compare(tmp_path / "all", ddio)) == 4
     assert isinstance(done, Comparison)
     with pytest.raises(UserError, match="holds no sweep; expected a directory that"):

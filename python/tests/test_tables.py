@@ -7,6 +7,7 @@ import pytest
 from nic2core import Result, UserError, api
 from nic2core.command.terminal import show_result
 from nic2core.describe.headline import headline
+from nic2core.tables import Tables
 
 
 def test_hit_ratio_is_hits_by_accesses(ddio: Result) -> None:
@@ -75,6 +76,11 @@ def test_latency_has_a_column_per_percentile(ddio: Result) -> None:
     table = ddio.tables.latency
     assert table.columns[:3] == ["stage", "count", "mean_ns"]
     assert {"p50_ns", "p99_ns", "p99.9_ns"} <= set(table.columns)
+
+
+def test_every_table_is_saved(ddio: Result) -> None:
+    tables = [name for name, of in vars(Tables).items() if isinstance(of, property)]
+    assert sorted(tables) == sorted(ddio.tables.all())
 
 
 def test_a_run_without_packets_has_tables(packetless: Result) -> None:

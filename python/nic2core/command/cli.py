@@ -192,7 +192,7 @@ def compare(
     try:
         if out is not None and len(done):
             done.save(out)
-            done.report(out / "report.html")
+            done.report(out / places.REPORT_FILE)
     finally:
         # Show what was simulated even if the disk is full.
         if json_:
@@ -374,7 +374,7 @@ def _one(
     try:
         if out is not None:
             result.save(out)
-            result.report(out / "report.html")
+            result.report(out / places.REPORT_FILE)
     finally:
         # Show what was simulated even if the disk is full.
         if json_:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nic2core._core import UserError
 from nic2core.command import terminal
 from nic2core.run_record import COMPARISON_FILE, RESULT_FILE, comparison
-from nic2core.tables import Tables
+from nic2core.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def writable_report(path: Path) -> None:
 
 def _in_the_way(out: Path) -> Iterator[Path]:
     """The files in a directory that have the names of files a command writes there."""
-    tables = [f"{name}.parquet" for name, of in vars(Tables).items() if isinstance(of, property)]
+    tables = (f"{name}.parquet" for name in TABLES)
     names = [RESULT_FILE, COMPARISON_FILE, REPORT_FILE, *tables]
     for folder in (out, *sorted(p for p in out.iterdir() if p.name.isdigit() and p.is_dir())):
         yield from (folder / name for name in names if (folder / name).exists())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.model import FULL, LINKS, Pool
 from nic2core.explain.queues import NOTICED
+from nic2core.explain.use import LINE_BYTES
 from nic2core.scenario.quantity import gigahertz, nanoseconds, size_bytes
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def writes(
 
 def _lines(max_payload: str, lines_per_work: float) -> int:
     """Lines of the largest TLP."""
-    return max(1, min(round(size_bytes(max_payload) / 64), int(lines_per_work)))
+    return max(1, min(round(size_bytes(max_payload) / LINE_BYTES), int(lines_per_work)))
 
 
 def reads(

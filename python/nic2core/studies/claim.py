@@ -180,7 +180,12 @@ def parse_claims(paper: str, text: str) -> ClaimFile:
             raise ValueError(f"{where}: an ordering has no published number")
         if claim.kind == "value" and (claim.fitted or claim.given) and low is None:
             raise ValueError(f"{where}: a blind claim can be neither fitted nor given")
-    return ClaimFile(data["title"], Tolerance(**data["tolerance"]), claims)
+    tolerance = Tolerance(**data["tolerance"])
+    if tolerance.kind not in ("relative", "points"):
+        raise ValueError(
+            f'{name}: tolerance.kind = "{tolerance.kind}"; expected "relative" or "points"'
+        )
+    return ClaimFile(data["title"], tolerance, claims)
 
 
 def _ends(entry: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
 
+from nic2core.explain.use import LINE_BYTES
+
 CAUSES = (
     "nic-rx-wr",
     "nic-tx-rd",
@@ -208,7 +210,7 @@ class Reading:
     @property
     def written_gbps(self) -> float:
         """Lines that the NIC wrote with a credit, Gbit/s."""
-        return float(8 * 64 * self._credits_taken / self._run["measured_ns"])
+        return float(8 * LINE_BYTES * self._credits_taken / self._run["measured_ns"])
 
     @property
     def _credits_taken(self) -> int:

@@ -159,6 +159,11 @@ def test_an_ambiguous_claim_is_refused(text: str, complaint: str) -> None:
         parse_claims("p", HEAD + text)
 
 
+def test_a_tolerance_of_no_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match=r'tolerance\.kind = "relativ"; expected "relative" or'):
+        parse_claims("p", HEAD.replace("relative", "relativ") + claim_text())
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_ids_can_be_copied_from_a_narrow_terminal(paper: str) -> None:
     file = load_claims(paper)
