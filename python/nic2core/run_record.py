@@ -6,17 +6,17 @@ import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import BytesIO
-from math import inf, nan, sqrt
+from math import inf, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from nic2core import explain
 from nic2core._core import UserError, __version__
+from nic2core.explain.build import build_model
+from nic2core.explain.changes import possible_changes
 from nic2core.explain.help import Help, Helps, helps
-from nic2core.explain.model import SAME
-from nic2core.explain.queues import NOTICED
+from nic2core.explain.limit import Limit, Run
 from nic2core.explain.stages import Stage, stages
 from nic2core.explain.use import work
 from nic2core.files import write_whole
@@ -27,6 +27,7 @@ from nic2core.tables import Tables
 if TYPE_CHECKING:
     from typing import Self
 
+    from nic2core.explain.model import Model
     from nic2core.results.distribution import Distribution
     from nic2core.results.model import Results
     from nic2core.results.peak import Peak
@@ -43,14 +44,6 @@ exists, the directory is that comparison, whatever else earlier commands left th
 
 LISTED = 8
 """The most runs of a comparison that an error message names."""
-
-CHANCE = 0.02
-"""Share of the packets by which a run may fall short of the offered load and still count as keeping
-up: in a short run, some packets are still in flight at the end. It is also the resolution with
-which a run shows how close a domain is to its allowed rate."""
-
-LEFT = 0.01
-"""Share of the arrivals left uncompleted above which queues are growing, not just fluctuating."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +111,19 @@ class Record:
         return next((s.distribution for s in self.data.latency if s.stage == "total"), None)
 
     @cached_property
-    def model(self) -> explain.Model:
+    def model(self) -> Model:
         """The rate that each domain of the path allows."""
-        return explain.model(self.data, self.scenario)
+        return build_model(self.data, self.scenario)
+
+    @cached_property
+    def limit(self) -> Limit:
+        """What sets the rate of the run."""
+        return Run(self.data, self.scenario, self.model, self.peak is not None).limit
+
+    @property
+    def limited(self) -> bool:
+        """Whether a stage of the path limits the run: it allows less than what is offered."""
+        return self.limit is Limit.STAGE
 
     @cached_property
     def stages(self) -> list[Stage]:
@@ -139,78 +142,11 @@ class Record:
         At a peak the offered load is unbounded: more would be offered if more were carried. If
         congestion control holds the senders back, their reaction to a change is not known.
         """
-        changes = explain.changes(self.data, self.scenario)
-        if self.window_limited:
+        changes = possible_changes(self.data, self.scenario)
+        if self.limit is Limit.CONTROL:
             return Helps(Help(change, nan) for change in changes)
         model = self.model if self.peak is None else replace(self.model, demand=inf)
         return helps(model, changes, self.data.measured_ns)
-
-    @property
-    def window_limited(self) -> bool:
-        """Whether closed-loop senders send clearly less than the path allows, and could send more.
-
-        Their congestion control then sets the rate; all that is known of the path is that it has
-        room.
-        """
-        transport = self.data.transport
-        if transport is None:
-            return False
-        rate, _ = work(self.data)
-        # A window that is nearly fully open may cover everything that is requested.
-        window = explain.largest_window(self.data, self.scenario["traffic"])
-        closed = transport.mean_window < window / 2
-        return rate < (1 - NOTICED) * self.model.rate and (self.model.limited or closed)
-
-    @property
-    def limited(self) -> bool:
-        """Whether a stage of the path limits the run: it allows less than what is offered.
-
-        Either the run does all that the stage allows, and drops or leaves some of what arrived. Or
-        it falls short of the offered load by more than chance, since arrivals that happen to be
-        fewer than their distribution's mean are no limit of a stage. (A peak comes close to what a
-        stage allows, but it is defined by the objective.)
-        """
-        data = self.data
-        rate, _ = work(data)
-        if self.window_limited or rate <= 0:
-            return False
-        if self.full and self.peak is None and self._loses:
-            return True
-        if not self.model.limited:
-            return False
-        packets = data.packets
-        left = packets.completed < (1 - LEFT) * packets.offered
-        if data.demand_mpps is None or (
-            left and self.peak is None and rate >= SAME * self.model.rate
-        ):
-            return True
-        expected = data.demand_mpps * data.measured_ns / 1e3
-        return packets.completed < expected - _by_chance(expected)
-
-    @property
-    def full(self) -> bool:
-        """Whether the tightest domain does all that it allows, within the resolution of a run."""
-        rate, _ = work(self.data)
-        return rate > 0 and rate >= (1 - CHANCE) * self.model.allows.get(self.model.tightest, inf)
-
-    @property
-    def _loses(self) -> bool:
-        """Whether some of what arrives is dropped or left because of the tightest domain.
-
-        A full link into the NIC is no such case: it delivers its packets evenly, so drops happen
-        for lack of room behind it.
-        """
-        packets = self.data.packets
-        wire = next((d for d in self.data.domains if d.domain == "wire"), None)
-        if self.model.tightest == "wire" and wire is not None and wire.uses == packets.offered:
-            return False
-        return packets.drop_share > 0 or self.behind
-
-    @property
-    def behind(self) -> bool:
-        """Whether completions fall behind arrivals by more than chance."""
-        packets = self.data.packets
-        return packets.completed < packets.offered - _by_chance(packets.offered)
 
     def check_capture(self) -> None:
         """Refuse to run this again if the capture is missing or has changed."""
@@ -312,14 +248,6 @@ class Record:
         except FileNotFoundError:
             raise UserError(f"{file} does not exist. {A_RESULT}") from None
         return cls.from_json(text, str(file))
-
-
-def _by_chance(packets: float) -> float:
-    """By how many packets a run may fall short of this number and still count as keeping up.
-
-    Three standard deviations of Poisson arrivals, or the share that may still be in flight.
-    """
-    return max(CHANCE * packets, 3 * sqrt(packets))
 
 
 def _no_result(where: str, why: str) -> UserError:

@@ -20,7 +20,7 @@ import nic2core
 from nic2core import UserError, api
 from nic2core.api import DoubtfulNumbers, WithoutEffect, prepare
 from nic2core.engine import Stopped, Watch
-from nic2core.explain.check import check
+from nic2core.rerun import run_changes
 from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
@@ -460,16 +460,16 @@ def test_a_saved_replay_runs_again_from_any_folder_and_with_its_own_capture_only
     monkeypatch.chdir("elsewhere")
     result = nic2core.Result.load(tmp_path / saved)
     assert result.record_again() is not None
-    measured = {h.change.domain: h.measured for h in check(result)}
+    measured = {h.change.domain: h.measured for h in run_changes(result)}
     assert None not in measured.values()
     capture = Path(result.scenario["traffic"]["file"])
     assert capture.is_relative_to(tmp_path / "captures")
     capture.write_bytes(capture.read_bytes() * 2)
-    for again in (result.record_again, lambda: check(result)):
+    for again in (result.record_again, lambda: run_changes(result)):
         with pytest.raises(UserError, match="is not the capture that this result replayed"):
             again()
     capture.unlink()
-    for again in (result.record_again, lambda: check(result)):
+    for again in (result.record_again, lambda: run_changes(result)):
         with pytest.raises(UserError, match=r"memcached\.pcap, the capture .* cannot be read"):
             again()
 

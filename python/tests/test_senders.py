@@ -12,6 +12,7 @@ from nic2core.describe import rows, senders
 from nic2core.describe.differences import differences
 from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.verdict import verdict
+from nic2core.explain.limit import Limit
 from nic2core.report.page import report_html
 
 if TYPE_CHECKING:
@@ -145,6 +146,6 @@ def test_senders_that_sent_nothing_meanwhile_can_be_told_of() -> None:
     with warnings.catch_warnings(action="ignore"):
         result = api.run("host-congestion", far | one | times)
     assert measured(result).sent == 0
-    assert result.window_limited
+    assert result.limit is Limit.CONTROL
     assert "the senders' congestion control holds the load back" in verdict(result)
     assert ("retransmitted", "0") in [(n.name, n.value) for n in headline(result)]

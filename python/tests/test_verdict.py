@@ -7,8 +7,9 @@ import pytest
 
 from nic2core import Result, api, words
 from nic2core.describe.differences import differences, summary
+from nic2core.describe.hints import hints
 from nic2core.describe.verdict import limit, mark, mark_of, verdict
-from nic2core.explain.hints import hints
+from nic2core.explain.limit import Limit
 from nic2core.explain.model import Pool
 from nic2core.report.path import picture
 from nic2core.results.peak import Peak
@@ -83,8 +84,7 @@ def test_what_a_full_stage_drops_is_not_called_bursts() -> None:
                   "machine.nic.sram": "64 KiB"})  # fmt: skip
     # All that is offered is done but for less than what comes by chance.
     assert 0 < run.drop_share < 0.02
-    assert not run.behind
-    assert run.full
+    assert run.limit is Limit.STAGE
     assert verdict(run).startswith("the PCIe link limits this run: ")
     assert verdict(run).endswith(f"{words.percent(run.drop_share)} of the packets are dropped.")
     assert (limit(run), mark(run)) == ("PCIe link", "limits")
@@ -92,7 +92,7 @@ def test_what_a_full_stage_drops_is_not_called_bursts() -> None:
 
 def test_a_full_stage_that_loses_nothing_leaves_no_more_rate_to_gain() -> None:
     run = api.run("explain-cpu", FULL_LINK | {"traffic.rate": "11.2 Mpps"})
-    assert (run.drop_share, run.behind, run.limited, run.full) == (0, False, False, True)
+    assert (run.drop_share, run.limit) == (0, Limit.FULL)
     assert verdict(run) == (
         "the I/O write credits are full, at 100 % of the rate they allow, and wait mostly for the "
         "PCIe link: there is no headroom left."
@@ -104,7 +104,7 @@ def test_a_full_stage_that_loses_nothing_leaves_no_more_rate_to_gain() -> None:
     assert "No stage limits" not in said
     room = api.run("explain-cpu", FULL_LINK | {"traffic.rate": "10.5 Mpps"})
     assert verdict(room).startswith("the offered load limits this run; the stage closest")
-    assert not room.full
+    assert room.limit is Limit.LOAD
 
 
 def test_a_full_link_into_the_nic_drops_nothing_of_what_it_brings(calm: Result) -> None:
@@ -323,9 +323,9 @@ def test_packets_that_are_still_on_their_way_are_not_dropped(calm: Result) -> No
 
 
 def test_a_few_packets_on_their_way_are_no_backlog(calm: Result) -> None:
-    for completed, behind in ((97, False), (60, True)):
-        assert with_packets(calm, offered=100, completed=completed).behind == behind
-    assert with_packets(calm, offered=1_000_000, completed=979_000).behind
+    for completed, by in ((97, Limit.LOAD), (60, Limit.BACKLOG)):
+        assert with_packets(calm, offered=100, completed=completed).limit is by
+    assert with_packets(calm, offered=1_000_000, completed=979_000).limit is Limit.BACKLOG
 
 
 def test_waits_of_credits_that_limit_by_themselves_are_told() -> None:

@@ -249,9 +249,9 @@ def explain(
     jobs: Jobs = 1,
 ) -> None:
     """Show what limits a run, and how much a change to each domain would help."""
-    from nic2core.explain import show
-    from nic2core.explain.check import check as run_changes
-    from nic2core.explain.hints import at_ease, why_no_change_helps
+    from nic2core.command import explanation
+    from nic2core.describe.hints import at_ease, why_no_change_helps
+    from nic2core.rerun import run_changes
 
     loaded = Result.load(result)
     helps: Sequence[Help] = loaded.helps
@@ -261,9 +261,9 @@ def explain(
     if check:
         helps = run_changes(loaded, jobs)
     if json_:
-        _print_json(show.to_json(loaded, helps))
+        _print_json(explanation.to_json(loaded, helps))
     else:
-        show.show(loaded, helps)
+        explanation.show(loaded, helps)
     terminal.warn([loaded])
     if check and any(h.measured is None and h.refused is None for h in helps):
         terminal.note("Stopped: some changes were not run.")

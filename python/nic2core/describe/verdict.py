@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from nic2core.describe import senders
+from nic2core.explain.limit import IDLE, Limit, core_shares, one_core_is_full
 from nic2core.explain.model import SAME
 from nic2core.explain.use import one, work
 from nic2core.scenario.quantity import nanoseconds
@@ -26,25 +26,20 @@ if TYPE_CHECKING:
     from nic2core.run_record import Record
 
 
-class Limit(Enum):
-    """What sets the rate of a run; the value is its name where nothing more specific is known."""
-
-    STAGE = "a stage"
-    CONTROL = "the congestion control"
-    OBJECTIVE = "the objective"
-    """For a peak: its objective, or the link or a backlog if that fails above it."""
-    NOTHING = "nothing"
-    """No work is done and no packet is dropped."""
-    ONE_CORE = "one core"
-    """One core is saturated and drops packets; others have headroom."""
-    BURSTS = "bursts"
-    DROPS = "drops"
-    """No counter explains them, or all packets are dropped."""
-    BACKLOG = FAILED["rate"][0]
-    FULL = "a full stage"
-    """It works at the rate it allows and nothing is lost, but it could not take more."""
-    LOAD = "the offered load"
-
+NAMES = {
+    Limit.STAGE: "a stage",
+    Limit.CONTROL: "the congestion control",
+    Limit.OBJECTIVE: "the objective",
+    Limit.NOTHING: "nothing",
+    Limit.ALL_DROPPED: "drops",
+    Limit.ONE_CORE: "one core",
+    Limit.BURSTS: "bursts",
+    Limit.DROPS: "drops",
+    Limit.BACKLOG: FAILED["rate"][0],
+    Limit.FULL: "a full stage",
+    Limit.LOAD: "the offered load",
+}
+"""What sets the rate of a run, in words, where nothing more specific is known."""
 
 UNEVEN = 0.005
 """Difference between the mean and the busiest core up to which only one number is shown."""
@@ -55,78 +50,44 @@ MOST = 0.5
 WORTH_TELLING = 0.05
 """Share of the time that a credit is held from which a wait for another domain is mentioned."""
 
-FULL_CORE = 0.95
-"""Share of time busy from which a core counts as saturated: packets come in bunches."""
-
-
-def _limit(result: Record) -> Limit:
-    """What sets the rate of a run."""
-    drops = result.data.packets.drop_share > 0
-    if idle(result):
-        return Limit.DROPS if drops else Limit.NOTHING
-    if result.limited:
-        return Limit.STAGE
-    if result.window_limited:
-        return Limit.CONTROL
-    if result.peak is not None:
-        return Limit.OBJECTIVE
-    if drops:
-        return _of_drops(result)
-    return Limit.BACKLOG if result.behind else Limit.FULL if result.full else Limit.LOAD
-
 
 def _is_a_stage(result: Record) -> bool:
     """Whether a stage sets the rate."""
-    return _limit(result) in {Limit.STAGE, Limit.FULL} or _full_at_its_peak(result)
-
-
-def _of_drops(result: Record) -> Limit:
-    """What drops packets although no stage is full on average."""
-    if _core_is_full(result):
-        return Limit.ONE_CORE
-    return Limit.BURSTS if _bursty(result) else Limit.DROPS
+    return result.limit in {Limit.STAGE, Limit.FULL} or _full_at_its_peak(result)
 
 
 def limiter(result: Record) -> str:
     """What sets the rate of a run: a stage, or something else if no stage is full."""
-    by = _limit(result)
     if _is_a_stage(result):
         return f"the {stage(result.model.cause)}"
-    return failed(result.peak)[0] if by is Limit.OBJECTIVE and result.peak else by.value
+    if result.limit is Limit.OBJECTIVE and result.peak:
+        return failed(result.peak)[0]
+    return NAMES[result.limit]
 
 
 def limit(result: Record) -> str:
     """The same for a table, followed by the stage that would be next, if no stage limits."""
     name = limiter(result).removeprefix("the ").removeprefix("a ")
-    if _is_a_stage(result) or _limit(result) is Limit.ONE_CORE or idle(result):
+    if _is_a_stage(result) or result.limit in {Limit.ONE_CORE, *IDLE}:
         return name
     return f"{name} ({stage(result.model.cause)} next)"
 
 
 def mark(result: Record) -> str:
     """The mark of the stage that the model names: it limits, or would be next."""
-    return "" if idle(result) else "limits" if _is_a_stage(result) else "next"
+    return "" if result.limit in IDLE else "limits" if _is_a_stage(result) else "next"
 
 
 def mark_of(result: Record, domain: str) -> str:
     """The mark of a domain: the one that the model names, or the one whose credits wait for it."""
     if domain == result.model.cause:
         return mark(result)
-    return "waits" if domain == result.model.tightest and not idle(result) else ""
-
-
-def idle(result: Record) -> bool:
-    """Whether the run did no work that a model could describe.
-
-    This includes benchmarks next to traffic that never arrives: the cores for it only wait.
-    """
-    rate, _ = work(result.data)
-    return rate <= 0 or result.data.packets.next_arrival_ns is not None
+    return "waits" if domain == result.model.tightest and result.limit not in IDLE else ""
 
 
 def verdict(result: Record) -> str:
     """What limits this run, in one sentence, plus drops and waits worth knowing."""
-    packets, by, name = result.data.packets, _limit(result), stage(result.model.cause)
+    packets, by, name = result.data.packets, result.limit, stage(result.model.cause)
     share, outside = percent(packets.drop_share), _dropped_outside(result)
     dropped = f" {share} of the packets are dropped." if packets.drop_share > 0 else ""
     if by is Limit.STAGE:
@@ -136,7 +97,7 @@ def verdict(result: Record) -> str:
         text = f"no packet arrives; the next comes at {time(packets.next_arrival_ns)}."
     elif by is Limit.NOTHING:
         text = "the run does no work."
-    elif idle(result):
+    elif by is Limit.ALL_DROPPED:
         text = f"no packet completes: {share} are dropped because {_no_room(result)}."
     elif result.peak is not None and _full_at_its_peak(result):
         text = f"{_sets_peak(result)} at a higher rate {failed(result.peak)[1]}."
@@ -222,7 +183,7 @@ def _why(result: Record, by: Limit) -> str:
 def _dropped_when(result: Record, by: Limit) -> str:
     """When or why packets are dropped."""
     if by is Limit.ONE_CORE:
-        busiest, mean = (percent(s) for s in _core_shares(result))
+        busiest, mean = (percent(s) for s in core_shares(result.data))
         return f"while one core is saturated ({busiest} busy; the mean of all is {mean})"
     if by is Limit.BURSTS:
         return f"during bursts, when {_no_room(result)}"
@@ -285,24 +246,6 @@ def _control(result: Record) -> str:
     )
 
 
-def _core_shares(result: Record) -> tuple[float, float]:
-    """The share of time that the busiest core is busy, and the mean over all cores."""
-    time, span_ps = result.data.core_time, result.data.measured_ns * 1e3
-    cores = next((d.credits for d in result.data.domains if d.domain == "cores"), 1)
-    return time.busiest_ps / span_ps, time.busy_ps / span_ps / cores
-
-
-def _core_is_full(result: Record) -> bool:
-    """Whether one core is saturated while others have headroom."""
-    busiest, mean = _core_shares(result)
-    return busiest >= FULL_CORE > mean
-
-
-def _bursty(result: Record) -> bool:
-    """Whether packets may come in bunches: `constant` and `backlog` spread them evenly."""
-    return (result.scenario.get("traffic") or {}).get("kind") not in {"constant", "backlog"}
-
-
 def _no_room(result: Record) -> str:
     """What has no room for the packets that are dropped."""
     packets = result.data.packets
@@ -313,7 +256,7 @@ def _no_room(result: Record) -> str:
 
 def _full_at_its_peak(result: Record) -> bool:
     """Whether a stage works at the rate it allows at the highest rate that meets the objective."""
-    return _limit(result) is Limit.OBJECTIVE and _share_of_limit(result) >= SAME
+    return result.limit is Limit.OBJECTIVE and _share_of_limit(result) >= SAME
 
 
 def _share_of_limit(result: Record) -> float:
@@ -327,8 +270,8 @@ def _arithmetic(result: Record) -> str:
     model = result.model
     full = next(u for u in model.used if u.name == model.full)
     per, (_, what) = what_for(full), work(result.data)
-    if full.name == "cores" and _core_is_full(result):
-        busiest, mean = (percent(s) for s in _core_shares(result))
+    if full.name == "cores" and one_core_is_full(result.data):
+        busiest, mean = (percent(s) for s in core_shares(result.data))
         it = "" if model.cause == full.name else " cores"
         text = (
             f"the busiest of {full.credits}{it} is busy {busiest} of the time and the mean {mean}; "

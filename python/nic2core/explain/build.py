@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nic2core.results.model import Results
 
 
-def model(data: Results, scenario: dict[str, Any]) -> Model:
+def build_model(data: Results, scenario: dict[str, Any]) -> Model:
     """The model of a run of this scenario."""
     used = uses(data, scenario)
     by_name = {u.name: u for u in used}

@@ -52,7 +52,7 @@ class Change:
         return 2 if any(not key.startswith("machine.iommu.") for key in machine) else 0
 
 
-def changes(data: Results, scenario: dict[str, Any]) -> list[Change]:
+def possible_changes(data: Results, scenario: dict[str, Any]) -> list[Change]:
     """The changes to each domain of a run, in path order.
 
     Changes that the engine cannot simulate are left out.

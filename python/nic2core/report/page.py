@@ -17,14 +17,14 @@ from nic2core.describe.capture_facts import capture_facts
 from nic2core.describe.differences import UNCHANGED, differences, in_a_sentence
 from nic2core.describe.doubts import all_doubts, doubts
 from nic2core.describe.headline import headline, parts, side_by_side
+from nic2core.describe.hints import hints
 from nic2core.describe.labels import told_apart
+from nic2core.describe.limits import HELD, limits_of
 from nic2core.describe.scenario_keys import SHOWN, differing
 from nic2core.describe.verdict import verdict
 from nic2core.draw import palette, plots
-from nic2core.explain.hints import hints
 from nic2core.explain.use import neighbours
 from nic2core.files import write_whole
-from nic2core.report.limits import limits_of
 from nic2core.report.path import HEIGHT, WIDTH, picture
 from nic2core.results.timeline import VIEWER
 
@@ -95,6 +95,7 @@ def report_html(results: Sequence[Record]) -> str:
         verdict=verdict,
         palette=palette,
         limits=[limits_of(r) for r in results],
+        held=HELD,
         hints=list(hints(results[0], results[0].helps)) if len(results) == 1 else [],
         differences=[(b, r, differences(b, r)) for b, r in rows.pairs(results)],
         unchanged=UNCHANGED,

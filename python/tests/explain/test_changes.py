@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nic2core import Result, api
-from nic2core.explain.changes import changes
+from nic2core.explain.changes import possible_changes
 from nic2core.scenario.quantity import times
 
 
@@ -59,7 +59,7 @@ def test_more_cores_move_those_behind_that_stand_first_in_the_file(ddio: Result)
     server = ddio.scenario["tenants"][0]
     neighbour = {"name": "n", "cores": {"first": 4, "count": 8}, "app": {"kind": "stream"}}
     tenants = [neighbour, server | {"cores": {"first": 0, "count": 4}}]
-    found = changes(ddio.data, ddio.scenario | {"tenants": tenants})
+    found = possible_changes(ddio.data, ddio.scenario | {"tenants": tenants})
     cores = next(c for c in found if c.domain == "cores").overrides
     assert cores["tenants.1.cores.count"] == 5
     assert (cores["tenants.1.cores.first"], cores["tenants.0.cores.first"]) == (0, 5)

@@ -8,7 +8,7 @@ import pytest
 
 from nic2core import Result, api
 from nic2core.describe.verdict import verdict
-from nic2core.explain.check import check
+from nic2core.rerun import run_changes
 
 
 def test_a_core_that_posts_and_rings_for_each_packet_is_named_when_it_is_full() -> None:
@@ -19,7 +19,7 @@ def test_a_core_that_posts_and_rings_for_each_packet_is_named_when_it_is_full() 
     result = api.run("explain-cpu", one | link | times | traffic)
     assert (result.model.cause, result.limited) == ("cores", True)
     assert result.model.use("cores").load == pytest.approx(1.0, abs=0.01)
-    said = {h.change.domain: h for h in check(result, jobs=2)}["cores"]
+    said = {h.change.domain: h for h in run_changes(result, jobs=2)}["cores"]
     assert said.predicted == pytest.approx(said.measured, rel=0.2)
     assert said.predicted > 0.3
 
@@ -94,7 +94,7 @@ def test_more_cores_raise_a_peak_that_cores_set_as_much_as_is_said() -> None:
     assert not found.limited
     cores = next(h for h in found.helps if h.change.domain == "cores")
     vars(found)["helps"] = [cores]
-    (checked,) = check(found)
+    (checked,) = run_changes(found)
     assert checked.measured is not None
     assert checked.measured > 0.1
     assert checked.error == pytest.approx(0, abs=0.2)

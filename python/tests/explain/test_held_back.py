@@ -7,10 +7,12 @@ from math import isnan
 import pytest
 
 from nic2core import Result, api, words
+from nic2core.command import explanation
 from nic2core.describe.verdict import limit, verdict
-from nic2core.explain import largest_window, show
-from nic2core.explain.check import check
+from nic2core.explain.build import largest_window
+from nic2core.explain.limit import Limit
 from nic2core.explain.use import work
+from nic2core.rerun import run_changes
 
 
 def test_a_window_larger_than_the_open_reads_offers_no_more() -> None:
@@ -22,7 +24,7 @@ def test_a_window_larger_than_the_open_reads_offers_no_more() -> None:
     assert not result.limited
     assert "offered load" in limit(result)
     # Another thread has a connection of its own.
-    said = {h.change.domain: h for h in check(result, jobs=2)}["cores"]
+    said = {h.change.domain: h for h in run_changes(result, jobs=2)}["cores"]
     assert said.predicted == pytest.approx(said.measured, rel=0.2)
 
 
@@ -68,12 +70,12 @@ def test_of_senders_that_their_control_holds_back_no_gain_is_said(
 ) -> None:
     rate, _ = work(held_back.data)
     assert rate < 0.9 * held_back.model.rate
-    assert (held_back.window_limited, held_back.limited) == (True, False)
+    assert held_back.limit is Limit.CONTROL
     assert limit(held_back) == "congestion control (IOMMU next)"
     assert "in the server (target 10 us)" in verdict(held_back)
     assert held_back.helps
     assert all(isnan(h.predicted) for h in held_back.helps)
-    show.show(held_back, held_back.helps)
+    explanation.show(held_back, held_back.helps)
     assert "How much a change helps cannot be predicted here" in capsys.readouterr().out
-    said = show.to_json(held_back, held_back.helps)
+    said = explanation.to_json(held_back, held_back.helps)
     assert {c["helps_by"] for c in said["changes"]} == {None}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nic2core import Result, api
-from nic2core.explain.check import check
 from nic2core.explain.model import Memory, Model, Pool
 from nic2core.explain.use import Use
 from nic2core.report.path import picture
+from nic2core.rerun import run_changes
 from nic2core.scenario.models import Scenario
 
 
@@ -19,7 +19,7 @@ def test_the_port_of_a_nic_on_the_chip_limits_a_forwarder_that_never_leaks() -> 
     assert (model.cause, model.tightest, result.limited) == ("nic-port", "nic-port", True)
     # 3.2 GHz / 17 lines with the completion's, of which some packets share one.
     assert model.rate == pytest.approx(result.mpps, rel=0.05)
-    helps = {h.change.domain: h for h in check(result, jobs=2)}
+    helps = {h.change.domain: h for h in run_changes(result, jobs=2)}
     best = helps["nic-port"]
     # D18 in DEVIATIONS.md: too little, but by far the most of all changes.
     assert 0.2 < best.predicted < (best.measured or 0.0) - 0.1
@@ -55,7 +55,7 @@ def test_a_link_that_is_full_of_answers_is_named() -> None:
     assert (result.model.cause, result.limited) == ("wire", True)
     assert result.model.rate == pytest.approx(50e3 / (8 * 1048), rel=0.01)
     assert result.model.rate == pytest.approx(result.mpps, rel=0.05)
-    helps = {h.change.domain: h for h in check(result, jobs=2)}
+    helps = {h.change.domain: h for h in run_changes(result, jobs=2)}
     for name, said in helps.items():
         assert said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05), name
     assert max(helps, key=lambda name: helps[name].predicted) == "wire"

@@ -10,9 +10,9 @@ from math import inf
 import pytest
 
 from nic2core import Result, api, words
+from nic2core.command import explanation
 from nic2core.describe.verdict import verdict
-from nic2core.explain import show
-from nic2core.explain.check import check
+from nic2core.rerun import run_changes
 
 SCENARIOS = {"explain-link": "wire", "explain-cpu": "cores", "explain-iommu": "iommu",
              "explain-memory": "dram"}  # fmt: skip
@@ -42,7 +42,7 @@ def test_what_limits_is_named_and_what_a_change_helps_is_right(
     assert result.limited
     assert result.model.cause == limits
     assert " inf " not in verdict(result)
-    helps = {f"{h.change.domain}: {h.change.what}": h for h in check(result, jobs=2)}
+    helps = {f"{h.change.domain}: {h.change.what}": h for h in run_changes(result, jobs=2)}
     assert len(helps) >= 10
     for name, said in helps.items():
         assert said.measured is not None, name
@@ -69,7 +69,7 @@ def test_the_time_that_is_shown_is_the_one_by_which_a_domain_allows(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     _, result = explained
-    show.show(result, [])
+    explanation.show(result, [])
     shown = capsys.readouterr().out.splitlines()
     for use in (u for u in result.model.used if u.name in {"nic-sram", "descriptors"}):
         row = next(line for line in shown if line.startswith(words.stage(use.name)))
@@ -110,7 +110,7 @@ def test_trackers_that_stream_takes_limit_dma() -> None:
     assert (model.cause, model.tightest, result.limited) == ("home-trackers", "io-credits", True)
     assert model.rate == pytest.approx(result.mpps, rel=0.05)
     assert model.use("home-trackers").load > 0.95
-    helps = {h.change.domain: h for h in check(result, jobs=2)}
+    helps = {h.change.domain: h for h in run_changes(result, jobs=2)}
     assert (helps["home-trackers"].measured or 0.0) > 0.2
     for name in helps.keys() - WRONG_OF_TRACKERS:
         said = helps[name]

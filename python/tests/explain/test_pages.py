@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nic2core import Result, api, words
-from nic2core.explain import show
-from nic2core.explain.hints import hints
-from nic2core.report.limits import limits_of
+from nic2core.command import explanation
+from nic2core.describe.hints import hints
+from nic2core.describe.limits import limits_of
 
 if TYPE_CHECKING:
     from nic2core.explain.help import Help
@@ -85,7 +85,7 @@ def test_nothing_is_foretold_by_credits_that_are_held_for_longer_than_was_measur
     )
     # What does not reach them is foretold as ever.
     assert helps["nic-sram"].predicted == 0
-    said = show.to_json(result, result.helps)["changes"]
+    said = explanation.to_json(result, result.helps)["changes"]
     assert {c["domain"] for c in said if c["not_predicted"]} == {
         h.change.domain for h in result.helps if isnan(h.predicted)
     }

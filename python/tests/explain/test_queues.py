@@ -9,9 +9,9 @@ import pytest
 
 from nic2core import Result, api, words
 from nic2core.describe.verdict import verdict
-from nic2core.explain.check import check
 from nic2core.explain.queues import Queue, by_queue, fullest, more
 from nic2core.report.path import picture
+from nic2core.rerun import run_changes
 
 UNEVEN = {"traffic.flows": 4, "traffic.sizes.size": "64 B", "tenants.0.app.packet_instructions": 50,
           "run.warmup": "200 us", "run.duration": "400 us"}  # fmt: skip
@@ -46,7 +46,7 @@ def test_one_queue_that_is_short_of_descriptors_is_named(limits: str, sets: dict
     assert full[0] == 0.0
     assert f"of core {queues[-1].core}'s queue" in verdict(result)
     assert model.rate == pytest.approx(result.mpps, rel=0.05)
-    helps = {h.change.domain: h for h in check(result, jobs=2)}
+    helps = {h.change.domain: h for h in run_changes(result, jobs=2)}
     # Another core gives each queue other flows.
     for name in helps.keys() - {"cores"}:
         said = helps[name]
@@ -71,7 +71,7 @@ def test_a_queue_whose_descriptors_are_read_too_slowly_is_named() -> None:
     assert (result.model.cause, result.limited) == ("rx-fetches", True)
     assert result.model.rate == pytest.approx(result.mpps, rel=0.02)
     assert "1 read / (0.500 per packet x" in verdict(result)
-    helps = {h.change.domain: h for h in check(result, jobs=2)}
+    helps = {h.change.domain: h for h in run_changes(result, jobs=2)}
     assert (helps["rx-fetches"].measured or 0.0) > 0.9
     assert (helps["cores"].measured or 0.0) > 0.4
     for name, said in helps.items():

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nic2core import Result, api, words
-from nic2core.command import cli
+from nic2core.command import cli, explanation
 from nic2core.describe.doubts import doubts
-from nic2core.explain import show
-from nic2core.explain.check import check
-from nic2core.explain.hints import hints
+from nic2core.describe.hints import hints
+from nic2core.describe.limits import limits_of
 from nic2core.explain.model import Model
-from nic2core.report.limits import limits_of
+from nic2core.rerun import run_changes
 from nic2core.results.peak import Peak
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def test_the_table_names_the_limit_and_every_domain(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     helps = [replace(h, measured=h.predicted) for h in ddio.helps]
-    show.show(ddio, helps)
+    explanation.show(ddio, helps)
     shown = capsys.readouterr().out
     assert shown.startswith("The memory bus limits this run: 256 slots / (17.8 per packet")
     lines = shown.splitlines()
@@ -39,7 +38,7 @@ def test_the_table_names_the_limit_and_every_domain(
         assert any(use.unit in line for line in lines), use.name
     assert "8 channels" in shown
     assert "re-run" in shown
-    show.show(ddio, ddio.helps)
+    explanation.show(ddio, ddio.helps)
     assert "re-run" not in capsys.readouterr().out
 
 
@@ -51,7 +50,7 @@ def test_a_narrow_terminal_cuts_nothing(
     result = api.run("explain-iommu", {"run.warmup": "20 us", "run.duration": "20 us"})
     helps = [replace(h, measured=0.125, refused=None) for h in result.helps]
     helps[0] = replace(helps[0], measured=None, refused="no link is so fast")
-    show.show(result, helps)
+    explanation.show(result, helps)
     lines = capsys.readouterr().out.splitlines()
     assert max(len(line.rstrip()) for line in lines) <= columns
     # Every cell stands in a line of its own domain, whole.
@@ -60,7 +59,7 @@ def test_a_narrow_terminal_cuts_nothing(
     for use in result.model.used:
         held = f"{use.credits:,} {words.what_for(use)}"
         if use.name == "io-ways":
-            held = "of writes leak"
+            held = "writes leak"
         assert any(held in line for line in rows[use.name]), use.name
     for help_ in helps:
         name = help_.change.domain
@@ -80,14 +79,14 @@ def test_a_narrow_terminal_breaks_words_before_names_and_numbers(
     monkeypatch.setitem(result.__dict__, "model", replace(ddio.model, used=used))
     for columns, broken in ((80, False), (60, True)):
         monkeypatch.setenv("COLUMNS", str(columns))
-        show.show(result, result.helps)
+        explanation.show(result, result.helps)
         shown = capsys.readouterr().out.partition("domain ")[2].partition("change")[0]
         assert max(map(len, shown.splitlines())) <= columns
         for whole in ("I/O write credits ◀ next", "receive descriptors", "3.81 µs of 4.67 µs"):
             assert (whole in shown) != broken, whole
         # Nothing is cut; the I/O ways show what leaks of them.
         assert shown.count("1,000,000") == shown.count("1,024") == len(used) - 1
-        assert len(re.findall(r"85\.9 %  of writes", shown)) == 1
+        assert len(re.findall(r"85\.9 %  writes", shown)) == 1
 
 
 def test_json_says_the_same(ddio: Result, tmp_path: Path,
@@ -123,7 +122,7 @@ def test_what_is_not_a_result_is_told(
 def test_a_run_without_work_is_explained_as_far_as_it_goes(
     packetless: Result, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    show.show(packetless, packetless.helps)
+    explanation.show(packetless, packetless.helps)
     assert "cores" in capsys.readouterr().out
 
 
@@ -131,7 +130,7 @@ def test_what_to_do_next_is_said_where_nothing_limits(
     calm: Result, ddio: Result, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def shown(result: Result, helps: list[Help]) -> str:
-        show.show(result, helps)
+        explanation.show(result, helps)
         return " ".join(capsys.readouterr().out.split())
 
     assert "nic2core peak" in shown(calm, calm.helps)
@@ -162,23 +161,23 @@ def test_a_change_that_cannot_be_run_says_why_and_the_others_are_run(
     result = api.run("explain-cpu", {
         "machine.nic.rss.indirection_entries": 4, "run.warmup": "20 us", "run.duration": "20 us",
     })  # fmt: skip
-    helps = {h.change.domain: h for h in check(result)}
+    helps = {h.change.domain: h for h in run_changes(result)}
     refused = {name: h.refused for name, h in helps.items() if h.refused is not None}
     assert refused.keys() == {"cores"}
     assert refused["cores"].startswith("machine.nic.rss")
     assert all((h.measured is None) == (name in refused) for name, h in helps.items())
     monkeypatch.setenv("COLUMNS", "160")
-    show.show(result, list(helps.values()))
+    explanation.show(result, list(helps.values()))
     shown = capsys.readouterr().out
     assert len([line for line in shown.splitlines() if "not possible" in line]) == 1
     assert "5 cores: machine.nic.rss.indirection_entries = 4" in shown
-    changes = show.to_json(result, list(helps.values()))["changes"]
+    changes = explanation.to_json(result, list(helps.values()))["changes"]
     assert {c["domain"]: c["not_possible"] for c in changes if c["not_possible"]} == refused
 
 
 def test_what_is_refused_is_told_as_it_is(ddio: Result, capsys: pytest.CaptureFixture[str]) -> None:
     refused = [replace(h, refused="allowed: [/a] or [b]") for h in ddio.helps]
-    show.show(ddio, refused)
+    explanation.show(ddio, refused)
     assert "allowed: [/a] or [b]" in " ".join(capsys.readouterr().out.split())
 
 
@@ -187,7 +186,7 @@ def test_full_credits_and_what_they_wait_for_are_both_marked(
 ) -> None:
     result = api.run("explain-trackers", {"run.warmup": "1 ms", "run.duration": "500 us"})
     assert (result.model.tightest, result.model.cause) == ("io-credits", "home-trackers")
-    show.show(result, [])
+    explanation.show(result, [])
     lines = [line for line in capsys.readouterr().out.splitlines() if "◀" in line]
     assert [line.split(" ◀ ")[0] for line in lines] == ["I/O write credits", "LLC home trackers"]
     assert [line.split(" ◀ ")[1].split()[0] for line in lines] == ["waits", "limits"]
@@ -198,13 +197,13 @@ def test_full_credits_and_what_they_wait_for_are_both_marked(
 def test_where_nothing_limits_no_change_is_listed(
     calm: Result, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    show.show(calm, calm.helps)
+    explanation.show(calm, calm.helps)
     shown = capsys.readouterr().out
     assert "helps by" not in shown
     assert "twice the descriptors" not in shown
     assert "no change can raise the throughput" in " ".join(shown.split())
     # What was run is shown.
-    show.show(calm, [replace(h, measured=0.0) for h in calm.helps])
+    explanation.show(calm, [replace(h, measured=0.0) for h in calm.helps])
     assert "re-run" in capsys.readouterr().out
 
 
@@ -228,7 +227,7 @@ def test_where_nothing_limits_nothing_is_run_again_and_why_is_told(
     def run(*_: object) -> list[Help]:
         raise AssertionError
 
-    monkeypatch.setattr("nic2core.explain.check.check", run)
+    monkeypatch.setattr("nic2core.rerun.run_changes", run)
     assert not explain(monkeypatch, calm, tmp_path, "--check")
     shown = capsys.readouterr()
     assert (

@@ -1,4 +1,4 @@
-"""The panel that shows what limits: a bar for each domain of the path."""
+"""The rows of the table that shows what limits, one for each domain of the path."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core import words
+from nic2core.describe.hints import at_ease
 from nic2core.describe.verdict import mark_of
-from nic2core.explain.hints import at_ease
 from nic2core.explain.use import work
 
 if TYPE_CHECKING:
-    from nic2core.explain.stages import Stage
     from nic2core.explain.use import Use
     from nic2core.run_record import Record
+
+
+HELD = (
+    "“2 µs of 9 µs”: held for 9 µs, but 7 µs are waits for other domains and do not count. "
+    "“2 µs + 1 µs”: held for 2 µs, and a wait of 1 µs counts too (for PCIe before a credit is "
+    "taken, or for the NIC to read a reposted descriptor)."
+)
+"""How to read the times for which credits are held."""
 
 
 @dataclass(frozen=True)
@@ -25,12 +32,16 @@ class Row:
     badge: str
     """`limits`, `next` or `waits`, as returned by `mark_of`; empty for other domains."""
     in_use: str
+    of: str
+    """What is in use of it: its credits, or for the I/O ways the writes, of which some leak."""
     tip: str
     """Why not all credits count; empty if they all do."""
     load: float
     """Share of its credits in use, 0 to 1; for the I/O ways, the share of writes that leak."""
     severity: str
     held: str
+    uses: str
+    """How often a piece of work uses it."""
     allows: str
     share: float | None
     """The run's rate / the rate that the domain allows; absent if there is no such rate."""
@@ -48,16 +59,22 @@ def limits_of(result: Record) -> list[Row]:
     for use in result.model.used:
         allows = words.allowed(result.model, use)
         load = stages[use.name].load
+        in_use, of = words.three(use.occupancy), f"{use.credits:,} {words.what_for(use)}"
+        if use.name == "io-ways":
+            # How full the I/O ways are says nothing; how much leaks from them does.
+            in_use, of = words.percent(load), "writes leak"
         rows.append(
             Row(
                 domain=use.name,
                 name=words.stage(use.name),
                 badge=mark_of(result, use.name),
-                in_use=_in_use(stages[use.name], use),
+                in_use=in_use,
+                of=of,
                 tip=_usable(result, use),
                 load=load,
                 severity=words.severity(load).name,
                 held=words.held(use),
+                uses=words.three(use.uses_per_work),
                 allows=allows,
                 share=None
                 if allows == words.NOTHING
@@ -70,13 +87,6 @@ def limits_of(result: Record) -> list[Row]:
             )
         )
     return rows
-
-
-def _in_use(stage: Stage, use: Use) -> str:
-    if use.name == "io-ways":
-        # How full the I/O ways are says nothing; how much leaks from them does.
-        return stage.detail
-    return f"{words.three(use.occupancy)} of {use.credits:,} {words.what_for(use)}"
 
 
 def _usable(result: Record, use: Use) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import words
 from nic2core._core import PEAK_RESOLUTION_PERCENT
+from nic2core.explain.limit import Limit
 from nic2core.explain.use import work
 from nic2core.scenario.toml_text import toml_value
 
@@ -28,10 +29,7 @@ NOT_TO_SET = ("io-ways",)
 def at_ease(result: Record) -> bool:
     """Whether all of the offered load gets through, so that no change can raise the throughput."""
     return (
-        result.peak is None
-        and result.rate_mps > 0
-        and not result.limited
-        and not result.data.packets.drop_share
+        result.limit in {Limit.FULL, Limit.LOAD}
         and result.data.demand_mpps is not None
         and work(result.data)[1] == "packets"
     )
@@ -56,7 +54,7 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
             "its peak. Chance in the p99 can move a peak further, also down: `nic2core compare "
             "SCENARIO --peak --vary run.seed=1,2,3` shows by how much."
         )
-    if result.window_limited and all(h.measured is None for h in helps):
+    if result.limit is Limit.CONTROL and all(h.measured is None for h in helps):
         yield (
             "How much a change helps cannot be predicted here: it depends on how the senders' "
             "congestion control responds. `nic2core explain DIR --check` runs each change."
@@ -93,7 +91,7 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
 
 def why_no_change_helps(result: Record) -> str:
     """Why no change can raise the throughput of a run at ease."""
-    if result.full:
+    if result.limit is Limit.FULL:
         return (
             f"The {words.stage(result.model.tightest)} can do no more, but all of this load gets "
             "through, so no change can raise the throughput."

@@ -10,15 +10,16 @@ from rich.table import Table
 from rich.text import Text
 
 from nic2core import words
-from nic2core.describe.verdict import mark_of, verdict
-from nic2core.explain.hints import at_ease, hints
+from nic2core.command.terminal import bar
+from nic2core.describe.hints import at_ease, hints
+from nic2core.describe.limits import HELD, Row, limits_of
+from nic2core.describe.verdict import verdict
 from nic2core.explain.use import one, work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nic2core.explain.help import Help
-    from nic2core.explain.use import Use
     from nic2core.result import Result
 
 BAR = 10
@@ -42,12 +43,10 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     rate, what = work(result.data)
     console.print(
         f"The run achieves {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
-        "held). `2 µs of 9 µs`: held for 9 µs, but 7 µs are waits for other domains and do not "
-        "count. `2 µs + 1 µs`: held for 2 µs, and a wait of 1 µs counts too (for PCIe before a "
-        "credit is taken, or for the NIC to read a reposted descriptor). I/O write credits count "
-        "in whole TLPs. For descriptors, `in use` is that of the fullest queue, and `allows` that "
-        "of the queue that runs short first. The domain that allows least limits the run; if its "
-        "credits wait mostly for another domain, that one limits, and the first is marked `waits`."
+        f"held). {HELD} I/O write credits count in whole TLPs. For descriptors, `in use` is that "
+        "of the fullest queue, and `allows` that of the queue that runs short first. The domain "
+        "that allows least limits the run; if its credits wait mostly for another domain, that one "
+        "limits, and the first is marked `waits`."
         + (" A change helps at most up to what the next domain allows." if listed else ""),
         style="dim",
     )
@@ -66,8 +65,8 @@ def _whole(result: Result, helps: Sequence[Help]) -> Table:
     """The domains, and next to each how much a change to it would help."""
     heads = _domain_heads(result, wide=True)
     table = _table([*heads, *_change_heads(helps)])
-    for use, (first, *more), style in _rows(result, helps):
-        cells = _domain_cells(result, use, wide=True)
+    for row, (first, *more), style in _rows(result, helps):
+        cells = _domain_cells(row, wide=True)
         table.add_row(*cells, *_change_cells(first), style=style)
         for help_ in more:
             table.add_row(*[""] * len(heads), *_change_cells(help_), style=style)
@@ -78,22 +77,22 @@ def _parts(result: Result, helps: Sequence[Help]) -> list[Table]:
     """The same for a narrow terminal: two tables, without the columns for bars and uses."""
     domains = _table(_domain_heads(result, wide=False))
     changes = _table([("domain", "left"), *_change_heads(helps)])
-    for use, of_it, style in _rows(result, helps):
-        domains.add_row(*_domain_cells(result, use, wide=False), style=style)
+    for row, of_it, style in _rows(result, helps):
+        domains.add_row(*_domain_cells(row, wide=False), style=style)
         for help_ in of_it:
             if help_ is not None:
-                changes.add_row(words.stage(use.name), *_change_cells(help_), style=style)
+                changes.add_row(row.name, *_change_cells(help_), style=style)
     if not changes.row_count:
         return [domains]
     domains.add_row()
     return [domains, changes]
 
 
-def _rows(result: Result, helps: Sequence[Help]) -> Iterator[tuple[Use, list[Help | None], str]]:
+def _rows(result: Result, helps: Sequence[Help]) -> Iterator[tuple[Row, list[Help | None], str]]:
     """Each domain, the changes to it (`None` if there are none), and the style of its rows."""
-    for use in result.model.used:
-        of_it: list[Help | None] = [h for h in helps if h.change.domain == use.name]
-        yield use, of_it or [None], "bold" if use.name == result.model.cause else ""
+    for row in limits_of(result):
+        of_it: list[Help | None] = [h for h in helps if h.change.domain == row.domain]
+        yield row, of_it or [None], "bold" if row.domain == result.model.cause else ""
 
 
 Head = tuple[str, Literal["left", "right"]]
@@ -122,23 +121,12 @@ def _domain_heads(result: Result, *, wide: bool) -> list[Head]:
     return [*heads, ("", "left"), ("held for", "right"), (uses, "right"), ("allows M/s", "right")]
 
 
-def _domain_cells(result: Result, use: Use, *, wide: bool) -> list[Text | str]:
-    name = words.stage(use.name)
-    marked = mark_of(result, use.name)
-    if marked:
-        name += f" ◀ {marked}"
-    load = next(stage.load for stage in result.stages if stage.stage == use.name)
-    in_use, of = words.three(use.occupancy), f"{use.credits:,} {words.what_for(use)}"
-    if use.name == "io-ways":
-        # How full the I/O ways are says nothing; how much leaks from them does.
-        in_use, of = words.percent(load), "of writes leak"
-    cells: list[Text | str] = [name, in_use, of, words.held(use)]
-    if wide:
-        full, rest = divmod(round(load * BAR * 2), 2)
-        bar = ("█" * full + "▌" * rest).ljust(BAR)
-        cells.insert(3, Text(bar, style=words.severity(load).terminal))
-        cells.append(words.three(use.uses_per_work))
-    return [*cells, words.allowed(result.model, use)]
+def _domain_cells(row: Row, *, wide: bool) -> list[Text | str]:
+    name = f"{row.name} ◀ {row.badge}" if row.badge else row.name
+    if not wide:
+        return [name, row.in_use, row.of, row.held, row.allows]
+    full = Text(bar(row.load, BAR), style=words.severity(row.load).terminal)
+    return [name, row.in_use, row.of, full, row.held, row.uses, row.allows]
 
 
 def _change_heads(helps: Sequence[Help]) -> list[Head]:

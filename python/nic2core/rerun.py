@@ -20,7 +20,7 @@ PLACE = re.compile("^(scenario|--set .*?): ", re.MULTILINE)
 """The place where a value was given: meaningless to users, as the changes come from the model."""
 
 
-def check(result: Result, jobs: int = 1) -> list[Help]:
+def run_changes(result: Result, jobs: int = 1) -> list[Help]:
     """Run every change, `jobs` at a time; one that the engine refuses records why.
 
     For a peak, the peak with each change is searched. Ctrl-C stops it: changes that were not run

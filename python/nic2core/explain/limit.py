@@ -1,0 +1,181 @@
+"""What sets the rate of a run: a stage of the path, or something else if none does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from math import inf, sqrt
+from typing import TYPE_CHECKING, Any
+
+from nic2core.explain.build import largest_window
+from nic2core.explain.model import SAME
+from nic2core.explain.queues import NOTICED
+from nic2core.explain.use import work
+
+if TYPE_CHECKING:
+    from nic2core.explain.model import Model
+    from nic2core.results.model import Results
+
+CHANCE = 0.02
+"""Share of the packets by which a run may fall short of the offered load and still count as keeping
+up: in a short run, some packets are still in flight at the end. It is also the resolution with
+which a run shows how close a domain is to its allowed rate."""
+
+LEFT = 0.01
+"""Share of the arrivals left uncompleted above which queues are growing, not just fluctuating."""
+
+FULL_CORE = 0.95
+"""Share of time busy from which a core counts as saturated: packets come in bunches."""
+
+
+class Limit(Enum):
+    """What sets the rate of a run."""
+
+    STAGE = auto()
+    """It allows less than what is offered."""
+    CONTROL = auto()
+    """The senders' congestion control."""
+    OBJECTIVE = auto()
+    """For a peak: its objective, or the link or a backlog if that fails above it."""
+    NOTHING = auto()
+    """No work is done and no packet is dropped. This includes benchmarks next to traffic that never
+    arrives: the cores for it only wait."""
+    ALL_DROPPED = auto()
+    """No packet completes, as all are dropped."""
+    ONE_CORE = auto()
+    """One core is saturated and drops packets; others have headroom."""
+    BURSTS = auto()
+    DROPS = auto()
+    """No counter explains them."""
+    BACKLOG = auto()
+    """Completions fall behind arrivals."""
+    FULL = auto()
+    """A stage works at the rate it allows and nothing is lost, but it could not take more."""
+    LOAD = auto()
+    """The offered load."""
+
+
+IDLE = (Limit.NOTHING, Limit.ALL_DROPPED)
+"""What sets the rate of runs that do no work which a model could describe."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the question is asked of: a run, or the peak of a search."""
+
+    data: Results
+    scenario: dict[str, Any]
+    model: Model
+    is_peak: bool
+
+    @property
+    def rate(self) -> float:
+        """Work done, millions per second."""
+        return work(self.data)[0]
+
+    @property
+    def limit(self) -> Limit:
+        """What sets its rate."""
+        drops = self.data.packets.drop_share > 0
+        if self.rate <= 0 or self.data.packets.next_arrival_ns is not None:
+            return Limit.ALL_DROPPED if drops else Limit.NOTHING
+        if self._held_back:
+            return Limit.CONTROL
+        if self._stage_limits:
+            return Limit.STAGE
+        if self.is_peak:
+            return Limit.OBJECTIVE
+        if drops:
+            return self._of_drops
+        return Limit.BACKLOG if self._behind else Limit.FULL if self._full else Limit.LOAD
+
+    @property
+    def _held_back(self) -> bool:
+        """Whether closed-loop senders send clearly less than the path allows, and could send more.
+
+        Their congestion control then sets the rate; all that is known of the path is that it has
+        room.
+        """
+        transport = self.data.transport
+        if transport is None:
+            return False
+        # A window that is nearly fully open may cover everything that is requested.
+        window = largest_window(self.data, self.scenario["traffic"])
+        closed = transport.mean_window < window / 2
+        return self.rate < (1 - NOTICED) * self.model.rate and (self.model.limited or closed)
+
+    @property
+    def _stage_limits(self) -> bool:
+        """Whether a stage of the path allows less than what is offered.
+
+        Either the run does all that the stage allows, and drops or leaves some of what arrived. Or
+        it falls short of the offered load by more than chance, since arrivals that happen to be
+        fewer than their distribution's mean are no limit of a stage. (A peak comes close to what a
+        stage allows, but it is defined by the objective.)
+        """
+        data, packets = self.data, self.data.packets
+        if self._full and not self.is_peak and self._loses:
+            return True
+        if not self.model.limited:
+            return False
+        left = packets.completed < (1 - LEFT) * packets.offered
+        if data.demand_mpps is None or (
+            left and not self.is_peak and self.rate >= SAME * self.model.rate
+        ):
+            return True
+        expected = data.demand_mpps * data.measured_ns / 1e3
+        return packets.completed < expected - _by_chance(expected)
+
+    @property
+    def _full(self) -> bool:
+        """Whether the tightest domain does all that it allows, within the resolution of a run."""
+        return self.rate >= (1 - CHANCE) * self.model.allows.get(self.model.tightest, inf)
+
+    @property
+    def _loses(self) -> bool:
+        """Whether some of what arrives is dropped or left because of the tightest domain.
+
+        A full link into the NIC is no such case: it delivers its packets evenly, so drops happen
+        for lack of room behind it.
+        """
+        packets = self.data.packets
+        wire = next((d for d in self.data.domains if d.domain == "wire"), None)
+        if self.model.tightest == "wire" and wire is not None and wire.uses == packets.offered:
+            return False
+        return packets.drop_share > 0 or self._behind
+
+    @property
+    def _behind(self) -> bool:
+        """Whether completions fall behind arrivals by more than chance."""
+        packets = self.data.packets
+        return packets.completed < packets.offered - _by_chance(packets.offered)
+
+    @property
+    def _of_drops(self) -> Limit:
+        """What drops packets although no stage is full on average."""
+        if one_core_is_full(self.data):
+            return Limit.ONE_CORE
+        # `constant` and `backlog` spread packets evenly.
+        even = (self.scenario.get("traffic") or {}).get("kind") in {"constant", "backlog"}
+        return Limit.DROPS if even else Limit.BURSTS
+
+
+def core_shares(data: Results) -> tuple[float, float]:
+    """The share of time that the busiest core is busy, and the mean over all cores."""
+    time, span_ps = data.core_time, data.measured_ns * 1e3
+    cores = next((d.credits for d in data.domains if d.domain == "cores"), 1)
+    return time.busiest_ps / span_ps, time.busy_ps / span_ps / cores
+
+
+def one_core_is_full(data: Results) -> bool:
+    """Whether one core is saturated while others have headroom."""
+    busiest, mean = core_shares(data)
+    return busiest >= FULL_CORE > mean
+
+
+def _by_chance(packets: float) -> float:
+    """By how many packets a run may fall short of this number and still count as keeping up.
+
+    Three standard deviations of Poisson arrivals, or the share that may still be in flight.
+    """
+    return max(CHANCE * packets, 3 * sqrt(packets))
