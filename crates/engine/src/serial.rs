@@ -1,29 +1,74 @@
-//! A line that carries one message after another, exactly at a bit rate.
+//! What serves one thing after another: by the time that each takes, and as a line, exactly at a bit
+//! rate.
 
 use crate::time::{PS_PER_S, Ps};
 use crate::units::BitRate;
+
+/// Something that serves what it is given in turn, and is never idle while anything is left.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InTurn {
+    /// When it is done with all that it has been given.
+    free_at: Ps,
+    /// The time that this takes, since measuring began: including what was still ahead then, and what
+    /// is ahead now.
+    given: Ps,
+}
+
+impl InTurn {
+    /// Gives it work that takes `time`; returns when that is done.
+    #[inline]
+    pub(crate) fn serve(&mut self, now: Ps, time: Ps) -> Ps {
+        self.free_at = self.free_at.max(now);
+        self.append(time)
+    }
+
+    /// Adds work right behind what it has been given.
+    #[inline]
+    fn append(&mut self, time: Ps) -> Ps {
+        self.free_at += time;
+        self.given += time;
+        self.free_at
+    }
+
+    /// When it is done with all that it has been given.
+    pub(crate) fn free_at(&self) -> Ps {
+        self.free_at
+    }
+
+    /// How long it has been busy since measuring began, up to `now`, which is not before the last work
+    /// was given. It never idles while there is work, so what it has not done yet is exactly what lies
+    /// ahead of `now`.
+    pub(crate) fn busy(&self, now: Ps) -> Ps {
+        self.given - self.free_at.saturating_sub(now)
+    }
+
+    /// Starts the measured time.
+    pub(crate) fn reset(&mut self, now: Ps) {
+        self.given = self.free_at.saturating_sub(now);
+    }
+}
 
 /// A line of messages. Their end times are exact: rounding errors do not accumulate.
 #[derive(Clone, Debug)]
 pub(crate) struct Serial {
     /// Bits per second.
     rate: u128,
-    /// When the last bit given to the line is out: whole picoseconds, and the remainder that
-    /// rounding cut off, in picoseconds times the rate.
-    free_at: Ps,
+    /// The line, in whole picoseconds, and the remainder that rounding cut off, in picoseconds times
+    /// the rate.
+    line: InTurn,
     rest: u128,
 }
 
 impl Serial {
     /// An idle line of `rate`, which is above zero.
     pub(crate) fn new(rate: BitRate) -> Serial {
-        Serial { rate: u128::from(rate.0), free_at: Ps::ZERO, rest: 0 }
+        Serial { rate: u128::from(rate.0), line: InTurn::default(), rest: 0 }
     }
 
     /// Gives a message to the line; returns when its last bit is out.
     pub(crate) fn send(&mut self, now: Ps, bits: u64) -> Ps {
-        if self.free_at < now {
-            (self.free_at, self.rest) = (now, 0);
+        if self.line.free_at < now {
+            (self.line.free_at, self.rest) = (now, 0);
         }
         self.append(bits)
     }
@@ -33,28 +78,33 @@ impl Serial {
     pub(crate) fn ends(&mut self, due: Ps, bits: u64) -> Ps {
         let free_at = self.append(bits);
         if due >= free_at {
-            (self.free_at, self.rest) = (due, 0);
+            (self.line.free_at, self.rest) = (due, 0);
         }
-        self.free_at
+        self.line.free_at
     }
 
     /// Appends `bits` to what the line has been given; returns when the last bit is out.
     fn append(&mut self, bits: u64) -> Ps {
         let time = u128::from(bits) * PS_PER_S + self.rest;
-        self.free_at += Ps((time / self.rate) as u64);
         self.rest = time % self.rate;
-        self.free_at
+        self.line.append(Ps((time / self.rate) as u64))
+    }
+
+    /// How long the line has been busy since measuring began, up to `now`, at which the line must have
+    /// begun with the last message given to it.
+    pub(crate) fn busy(&self, now: Ps) -> Ps {
+        self.line.busy(now)
+    }
+
+    /// Starts the measured time.
+    pub(crate) fn reset(&mut self, now: Ps) {
+        self.line.reset(now);
     }
 
     /// Bytes that are not out yet, including the one that has begun.
     pub(crate) fn waiting_bytes(&self, now: Ps) -> u64 {
-        let time = u128::from(self.free_at.saturating_sub(now).0);
+        let time = u128::from(self.line.free_at.saturating_sub(now).0);
         (time * self.rate).div_ceil(8 * PS_PER_S) as u64
-    }
-
-    /// How long it takes to carry `bytes` bytes.
-    pub(crate) fn time(&self, bytes: u64) -> Ps {
-        Ps((u128::from(8 * bytes) * PS_PER_S / self.rate) as u64)
     }
 
     /// The capacity of the line, GB/s (bytes per nanosecond).
@@ -74,7 +124,24 @@ mod tests {
         assert_eq!(out, [100, 200, 300].map(Ps::from_ns));
         assert_eq!(line.waiting_bytes(Ps::from_ns(100)), 2500);
         assert_eq!(line.send(Ps::from_ns(1000), 10_000), Ps::from_ns(1100));
-        assert_eq!((line.time(1250), line.limit_gbytes_per_s()), (Ps::from_ns(100), 12.5));
+        assert_eq!(line.limit_gbytes_per_s(), 12.5);
+    }
+
+    #[test]
+    fn what_lies_ahead_counts_when_it_is_done() {
+        // Three messages of a third of a microsecond each, and one after a pause.
+        let mut line = Serial::new(BitRate(3_000_000_000));
+        (0..3).for_each(|_| {
+            line.send(Ps::from_ns(100), 1000);
+        });
+        assert_eq!(line.busy(Ps::from_ns(100)), Ps::ZERO);
+        assert_eq!(line.busy(Ps::from_ns(500)), Ps::from_ns(400));
+        line.reset(Ps::from_ns(500));
+        assert_eq!(line.busy(Ps::from_ns(500)), Ps::ZERO);
+        assert_eq!(line.busy(Ps::from_ns(1100)), Ps::from_ns(600));
+        assert_eq!(line.busy(Ps::from_ns(5000)), Ps::from_ns(600));
+        line.send(Ps::from_ns(5000), 3000);
+        assert_eq!(line.busy(Ps::from_ns(5250)), Ps::from_ns(600 + 250));
     }
 
     #[test]

@@ -215,7 +215,7 @@ impl Host {
         let node = (0..nodes).map(|node| self.node(node)).max_by_key(fuller);
         let mut domains = Vec::from(node.expect("there is a node"));
         if let Some(link) = &backend.link {
-            let (busy, messages) = link.busy();
+            let (busy, messages) = link.busy(self.meters.now);
             domains.push(domain("socket-link", "direction", 1, busy.0, messages));
         }
         domains

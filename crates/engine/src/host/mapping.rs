@@ -12,6 +12,7 @@ use crate::iommu::config::{Mode, RunTime};
 use crate::iommu::{Iommu, Mapping};
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{Line, LineKind};
+use crate::serial::InTurn;
 use crate::time::Ps;
 
 /// Buffers that a core has unmapped but that have not been invalidated.
@@ -30,13 +31,11 @@ pub(super) struct RunTimeMapping {
     /// The status word with which the IOMMU reports that an invalidation is done. It is in no
     /// cache, so that every read of it comes to [`Host::invalidated`].
     status: Line,
-    /// When the IOMMU is done with all invalidations requested so far.
-    done: Ps,
+    /// The invalidations requested so far, which the IOMMU does one after the other.
+    queue: InTurn,
     /// What rounding the cores' times down to whole nanoseconds has cut off, to be added to the next of them.
     rest: Ps,
-    /// Since measuring began: the invalidation time given to the IOMMU (including what was in
-    /// progress at the start), and the time that cores have spent on mapping and unmapping.
-    given: Ps,
+    /// The time that cores have spent on mapping and unmapping since measuring began.
     pub(super) taken: Ps,
     /// Invalidations since measuring began, and the sum of the times that cores have waited for them.
     pub(super) invalidations: u64,
@@ -57,9 +56,8 @@ impl RunTimeMapping {
             costs: iommu.run_time.clone(),
             gathered: vec![Gathered::default(); machine.core.count as usize],
             status: space.reserve(1),
-            done: Ps::ZERO,
+            queue: InTurn::default(),
             rest: Ps::ZERO,
-            given: Ps::ZERO,
             taken: Ps::ZERO,
             invalidations: 0,
             waited: 0,
@@ -108,16 +106,16 @@ impl RunTimeMapping {
         ops.load(self.status, LineKind::Descriptor, Dep::Chain);
     }
 
-    /// Time that the IOMMU has spent on invalidations since measuring began. It never idles while
-    /// there is work, so what it has not done yet is exactly what lies ahead of `now`.
+    /// Time that the IOMMU has spent on invalidations since measuring began.
     pub(super) fn busy(&self, now: Ps) -> Ps {
-        self.given - self.done.saturating_sub(now)
+        self.queue.busy(now)
     }
 
     /// Starts the measured time.
     pub(super) fn reset_counts(&mut self, now: Ps) {
         (self.invalidations, self.waited) = (0, 0);
-        (self.given, self.taken) = (self.done.saturating_sub(now), Ps::ZERO);
+        self.queue.reset(now);
+        self.taken = Ps::ZERO;
     }
 }
 
@@ -132,12 +130,9 @@ impl Host {
     /// A core requests an invalidation. Returns when it is done.
     pub(super) fn invalidated(&mut self, now: Ps, core: u16) -> Ps {
         let mapping = self.run_time_mapping.as_mut().expect("only then does a core ask");
-        let time = mapping.costs.invalidation.ps();
-        mapping.done = mapping.done.max(now) + time;
-        mapping.given += time;
+        let done = mapping.queue.serve(now, mapping.costs.invalidation.ps());
         mapping.invalidations += 1;
-        mapping.waited += u128::from((mapping.done - now).0);
-        let done = mapping.done;
+        mapping.waited += u128::from((done - now).0);
         // The core waits for it, even if its last operation has already begun.
         let c = &mut self.cores[core as usize];
         c.busy_from(now);

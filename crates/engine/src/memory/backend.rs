@@ -193,7 +193,7 @@ impl Backend {
         self.writes_begin = self.writes_in_flight();
         self.ingress.reset_counts(now);
         if let Some(link) = &mut self.link {
-            link.reset_counts();
+            link.reset_counts(now);
         }
     }
 }

@@ -70,11 +70,12 @@ impl SocketLink {
         (self.to_remote.bytes, self.to_local.bytes)
     }
 
-    /// Time for which the busier direction carried something, and the messages that it carried.
-    pub(crate) fn busy(&self) -> (Ps, u64) {
+    /// Time for which the busier direction has carried something since the measured time began, up to
+    /// `now`, and the messages that it has been given.
+    pub(crate) fn busy(&self, now: Ps) -> (Ps, u64) {
         let directions = [&self.to_remote, &self.to_local];
-        let busier = directions.into_iter().max_by_key(|d| d.bytes).expect("there are two");
-        (busier.line.time(busier.bytes), busier.messages)
+        let used = directions.map(|d| (d.line.busy(now), d.messages));
+        used.into_iter().max_by_key(|used| used.0).expect("there are two")
     }
 
     /// What a direction can carry, GB/s (bytes per nanosecond).
@@ -82,8 +83,9 @@ impl SocketLink {
         self.to_remote.line.limit_gbytes_per_s()
     }
 
-    pub(super) fn reset_counts(&mut self) {
+    pub(super) fn reset_counts(&mut self, now: Ps) {
         for direction in [&mut self.to_remote, &mut self.to_local] {
+            direction.line.reset(now);
             (direction.bytes, direction.messages) = (0, 0);
         }
     }
@@ -119,6 +121,11 @@ mod tests {
         let mut link = link(3, "166.4 Gbps");
         let last = (0..13_000).map(|_| link.data(Ps::ZERO)).last();
         assert_eq!(last, Some(Ps::from_us(15) + Ps::from_ns(30)));
-        assert_eq!(link.busy(), (Ps::from_us(15), 13_000));
+        // At first all of it lies ahead. A third of it is left when measuring begins.
+        assert_eq!(link.busy(Ps::ZERO).0, Ps::ZERO);
+        assert_eq!(link.busy(Ps::from_us(10)), (Ps::from_us(10), 13_000));
+        link.reset_counts(Ps::from_us(10));
+        assert_eq!(link.busy(Ps::from_us(10)).0, Ps::ZERO);
+        assert_eq!(link.busy(Ps::from_us(100)).0, Ps::from_us(5));
     }
 }

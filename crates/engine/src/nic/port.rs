@@ -13,8 +13,6 @@ pub(crate) struct Port {
     link: Serial,
     /// One-way latency of the network.
     latency: Ps,
-    free_at: Ps,
-    busy: Ps,
     /// Messages sent since measuring began.
     sent: u64,
 }
@@ -25,8 +23,6 @@ impl Port {
             // The width is at most 1 KiB, so the product cannot overflow.
             link: Serial::new(BitRate(frequency.0 * 8 * noc.port_width.0)),
             latency: frequency.clock().at(u64::from(noc.latency_cycles)),
-            free_at: Ps::ZERO,
-            busy: Ps::ZERO,
             sent: 0,
         }
     }
@@ -37,23 +33,19 @@ impl Port {
 
     /// Sends a write of `bytes`; returns when it reaches the memory system.
     pub(crate) fn send(&mut self, now: Ps, bytes: u64) -> Ps {
-        let begin = self.free_at.max(now);
-        self.free_at = self.link.send(now, 8 * LINE_BYTES * u64::from(lines_in(bytes)));
-        self.busy += self.free_at - begin;
         self.sent += 1;
-        self.free_at + self.latency
+        self.link.send(now, 8 * LINE_BYTES * u64::from(lines_in(bytes))) + self.latency
     }
 
     /// How long the port has been busy since measuring began, and how many messages it has been
-    /// given. It is never idle while it has something to send, so what it has not sent yet is
-    /// exactly the time until `free_at`.
+    /// given.
     pub(crate) fn used(&self, now: Ps) -> (Ps, u64) {
-        (self.busy - self.free_at.saturating_sub(now), self.sent)
+        (self.link.busy(now), self.sent)
     }
 
     /// Starts the measured time.
     pub(crate) fn reset_counts(&mut self, now: Ps) {
-        self.busy = self.free_at.saturating_sub(now);
+        self.link.reset(now);
         self.sent = 0;
     }
 }

@@ -10,6 +10,7 @@
 pub mod config;
 
 use self::config::Pcie as Config;
+use crate::serial::InTurn;
 use crate::time::Ps;
 
 const WRITE_OVERHEAD: u64 = 24;
@@ -35,25 +36,6 @@ fn dllp_interval(max_payload: u64, lanes: u64) -> u64 {
     (max_payload + 28) * factor / (10 * lanes) + 115
 }
 
-/// One direction of the link.
-#[derive(Clone, Debug, Default)]
-struct Direction {
-    free_at: Ps,
-    busy: Ps,
-}
-
-impl Direction {
-    /// A direction is never idle while it has something to send, so what it has not sent yet is
-    /// exactly the time until `free_at`.
-    fn busy(&self, now: Ps) -> Ps {
-        self.busy - self.free_at.saturating_sub(now)
-    }
-
-    fn begin(&mut self, now: Ps) {
-        self.busy = self.free_at.saturating_sub(now);
-    }
-}
-
 /// The link.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
@@ -62,8 +44,10 @@ pub(crate) struct Link {
     latency: Ps,
     max_payload: u64,
     max_read_request: u64,
-    up: Direction,
-    down: Direction,
+    /// The two directions. A message takes whole picoseconds, rounded down: [`crate::serial::Serial`] would
+    /// carry the rest over, and committed studies depend on the times as they are.
+    up: InTurn,
+    down: InTurn,
 }
 
 impl Link {
@@ -82,8 +66,8 @@ impl Link {
             latency: config.latency.ps(),
             max_payload: config.max_payload.0,
             max_read_request: config.max_read_request.0,
-            up: Direction::default(),
-            down: Direction::default(),
+            up: InTurn::default(),
+            down: InTurn::default(),
         }
     }
 
@@ -92,16 +76,13 @@ impl Link {
         self.latency
     }
 
-    fn send(fs_per_byte: u64, direction: &mut Direction, now: Ps, bytes: u64) -> Ps {
-        let time = Ps(bytes * fs_per_byte / 1_000);
-        direction.free_at = direction.free_at.max(now) + time;
-        direction.busy += time;
-        direction.free_at
+    fn send(fs_per_byte: u64, direction: &mut InTurn, now: Ps, bytes: u64) -> Ps {
+        direction.serve(now, Ps(bytes * fs_per_byte / 1_000))
     }
 
     /// When everything that the NIC has put on the link will have left it.
     pub(crate) fn free_at(&self) -> Ps {
-        self.up.free_at
+        self.up.free_at()
     }
 
     /// Sends a write of at most the maximum payload; returns when it reaches the memory system.
@@ -136,8 +117,8 @@ impl Link {
 
     /// Starts the measured time.
     pub(crate) fn reset_counts(&mut self, now: Ps) {
-        self.up.begin(now);
-        self.down.begin(now);
+        self.up.reset(now);
+        self.down.reset(now);
     }
 }
 
@@ -190,7 +171,7 @@ mod tests {
             both.request(Ps::ZERO, requests);
             both.completion(Ps::ZERO, bytes);
         }
-        let slower = |l: &Link| l.up.free_at.max(l.down.free_at);
+        let slower = |l: &Link| l.up.free_at().max(l.down.free_at());
         [&link, &reads, &both].map(|l| gbps(bytes, slower(l)))
     }
 
