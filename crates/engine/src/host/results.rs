@@ -7,7 +7,7 @@ use super::{Event, Host, HostCore, balance};
 use crate::apps::AnyApp;
 use crate::config::machine::Machine;
 use crate::iommu::{Iommu, Lookups, Mapping};
-use crate::memory::dram::Rows;
+use crate::memory::dram::{Rows, UnloadedRead};
 use crate::memory::line::{LINE_BYTES, LineKind, gbytes_per_s};
 use crate::memory::traffic::Traffic;
 use crate::stats::occupancy::Occupancy;
@@ -231,24 +231,12 @@ impl Host {
         let rows = stats.iter().map(|s| s.write_rows).fold(read_rows, Rows::and);
         DramResults {
             read_latency: self.memory.backend.reads.latency.distribution(),
-            unloaded_ns: self.unloaded_read_ns(read_rows),
+            unloaded_ns: UnloadedRead::new(&self.scenario.machine.dram).mean_ns(read_rows),
             row_hits: rows.hits,
             row_misses: rows.misses,
             row_conflicts: rows.conflicts,
             bus_busy: stats.iter().map(|s| s.data_bus_busy.0 as f64 / self.span_ps()).collect(),
         }
-    }
-
-    /// A read of an open row takes column access and burst; one of a closed bank, the activation too;
-    /// and one of a bank with another row open, the precharge as well.
-    fn unloaded_read_ns(&self, rows: Rows) -> Option<f64> {
-        let dram = &self.scenario.machine.dram;
-        let t = dram.resolved_timings();
-        let all = rows.all();
-        let clocks = all * u64::from(t.cl + t.bl)
-            + (rows.misses + rows.conflicts) * u64::from(t.rcd)
-            + rows.conflicts * u64::from(t.rp);
-        (all > 0).then(|| dram.standard.clock().at(clocks).as_ns_f64() / all as f64)
     }
 
     fn cache_results(&self) -> Vec<CacheResults> {

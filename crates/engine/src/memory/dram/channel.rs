@@ -28,7 +28,7 @@ use super::refresh::Calendar;
 use super::requests::{Request, Requests};
 use super::stats::{ChannelStats, Rows};
 use super::trace::{Kind, Trace};
-use super::{Done, NEVER, READ, WRITE};
+use super::{Done, NEVER, READ, SEEN_AFTER, WRITE};
 use crate::time::{Clock, Ps};
 
 mod issue;
@@ -170,13 +170,13 @@ impl<const W: usize> Channel<W> {
         assert!(self.can_accept(write), "push into a full queue: ask can_accept first");
         let clock = self.catch_up(now);
         if self.requests.writes_line(place.bank, line) {
-            // The controller finds it in the clock after its arrival.
+            // The controller finds it as soon as it sees the request.
             if write {
                 self.counts.coalesced_writes += 1;
             } else {
                 self.counts.forwarded_reads += 1;
             }
-            self.finish(tag, write, clock + 1);
+            self.finish(tag, write, clock + SEEN_AFTER);
             return self.next_advance();
         }
         let request = Request::new(line, place.row, place.bank, write, tag);
@@ -185,8 +185,7 @@ impl<const W: usize> Channel<W> {
         self.waiting[which] += 1;
         self.asked[which].insert(place.bank);
         self.counts.waited[which] = self.counts.waited[which].wrapping_sub(clock);
-        // The controller sees a request in the clock after its arrival.
-        self.bus_free = self.bus_free.max(clock + 1);
+        self.bus_free = self.bus_free.max(clock + SEEN_AFTER);
         if !self.calendar.is_due() {
             if self.choose_queue() {
                 self.wake = self.next_event(&self.device.ready());

@@ -17,6 +17,7 @@ mod requests;
 mod stats;
 mod timing;
 mod trace;
+mod unloaded;
 
 use channel::Channel;
 use mapping::AddressMap;
@@ -26,6 +27,7 @@ pub use mapping::{Field, Mapping, MappingError};
 pub use parts::{Density, DeviceWidth};
 pub use stats::{ChannelStats, Rows};
 pub use timing::{Standard, TimingOverrides, Timings};
+pub(crate) use unloaded::UnloadedRead;
 
 use crate::check::{Violation, ensure};
 use crate::memory::line::node_of;
@@ -33,6 +35,9 @@ use crate::time::Ps;
 
 const READ: usize = 0;
 const WRITE: usize = 1;
+
+/// Clocks after its arrival from which on the controller sees a request.
+const SEEN_AFTER: u64 = 1;
 
 /// A clock that never comes.
 const NEVER: u64 = u64::MAX;

@@ -118,6 +118,34 @@ fn a_row_hit_takes_tcl_and_the_burst() {
 }
 
 #[test]
+fn an_idle_read_takes_the_unloaded_time_of_its_row_state() {
+    let ddr4 = config();
+    let ddr5 = DramConfig { standard: Standard::Ddr5_4800, columns: 256, ..config() };
+    let forms = [(&ddr4, [27, 49, 71]), (&ddr5, [50, 89, 127])];
+    for (memory, clocks) in forms {
+        let unloaded = UnloadedRead::new(memory);
+        assert_eq!([unloaded.hit, unloaded.miss, unloaded.conflict], clocks);
+        let of = |hits, misses, conflicts| Rows { hits, misses, conflicts };
+        let reads = [
+            (1, unloaded.hit, of(1, 1, 0)),
+            (BANK, unloaded.miss, of(0, 2, 0)),
+            (ROW, unloaded.conflict, of(0, 1, 1)),
+        ];
+        let clock = memory.standard.clock();
+        for (line, takes, rows) in reads {
+            // The first read opens a row.
+            let (dram, done) = run(memory, &[(0, 0, false), (1000, line, false)]);
+            assert_eq!(done[0].at, clock.at(unloaded.miss));
+            assert_eq!(done[1].at, clock.at(1000 + takes), "{:?}: {rows:?}", memory.standard);
+            assert_eq!(dram.stats(0, done[1].at).read_rows, rows);
+        }
+        let mean = unloaded.mean_ns(of(1, 2, 1)).expect("there are reads");
+        let wanted = clock.at(clocks[0] + 2 * clocks[1] + clocks[2]).as_ns_f64() / 4.0;
+        assert_eq!((mean, unloaded.mean_ns(Rows::default())), (wanted, None));
+    }
+}
+
+#[test]
 fn a_conflict_waits_for_tras_and_a_write_for_twr() {
     let (dram, _) = run(&config(), &[(0, 0, false), (0, ROW, false)]);
     assert_eq!(clocks(&dram, Kind::Activate), [1, 1 + 74], "tRAS + tRP");
