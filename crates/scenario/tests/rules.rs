@@ -235,6 +235,21 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "at most 3584 B, machine.pcie.non_posted_credits requests",
     ),
     (
+        &["machine.nic.descriptor_batch=65", "machine.pcie.non_posted_credits=2"],
+        "machine.nic.descriptor_batch",
+        "at most 64: the NIC reads them together, and machine.pcie.non_posted_credits (2) requests",
+    ),
+    (
+        &["machine.nic.tx_descriptor_batch=33", "machine.pcie.non_posted_credits=1"],
+        "machine.nic.tx_descriptor_batch",
+        "at most 32: the NIC reads them together, and machine.pcie.non_posted_credits (1) requests",
+    ),
+    (
+        &["machine.pcie.non_posted_credits=1"],
+        "machine.pcie.non_posted_credits",
+        "at least 2: without machine.nic.tx_descriptor_batch",
+    ),
+    (
         &["dma_bench={direction='write', size='256 B', window='64 B'}"],
         "dma_bench.window",
         "256 B to 64 GiB",

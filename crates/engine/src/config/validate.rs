@@ -9,6 +9,7 @@ use crate::core::config::Core;
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{LINE_BYTES, MemoryNode};
 use crate::nic::config::Queues;
+use crate::pcie::config::Pcie;
 use crate::transport::config::ClosedLoopConfig;
 use crate::units::{BitRate, Duration, Size};
 use crate::wire::config::{SizesConfig, TrafficConfig};
@@ -41,6 +42,11 @@ pub fn violations(scenario: &Scenario) -> Vec<Violation> {
         check_tenants(check, scenario);
         check_services(check, scenario);
         if queues_hold {
+            if let Some(pcie) = &machine.pcie
+                && scenario.serving().next().is_some()
+            {
+                check_read_requests(check, pcie, scenario);
+            }
             check_memory(check, scenario);
         }
         check_nodes(check, scenario);
@@ -275,6 +281,34 @@ fn check_services(check: &mut Check, scenario: &Scenario) {
     }
 }
 
+/// Checks that each read of the NIC can get its read requests, which it takes all at once.
+fn check_read_requests(check: &mut Check, pcie: &Pcie, scenario: &Scenario) {
+    let (nic, queues) = (&scenario.machine.nic, &scenario.queues);
+    let Pcie { non_posted_credits: credits, max_read_request: request, .. } = pcie;
+    let size = nic.descriptor_size;
+    // A read covers whole lines, of which a request has a whole number.
+    let most = u64::from(*credits) * request.0 / size.0;
+    for (key, batch, ring) in [
+        ("machine.nic.descriptor_batch", Some(nic.descriptor_batch), queues.rx_descriptors),
+        ("machine.nic.tx_descriptor_batch", nic.tx_descriptor_batch, queues.tx_descriptors),
+    ] {
+        if let Some(batch) = batch
+            && u64::from(batch.min(ring)) > most
+        {
+            let allowed = format!(
+                "at most {most}: the NIC reads them together, and machine.pcie.non_posted_credits ({credits}) \
+                 requests of machine.pcie.max_read_request ({request}) read no more descriptors of {size}"
+            );
+            check.refuse(key, batch, allowed);
+        }
+    }
+    if *credits < 2 && nic.tx_descriptor_batch.is_none() {
+        let allowed = "at least 2: without machine.nic.tx_descriptor_batch the NIC reads each packet together \
+                       with its descriptor, which takes a request of its own";
+        check.refuse("machine.pcie.non_posted_credits", credits, allowed);
+    }
+}
+
 /// Checks that all data fits into the simulated address space.
 fn check_memory(check: &mut Check, scenario: &Scenario) {
     /// Rings, rounding to huge pages, and the small tables of applications.
@@ -378,7 +412,7 @@ mod tests {
 
     use super::violations;
     use crate::host::Host;
-    use crate::testing::{closed_loop_json, forwarder, iommu_json};
+    use crate::testing::{closed_loop_json, forwarder, iommu_json, pcie_json, results};
 
     /// Messages show a value as it is written in a scenario, not under another name.
     #[test]
@@ -450,6 +484,53 @@ mod tests {
         };
         assert_eq!(of(4096), [] as [String; 0]);
         assert_eq!(of(u32::MAX), ["machine.l2.superqueue = 4294967295; expected 1 to 4096"]);
+    }
+
+    #[test]
+    fn reads_that_just_get_their_requests_go_through_and_longer_ones_are_refused() {
+        let with = |credits: u32, set: &[(&str, serde_json::Value)]| {
+            let mut pcie = pcie_json();
+            (pcie["max_read_request"], pcie["non_posted_credits"]) =
+                (json!("128 B"), json!(credits));
+            let fixed = [("/machine/pcie", pcie), ("/machine/nic/descriptor_size", json!("32 B"))];
+            forwarder(&[&fixed, set].concat())
+        };
+        let sends = |scenario| {
+            assert_eq!(violations(&scenario), []);
+            assert!(results(&scenario).packets.transmitted > 100);
+        };
+        let told = |scenario| -> Vec<String> {
+            violations(&scenario).iter().map(ToString::to_string).collect()
+        };
+        for (key, name) in [
+            ("/machine/nic/descriptor_batch", "machine.nic.descriptor_batch"),
+            ("/machine/nic/tx_descriptor_batch", "machine.nic.tx_descriptor_batch"),
+        ] {
+            // Four descriptors a request.
+            sends(with(3, &[(key, json!(12))]));
+            let refused = told(with(3, &[(key, json!(13))]));
+            let wanted = format!("{name} = 13; expected at most 12: the NIC reads them together");
+            assert!(refused.len() == 1 && refused[0].starts_with(&wanted), "{refused:?}");
+            // There are never more of them than the ring has.
+            let rings = ["rx", "tx"].map(|ring| (format!("/queues/{ring}_descriptors"), json!(12)));
+            let [rx, tx] = &rings;
+            let rings = [(rx.0.as_str(), rx.1.clone()), (tx.0.as_str(), tx.1.clone())];
+            sends(with(3, &[&rings[..], &[(key, json!(13))]].concat()));
+        }
+        // A packet is read with its descriptor, unless that has been read before.
+        let refused = told(with(1, &[]));
+        let wanted = "machine.pcie.non_posted_credits = 1; expected at least 2: without";
+        assert!(refused.len() == 1 && refused[0].starts_with(wanted), "{refused:?}");
+        sends(with(1, &[("/machine/nic/tx_descriptor_batch", json!(4))]));
+        // The benchmark reads no descriptors.
+        let bench = json!({ "direction": "read", "size": "64 B", "window": "1 MiB" });
+        let bench = [
+            ("/traffic", json!(null)),
+            ("/tenants", json!([])),
+            ("/dma_bench", bench),
+            ("/machine/nic/descriptor_batch", json!(256)),
+        ];
+        assert_eq!(violations(&with(1, &bench)), []);
     }
 
     /// A host that is built without this check reports the same.

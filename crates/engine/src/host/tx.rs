@@ -133,7 +133,7 @@ impl Host {
             let lines = self.reads.request_lines.min(all - from);
             // A descriptor that has not been read takes a request of its own.
             let descriptor = u32::from(from == 0 && self.tx.descriptor_batch.is_none());
-            let requests = (descriptor + 1).min(self.reads.max_requests);
+            let requests = descriptor + 1;
             if !self.can_read(lines, requests) {
                 return;
             }
