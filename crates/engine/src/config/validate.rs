@@ -309,7 +309,7 @@ fn check_read_requests(check: &mut Check, pcie: &Pcie, scenario: &Scenario) {
     }
 }
 
-/// Checks that all data fits into the simulated address space.
+/// Checks that all data fits into the simulated address space of its node.
 fn check_memory(check: &mut Check, scenario: &Scenario) {
     /// Rings, rounding to huge pages, and the small tables of applications.
     const SMALL: u64 = 1 << 30;
@@ -327,13 +327,21 @@ fn check_memory(check: &mut Check, scenario: &Scenario) {
     let sent = closed_loop.map_or(buffer_size, |c| c.acknowledgement);
     let queue = stride * u128::from(pool)
         + line_up(sent.0) * (u128::from(tx_descriptors) + u128::from(tx_backlog));
-    let (mut buffers, mut data) = (0, 0);
+    // By node.
+    let (mut buffers, mut data) = ([0; 2], [0; 2]);
+    let [local, remote, of_queues] =
+        [MemoryNode::Local, MemoryNode::Remote, scenario.queues.memory].map(|node| node as usize);
     for tenant in &scenario.tenants {
         let cores = u128::from(tenant.cores.count);
+        let own = tenant.memory as usize;
         if tenant.app.serves_packets() {
-            buffers += queue * cores;
+            buffers[of_queues] += queue * cores;
+            if of_queues != own {
+                // The rings are not where the tables are.
+                data[of_queues] += u128::from(SMALL);
+            }
         }
-        data += u128::from(SMALL)
+        data[own] += u128::from(SMALL)
             + match &tenant.app {
                 AppConfig::Kvs(kvs) => {
                     let store =
@@ -356,15 +364,22 @@ fn check_memory(check: &mut Check, scenario: &Scenario) {
     // a second node the tables span the addresses of both.
     let mapped = match scenario.machine.numa {
         Some(_) => 2 * u128::from(AddressSpace::LIMIT.0),
-        None => buffers + data + bench,
+        None => buffers[local] + data[local] + bench,
     };
     let tables = scenario.machine.iommu.as_ref().map_or(0, |_| mapped / 100);
-    data += bench + tables;
-    if buffers + data > u128::from(AddressSpace::LIMIT.0) {
-        let gib = |bytes: u128| format!("{} GiB", bytes >> 30);
-        let given = format!("{} of buffers and {} of data", gib(buffers), gib(data));
-        let key = if buffers > data { "queues.pool_buffers" } else { "tenants" };
-        check.refuse(key, given, format!("{} in all", AddressSpace::LIMIT));
+    data[local] += bench + tables;
+    for (node, name) in [(local, "local"), (remote, "remote")] {
+        let (buffers, data) = (buffers[node], data[node]);
+        if buffers + data > u128::from(AddressSpace::LIMIT.0) {
+            let gib = |bytes: u128| format!("{} GiB", bytes >> 30);
+            let given = format!("{} of buffers and {} of data", gib(buffers), gib(data));
+            let key = if buffers > data { "queues.pool_buffers" } else { "tenants" };
+            let of = match scenario.machine.numa {
+                Some(_) => format!(" on the {name} node"),
+                None => String::new(),
+            };
+            check.refuse(key, given, format!("{} in all{of}", AddressSpace::LIMIT));
+        }
     }
 }
 
@@ -531,6 +546,49 @@ mod tests {
             ("/machine/nic/descriptor_batch", json!(256)),
         ];
         assert_eq!(violations(&with(1, &bench)), []);
+    }
+
+    #[test]
+    fn each_node_holds_as_much_as_fits_its_own_addresses() {
+        let numa = json!({ "links": 3, "link_bandwidth": "166.4 Gbps", "latency": "30 ns" });
+        let told = |[a, b, queues]: [&str; 3], buffers: u32| -> Vec<String> {
+            // 80 GiB of logs, and 1 GiB for what is small.
+            let store = |name: &str, first: u32, node: &str| {
+                json!({
+                    "name": name, "memory": node, "cores": { "first": first, "count": 5 },
+                    "app": {
+                        "kind": "kvs", "stores": "per-core", "log": "16 GiB", "keys": 1000, "buckets": 1024
+                    }
+                })
+            };
+            let scenario = forwarder(&[
+                ("/machine/core/count", json!(10)),
+                ("/machine/numa", numa.clone()),
+                ("/tenants", json!([store("a", 0, a), store("b", 5, b)])),
+                ("/queues/memory", json!(queues)),
+                ("/queues/buffer_size", json!("48 KiB")),
+                ("/queues/pool_buffers", json!(buffers)),
+            ]);
+            violations(&scenario).iter().map(ToString::to_string).collect()
+        };
+        for queues in ["local", "remote"] {
+            assert_eq!(told(["local", "remote", queues], 128), [] as [String; 0]);
+        }
+        for node in ["local", "remote"] {
+            let other = if node == "local" { "remote" } else { "local" };
+            let told = told([node, node, other], 128);
+            let wanted = format!(
+                "tenants = 0 GiB of buffers and 162 GiB of data; expected 128 GiB in all on the {node} node"
+            );
+            assert_eq!(told, [wanted]);
+        }
+        // 60 GiB of buffers in ten queues, and the rings of those of the local tenant.
+        assert_eq!(
+            told(["local", "remote", "remote"], 1 << 17),
+            [
+                "tenants = 60 GiB of buffers and 82 GiB of data; expected 128 GiB in all on the remote node"
+            ]
+        );
     }
 
     /// A host that is built without this check reports the same.
