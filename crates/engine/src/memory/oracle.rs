@@ -331,6 +331,9 @@ impl Trial {
                     Some(_) => Written::Miss,
                 };
                 prop_assert_eq!(written, expected, "{:?} of {}", self.policy, line);
+                // The new data alone may go to memory, and not an older copy.
+                let sent = self.caches.writebacks.iter().filter(|w| w.line == line).count();
+                prop_assert_eq!(sent, usize::from(written == Written::Memory), "{}", line);
                 let value = self.newest(line);
                 prop_assert_eq!(value, self.values);
                 self.stored = Some(line);

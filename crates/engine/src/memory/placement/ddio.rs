@@ -19,8 +19,6 @@ impl Place for Ddio {
         let DmaWrite { line, kind, .. } = write;
         let home = caches.home(line);
         let private = caches.invalidate_private(home);
-        #[cfg(test)]
-        caches.shadowed(|shadow| shadow.store(line));
         let state = State::written_by_io(kind);
         if let Some(slot) = caches.llc.lookup(home) {
             caches.llc.set_state(slot, state);

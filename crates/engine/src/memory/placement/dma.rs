@@ -11,8 +11,6 @@ impl Place for Dma {
     fn write(caches: &mut Caches, write: DmaWrite) -> Written {
         let DmaWrite { line, kind, .. } = write;
         caches.invalidate(line);
-        #[cfg(test)]
-        caches.shadowed(|shadow| shadow.store(line));
         caches.write_to_memory(line, Cause::new(Agent::NicWrite, kind));
         Written::Memory
     }

@@ -12,8 +12,6 @@ impl Place for IdealDdio {
     #[inline]
     fn write(caches: &mut Caches, write: DmaWrite) -> Written {
         if Self::keeps_aside(write.kind) {
-            #[cfg(test)]
-            caches.shadowed(|shadow| shadow.store(write.line));
             return Written::Aside;
         }
         ddio::Ddio::write(caches, write)

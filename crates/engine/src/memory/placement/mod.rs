@@ -49,10 +49,13 @@ pub(crate) enum Written {
 /// Contract: `write` is called when a whole line of DMA data reaches the memory system. It makes every
 /// older copy invisible, leaves the new data in exactly one place, and leaves lines that have to go to
 /// memory in `caches.writebacks`. `keeps_aside` says whether a core's access to a line of this kind is
-/// served outside the hierarchy, at the latency of the LLC. For the tests, which track the value of
-/// each copy, `write` calls `caches.shadowed(|shadow| shadow.store(line))` once, when older copies are
-/// gone and nothing has been evicted yet; a policy that delegates to another one leaves that call to
-/// it.
+/// served outside the hierarchy, at the latency of the LLC. No older copy goes to memory: not even one
+/// that is dirty.
+///
+/// Lines in the memory of the other socket are not the policy's to place: DMA data reaches only the LLC of
+/// the socket whose memory holds its line, so the memory system writes such a line with `dma`, unless the
+/// policy in force keeps lines of its kind aside. `write` may rely on the line being local, or its kind
+/// being kept aside.
 ///
 /// A policy sees the caches with the states of their lines, the kind of the line and its position in the
 /// packet, and `io_ways`. It sees no queue, ring or time, and has neither state nor keys of its own. Nor can it see whether a
@@ -71,6 +74,9 @@ macro_rules! policies {
         impl Policy {
             #[inline]
             pub(crate) fn write(self, caches: &mut Caches, write: DmaWrite) -> Written {
+                // From here on the newest value of the line is that of the device.
+                #[cfg(test)]
+                caches.shadowed(|shadow| shadow.store(write.line));
                 match self {
                     $(Policy::$name => <$policy as Place>::write(caches, write),)*
                 }
