@@ -8,7 +8,9 @@ use crate::memory::line::Line;
 /// A received packet as the application sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    /// Number of the packet on the wire, from 0; the client's random draws are derived from it.
+    /// Number of the packet on the wire, from 0, all queues and dropped packets included; the client's
+    /// random draws are derived from it. With closed-loop traffic: the packet's position in its
+    /// connection, from 0, which a packet that is sent again keeps.
     pub seq: u64,
     /// First line of the packet data in the receive buffer.
     pub rx: Line,
@@ -16,7 +18,7 @@ pub struct Packet {
     pub tx: Line,
     /// Frame bytes.
     pub bytes: u32,
-    /// Index into the flow table of the traffic.
+    /// Index into the flow table of the traffic; with closed-loop traffic the number of the connection.
     pub flow: u32,
     /// The driver's handle of the packet, for [`crate::core::op::Op::Mark`].
     pub handle: u32,
@@ -39,20 +41,25 @@ pub enum Verdict {
 /// The trait of all applications. One instance serves all cores of its tenant, as a server process
 /// does; calls come in order of simulated time.
 ///
+/// `rank` is the number of a core among those of the tenant, from 0, which is not its number in the
+/// machine.
+///
 /// Contract: `on_packet` appends operations and never clears; it emits only loads and stores of its
 /// own regions and of the packet's buffers, in program order, one per cache line touched and
 /// instruction (consecutive accesses of one instruction stream to the same line may be folded into
 /// one load plus compute); and its verdict states what becomes of the packet. It emits no marks.
 pub trait App {
-    /// What `core` does for one packet.
-    fn on_packet(&mut self, core: u32, packet: &Packet, ops: &mut Ops) -> Verdict;
+    /// What the core of this rank does for one packet.
+    fn on_packet(&mut self, rank: u32, packet: &Packet, ops: &mut Ops) -> Verdict;
 
-    /// What `core` does when it has no packet: a slice of background work of at least 100
-    /// operations. Applications that only serve packets emit nothing, and the core polls.
-    fn on_idle(&mut self, _core: u32, _ops: &mut Ops) {}
+    /// What the core of this rank does when it has no packet: a slice of background work of at least
+    /// 100 operations. Applications that only serve packets emit nothing, and the core polls.
+    fn on_idle(&mut self, _rank: u32, _ops: &mut Ops) {}
 
-    /// Size of request number `seq` if the application's client determines it (a key-value client
-    /// does: a GET is small, a SET carries the item); `None` leaves it to the traffic.
+    /// Bytes of the frame of request number `seq` ([`Packet::seq`]) if the application's client
+    /// determines them (a key-value client does: a GET is small, a SET carries the item); `None` leaves
+    /// them to the traffic.
+    /// It is not asked with closed-loop traffic, whose senders choose the sizes.
     fn request_bytes(&self, _seq: u64) -> Option<u32> {
         None
     }

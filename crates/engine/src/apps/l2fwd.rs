@@ -56,7 +56,7 @@ impl L2fwd {
 }
 
 impl App for L2fwd {
-    fn on_packet(&mut self, _core: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
+    fn on_packet(&mut self, _rank: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
         self.counters.packets += 1;
         ops.load(packet.rx, LineKind::Rx, Dep::Chain);
         ops.compute(self.packet_instructions);

@@ -163,12 +163,12 @@ impl AnyApp {
 }
 
 impl App for AnyApp {
-    fn on_packet(&mut self, core: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
-        each!(self, app => app.on_packet(core, packet, ops))
+    fn on_packet(&mut self, rank: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
+        each!(self, app => app.on_packet(rank, packet, ops))
     }
 
-    fn on_idle(&mut self, core: u32, ops: &mut Ops) {
-        each!(self, app => app.on_idle(core, ops));
+    fn on_idle(&mut self, rank: u32, ops: &mut Ops) {
+        each!(self, app => app.on_idle(rank, ops));
     }
 
     fn request_bytes(&self, seq: u64) -> Option<u32> {
@@ -213,21 +213,21 @@ mod tests {
             let (rx, tx) = (Line::MAX - 100, Line::MAX - 50);
             let mut touched = [HashSet::new(), HashSet::new()];
             for seq in 0..2000 {
-                let core = seq as u32 % 2;
+                let rank = seq as u32 % 2;
                 let sent =
                     if matches!(app, AnyApp::Snap(_)) { traffic.frame().0 as u32 } else { 1024 };
                 let bytes = app.request_bytes(seq).unwrap_or(sent);
                 let packet = Packet { seq, rx, tx, bytes, flow: 0, handle: 0 };
                 let mut ops = Ops::new(true);
                 ops.push(Op::Mark { mark: Mark::Begin, packet: 0 });
-                let verdict = app.on_packet(core, &packet, &mut ops);
+                let verdict = app.on_packet(rank, &packet, &mut ops);
                 let emitted = ops.len();
-                touched[core as usize].extend(ops.iter().filter_map(|op| match op {
+                touched[rank as usize].extend(ops.iter().filter_map(|op| match op {
                     Op::Load { line, kind: LineKind::App, .. }
                     | Op::Store { line, kind: LineKind::App, .. } => Some(line),
                     _ => None,
                 }));
-                app.on_idle(1 - core, &mut ops);
+                app.on_idle(1 - rank, &mut ops);
                 let idle = ops.len() - emitted;
                 assert!(idle == 0 || idle >= 100, "{json}: a slice of {idle}");
                 let answer = match verdict {

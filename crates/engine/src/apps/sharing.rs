@@ -23,8 +23,9 @@ impl Sharing {
     }
 }
 
-/// The index of the copy that a core uses, of the number that [`Sharing::copies`] returned.
+/// The index of the copy that the core of this rank uses, of the number that [`Sharing::copies`]
+/// returned.
 #[inline]
-pub(crate) fn of_core(copies: usize, core: u32) -> usize {
-    if copies == 1 { 0 } else { core as usize }
+pub(crate) fn of_core(copies: usize, rank: u32) -> usize {
+    if copies == 1 { 0 } else { rank as usize }
 }

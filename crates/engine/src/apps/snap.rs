@@ -81,7 +81,7 @@ impl Snap {
 }
 
 impl App for Snap {
-    fn on_packet(&mut self, _core: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
+    fn on_packet(&mut self, _rank: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
         self.counters.packets += 1;
         // The headers, and the line in which the payload begins.
         ops.load(packet.rx, LineKind::Rx, Dep::Chain);

@@ -184,12 +184,12 @@ impl Stream {
 
 impl App for Stream {
     /// STREAM receives no packets.
-    fn on_packet(&mut self, _core: u32, _packet: &Packet, _ops: &mut Ops) -> Verdict {
+    fn on_packet(&mut self, _rank: u32, _packet: &Packet, _ops: &mut Ops) -> Verdict {
         Verdict::Consume
     }
 
-    fn on_idle(&mut self, core: u32, ops: &mut Ops) {
-        let w = &mut self.walkers[core as usize];
+    fn on_idle(&mut self, rank: u32, ops: &mut Ops) {
+        let w = &mut self.walkers[rank as usize];
         let mut left = SLICE;
         while left > 0 {
             let Kernel { from, to, instructions } = self.kernels[w.kernel];

@@ -198,12 +198,12 @@ fn random_cycle(n: u32, draw: Draw) -> Vec<u32> {
 
 impl App for Xmem {
     /// X-Mem receives no packets.
-    fn on_packet(&mut self, _core: u32, _packet: &Packet, _ops: &mut Ops) -> Verdict {
+    fn on_packet(&mut self, _rank: u32, _packet: &Packet, _ops: &mut Ops) -> Verdict {
         Verdict::Consume
     }
 
-    fn on_idle(&mut self, core: u32, ops: &mut Ops) {
-        let Walker { region, word, accesses, draw } = self.walkers[core as usize];
+    fn on_idle(&mut self, rank: u32, ops: &mut Ops) {
+        let Walker { region, word, accesses, draw } = self.walkers[rank as usize];
         match self.pattern {
             Pattern::Random if self.write_threshold == 0 => {
                 // Draws the lines of random words directly, without the words.
@@ -220,10 +220,10 @@ impl App for Xmem {
             }
             _ => {
                 let word = self.walk(region, word, accesses..accesses + SLICE, draw, ops);
-                self.walkers[core as usize].word = word;
+                self.walkers[rank as usize].word = word;
             }
         }
-        self.walkers[core as usize].accesses += SLICE;
+        self.walkers[rank as usize].accesses += SLICE;
         self.counters.accesses += SLICE;
     }
 }

@@ -162,8 +162,8 @@ impl Kvs {
         (self.network_header + HEADER_BYTES + value).max(MIN_PACKET)
     }
 
-    fn get(&mut self, core: u32, key: u32, packet: &Packet, ops: &mut Ops) -> u32 {
-        let shard = &self.shards[of_core(self.shards.len(), core)];
+    fn get(&mut self, rank: u32, key: u32, packet: &Packet, ops: &mut Ops) -> u32 {
+        let shard = &self.shards[of_core(self.shards.len(), rank)];
         match shard.store.get(key) {
             Found::Live(Place { line, value }) => {
                 self.counters.get_hits += 1;
@@ -200,8 +200,8 @@ impl Kvs {
         }
     }
 
-    fn set(&mut self, core: u32, key: u32, value: u16, packet: &Packet, ops: &mut Ops) -> u32 {
-        let number = of_core(self.shards.len(), core);
+    fn set(&mut self, rank: u32, key: u32, value: u16, packet: &Packet, ops: &mut Ops) -> u32 {
+        let number = of_core(self.shards.len(), rank);
         let shard = &mut self.shards[number];
         let stored = shard.store.set(key, value);
         let entry = shard.log + stored.line;
@@ -240,7 +240,7 @@ impl Kvs {
 }
 
 impl App for Kvs {
-    fn on_packet(&mut self, core: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
+    fn on_packet(&mut self, rank: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
         let key = self.client.key(packet.seq);
         ops.load(packet.rx, LineKind::Rx, Dep::Chain);
         ops.compute(self.parse_instructions);
@@ -248,12 +248,12 @@ impl App for Kvs {
             self.counters.spikes += 1;
             ops.push(Op::Delay { ns });
         }
-        let shard = &self.shards[of_core(self.shards.len(), core)];
+        let shard = &self.shards[of_core(self.shards.len(), rank)];
         ops.load(shard.head, LineKind::App, Dep::Free);
         ops.load(shard.bucket(key), LineKind::App, Dep::Chain);
         let bytes = match self.value_of(packet) {
-            Some(value) => self.set(core, key, value, packet, ops),
-            None => self.get(core, key, packet, ops),
+            Some(value) => self.set(rank, key, value, packet, ops),
+            None => self.get(rank, key, packet, ops),
         };
         ops.compute(self.answer_instructions);
         Verdict::Reply { bytes }

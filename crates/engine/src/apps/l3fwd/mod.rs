@@ -152,10 +152,10 @@ fn random_rules(config: &L3fwdConfig, draw: Draw) -> Vec<Rule> {
 }
 
 impl App for L3fwd {
-    fn on_packet(&mut self, core: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
+    fn on_packet(&mut self, rank: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
         let found = self.lpm.lookup(self.destination(packet));
         let next_hop = found.next_hop.expect("every destination lies under a rule");
-        let tables = self.tables[of_core(self.tables.len(), core)];
+        let tables = self.tables[of_core(self.tables.len(), rank)];
         self.counters.packets += 1;
 
         ops.load(packet.rx, LineKind::Rx, Dep::Chain);
