@@ -117,8 +117,7 @@ impl Host {
     /// Puts a packet of a backlog into the NIC if there is room. Returns whether there is.
     fn put_in(&mut self, drawn: &Drawn) -> bool {
         let (now, &Drawn { arrival, queue, seq }) = (self.events.now(), drawn);
-        if !self.has_room(arrival.bytes) {
-            self.meters.domains.sram.starved.begin(now);
+        if !self.rx.has_room(now, arrival.bytes) {
             return false;
         }
         self.queues[queue as usize].backlog += 1;
@@ -140,11 +139,6 @@ impl Host {
         Drawn { arrival, queue, seq: self.next_seq() }
     }
 
-    /// Whether the SRAM has room for a packet.
-    fn has_room(&self, bytes: u32) -> bool {
-        self.rx.sram_used + u64::from(bytes) <= self.rx.sram_bytes
-    }
-
     /// Takes a packet into the SRAM. Returns `None` if there is no room, and the packet is dropped.
     pub(super) fn admit(&mut self, now: Ps, arrival: Arrival, queue: u16, seq: u64) -> Option<u32> {
         let bytes = arrival.bytes;
@@ -152,17 +146,15 @@ impl Host {
         self.meters.offered_bytes += u64::from(bytes);
         self.queues[queue as usize].counts.offered += 1;
         self.meters.domains.frame(bytes);
-        if !self.has_room(bytes) {
+        if !self.rx.has_room(now, bytes) {
             self.meters.dropped_sram += 1;
             self.meters.dropped_bytes += u64::from(bytes);
-            self.meters.domains.sram.starved.begin(now);
             if let Some(recording) = &mut self.recording {
                 recording.not_admitted(now, seq, arrival.flow, queue);
             }
             return None;
         }
-        self.rx.sram_used += u64::from(bytes);
-        self.meters.domains.sram.used.enter(now, bytes.into());
+        self.rx.sram.take(now, bytes.into());
         let packet = self.packets.add(Packet {
             seq,
             bytes,

@@ -43,13 +43,13 @@ fn all(host: &Host) -> Vec<Balance> {
         as u64
         * u64::from(config.tx_completion_batch);
     let (write_lines, write_tlps) = writes_in_flight(host);
-    let [(read_lines, found_lines), (requests, found_requests)] = host.reads.credits();
+    let (read_lines, requests) = host.reads.held();
     let memory = host.memory.balance();
     let mut balances = vec![
         balance("packets", m.in_path_begin + m.offered, ended + m.in_path),
         balance("packets in the path", m.in_path, packets(|p| !p.ended)),
         balance("packets to transmit", host.tx.in_flight, packets(|p| p.unsent > 0)),
-        balance("NIC SRAM bytes", host.rx.sram_used, in_sram),
+        balance("NIC SRAM bytes", host.rx.sram.in_use(), in_sram),
         balance(
             "packets without descriptor",
             host.queues.iter().map(|q| u64::from(q.without_descriptor)).sum(),
@@ -66,10 +66,10 @@ fn all(host: &Host) -> Vec<Balance> {
             rings + packets(|p| p.in_ring),
         ),
         balance("transmit descriptors", sending + waiting, packets(|p| p.to_send) + sent),
-        balance("DMA write line credits", u64::from(host.writes.credits_used()), write_lines),
-        balance("DMA write TLP credits", u64::from(host.writes.tlp_credits_used()), write_tlps),
-        balance("DMA read line credits", read_lines, found_lines),
-        balance("DMA read requests", requests, found_requests),
+        balance("DMA write line credits", host.writes.lines.in_use(), write_lines),
+        balance("DMA write TLP credits", host.writes.tlps.in_use(), write_tlps),
+        balance("DMA read line credits", host.reads.lines.in_use(), read_lines),
+        balance("DMA read requests", host.reads.requests.in_use(), requests),
         balance("doorbells under way, receive", rung(|q| q.rung), doorbells.0),
         balance("doorbells under way, transmit", rung(|q| q.tx_rung), doorbells.1),
         balance("reports of sent packets", rung(|q| q.reporting()), reports),
@@ -215,13 +215,13 @@ mod tests {
 
     #[test]
     fn a_leaked_credit_of_each_kind_is_caught() {
-        let fault = caught(|host| host.writes.free_line_credits += 1);
+        let fault = caught(|host| host.writes.lines.give_back(Ps::ZERO, 1));
         assert!(fault.contains("write line credits"), "{fault}");
-        let fault = caught(|host| host.writes.free_tlp_credits += 1);
+        let fault = caught(|host| host.writes.tlps.give_back(Ps::ZERO, 1));
         assert!(fault.contains("write TLP credits"), "{fault}");
-        let fault = caught(|host| host.reads.free_line_credits += 1);
+        let fault = caught(|host| host.reads.lines.take(Ps::ZERO, 1));
         assert!(fault.contains("read line credits"), "{fault}");
-        let fault = caught(|host| host.reads.free_requests += 1);
+        let fault = caught(|host| host.reads.requests.take(Ps::ZERO, 1));
         assert!(fault.contains("read requests"), "{fault}");
     }
 

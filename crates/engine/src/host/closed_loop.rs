@@ -209,7 +209,7 @@ impl Host {
         let bytes = closed_loop.network.frame();
         let arrival = Arrival { at: now, bytes, flow: d.connection };
         let threshold = self.scenario.machine.nic.ecn_threshold;
-        let marks = threshold.is_some_and(|threshold| self.rx.sram_used > threshold.0);
+        let marks = threshold.is_some_and(|threshold| self.rx.sram.in_use() > threshold.0);
         match self.admit(now, arrival, queue, d.number) {
             Some(packet) => {
                 let closed_loop = self.network();

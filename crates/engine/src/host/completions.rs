@@ -61,9 +61,7 @@ impl Host {
         for packet in self.queues[queue as usize].uncompleted.drain(..packets as usize) {
             let p = self.packets.at(packet);
             p.in_sram = false;
-            let bytes = u64::from(p.bytes);
-            self.rx.sram_used -= bytes;
-            self.meters.leave_sram(now, bytes);
+            self.rx.leave_sram(now, p.bytes);
             self.events.push(done, Event::Visible { packet });
         }
         self.top_up_without_room();

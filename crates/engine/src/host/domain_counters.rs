@@ -1,39 +1,17 @@
-//! Counters of the domains that the host itself runs.
+//! Counters of the domains that the host itself runs, beside their credits (`credits.rs`).
 
 use super::Event;
 use crate::frame::wire_bits;
 use crate::stats::occupancy::{Occupancy, Starvation};
 use crate::time::Ps;
 
-/// A pool of credits, and the time in which something waited for one.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pool {
-    pub(super) used: Occupancy,
-    pub(super) starved: Starvation,
-}
-
-impl Pool {
-    fn reset(&mut self, now: Ps) {
-        self.used.reset(now);
-        self.starved.reset(now);
-    }
-}
-
 /// Counters of the domains that the host itself runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DomainCounters {
-    /// Bytes in the NIC's input SRAM.
-    pub(super) sram: Pool,
     /// The first packet waits for a descriptor fetch.
     pub(super) unread_descriptor: Starvation,
-    /// Lines and TLPs of DMA writes.
-    pub(super) write_lines: Pool,
-    pub(super) write_tlps: Pool,
     /// Lines of DMA writes that could have credits but wait for the link to the processor.
     pub(super) waiting_for_link: Occupancy,
-    /// Lines and requests of DMA reads.
-    pub(super) read_lines: Pool,
-    pub(super) read_requests: Pool,
     /// Lines of DMA writes that hold credits and wait for their translation.
     pub(super) translating: Occupancy,
     /// What waits for the LLC.
@@ -53,13 +31,8 @@ pub(super) struct DomainCounters {
 
 impl DomainCounters {
     pub(super) fn reset(&mut self, now: Ps) {
-        self.sram.reset(now);
         self.unread_descriptor.reset(now);
-        self.write_lines.reset(now);
-        self.write_tlps.reset(now);
         self.waiting_for_link.reset(now);
-        self.read_lines.reset(now);
-        self.read_requests.reset(now);
         self.translating.reset(now);
         self.translating_reads.reset(now);
         self.reading.reset(now);

@@ -1,7 +1,7 @@
 //! What is reported about each domain on the path: its credits, how long they were held, and how
 //! long something waited for one. `nic2core explain` reasons over these (docs/models/explain.md).
 
-use super::domain_counters::Pool;
+use super::credits::Credits;
 use super::interconnect::Interconnect;
 use super::{Host, HostCore};
 use crate::apps::AnyApp;
@@ -64,10 +64,10 @@ impl Host {
         domains
     }
 
-    fn pool(&self, name: &str, unit: &str, credits: u64, pool: &Pool) -> Domain {
-        let now = self.meters.now;
-        let starved_ps = pool.starved.time(now).0;
-        Domain { starved_ps, ..domain(name, unit, credits, pool.used.time(now), pool.used.uses) }
+    fn pool(&self, name: &str, unit: &str, pool: &Credits) -> Domain {
+        let (now, used) = (self.meters.now, pool.used());
+        let starved_ps = pool.starved(now).0;
+        Domain { starved_ps, ..domain(name, unit, pool.all(), used.time(now), used.uses) }
     }
 
     fn receive_domains(&self) -> Vec<Domain> {
@@ -87,7 +87,7 @@ impl Host {
                 ..domain("wire", "frame", 1, busy as u64, frames)
             });
         }
-        domains.push(self.pool("nic-sram", "B", self.rx.sram_bytes, &c.sram));
+        domains.push(self.pool("nic-sram", "B", &self.rx.sram));
         let now = self.meters.now;
         let sum = |of: fn(&Counts, Ps) -> u64| self.queues.iter().map(|q| of(&q.counts, now)).sum();
         let descriptors = u64::from(self.scenario.queues.rx_descriptors) * self.queues.len() as u64;
@@ -137,15 +137,14 @@ impl Host {
         match &self.interconnect {
             Interconnect::Pcie(link) => {
                 let (up, down) = link.busy(now);
-                let tlps = c.write_tlps.used.uses + c.read_requests.used.uses;
+                let tlps = self.writes.tlps.used().uses + self.reads.requests.used().uses;
                 // The direction that carries more.
                 domains.push(Domain {
                     holds_writes_ps: c.waiting_for_link.time(now),
                     ..domain("pcie", "direction", 1, up.0.max(down.0), tlps)
                 });
-                let (posted, tags) = (self.writes.tlp_credits(), self.reads.max_requests);
-                domains.push(self.pool("posted-credits", "TLP", posted.into(), &c.write_tlps));
-                domains.push(self.pool("read-tags", "request", tags.into(), &c.read_requests));
+                domains.push(self.pool("posted-credits", "TLP", &self.writes.tlps));
+                domains.push(self.pool("read-tags", "request", &self.reads.requests));
             }
             Interconnect::OnChip(port) => {
                 let (busy, messages) = port.used(now);
@@ -163,9 +162,8 @@ impl Host {
             });
         }
         domains.extend(self.invalidations());
-        let (writes, reads) = (self.writes.credits().into(), machine.nic.read_credits.into());
-        domains.push(self.pool("io-credits", "line", writes, &c.write_lines));
-        domains.push(self.pool("read-credits", "line", reads, &c.read_lines));
+        domains.push(self.pool("io-credits", "line", &self.writes.lines));
+        domains.push(self.pool("read-credits", "line", &self.reads.lines));
         let counts = &self.memory.counts;
         // Where packets are placed outside the cache hierarchy, the I/O ways hold only descriptors
         // and are no limit.

@@ -62,13 +62,6 @@ impl Meters {
         }
     }
 
-    /// Bytes leave the NIC's SRAM.
-    #[inline]
-    pub(super) fn leave_sram(&mut self, now: Ps, bytes: u64) {
-        self.domains.sram.used.leave(now, bytes);
-        self.domains.sram.starved.end(now);
-    }
-
     /// The request of a packet has ended.
     pub(super) fn ended(&mut self, now: Ps, p: &Packet) {
         self.completed += 1;
@@ -133,6 +126,9 @@ impl Host {
         for q in &mut self.queues {
             q.counts.reset(now);
         }
+        self.rx.sram.reset_counts(now);
+        self.writes.reset_counts(now);
+        self.reads.reset_counts(now);
         self.interconnect.reset_counts(now);
         if let Some(iommu) = &mut self.iommu {
             iommu.reset_counts(now);

@@ -10,6 +10,7 @@ mod balance;
 mod build;
 mod closed_loop;
 mod completions;
+mod credits;
 mod dma_bench;
 mod domain_counters;
 mod domains;

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::domain_counters::DomainCounters;
+use super::credits::Credits;
 use super::timeline::Point;
 use super::{Event, Host};
 use crate::config::machine::Machine;
@@ -49,45 +49,39 @@ pub(super) struct Read {
 #[derive(Clone, Debug)]
 pub(super) struct Reads {
     pub(super) under_way: Slots<Read>,
-    line_credits: u32,
-    pub(super) free_line_credits: u32,
+    /// Lines and requests that may be under way.
+    pub(super) lines: Credits,
+    pub(super) requests: Credits,
     /// Lines of a packet that are requested together.
     pub(super) request_lines: u32,
-    pub(super) max_requests: u32,
-    pub(super) free_requests: u32,
     /// Descriptor fetches that wait for a read request: at most one of each kind per queue.
     pub(super) fetches: VecDeque<For>,
 }
 
 impl Reads {
     pub(super) fn new(machine: &Machine) -> Reads {
-        let requests = machine.pcie.as_ref().map_or(u32::MAX, |p| p.non_posted_credits);
+        let requests =
+            machine.pcie.as_ref().map_or(Credits::UNLIMITED, |p| p.non_posted_credits.into());
         let largest = machine.pcie.as_ref().map_or(u32::MAX, |p| lines_in(p.max_read_request.0));
         Reads {
             under_way: Slots::default(),
-            line_credits: machine.nic.read_credits,
-            free_line_credits: machine.nic.read_credits,
+            lines: Credits::new(machine.nic.read_credits.into()),
+            requests: Credits::new(requests),
             request_lines: largest.min(machine.nic.read_credits),
-            max_requests: requests,
-            free_requests: requests,
             fetches: VecDeque::new(),
         }
     }
 
-    /// Line credits in use.
-    pub(super) fn credits_used(&self) -> u32 {
-        self.line_credits - self.free_line_credits
+    /// Lines and requests whose credits the reads in flight hold.
+    pub(super) fn held(&self) -> (u64, u64) {
+        let held = self.under_way.iter().map(|r| (u64::from(r.credits), u64::from(r.requests)));
+        held.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
     }
 
-    /// Line credits and read requests: all of them, and those that are free or held by a read in flight.
-    pub(super) fn credits(&self) -> [(u64, u64); 2] {
-        let (mut lines, mut requests) = (self.free_line_credits, self.free_requests);
-        for read in self.under_way.iter() {
-            lines += read.credits;
-            requests += read.requests;
-        }
-        [(self.line_credits, lines), (self.max_requests, requests)]
-            .map(|(all, found)| (u64::from(all), u64::from(found)))
+    /// Starts the measured time.
+    pub(super) fn reset_counts(&mut self, now: Ps) {
+        self.lines.reset_counts(now);
+        self.requests.reset_counts(now);
     }
 }
 
@@ -124,30 +118,16 @@ impl Host {
     /// Whether there are credits for a read that waits for them.
     pub(super) fn can_read(&mut self, lines: u32, requests: u32) -> bool {
         let now = self.events.now();
-        let DomainCounters { read_lines, read_requests, .. } = &mut self.meters.domains;
-        let wanted = [
-            (read_lines, self.reads.free_line_credits >= lines),
-            (read_requests, self.reads.free_requests >= requests),
-        ];
-        let mut all = true;
-        for (pool, free) in wanted {
-            if free {
-                pool.starved.end(now)
-            } else {
-                pool.starved.begin(now)
-            }
-            all &= free;
-        }
-        all
+        let line = self.reads.lines.await_free(now, lines.into());
+        let request = self.reads.requests.await_free(now, requests.into());
+        line && request
     }
 
     /// Takes the credits of a read and sends its requests.
     pub(super) fn start_read(&mut self, at: Ps, purpose: For, credits: u32, requests: u32) {
-        self.reads.free_line_credits -= credits;
-        self.reads.free_requests -= requests;
         let now = self.events.now();
-        self.meters.domains.read_lines.used.enter(now, credits.into());
-        self.meters.domains.read_requests.used.enter(now, requests.into());
+        self.reads.lines.take(now, credits.into());
+        self.reads.requests.take(now, requests.into());
         let started = at;
         let (missing, bytes, at_nic) = (0, 0, false);
         let read = Read { purpose, started, missing, ready: at, credits, requests, bytes, at_nic };
@@ -281,8 +261,7 @@ impl Host {
         else {
             panic!("{:?} is not sent", r.purpose);
         };
-        self.reads.free_requests += requests;
-        self.meters.domains.read_requests.used.leave(now, requests.into());
+        self.reads.requests.give_back(now, requests.into());
         self.meters.domains.reading.enter(now, lines.into());
         let queue = self.packets.get(packet).queue as usize;
         while let Some(&next) = self.queues[queue].leaving.front()
@@ -316,10 +295,8 @@ impl Host {
             self.meters.domains.sent_bits += bits_of_part(bytes, from, lines);
             self.meters.domains.sending.leave(now, lines.into());
         }
-        self.reads.free_line_credits += r.credits;
-        self.reads.free_requests += r.requests;
-        self.meters.domains.read_lines.used.leave(now, r.credits.into());
-        self.meters.domains.read_requests.used.leave(now, r.requests.into());
+        self.reads.lines.give_back(now, r.credits.into());
+        self.reads.requests.give_back(now, r.requests.into());
         match r.purpose {
             For::Descriptors { queue, count } => {
                 let q = &mut self.queues[queue as usize];

@@ -27,12 +27,12 @@ impl Host {
 
     /// Mean number of line credits of DMA writes in use.
     pub(super) fn mean_credits(&self) -> f64 {
-        self.meters.domains.write_lines.used.time(self.meters.now) as f64 / self.span_ps()
+        self.writes.lines.used().time(self.meters.now) as f64 / self.span_ps()
     }
 
     /// Mean time for which a written line held its credit, or waited in a domain (Little's law), ns.
     fn of_a_written_line(&self, time: &Occupancy) -> Option<f64> {
-        let lines = self.meters.domains.write_lines.used.uses;
+        let lines = self.writes.lines.used().uses;
         (lines > 0).then(|| time.time(self.meters.now) as f64 / 1e3 / lines as f64)
     }
 
@@ -82,9 +82,9 @@ impl Host {
                 write_bypasses: counts.io_write_bypasses,
                 read_hits: counts.io_read_hits,
                 read_misses: counts.io_read_misses,
-                write_credits: self.writes.credits(),
+                write_credits: self.scenario.machine.nic.write_credits,
                 write_credits_used: self.mean_credits(),
-                write_latency_ns: self.of_a_written_line(&self.meters.domains.write_lines.used),
+                write_latency_ns: self.of_a_written_line(self.writes.lines.used()),
                 link_up_ps: self.interconnect.link().map(|link| link.busy(self.meters.now).0.0),
                 link_down_ps: self.interconnect.link().map(|link| link.busy(self.meters.now).1.0),
             }),

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::arrivals::Drawn;
+use super::credits::Credits;
 use super::timeline::Point;
 use super::{Event, Host};
 use crate::config::machine::Machine;
@@ -14,8 +15,8 @@ use crate::wire::line_rate::LineRate;
 /// The receive engine; `arrivals.rs` fills its SRAM.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
-    pub(super) sram_bytes: u64,
-    pub(super) sram_used: u64,
+    /// Bytes of the NIC's input SRAM.
+    pub(super) sram: Credits,
     /// Packets in SRAM, in order.
     pub(super) fifo: VecDeque<u32>,
     /// Lines of the first packet that have been sent; `None` before it has a descriptor.
@@ -36,8 +37,7 @@ pub(super) struct Receiver {
 impl Receiver {
     pub(super) fn new(machine: &Machine) -> Receiver {
         Receiver {
-            sram_bytes: machine.nic.sram.0,
-            sram_used: 0,
+            sram: Credits::new(machine.nic.sram.0),
             fifo: VecDeque::new(),
             sent_lines: None,
             unsent_lines: 0,
@@ -48,6 +48,21 @@ impl Receiver {
             without_room: VecDeque::new(),
             next_seq: 0,
         }
+    }
+
+    /// Whether the SRAM has room for a packet. If not, something waits until the next one leaves.
+    pub(super) fn has_room(&mut self, now: Ps, bytes: u32) -> bool {
+        let room = self.sram.free() >= u64::from(bytes);
+        if !room {
+            self.sram.begin_waiting(now);
+        }
+        room
+    }
+
+    /// A packet leaves the SRAM.
+    pub(super) fn leave_sram(&mut self, now: Ps, bytes: u32) {
+        self.sram.give_back(now, bytes.into());
+        self.sram.end_waiting(now);
     }
 }
 
@@ -129,8 +144,7 @@ impl Host {
         if let Some(recording) = &mut self.recording {
             recording.no_descriptor(now, packet, &p);
         }
-        self.rx.sram_used -= u64::from(p.bytes);
-        self.meters.leave_sram(now, p.bytes.into());
+        self.rx.leave_sram(now, p.bytes);
         self.meters.dropped_no_descriptor += 1;
         self.meters.dropped_bytes += u64::from(p.bytes);
         self.meters.in_path -= 1;

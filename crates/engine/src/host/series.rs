@@ -86,7 +86,7 @@ impl Host {
             rate(total.offered, last.offered),
             rate(total.completed, last.completed),
             rate(total.dropped, last.dropped),
-            self.rx.sram_used as f64 / 1024.0,
+            self.rx.sram.in_use() as f64 / 1024.0,
             waiting.into(),
             bandwidth(total.reads, last.reads),
             bandwidth(total.writes, last.writes),

@@ -1,6 +1,6 @@
 //! DMA writes of the NIC: their credits, and their path to memory and back.
 
-use super::domain_counters::DomainCounters;
+use super::credits::Credits;
 use super::{Event, Host};
 use crate::config::machine::Machine;
 use crate::memory::line::lines_in;
@@ -10,10 +10,9 @@ use crate::time::Ps;
 /// The write engine.
 #[derive(Clone, Debug)]
 pub(super) struct Writes {
-    line_credits: u32,
-    pub(super) free_line_credits: u32,
-    tlp_credits: u32,
-    pub(super) free_tlp_credits: u32,
+    /// Lines and TLPs that may be under way.
+    pub(super) lines: Credits,
+    pub(super) tlps: Credits,
     /// Lines of a packet that are written together.
     pub(super) burst_lines: u32,
     /// Writes wait until the link is free, for which an event is scheduled.
@@ -27,12 +26,10 @@ pub(super) struct Writes {
 impl Writes {
     pub(super) fn new(machine: &Machine) -> Writes {
         let pcie = machine.pcie.as_ref();
-        let tlp_credits = pcie.map_or(u32::MAX, |p| p.posted_credits);
+        let tlps = pcie.map_or(Credits::UNLIMITED, |p| p.posted_credits.into());
         Writes {
-            line_credits: machine.nic.write_credits,
-            free_line_credits: machine.nic.write_credits,
-            tlp_credits,
-            free_tlp_credits: tlp_credits,
+            lines: Credits::new(machine.nic.write_credits.into()),
+            tlps: Credits::new(tlps),
             burst_lines: machine.burst_lines(),
             wait_for_link: false,
             latency: machine.core.frequency.clock().at(machine.llc.latency_cycles.into()),
@@ -40,28 +37,16 @@ impl Writes {
         }
     }
 
-    /// Line credits in use.
-    pub(super) fn credits_used(&self) -> u32 {
-        self.line_credits - self.free_line_credits
-    }
-
-    pub(super) fn credits(&self) -> u32 {
-        self.line_credits
-    }
-
-    pub(super) fn tlp_credits(&self) -> u32 {
-        self.tlp_credits
-    }
-
-    /// TLP credits in use.
-    pub(super) fn tlp_credits_used(&self) -> u32 {
-        self.tlp_credits - self.free_tlp_credits
-    }
-
     /// From the arrival of a write at the memory system until the NIC has its credits back, if
     /// nothing delays it.
     pub(super) fn credit_latency(&self) -> Ps {
         self.latency + self.credit_return
+    }
+
+    /// Starts the measured time.
+    pub(super) fn reset_counts(&mut self, now: Ps) {
+        self.lines.reset_counts(now);
+        self.tlps.reset_counts(now);
     }
 }
 
@@ -112,8 +97,7 @@ impl Host {
             }
             (None, None) => (0, 1),
         };
-        let lines = u64::from(self.writes.free_line_credits);
-        let tlps = u64::from(self.writes.free_tlp_credits);
+        let (lines, tlps) = (self.writes.lines.free(), self.writes.tlps.free());
         let completions = completions.min(lines).min(tlps);
         let a_tlp = u64::from(of_each.min(self.writes.burst_lines));
         let tlps = ((lines - completions) / a_tlp).min(tlps - completions);
@@ -136,24 +120,14 @@ impl Host {
     }
 
     fn take_credits(&mut self, now: Ps, lines: u32) -> bool {
-        let DomainCounters { write_lines, write_tlps, .. } = &mut self.meters.domains;
-        let (no_line, no_tlp) =
-            (self.writes.free_line_credits < lines, self.writes.free_tlp_credits == 0);
-        for (pool, none) in [(&mut *write_lines, no_line), (&mut *write_tlps, no_tlp)] {
-            if none {
-                pool.starved.begin(now);
-            } else {
-                pool.starved.end(now);
-            }
+        let writes = &mut self.writes;
+        let line = writes.lines.await_free(now, lines.into());
+        let tlp = writes.tlps.await_free(now, 1);
+        if line && tlp {
+            writes.lines.take(now, lines.into());
+            writes.tlps.take(now, 1);
         }
-        if no_line || no_tlp {
-            return false;
-        }
-        write_lines.used.enter(now, lines.into());
-        write_tlps.used.enter(now, 1);
-        self.writes.free_line_credits -= lines;
-        self.writes.free_tlp_credits -= 1;
-        true
+        line && tlp
     }
 
     /// A DMA write of some lines reaches the memory system. The credits of lines that are in a
@@ -169,11 +143,8 @@ impl Host {
     }
 
     pub(super) fn credits(&mut self, now: Ps, lines: u16, tlps: u8) {
-        let DomainCounters { write_lines, write_tlps, .. } = &mut self.meters.domains;
-        write_lines.used.leave(now, lines.into());
-        write_tlps.used.leave(now, tlps.into());
-        self.writes.free_line_credits += u32::from(lines);
-        self.writes.free_tlp_credits += u32::from(tlps);
+        self.writes.lines.give_back(now, lines.into());
+        self.writes.tlps.give_back(now, tlps.into());
         self.go_on_writing(now);
     }
 }

@@ -106,10 +106,10 @@ impl Host {
     fn read_counter(&self, what: What, now: Ps) -> f64 {
         let network = || &self.closed_loop.as_ref().expect("the counter is of one").network;
         match what {
-            What::Sram => self.rx.sram_used as f64,
-            What::WriteCredits => f64::from(self.writes.credits_used()),
-            What::PostedCredits => f64::from(self.writes.tlp_credits_used()),
-            What::ReadCredits => f64::from(self.reads.credits_used()),
+            What::Sram => self.rx.sram.in_use() as f64,
+            What::WriteCredits => self.writes.lines.in_use() as f64,
+            What::PostedCredits => self.writes.tlps.in_use() as f64,
+            What::ReadCredits => self.reads.lines.in_use() as f64,
             What::Iommu => self.iommu.as_ref().map_or(0, |i| i.waiting().count()) as f64,
             What::HeldBack => self.held_back.len() as f64,
             What::SwitchQueue => network().switch_bytes(now) as f64,
