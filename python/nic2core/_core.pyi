@@ -21,6 +21,7 @@ __all__ = [
     "check_scenario",
     "find_peak",
     "load_scenario",
+    "results_schema",
     "scenario_schema",
     "without_effect",
 ]
@@ -114,6 +115,9 @@ class Simulation:
 
     def results(self) -> str:
         """The measurements so far, as JSON. Raises ModelError if a conservation check fails."""
+
+def results_schema() -> str:
+    """The JSON Schema of a `Peak`, which includes that of `Results`."""
 
 def find_peak(
     json: str,

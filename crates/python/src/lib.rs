@@ -27,7 +27,7 @@ mod _core {
         change_scenario, check_scenario, load_scenario, scenario_schema, without_effect,
     };
     #[pymodule_export]
-    use crate::simulation::Simulation;
+    use crate::simulation::{Simulation, results_schema};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

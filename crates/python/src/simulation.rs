@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use nic2core_engine::config::scenario::Run;
 use nic2core_engine::host::Host;
+use nic2core_engine::stats::results;
 use nic2core_engine::stats::timeline::TimelineConfig;
 use nic2core_engine::time::Ps;
 use nic2core_scenario::{Disk, Loaded, read_capture};
@@ -15,6 +16,12 @@ use crate::scenario::{Places, parse};
 
 /// Wall time between two checks for Ctrl-C: people do not notice a tenth of a second.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
+
+/// The JSON Schema of what a peak search and a run return.
+#[pyfunction]
+pub(crate) fn results_schema() -> String {
+    serde_json::to_string(&results::schema()).expect("a schema is plain JSON")
+}
 
 /// One simulated server.
 #[pyclass(module = "nic2core._core")]

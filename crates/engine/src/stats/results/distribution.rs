@@ -12,7 +12,7 @@ pub struct Distribution {
     pub mean_ns: f64,
     /// Percentiles, ns: (percent, value), ascending: 50, 90, 99, 99.9, 100.
     pub percentiles_ns: Vec<(f64, f64)>,
-    /// The cumulative distribution, ascending: (ns, share of samples at most that).
+    /// The cumulative distribution, ascending: (ns, share of samples up to that, 0 to 1).
     pub cdf: Vec<(f64, f64)>,
 }
 
@@ -21,8 +21,8 @@ pub struct Distribution {
 pub struct StageLatency {
     /// `nic` (from arrival until the packet has its receive descriptor), `dma` (until its
     /// completion is visible), `queue` (until its service begins), `service` (until the end of the
-    /// request), `transmit` (until the last byte leaves), `total` (from arrival to the end of the
-    /// request).
+    /// request), `transmit` (until its last byte leaves), `total` (from arrival until the end of
+    /// the request).
     pub stage: String,
     /// Its distribution.
     pub distribution: Distribution,

@@ -1,4 +1,4 @@
-//! The domains of the path, and what sits at its ends: queues, cores and tenants.
+//! The domains on the path, and what is at its end: queues, cores and tenants.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::CauseTraffic;
 
-/// How the credits of one domain of the path were used; for a server, its credits are what it can
+/// How the credits of one domain on the path were used; for a server, its credits are what it can
 /// do at a time. Exact integers; means, latencies and rates are derived from them
 /// (docs/models/explain.md).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,12 +18,13 @@ pub struct Domain {
     pub domain: String,
     /// What one credit stands for: `frame`, `B`, `descriptor`, `TLP`, `line`, ...
     pub unit: String,
-    /// Total number of credits.
+    /// Number of credits.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub credits: u64,
     /// Time integral of the credits in use, credit × ps. (For `io-ways`, whose lines are not tracked over
     /// time: the lines in use at the end, for all of the measured time.)
     pub busy_ps: u64,
-    /// Credits taken.
+    /// How often a credit was taken.
     pub uses: u64,
     /// Time in which something waited for a credit while none was free, ps. (For `write-queue`:
     /// time in which a write waited; with `machine.dram.admission = "in-order"` the full queue may
@@ -38,7 +39,7 @@ pub struct Domain {
     pub holds_cores_ps: u64,
 }
 
-/// A receive queue and the send queue of the same core; one queue cannot use another's descriptors.
+/// The receive and the send queue of one core, whose descriptors other queues cannot use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueResults {
     /// The core, from 0.
@@ -47,12 +48,13 @@ pub struct QueueResults {
     pub offered: u64,
     /// Packets that took a receive descriptor.
     pub received: u64,
-    /// Time integral of the receive descriptors that hold a packet or that the NIC does not yet
-    /// know to be posted again, descriptor × ps.
+    /// Time integral of the receive descriptors that hold a packet or wait until the NIC knows that
+    /// they are posted again, descriptor × ps.
     pub rx_busy_ps: u64,
     /// Time that visible packets waited for the core, packet × ps.
     pub rx_waited_ps: u64,
-    /// Time integral of the receive descriptors that the NIC knows of but has not read, descriptor × ps.
+    /// Time integral of the posted receive descriptors that the NIC knows of but has not read,
+    /// descriptor × ps.
     pub rx_unfetched_ps: u64,
     /// Reads of receive descriptors.
     pub rx_fetches: u64,
@@ -60,32 +62,33 @@ pub struct QueueResults {
     pub rx_fetching_ps: u64,
     /// Packets that took a transmit descriptor.
     pub sent: u64,
-    /// Time integral of the transmit descriptors that the driver has taken and not reclaimed yet,
+    /// Time integral of the transmit descriptors that the driver has taken and not yet reclaimed,
     /// descriptor × ps.
     pub tx_busy_ps: u64,
-    /// Time in which the core left packets waiting because there was no transmit descriptor for
-    /// what they would send, ps.
+    /// Time in which the core left packets waiting for lack of transmit descriptors for what they
+    /// would send, ps.
     pub tx_starved_ps: u64,
-    /// Time integral of the packets whose transmit doorbell has reached the NIC but whose data it
-    /// has not requested, packet × ps.
+    /// Time integral of the packets whose transmit doorbell has reached the NIC but whose data the
+    /// NIC has not requested yet, packet × ps.
     pub tx_unread_ps: u64,
-    /// Reads of transmit descriptors alone (`nic.tx_descriptor_batch`).
+    /// Separate reads of transmit descriptors (`nic.tx_descriptor_batch`).
     pub tx_fetches: u64,
     /// Total time that these reads took, ps.
     pub tx_fetching_ps: u64,
-    /// Time from the start of each such read until the NIC had requested all data of its packets,
-    /// ps. Only then does the next one start.
+    /// Time from the start of each such read until the NIC had requested all the data of its
+    /// packets, ps. Only then does the next read start.
     pub tx_turn_ps: u64,
 }
 
 /// How cores spent their time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreTime {
-    /// Time in which they were not waiting for the next packet, or had work of their own, core × ps.
+    /// Time in which they did not wait for the next packet, or did work of their own, core × ps.
     pub busy_ps: u64,
-    /// The same for the busiest core alone, ps; RSS does not load all queues equally.
+    /// The same for the busiest core alone, ps: RSS gives queues different shares.
     pub busiest_ps: u64,
-    /// Time in which they dispatched instructions, core × ps; for the rest of `busy_ps` they waited.
+    /// Time in which they dispatched instructions, core × ps; for the rest of `busy_ps` they
+    /// stalled.
     pub dispatch_ps: u64,
     /// Requests that the LLC served, second ones for write permission to a line included.
     pub llc_hits: u64,
@@ -98,12 +101,12 @@ pub struct CoreTime {
 pub struct TenantResults {
     /// The tenant's name.
     pub name: String,
-    /// Work per second: requests for servers, accesses for X-Mem, bytes for STREAM, in millions. It
-    /// counts work that a core has started: part of its last burst of packets, 128 accesses or 64
-    /// lines may be unfinished.
+    /// Work done per second, in millions: requests for servers, accesses for X-Mem, bytes for
+    /// STREAM. It counts work that a core has started, so part of its last burst of packets, 128
+    /// accesses or 64 lines may be unfinished.
     pub progress_mps: f64,
-    /// LLC hits of its cores' demand accesses. A store that joined the miss of a load asks a second time, for
-    /// write permission, which counts here and not in the hits of the caches.
+    /// LLC hits of its cores' demand accesses. A store that joined the miss of a load asks a second
+    /// time, for write permission, which counts here and not in the hits of the caches.
     pub llc_hits: u64,
     /// LLC misses of its cores' demand accesses, including those to lines still being prefetched
     /// from memory.
@@ -111,16 +114,16 @@ pub struct TenantResults {
     /// Mean time of its cores' loads and stores from issue to data, ns; absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amat_ns: Option<f64>,
-    /// Traffic between processor and memory for the tenant's lines, whoever moved them, by every
-    /// cause that occurred. Its lines are its application's data and the rings and buffers of its
-    /// queues. Only the traffic of page tables and of a DMA benchmark belongs to no tenant.
+    /// Memory traffic for the tenant's own lines, whoever moved them, by every cause that occurred.
+    /// Its lines are its application's data and the rings and buffers of its queues. Only the
+    /// traffic of page tables and of a DMA benchmark belongs to no tenant.
     #[serde(default)]
     pub memory: Vec<CauseTraffic>,
     /// The application's own counters, by name.
     pub counters: BTreeMap<String, u64>,
     /// STREAM's bandwidth on each of the tenant's cores, as STREAM counts it: what the loops read
-    /// and write, without the lines that stores read, GB/s (10^9 bytes). Absent for other
-    /// applications.
+    /// and write, without the lines that stores read for ownership, GB/s (10^9 bytes). Absent for
+    /// other applications.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream_gbytes_per_s_by_core: Option<Vec<f64>>,
 }

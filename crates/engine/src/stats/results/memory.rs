@@ -1,4 +1,4 @@
-//! Memory, caches, and DMA.
+//! The memory, the caches, and DMA to them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,45 +10,45 @@ use super::distribution::Distribution;
 pub struct MemoryTraffic {
     /// Reads and writes together, GB/s (10^9 bytes).
     pub bandwidth_gbytes_per_s: f64,
-    /// What the channels' data buses could carry, GB/s.
+    /// Capacity of the channels' data buses, GB/s.
     pub bus_limit_gbytes_per_s: f64,
     /// Every cause that occurred.
     pub causes: Vec<CauseTraffic>,
     /// Dirty lines in the caches when the measured time began.
     #[serde(default)]
     pub dirty_begin: u64,
-    /// The same at its end. An increase is data that was written to the caches but not to memory yet.
+    /// The same when it ended. Any increase was written to the caches but not yet to memory.
     #[serde(default)]
     pub dirty_end: u64,
-    /// Traffic of each memory node; empty unless something lies on the remote one.
+    /// The traffic of each memory node; empty unless something is on the remote one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeTraffic>,
-    /// The link between the sockets; absent unless something lies on the remote node.
+    /// The link between the sockets; absent unless something is on the remote node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket_link: Option<SocketLinkResults>,
 }
 
-/// Traffic of the memory of one node.
+/// Traffic of one node's memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeTraffic {
-    /// `local` (of cores and NIC) or `remote`.
+    /// `local` (that of the cores and the NIC) or `remote`.
     pub node: String,
     /// Reads and writes together, GB/s (10^9 bytes).
     pub bandwidth_gbytes_per_s: f64,
-    /// What the data buses of the node's channels could carry, GB/s.
+    /// Capacity of the data buses of the node's channels, GB/s.
     pub bus_limit_gbytes_per_s: f64,
     /// Every cause that occurred.
     pub causes: Vec<CauseTraffic>,
 }
 
-/// Traffic on the link between the sockets, headers included.
+/// What the link between the sockets carried, headers included.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SocketLinkResults {
-    /// Requests and written lines, to the remote node, GB/s (10^9 bytes).
+    /// Towards the remote node (requests and written lines), GB/s (10^9 bytes).
     pub to_remote_gbytes_per_s: f64,
-    /// Lines read from the remote node, GB/s.
+    /// From the remote node (lines read), GB/s.
     pub to_local_gbytes_per_s: f64,
-    /// What each direction could carry, GB/s.
+    /// Capacity of each direction, GB/s.
     pub limit_gbytes_per_s: f64,
 }
 
@@ -63,7 +63,7 @@ pub struct CauseTraffic {
     pub cause: String,
     /// Whether it is one of the seven causes of figure 1c.
     pub in_figure_1c: bool,
-    /// Lines.
+    /// Lines moved.
     pub lines: u64,
     /// Lines per completed request; absent if none completed.
     pub per_request: Option<f64>,
@@ -76,11 +76,12 @@ pub struct CauseTraffic {
 pub struct DramResults {
     /// From the request's arrival at the controller to its last data beat.
     pub read_latency: Distribution,
-    /// Mean time that reads would take if none waited for another, given the row states that they
-    /// found, ns; absent if there were none.
+    /// Mean time of reads if none had to wait for another, with the row states as they were, ns;
+    /// absent without reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unloaded_ns: Option<f64>,
-    /// Column accesses by state of the row: hits, rows opened in a closed bank, conflicts.
+    /// Column accesses by state of the row: hits here, rows opened in a closed bank and conflicts
+    /// below.
     pub row_hits: u64,
     /// See `row_hits`.
     pub row_misses: u64,
@@ -100,21 +101,21 @@ pub struct CacheResults {
     pub kind: String,
     /// Accesses that found the line.
     pub hits: u64,
-    /// Accesses that did not find it.
+    /// Accesses that did not.
     pub misses: u64,
 }
 
 /// DMA by the NIC, in cache lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IoResults {
-    /// Writes to the LLC that found the line there, or in the LLC's snoop filter because a core
-    /// holds it. These are writes of received packets, completions of sent packets (which take no
-    /// write credits) and a DMA benchmark. Absent, like the misses, if none went to the LLC, as
-    /// with `dma`.
+    /// Writes to the LLC that found the line there, or found by the snoop filter that a core holds
+    /// it. Writes are those of received packets, of completions of sent packets (which take no
+    /// write credits) and of a DMA benchmark. Hits and misses are absent if no write went to the
+    /// LLC, as with `dma`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_hits: Option<u64>,
-    /// Write hits on lines that only a core's cache held: the line moved to the I/O ways, where it
-    /// may have evicted another one, as a miss does.
+    /// Hits on lines that only a core's cache held: the line moved to the I/O ways, where, as with
+    /// a miss, it may have evicted another line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_moves: Option<u64>,
     /// Writes to the LLC that found the line in no cache.
@@ -128,13 +129,16 @@ pub struct IoResults {
     pub read_hits: u64,
     /// Reads served by memory.
     pub read_misses: u64,
-    /// Credits for lines on their way from the NIC until they are written.
+    /// Credits for lines in flight from the NIC until they are written.
+    #[serde(default)]
     pub write_credits: u32,
-    /// Mean number of these in use.
+    /// Mean number of write credits in use.
+    #[serde(default)]
     pub write_credits_used: f64,
-    /// Mean time for which a line held its credit, ns; absent if none was written.
+    /// Mean time for which a line held its write credit, ns; absent if none was written.
+    #[serde(default)]
     pub write_latency_ns: Option<f64>,
-    /// Time in which PCIe carried something towards the memory system, ps; absent without PCIe.
+    /// Time in which PCIe was busy towards the memory system, ps; absent without PCIe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_up_ps: Option<u64>,
     /// The same towards the NIC.
@@ -150,26 +154,27 @@ pub struct IommuResults {
     /// IOTLB misses per received packet; absent if none was completed.
     pub misses_per_packet: Option<f64>,
     /// Mean time that a line written by the NIC waits for its translation, including the wait
-    /// behind other transactions, ns; absent if none was written.
+    /// behind others, ns; absent if none was written.
+    #[serde(default)]
     pub write_wait_ns: Option<f64>,
-    /// Page walks that finished.
+    /// Completed page walks.
     pub walks: u64,
     /// Page-table entries that the walks read, each from LLC or memory.
     pub walk_reads: u64,
     /// Mean time from a miss to its translation, including the wait for a walker, ns; absent if no
-    /// walk finished.
+    /// walk completed.
     pub miss_latency_ns: Option<f64>,
     /// Invalidations that cores waited for; absent if nothing is unmapped at run time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalidations: Option<u64>,
-    /// Mean time that each of them took, including the wait for others, ns.
+    /// Mean time of an invalidation, including the wait for others, ns; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalidation_wait_ns: Option<f64>,
     /// Core time spent mapping and unmapping buffers, without waits for invalidations, core × ps;
     /// absent if nothing is unmapped at run time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping_ps: Option<u64>,
-    /// Mean number of walks under way.
+    /// Mean number of walks in progress.
     pub walkers_busy: f64,
 }
 
@@ -178,21 +183,24 @@ pub struct IommuResults {
 pub struct IotlbResults {
     /// `payload`, `descriptor`, `completion` or `acknowledgement`.
     pub mapping: String,
-    /// Lookups that found the translation, or found the preceding transaction already waiting for it.
+    /// Lookups that found the translation, or the preceding transaction already waiting for it.
     pub hits: u64,
-    /// Lookups that required a walk.
+    /// Lookups that needed a walk.
     pub misses: u64,
     /// Misses per received packet; absent if none was completed.
+    #[serde(default)]
     pub misses_per_packet: Option<f64>,
 }
 
 /// The DMA benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DmaResults {
-    /// Transactions completed: all data read is at the device, or all data written is in the memory system.
+    /// Completed transactions: all data read is at the device, or all data written is in the memory
+    /// system.
     pub transactions: u64,
     /// Payload, Gbit/s.
     pub gbps: f64,
-    /// Mean latency of a read at the device, ns; absent for writes, whose end the device does not see.
+    /// Mean latency of a read at the device, ns; absent for writes, whose end the device does not
+    /// see.
     pub latency_ns: Option<f64>,
 }

@@ -3,6 +3,9 @@
 //! Times are in nanoseconds and rates in the unit that their name ends with; they are derived from
 //! integer counters at the end of the run and never flow back into the model. A value that has no
 //! meaning in a configuration is absent, not zero.
+//!
+//! `make codegen` writes the Python classes from these types. Python requires every key that the
+//! engine always writes; `#[serde(default)]` is for keys that saved results may lack.
 
 mod distribution;
 mod domains;
@@ -11,7 +14,8 @@ mod peak;
 mod series;
 mod traffic;
 
-use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 pub use distribution::{Distribution, StageLatency};
@@ -24,6 +28,11 @@ pub use peak::{Peak, Probe};
 pub use series::{Series, TimeSeries};
 pub use traffic::{CaptureFacts, CaptureGap, ConnectionResults, Packets, TransportResults};
 
+/// The JSON Schema of a [`Peak`] as it is written. It includes that of [`Results`].
+pub fn schema() -> Schema {
+    SchemaSettings::default().for_serialize().into_generator().into_root_schema_for::<Peak>()
+}
+
 /// Everything a run measured, over the measured time only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Results {
@@ -31,9 +40,10 @@ pub struct Results {
     pub engine_version: String,
     /// Seed of the run.
     pub seed: u64,
-    /// Simulated time that was measured, after the warm-up.
+    /// Simulated time that was measured, after the warm-up, ns.
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub measured_ns: f64,
-    /// Packets by fate.
+    /// Packets by outcome.
     pub packets: Packets,
     /// What closed-loop senders did; absent for other traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,36 +64,36 @@ pub struct Results {
     /// The DMA benchmark; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dma: Option<DmaResults>,
-    /// Mean time of a core's access to memory (loads and stores, all levels), ns; absent if there was none.
+    /// Mean time of a core's memory access (loads and stores, all levels), ns; absent if there was
+    /// none.
     pub amat_ns: Option<f64>,
-    /// Rate at which traffic with a rate of its own would arrive, million packets per second;
-    /// absent for other traffic, and without traffic.
+    /// Nominal rate of traffic whose arrivals follow a time law, million packets per second; absent
+    /// for other traffic, and without traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demand_mpps: Option<f64>,
-    /// Facts about the replayed capture; absent for other traffic.
+    /// What the replayed capture contains, as parsed; absent for other traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<CaptureFacts>,
     /// The domains on the path, in path order.
     pub domains: Vec<Domain>,
-    /// Each queue pair, in core order; empty in a run without packets.
+    /// Each pair of queues, in the order of their cores; empty in a run without packets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueResults>,
-    /// How the cores that serve packets spent their time; if none serves packets, all cores that
-    /// have a tenant.
+    /// How the cores that serve packets spent their time; if none does, all cores with a tenant.
     pub core_time: CoreTime,
     /// The results of each tenant.
     pub tenants: Vec<TenantResults>,
     /// Time series at the sampling interval.
     pub series: TimeSeries,
-    /// The balances that were checked; a run in which one does not hold ends with an error.
+    /// The balances that were checked; a run in which one does not hold ends in an error.
     pub conservation: Vec<Balance>,
-    /// Reads of data after it was swept, which are bugs of the application.
+    /// Reads of data that had been swept: bugs in the application.
     pub reads_after_sweep: u64,
     /// Cache-line accesses simulated, by all agents: a measure of the simulator's work.
     pub line_accesses: u64,
 }
 
-/// A balance: what went in equals what came out or is still inside.
+/// A conservation check: what went in equals what came out plus what is still inside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Balance {
     /// What is conserved.

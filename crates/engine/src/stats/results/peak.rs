@@ -1,4 +1,4 @@
-//! The search for the peak rate.
+//! The search for the highest rate that meets the objective.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,21 +8,21 @@ use super::Results;
 /// The highest rate that meets the objective.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Peak {
-    /// The highest rate at which the objective was found to hold, completed Mpps.
+    /// The highest rate at which the objective was met, completed Mpps.
     pub peak_mpps: f64,
-    /// The same in the form of `traffic.rate`, Gbit/s on the wire: for a capture the average over
-    /// all of it, for bursts the rate while on. Absent where clients choose the sizes of synthetic
+    /// The same rate in the terms of `traffic.rate`, Gbit/s on the wire: for a capture the average
+    /// over all of it, for bursts the rate while on. Absent if clients draw the sizes of synthetic
     /// traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_gbps: Option<f64>,
-    /// The lowest rate at which it was found to fail, Mpps; the peak lies between the two. Absent
-    /// if it holds up to the line rate of the network link.
+    /// The lowest rate at which the objective was missed, Mpps; the peak lies between the two.
+    /// Absent if it is met up to the line rate of the network link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fails_at_mpps: Option<f64>,
     /// What failed there: `p99`, `drops` or `rate` (completions fall behind arrivals); `link` if
-    /// nothing failed before the network link was full.
+    /// nothing fails before the network link is full.
     pub failed_by: String,
-    /// Every rate tried, in order.
+    /// Every rate that was tried, in order.
     pub probes: Vec<Probe>,
     /// The run at the peak.
     pub results: Results,
@@ -37,10 +37,10 @@ pub struct Probe {
     pub completed_mpps: f64,
     /// 99th percentile of the total latency, ns.
     pub p99_ns: f64,
-    /// The limit that it is compared with, ns.
+    /// The limit for it, ns.
     pub p99_limit_ns: f64,
     /// Dropped share, 0 to 1.
     pub drop_share: f64,
-    /// Whether the objective held.
+    /// Whether the objective was met.
     pub holds: bool,
 }

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Time series, all of one length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSeries {
-    /// Spacing, ns.
+    /// Sampling interval, ns.
     pub interval_ns: f64,
-    /// Start of the first sample, from the start of the run, ns.
+    /// Start of the first sampling interval, from the start of the run, ns.
     pub start_ns: f64,
     /// The columns.
     pub columns: Vec<Series>,

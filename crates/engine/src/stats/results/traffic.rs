@@ -1,11 +1,11 @@
-//! Packets, captures and closed-loop senders.
+//! The packets that arrived, and what closed-loop senders did.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::distribution::Distribution;
 
-/// Packets by fate, within the measured time.
+/// Packets by outcome, within the measured time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Packets {
     /// Arrived on the wire.
@@ -16,14 +16,14 @@ pub struct Packets {
     pub dropped_no_descriptor: u64,
     /// Requests completed by the cores.
     pub completed: u64,
-    /// Requests completed before measuring began: in the warm-up, and while a probe of a peak
+    /// Requests completed before measuring began: during the warm-up, and while a probe of a peak
     /// search settled.
     pub completed_before: u64,
     /// Packets sent by the NIC.
     pub transmitted: u64,
-    /// Packets between wire and completion when measuring began, and when it ended.
+    /// Packets between wire and completion when measuring began.
     pub in_flight_begin: u64,
-    /// See `in_flight_begin`.
+    /// The same when measuring ended.
     pub in_flight_end: u64,
     /// Offered rate, million packets per second.
     pub offered_mpps: f64,
@@ -35,33 +35,34 @@ pub struct Packets {
     pub offered_gbps: f64,
     /// Dropped share of the offered packets, 0 to 1.
     pub drop_share: f64,
-    /// Dropped share of their bytes, 0 to 1; above that of the packets if mainly large ones find no room.
+    /// Dropped share of the offered bytes, 0 to 1: more than that of the packets if it is the large
+    /// packets that find no room.
     pub dropped_bytes_share: f64,
-    /// When the next packet arrives, from the start of the run, ns; absent if any packet was offered.
+    /// When the next packet arrives, from the start of the run, ns; absent if any was offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_arrival_ns: Option<f64>,
-    /// Mean time that packets wait at their senders because the link into the NIC carries one frame
-    /// after another, ns. It is part of no latency; above the link's rate it grows with the length
-    /// of the run. Absent without a link, for traffic without a rate of its own, or if nothing was
-    /// offered.
+    /// Mean time that packets wait for the link into the NIC, which carries one frame at a time, ns.
+    /// They wait at their senders, so no latency includes it; above the link's rate it grows with
+    /// the length of the run. Absent without a link, without traffic whose arrivals follow a time
+    /// law, or if nothing was offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_wait_ns: Option<f64>,
 }
 
-/// Facts about a capture, as it was read.
+/// The contents of a capture, as parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CaptureFacts {
-    /// Packets of one round.
+    /// Packets in one round.
     pub packets: u64,
     /// Flows that they belong to.
     pub flows: u64,
     /// Bytes of all frames, without FCS.
     pub bytes: u64,
-    /// From the first packet to the last, ps.
+    /// Time from the first packet to the last, ps.
     pub span_ps: u64,
-    /// IPv6 packets: RSS hashes their addresses; applications treat them like IPv4 packets.
+    /// IPv6 packets: RSS hashes their addresses; applications handle them like IPv4 packets.
     pub ipv6_packets: u64,
-    /// Packets that come after one of a later time in the file; all are replayed in time order.
+    /// Packets that follow a later one in the file; all are replayed in order of time.
     #[serde(default)]
     pub reordered: u64,
     /// Packets with VLAN tags; their flow is taken from the headers after the tags.
@@ -75,59 +76,60 @@ pub struct CaptureFacts {
 /// A time without a packet in a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CaptureGap {
-    /// How long it is, ps.
+    /// Its length, ps.
     pub ps: u64,
-    /// The packet that ends it, counted from 1 in time order.
+    /// The packet that ends it, numbered from 1 in order of time.
     pub before_packet: u64,
 }
 
 /// Closed-loop senders, within the measured time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransportResults {
-    /// Payload that reached its application, each byte once, Gbit/s.
+    /// Payload that reached its application, each byte counted once, Gbit/s.
     pub goodput_gbps: f64,
     /// Data packets sent, including those sent again.
     pub sent: u64,
     /// Data packets sent again.
     pub sent_again: u64,
-    /// Acknowledgements that senders received.
+    /// Acknowledgements that the senders received.
     pub acknowledged: u64,
     /// Data packets dropped because the switch's buffer was full.
     pub dropped_switch: u64,
     /// Data packets dropped by the server's NIC.
     pub dropped_server: u64,
-    /// Share of the sent data packets that the switch or the server dropped, 0 to 1.
+    /// Share of the data packets sent that the switch or the server dropped, 0 to 1.
     pub lost_share: f64,
     /// Data packets that the switch marked (ECN).
     pub marked: u64,
     /// Data packets marked by the server's NIC but not by the switch.
     pub marked_server: u64,
-    /// Data packets found lost because later ones were acknowledged.
+    /// Data packets detected as lost because later ones were acknowledged.
     pub fast_recoveries: u64,
-    /// Timeouts of connections.
+    /// Retransmission timeouts of connections.
     pub timeouts: u64,
-    /// Data packets considered lost whose acknowledgement arrived before they were sent again.
+    /// Data packets taken for lost whose acknowledgement arrived before they were sent again.
     pub not_lost: u64,
     /// Data packets that reached their application for the first time.
     pub delivered: u64,
-    /// Data packets that had reached their application before.
+    /// Data packets that had already reached their application before.
     pub duplicates: u64,
     /// Reads completed.
     pub reads: u64,
     /// Mean congestion window of the connections over the measured time, packets.
     pub mean_window: f64,
-    /// Jain's index of what the connections delivered: 1 if all delivered the same, one over their
-    /// number if one delivered everything.
+    /// Jain's index over the packets delivered by each connection: 1 if all are equal, one over
+    /// their number if one has all.
     pub fairness: f64,
-    /// From sending a packet to the arrival of its acknowledgement.
+    /// Round trip: from sending a packet to the arrival of its acknowledgement.
     pub rtt: Distribution,
-    /// The part of it outside the server, as the senders compute it.
+    /// The part of the round trip outside the server, as the senders compute it.
     pub fabric_delay: Distribution,
-    /// The part of it in the server: from arrival at the NIC until the acknowledgement is handed over.
+    /// The part of the round trip inside the server: from arrival at the NIC to the hand-over of the
+    /// acknowledgement.
     pub host_delay: Distribution,
-    /// From issuing a read until it and all reads before it are complete.
+    /// From the issue of a read until it and all reads before it are complete.
     pub read_latency: Distribution,
-    /// One for each connection, by queue and then by sender.
+    /// One entry per connection, by queue and then by sender.
     pub connections: Vec<ConnectionResults>,
 }
 
@@ -142,12 +144,12 @@ pub struct ConnectionResults {
     pub sent: u64,
     /// Data packets sent again.
     pub sent_again: u64,
-    /// Timeouts.
+    /// Retransmission timeouts.
     pub timeouts: u64,
     /// Data packets that reached their application for the first time.
     pub delivered: u64,
     /// Mean congestion window, packets.
     pub mean_window: f64,
-    /// Mean round trip of the acknowledgements that arrived, ns; absent if none did.
+    /// Mean round trip over the acknowledgements received, ns; absent if none was.
     pub mean_rtt_ns: Option<f64>,
 }
