@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from nic2core.engine import Watch
-    from nic2core.results.model import Results
+    from nic2core.results.models import Results
 
 Source = str | Path | Scenario
 """What can be run: the path of a scenario file, or a scenario."""

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import _core
 from nic2core._core import ModelError, UserError
-from nic2core.results.model import Results
-from nic2core.results.peak import Peak
+from nic2core.results.models import Peak, Results
 from nic2core.results.timeline import Recording, Timeline
 
 if TYPE_CHECKING:

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from nic2core.explain.model import Model
-    from nic2core.results.distribution import Distribution
-    from nic2core.results.model import Results
-    from nic2core.results.peak import Peak
+    from nic2core.results.models import Distribution, Peak, Results
 
 RESULT_FILE = "result.json"
 """The file in a result directory that holds everything; the Parquet files beside it are views."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from nic2core import words
-from nic2core.results.distribution import PERCENTILES, Distribution
-from nic2core.results.traffic import ConnectionResults, TransportResults
+from nic2core.results.bases import PERCENTILES
+from nic2core.results.models import ConnectionResults, Distribution, TransportResults
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from nic2core.explain.stages import Stage
-    from nic2core.results.model import Results
+    from nic2core.results.models import Results
     from nic2core.results.plain import Plain
 
 SPREAD: dict[str, type[pl.DataType]] = {

@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 
     from nic2core.explain.model import Model
     from nic2core.explain.use import Use
-    from nic2core.results.distribution import Distribution
-    from nic2core.results.model import Results
-    from nic2core.results.peak import Peak
-    from nic2core.results.traffic import Packets
+    from nic2core.results.models import Distribution, Packets, Peak, Results
 
 STAGES = {
     "wire": "wire",

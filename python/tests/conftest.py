@@ -16,7 +16,7 @@ from nic2core import Result, UserError, api, engine
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nic2core.results.model import Results
+    from nic2core.results.models import Results
 
 DATA = Path(__file__).parent / "data"
 

@@ -11,8 +11,7 @@ import pytest
 from nic2core import Result, api
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.report.page import report_html
-from nic2core.results.peak import Peak
-from nic2core.results.traffic import CaptureFacts, CaptureGap
+from nic2core.results.models import CaptureFacts, CaptureGap, Peak
 
 
 @pytest.fixture(scope="module")

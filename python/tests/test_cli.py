@@ -15,7 +15,7 @@ from nic2core.comparison import load_all
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from nic2core.results.model import Results
+    from nic2core.results.models import Results
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from nic2core.sweeps import sweep
 
 if TYPE_CHECKING:
     from nic2core import Result
-    from nic2core.results.distribution import Distribution
+    from nic2core.results.models import Distribution
 
 SHORT = {"run.warmup": "100 us", "run.duration": "100 us"}
 OF_PACKETS = {"completed", "network", "offered", "dropped", "p50 latency", "p99 latency",

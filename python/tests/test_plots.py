@@ -11,7 +11,7 @@ from nic2core.describe import rows
 from nic2core.draw import palette, plots
 from nic2core.draw.style import wide
 from nic2core.report.page import report_html
-from nic2core.results.peak import Peak, Probe
+from nic2core.results.models import Peak, Probe
 from nic2core.sweeps import sweep
 
 

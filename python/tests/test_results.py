@@ -12,6 +12,7 @@ import pytest
 from nic2core import Result, UserError
 from nic2core.explain.help import Helps
 from nic2core.report.path import picture
+from nic2core.results.models import Peak
 from nic2core.results.timeline import Timeline
 from nic2core.run_record import RESULT_FILE
 from nic2core.sweeps import Sweep
@@ -144,6 +145,9 @@ def test_a_prompt_shows_how_much_there_is_not_all_of_it(ddio: Result) -> None:
     assert "function" not in repr(ddio.helps[0])
     timeline = Timeline(packets=[], unfinished=0, drops=[], times_ps=[], counters=[])
     assert repr(timeline) == "Timeline of 0 packets and 0 drops"
+    peak = Peak(peak_mpps=3.0, failed_by="drops", probes=[], results=ddio.data)
+    shown = "Peak(peak_mpps=3.0, rate_gbps=None, fails_at_mpps=None, failed_by='drops')"
+    assert repr(peak) == shown
 
 
 def test_what_helps_is_shown_as_a_table_of_all_changes(ddio: Result) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from nic2core import api
 from nic2core.describe.scenario_keys import LONGEST, differing
-from nic2core.results.peak import Peak
+from nic2core.results.models import Peak
 
 if TYPE_CHECKING:
     from collections.abc import Callable

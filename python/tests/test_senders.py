@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pytest
 
     from nic2core import Result
-    from nic2core.results.traffic import TransportResults
+    from nic2core.results.models import TransportResults
 
 DID = (
     "Of 14,000 packets sent, 0.500 % were retransmissions and 25.0 % were marked (ECN); 60 fast "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from nic2core import Result
-    from nic2core.results.model import Results
+    from nic2core.results.models import Results
 
 
 def test_cases_are_the_product_with_the_last_key_fastest() -> None:

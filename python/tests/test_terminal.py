@@ -9,7 +9,7 @@ from nic2core.command import terminal
 from nic2core.describe.warmup import short_warmup
 from nic2core.progress import of_sweep
 from nic2core.report.page import report_html
-from nic2core.results.peak import Peak
+from nic2core.results.models import Peak
 
 if TYPE_CHECKING:
     from nic2core import Result

@@ -12,7 +12,7 @@ from nic2core.describe.verdict import limit, mark, mark_of, verdict
 from nic2core.explain.limit import Limit
 from nic2core.explain.model import Pool
 from nic2core.report.path import picture
-from nic2core.results.peak import Peak
+from nic2core.results.models import Peak
 
 
 def test_the_verdict_names_the_limiting_stage(ddio: Result, sweeper: Result) -> None:

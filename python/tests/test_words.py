@@ -9,10 +9,10 @@ import pytest
 from nic2core import Result, api, words
 from nic2core.describe.differences import differences, overview, summary
 from nic2core.describe.headline import side_by_side
-from nic2core.results.peak import Peak, Probe
+from nic2core.results.models import Peak, Probe
 
 if TYPE_CHECKING:
-    from nic2core.results.memory import CauseTraffic
+    from nic2core.results.models import CauseTraffic
 
 
 @pytest.mark.parametrize(

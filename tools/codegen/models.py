@@ -2,19 +2,10 @@
 
 import json
 import re
-import subprocess
-import sys
-import textwrap
 
-from .schema import (
-    Json,
-    definition_of,
-    describe,
-    is_optional,
-    plain_type,
-    units_of,
-    variants_of,
-)
+from . import classes
+from .classes import docstring
+from .schema import Json, definition_of, describe, plain_type, units_of, variants_of
 
 HEADER = '''"""The scenario as typed models, with completion and checks in an editor.
 
@@ -82,104 +73,48 @@ def camel(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[-_]", name))
 
 
-def class_name(definition: str) -> str:
-    """The name of a definition in Python, where the suffix `Config` adds nothing."""
-    return definition.removesuffix("Config")
+class Writer(classes.Writer):
+    """Writes the tables of a scenario, and the names and quantities that they hold."""
 
-
-def docstring(text: str, indent: str = "") -> str:
-    """A docstring of `text`, wrapped at 100 columns."""
-    if not text:
-        return ""
-    text = text.replace("\\", "\\\\").replace('"""', "'''")
-    one_line = " ".join(text.split())
-    if len(indent) + len(one_line) + 6 <= 100:
-        return f'{indent}"""{one_line}"""\n'
-    lines = textwrap.wrap(
-        one_line,
-        width=100,
-        initial_indent=f'{indent}"""',
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-    )
-    return "\n".join([*lines, f'{indent}"""\n'])
-
-
-class Writer:
-    """Writes definitions, each after those that it needs."""
-
-    def __init__(self, schema: Json) -> None:
-        self.schema = schema
-        self.written: dict[str, str] = {}
+    base = "Model"
 
     def text(self) -> str:
         """The whole file."""
         self.add_class("Scenario", self.schema)
         self.written["Scenario"] += ORIGIN
-        text = HEADER + "".join(f"\n\n{text}" for text in self.written.values())
-        command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "models.py", "-"]
-        return subprocess.run(
-            command, input=text, capture_output=True, text=True, check=True
-        ).stdout
+        return self.whole(HEADER)
 
-    def need(self, definition: str) -> str:
-        """Makes sure that a definition is written; returns its name in Python."""
-        name = class_name(definition)
-        if name not in self.written:
-            schema = self.schema["$defs"][definition]
-            names, tables = variants_of(schema)
-            if names or tables:
-                parts = (
-                    [f"Literal[{', '.join(json.dumps(n.name) for n in names)}]"] if names else []
-                )
-                for table in tables:
-                    parts.append(f"{camel(table.name)}{name}")
-                    self.add_class(parts[-1], table.schema, table.tag)
-                union = " | ".join(parts)
-                if len(tables) > 1 and tables[0].tag:
-                    union = f'Annotated[{union}, Field(discriminator="{tables[0].tag}")]'
-                meanings = [f"`{n.name}`: {n.meaning}" for n in names if n.meaning]
-                text = " ".join([describe(schema), *meanings])
-                self.written[name] = f"{name}: TypeAlias = {union}\n" + docstring(text)
-            elif units := units_of(schema):
-                text = f'Text such as "{schema["examples"][0]}"; units {", ".join(units)}.'
-                field = f'Field(pattern=r"{schema["pattern"]}", examples={schema["examples"]!r})'
-                alias = f"{name}: TypeAlias = Annotated[str, {field}]\n"
-                self.written[name] = alias + docstring(text)
-            else:
-                self.add_class(name, schema)
-        return name
-
-    def type_of(self, schema: Json) -> str:
-        """The type of a key in Python."""
-        definition = definition_of(schema)
-        kind = plain_type(schema)
-        if definition:
-            text = self.need(definition)
-        elif kind == "array":
-            text = f"list[{self.type_of(schema['items'])}]"
-        elif kind == "integer":
-            low, high = RANGES[schema["format"]]
-            text = camel(schema["format"]).replace("Uint", "UInt")
-            alias = f"{text}: TypeAlias = Annotated[int, Field(ge={low}, le={high})]\n"
-            self.written.setdefault(text, alias)
+    def add(self, name: str, schema: Json) -> None:
+        """Writes a table, or the names and tables or the quantity that a key accepts."""
+        names, tables = variants_of(schema)
+        if names or tables:
+            parts = [f"Literal[{', '.join(json.dumps(n.name) for n in names)}]"] if names else []
+            for table in tables:
+                parts.append(f"{camel(table.name)}{name}")
+                self.add_class(parts[-1], table.schema, table.tag)
+            union = " | ".join(parts)
+            if len(tables) > 1 and tables[0].tag:
+                union = f'Annotated[{union}, Field(discriminator="{tables[0].tag}")]'
+            meanings = [f"`{n.name}`: {n.meaning}" for n in names if n.meaning]
+            text = " ".join([describe(schema), *meanings])
+            self.written[name] = f"{name}: TypeAlias = {union}\n" + docstring(text)
+        elif units := units_of(schema):
+            text = f'Text such as "{schema["examples"][0]}"; units {", ".join(units)}.'
+            field = f'Field(pattern=r"{schema["pattern"]}", examples={schema["examples"]!r})'
+            alias = f"{name}: TypeAlias = Annotated[str, {field}]\n"
+            self.written[name] = alias + docstring(text)
         else:
-            text = {"number": "float", "boolean": "bool", "string": "str"}[kind or ""]
-        return f"{text} | None" if is_optional(schema) else text
+            self.add_class(name, schema)
 
-    def add_class(self, name: str, schema: Json, tag: str | None = None) -> None:
-        """Writes a table."""
-        fields = ""
-        for key, value in schema["properties"].items():
-            if key == tag:
-                constant = json.dumps(value["const"])
-                fields += f"    {key}: Literal[{constant}] = {constant}\n"
-                continue
-            required = key in schema.get("required", [])
-            fields += self.field(key, value, required) + docstring(describe(value), "    ")
-        self.written[name] = (
-            f"class {name}(Model):\n{docstring(describe(schema), '    ')}\n{fields}"
-        )
+    def plain(self, schema: Json) -> str:
+        """The type of a number, a truth value or a text; integers have their range."""
+        if plain_type(schema) != "integer":
+            return super().plain(schema)
+        low, high = RANGES[schema["format"]]
+        name = camel(schema["format"]).replace("Uint", "UInt")
+        alias = f"{name}: TypeAlias = Annotated[int, Field(ge={low}, le={high})]\n"
+        self.written.setdefault(name, alias)
+        return name
 
     def field(self, key: str, schema: Json, required: bool) -> str:
         """One key of a table."""

@@ -1,4 +1,4 @@
-"""Reads the scenario's JSON Schema, which uses only a few shapes."""
+"""Reads the JSON Schemas of scenarios and results, which use only a few shapes."""
 
 import re
 from dataclasses import dataclass

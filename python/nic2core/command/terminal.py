@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from nic2core.result import Result
-    from nic2core.results.distribution import Distribution
+    from nic2core.results.models import Distribution
 
 SHORTEST, LONGEST = 10, 20
 """Minimum width of a run's column in a comparison: its longest word, within these bounds. Longer

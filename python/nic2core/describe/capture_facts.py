@@ -9,7 +9,7 @@ from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import count, percent, three, time
 
 if TYPE_CHECKING:
-    from nic2core.results.traffic import CaptureFacts
+    from nic2core.results.models import CaptureFacts
     from nic2core.run_record import Record
 
 

@@ -16,7 +16,7 @@ from nic2core.words import CAUSES, OF_PACKETS, percent, sentence, three, time
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from nic2core.results.model import Results
+    from nic2core.results.models import Results
     from nic2core.run_record import Record
 
 

@@ -16,7 +16,7 @@ from nic2core.words import percent, three, time
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nic2core.results.traffic import Packets
+    from nic2core.results.models import Packets
     from nic2core.run_record import Record
 
 FULL = 0.998

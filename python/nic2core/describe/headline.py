@@ -14,7 +14,7 @@ from nic2core.words import NOTHING, three
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nic2core.results.memory import CauseTraffic
+    from nic2core.results.models import CauseTraffic
     from nic2core.run_record import Record
 
 
@@ -176,7 +176,7 @@ def dma_write_hits(result: Record) -> float | None:
     io = result.data.io
     if io is None or io.write_hits is None or io.write_misses is None:
         return None
-    return io.write_hits / (io.write_hits + io.write_misses + (io.write_bypasses or 0))
+    return io.write_hits / (io.write_hits + io.write_misses + io.write_bypasses)
 
 
 def _iotlb(result: Record) -> Iterator[Number]:

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from nic2core.words import DELAYS, percent, three
 
 if TYPE_CHECKING:
-    from nic2core.results.distribution import Distribution
-    from nic2core.results.model import Results
-    from nic2core.results.traffic import TransportResults
+    from nic2core.results.models import Distribution, Results, TransportResults
 
 TITLE = "What closed-loop senders see"
 """Title of the table of delays."""

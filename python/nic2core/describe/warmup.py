@@ -11,7 +11,7 @@ from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.words import time
 
 if TYPE_CHECKING:
-    from nic2core.results.domains import TenantResults
+    from nic2core.results.models import TenantResults
     from nic2core.run_record import Record
 
 WARM_TURNS = 3
@@ -61,8 +61,6 @@ def _of_dirty_lines(result: Record) -> str:
     """
     memory = result.data.memory
     lines = sum(cause.lines for cause in memory.causes)
-    if memory.dirty_begin is None or memory.dirty_end is None:
-        return ""
     more = memory.dirty_end - memory.dirty_begin
     llc = size_bytes(result.scenario["machine"]["llc"]["size"]) / LINE_BYTES
     if more <= max(UNSETTLED * lines, NOISE * llc):

@@ -13,7 +13,7 @@ from nic2core.draw.style import style, wide
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nic2core.results.distribution import Distribution
+    from nic2core.results.models import Distribution
     from nic2core.run_record import Record
 
 

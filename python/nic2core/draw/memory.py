@@ -16,8 +16,7 @@ from nic2core.draw.style import style
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nic2core.results.distribution import Distribution
-    from nic2core.results.memory import CauseTraffic
+    from nic2core.results.models import CauseTraffic, Distribution
     from nic2core.run_record import Record
 
 OTHER_CAUSES = "descriptors and other small causes"

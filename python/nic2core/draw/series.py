@@ -14,7 +14,7 @@ from nic2core.scenario.quantity import nanoseconds, size_bytes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nic2core.results.series import Series
+    from nic2core.results.models import Series
     from nic2core.run_record import Record
 
 UNITS = {"us": "µs", "Gbps": "Gbit/s"}

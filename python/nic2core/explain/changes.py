@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nic2core.explain.model import Model
-    from nic2core.results.model import Results
+    from nic2core.results.models import Results
 
 EVEN = 0.8
 """Mean busy time of the cores over that of the busiest, up to which too few flows are the cause."""

@@ -12,8 +12,7 @@ from nic2core.scenario.quantity import gigahertz, nanoseconds
 
 if TYPE_CHECKING:
     from nic2core.explain.use import Use
-    from nic2core.results.domains import Domain
-    from nic2core.results.model import Results
+    from nic2core.results.models import Domain, Results
 
 
 WAITS = ("home-trackers", "dram", "io-ways")

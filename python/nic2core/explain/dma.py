@@ -11,8 +11,7 @@ from nic2core.scenario.quantity import gigahertz, nanoseconds, size_bytes
 
 if TYPE_CHECKING:
     from nic2core.explain.use import Use
-    from nic2core.results.domains import Domain
-    from nic2core.results.model import Results
+    from nic2core.results.models import Domain, Results
 
 
 def writes(

@@ -14,7 +14,7 @@ from nic2core.explain.use import work
 
 if TYPE_CHECKING:
     from nic2core.explain.model import Model
-    from nic2core.results.model import Results
+    from nic2core.results.models import Results
 
 CHANCE = 0.02
 """Share of the packets by which a run may fall short of the offered load and still count as keeping

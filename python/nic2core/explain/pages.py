@@ -9,7 +9,7 @@ from nic2core.explain.use import serves
 from nic2core.scenario.quantity import size_bytes
 
 if TYPE_CHECKING:
-    from nic2core.results.model import Results
+    from nic2core.results.models import Results
 
 SMALL, LARGE = "4 KiB", "2 MiB"
 """The page size that is replaced, and the one that replaces it."""

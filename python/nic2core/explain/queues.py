@@ -7,8 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nic2core.results.domains import Domain, QueueResults
-    from nic2core.results.model import Results
+    from nic2core.results.models import Domain, QueueResults, Results
 
 
 OF_QUEUES = ("descriptors", "tx-descriptors", "tx-fetches")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nic2core.explain.use import Use
-    from nic2core.results.model import Results
+    from nic2core.results.models import Results
 
 
 LEAKS = {"rx-evct", "bench-evct"}

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core.explain.queues import NOTICED, by_queue, fullest, shortest
 
 if TYPE_CHECKING:
-    from nic2core.results.domains import Domain, TenantResults
-    from nic2core.results.model import Results
+    from nic2core.results.models import Domain, Results, TenantResults
 
 LINE_BYTES = 64
 """Size of a cache line."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import polars as pl
     from plotly.graph_objects import Figure
 
-    from nic2core.results.distribution import Distribution
+    from nic2core.results.models import Distribution
     from nic2core.run_record import Record
 
 SERIES_TEXT = (

@@ -13,7 +13,7 @@ from nic2core.explain.stages import LEAKS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nic2core.results.memory import CacheResults
+    from nic2core.results.models import CacheResults
     from nic2core.run_record import Record
 
 WIDTH, HEIGHT = 1272, 452

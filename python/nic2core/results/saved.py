@@ -9,8 +9,7 @@ from pydantic import AfterValidator, model_validator
 
 from nic2core import _core
 from nic2core._core import UserError
-from nic2core.results.model import Results
-from nic2core.results.peak import Peak
+from nic2core.results.models import Peak, Results
 from nic2core.results.plain import Plain
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from nic2core.describe.hints import hints
 from nic2core.describe.limits import limits_of
 from nic2core.explain.model import Model
 from nic2core.rerun import run_changes
-from nic2core.results.peak import Peak
+from nic2core.results.models import Peak
 
 if TYPE_CHECKING:
     from pathlib import Path
