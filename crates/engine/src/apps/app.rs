@@ -58,8 +58,7 @@ pub trait App {
 
     /// Bytes of the frame of request number `seq` ([`Packet::seq`]) if the application's client
     /// determines them (a key-value client does: a GET is small, a SET carries the item); `None` leaves
-    /// them to the traffic.
-    /// It is not asked with closed-loop traffic, whose senders choose the sizes.
+    /// them to the traffic. It is not asked with closed-loop traffic, whose senders choose the sizes.
     fn request_bytes(&self, _seq: u64) -> Option<u32> {
         None
     }

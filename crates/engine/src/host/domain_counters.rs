@@ -30,16 +30,26 @@ pub(super) struct DomainCounters {
 }
 
 impl DomainCounters {
+    /// Starts the measured time. (Every field is named, so that none can be forgotten.)
     pub(super) fn reset(&mut self, now: Ps) {
-        self.unread_descriptor.reset(now);
-        self.waiting_for_link.reset(now);
-        self.translating.reset(now);
-        self.translating_reads.reset(now);
-        self.reading.reset(now);
-        self.sending.reset(now);
-        self.held_back.reset(now);
-        self.late.reset(now);
-        (self.link_bits, self.sent_bits) = (0, 0);
+        let DomainCounters {
+            unread_descriptor,
+            waiting_for_link,
+            translating,
+            held_back,
+            late,
+            translating_reads,
+            reading,
+            sending,
+            link_bits,
+            sent_bits,
+        } = self;
+        for lines in [waiting_for_link, translating, late, translating_reads, reading, sending] {
+            lines.reset(now);
+        }
+        unread_descriptor.reset(now);
+        held_back.reset(now);
+        (*link_bits, *sent_bits) = (0, 0);
     }
 
     /// A frame has arrived over the network link.
@@ -82,10 +92,11 @@ impl HeldBack {
 
     /// Starts the measured time.
     pub(super) fn reset(&mut self, now: Ps) {
-        self.writes.reset(now);
-        self.reads.reset(now);
-        self.cores.reset(now);
-        self.time.reset(now);
+        let HeldBack { writes, reads, cores, time } = self;
+        for held in [writes, reads, cores] {
+            held.reset(now);
+        }
+        time.reset(now);
     }
 }
 

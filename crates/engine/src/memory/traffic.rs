@@ -22,26 +22,54 @@ pub(crate) enum Agent {
     Clean = 6,
 }
 
+impl Agent {
+    /// How many agents there are.
+    pub(crate) const COUNT: usize = 7;
+    /// All agents, in the order of their numbers.
+    pub(crate) const ALL: [Agent; Self::COUNT] = [
+        Agent::Cpu,
+        Agent::Prefetch,
+        Agent::NicRead,
+        Agent::Walk,
+        Agent::NicWrite,
+        Agent::Evict,
+        Agent::Clean,
+    ];
+
+    /// Whether it moves lines to memory, and not from there. (A new agent has its place in
+    /// [`Agent::ALL`], too.)
+    pub(crate) const fn writes(self) -> bool {
+        match self {
+            Agent::Cpu | Agent::Prefetch | Agent::NicRead | Agent::Walk => false,
+            Agent::NicWrite | Agent::Evict | Agent::Clean => true,
+        }
+    }
+}
+
 /// A cause: who moves the line, and what it holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Cause(u8);
+pub(crate) struct Cause {
+    agent: Agent,
+    kind: LineKind,
+}
 
 impl Cause {
     pub(crate) const fn new(agent: Agent, kind: LineKind) -> Cause {
-        Cause(agent as u8 * LineKind::COUNT as u8 + kind as u8)
+        Cause { agent, kind }
+    }
+
+    /// Its place among all causes.
+    const fn number(self) -> usize {
+        self.agent as usize * LineKind::COUNT + self.kind as usize
     }
 
     /// A DMA write that bypasses the caches.
     pub(crate) const fn is_nic_write(self) -> bool {
-        self.0 / LineKind::COUNT as u8 == Agent::NicWrite as u8
-    }
-
-    pub(crate) const fn is_write(self) -> bool {
-        self.0 / LineKind::COUNT as u8 >= Agent::NicWrite as u8
+        matches!(self.agent, Agent::NicWrite)
     }
 }
 
-const CAUSES: usize = 7 * LineKind::COUNT;
+const CAUSES: usize = Agent::COUNT * LineKind::COUNT;
 
 /// Lines moved, by cause.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +86,7 @@ impl Default for Traffic {
 impl Traffic {
     #[inline]
     pub(crate) fn count(&mut self, cause: Cause) {
-        self.lines[cause.0 as usize] += 1;
+        self.lines[cause.number()] += 1;
     }
 
     /// The sum of `all`.
@@ -77,12 +105,16 @@ impl Traffic {
     }
 
     fn total(&self, writes: bool) -> u64 {
-        let of_side = |i: &usize| Cause(*i as u8).is_write() == writes;
-        (0..CAUSES).filter(of_side).map(|i| self.lines[i]).sum()
+        let agents = Agent::ALL.into_iter().filter(|agent| agent.writes() == writes);
+        agents.map(|agent| self.of_agent(agent)).sum()
     }
 
     pub(crate) fn lines(&self, agent: Agent, kind: LineKind) -> u64 {
-        self.lines[Cause::new(agent, kind).0 as usize]
+        self.lines[Cause::new(agent, kind).number()]
+    }
+
+    fn of_agent(&self, agent: Agent) -> u64 {
+        LineKind::ALL.into_iter().map(|kind| self.lines(agent, kind)).sum()
     }
 
     /// Lines by name of the cause, first those of figure 1c in its order, then the rest, with whether
@@ -90,7 +122,7 @@ impl Traffic {
     pub(crate) fn by_name(&self) -> Vec<(&'static str, bool, u64)> {
         use Agent::{Clean, Cpu, Evict, NicRead, NicWrite, Prefetch, Walk};
         use LineKind::{App, Bench, Descriptor, Mbuf, Rx, Tx};
-        let any = |agent| LineKind::ALL.iter().map(|&k| self.lines(agent, k)).sum();
+        let any = |agent| self.of_agent(agent);
         let one = |agent, kind| self.lines(agent, kind);
         vec![
             ("nic-rx-wr", true, one(NicWrite, Rx)),
@@ -131,6 +163,11 @@ impl Traffic {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn agents_are_listed_in_the_order_of_their_numbers() {
+        assert!(Agent::ALL.into_iter().map(|agent| agent as usize).eq(0..Agent::COUNT));
+    }
 
     #[test]
     fn the_names_cover_every_cause_once() {

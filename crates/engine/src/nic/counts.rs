@@ -46,17 +46,29 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Starts the measured time.
+    /// Starts the measured time. (Every field is named, so that none can be forgotten.)
     pub(crate) fn reset(&mut self, now: Ps) {
-        self.rx.reset(now);
-        self.tx.reset(now);
-        self.unread.reset(now);
-        self.tx_turn.reset(now);
-        self.tx_starved.reset(now);
-        self.rx_starved.reset(now);
-        self.unfetched.reset(now);
-        (self.offered, self.waited) = (0, Ps::ZERO);
-        (self.rx_fetches, self.tx_fetches) = Default::default();
+        let Counts {
+            offered,
+            rx,
+            unfetched,
+            rx_starved,
+            rx_fetches,
+            waited,
+            tx,
+            tx_starved,
+            unread,
+            tx_fetches,
+            tx_turn,
+        } = self;
+        for used in [rx, unfetched, tx, unread, tx_turn] {
+            used.reset(now);
+        }
+        for starved in [rx_starved, tx_starved] {
+            starved.reset(now);
+        }
+        (*offered, *waited) = (0, Ps::ZERO);
+        (*rx_fetches, *tx_fetches) = Default::default();
     }
 
     /// The counts so far, for the queues of `core`.
