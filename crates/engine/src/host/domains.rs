@@ -12,6 +12,9 @@ use crate::stats::results::{CoreTime, Domain};
 use crate::time::{PS_PER_S, Ps};
 use crate::wire::Source;
 
+/// The name of the network link's domain.
+pub(crate) const WIRE: &str = "wire";
+
 impl Host {
     /// The cores that serve packets or, if there are none, all that have a tenant.
     fn working_cores(&self) -> impl Iterator<Item = &HostCore> {
@@ -84,7 +87,7 @@ impl Host {
             let busy = u128::from(bits) * PS_PER_S / u128::from(rate.0);
             domains.push(Domain {
                 holds_reads_ps: c.sending.time(self.meters.now),
-                ..domain("wire", "frame", 1, busy as u64, frames)
+                ..domain(WIRE, "frame", 1, busy as u64, frames)
             });
         }
         domains.push(self.pool("nic-sram", "B", &self.rx.sram));

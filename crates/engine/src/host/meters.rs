@@ -7,7 +7,19 @@ use super::series::Samples;
 use crate::stats::histogram::Latency;
 use crate::time::Ps;
 
-/// Names of the latency stages, in path order.
+/// The stages whose latency is measured, in path order.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stage {
+    Nic,
+    Dma,
+    Queue,
+    Service,
+    Transmit,
+    /// From arrival to the end of the service.
+    Total,
+}
+
+/// Their names in the results.
 pub(super) const STAGES: [&str; 6] = ["nic", "dma", "queue", "service", "transmit", "total"];
 
 /// What the host counts since measuring began.
@@ -68,33 +80,33 @@ impl Meters {
         self.completed_bytes += u64::from(p.bytes);
         self.in_path -= 1;
         let spans = [
-            (0, p.dma_start - p.arrived),
-            (1, p.visible - p.dma_start),
-            (2, p.begun.saturating_sub(p.visible)),
-            (3, now - p.begun),
-            (5, now - p.arrived),
+            (Stage::Nic, p.dma_start - p.arrived),
+            (Stage::Dma, p.visible - p.dma_start),
+            (Stage::Queue, p.begun.saturating_sub(p.visible)),
+            (Stage::Service, now - p.begun),
+            (Stage::Total, now - p.arrived),
         ];
         for (stage, span) in spans {
-            self.stages[stage].record(span);
+            self.stages[stage as usize].record(span);
         }
     }
 
     /// The NIC has sent a packet.
     pub(super) fn sent(&mut self, now: Ps, p: &Packet) {
         self.transmitted += 1;
-        self.stages[4].record(now - p.to_send_since);
+        self.stages[Stage::Transmit as usize].record(now - p.to_send_since);
     }
 
     pub(super) fn service_mean_ns(&self) -> f64 {
-        self.stages[3].mean_ns()
+        self.stages[Stage::Service as usize].mean_ns()
     }
 
     pub(super) fn total_p99_ns(&self) -> f64 {
-        self.stages[5].percentile_ns(99.0)
+        self.stages[Stage::Total as usize].percentile_ns(99.0)
     }
 
     pub(super) fn slower_than(&self, ns: f64) -> u64 {
-        self.stages[5].above(ns)
+        self.stages[Stage::Total as usize].above(ns)
     }
 
     pub(super) fn dropped(&self) -> u64 {

@@ -35,6 +35,7 @@ mod writes;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+pub(crate) use self::domains::WIRE;
 use crate::apps::AnyApp;
 use crate::config::Scenario;
 use crate::core::ask::Ask;

@@ -1,6 +1,6 @@
 //! Why a search ends without a peak.
 
-use super::probe::{MIN_PACKETS, Outcome, unit};
+use super::probe::{Failed, MIN_PACKETS, Outcome, unit};
 use crate::config::Scenario;
 use crate::config::scenario::Slo;
 use crate::host::BuildError;
@@ -95,15 +95,15 @@ impl PeakError {
         let (times, drops) = (slo.p99_service_times, format!("\"{}\"", slo.drops));
         let p99 = slo.p99.map(|limit| format!("\"{limit}\""));
         let (key, given, found) = match (failed.failed_by, p99) {
-            (Some("drops"), _) => (
+            (Some(Failed::Drops), _) => (
                 "slo.drops",
                 drops,
                 format!("{:.3} % of packets are dropped", 100.0 * p.drop_share),
             ),
-            (Some("p99"), Some(p99)) => {
+            (Some(Failed::P99), Some(p99)) => {
                 ("slo.p99", p99, format!("the 99th percentile is {:.0} ns", p.p99_ns))
             }
-            (Some("p99"), None) => (
+            (Some(Failed::P99), None) => (
                 "slo.p99_service_times",
                 times.to_string(),
                 format!(

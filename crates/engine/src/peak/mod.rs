@@ -33,7 +33,7 @@ mod search;
 use std::sync::Arc;
 
 pub use self::error::PeakError;
-use self::probe::Prober;
+use self::probe::{Failed, Prober};
 use self::search::Search;
 use crate::config::Scenario;
 use crate::host::Host;
@@ -85,7 +85,7 @@ pub fn find_peak(
         peak_mpps: good.probe.completed_mpps,
         rate_gbps: mean.map(|mean| mean.bits_at(Rate(rate)).0 as f64 / 1e9 * while_on(scenario)),
         fails_at_mpps: bad.as_ref().map(|bad| bad.probe.offered_mpps),
-        failed_by: bad.and_then(|bad| bad.failed_by).unwrap_or("link").into(),
+        failed_by: bad.and_then(|bad| bad.failed_by).unwrap_or(Failed::Link).name().into(),
         probes: search.into_probes(),
         results: good.results,
     })

@@ -2,7 +2,7 @@
 
 use super::{PeakError, SETTLE_DIVISOR, Watch, Watched};
 use crate::config::Scenario;
-use crate::host::Host;
+use crate::host::{Host, WIRE};
 use crate::stats::results::{Probe, Results};
 use crate::time::{PS_PER_S, Ps};
 use crate::units::{Duration, Rate};
@@ -26,10 +26,35 @@ const SURELY_DIVISOR: u64 = 4;
 /// The most packets that arrive in a probe, in percent of what its rate brings on average.
 const MOST_PERCENT: u64 = 110;
 
+/// What fails at a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Failed {
+    /// More packets are dropped than the objective allows.
+    Drops,
+    /// Completions fall behind arrivals.
+    Rate,
+    /// The 99th percentile of the latency is above its limit.
+    P99,
+    /// Nothing, up to the rate of the network link.
+    Link,
+}
+
+impl Failed {
+    /// Its name in the results.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Failed::Drops => "drops",
+            Failed::Rate => "rate",
+            Failed::P99 => "p99",
+            Failed::Link => "link",
+        }
+    }
+}
+
 /// What a rate did to the objective.
 pub(super) struct Outcome {
     pub(super) probe: Probe,
-    pub(super) failed_by: Option<&'static str>,
+    pub(super) failed_by: Option<Failed>,
     pub(super) results: Results,
 }
 
@@ -59,7 +84,7 @@ fn measured(scenario: &Scenario) -> Result<Ps, PeakError> {
 
 /// Whether the network link, if it has a rate, carried frames nearly all the time.
 pub(super) fn link_is_full(results: &Results) -> bool {
-    let wire = results.domains.iter().find(|domain| domain.domain == "wire");
+    let wire = results.domains.iter().find(|domain| domain.domain == WIRE);
     wire.is_some_and(|wire| wire.busy_ps as f64 >= results.measured_ns * 1e3 * LINK_SHARE)
 }
 
@@ -140,11 +165,11 @@ impl<'a, 'w> Prober<'a, 'w> {
         let failed_by = if bound_to_fail.is_some() {
             bound_to_fail
         } else if dropped * 100_000 > p.offered * slo.drops.0 {
-            Some("drops")
+            Some(Failed::Drops)
         } else if behind * 100 > p.offered * BEHIND_PERCENT {
-            Some("rate")
+            Some(Failed::Rate)
         } else if p99_ns > limit_ns {
-            Some("p99")
+            Some(Failed::P99)
         } else {
             None
         };
@@ -190,7 +215,7 @@ impl<'a, 'w> Prober<'a, 'w> {
     }
 
     /// Measures a rate for the time of a probe, or until it is bound to fail; then returns what fails.
-    fn measure(&mut self, host: &mut Host, rate: Rate) -> Result<Option<&'static str>, PeakError> {
+    fn measure(&mut self, host: &mut Host, rate: Rate) -> Result<Option<Failed>, PeakError> {
         host.begin_measuring();
         let (begin, end) = (host.now(), host.now() + self.measured);
         let surely = begin + Ps(self.measured.0 / SURELY_DIVISOR);
@@ -208,15 +233,15 @@ impl<'a, 'w> Prober<'a, 'w> {
     /// The part of the objective that will fail whatever else arrives. The rate does not tell what
     /// a window of a capture or a part of a burst cycle brings, so replays and bursts are never
     /// bound to fail.
-    fn bound_to_fail(&self, host: &Host, rate: Rate) -> Option<&'static str> {
+    fn bound_to_fail(&self, host: &Host, rate: Rate) -> Option<Failed> {
         let bursts = matches!(self.scenario.traffic, Some(TrafficConfig::Bursts { .. }));
         let limit_ns = self.limit_ns.filter(|_| !self.replays() && !bursts)?;
         let mean = u128::from(rate.0) * u128::from(self.measured.0) / PS_PER_S;
         let most = mean as u64 * MOST_PERCENT / 100;
         if host.dropped() * 100_000 > most * self.scenario.slo.drops.0 {
-            Some("drops")
+            Some(Failed::Drops)
         } else if host.slower_than(limit_ns) * 100 > most {
-            Some("p99")
+            Some(Failed::P99)
         } else {
             None
         }
