@@ -107,7 +107,8 @@ class Reading:
     def write_hit_percent(self) -> float:
         """DMA writes that found their line in the LLC, percent."""
         io = self._run["io"]
-        return float(100 * io["write_hits"] / (io["write_hits"] + io["write_misses"]))
+        written = io["write_hits"] + io["write_misses"] + io["write_bypasses"]
+        return float(100 * io["write_hits"] / written)
 
     @property
     def dma_gbps(self) -> float:

@@ -112,7 +112,11 @@ class SyntheticEngine:
                     "cdf": [[memory_ns, 0.5], [3 * memory_ns, 0.99], [5 * memory_ns, 1.0]],
                 }
             },
-            "io": {"write_hits": round(1e4 * min(1.0, io / footprint)), "write_misses": 100},
+            "io": {
+                "write_hits": round(1e4 * min(1.0, io / footprint)),
+                "write_misses": 100,
+                "write_bypasses": 0,
+            },
             "amat_ns": memory_ns / 10,
             "tenants": [
                 {

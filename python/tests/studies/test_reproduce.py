@@ -73,8 +73,9 @@ def test_the_table_shows_every_claim(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_claims_that_fail_and_the_verdict_come_last(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     assert run("sweeper", tmp_path) == 0
     text = capsys.readouterr().out
     end = re.search(r"all.html\ndocs/.*DEVIATIONS.md .*\n(.*) hold; \d+ blind\n$", text)

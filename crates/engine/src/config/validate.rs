@@ -507,12 +507,17 @@ mod tests {
             let mut pcie = pcie_json();
             (pcie["max_read_request"], pcie["non_posted_credits"]) =
                 (json!("128 B"), json!(credits));
-            let fixed = [("/machine/pcie", pcie), ("/machine/nic/descriptor_size", json!("32 B"))];
+            let fixed = [
+                ("/machine/pcie", pcie),
+                ("/machine/nic/descriptor_size", json!("32 B")),
+                ("/traffic/sizes/size", json!("64 B")),
+            ];
             forwarder(&[&fixed, set].concat())
         };
         let sends = |scenario| {
             assert_eq!(violations(&scenario), []);
-            assert!(results(&scenario).packets.transmitted > 100);
+            let packets = results(&scenario).packets;
+            assert!(packets.transmitted > 100, "{packets:?}");
         };
         let told = |scenario| -> Vec<String> {
             violations(&scenario).iter().map(ToString::to_string).collect()
