@@ -62,7 +62,8 @@ class Sweep(Comparison):
                 f"{', '.join(numbers)}."
             )
         keys.sort(key=lambda key: not rows.is_curve(self.table[key].to_list(), least=2))
-        return plots.over(self.table, keys, column)
+        title = plots.titles(self.results).get(column, "")
+        return plots.over(self.table, keys, column, title)
 
     def save(self, directory: str | Path) -> Path:
         """Write each point to its own directory under `directory`, and the list of them.
@@ -90,7 +91,10 @@ class Sweep(Comparison):
 
     @classmethod
     def load(cls, directory: str | Path) -> Sweep:
-        """Read the runs that `save`, or `nic2core compare ... --out DIR`, listed in a directory."""
+        """Read the runs that `save`, or `nic2core compare ... --out DIR`, listed in a directory.
+
+        The reasons in `refused` are then all `UserError`, with the text that was shown.
+        """
         directory = Path(directory)
         runs = comparison(directory)
         if not runs:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nic2core import Result, api, words
-from nic2core.describe.doubts import doubts
+from nic2core.describe.doubts import all_doubts, doubts
 from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
 from nic2core.results.models import Peak
@@ -201,3 +201,24 @@ def test_a_pool_that_cannot_fill_both_rings_is_told() -> None:
     assert "Set queues.pool_buffers to 512 or more" in doubt
     assert len(told({"kind": "l2fwd"}, pool_buffers=None)) == 1, "as many as receive descriptors"
     assert told(copy, pool_buffers=256) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [([3], [""]), ([3, 3], ["Both runs: "]), ([3, 3, 3], ["All 3 runs: "]),
+     ([3, 4, 3], ["DDIO, 0; DDIO, 2: ", "DDIO, 1: "]),
+     ([3] * 6 + [0], ["DDIO, 0; DDIO, 1; DDIO, 2; DDIO, 3; and 2 more: "])],
+)  # fmt: skip
+def test_a_warning_of_several_runs_is_told_once(
+    ddio: Result, found: list[int], told: list[str]
+) -> None:
+    runs = [
+        replace(ddio, label=f"DDIO, {n}",
+                data=ddio.data.model_copy(update={"reads_after_sweep": reads}))
+        for n, reads in enumerate(found)
+    ]  # fmt: skip
+    doubts_of_all = all_doubts(runs)
+    assert [doubt.of for doubt in doubts_of_all] == told
+    assert {label for doubt in doubts_of_all for label in doubt.runs} == {
+        run.label for run, reads in zip(runs, found, strict=True) if reads
+    }

@@ -271,6 +271,7 @@ def test_each_tenant_has_its_curve_but_the_one_that_alone_serves_packets(ddio: R
     figure = plots.over(table, ["placement.io_ways"], *own.popitem())
     assert list(figure.data[0].y) == [r.data.tenants[1].progress_mps for r in runs]
     assert figure.layout.yaxis.title.text == "xmem, M accesses/s"
+    assert runs.plot("progress_mps (xmem)").layout.yaxis.title.text == "xmem, M accesses/s"
 
 
 def test_a_grid_has_a_cell_for_each_run_and_none_for_one_that_is_missing(ddio: Result) -> None:

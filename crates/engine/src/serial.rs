@@ -90,8 +90,8 @@ impl Serial {
         self.line.append(Ps((time / self.rate) as u64))
     }
 
-    /// How long the line has been busy since measuring began, up to `now`, at which the line must have
-    /// begun with the last message given to it.
+    /// How long the line has been busy since measuring began, up to `now`, which is not before the last
+    /// message was given. Not for a line that is told its `ends`: they move it without work.
     pub(crate) fn busy(&self, now: Ps) -> Ps {
         self.line.busy(now)
     }

@@ -48,6 +48,9 @@ MARKED = 0.9
 LEAST = 1.5
 """Multiple of the minimum window up to which the mean is close to it: some have just grown."""
 
+NAMED = 4
+"""The most runs that a warning shared by several names."""
+
 KEPT = 0.8
 """Mean depth of a backlog, as a share of the requested depth, from which it counts as kept."""
 
@@ -95,9 +98,12 @@ def all_doubts(results: Sequence[Record]) -> list[Doubt]:
 def _who(labels: Sequence[str], runs: int) -> str:
     if runs == 1:
         return ""
-    if len(labels) < runs:
-        return f"{' and '.join(filter(None, [', '.join(labels[:-1]), labels[-1]]))}: "
-    return f"{'Both' if runs == 2 else f'All {runs}'} runs: "
+    if len(labels) == runs:
+        return f"{'Both' if runs == 2 else f'All {runs}'} runs: "
+    # Labels have commas of their own.
+    named = "; ".join(labels[:NAMED])
+    more = f"; and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
+    return f"{named}{more}: "
 
 
 def _no_arrival(result: Record) -> str:

@@ -100,10 +100,15 @@ def _of_packets(result: Record) -> Short | None:
     if warmup_ns > 0 and before > settled:
         per_ns = (before - settled) / warmup_ns
     why = (
-        f"{before:,} packets completed in it, but the caches keep filling until about {wanted:,} "
-        "have"
+        f"{before:,} packets completed in it, but the caches keep filling until about "
+        f"{_rounded(wanted):,} have"
     )
     return Short((wanted - settled) / per_ns, why)
+
+
+def _rounded(packets: int) -> int:
+    """The number to three significant figures: it is an estimate."""
+    return int(float(f"{packets:.2e}"))
 
 
 def _rules_turn(result: Record) -> int:

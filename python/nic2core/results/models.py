@@ -208,7 +208,7 @@ class NodeTraffic(Plain):
 
 
 class SocketLinkResults(Plain):
-    """What the link between the sockets carried, headers included."""
+    """What the link between the sockets was given to carry, headers included."""
 
     to_remote_gbytes_per_s: float
     """Towards the remote node (requests and written lines), GB/s (10^9 bytes)."""

@@ -476,7 +476,8 @@ class Pcie(Model):
     """
     non_posted_credits: UInt32
     """Read requests that can wait for their data: the non-posted credits or the NIC's tags,
-    whichever is fewer.
+    whichever is fewer. At least as many as the largest fetch of descriptors takes, and two if the
+    NIC reads transmit descriptors with their packets.
     """
     relaxed_ordering: bool = False
     """Whether the device allows its writes of packet data to pass its earlier writes that are

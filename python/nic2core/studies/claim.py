@@ -44,8 +44,8 @@ class Tolerance:
     kind: Literal["relative", "points"]
     """`relative`: percent of the published number; `points`: in the unit of the claim."""
     no_effect: float | None = None
-    """Percent around 1 in which a factor shows no effect, so that the published factor's is missed
-    though the numbers are close. Absent if that is not asked."""
+    """Percent around 1 within which a factor counts as no effect: one that lies there does not meet
+    a published factor beyond it. Absent if this is not asked."""
 
     def band(self, low: float, high: float) -> tuple[float, float]:
         """The published range, widened by the tolerance."""

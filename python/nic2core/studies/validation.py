@@ -117,16 +117,16 @@ def _rule(tolerance: Tolerance) -> str:
     effect = ""
     if tolerance.no_effect is not None:
         effect = (
-            f" A factor must also differ from 1 by more than {tolerance.no_effect:g} % if the "
-            "published one does."
+            f" If a published factor differs from 1 by more than {tolerance.no_effect:g} %, the "
+            "simulated one must do so too, on the same side."
         )
     return (
         f"A value holds if the simulated range lies within the published one, widened by "
         f"{tolerance.amount:g} {unit} at both ends; it holds in part of the range if one of its "
         f"ends lies further than that inside the published one.{effect} The error is that of the "
-        "low and of the high end. A blind claim has no published number. A fitted one is one that "
-        "a parameter was chosen by, and a given one follows from the parameters by arithmetic: "
-        "neither is a prediction."
+        "low and of the high end. A blind claim has no published number. For a fitted claim a "
+        "parameter was chosen to match it, and a given one follows from the parameters by "
+        "arithmetic: neither is a prediction."
     )
 
 

@@ -13,6 +13,7 @@ from nic2core.studies.claim import (
     load_claims,
     parse_claims,
 )
+from nic2core.studies.sweeper import fig1
 from nic2core.studies.table import claims_table, score, verdict_text
 
 RELATIVE = Tolerance(15, "relative")
@@ -95,7 +96,7 @@ def test_a_range_inside_the_published_one_holds_in_part() -> None:
 @pytest.mark.parametrize(
     ("published", "simulated", "holds"),
     [(1.14, 1.011, False), (1.14, 1.03, True), (0.9, 0.99, False), (0.9, 0.97, True),
-     (1.02, 1.0, True)],
+     (1.02, 1.0, True), (1.1, 0.95, False)],
 )  # fmt: skip
 def test_a_factor_must_have_the_published_effect(
     published: float, simulated: float, *, holds: bool
@@ -106,6 +107,10 @@ def test_a_factor_must_have_the_published_effect(
     # Only a factor has a value at which nothing changes.
     assert judge(replace(value(published), unit="us"), found, tolerance).holds
     assert judge(value(published), found, RELATIVE).holds
+
+
+def test_what_is_no_effect_is_what_peaks_are_not_known_to() -> None:
+    assert load_claims("sweeper").tolerance.no_effect == 100 * fig1.RESOLUTION
 
 
 def test_points_are_points() -> None:

@@ -19,8 +19,22 @@ pub(super) enum Stage {
     Total,
 }
 
-/// Their names in the results.
-pub(super) const STAGES: [&str; 6] = ["nic", "dma", "queue", "service", "transmit", "total"];
+impl Stage {
+    pub(super) const ALL: [Stage; 6] =
+        [Stage::Nic, Stage::Dma, Stage::Queue, Stage::Service, Stage::Transmit, Stage::Total];
+
+    /// Its name in the results.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Stage::Nic => "nic",
+            Stage::Dma => "dma",
+            Stage::Queue => "queue",
+            Stage::Service => "service",
+            Stage::Transmit => "transmit",
+            Stage::Total => "total",
+        }
+    }
+}
 
 /// What the host counts since measuring began.
 #[derive(Clone, Debug)]
@@ -42,7 +56,8 @@ pub(super) struct Meters {
     /// Packets admitted whose request has not ended.
     pub(super) in_path: u64,
     pub(super) in_path_begin: u64,
-    pub(super) stages: [Latency; STAGES.len()],
+    /// By [`Stage`], whose numbers are those of `Stage::ALL`.
+    pub(super) stages: [Latency; Stage::ALL.len()],
     /// Lines moved by the NIC.
     pub(super) io_lines: u64,
     /// Counters of the domains on the path.
@@ -166,7 +181,13 @@ impl Host {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::testing::{forwarder, results};
+
+    #[test]
+    fn stages_are_listed_in_the_order_of_their_numbers() {
+        assert!(Stage::ALL.into_iter().enumerate().all(|(n, stage)| stage as usize == n));
+    }
 
     #[test]
     fn the_stages_up_to_the_end_of_a_request_are_all_of_its_latency() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::meters::STAGES;
+use super::meters::Stage;
 use super::{Event, Host, HostCore, balance};
 use crate::apps::AnyApp;
 use crate::config::machine::Machine;
@@ -63,12 +63,12 @@ impl Host {
             measured_ns: span_ns,
             packets: self.packet_results(span_ns),
             transport: self.closed_loop.as_ref().map(|c| c.results(self.meters.now, span_ns)),
-            latency: STAGES
+            latency: Stage::ALL
                 .iter()
                 .zip(&self.meters.stages)
                 .filter(|(_, l)| l.count() > 0)
-                .map(|(name, l)| StageLatency {
-                    stage: (*name).into(),
+                .map(|(stage, l)| StageLatency {
+                    stage: stage.name().into(),
                     distribution: l.distribution(),
                 })
                 .collect(),

@@ -17,7 +17,7 @@ const HEADER_BYTES: u64 = 8;
 #[derive(Clone, Debug)]
 struct Direction {
     line: Serial,
-    /// Bytes carried since the measured time began.
+    /// Bytes that it was given since the measured time began.
     bytes: u64,
     /// Messages that these are.
     messages: u64,
@@ -65,7 +65,8 @@ impl SocketLink {
         self.to_local.send(now, HEADER_BYTES + LINE_BYTES) + self.latency
     }
 
-    /// Bytes carried since the measured time began, headers included: to the other socket, and here.
+    /// Bytes given to the directions since the measured time began, headers included: to the other
+    /// socket, and here.
     pub(crate) fn bytes(&self) -> (u64, u64) {
         (self.to_remote.bytes, self.to_local.bytes)
     }

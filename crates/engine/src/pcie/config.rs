@@ -25,7 +25,8 @@ pub struct Pcie {
     /// Posted-header credits of the root port: write TLPs that the memory system has not taken yet.
     pub posted_credits: u32,
     /// Read requests that can wait for their data: the non-posted credits or the NIC's tags,
-    /// whichever is fewer.
+    /// whichever is fewer. At least as many as the largest fetch of descriptors takes, and two if
+    /// the NIC reads transmit descriptors with their packets.
     pub non_posted_credits: u32,
     /// Whether the device allows its writes of packet data to pass its earlier writes that are
     /// waiting for translation (the Relaxed Ordering attribute). Completions pass nothing.

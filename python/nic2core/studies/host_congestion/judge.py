@@ -60,6 +60,12 @@ def above(limit: float) -> Test:
     return lambda value: value > limit
 
 
+RISES = above(1 + RESOLUTION)
+"""The test of a ratio that must be above 1 by more than the resolution of a run."""
+FALLS = below(1 - RESOLUTION)
+"""The test of a ratio that must be below 1 by more than that."""
+
+
 def within(low: float, high: float) -> Test:
     """A test for values from `low` to `high`."""
     return lambda value: low <= value <= high
@@ -68,12 +74,6 @@ def within(low: float, high: float) -> Test:
 def greatest(points: Sequence[Point], read: Read) -> Evaluator:
     """The greatest value of a quantity over several points."""
     return Evaluator(points, lambda at: largest(read(at(point)) for point in points))
-
-
-RISES = above(1 + RESOLUTION)
-"""The test of a ratio that must be visibly above 1."""
-FALLS = below(1 - RESOLUTION)
-"""The test of a ratio that must be visibly below 1."""
 
 
 def each(points: Sequence[Point], read: Read, test: Test) -> Evaluator:

@@ -106,7 +106,7 @@ def crossing_drops(at: At) -> Simulated | None:
 def shallow_wins_when_dropping(at: At) -> Simulated:
     """At the highest rate: drops of the shallow ring relative to those of the deep one."""
     shallow, deep = (at(at_rate(PLAIN, b, RATES[-1])).drop_share for b in (SHALLOW, DEEP))
-    return every([shallow / deep], lambda r: r < 1)
+    return every([shallow / deep], lambda r: r < 1 - RESOLUTION)
 
 
 def draw(at: At) -> list[Panel]:

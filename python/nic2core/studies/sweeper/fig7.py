@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nic2core.studies.evaluate import Evaluator, every, span
 from nic2core.studies.study import Figure
-from nic2core.studies.sweeper.fig1 import COMPLETELY
+from nic2core.studies.sweeper.fig1 import COMPLETELY, RESOLUTION
 from nic2core.studies.sweeper.fig2 import waiting
 from nic2core.studies.sweeper.points import ddio, l3fwd
 
@@ -43,7 +43,10 @@ def boost(at: At) -> Simulated:
 
 def fewer_accesses(at: At) -> Simulated:
     """Accesses per packet with Sweeper relative to those without."""
-    return every((at(s).accesses() / at(d).accesses() for d, s in _pairs(*WAYS)), lambda r: r < 1)
+    return every(
+        (at(s).accesses() / at(d).accesses() for d, s in _pairs(*WAYS)),
+        lambda r: r < 1 - RESOLUTION,
+    )
 
 
 def consumed_gone(at: At) -> Simulated:
@@ -69,7 +72,7 @@ def two_way_net_gain(at: At) -> Simulated:
         traffic = (s.rx_evictions + s.premature_reads) / (d.rx_evictions + d.premature_reads)
         return max(traffic, d.mrps / s.mrps)
 
-    return every((worst(d, s) for d, s in _pairs(2)), lambda r: r < 1)
+    return every((worst(d, s) for d, s in _pairs(2)), lambda r: r < 1 - RESOLUTION)
 
 
 def draw(at: At) -> list[Panel]:

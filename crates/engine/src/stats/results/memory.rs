@@ -41,7 +41,7 @@ pub struct NodeTraffic {
     pub causes: Vec<CauseTraffic>,
 }
 
-/// What the link between the sockets carried, headers included.
+/// What the link between the sockets was given to carry, headers included.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SocketLinkResults {
     /// Towards the remote node (requests and written lines), GB/s (10^9 bytes).
