@@ -44,8 +44,8 @@ class Comparison(Drawn):
         benchmark or accesses of memory benchmarks. `p50_ns` and `p99_ns` are the server's own
         latency; `p99_rtt_ns` and `p99_read_ns` are what closed-loop senders see, and null without
         any. With several tenants, each has its own `amat_ns (NAME)` and `progress_mps (NAME)`, in
-        the units of `tables.tenants`. `dma_write_hit_share` is 0 to 1, and null if the NIC does not
-        write to the LLC.
+        the units of `tables.tenants`, and STREAM its `stream_gbytes_per_s (NAME)`.
+        `dma_write_hit_share` is 0 to 1, and null if the NIC does not write to the LLC.
         """
         return rows.table(self.results)
 

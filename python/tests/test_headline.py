@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import api, words
-from nic2core.describe.differences import differences, summary
+from nic2core import api, compare, words
+from nic2core.describe.differences import differences, overview, summary
 from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.verdict import verdict
 from nic2core.report.page import report_html
@@ -186,11 +186,41 @@ def test_a_comparison_begins_with_what_users_feel(calm: Result, closed_loop: Res
     assert summary(with_tail(calm, 2), with_tail(calm, 1)).startswith("other has a p99 latency of")
     # A round trip is what users of closed-loop senders wait for, where both runs have it.
     said = summary(closed_loop, with_tail(closed_loop, 2))
-    assert "other has a p99 round trip of 280 µs instead of 140 µs, completes" in said
+    assert "other has a p99 round trip of 280 µs instead of 140 µs, achieves as much" in said
     assert "p99 latency" in summary(closed_loop, with_tail(calm, 9))
     for share, told in ((0.02, True), (0.009, False)):
         said = summary(calm, with_drops(with_tail(calm, 1), share))
         assert said.startswith("other drops 2.00 % of the packets instead of 0 %, ") == told
+
+
+def test_closed_loop_senders_are_compared_by_their_goodput(closed_loop: Result) -> None:
+    def run(label: str, goodput: float) -> Result:
+        transport = closed_loop.data.transport
+        assert transport is not None
+        update = {"transport": transport.model_copy(update={"goodput_gbps": goodput})}
+        return replace(closed_loop, label=label, data=closed_loop.data.model_copy(update=update))
+
+    slow, fast, most = run("a", 40.0), run("b", 50.0), run("c", 60.0)
+    # All complete as many packets, some of them sent again.
+    assert summary(slow, fast).startswith("b achieves 25 % more goodput and causes")
+    assert "c is fastest at 60.0 Gbit/s of goodput, 50 % more than the slowest, a" in overview(
+        [slow, fast, most]
+    )
+
+
+def test_a_run_without_a_neighbour_stands_beside_one_with() -> None:
+    beside = api.run("explain-memory", SHORT)
+    first = beside.scenario["tenants"][0]
+    scenario = beside.scenario | {"tenants": [first]}
+    alone = api.run(Scenario.model_validate(scenario), SHORT)
+    name = first["name"]
+    rows = {number.name: shown for number, shown in side_by_side([alone, beside])}
+    for of_tenant in (f"AMAT ({name})", f"memory traffic of {name}"):
+        assert "-" not in rows[of_tenant]
+    assert "AMAT" not in rows
+    table = compare(alone, beside).table
+    assert table[f"progress_mps ({name})"].null_count() == 0
+    assert "progress_mps" not in table.columns
 
 
 def test_the_switch_drops_what_was_sent_before_the_measured_time(closed_loop: Result) -> None:

@@ -45,8 +45,9 @@ def show(result: Result, helps: Sequence[Help]) -> None:
         f"The run achieves {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
         f"held). {HELD} I/O write credits count in whole TLPs. For descriptors, `in use` is that "
         "of the fullest queue, and `allows` that of the queue that runs short first. The domain "
-        "that allows least limits the run; if its credits wait mostly for another domain, that one "
-        "limits, and the first is marked `waits`."
+        "that allows least limits the run; if its credits wait for another domain for a tenth of "
+        "their time or more (for a link, if that is full), that one limits, and the first is "
+        "marked `waits`."
         + (" A change helps at most up to what the next domain allows." if listed else ""),
         style="dim",
     )

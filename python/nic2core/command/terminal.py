@@ -11,7 +11,7 @@ from rich.text import Text
 
 from nic2core import words
 from nic2core.describe import senders, wrapping
-from nic2core.describe.differences import UNCHANGED, differences, overview
+from nic2core.describe.differences import UNCHANGED, differences, in_a_sentence
 from nic2core.describe.doubts import all_doubts
 from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.rows import pairs
@@ -145,9 +145,9 @@ def show_comparison(results: Sequence[Result]) -> None:
     if not results:
         return
     console = Console(highlight=False)
-    found = overview(results)
+    found = in_a_sentence(results)
     if found:
-        console.print(Text(f"{words.sentence(found)}.", style="bold"))
+        console.print(Text(found, style="bold"))
     for table in _side_by_side(results, console.width):
         console.print(table)
     warn(results)

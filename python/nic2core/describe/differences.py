@@ -52,39 +52,52 @@ def in_a_sentence(results: Sequence[Record]) -> str:
 
 def overview(results: Sequence[Record]) -> str:
     """Several runs in one sentence: which is fastest, by how much, and what limits them."""
-    by_rate = sorted(results, key=lambda r: r.rate_mps)
-    if len(results) < SEVERAL or by_rate[0].rate_mps <= 0:
+    what = {work(r.data)[1] for r in results}
+    if len(results) < SEVERAL or len(what) > 1:
         return ""
-    least, most = by_rate[0], by_rate[-1]
-    low, high, what = least.rate_mps, most.rate_mps, work(most.data)[1]
-    if any(work(r.data)[1] != what for r in results):
+    achieved, unit = _achieved(results)
+    low, high = min(achieved), max(achieved)
+    if low <= 0:
         return ""
     if high / low - 1 < SAME_RATE:
         span = three(high) if three(low) == three(high) else f"{three(low)} to {three(high)}"
         apart = _most_apart([*_of_packets(results), *_beside(results)])
         same = "throughput is about the same" if apart else "all runs perform about the same"
-        said = f"{same}, {span} M {what}/s{apart}"
+        said = f"{same}, {span} {unit}{apart}"
     else:
-        (best, are), (worst, _) = _alike(results, most), _alike(results, least)
+        labels = [r.label for r in results]
+        (best, are), (worst, _) = (_alike(labels, achieved, end) for end in (high, low))
         more = f"{100 * (high / low - 1):.0f} % more than the slowest, {worst}"
-        beside = _most_apart([*_beside(results)]) if what == "packets" else ""
-        said = f"{best} {are} fastest at {three(high)} M {what}/s, {more}{beside}"
+        beside = _most_apart([*_beside(results)]) if what == {"packets"} else ""
+        said = f"{best} {are} fastest at {three(high)} {unit}, {more}{beside}"
     limits = list(dict.fromkeys(limiter(r) for r in results))
     if len(limits) == 1:
         return f"{said}; all are limited by {limits[0]}"
     return f"{said}; the limits are {', '.join(limits[:-1])} and {limits[-1]}"
 
 
-def _alike(results: Sequence[Record], run: Record) -> tuple[str, str]:
-    """A run and those of about the same rate, and the verb that agrees in number."""
-    close = [r for r in results if abs(r.rate_mps / run.rate_mps - 1) < SAME_RATE]
+def _achieved(results: Sequence[Record]) -> tuple[list[float], str]:
+    """What each run achieves, and the unit.
+
+    For closed-loop senders it is goodput: some of the packets that are completed are sent again.
+    """
+    sent = [r.data.transport for r in results]
+    goodput = [transport.goodput_gbps for transport in sent if transport is not None]
+    if len(goodput) == len(results):
+        return goodput, "Gbit/s of goodput"
+    return [r.rate_mps for r in results], f"M {work(results[0].data)[1]}/s"
+
+
+def _alike(labels: Sequence[str], rates: Sequence[float], end: float) -> tuple[str, str]:
+    """The runs of about this rate, and the verb that agrees in number."""
+    close = [name for name, of in zip(labels, rates, strict=True) if abs(of / end - 1) < SAME_RATE]
     match close:
         case [one]:
-            return one.label, "is"
+            return one, "is"
         case [one, other]:
-            return f"{one.label} and {other.label}", "are"
+            return f"{one} and {other}", "are"
         case [one, *others]:
-            return f"{one.label} and {len(others)} more", "are"
+            return f"{one} and {len(others)} more", "are"
         case _:
             raise AssertionError("a run is close to itself")
 
@@ -150,7 +163,8 @@ def summary(base: Record, other: Record) -> str:
     felt = "".join(
         f"{change}, " for change in (_drops_felt(base, other), _p99_felt(base, other)) if change
     )
-    (before, what), (after, same) = work(base.data), work(other.data)
+    what, same = (work(r.data)[1] for r in (base, other))
+    (before, after), unit = _achieved([base, other])
     traffic = base.data.memory.bandwidth_gbytes_per_s, other.data.memory.bandwidth_gbytes_per_s
     less = _more(*traffic, "less", "memory traffic", "GB/s of memory traffic")
     limiters = limiter(base), limiter(other)
@@ -160,9 +174,11 @@ def summary(base: Record, other: Record) -> str:
     if what != same:
         return f"{other.label} {felt}causes {less}; {end}."
     done = "requests" if what == "packets" else what
-    more = _more(before, after, "fewer", done, f"M {done}/s")
+    more = f"completes {_more(before, after, 'fewer', done, f'M {done}/s')}"
+    if unit.endswith("goodput"):
+        more = f"achieves {_more(before, after, 'less', 'goodput', unit)}"
     beside = _beside_felt(base, other) if what == "packets" else ""
-    return f"{other.label} {felt}completes {more} and causes {less}{beside}; {end}."
+    return f"{other.label} {felt}{more} and causes {less}{beside}; {end}."
 
 
 def _drops_felt(base: Record, other: Record) -> str:

@@ -37,35 +37,48 @@ SENDERS_SEE = {
 """The delays of closed-loop senders that users ask for first."""
 
 
-def headline(result: Record) -> list[Number]:
-    """The main numbers, in the order in which users ask for them."""
-    numbers = [n for part in parts(result).values() for n in part]
+def headline(result: Record, *, by_tenant: bool = False) -> list[Number]:
+    """The main numbers, in the order in which users ask for them.
+
+    With `by_tenant`, what is told for each of several tenants is told for a single one, too.
+    """
+    numbers = [n for part in parts(result, by_tenant=by_tenant).values() for n in part]
     return [*numbers, Number("limited by", limit(result), "")]
 
 
-def parts(result: Record) -> dict[str, list[Number]]:
+def parts(result: Record, *, by_tenant: bool = False) -> dict[str, list[Number]]:
     """The main numbers by where they are measured: senders, server, caches and memory."""
+    by_tenant = by_tenant or several_tenants([result])
     _, what = work(result.data)
     done = _packets(result) if what == "packets" else _dma(result)
     found = {
         senders.TITLE: [*_senders(result)] if what == "packets" else [],
         "The server": [*done, *benchmarks(result)],
         "Caches and memory": [
-            *_memory(result),
+            *_memory(result, by_tenant=by_tenant),
             *_dma_writes(result),
             *_iotlb(result),
-            *_amat(result),
+            *_amat(result, by_tenant=by_tenant),
         ],
     }
     return {name: numbers for name, numbers in found.items() if numbers}
 
 
-def _memory(result: Record) -> Iterator[Number]:
+def several_tenants(results: Sequence[Record]) -> bool:
+    """Whether some run has several tenants, so that numbers of a tenant have to say whose they are.
+
+    One without cores counts: a run with it can then be compared with one in which it has some.
+    """
+    return any(len(r.data.tenants) > 1 for r in results)
+
+
+def _memory(result: Record, *, by_tenant: bool) -> Iterator[Number]:
     memory = result.data.memory
     yield _number("memory traffic", memory.bandwidth_gbytes_per_s, "GB/s")
     yield from (
         _number(f"memory traffic of {name}", sum(c.gbytes_per_s for c in causes), "GB/s")
         for name, causes in owned(result)
+        if by_tenant
     )
     # Lines that belong to a neighbour are not caused by requests.
     tenants = zip(result.scenario["tenants"], result.data.tenants, strict=True)
@@ -77,7 +90,8 @@ def _memory(result: Record) -> Iterator[Number]:
 
 def side_by_side(results: Sequence[Record]) -> list[tuple[Number, list[str]]]:
     """The main numbers of several runs: each with its value in every run, or `-`."""
-    runs = [{n.name: n for n in headline(r)} for r in results]
+    by_tenant = several_tenants(results)
+    runs = [{n.name: n for n in headline(r, by_tenant=by_tenant)} for r in results]
     # The longest first: it usually has the numbers of all others, in their order.
     rows = {name: n for run in sorted(runs, key=len, reverse=True) for name, n in run.items()}
     return [
@@ -148,24 +162,18 @@ def _dma(result: Record) -> Iterator[Number]:
         yield _number("DMA read latency", dma.latency_ns, "ns")
 
 
-def _amat(result: Record) -> Iterator[Number]:
-    """Mean latency of loads and stores; for each tenant, if there are several."""
-    tenants = result.data.tenants
-    if len(tenants) > 1:
-        means = ((t.name, t.amat_ns) for t in tenants if t.amat_ns is not None)
+def _amat(result: Record, *, by_tenant: bool) -> Iterator[Number]:
+    """Mean latency of loads and stores."""
+    if by_tenant:
+        means = ((t.name, t.amat_ns) for t in result.data.tenants if t.amat_ns is not None)
         yield from (Number(f"AMAT ({name})", three(ns), "ns") for name, ns in means)
     elif result.data.amat_ns is not None:
         yield Number("AMAT", three(result.data.amat_ns), "ns")
 
 
 def owned(result: Record) -> list[tuple[str, list[CauseTraffic]]]:
-    """The memory traffic of each tenant's own lines, if there are several tenants.
-
-    One without cores has none, but is there: a run with it can then be compared with one in which
-    it has some.
-    """
-    tenants = result.data.tenants
-    return [(t.name, t.memory) for t in tenants if t.memory] if len(tenants) > 1 else []
+    """The memory traffic of each tenant's own lines."""
+    return [(t.name, t.memory) for t in result.data.tenants if t.memory]
 
 
 def dma_write_hits(result: Record) -> float | None:

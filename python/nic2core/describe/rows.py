@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from nic2core.describe import senders
-from nic2core.describe.headline import dma_write_hits
+from nic2core.describe.headline import dma_write_hits, several_tenants
 from nic2core.describe.verdict import limit
 from nic2core.explain.use import work
 from nic2core.scenario.toml_text import toml_value
@@ -24,7 +24,7 @@ QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-zµμ/%]*)")
 """A number with its unit, if any."""
 
 
-def row(result: Record) -> dict[str, Any]:
+def _row(result: Record, *, by_tenant: bool) -> dict[str, Any]:
     """The main numbers of a run, with its settings; `Comparison.table` says what they are."""
     data = result.data
     rate, what = work(data)
@@ -44,18 +44,24 @@ def row(result: Record) -> dict[str, Any]:
         "p99_read_ns": senders.p99_ns(data, "read_latency"),
         "memory_gbytes_per_s": data.memory.bandwidth_gbytes_per_s,
         "dma_write_hit_share": dma_write_hits(result),
-        **_of_tenants(result),
+        **_of_tenants(result, by_tenant=by_tenant),
         "limited_by": limit(result),
     }
 
 
-def _of_tenants(result: Record) -> dict[str, float | None]:
+def _of_tenants(result: Record, *, by_tenant: bool) -> dict[str, float | None]:
     """Latency and progress of each tenant: a mean over several would describe none of them."""
     tenants = result.data.tenants
-    if len(tenants) == 1:
+    if len(tenants) == 1 and not by_tenant:
         return {"amat_ns": result.data.amat_ns, "progress_mps": tenants[0].progress_mps}
-    return {f"amat_ns ({t.name})": t.amat_ns for t in tenants} | {
-        f"progress_mps ({t.name})": t.progress_mps for t in tenants
+    return {
+        **{f"amat_ns ({t.name})": t.amat_ns for t in tenants},
+        **{f"progress_mps ({t.name})": t.progress_mps for t in tenants},
+        **{
+            f"stream_gbytes_per_s ({t.name})": sum(t.stream_gbytes_per_s_by_core)
+            for t in tenants
+            if t.stream_gbytes_per_s_by_core is not None
+        },
     }
 
 
@@ -73,7 +79,9 @@ def text(value: Any) -> str:
 
 def table(results: Sequence[Record]) -> pl.DataFrame:
     """One row per run."""
-    return pl.DataFrame([row(r) for r in results], infer_schema_length=None)
+    by_tenant = several_tenants(results)
+    found = [_row(r, by_tenant=by_tenant) for r in results]
+    return pl.DataFrame(found, infer_schema_length=None)
 
 
 def varied(results: Sequence[Record]) -> list[str]:
@@ -85,6 +93,11 @@ def varied(results: Sequence[Record]) -> list[str]:
         if all(key in r.settings for r in results)
         and any(r.settings[key] != keys[key] for r in results)
     ]
+
+
+def of_one_scenario(results: Sequence[Record]) -> bool:
+    """Whether these are runs of one scenario, whose values of a key can be drawn as one curve."""
+    return len({r.scenario_name for r in results}) == 1
 
 
 def is_curve(values: Sequence[Any], least: int) -> bool:

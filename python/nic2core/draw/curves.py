@@ -30,8 +30,11 @@ COLUMNS = {
 }
 """Columns of a sweep's table that a comparison draws, with the titles used there."""
 
-PROGRESS = {"xmem": "M accesses/s", "stream": "MB/s"}
-"""The unit of a memory benchmark's progress; servers complete requests."""
+PROGRESS = {
+    "xmem": ("progress_mps", "M accesses/s"),
+    "stream": ("stream_gbytes_per_s", "GB/s"),
+}
+"""The column of a memory benchmark's progress, and its unit; servers complete requests."""
 
 ONE_KIND = re.compile(r'\{ kind = "([^"]+)" \}')
 """A table of a scenario that consists only of its kind."""
@@ -49,10 +52,11 @@ def titles(results: Sequence[Record]) -> dict[str, str]:
     asked = [t for r in results for t in r.scenario["tenants"]]
     serving = [{t["name"] for t in r.scenario["tenants"] if serves(r.data, t)} for r in results]
     alone = {name for names in serving if len(names) == 1 for name in names}
-    units = {t["name"]: PROGRESS.get(t["app"]["kind"], "M requests/s") for t in asked}
+    served = ("progress_mps", "M requests/s")
+    drawn = {t["name"]: PROGRESS.get(t["app"]["kind"], served) for t in asked}
     return COLUMNS | {
-        f"progress_mps ({name})": f"{name}, {unit}"
-        for name, unit in units.items()
+        f"{column} ({name})": f"{name}, {unit}"
+        for name, (column, unit) in drawn.items()
         if name not in alone
     }
 

@@ -146,6 +146,8 @@ CURVE = 3
 
 def _curves(results: Sequence[Record]) -> list[Panel]:
     """The main numbers over the first key that was varied in numbers."""
+    if not rows.of_one_scenario(results):
+        return []
     found = rows.table(results)
     keys = rows.varied(results)
     key = next((k for k in keys if rows.is_curve(found[k].to_list(), CURVE)), None)
@@ -163,7 +165,7 @@ def _curves(results: Sequence[Record]) -> list[Panel]:
 def _grid(results: Sequence[Record]) -> list[Panel]:
     """The main numbers over two keys that were varied, one cell per run."""
     found, keys = rows.table(results), rows.varied(results)
-    if len(keys) != 2 or found[keys].is_duplicated().any():
+    if not rows.of_one_scenario(results) or len(keys) != 2 or found[keys].is_duplicated().any():
         return []
     down, across = keys
     views = [

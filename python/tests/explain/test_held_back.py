@@ -28,6 +28,22 @@ def test_a_window_larger_than_the_open_reads_offers_no_more() -> None:
     assert said.predicted == pytest.approx(said.measured, rel=0.2)
 
 
+def test_waits_that_never_end_do_not_hide_what_more_would_be_offered() -> None:
+    """Fixed windows keep the NIC's SRAM filled, so even the shortest delay has a wait in it."""
+    few = {"machine.nic.write_credits": 24, "machine.iommu.mode": "off", "traffic.senders": 4}
+    fixed = {
+        "traffic.control": {"kind": "dctcp", "initial_cwnd": 4.0, "max_cwnd": 4.0},
+        "traffic.network.ecn_threshold": "4 MiB",
+        "traffic.recovery.min_timeout": "2 ms",
+    }
+    times = {"run.warmup": "1 ms", "run.duration": "1 ms"}
+    result = api.run("host-congestion", few | fixed | times)
+    (more,) = (h for h in result.helps if h.change.domain == "io-credits")
+    run = api.run("host-congestion", few | fixed | times | more.change.overrides)
+    assert run.mpps > 1.5 * result.mpps
+    assert more.predicted == pytest.approx(run.mpps / result.mpps - 1, rel=0.2)
+
+
 def test_a_target_below_the_delay_of_the_network_holds_the_senders_back() -> None:
     far = {"traffic.network.delay": "50 us", "traffic.senders": 1, "traffic.open_reads": 8}
     one = {"machine.iommu.mode": "off", "tenants.0.cores.count": 1}
