@@ -115,6 +115,19 @@ class Sweep(Comparison):
         return f"Sweep of {len(self)} runs, {self.planned} planned"
 
 
+def gap(directory: Path) -> str:
+    """What is missing from a sweep saved in a directory; empty if nothing is, or for a run."""
+    runs = comparison(directory)
+    if not runs:
+        return ""
+    listed = json.loads((directory / COMPARISON_FILE).read_bytes())
+    planned = listed.get("planned", len(runs))
+    if planned == len(runs):
+        return ""
+    why = "the sweep was stopped" if listed.get("stopped") else "the others were refused"
+    return f"{directory} holds {len(runs)} of {planned} runs: {why}."
+
+
 def cases(vary: Mapping[str, Sequence[Any]]) -> list[Settings]:
     """Every combination of the values, the last key varying fastest."""
     return [dict(zip(vary, point, strict=True)) for point in itertools.product(*vary.values())]

@@ -10,6 +10,7 @@ import pytest
 from nic2core import Comparison, ModelError, Sweep, UserError, compare, sweep
 from nic2core.describe.differences import differences, overview, summary
 from nic2core.report.page import report_html
+from nic2core.sweeps import gap
 from nic2core.words import sentence
 
 if TYPE_CHECKING:
@@ -107,6 +108,12 @@ def test_a_saved_sweep_is_loaded_as_it_was(tmp_path: Path, ddio: Result) -> None
     part = Sweep.load(stopped.save(tmp_path / "part"))
     assert (len(part), part.planned, part.complete, part.stopped) == (2, 4, False, True)
     assert {name: str(why) for name, why in part.refused.items()} == {"seed=4": "no room"}
+    assert (
+        gap(tmp_path / "part") == f"{tmp_path / 'part'} holds 2 of 4 runs: the sweep was stopped."
+    )
+    replace(stopped, stopped=False).save(tmp_path / "some")
+    assert gap(tmp_path / "some").endswith("holds 2 of 4 runs: the others were refused.")
+    assert gap(tmp_path / "all") == gap(ddio.save(tmp_path / "single")) == ""
     assert len(compare(done, ddio)) == len(compare(tmp_path / "all", ddio)) == 4
     assert isinstance(done, Comparison)
     with pytest.raises(UserError, match="holds no sweep; expected a directory that"):

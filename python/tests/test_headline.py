@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nic2core import api, compare, words
+from nic2core.command.terminal import show_result
 from nic2core.describe.differences import differences, overview, summary
 from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.verdict import verdict
@@ -78,6 +79,18 @@ def test_memory_traffic_is_told_by_tenant() -> None:
     only = alone.data.tenants[0].name
     assert told == {"memory traffic", f"memory traffic of {only}", f"AMAT ({only})"}
     assert set(alone.plot_memory().data[0].y) == {alone.label}
+
+
+def test_lines_of_a_neighbour_are_those_of_no_request(
+    ddio: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    beside = api.run("explain-memory", SHORT)
+    for run, told in ((ddio, True), (beside, False)):
+        show_result(run)
+        assert ("lines/request" in capsys.readouterr().out) is told
+    more = api.run("explain-memory", {**SHORT, "machine.dram.channels": 2})
+    said = [s.partition(":")[0] for s in differences(beside, more) if "lines per request" in s]
+    assert {"core reads application data", "application data evicted"}.isdisjoint(said)
 
 
 def test_memory_benchmarks_show_what_they_moved() -> None:

@@ -21,7 +21,7 @@ from nic2core.describe.capture_facts import capture_facts
 from nic2core.result import Result
 from nic2core.results.timeline import VIEWER, Recording, Timeline
 from nic2core.run_record import comparison
-from nic2core.sweeps import sweep
+from nic2core.sweeps import gap, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -221,12 +221,20 @@ def _saved(sources: list[str], options: list[str], json_: bool) -> None:
             "--vary KEY=V1,V2`, or `nic2core compare DIR DIR` for results written by --out."
         )
     found = compare_saved(*sources)
+    _note_gaps(map(Path, sources))
     if json_:
         _print_json([r.to_json() for r in found])
         terminal.warn(found.results)
     else:
         terminal.show_comparison(found.results)
         terminal.show_keys(found.results)
+
+
+def _note_gaps(directories: Iterable[Path]) -> None:
+    """Say which saved sweeps are not complete."""
+    for directory in directories:
+        if missing := gap(directory):
+            terminal.note(missing)
 
 
 def _of_varied(keys: Iterable[str], text: str) -> str:
@@ -294,6 +302,7 @@ def report(
     if len(results) > 1 and out.exists():
         terminal.note(f"{out} already exists and will be replaced.")
     loaded = load_all(results[0]) if len(results) == 1 else compare_saved(*results).results
+    _note_gaps(results)
     terminal.note(f"Report: {write_report(loaded, out).resolve()}")
 
 

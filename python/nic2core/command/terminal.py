@@ -17,6 +17,7 @@ from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.rows import pairs
 from nic2core.describe.scenario_keys import SHOWN, differing
 from nic2core.describe.verdict import mark, verdict
+from nic2core.explain.use import neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -124,13 +125,15 @@ def _delays(title: str, of: str, spreads: Mapping[str, Distribution]) -> Table:
 
 def _memory(result: Result) -> Table:
     causes = result.data.memory.causes
-    requests = any(c.per_request is not None for c in causes)
+    # Lines that cores beside the packets cause belong to no request.
+    beside = neighbours(result.data, result.scenario)
+    requests = not beside and any(c.per_request is not None for c in causes)
     table = _table(
         "Memory traffic by cause", "cause", *(["lines/request"] if requests else []), "GB/s", ""
     )
     most = max((c.gbytes_per_s for c in causes), default=0.0) or 1.0
     for cause in causes:
-        lines = [] if cause.per_request is None else [words.three(cause.per_request)]
+        lines = [words.three(cause.per_request or 0.0)] if requests else []
         table.add_row(
             words.cause(cause.cause),
             *lines,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nic2core.describe import senders
 from nic2core.describe.headline import benchmarks, dma_write_hits, headline
 from nic2core.describe.verdict import limit, limiter
-from nic2core.explain.use import work
+from nic2core.explain.use import neighbours, work
 from nic2core.words import CAUSES, OF_PACKETS, percent, sentence, three, time
 
 if TYPE_CHECKING:
@@ -237,11 +237,11 @@ def differences(base: Record, other: Record) -> list[str]:
     )
     # Without requests there are no lines per request.
     causes = {*lines, *now} if lines and now else set()
+    if any(neighbours(r.data, r.scenario) for r in (base, other)):
+        # The lines that cores beside the packets cause belong to no request.
+        causes &= OF_PACKETS
     moved = sorted(causes, key=lambda c: -abs(now.get(c, 0.0) - lines.get(c, 0.0)))
-    # A neighbour's own lines can outweigh all of its effect on packets.
-    told = moved[:3] if OF_PACKETS & {*moved[:3]} else moved[:2]
-    told += [c for c in moved if c in OF_PACKETS and c not in told][: 3 - len(told)]
-    for name in told:
+    for name in moved[:3]:
         _change(
             said, CAUSES.get(name, name), lines.get(name, 0.0), now.get(name, 0.0),
             "lines per request",
