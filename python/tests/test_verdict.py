@@ -57,7 +57,7 @@ def test_a_stage_that_is_full_sets_a_peak() -> None:
     assert (found.model.tightest, found.model.cause) == ("cores", "dram")
     share = words.percent(found.rate_mps / found.model.allows["cores"])
     assert verdict(found).startswith(
-        f"the memory bus sets this peak: the cores, at {share} of the rate they allow, wait mostly "
+        f"the memory bus sets this peak: the cores, at {share} of the rate they allow, wait "
         "for it, and at a higher rate "
     )
     assert limit(found) == "memory bus"
@@ -94,7 +94,7 @@ def test_a_full_stage_that_loses_nothing_leaves_no_more_rate_to_gain() -> None:
     run = api.run("explain-cpu", FULL_LINK | {"traffic.rate": "11.2 Mpps"})
     assert (run.drop_share, run.limit) == (0, Limit.FULL)
     assert verdict(run) == (
-        "the I/O write credits are full, at 100 % of the rate they allow, and wait mostly for the "
+        "the I/O write credits are full, at 100 % of the rate they allow, and wait for the "
         "PCIe link: there is no headroom left."
     )
     assert limit(run) == "PCIe link"
@@ -137,7 +137,7 @@ def test_the_share_is_said_of_the_stage_whose_it_is(calm: Result) -> None:
     vars(run)["model"] = model
     assert (
         "; the stage closest to its limit, the I/O write credits, is at 90.0 % of the rate it "
-        "allows and waits mostly for the LLC home trackers."
+        "allows and waits for the LLC home trackers."
     ) in verdict(run)
     assert marks(run) == {"io-credits": "waits", "home-trackers": "next"}
 

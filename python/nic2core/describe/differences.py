@@ -175,7 +175,7 @@ def summary(base: Record, other: Record) -> str:
         return f"{other.label} {felt}causes {less}; {end}."
     done = "requests" if what == "packets" else what
     more = f"completes {_more(before, after, 'fewer', done, f'M {done}/s')}"
-    if unit.endswith("goodput"):
+    if base.data.transport and other.data.transport:
         more = f"achieves {_more(before, after, 'less', 'goodput', unit)}"
     beside = _beside_felt(base, other) if what == "packets" else ""
     return f"{other.label} {felt}{more} and causes {less}{beside}; {end}."

@@ -122,7 +122,7 @@ def _sets_peak(result: Record) -> str:
     if model.cause == model.tightest:
         return f"the {name}, {_at(result)}, {sets}:"
     wait, it = "wait" if _several(tight) else "waits", "them" if _several(name) else "it"
-    return f"the {name} {sets}: the {tight}, {_at(result)}, {wait} mostly for {it}, and"
+    return f"the {name} {sets}: the {tight}, {_at(result)}, {wait} for {it}, and"
 
 
 def _of_bits(result: Record) -> str:
@@ -140,7 +140,7 @@ def _full(result: Record) -> str:
     if model.cause == model.tightest:
         return full
     wait = "wait" if _several(tight) else "waits"
-    return f"{full}, and {wait} mostly for the {stage(model.cause)}"
+    return f"{full}, and {wait} for the {stage(model.cause)}"
 
 
 def _nearest(result: Record) -> str:
@@ -153,7 +153,7 @@ def _nearest(result: Record) -> str:
     )
     if model.cause == model.tightest:
         return nearest
-    return f"{nearest} and waits mostly for the {stage(model.cause)}"
+    return f"{nearest} and waits for the {stage(model.cause)}"
 
 
 def _at(result: Record) -> str:

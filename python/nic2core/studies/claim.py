@@ -142,8 +142,8 @@ def judge(claim: Claim, simulated: Simulated | None, tolerance: Tolerance) -> Ju
     holds = below <= simulated.low and simulated.high <= above
     if claim.unit == FACTOR:
         holds = holds and all(tolerance.shows(*end) for end in ends)
-    largest = tolerance.amount / (100 if tolerance.kind == "relative" else 1)
-    reaches = all(abs(end) <= largest for end in error)
+    near = [(*tolerance.band(end, end), found) for end, found in ends]
+    reaches = all(below <= found <= above for below, above, found in near)
     return Judged(claim, simulated, holds, error, reaches)
 
 
