@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::config::Scenario;
 use crate::config::machine::Machine;
 use crate::host::Host;
+use crate::memory::placement::config::{Placement, Policy};
 use crate::stats::results::Results;
 use crate::time::Ps;
 
@@ -22,6 +23,11 @@ pub(crate) fn every<T: JsonSchema + DeserializeOwned>() -> Vec<T> {
         _ => vec![form["const"].clone()],
     });
     values.map(|v| serde_json::from_value(v).expect("a value that the schema lists")).collect()
+}
+
+/// A placement by this policy, the rest of its keys as by default.
+pub(crate) fn placement(policy: Policy) -> Placement {
+    serde_json::from_value(json!({ "policy": policy })).expect("no other key is needed")
 }
 
 /// A machine of two cores, small enough that everything overflows; not a real one.

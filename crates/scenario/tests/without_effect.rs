@@ -201,6 +201,9 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
     ("pcie-bench", READS, "placement.io_ways", "=9"),
     ("sweeper-l3fwd", &["placement.policy=dma"], "placement.io_ways", "=7"),
     ("explain-link", REMOTE, "placement.io_ways", "=7"),
+    ("sweeper-l3fwd", &[], "placement.l2_packets", "=1"),
+    ("pcie-bench", &[WRITES[0], "placement.policy=ddio-l2"], "placement.l2_packets", "=1"),
+    ("explain-link", &[REMOTE[0], "placement.policy=ddio-l2"], "placement.l2_packets", "=1"),
     ("pcie-bench", WRITES, "placement.sweeper", "=true"),
     ("pcie-bench", WRITES, "queues", ".burst=9"),
     (XMEM, &[], "queues", ".rx_instructions=999"),
@@ -400,6 +403,7 @@ fn what_has_an_effect_is_not_named() {
         ("sweeper-l3fwd", &[][..], "placement.io_ways=7"),
         // What is not a packet, such as descriptors, still lands in the I/O ways.
         ("sweeper-l3fwd", &["placement.policy=ideal-ddio"], "placement.io_ways=7"),
+        ("sweeper-l3fwd", &["placement.policy=ddio-l2"], "placement.l2_packets=1"),
         ("sweeper-l3fwd", &[], "traffic.sizes.size=64 B"),
         ("demo", SMALL, "tenants.0.app.set_from=64 B"),
         ("host-congestion", &["queues.memory=remote"], "machine.numa.latency=1 us"),

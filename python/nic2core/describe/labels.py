@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     R = TypeVar("R", bound=Record)
 
-ACRONYMS = {"dma": "DMA", "ddio": "DDIO"}
+ACRONYMS = {"dma": "DMA", "ddio": "DDIO", "l2": "L2"}
 
 
 def describe(scenario: Mapping[str, Any]) -> str:

@@ -894,13 +894,14 @@ class DmaBench(Model):
     """
 
 
-Policy: TypeAlias = Literal["dma", "ddio", "ddio-headers", "ideal-ddio"]
+Policy: TypeAlias = Literal["dma", "ddio", "ddio-headers", "ddio-l2", "ideal-ddio"]
 """A placement policy for DMA writes of the NIC. `dma`: To memory; cached copies are invalidated.
 `ddio`: To the LLC: updated in place if the LLC holds the line in any way, otherwise allocated in
 the I/O ways. `ddio-headers`: The first line of each packet (its headers), descriptors and
-completions as `ddio`; the other lines of packets as `dma`. `ideal-ddio`: To a separate, infinite
-cache: received packets never take part in the LLC or in memory traffic (Sweeper paper, section
-III).
+completions as `ddio`; the other lines of packets as `dma`. `ddio-l2`: As `ddio`; lines of packets
+also go up into the L2 of the core that will read them, unless `l2_packets` packets wait for it.
+`ideal-ddio`: To a separate, infinite cache: received packets never take part in the LLC or in
+memory traffic (Sweeper paper, section III).
 """
 
 
@@ -910,8 +911,13 @@ class Placement(Model):
     policy: Policy
     """The policy."""
     io_ways: UInt32 = 2
-    """Number of LLC ways in which `ddio` and `ddio-headers` may allocate, and in which `ideal-ddio`
-    may allocate data other than packets; they are the lowest-numbered ways. No effect with `dma`.
+    """Number of LLC ways in which `ddio`, `ddio-headers` and `ddio-l2` may allocate, and in which
+    `ideal-ddio` may allocate data other than packets; they are the lowest-numbered ways. No effect
+    with `dma`.
+    """
+    l2_packets: UInt32 = 64
+    """With `ddio-l2`: a packet goes up to the core's L2 while fewer packets than this wait for the
+    core in its queue. Only `ddio-l2` reads it.
     """
     sweeper: bool = False
     """Whether consumed buffers are swept (the `clsweep` instruction and the `SweepBuffer` flag of

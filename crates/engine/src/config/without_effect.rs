@@ -278,9 +278,18 @@ impl Found<'_> {
             let because = "packets go to the memory of the other socket (queues.memory)";
             self.add(writes && !self.writes_to_llc(), "placement", &["io_ways"], because);
         }
+        if placement.policy == Policy::DdioL2 {
+            let because = "no packets go to the LLC";
+            let packets = self.queues > 0 && self.writes_to_llc();
+            self.add(self.dma() && !packets, "placement", &["l2_packets"], because);
+        } else {
+            let because = "only placement.policy = \"ddio-l2\" reads it";
+            self.add(self.dma(), "placement", &["l2_packets"], because);
+        }
         let bench = self.bench_reads || self.bench_writes;
         self.add(bench, "placement", &["sweeper"], NO_PACKETS);
-        self.add(!self.dma(), "placement", &["policy", "io_ways", "sweeper"], NO_DMA);
+        let keys = ["policy", "io_ways", "sweeper", "l2_packets"];
+        self.add(!self.dma(), "placement", &keys, NO_DMA);
         if self.queues == 0 {
             let because = "no core receives packets";
             self.keys.push(WithoutEffect { key: "queues".into(), because });

@@ -9,7 +9,7 @@ use crate::memory::line::{Line, LineKind};
 use crate::memory::placement::config::Policy;
 use crate::memory::private::Found;
 use crate::memory::system::Memory;
-use crate::testing::machine;
+use crate::testing::{machine, placement};
 use crate::time::Ps;
 
 /// In these tests, the time of a miss from the request's arrival at the LLC to the data's arrival
@@ -48,7 +48,15 @@ impl Bench {
         change(&mut machine);
         let dram = Dram::new(&machine.dram).expect("the DRAM of the tests is one");
         let ways = vec![u32::MAX; machine.core.count as usize];
-        let memory = Memory::new(&machine.hierarchy(), Policy::Ddio, dram, ways, 0b11, 1 << 20, 1);
+        let memory = Memory::new(
+            &machine.hierarchy(),
+            &placement(Policy::Ddio),
+            dram,
+            ways,
+            0b11,
+            1 << 20,
+            1,
+        );
         let core = Core::new(&machine.core, &machine.hierarchy(), 0, false);
         Bench {
             core,

@@ -227,7 +227,7 @@ impl Host {
         let lines = (needed.0 / LINE_BYTES) as usize;
         let memory = Memory::new(
             &machine.hierarchy(),
-            placement.policy,
+            placement,
             dram,
             core_ways,
             io_ways,

@@ -57,7 +57,8 @@ impl Host {
         for _ in 1..packets {
             entries.advance();
         }
-        self.io_write(now, DmaWrite { line, kind: LineKind::Descriptor, index: 0 }, 1);
+        let reader = Some(self.queues[queue as usize].reader());
+        self.io_write(now, DmaWrite { line, kind: LineKind::Descriptor, index: 0, reader }, 1);
         for packet in self.queues[queue as usize].uncompleted.drain(..packets as usize) {
             let p = self.packets.at(packet);
             p.in_sram = false;

@@ -137,7 +137,7 @@ impl Host {
 
     /// A write reaches the memory system.
     pub(super) fn bench_write(&mut self, now: Ps, first: Line, lines: u16, ends: bool) {
-        let first = DmaWrite { line: first, kind: LineKind::Bench, index: 0 };
+        let first = DmaWrite { line: first, kind: LineKind::Bench, index: 0, reader: None };
         self.io_write(now, first, lines.into());
         if let Some(bench) = &mut self.bench {
             bench.done += u64::from(ends);

@@ -204,8 +204,9 @@ impl Host {
         let p = self.packets.get(packet);
         let buffer = p.buffer.expect("a packet on its way has a buffer");
         let index = u32::from(first);
-        let line = self.queues[p.queue as usize].data(buffer) + index;
-        self.io_write(now, DmaWrite { line, kind: LineKind::Rx, index }, lines.into());
+        let queue = &self.queues[p.queue as usize];
+        let (line, reader) = (queue.data(buffer) + index, Some(queue.reader()));
+        self.io_write(now, DmaWrite { line, kind: LineKind::Rx, index, reader }, lines.into());
     }
 
     pub(super) fn visible(&mut self, now: Ps, packet: u32) {

@@ -198,8 +198,10 @@ impl Host {
     /// The completion of transmitted packets reaches the memory system.
     pub(super) fn complete_transmit(&mut self, now: Ps, core: u16, line: Line) {
         let queue = self.queue_of_core(core);
-        self.queues[queue as usize].sent_reported();
-        let write = DmaWrite { line, kind: LineKind::Descriptor, index: 0 };
+        let queue = &mut self.queues[queue as usize];
+        queue.sent_reported();
+        let reader = Some(queue.reader());
+        let write = DmaWrite { line, kind: LineKind::Descriptor, index: 0, reader };
         self.memory.io_write(now, write, false);
         self.meters.io_lines += 1;
         self.wake(core);

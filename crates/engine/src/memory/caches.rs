@@ -219,6 +219,23 @@ impl Caches {
             self.enter(home, Entry::Coming(transaction));
             return true;
         };
+        self.bring_up(core, home, slot);
+        false
+    }
+
+    /// A core's L2 fetches a line if only the LLC holds it and the directory has room for an entry.
+    pub(super) fn fetch_from_llc(&mut self, core: usize, line: Line) {
+        let home = self.home(line);
+        if self.directory.find(home).is_none()
+            && self.directory.waits_for(home).is_none()
+            && let Some(slot) = self.llc.find(home)
+        {
+            self.bring_up(core, home, slot);
+        }
+    }
+
+    /// A line that only the LLC holds, in `slot`, comes up to the L2 of a core.
+    fn bring_up(&mut self, core: usize, home: Home, slot: Slot) {
         let state = self.llc.state(slot);
         let up = if self.stays(state) {
             granted(state.kind(), self.inclusion == Inclusion::Inclusive, false)
@@ -227,8 +244,7 @@ impl Caches {
             granted(state.kind(), true, state.dirty())
         };
         self.enter(home, Entry::Held(1 << core));
-        self.fill_l2(core, line, up);
-        false
+        self.fill_l2(core, home.line, up);
     }
 
     /// The line of a prefetch arrives from memory.

@@ -18,8 +18,8 @@ use super::shadow::Shadow;
 use crate::config::machine::Machine;
 use crate::memory::config::{Inclusion, IoLines, Replacement};
 use crate::memory::placement::config::Policy;
-use crate::memory::placement::{DmaWrite, Written};
-use crate::testing::{every, machine};
+use crate::memory::placement::{DmaWrite, Placer, Reader, Written};
+use crate::testing::{every, machine, placement};
 
 const CORES: usize = 3;
 const LINES: Line = 300;
@@ -56,6 +56,8 @@ enum Step {
         line: Line,
         kind: LineKind,
         index: u32,
+        reader: usize,
+        waiting: u32,
     },
     DmaRead {
         line: Line,
@@ -72,12 +74,15 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let (core, line, late) = (0..CORES, 0..LINES, prop::bool::ANY);
     let by_core = (core, line.clone(), late);
     let kind = prop::sample::select(vec![LineKind::Rx, LineKind::Descriptor]);
+    let of_packet = (kind, 0u32..3, 0..CORES, 0u32..100);
     let step = prop_oneof![
         6 => by_core.clone().prop_map(|(core, line, late)| Step::Load { core, line, late }),
         4 => by_core.clone().prop_map(|(core, line, late)| Step::Store { core, line, late }),
         1 => by_core.prop_map(|(core, line, late)| Step::Prefetch { core, line, late }),
         2 => (0..MOST_COMING).prop_map(|which| Step::Arrive { which }),
-        3 => (line.clone(), kind, 0u32..3).prop_map(|(line, kind, index)| Step::DmaWrite { line, kind, index }),
+        3 => (line.clone(), of_packet).prop_map(|(line, (kind, index, reader, waiting))| {
+            Step::DmaWrite { line, kind, index, reader, waiting }
+        }),
         2 => line.clone().prop_map(|line| Step::DmaRead { line }),
         1 => line.clone().prop_map(|line| Step::Sweep { line }),
         1 => line.prop_map(|line| Step::WriteBack { line }),
@@ -120,7 +125,7 @@ enum Asked {
 /// The hierarchy, and what the oracle knows.
 struct Trial {
     caches: Caches,
-    policy: Policy,
+    placer: Placer,
     /// The value of a core's copy when the core got it. An entry outlives its copy.
     copies: BTreeMap<(usize, Line), u64>,
     /// By transaction number.
@@ -148,7 +153,7 @@ impl Trial {
         caches.shadow = Some(Box::new(Shadow::new(LINES as usize)));
         Trial {
             caches,
-            policy,
+            placer: Placer::new(&placement(policy)),
             copies: BTreeMap::new(),
             coming: BTreeMap::new(),
             stored: None,
@@ -316,24 +321,41 @@ impl Trial {
                     self.arrive(transaction, coming)?;
                 }
             }
-            Step::DmaWrite { line, kind, index } => {
+            Step::DmaWrite { line, kind, index, reader, waiting } => {
                 // Data that is kept aside takes no part in the hierarchy.
-                let aside = self.policy.keeps_aside(kind);
+                let aside = self.placer.keeps_aside(kind);
                 let kind = if aside { LineKind::Descriptor } else { kind };
                 let home = self.caches.home(line);
                 let in_llc = self.caches.llc.find(home).is_some();
                 let in_core = (0..CORES).any(|core| self.caches.cores[core].holds(line));
-                let written = self.policy.write(&mut self.caches, DmaWrite { line, kind, index });
-                let expected = match self.caches.llc.find(home) {
-                    None => Written::Memory,
-                    Some(_) if in_llc => Written::Hit,
-                    Some(_) if in_core => Written::Moved,
-                    Some(_) => Written::Miss,
+                let core = Reader { core: reader as u16, waiting };
+                let write = DmaWrite { line, kind, index, reader: Some(core) };
+                let written = self.placer.write(&mut self.caches, write);
+                // Only the core that reads the data may hold them now.
+                let holds = |core: &usize| self.caches.cores[*core].holds(line);
+                let holders: Vec<usize> = (0..CORES).filter(holds).collect();
+                prop_assert!(
+                    holders.iter().all(|&core| core == reader),
+                    "{} holds {}",
+                    reader,
+                    line
+                );
+                let cached = self.caches.llc.find(home).is_some() || !holders.is_empty();
+                let expected = match (cached, in_llc, in_core) {
+                    (false, ..) => Written::Memory,
+                    (true, true, _) => Written::Hit,
+                    (true, false, true) => Written::Moved,
+                    (true, false, false) => Written::Miss,
                 };
-                prop_assert_eq!(written, expected, "{:?} of {}", self.policy, line);
-                // The new data alone may go to memory, and not an older copy.
+                prop_assert_eq!(written, expected, "{:?} of {}", self.placer, line);
+                for core in holders {
+                    self.has_got(core, line)?;
+                }
+                // The new data alone may go to memory, and not an older copy. They do if the victim of an L2 to which
+                // they went up has displaced them from the LLC.
                 let sent = self.caches.writebacks.iter().filter(|w| w.line == line).count();
-                prop_assert_eq!(sent, usize::from(written == Written::Memory), "{}", line);
+                let displaced = self.caches.llc.find(home).is_none() && !self.dirty(line);
+                prop_assert_eq!(sent, usize::from(displaced), "{:?} of {}", written, line);
                 let value = self.newest(line);
                 prop_assert_eq!(value, self.values);
                 self.stored = Some(line);

@@ -106,9 +106,9 @@ mod tests {
     use super::*;
     use crate::core::op::{Op, Ops};
     use crate::memory::config::Inclusion;
-    use crate::memory::placement::DmaWrite;
     use crate::memory::placement::config::Policy;
-    use crate::testing::machine;
+    use crate::memory::placement::{DmaWrite, Placer};
+    use crate::testing::{machine, placement};
 
     const LINES: Line = 4096;
 
@@ -170,7 +170,8 @@ mod tests {
 
         fn dma_write(&mut self, line: Line, value: u64) {
             self.shadow().writing = value;
-            Policy::Ddio.write(&mut self.0, DmaWrite { line, kind: LineKind::Rx, index: 0 });
+            let write = DmaWrite { line, kind: LineKind::Rx, index: 0, reader: None };
+            Placer::new(&placement(Policy::Ddio)).write(&mut self.0, write);
         }
     }
 

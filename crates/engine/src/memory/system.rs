@@ -8,8 +8,8 @@ use super::dram::Dram;
 use super::hand_overs::HandOvers;
 use super::line::{Line, LineKind, node_of};
 use super::owners::Owners;
-use super::placement::config::Policy;
-use super::placement::{DmaWrite, Written};
+use super::placement::config::Placement;
+use super::placement::{DmaWrite, Placer, Written};
 use super::prefetch::Prefetcher;
 use super::private::Found;
 use super::sweep::Swept;
@@ -32,7 +32,7 @@ struct Latencies {
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     pub(crate) caches: Caches,
-    policy: Policy,
+    placer: Placer,
     /// The L2 prefetcher of each core; empty on machines without one.
     prefetchers: Vec<Prefetcher>,
     pub(crate) backend: Backend,
@@ -49,7 +49,7 @@ impl Memory {
     /// `lines` is the largest number of lines in use on a node, `seed` the seed of the run.
     pub(crate) fn new(
         parts: &Hierarchy<'_>,
-        policy: Policy,
+        placement: &Placement,
         dram: Dram,
         core_ways: Vec<u32>,
         io_ways: u32,
@@ -66,7 +66,7 @@ impl Memory {
         };
         Memory {
             caches: Caches::new(parts, core_ways, io_ways, seed),
-            policy,
+            placer: Placer::new(placement),
             prefetchers: Prefetcher::for_cores(parts),
             backend: Backend::new(parts, dram, latencies.llc + parts.llc.memory_latency.ps()),
             latencies,
@@ -106,7 +106,7 @@ impl Memory {
     /// registers for it.
     #[inline(never)]
     fn observe_lookup(&mut self, core: usize, line: Line, kind: LineKind) {
-        if !self.policy.keeps_aside(kind) {
+        if !self.placer.keeps_aside(kind) {
             self.prefetchers[core].lookup(line, kind);
         }
     }
@@ -180,7 +180,7 @@ impl Memory {
     ) -> Option<Ps> {
         let requester = Requester::Core { core, register, exclusive };
         self.counts.llc_by_core[core as usize].0 += 1;
-        if self.policy.keeps_aside(kind) {
+        if self.placer.keeps_aside(kind) {
             return Some(now + self.latencies.llc);
         }
         let transaction = self.backend.reads.next();
@@ -254,12 +254,15 @@ impl Memory {
         }
     }
 
-    /// The policy for DMA data of a line. The data reaches only the LLC of the socket whose memory
-    /// holds the line (Intel, VTune cookbook, "IO Issues: Remote Socket Accesses"), so data for the
-    /// other socket goes to its memory, unless it is kept outside of the hierarchy.
+    /// Places DMA data of a line. The data reaches only the LLC of the socket whose memory holds the line (Intel,
+    /// VTune cookbook, "IO Issues: Remote Socket Accesses"), so data for the other socket goes to its memory, unless it
+    /// is kept outside of the hierarchy.
     #[inline]
-    fn policy_for(&self, line: Line, kind: LineKind) -> Policy {
-        if node_of(line) != 0 && !self.policy.keeps_aside(kind) { Policy::Dma } else { self.policy }
+    fn place(&mut self, write: DmaWrite) -> Written {
+        let mut dma = Placer::DMA;
+        let elsewhere = node_of(write.line) != 0 && !self.placer.keeps_aside(write.kind);
+        let placer = if elsewhere { &mut dma } else { &mut self.placer };
+        placer.write(&mut self.caches, write)
     }
 
     /// A DMA write of a whole line, with or without a `credit`. If the write goes to memory, the credit
@@ -268,7 +271,7 @@ impl Memory {
     #[inline(always)]
     pub(crate) fn io_write(&mut self, now: Ps, write: DmaWrite, credit: bool) -> bool {
         self.swept.written(write.line);
-        match self.policy_for(write.line, write.kind).write(&mut self.caches, write) {
+        match self.place(write) {
             Written::Hit => self.counts.io_write_hits += 1,
             Written::Moved => {
                 self.counts.io_write_hits += 1;
@@ -290,7 +293,7 @@ impl Memory {
     /// When the data of a read by the I/O controller is there, or nothing if memory has to serve it.
     #[inline]
     fn io_read_on_chip(&mut self, now: Ps, line: Line, kind: LineKind) -> Option<Ps> {
-        if self.policy.keeps_aside(kind) {
+        if self.placer.keeps_aside(kind) {
             return Some(now + self.latencies.llc);
         }
         match self.caches.io_read(line) {
@@ -437,7 +440,8 @@ impl Memory {
 mod tests {
     use super::*;
     use crate::memory::config::Prefetch;
-    use crate::testing::machine;
+    use crate::memory::placement::config::Policy;
+    use crate::testing::{machine, placement};
 
     /// An access that joins a miss register, or is retried because none was free, does not look up the
     /// L2.
@@ -447,7 +451,15 @@ mod tests {
         (machine.l2.prefetch, machine.l2.superqueue) = (Prefetch::Streamer, 30);
         let dram = Dram::new(&machine.dram).expect("the DRAM of the tests is one");
         let parts = machine.hierarchy();
-        let mut m = Memory::new(&parts, Policy::Ddio, dram, vec![u32::MAX; 2], 0b11, 1 << 20, 1);
+        let mut m = Memory::new(
+            &parts,
+            &placement(Policy::Ddio),
+            dram,
+            vec![u32::MAX; 2],
+            0b11,
+            1 << 20,
+            1,
+        );
         for asked in [true, false, false] {
             for line in [64, 66] {
                 assert_eq!(m.access(0, line, LineKind::App, false), Found::Nowhere);

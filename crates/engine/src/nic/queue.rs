@@ -11,6 +11,7 @@ use super::pool::{Buffer, Pool};
 use super::ring::Ring;
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{Line, lines_in};
+use crate::memory::placement::Reader;
 use crate::rng::Rng;
 use crate::time::Ps;
 use crate::units::Size;
@@ -202,6 +203,11 @@ impl Queue {
     /// Packets that wait for the core: visible ones, and those of a burst that it has taken but not begun.
     pub(crate) fn waiting(&self) -> u32 {
         self.visible.len() as u32 + self.taken
+    }
+
+    /// Who reads what the NIC writes for this queue.
+    pub(crate) fn reader(&self) -> Reader {
+        Reader { core: self.core, waiting: self.waiting() }
     }
 
     /// Descriptors that hold a packet or have not been posted again yet.

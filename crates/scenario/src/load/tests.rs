@@ -70,7 +70,7 @@ fn a_value_in_place_of_a_table_is_told_its_keys() {
     assert_eq!(
         load_text(KVS, BOX, &["placement=ddio"]).unwrap_err(),
         "--set placement=ddio: placement = \"ddio\" has the wrong type; allowed: a table of \
-         placement.policy, placement.io_ways, placement.sweeper."
+         placement.policy, placement.io_ways, placement.l2_packets, placement.sweeper."
     );
 }
 
@@ -216,7 +216,7 @@ fn an_unknown_key_suggests_the_one_that_was_meant() {
         &with("io_ways = 2", "ioways = 2"),
         "ioways",
         "placement.ioways = 2 is not a known key; allowed: policy, \
-         io_ways, sweeper; did you mean io_ways?",
+         io_ways, l2_packets, sweeper; did you mean io_ways?",
     );
 }
 

@@ -7,15 +7,21 @@
 //! ddio-bench data agree: with all 11 ways 100 % of the writes hit, although the core has modified the
 //! first line of every packet and so holds the only copy.
 
+use super::config::Placement;
 use super::{DmaWrite, Place, Written};
 use crate::memory::caches::Caches;
 use crate::memory::tags::State;
 
-pub(super) struct Ddio;
+#[derive(Clone, Debug)]
+pub(crate) struct Ddio;
 
 impl Place for Ddio {
+    fn new(_config: &Placement) -> Ddio {
+        Ddio
+    }
+
     #[inline(always)]
-    fn write(caches: &mut Caches, write: DmaWrite) -> Written {
+    fn write(&mut self, caches: &mut Caches, write: DmaWrite) -> Written {
         let DmaWrite { line, kind, .. } = write;
         let home = caches.home(line);
         let private = caches.invalidate_private(home);

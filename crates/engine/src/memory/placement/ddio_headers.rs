@@ -3,31 +3,38 @@
 //! LLC: the selective direct DRAM access of Alian et al., "IDIO" (MICRO 2022), for all packets. On a link, a
 //! steering tag in the TLP can ask for this (PCI Express Base Specification 5.0, 6.17, "TLP Processing Hints").
 
-use super::{DmaWrite, Place, Written, ddio, dma};
+use super::config::Placement;
+use super::ddio::Ddio;
+use super::dma::Dma;
+use super::{DmaWrite, Place, Written};
 use crate::memory::caches::Caches;
 use crate::memory::line::LineKind;
 
-pub(super) struct DdioHeaders;
+#[derive(Clone, Debug)]
+pub(crate) struct DdioHeaders;
 
 impl Place for DdioHeaders {
+    fn new(_config: &Placement) -> DdioHeaders {
+        DdioHeaders
+    }
+
     #[inline]
-    fn write(caches: &mut Caches, write: DmaWrite) -> Written {
+    fn write(&mut self, caches: &mut Caches, write: DmaWrite) -> Written {
         let payload = write.kind == LineKind::Rx && write.index > 0;
-        if payload { dma::Dma::write(caches, write) } else { ddio::Ddio::write(caches, write) }
+        if payload { Dma.write(caches, write) } else { Ddio.write(caches, write) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::placement::config::Policy;
     use crate::testing::machine;
 
     #[test]
     fn only_payload_goes_to_memory() {
         let mut caches = Caches::new(&machine().hierarchy(), vec![u32::MAX; 2], 0b11, 1);
         let mut written = |line, kind, index| {
-            Policy::DdioHeaders.write(&mut caches, DmaWrite { line, kind, index })
+            DdioHeaders.write(&mut caches, DmaWrite { line, kind, index, reader: None })
         };
         assert_eq!(written(100, LineKind::Rx, 0), Written::Miss);
         assert_eq!(written(101, LineKind::Rx, 1), Written::Memory);

@@ -1,14 +1,20 @@
 //! Conventional DMA: to memory, and every cached copy is invalidated (Sweeper paper, section II-A).
 
+use super::config::Placement;
 use super::{DmaWrite, Place, Written};
 use crate::memory::caches::Caches;
 use crate::memory::traffic::{Agent, Cause};
 
-pub(super) struct Dma;
+#[derive(Clone, Debug)]
+pub(crate) struct Dma;
 
 impl Place for Dma {
+    fn new(_config: &Placement) -> Dma {
+        Dma
+    }
+
     #[inline]
-    fn write(caches: &mut Caches, write: DmaWrite) -> Written {
+    fn write(&mut self, caches: &mut Caches, write: DmaWrite) -> Written {
         let DmaWrite { line, kind, .. } = write;
         caches.invalidate(line);
         caches.write_to_memory(line, Cause::new(Agent::NicWrite, kind));

@@ -2,19 +2,26 @@
 //! hierarchy and cause no memory traffic (Sweeper paper, section III). Everything else that the NIC
 //! writes is placed as with DDIO.
 
-use super::{DmaWrite, Place, Written, ddio};
+use super::config::Placement;
+use super::ddio::Ddio;
+use super::{DmaWrite, Place, Written};
 use crate::memory::caches::Caches;
 use crate::memory::line::LineKind;
 
-pub(super) struct IdealDdio;
+#[derive(Clone, Debug)]
+pub(crate) struct IdealDdio;
 
 impl Place for IdealDdio {
+    fn new(_config: &Placement) -> IdealDdio {
+        IdealDdio
+    }
+
     #[inline]
-    fn write(caches: &mut Caches, write: DmaWrite) -> Written {
+    fn write(&mut self, caches: &mut Caches, write: DmaWrite) -> Written {
         if Self::keeps_aside(write.kind) {
             return Written::Aside;
         }
-        ddio::Ddio::write(caches, write)
+        Ddio.write(caches, write)
     }
 
     #[inline]

@@ -5,10 +5,11 @@
 pub mod config;
 mod ddio;
 mod ddio_headers;
+mod ddio_l2;
 mod dma;
 mod ideal_ddio;
 
-use self::config::Policy;
+use self::config::{Placement, Policy};
 use super::caches::Caches;
 use super::line::{Line, LineKind};
 
@@ -19,13 +20,22 @@ pub(crate) struct DmaWrite {
     pub(crate) kind: LineKind,
     /// Position of the line in its packet, from 0; 0 for completions, any for the DMA benchmark.
     pub(crate) index: u32,
+    /// Who reads it; nobody reads what the DMA benchmark writes.
+    pub(crate) reader: Option<Reader>,
+}
+
+/// The core that reads what a DMA write brings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader {
+    pub(crate) core: u16,
+    /// Packets of its queue that wait for it now.
+    pub(crate) waiting: u32,
 }
 
 impl DmaWrite {
     /// The writes of `lines` consecutive lines of which this is the first.
     pub(crate) fn burst(self, lines: u32) -> impl Iterator<Item = DmaWrite> {
-        let DmaWrite { line, kind, index } = self;
-        (0..lines).map(move |i| DmaWrite { line: line + i, kind, index: index + i })
+        (0..lines).map(move |i| DmaWrite { line: self.line + i, index: self.index + i, ..self })
     }
 }
 
@@ -46,10 +56,10 @@ pub(crate) enum Written {
 
 /// A placement policy.
 ///
-/// Contract: `write` is called when a whole line of DMA data reaches the memory system. It makes every
-/// older copy invisible, leaves the new data in exactly one place, and leaves lines that have to go to
-/// memory in `caches.writebacks`. `keeps_aside` says whether a core's access to a line of this kind is
-/// served outside the hierarchy, at the latency of the LLC. No older copy goes to memory: not even one
+/// Contract: `write` is called when a whole line of DMA data reaches the memory system, in order of time. It makes every
+/// older copy invisible, leaves the new data in exactly one place (or in the LLC and, clean, in a core's L2), and leaves
+/// lines that have to go to memory in `caches.writebacks`. `keeps_aside` says whether a core's access to a line of this
+/// kind is served outside the hierarchy, at the latency of the LLC. No older copy goes to memory: not even one
 /// that is dirty.
 ///
 /// Lines in the memory of the other socket are not the policy's to place: DMA data reaches only the LLC of
@@ -57,12 +67,13 @@ pub(crate) enum Written {
 /// policy in force keeps lines of its kind aside. `write` may rely on the line being local, or its kind
 /// being kept aside.
 ///
-/// A policy sees the caches with the states of their lines, the kind of the line and its position in the
-/// packet, and `io_ways`. It sees no queue, ring or time, and has neither state nor keys of its own. Nor can it see whether a
-/// core has read a line: with `llc.io_lines = "stay"` the line remains dirty and marked as written by
-/// I/O.
+/// A policy has its keys in [`Placement`], and may keep a state from write to write. It sees the caches with the states
+/// of their lines, `io_ways`, and what [`DmaWrite`] has. It does not see whether a core has read a line: with
+/// `llc.io_lines = "stay"` the line remains dirty and marked as written by I/O.
 pub(crate) trait Place {
-    fn write(caches: &mut Caches, write: DmaWrite) -> Written;
+    fn new(config: &Placement) -> Self;
+
+    fn write(&mut self, caches: &mut Caches, write: DmaWrite) -> Written;
 
     fn keeps_aside(_kind: LineKind) -> bool {
         false
@@ -73,19 +84,43 @@ macro_rules! policies {
     ($($name:ident => $policy:ty),* $(,)?) => {
         impl Policy {
             #[inline]
-            pub(crate) fn write(self, caches: &mut Caches, write: DmaWrite) -> Written {
-                // From here on the newest value of the line is that of the device.
-                #[cfg(test)]
-                caches.shadowed(|shadow| shadow.store(write.line));
+            pub(crate) fn keeps_aside(self, kind: LineKind) -> bool {
                 match self {
-                    $(Policy::$name => <$policy as Place>::write(caches, write),)*
+                    $(Policy::$name => <$policy as Place>::keeps_aside(kind),)*
+                }
+            }
+        }
+
+        /// The policy in force, with its state.
+        #[derive(Clone, Debug)]
+        pub(crate) enum Placer {
+            $($name($policy),)*
+        }
+
+        impl Placer {
+            /// Conventional DMA, which has no keys.
+            pub(crate) const DMA: Placer = Placer::Dma(dma::Dma);
+
+            pub(crate) fn new(config: &Placement) -> Placer {
+                match config.policy {
+                    $(Policy::$name => Placer::$name(<$policy as Place>::new(config)),)*
                 }
             }
 
             #[inline]
-            pub(crate) fn keeps_aside(self, kind: LineKind) -> bool {
+            pub(crate) fn keeps_aside(&self, kind: LineKind) -> bool {
                 match self {
-                    $(Policy::$name => <$policy as Place>::keeps_aside(kind),)*
+                    $(Placer::$name(_) => <$policy as Place>::keeps_aside(kind),)*
+                }
+            }
+
+            #[inline]
+            pub(crate) fn write(&mut self, caches: &mut Caches, write: DmaWrite) -> Written {
+                // From here on the newest value of the line is that of the device.
+                #[cfg(test)]
+                caches.shadowed(|shadow| shadow.store(write.line));
+                match self {
+                    $(Placer::$name(policy) => policy.write(caches, write),)*
                 }
             }
         }
@@ -96,5 +131,6 @@ policies! {
     Dma => dma::Dma,
     Ddio => ddio::Ddio,
     DdioHeaders => ddio_headers::DdioHeaders,
+    DdioL2 => ddio_l2::DdioL2,
     IdealDdio => ideal_ddio::IdealDdio,
 }
