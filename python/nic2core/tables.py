@@ -28,7 +28,6 @@ SPREAD: dict[str, type[pl.DataType]] = {
 
 MEMORY = {
     "cause": pl.String,
-    "in_figure_1c": pl.Boolean,
     "lines": pl.UInt64,
     "per_request": pl.Float64,
     "gbytes_per_s": pl.Float64,

@@ -184,8 +184,6 @@ class CauseTraffic(Plain):
     `cpu-descriptor-rd`, `prefetch-rd`, `page-clean-wr`, `iommu-walk-rd`, and with a DMA benchmark
     `nic-bench-rd`, `nic-bench-wr`, `bench-evct`.
     """
-    in_figure_1c: bool
-    """Whether it is one of the seven causes of figure 1c."""
     lines: int
     """Lines moved."""
     per_request: float | None

@@ -181,10 +181,10 @@ impl Host {
         traffic
             .by_name()
             .into_iter()
-            .filter(|c| c.1 || c.2 > 0)
-            .map(|(cause, in_figure_1c, lines)| CauseTraffic {
+            .enumerate()
+            .filter(|&(number, (_, lines))| number < Traffic::OF_FIGURE_1C || lines > 0)
+            .map(|(_, (cause, lines))| CauseTraffic {
                 cause: cause.into(),
-                in_figure_1c,
                 lines,
                 per_request: (completed > 0).then(|| lines as f64 / completed as f64),
                 gbytes_per_s: gbytes_per_s(lines, span_ns),

@@ -61,8 +61,6 @@ pub struct CauseTraffic {
     /// `cpu-descriptor-rd`, `prefetch-rd`, `page-clean-wr`, `iommu-walk-rd`, and with a DMA
     /// benchmark `nic-bench-rd`, `nic-bench-wr`, `bench-evct`.
     pub cause: String,
-    /// Whether it is one of the seven causes of figure 1c.
-    pub in_figure_1c: bool,
     /// Lines moved.
     pub lines: u64,
     /// Lines per completed request; absent if none completed.
