@@ -68,17 +68,14 @@ impl Host {
     pub(super) fn top_up(&mut self, queue: usize) -> bool {
         let Some(Source::Backlog { depth, .. }) = self.source else { return true };
         let on_their_way = self.most_on_their_way();
-        let q = &self.queues[queue];
+        let q = &self.queues[queue].rx;
         if q.without_room {
             return false;
         }
-        let descriptors = (q.posted() - q.rung).saturating_sub(q.without_descriptor);
-        let in_nic = q.backlog.saturating_sub(q.waiting());
-        let missing = depth.saturating_sub(q.backlog).min(on_their_way.saturating_sub(in_nic));
-        for _ in 0..missing.min(descriptors) {
+        for _ in 0..q.backlog_lacks(depth, on_their_way) {
             let drawn = self.draw_for(queue as u16);
             if !self.put_in(&drawn) {
-                self.queues[queue].without_room = true;
+                self.queues[queue].rx.without_room = true;
                 self.rx.without_room.push_back(drawn);
                 return false;
             }
@@ -107,7 +104,7 @@ impl Host {
                 self.rx.without_room.push_front(drawn);
                 return;
             }
-            self.queues[drawn.queue as usize].without_room = false;
+            self.queues[drawn.queue as usize].rx.without_room = false;
             if !self.top_up(drawn.queue as usize) {
                 return;
             }
@@ -120,7 +117,7 @@ impl Host {
         if !self.rx.has_room(now, arrival.bytes) {
             return false;
         }
-        self.queues[queue as usize].backlog += 1;
+        self.queues[queue as usize].rx.add_to_backlog();
         self.admit(now, arrival, queue, seq);
         self.receive(now);
         true
@@ -144,7 +141,7 @@ impl Host {
         let bytes = arrival.bytes;
         self.meters.offered += 1;
         self.meters.offered_bytes += u64::from(bytes);
-        self.queues[queue as usize].counts.offered += 1;
+        self.queues[queue as usize].rx.counts.offered += 1;
         self.meters.domains.frame(bytes);
         if !self.rx.has_room(now, bytes) {
             self.meters.dropped_sram += 1;
@@ -177,7 +174,7 @@ impl Host {
         if let Some(recording) = &mut self.recording {
             recording.arrived(packet, self.packets.get(packet));
         }
-        self.queues[queue as usize].without_descriptor += 1;
+        self.queues[queue as usize].rx.admit();
         self.meters.in_path += 1;
         self.rx.fifo.push_back(packet);
         self.rx.unsent_lines += u64::from(lines_in(bytes.into()));

@@ -1,7 +1,7 @@
 //! The balances of a run: what went in came out or is still inside. Checked in release builds too.
 
 use super::{Event, Host};
-use crate::nic::queue::Queue;
+use crate::nic::queue::QueuePair;
 use crate::stats::results::Balance;
 
 /// All balances, or the first that does not hold.
@@ -32,12 +32,11 @@ fn all(host: &Host) -> Vec<Balance> {
     let queues = host.queues.len() as u64;
     let buffers = u64::from(config.pool_buffers.unwrap_or(config.rx_descriptors));
     let idle_buffers = host.queues.iter().map(|q| q.idle_buffers()).sum::<u64>();
-    let rings: u64 =
-        host.queues.iter().map(|q| u64::from(q.posted() + q.unposted + q.rx_unrung)).sum();
-    let sending = host.queues.iter().map(|q| u64::from(q.transmitting())).sum::<u64>();
-    let waiting = host.queues.iter().map(|q| q.tx_backlog.len() as u64).sum::<u64>();
-    let sent = host.queues.iter().map(|q| q.sent.len() as u64).sum::<u64>();
-    let rung = |of: fn(&Queue) -> u32| host.queues.iter().map(|q| u64::from(of(q))).sum();
+    let rings: u64 = host.queues.iter().map(|q| u64::from(q.rx.without_packet())).sum();
+    let sending = host.queues.iter().map(|q| u64::from(q.tx.in_use())).sum::<u64>();
+    let waiting = host.queues.iter().map(|q| q.tx.backlog() as u64).sum::<u64>();
+    let sent = host.queues.iter().map(|q| q.tx.unreclaimed() as u64).sum::<u64>();
+    let rung = |of: fn(&QueuePair) -> u32| host.queues.iter().map(|q| u64::from(of(q))).sum();
     let doorbells = doorbells(host);
     let reports = events(host).filter(|e| matches!(e, Event::TransmitComplete { .. })).count()
         as u64
@@ -52,7 +51,7 @@ fn all(host: &Host) -> Vec<Balance> {
         balance("NIC SRAM bytes", host.rx.sram.in_use(), in_sram),
         balance(
             "packets without descriptor",
-            host.queues.iter().map(|q| u64::from(q.without_descriptor)).sum(),
+            host.queues.iter().map(|q| u64::from(q.rx.without_descriptor())).sum(),
             packets(|p| p.in_sram && p.buffer.is_none()),
         ),
         balance(
@@ -70,9 +69,9 @@ fn all(host: &Host) -> Vec<Balance> {
         balance("DMA write TLP credits", host.writes.tlps.in_use(), write_tlps),
         balance("DMA read line credits", host.reads.lines.in_use(), read_lines),
         balance("DMA read requests", host.reads.requests.in_use(), requests),
-        balance("doorbells under way, receive", rung(|q| q.rung), doorbells.0),
-        balance("doorbells under way, transmit", rung(|q| q.tx_rung), doorbells.1),
-        balance("reports of sent packets", rung(|q| q.reporting()), reports),
+        balance("doorbells under way, receive", rung(|q| q.rx.rung()), doorbells.0),
+        balance("doorbells under way, transmit", rung(|q| q.tx.rung()), doorbells.1),
+        balance("reports of sent packets", rung(|q| q.tx.reporting()), reports),
         balance("memory reads", memory.reads_sent, memory.reads_done),
         balance("memory writes", memory.writes_sent, memory.writes_done),
     ];
@@ -127,7 +126,7 @@ mod tests {
     /// their core and some are being written.
     fn busy_host() -> Host {
         let mut host = overloaded(&[]);
-        let waits = |host: &Host| host.queues.iter().any(|q| !q.visible.is_empty());
+        let waits = |host: &Host| host.queues.iter().any(|q| !q.rx.visible().is_empty());
         while !waits(&host) || writes_in_flight(&host).0 == 0 {
             step(&mut host);
         }
@@ -174,8 +173,9 @@ mod tests {
     #[test]
     fn a_packet_forgotten_in_the_path_is_caught() {
         let fault = caught(|host| {
-            let visible = host.queues.iter_mut().find_map(|q| q.visible.pop_front());
-            host.packets.remove(visible.expect("a packet waits"));
+            let waits = host.queues.iter_mut().find(|q| !q.rx.visible().is_empty());
+            let (packet, _) = waits.expect("a packet waits").rx.take();
+            host.packets.remove(packet);
         });
         assert!(fault.contains("packets in the path"), "{fault}");
     }
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_leaked_buffer_is_caught() {
         let fault = caught(|host| {
-            let visible = host.queues.iter().find_map(|q| q.visible.front().copied());
+            let visible = host.queues.iter().find_map(|q| q.rx.visible().front().copied());
             host.packets.at(visible.expect("a packet waits")).buffer = None;
         });
         assert!(fault.contains("receive buffers"), "{fault}");
@@ -191,12 +191,14 @@ mod tests {
 
     #[test]
     fn a_descriptor_posted_twice_is_caught() {
-        let faults: [fn(&mut Host); 2] =
-            [|host| host.queues[0].unposted += 1, |host| host.queues[0].rx_unrung += 1];
+        let faults: [fn(&mut Host); 2] = [
+            |host| host.queues[0].rx.count_unposted_twice(),
+            |host| drop(host.queues[0].rx.write_descriptors(1)),
+        ];
         for fault in faults.map(caught) {
             assert!(fault.contains("receive descriptors"), "{fault}");
         }
-        let fault = caught(|host| host.queues[0].without_descriptor += 1);
+        let fault = caught(|host| host.queues[0].rx.admit());
         assert!(fault.contains("packets without descriptor"), "{fault}");
     }
 
@@ -205,11 +207,15 @@ mod tests {
         for direction in ["receive", "transmit"] {
             let fault = caught(|host| {
                 let queue = &mut host.queues[1];
-                if direction == "receive" { queue.rung += 1 } else { queue.tx_rung += 1 }
+                if direction == "receive" {
+                    queue.rx.lose_doorbell()
+                } else {
+                    queue.tx.lose_doorbell()
+                }
             });
             assert!(fault.contains(direction) && fault.contains("doorbells"), "{fault}");
         }
-        let fault = caught(|host| host.queues[0].report_without_event());
+        let fault = caught(|host| host.queues[0].tx.report_without_event());
         assert!(fault.contains("reports of sent packets"), "{fault}");
     }
 

@@ -29,7 +29,7 @@ use crate::memory::line::{LINE_BYTES, MemoryNode};
 use crate::memory::system::Memory;
 use crate::nic::buffers::Region;
 use crate::nic::config::Start;
-use crate::nic::queue::Queue;
+use crate::nic::queue::QueuePair;
 use crate::nic::rss::{MAX_ENTRIES, Rss};
 use crate::rng::{GOLDEN_GAMMA, Rng};
 use crate::time::Ps;
@@ -59,7 +59,7 @@ fn tenants(
     cores: &mut [HostCore],
     core_ways: &mut [u32],
     space: &mut AddressSpace,
-) -> (Vec<AnyApp>, Vec<Queue>) {
+) -> (Vec<AnyApp>, Vec<QueuePair>) {
     let machine = &scenario.machine;
     let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
     let mapped = machine.iommu.as_ref().map_or(PageSize::Small, |iommu| iommu.pages.payload);
@@ -101,7 +101,7 @@ fn tenants(
                 (Region::new(config, 1, page, space), 0)
             };
             let (core, nic) = (id as u16, &machine.nic);
-            queues.push(Queue::new(core, config, tx_bytes, nic, place, space, &mut places));
+            queues.push(QueuePair::new(core, config, tx_bytes, nic, place, space, &mut places));
         }
         apps.push(app);
     }

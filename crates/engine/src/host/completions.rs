@@ -9,10 +9,8 @@ use crate::time::Ps;
 impl Host {
     /// The NIC has sent all data of a packet: the completion joins those gathered for its queue.
     pub(super) fn gather_completion(&mut self, queue: u16, packet: u32) {
-        let q = &mut self.queues[queue as usize];
-        q.uncompleted.push_back(packet);
-        q.gathered += 1;
-        if q.gathered == self.rx.completions_per_write {
+        let gathered = self.queues[queue as usize].rx.gather(packet);
+        if gathered == self.rx.completions_per_write {
             self.rx.due.push_back(queue);
         }
     }
@@ -21,7 +19,7 @@ impl Host {
     /// there are none.
     pub(super) fn gathered_are_due(&mut self) -> bool {
         if self.rx.completions_per_write > 1 {
-            let gathered = |q: &usize| self.queues[*q].gathered > 0;
+            let gathered = |q: &usize| self.queues[*q].rx.gathered() > 0;
             let due = (0..self.queues.len()).filter(gathered).map(|q| q as u16);
             self.rx.due.extend(due);
         }
@@ -35,11 +33,11 @@ impl Host {
                 return false;
             }
             self.rx.due.pop_front();
-            let packets = std::mem::take(&mut self.queues[queue as usize].gathered);
+            let packets = self.queues[queue as usize].rx.send_completions();
             let at = self.interconnect.write(now, LINE_BYTES);
             if let Some(recording) = &mut self.recording {
-                let queue = &self.queues[queue as usize];
-                let written = queue.uncompleted.iter().rev().take(packets as usize);
+                let q = &self.queues[queue as usize].rx;
+                let written = q.uncompleted().rev().take(packets as usize);
                 let points = [(Point::CompletionSent, now), (Point::CompletionAtMemory, at)];
                 recording.pass_all(written, &points);
             }
@@ -52,14 +50,10 @@ impl Host {
     /// data of these packets.
     pub(super) fn complete_packets(&mut self, now: Ps, queue: u16, packets: u32) {
         let done = now + self.writes.latency;
-        let entries = &mut self.queues[queue as usize].completions_nic;
-        let line = entries.advance();
-        for _ in 1..packets {
-            entries.advance();
-        }
+        let line = self.queues[queue as usize].rx.completions.nic.advance_past(packets);
         let reader = Some(self.queues[queue as usize].reader());
         self.io_write(now, DmaWrite { line, kind: LineKind::Descriptor, index: 0, reader }, 1);
-        for packet in self.queues[queue as usize].uncompleted.drain(..packets as usize) {
+        for packet in self.queues[queue as usize].rx.complete(packets) {
             let p = self.packets.at(packet);
             p.in_sram = false;
             self.rx.leave_sram(now, p.bytes);

@@ -7,7 +7,7 @@ use super::{Host, HostCore};
 use crate::apps::AnyApp;
 use crate::memory::dram::ChannelStats;
 use crate::memory::line::{LINE_BYTES, LineKind};
-use crate::nic::counts::Counts;
+use crate::nic::counts::ReceiveCounts;
 use crate::stats::results::{CoreTime, Domain};
 use crate::time::{PS_PER_S, Ps};
 use crate::wire::Source;
@@ -92,16 +92,17 @@ impl Host {
         }
         domains.push(self.pool("nic-sram", "B", &self.rx.sram));
         let now = self.meters.now;
-        let sum = |of: fn(&Counts, Ps) -> u64| self.queues.iter().map(|q| of(&q.counts, now)).sum();
+        let counts = || self.queues.iter().map(|q| &q.rx.counts);
+        let sum = |of: fn(&ReceiveCounts, Ps) -> u64| counts().map(|c| of(c, now)).sum();
         let descriptors = u64::from(self.scenario.queues.rx_descriptors) * self.queues.len() as u64;
-        let (busy, uses) = (sum(|c, now| c.rx.time(now)), sum(|c, _| c.rx.uses));
+        let (busy, uses) = (sum(|c, now| c.used.time(now)), sum(|c, _| c.used.uses));
         // Of the queue that is short the longest: the descriptors of other queues are of no use to it.
-        let starved = self.queues.iter().map(|q| q.counts.rx_starved.time(now).0).max();
+        let starved = counts().map(|c| c.starved.time(now).0).max();
         domains.push(Domain {
             starved_ps: starved.unwrap_or(0),
             ..domain("descriptors", "descriptor", descriptors, busy, uses)
         });
-        let (reading, reads) = (sum(|c, _| c.rx_fetches.time.0), sum(|c, _| c.rx_fetches.count));
+        let (reading, reads) = (sum(|c, _| c.fetches.time.0), sum(|c, _| c.fetches.count));
         domains.push(Domain {
             starved_ps: c.unread_descriptor.time(now).0,
             ..domain("rx-fetches", "read", self.queues.len() as u64, reading, reads)
@@ -113,22 +114,22 @@ impl Host {
     /// alone, one per queue at a time.
     fn transmit_domains(&self) -> Vec<Domain> {
         let (now, queues) = (self.meters.now, self.queues.len() as u64);
-        let counts = || self.queues.iter().map(|q| &q.counts);
+        let counts = || self.queues.iter().map(|q| &q.tx.counts);
         let mut domains = Vec::new();
         let (busy, sent) =
-            (counts().map(|c| c.tx.time(now)).sum(), counts().map(|c| c.tx.uses).sum());
+            (counts().map(|c| c.used.time(now)).sum(), counts().map(|c| c.used.uses).sum());
         if sent > 0 {
             let descriptors = u64::from(self.scenario.queues.tx_descriptors) * queues;
             // Of the queue that waits longest.
-            let starved = counts().map(|c| c.tx_starved.time(now).0).max();
+            let starved = counts().map(|c| c.starved.time(now).0).max();
             domains.push(Domain {
                 starved_ps: starved.unwrap_or(0),
                 ..domain("tx-descriptors", "descriptor", descriptors, busy, sent)
             });
         }
-        let fetches = counts().map(|c| c.tx_fetches.count).sum();
+        let fetches = counts().map(|c| c.fetches.count).sum();
         if fetches > 0 {
-            let busy = counts().map(|c| c.tx_turn.time(now)).sum();
+            let busy = counts().map(|c| c.turn.time(now)).sum();
             domains.push(domain("tx-fetches", "read", queues, busy, fetches));
         }
         domains

@@ -151,7 +151,7 @@ impl Host {
         self.schedule_sample(now);
         self.memory.reset_counts(now);
         for q in &mut self.queues {
-            q.counts.reset(now);
+            q.reset_counts(now);
         }
         self.rx.sram.reset_counts(now);
         self.writes.reset_counts(now);

@@ -45,7 +45,7 @@ use crate::events::Events;
 use crate::iommu::Iommu;
 use crate::memory::line::Line;
 use crate::memory::system::{Due, Memory, Requester};
-use crate::nic::queue::Queue;
+use crate::nic::queue::QueuePair;
 use crate::nic::rss::Rss;
 use crate::stats::results::Results;
 use crate::time::Ps;
@@ -217,7 +217,7 @@ pub struct Host {
     run_time_mapping: Option<RunTimeMapping>,
     bench: Option<BenchDevice>,
     cores: Vec<HostCore>,
-    queues: Vec<Queue>,
+    queues: Vec<QueuePair>,
     apps: Vec<AnyApp>,
     packets: Packets,
     source: Option<Source>,

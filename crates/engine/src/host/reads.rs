@@ -134,7 +134,7 @@ impl Host {
         let read = self.reads.under_way.add(read);
         if let (For::Transmit { packet, .. }, true) = (purpose, self.one_by_one()) {
             let queue = self.packets.get(packet).queue;
-            self.queues[queue as usize].leaving.push_back(read);
+            self.queues[queue as usize].tx.leaving.push_back(read);
         }
         let at = self.interconnect.request(at, requests);
         self.events.push(at, Event::Read { read });
@@ -151,23 +151,21 @@ impl Host {
         self.meters.domains.reading.enter(now, credits.into());
         match self.reads.under_way.get(read).purpose {
             For::Descriptors { queue, count } => {
-                let mut ring = self.queues[queue as usize].rx_ring_nic.clone();
-                for line in ring.advance_by(count) {
+                let lines = self.queues[queue as usize].rx.descriptors.nic.advance_by(count);
+                for line in lines {
                     self.read_line(now, read, line, LineKind::Descriptor, LINE_BYTES);
                 }
-                self.queues[queue as usize].rx_ring_nic = ring;
             }
             For::TxDescriptors { queue, count } => {
-                let mut ring = self.queues[queue as usize].tx_ring_nic.clone();
-                for line in ring.advance_by(count) {
+                let lines = self.queues[queue as usize].tx.descriptors.nic.advance_by(count);
+                for line in lines {
                     self.read_line(now, read, line, LineKind::Descriptor, LINE_BYTES);
                 }
-                self.queues[queue as usize].tx_ring_nic = ring;
             }
             For::Transmit { packet, from, lines } => {
                 let p = *self.packets.get(packet);
                 if from == 0 && self.tx.descriptor_batch.is_none() {
-                    let descriptor = self.queues[p.queue as usize].tx_ring_nic.advance();
+                    let descriptor = self.queues[p.queue as usize].tx.descriptors.nic.advance();
                     self.read_line(now, read, descriptor, LineKind::Descriptor, LINE_BYTES);
                 }
                 let (first, bytes) = p.tx.expect("a posted packet has its data");
@@ -264,10 +262,10 @@ impl Host {
         self.reads.requests.give_back(now, requests.into());
         self.meters.domains.reading.enter(now, lines.into());
         let queue = self.packets.get(packet).queue as usize;
-        while let Some(&next) = self.queues[queue].leaving.front()
+        while let Some(&next) = self.queues[queue].tx.leaving.front()
             && self.reads.under_way.get(next).at_nic
         {
-            self.queues[queue].leaving.pop_front();
+            self.queues[queue].tx.leaving.pop_front();
             self.send_read(now, next);
         }
         self.start_reads(now);
@@ -299,22 +297,16 @@ impl Host {
         self.reads.requests.give_back(now, r.requests.into());
         match r.purpose {
             For::Descriptors { queue, count } => {
-                let q = &mut self.queues[queue as usize];
-                q.fetched += count;
-                q.counts.unfetched.leave(now, count.into());
-                q.counts.rx_fetches.ended(now - r.started);
-                q.fetching = false;
+                self.queues[queue as usize].rx.end_fetch(now, count, now - r.started);
                 self.fetch_descriptors(queue as usize);
                 self.receive(now);
             }
-            For::TxDescriptors { queue, count } => {
-                let q = &mut self.queues[queue as usize];
+            For::TxDescriptors { queue, .. } => {
+                let q = &mut self.queues[queue as usize].tx;
+                q.end_fetch(now - r.started);
                 if let Some(recording) = &mut self.recording {
-                    let read = q.tx_posted.iter().take(count as usize);
-                    recording.pass_all(read, &[(Point::Descriptor, now)]);
+                    recording.pass_all(q.ready().iter(), &[(Point::Descriptor, now)]);
                 }
-                q.counts.tx_fetches.ended(now - r.started);
-                q.tx_ready.extend(q.tx_posted.drain(..count as usize));
                 self.tx.active.push_back(queue);
             }
             For::Transmit { packet, lines, .. } => {

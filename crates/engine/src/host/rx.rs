@@ -78,13 +78,14 @@ impl Host {
             };
             if self.rx.sent_lines.is_none() {
                 let queue = self.packets.get(packet).queue as usize;
-                if self.queues[queue].posted() == self.queues[queue].rung {
+                let q = &mut self.queues[queue].rx;
+                if q.known() == 0 {
                     self.drop_without_descriptor(now, packet);
                     continue;
                 }
-                if self.queues[queue].fetched == 0 {
+                if q.fetched() == 0 {
                     // The packet at the head of the SRAM waits for its descriptor.
-                    self.queues[queue].counts.rx_starved.begin(now);
+                    q.counts.starved.begin(now);
                     self.meters.domains.unread_descriptor.begin(now);
                     if let Some(recording) = &mut self.recording {
                         recording.first(packet, now);
@@ -95,9 +96,7 @@ impl Host {
                     }
                     return;
                 }
-                let buffer = self.queues[queue].use_descriptor();
-                self.queues[queue].counts.rx.enter(now, 1);
-                self.queues[queue].counts.rx_starved.end(now);
+                let buffer = q.use_descriptor(now);
                 self.meters.domains.unread_descriptor.end(now);
                 let p = self.packets.at(packet);
                 (p.buffer, p.in_ring, p.dma_start) = (Some(buffer), true, now);
@@ -140,7 +139,6 @@ impl Host {
 
     fn drop_without_descriptor(&mut self, now: Ps, packet: u32) {
         let p = *self.packets.get(packet);
-        debug_assert_eq!(self.queues[p.queue as usize].backlog, 0, "a generator sees the ring");
         if let Some(recording) = &mut self.recording {
             recording.no_descriptor(now, packet, &p);
         }
@@ -148,8 +146,7 @@ impl Host {
         self.meters.dropped_no_descriptor += 1;
         self.meters.dropped_bytes += u64::from(p.bytes);
         self.meters.in_path -= 1;
-        self.queues[p.queue as usize].counts.rx_starved.begin(now);
-        self.queues[p.queue as usize].without_descriptor -= 1;
+        self.queues[p.queue as usize].rx.drop_packet(now);
         self.drop_datagram(packet);
         self.rx.fifo.pop_front();
         self.rx.unsent_lines -= u64::from(lines_in(p.bytes.into()));
@@ -159,12 +156,8 @@ impl Host {
     /// The driver rings the doorbell for the descriptors of a burst: together with earlier ones
     /// that had no buffer, they are posted as far as there are buffers.
     pub(super) fn ring_rx(&mut self, now: Ps, queue: u16, burst: u32) {
-        let q = &mut self.queues[queue as usize];
-        q.rx_unrung -= burst;
-        q.unposted += burst;
-        let descriptors = q.post();
+        let descriptors = self.queues[queue as usize].rx.ring(burst);
         if descriptors > 0 {
-            q.rung += descriptors;
             let at = now + self.interconnect.latency();
             self.events.push(at, Event::ReceiveDoorbell { queue, descriptors });
         }
@@ -172,16 +165,13 @@ impl Host {
 
     /// The driver's doorbell for receive descriptors reaches the NIC.
     pub(super) fn receive_doorbell(&mut self, now: Ps, queue: u16, descriptors: u32) {
-        let q = &mut self.queues[queue as usize];
-        q.rung -= descriptors;
-        q.counts.rx.leave(now, descriptors.into());
-        q.counts.unfetched.enter(now, descriptors.into());
+        self.queues[queue as usize].rx.doorbell(now, descriptors);
         self.fetch_descriptors(queue as usize);
         self.receive(now);
         let first = self.rx.fifo.front().filter(|_| self.rx.sent_lines.is_none());
         if first.is_none_or(|&packet| self.packets.get(packet).queue != queue) {
             // Packets that found no descriptor have been dropped, and none waits for one.
-            self.queues[queue as usize].counts.rx_starved.end(now);
+            self.queues[queue as usize].rx.counts.starved.end(now);
         }
         self.top_up(queue as usize);
     }
@@ -189,14 +179,9 @@ impl Host {
     /// The NIC fetches descriptors of a queue ahead of their use.
     pub(super) fn fetch_descriptors(&mut self, queue: usize) {
         let batch = self.rx.descriptor_batch;
-        let q = &mut self.queues[queue];
-        let ready = q.posted() - q.fetched - q.rung;
-        if q.fetching || ready == 0 || q.fetched >= batch {
-            return;
+        if let Some(count) = self.queues[queue].rx.begin_fetch(batch) {
+            self.start_fetch(queue as u16, count);
         }
-        q.fetching = true;
-        let n = ready.min(batch);
-        self.start_fetch(queue as u16, n);
     }
 
     /// Lines of a packet reach the memory system.
@@ -205,7 +190,7 @@ impl Host {
         let buffer = p.buffer.expect("a packet on its way has a buffer");
         let index = u32::from(first);
         let queue = &self.queues[p.queue as usize];
-        let (line, reader) = (queue.data(buffer) + index, Some(queue.reader()));
+        let (line, reader) = (queue.rx.layout.data(buffer) + index, Some(queue.reader()));
         self.io_write(now, DmaWrite { line, kind: LineKind::Rx, index, reader }, lines.into());
     }
 
@@ -213,7 +198,7 @@ impl Host {
         let p = self.packets.at(packet);
         p.visible = now;
         let queue = p.queue as usize;
-        self.queues[queue].visible.push_back(packet);
+        self.queues[queue].rx.show(packet);
         let core = self.queues[queue].core;
         self.wake(core);
         self.top_up(queue);

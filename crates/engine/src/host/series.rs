@@ -4,7 +4,6 @@ use super::closed_loop::ClosedLoop;
 use super::{Event, Host};
 use crate::memory::line::{LineKind, gbytes_per_s};
 use crate::memory::traffic::{Agent, Traffic};
-use crate::nic::queue::Queue;
 use crate::stats::results::{Series, TimeSeries};
 use crate::time::Ps;
 
@@ -75,7 +74,7 @@ impl Host {
             return;
         }
         let total = self.totals();
-        let waiting: u32 = self.queues.iter().map(Queue::waiting).sum();
+        let waiting: u32 = self.queues.iter().map(|q| q.rx.waiting()).sum();
         let samples = &mut self.meters.series;
         let last = std::mem::replace(&mut samples.last, total);
         let interval = self.scenario.run.sample.ps();

@@ -9,7 +9,7 @@ use crate::core::op::{Dep, Mark, Op, Ops};
 use crate::iommu::{Iommu, Mapping};
 use crate::memory::line::LineKind;
 use crate::nic::config::Queues;
-use crate::nic::queue::Queue;
+use crate::nic::queue::QueuePair;
 use crate::slots::Slots;
 use crate::time::Ps;
 
@@ -18,7 +18,7 @@ struct Driver<'a> {
     now: Ps,
     core: u16,
     config: &'a Queues,
-    q: &'a mut Queue,
+    q: &'a mut QueuePair,
     ops: &'a mut Ops,
     /// Packets of a backlog that must be waiting before the driver takes some.
     least_waiting: u32,
@@ -46,7 +46,7 @@ impl Driver<'_> {
             }
         }
         let sent = self.q.reap(self.now);
-        for line in self.q.tx_completions.advance_by(sent) {
+        for line in self.q.tx.completions.driver.advance_by(sent) {
             self.ops.load(line, LineKind::Descriptor, Dep::Free);
         }
         sent
@@ -55,8 +55,8 @@ impl Driver<'_> {
     /// Posts a packet for transmission.
     fn post(&mut self, packet: u32) {
         self.map();
-        self.q.take_tx(self.now);
-        self.ops.store(self.q.tx_ring.advance(), LineKind::Descriptor, Dep::Free);
+        let descriptor = self.q.tx.take_descriptor(self.now);
+        self.ops.store(descriptor, LineKind::Descriptor, Dep::Free);
         self.ops.compute(self.config.tx_instructions);
         self.ops.push(Op::Mark { mark: Mark::Transmit, packet });
         self.tx_unrung += 1;
@@ -75,9 +75,7 @@ impl Driver<'_> {
 
     /// Posts packets that wait for transmit descriptors, as far as there are some.
     fn post_waiting(&mut self) {
-        while self.q.tx_room() > 0
-            && let Some(packet) = self.q.tx_backlog.pop_front()
-        {
+        while let Some(packet) = self.q.tx.next_waiting() {
             self.post(packet);
         }
     }
@@ -85,38 +83,37 @@ impl Driver<'_> {
     /// How many packets the driver takes from the queue now: no more than it can send, and none
     /// while the backlog generator is bringing the queue back to its depth.
     fn burst(&mut self) -> u32 {
-        let visible = self.q.visible.len() as u32;
-        let more_come = self.q.backlog > visible + self.q.taken;
+        let visible = self.q.rx.visible().len() as u32;
+        let more_come = self.q.rx.in_transit() > 0;
         let short = visible < self.least_waiting && more_come;
         let wanted = if short { 0 } else { visible.min(self.config.burst) };
-        let burst = wanted.min(self.q.reply_room());
-        self.q.waits_for_tx(self.now, burst < wanted);
+        let burst = wanted.min(self.q.tx.reply_room());
+        self.q.tx.starves(self.now, burst < wanted);
         burst
     }
 
     /// Takes the next packet of the queue: reads its completion, unmaps its buffer and fills in its mbuf.
     #[inline]
     fn take(&mut self, packets: &mut Slots<Packet>) -> Received {
-        let handle = self.q.visible.pop_front().expect("the burst is no longer than the queue");
-        self.q.taken += 1;
+        let (handle, completion) = self.q.rx.take();
         let p = packets.at(handle);
         let buffer = p.buffer.expect("a visible packet lies in a buffer");
         p.in_ring = false;
         self.ops.push(Op::Mark { mark: Mark::Begin, packet: handle });
-        self.ops.load(self.q.completions.advance(), LineKind::Descriptor, Dep::Chain);
+        self.ops.load(completion, LineKind::Descriptor, Dep::Chain);
         self.ops.compute(self.config.rx_instructions);
         if let Some((mapper, iommu)) = &mut self.mapper {
-            let data = (Mapping::Payload, self.q.data_lines(buffer));
+            let data = (Mapping::Payload, self.q.rx.layout.data_lines(buffer));
             mapper.unmap(self.now, self.core, data, iommu, self.ops);
         }
-        if self.q.metadata_lines > 0 {
+        if let Some(metadata) = self.q.rx.layout.metadata(buffer) {
             // Length, offload flags, hash.
-            self.ops.store(self.q.metadata(buffer), LineKind::Mbuf, Dep::After);
+            self.ops.store(metadata, LineKind::Mbuf, Dep::After);
         }
         Received {
             seq: p.seq,
-            rx: self.q.data(buffer),
-            tx: self.q.next_tx_buffer(),
+            rx: self.q.rx.layout.data(buffer),
+            tx: self.q.tx.buffers.next(),
             bytes: p.bytes,
             flow: p.flow,
             handle,
@@ -126,17 +123,16 @@ impl Driver<'_> {
     /// Posts a packet that the application sends, or lets it wait for a descriptor.
     #[inline]
     fn send(&mut self, packet: u32) {
-        if self.q.tx_room() > 0 {
+        if self.q.tx.room() > 0 {
             self.post(packet);
         } else {
-            self.q.tx_backlog.push_back(packet);
+            self.q.tx.wait(packet);
         }
     }
 
     /// Posts receive descriptors, as many as the burst has used.
     fn post_descriptors(&mut self, burst: u32) {
-        self.q.rx_unrung += burst;
-        for line in self.q.rx_ring.advance_by(burst) {
+        for line in self.q.rx.write_descriptors(burst) {
             self.ops.store(line, LineKind::Descriptor, Dep::Free);
         }
         (0..burst).for_each(|_| self.map());
@@ -184,7 +180,7 @@ impl Host {
         driver.post_waiting();
         let burst = driver.burst();
         if let (Some(recording), Some(taken)) = (&mut self.recording, taken) {
-            let packets = driver.q.visible.iter().take(burst as usize);
+            let packets = driver.q.rx.visible().iter().take(burst as usize);
             recording.pass_all(packets, &[(Point::Taken, taken)]);
         }
         for _ in 0..burst {
@@ -203,7 +199,7 @@ impl Host {
             p.to_send = p.tx.is_some();
             if p.to_send {
                 if !p.zero_copy {
-                    driver.q.use_tx_buffer();
+                    driver.q.tx.buffers.use_next();
                 }
                 driver.send(packet);
             }
@@ -233,15 +229,13 @@ impl Host {
                 let p = self.packets.at(packet);
                 p.begun = now;
                 let (queue, waited) = (p.queue as usize, now.saturating_sub(p.visible));
-                let q = &mut self.queues[queue];
-                q.counts.waited += waited;
-                (q.backlog, q.taken) = (q.backlog.saturating_sub(1), q.taken - 1);
+                self.queues[queue].rx.begin(waited);
                 self.top_up(queue);
             }
             Mark::Release => {
                 let p = self.packets.at(packet);
                 let buffer = p.buffer.take().expect("a packet is released once");
-                self.queues[p.queue as usize].pool.put(buffer);
+                self.queues[p.queue as usize].rx.free(buffer);
             }
             Mark::Transmit => {
                 self.processed(now, packet);

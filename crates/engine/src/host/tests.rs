@@ -225,9 +225,9 @@ fn transmit_limited(backlog: u32, transmit: &str) -> Host {
 fn software_keeps_packets_while_transmit_descriptors_are_in_use_and_then_stops() {
     for transmit in ["zero-copy", "copy"] {
         let [without, with] = [0, 96].map(|backlog| transmit_limited(backlog, transmit));
-        assert!(without.queues.iter().all(|q| q.tx_backlog.is_empty()));
+        assert!(without.queues.iter().all(|q| q.tx.backlog() == 0));
         for q in &with.queues {
-            assert!((96 - 4..=96).contains(&q.tx_backlog.len()), "{}", q.tx_backlog.len());
+            assert!((96 - 4..=96).contains(&q.tx.backlog()), "{}", q.tx.backlog());
         }
         let [without, with] = [without, with].map(|host| host.results().unwrap());
         let ratio = with.packets.transmitted as f64 / without.packets.transmitted as f64;

@@ -24,18 +24,15 @@ impl Host {
             Event::Write { packet, first, lines } => {
                 let p = self.packets.get(packet);
                 let buffer = p.buffer.expect("a packet on its way has a buffer");
-                let first = self.queues[p.queue as usize].data(buffer) + u32::from(first);
+                let first = self.queues[p.queue as usize].rx.layout.data(buffer) + u32::from(first);
                 (Order::Posted, one_range(Payload, first..first + u32::from(lines)))
             }
             Event::BenchWrite { line, lines, .. } => {
                 (Order::Posted, one_range(Payload, line..line + u32::from(lines)))
             }
             Event::Complete { queue, packets } => {
-                let ring = &mut self.queues[queue as usize].completions_translated;
-                let line = ring.advance();
-                (1..packets).for_each(|_| {
-                    ring.advance();
-                });
+                let completions = &mut self.queues[queue as usize].rx.completions_translated;
+                let line = completions.advance_past(packets);
                 (Order::Posted, one_range(Completion, line..line + 1))
             }
             Event::TransmitComplete { line, .. } => {
@@ -72,16 +69,16 @@ impl Host {
         use Mapping::{Acknowledgement, Descriptor, Payload};
         let descriptors = |ring: &Ring, count| {
             // A fetch that wraps around touches the beginning of its ring too.
-            let (lines, wrapped) = ring.next_lines(count);
+            let (lines, wrapped) = ring.nic.next_lines(count);
             [(Descriptor, lines), (Descriptor, wrapped)]
         };
         match self.reads.under_way.get(read).purpose {
             // A queue has one fetch in flight at a time, so the ring stands where this one will read.
             For::Descriptors { queue, count } => {
-                descriptors(&self.queues[queue as usize].rx_ring_nic, count)
+                descriptors(&self.queues[queue as usize].rx.descriptors, count)
             }
             For::TxDescriptors { queue, count } => {
-                descriptors(&self.queues[queue as usize].tx_ring_nic, count)
+                descriptors(&self.queues[queue as usize].tx.descriptors, count)
             }
             For::Transmit { packet, from, lines } => {
                 let p = self.packets.get(packet);
@@ -93,7 +90,7 @@ impl Host {
                 if from > 0 || self.tx.descriptor_batch.is_some() {
                     return [data, (mapping, 0..0)];
                 }
-                let descriptor = self.queues[p.queue as usize].tx_ring_translated.advance();
+                let descriptor = self.queues[p.queue as usize].tx.descriptors_translated.advance();
                 [(Descriptor, descriptor..descriptor + 1), data]
             }
             For::Bench { first, lines } => one_range(Payload, first..first + lines),
@@ -146,7 +143,7 @@ impl Host {
         match event {
             Event::Write { packet, .. } => recording.pass(packet, &[(Point::Translated, now)]),
             Event::Complete { queue, packets } => {
-                let written = self.queues[queue as usize].uncompleted.iter().take(packets as usize);
+                let written = self.queues[queue as usize].rx.uncompleted().take(packets as usize);
                 recording.pass_all(written, &[(Point::CompletionTranslated, now)]);
             }
             Event::Read { read } => {

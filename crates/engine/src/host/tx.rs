@@ -60,36 +60,28 @@ impl Host {
         }
         let queue = p.queue;
         self.tx.in_flight += 1;
-        let q = &mut self.queues[queue as usize];
-        q.tx_posted.push_back(packet);
-        q.tx_unrung += 1;
+        self.queues[queue as usize].tx.post(packet);
     }
 
     /// The driver rings the doorbell for this many packets that it has posted. More may have been
     /// posted behind them since: their doorbell still waits behind their stores.
     pub(super) fn ring_tx(&mut self, now: Ps, queue: u16, packets: u32) {
-        let q = &mut self.queues[queue as usize];
-        q.tx_unrung -= packets;
-        q.tx_rung += packets;
+        self.queues[queue as usize].tx.ring(packets);
         let at = now + self.interconnect.latency();
         self.events.push(at, Event::TransmitDoorbell { queue, packets });
     }
 
     /// The driver's doorbell for packets reaches the NIC.
     pub(super) fn transmit_doorbell(&mut self, now: Ps, queue: u16, packets: u32) {
-        let q = &mut self.queues[queue as usize];
-        q.tx_rung -= packets;
+        let q = &mut self.queues[queue as usize].tx;
+        let announced = q.doorbell(now, packets);
         if let Some(recording) = &mut self.recording {
-            let rung = q.tx_posted.len() - (q.tx_unrung + q.tx_rung) as usize;
-            for &packet in q.tx_posted.range(rung - packets as usize..rung) {
-                recording.pass(packet, &[(Point::Doorbell, now)]);
-            }
+            recording.pass_all(announced, &[(Point::Doorbell, now)]);
         }
-        q.counts.unread.enter(now, packets.into());
         if self.tx.descriptor_batch.is_some() {
             self.fetch_tx_descriptors(queue);
         } else {
-            self.tx.fifo.extend(q.tx_posted.drain(..packets as usize));
+            self.tx.fifo.extend(q.take_known());
         }
         self.start_reads(now);
     }
@@ -98,14 +90,8 @@ impl Host {
     /// whose descriptors it has read.
     fn fetch_tx_descriptors(&mut self, queue: u16) {
         let Some(batch) = self.tx.descriptor_batch else { return };
-        let q = &mut self.queues[queue as usize];
-        if q.tx_fetched > 0 {
-            return;
-        }
-        let count = batch.min(q.tx_posted.len() as u32 - q.tx_unrung - q.tx_rung);
-        if count > 0 {
-            q.tx_fetched = count;
-            q.counts.tx_turn.enter(self.events.now(), 1);
+        let now = self.events.now();
+        if let Some(count) = self.queues[queue as usize].tx.begin_fetch(now, batch) {
             self.reads.fetches.push_back(For::TxDescriptors { queue, count });
         }
     }
@@ -124,7 +110,7 @@ impl Host {
             }
             let turn = self.tx.active.front().copied();
             let next = match turn {
-                Some(queue) => self.queues[queue as usize].tx_ready.front(),
+                Some(queue) => self.queues[queue as usize].tx.ready().front(),
                 None => self.tx.fifo.front(),
             };
             let Some(&packet) = next else { return };
@@ -144,7 +130,7 @@ impl Host {
             }
             self.tx.asked = 0;
             let queue = self.packets.get(packet).queue;
-            self.queues[queue as usize].counts.unread.leave(now, 1);
+            self.queues[queue as usize].tx.requested(now);
             match turn {
                 Some(queue) => self.end_turn(queue),
                 None => {
@@ -157,13 +143,9 @@ impl Host {
     /// A queue's turn is over: the NIC has requested all data of its first packet.
     fn end_turn(&mut self, queue: u16) {
         self.tx.active.pop_front();
-        let q = &mut self.queues[queue as usize];
-        q.tx_ready.pop_front();
-        q.tx_fetched -= 1;
-        if q.tx_fetched > 0 {
+        if self.queues[queue as usize].tx.end_turn(self.events.now()) {
             self.tx.active.push_back(queue);
         } else {
-            q.counts.tx_turn.leave(self.events.now(), 1);
             self.fetch_tx_descriptors(queue);
         }
     }
@@ -180,10 +162,10 @@ impl Host {
         let q = &mut self.queues[p.queue as usize];
         if p.zero_copy && self.scenario.placement.sweeper {
             // The SweepBuffer flag of the work-queue entry (Sweeper paper, section V-D).
-            let data = q.data(p.buffer.expect("a packet sent in place has a buffer"));
+            let data = q.rx.layout.data(p.buffer.expect("a packet sent in place has a buffer"));
             self.memory.sweep(data, lines_in(u64::from(p.bytes)));
         }
-        let (completion, core) = (q.packet_sent(p.buffer.filter(|_| p.zero_copy)), q.core);
+        let (completion, core) = (q.tx.packet_sent(p.buffer.filter(|_| p.zero_copy)), q.core);
         let p = self.packets.at(packet);
         p.to_send = false;
         p.buffer = p.buffer.filter(|_| !p.zero_copy);
@@ -199,7 +181,7 @@ impl Host {
     pub(super) fn complete_transmit(&mut self, now: Ps, core: u16, line: Line) {
         let queue = self.queue_of_core(core);
         let queue = &mut self.queues[queue as usize];
-        queue.sent_reported();
+        queue.tx.sent_reported();
         let reader = Some(queue.reader());
         let write = DmaWrite { line, kind: LineKind::Descriptor, index: 0, reader };
         self.memory.io_write(now, write, false);
@@ -237,14 +219,16 @@ mod tests {
         let scenario = forwarder(&[("/queues/tx_completion_batch", json!(2))]);
         let mut host = Host::new(&scenario, None).unwrap();
         let (now, q) = (Ps::ZERO, &mut host.queues[0]);
-        (0..4).for_each(|_| q.take_tx(now));
+        (0..4).for_each(|_| _ = q.tx.take_descriptor(now));
         let reports = |line: Option<_>| line.is_some();
-        assert!([0, 1, 2, 3].map(|_| reports(q.packet_sent(None))) == [false, true, false, true]);
-        assert_eq!((q.reap(now), q.transmitting()), (0, 4));
-        q.sent_reported();
-        assert_eq!((q.reap(now), q.transmitting()), (1, 2));
-        q.sent_reported();
-        assert_eq!((q.reap(now), q.transmitting()), (1, 0));
+        assert!(
+            [0, 1, 2, 3].map(|_| reports(q.tx.packet_sent(None))) == [false, true, false, true]
+        );
+        assert_eq!((q.reap(now), q.tx.in_use()), (0, 4));
+        q.tx.sent_reported();
+        assert_eq!((q.reap(now), q.tx.in_use()), (1, 2));
+        q.tx.sent_reported();
+        assert_eq!((q.reap(now), q.tx.in_use()), (1, 0));
     }
 
     /// 32 descriptors of 64 bytes take four read tags, which are all there are. Packets that take

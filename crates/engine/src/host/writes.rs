@@ -91,7 +91,7 @@ impl Host {
                 let lines = lines_in(self.packets.get(packet).bytes.into());
                 let rest = self.rx.sent_lines.map_or(0, |sent| lines - sent);
                 // How many of the packets behind it have descriptors; they are assumed to be as long.
-                let follow = self.queues.iter().map(|q| q.fetched.min(q.without_descriptor));
+                let follow = self.queues.iter().map(|q| q.rx.with_fetched_descriptor());
                 let follow = u64::from(lines) * u64::from(follow.sum::<u32>());
                 (self.rx.unsent_lines.min(u64::from(rest) + follow), lines)
             }

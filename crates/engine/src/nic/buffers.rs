@@ -12,7 +12,7 @@ use crate::units::Size;
 /// The memory that holds the receive buffers of all queues sharing the region.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Region {
-    pub(super) first: Line,
+    first: Line,
     /// Queues that share it, and the number of buffers of each.
     queues: u32,
     buffers: u32,
@@ -77,29 +77,103 @@ fn shuffle(order: &mut [u32], stream: &mut Rng) {
     }
 }
 
-/// The first lines of `count` transmit buffers of `lines` lines each, in the order of use.
-pub(super) fn tx_buffers(
-    start: Start,
-    count: u32,
+/// Where the parts of a queue's receive buffers lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    first: Line,
+    /// Lines of one buffer, and those before its data.
     lines: u32,
-    space: &mut AddressSpace,
-    stream: &mut Rng,
-) -> Vec<Line> {
-    let first = space.reserve(u64::from(lines) * u64::from(count) * LINE_BYTES);
-    let mut buffers: Vec<Line> = (0..count).map(|i| first + i * lines).collect();
-    if start == Start::Shuffled {
-        shuffle(&mut buffers, stream);
+    before_data: u32,
+    /// Lines before the driver's metadata, if there is any.
+    before_metadata: Option<u32>,
+}
+
+impl Layout {
+    pub(super) fn new(config: &Queues, region: Region) -> Layout {
+        let before_metadata = lines_in(config.object_header.0);
+        Layout {
+            first: region.first,
+            lines: buffer_lines(config),
+            before_data: lines_in(data_start(config)),
+            before_metadata: (config.metadata.0 > 0).then_some(before_metadata),
+        }
     }
-    buffers
+
+    /// First line of a buffer's data.
+    pub(crate) fn data(&self, buffer: Buffer) -> Line {
+        self.first + buffer * self.lines + self.before_data
+    }
+
+    /// The lines of a buffer that are for data.
+    pub(crate) fn data_lines(&self, buffer: Buffer) -> Range<Line> {
+        let first = self.data(buffer);
+        first..first + self.lines - self.before_data
+    }
+
+    /// First line of a buffer's driver metadata, if there is any.
+    pub(crate) fn metadata(&self, buffer: Buffer) -> Option<Line> {
+        let before_metadata = self.before_metadata?;
+        Some(self.first + buffer * self.lines + before_metadata)
+    }
+}
+
+/// The transmit buffers of a queue, which are used in turn.
+#[derive(Clone, Debug)]
+pub(crate) struct TransmitBuffers {
+    /// First lines, in the order of use.
+    first_lines: Vec<Line>,
+    lines: u32,
+    next: u32,
+    /// The one that the driver reclaims next.
+    oldest: u32,
+}
+
+impl TransmitBuffers {
+    /// Buffers of `bytes` for all packets that have a descriptor or wait for one.
+    pub(super) fn new(
+        config: &Queues,
+        bytes: Size,
+        space: &mut AddressSpace,
+        stream: &mut Rng,
+    ) -> TransmitBuffers {
+        let (count, lines) = (config.tx_descriptors + config.tx_backlog, lines_in(bytes.0));
+        let first = space.reserve(u64::from(lines) * u64::from(count) * LINE_BYTES);
+        let mut first_lines: Vec<Line> = (0..count).map(|i| first + i * lines).collect();
+        if config.start == Start::Shuffled {
+            shuffle(&mut first_lines, stream);
+        }
+        TransmitBuffers { first_lines, lines, next: 0, oldest: 0 }
+    }
+
+    /// First line of the buffer for the next packet to send.
+    pub(crate) fn next(&self) -> Line {
+        self.first_lines[self.next as usize]
+    }
+
+    /// The packet in the next buffer will be sent: sooner or later it takes a descriptor, in order.
+    pub(crate) fn use_next(&mut self) {
+        self.next = (self.next + 1) % self.first_lines.len() as u32;
+    }
+
+    /// The lines of each buffer, in the order in which they are reclaimed.
+    pub(super) fn oldest_first(&self) -> impl Iterator<Item = Range<Line>> {
+        let (before, from) = self.first_lines.split_at(self.oldest as usize);
+        from.iter().chain(before).map(|&first| first..first + self.lines)
+    }
+
+    /// The driver reclaims the `n` oldest buffers.
+    pub(super) fn reclaim(&mut self, n: u32) {
+        self.oldest = (self.oldest + n) % self.first_lines.len() as u32;
+    }
 }
 
 /// Lines from the start of one buffer to the start of the next.
-pub(super) fn buffer_lines(config: &Queues) -> u32 {
+fn buffer_lines(config: &Queues) -> u32 {
     lines_in(data_start(config) + config.buffer_size.0)
 }
 
 /// Bytes from the start of a buffer's memory to its data.
-pub(super) fn data_start(config: &Queues) -> u64 {
+fn data_start(config: &Queues) -> u64 {
     config.object_header.0 + config.metadata.0 + config.headroom.0
 }
 

@@ -1,7 +1,6 @@
-//! Counters per queue pair, since no queue can use another's descriptors.
+//! Counters per queue, since no queue can use another's descriptors.
 
 use crate::stats::occupancy::{Occupancy, Starvation};
-use crate::stats::results::QueueResults;
 use crate::time::Ps;
 
 /// Descriptor reads; each queue has one at a time.
@@ -19,77 +18,57 @@ impl Fetches {
     }
 }
 
-/// Counters of a queue pair.
+/// Counters of a receive queue.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct ReceiveCounts {
     /// Packets that arrived for this queue.
     pub(crate) offered: u64,
-    /// Receive descriptors that hold a packet, or that the NIC does not yet know to be posted again.
-    pub(crate) rx: Occupancy,
-    /// Receive descriptors that the NIC knows of but has not read yet.
+    /// Descriptors that hold a packet, or that the NIC does not yet know to be posted again.
+    pub(crate) used: Occupancy,
+    /// Descriptors that the NIC knows of but has not read yet.
     pub(crate) unfetched: Occupancy,
-    /// Time in which packets waited for a receive descriptor or were dropped for lack of one.
-    pub(crate) rx_starved: Starvation,
-    pub(crate) rx_fetches: Fetches,
+    /// Time in which packets waited for a descriptor or were dropped for lack of one.
+    pub(crate) starved: Starvation,
+    pub(crate) fetches: Fetches,
     /// Time that visible packets have waited for the core to begin them.
     pub(crate) waited: Ps,
-    /// Transmit descriptors that the driver has taken and not reclaimed yet.
-    pub(crate) tx: Occupancy,
-    /// Time in which packets waited for the core while the core waited for a transmit descriptor.
-    pub(crate) tx_starved: Starvation,
-    /// Packets whose transmit doorbell has reached the NIC but whose data it has not requested.
-    pub(crate) unread: Occupancy,
-    /// Reads of transmit descriptors alone, without packet data.
-    pub(crate) tx_fetches: Fetches,
-    /// Whether the NIC is reading transmit descriptors or has yet to request data of those last read.
-    pub(crate) tx_turn: Occupancy,
 }
 
-impl Counts {
+impl ReceiveCounts {
     /// Starts the measured time. (Every field is named, so that none can be forgotten.)
-    pub(crate) fn reset(&mut self, now: Ps) {
-        let Counts {
-            offered,
-            rx,
-            unfetched,
-            rx_starved,
-            rx_fetches,
-            waited,
-            tx,
-            tx_starved,
-            unread,
-            tx_fetches,
-            tx_turn,
-        } = self;
-        for used in [rx, unfetched, tx, unread, tx_turn] {
+    pub(super) fn reset(&mut self, now: Ps) {
+        let ReceiveCounts { offered, used, unfetched, starved, fetches, waited } = self;
+        used.reset(now);
+        unfetched.reset(now);
+        starved.reset(now);
+        (*offered, *fetches, *waited) = Default::default();
+    }
+}
+
+/// Counters of a transmit queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TransmitCounts {
+    /// Descriptors that the driver has taken and not reclaimed yet.
+    pub(crate) used: Occupancy,
+    /// Time in which packets waited for the core while the core waited for a descriptor.
+    pub(crate) starved: Starvation,
+    /// Packets whose doorbell has reached the NIC but whose data it has not requested.
+    pub(crate) unread: Occupancy,
+    /// Reads of descriptors alone, without packet data.
+    pub(crate) fetches: Fetches,
+    /// Whether the NIC is reading descriptors or has yet to request data of those last read.
+    pub(crate) turn: Occupancy,
+}
+
+impl TransmitCounts {
+    /// Starts the measured time, like [`ReceiveCounts::reset`].
+    pub(super) fn reset(&mut self, now: Ps) {
+        let TransmitCounts { used, starved, unread, fetches, turn } = self;
+        for used in [used, unread, turn] {
             used.reset(now);
         }
-        for starved in [rx_starved, tx_starved] {
-            starved.reset(now);
-        }
-        (*offered, *waited) = (0, Ps::ZERO);
-        (*rx_fetches, *tx_fetches) = Default::default();
-    }
-
-    /// The counts so far, for the queues of `core`.
-    pub(crate) fn results(&self, core: u16, now: Ps) -> QueueResults {
-        QueueResults {
-            core: core.into(),
-            offered: self.offered,
-            received: self.rx.uses,
-            rx_busy_ps: self.rx.time(now),
-            rx_waited_ps: self.waited.0,
-            rx_unfetched_ps: self.unfetched.time(now),
-            rx_fetches: self.rx_fetches.count,
-            rx_fetching_ps: self.rx_fetches.time.0,
-            sent: self.tx.uses,
-            tx_busy_ps: self.tx.time(now),
-            tx_starved_ps: self.tx_starved.time(now).0,
-            tx_unread_ps: self.unread.time(now),
-            tx_fetches: self.tx_fetches.count,
-            tx_fetching_ps: self.tx_fetches.time.0,
-            tx_turn_ps: self.tx_turn.time(now),
-        }
+        starved.reset(now);
+        *fetches = Fetches::default();
     }
 }
 

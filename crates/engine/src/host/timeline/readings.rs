@@ -114,8 +114,8 @@ impl Host {
             What::HeldBack => self.held_back.len() as f64,
             What::SwitchQueue => network().switch_bytes(now) as f64,
             What::Window => network().window(),
-            What::Waiting { queue } => self.queues[queue as usize].waiting().into(),
-            What::DescriptorsUsed { queue } => f64::from(self.queues[queue as usize].used()),
+            What::Waiting { queue } => self.queues[queue as usize].rx.waiting().into(),
+            What::DescriptorsUsed { queue } => f64::from(self.queues[queue as usize].rx.used()),
         }
     }
 }
