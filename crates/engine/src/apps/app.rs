@@ -1,9 +1,31 @@
 //! The interface between an application and the rest of the host.
 
-use serde::Serialize;
+use std::ops::Range;
 
 use crate::core::op::Ops;
+use crate::memory::address_space::AddressSpace;
 use crate::memory::line::Line;
+use crate::transport::config::ClosedLoopConfig;
+
+/// Where an application is built.
+#[derive(Debug)]
+pub(crate) struct Site<'a> {
+    /// The cores of its tenant, by their numbers in the machine.
+    pub(crate) on: Range<u32>,
+    /// No two tenants of a run have the same.
+    pub(crate) seed: u64,
+    /// The traffic of the run, if it is closed-loop.
+    pub(crate) closed_loop: Option<&'a ClosedLoopConfig>,
+    /// Where it reserves its regions.
+    pub(crate) space: &'a mut AddressSpace,
+}
+
+impl Site<'_> {
+    /// How many cores it has.
+    pub(crate) fn cores(&self) -> u32 {
+        self.on.end - self.on.start
+    }
+}
 
 /// A received packet as the application sees it.
 #[derive(Clone, Copy, Debug)]
@@ -62,11 +84,24 @@ pub trait App {
     fn request_bytes(&self, _seq: u64) -> Option<u32> {
         None
     }
-}
 
-/// Counters, since the last reset, of an application that treats all packets alike.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct PacketCounters {
-    /// Packets forwarded or acknowledged.
-    pub packets: u64,
+    /// What it has done since its counters were reset, by name.
+    fn counters(&self) -> Vec<(&'static str, u64)>;
+
+    /// The measure of its performance since its counters were reset: requests of a server, accesses of X-Mem,
+    /// bytes of STREAM.
+    fn progress(&self) -> u64;
+
+    /// The same in accesses, for a program that receives no packets and whose progress counts something else.
+    fn accesses(&self) -> u64 {
+        self.progress()
+    }
+
+    /// Bytes that each core has moved since the counters were reset, if that is what it measures.
+    fn bytes_by_core(&self) -> Option<Vec<u64>> {
+        None
+    }
+
+    /// Sets the counters to zero when measuring begins.
+    fn reset_counters(&mut self);
 }

@@ -1,84 +1,66 @@
-//! The configuration of a tenant's application.
+//! What the rest of the simulator has to know of an application's configuration.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
 
-use super::kvs::config::{KvsConfig, Requests};
-use super::l2fwd::L2fwdConfig;
-use super::l3fwd::config::{Destinations, L3fwdConfig};
-use super::snap::SnapConfig;
-use super::stream::StreamConfig;
-use super::xmem::XmemConfig;
 use crate::check::Check;
+use crate::transport::config::ClosedLoopConfig;
+use crate::units::Size;
 
-/// The application of a tenant.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum AppConfig {
-    /// A MICA-style key-value store.
-    Kvs(KvsConfig),
-    /// A forwarder of IPv4 packets by longest-prefix match.
-    L3fwd(L3fwdConfig),
-    /// A forwarder that swaps MAC addresses.
-    L2fwd(L2fwdConfig),
-    /// A user-space network stack that reads from other machines; needs closed-loop traffic.
-    Snap(SnapConfig),
-    /// The STREAM benchmark on each core, without network traffic.
-    Stream(StreamConfig),
-    /// A memory benchmark without network traffic.
-    Xmem(XmemConfig),
-}
+/// A room for messages: the key that limits it, and its bytes.
+pub(crate) type Room = (&'static str, Size);
 
-impl AppConfig {
-    /// The name of its kind in a scenario.
-    pub(crate) fn kind(&self) -> &'static str {
-        match self {
-            AppConfig::Kvs(_) => "kvs",
-            AppConfig::L3fwd(_) => "l3fwd",
-            AppConfig::L2fwd(_) => "l2fwd",
-            AppConfig::Snap(_) => "snap",
-            AppConfig::Stream(_) => "stream",
-            AppConfig::Xmem(_) => "xmem",
-        }
+/// A key, relative to the application's table, and why it has no effect.
+pub(crate) type Idle = (&'static str, &'static str);
+
+/// The configuration of an application. What is not true of most applications has a default.
+pub(crate) trait Settings: Debug {
+    /// Reports values that cannot be simulated.
+    fn check(&self, check: &mut Check);
+
+    /// Bytes of its own data on this many cores, at most. `closed_loop` is the traffic, if it is of that kind.
+    fn bytes(&self, cores: u32, closed_loop: Option<&ClosedLoopConfig>) -> u128;
+
+    /// Whether it has data besides the packets.
+    fn has_data(&self) -> bool {
+        true
     }
 
-    /// Whether its cores have queues; memory benchmarks have none.
-    pub(crate) fn serves_packets(&self) -> bool {
-        !matches!(self, AppConfig::Stream(_) | AppConfig::Xmem(_))
+    /// Whether its cores have queues. Memory benchmarks have none.
+    fn serves_packets(&self) -> bool {
+        true
+    }
+
+    /// Whether it answers the senders of closed-loop traffic, and takes no other traffic.
+    fn answers_senders(&self) -> bool {
+        false
     }
 
     /// Whether its client determines the sizes of all requests.
-    pub(crate) fn draws_requests(&self) -> bool {
-        matches!(self, AppConfig::Kvs(kvs) if kvs.requests == Requests::Drawn)
+    fn draws_requests(&self) -> bool {
+        false
     }
 
     /// Whether what it does with a packet depends on the packet's flow.
-    pub(crate) fn tells_flows(&self) -> bool {
-        matches!(self, AppConfig::L3fwd(l3fwd) if l3fwd.destinations == Destinations::PerFlow)
+    fn tells_flows(&self) -> bool {
+        false
     }
 
-    /// Whether it has data besides the packets.
-    pub(crate) fn has_data(&self) -> bool {
-        !matches!(self, AppConfig::L2fwd(_))
-    }
+    /// Reports messages that fit neither the room of a received `frame` nor that of a `buffer`, where it and not the
+    /// traffic determines their sizes.
+    fn check_messages(&self, _check: &mut Check, _frame: Room, _buffer: Room) {}
 
-    /// Reports values that cannot be simulated.
-    pub(crate) fn check(&self, check: &mut Check) {
-        match self {
-            AppConfig::Kvs(config) => config.check(check),
-            AppConfig::L3fwd(config) => config.check(check),
-            AppConfig::Stream(config) => config.check(check),
-            AppConfig::Xmem(config) => config.check(check),
-            // Any number of instructions is valid.
-            AppConfig::L2fwd(_) | AppConfig::Snap(_) => {}
-        }
+    /// Keys that have no effect because of others, on this many cores.
+    fn without_effect(&self, _cores: u32) -> Vec<Idle> {
+        Vec::new()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::apps::AppConfig;
+    use crate::apps::kvs::config::KvsConfig;
     use crate::check::violations;
+    use crate::testing::every;
 
     fn parse(json: &str) -> Result<AppConfig, String> {
         serde_json::from_str(json).map_err(|e| e.to_string())
@@ -87,9 +69,8 @@ mod tests {
     #[test]
     fn a_kind_alone_is_the_workload_of_the_paper() {
         assert_eq!(parse(r#"{"kind": "kvs"}"#), Ok(AppConfig::Kvs(KvsConfig::default())));
-        for kind in ["kvs", "l3fwd", "l2fwd", "snap", "stream", "xmem"] {
-            let config = parse(&format!(r#"{{"kind": "{kind}"}}"#)).expect("defaults parse");
-            assert_eq!(violations(|check| config.check(check)), [], "{kind}");
+        for config in every::<AppConfig>() {
+            assert_eq!(violations(|check| config.settings().check(check)), [], "{config:?}");
             let json = serde_json::to_string(&config).expect("serialises");
             assert_eq!(parse(&json), Ok(config));
         }
@@ -97,7 +78,7 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_kinds_are_refused_by_name() {
-        for kind in ["kvs", "l3fwd", "l2fwd", "snap", "stream", "xmem"] {
+        for kind in every::<AppConfig>().iter().map(AppConfig::kind) {
             let e = parse(&format!(r#"{{"kind": "{kind}", "itme": "512 B"}}"#)).unwrap_err();
             assert!(e.contains("itme"), "{kind}: {e}");
         }
@@ -109,7 +90,7 @@ mod tests {
     fn what_is_wrong_is_listed_with_what_is_allowed() {
         let wrong = |json: &str| -> Vec<String> {
             let config = parse(json).expect("parses");
-            let wrong = violations(|check| config.check(check));
+            let wrong = violations(|check| config.settings().check(check));
             assert!(wrong.iter().all(|v| !v.allowed.is_empty()));
             wrong.iter().map(|v| format!("{} = {}", v.key, v.given)).collect()
         };

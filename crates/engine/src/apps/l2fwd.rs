@@ -8,9 +8,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::app::{App, Packet, PacketCounters, Verdict};
+use super::app::{App, Packet, Verdict};
+use super::config::Settings;
+use crate::check::Check;
 use crate::core::op::{Dep, Ops};
 use crate::memory::line::LineKind;
+use crate::transport::config::ClosedLoopConfig;
 
 /// A forwarder that swaps the MAC addresses and sends the packet back without a copy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,40 +31,53 @@ impl Default for L2fwdConfig {
     }
 }
 
+impl Settings for L2fwdConfig {
+    /// Any number of instructions is valid.
+    fn check(&self, _check: &mut Check) {}
+
+    fn bytes(&self, _cores: u32, _closed_loop: Option<&ClosedLoopConfig>) -> u128 {
+        0
+    }
+
+    fn has_data(&self) -> bool {
+        false
+    }
+}
+
 /// The application.
 #[derive(Clone, Debug)]
 pub struct L2fwd {
     packet_instructions: u32,
-    counters: PacketCounters,
+    /// Packets since the counters were reset.
+    packets: u64,
 }
 
 impl L2fwd {
     /// A forwarder; it has no data of its own.
     pub(crate) fn new(config: &L2fwdConfig) -> L2fwd {
-        L2fwd {
-            packet_instructions: config.packet_instructions,
-            counters: PacketCounters::default(),
-        }
-    }
-
-    /// What the forwarder has done since its counters were reset.
-    pub fn counters(&self) -> PacketCounters {
-        self.counters
-    }
-
-    /// Sets the counters to zero.
-    pub fn reset_counters(&mut self) {
-        self.counters = PacketCounters::default();
+        L2fwd { packet_instructions: config.packet_instructions, packets: 0 }
     }
 }
 
 impl App for L2fwd {
     fn on_packet(&mut self, _rank: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
-        self.counters.packets += 1;
+        self.packets += 1;
         ops.load(packet.rx, LineKind::Rx, Dep::Chain);
         ops.compute(self.packet_instructions);
         ops.store(packet.rx, LineKind::Rx, Dep::After);
         Verdict::Forward
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("packets", self.packets)]
+    }
+
+    fn progress(&self) -> u64 {
+        self.packets
+    }
+
+    fn reset_counters(&mut self) {
+        self.packets = 0;
     }
 }
 
@@ -83,6 +99,6 @@ mod tests {
             Op::Store { line: 7, kind: LineKind::Rx, dep: Dep::After },
         ];
         assert_eq!(ops, expected);
-        assert_eq!(app.counters(), PacketCounters { packets: 1 });
+        assert_eq!(app.counters(), [("packets", 1)]);
     }
 }

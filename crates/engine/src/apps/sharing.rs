@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Why a key of this kind has no effect.
+pub(crate) const ONE_CORE: &str = "the tenant has one core";
+
 /// Whether the cores of a tenant share a data structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

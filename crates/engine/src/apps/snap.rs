@@ -8,8 +8,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::app::{App, Packet, PacketCounters, Verdict};
+use super::app::{App, Packet, Verdict};
+use super::config::Settings;
 use super::copy::{Lines, copy};
+use crate::check::Check;
 use crate::core::op::{Dep, Ops};
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
@@ -33,6 +35,20 @@ impl Default for SnapConfig {
     }
 }
 
+impl Settings for SnapConfig {
+    /// Any number of instructions is valid.
+    fn check(&self, _check: &mut Check) {}
+
+    fn bytes(&self, cores: u32, closed_loop: Option<&ClosedLoopConfig>) -> u128 {
+        let open = |t: &ClosedLoopConfig| u128::from(t.read.0) * u128::from(t.open_reads);
+        closed_loop.map_or(0, |t| u128::from(cores) * u128::from(t.senders) * open(t))
+    }
+
+    fn answers_senders(&self) -> bool {
+        true
+    }
+}
+
 /// The application.
 #[derive(Clone, Debug)]
 pub struct Snap {
@@ -44,7 +60,8 @@ pub struct Snap {
     /// Lines that hold only headers, and bytes of an acknowledgement.
     header_lines: u32,
     acknowledgement: u32,
-    counters: PacketCounters,
+    /// Packets since the counters were reset.
+    packets: u64,
 }
 
 impl Snap {
@@ -65,24 +82,14 @@ impl Snap {
             payload_lines,
             header_lines: (traffic.headers.0 / LINE_BYTES) as u32,
             acknowledgement: traffic.acknowledgement.0 as u32,
-            counters: PacketCounters::default(),
+            packets: 0,
         }
-    }
-
-    /// What the stack has done since its counters were reset.
-    pub fn counters(&self) -> PacketCounters {
-        self.counters
-    }
-
-    /// Sets the counters to zero.
-    pub fn reset_counters(&mut self) {
-        self.counters = PacketCounters::default();
     }
 }
 
 impl App for Snap {
     fn on_packet(&mut self, _rank: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
-        self.counters.packets += 1;
+        self.packets += 1;
         // The headers, and the line in which the payload begins.
         ops.load(packet.rx, LineKind::Rx, Dep::Chain);
         for line in packet.rx + 1..=packet.rx + self.header_lines {
@@ -109,6 +116,18 @@ impl App for Snap {
             ops.store(line, LineKind::Tx, Dep::Free);
         }
         Verdict::Reply { bytes: self.acknowledgement }
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("packets", self.packets)]
+    }
+
+    fn progress(&self) -> u64 {
+        self.packets
+    }
+
+    fn reset_counters(&mut self) {
+        self.packets = 0;
     }
 }
 

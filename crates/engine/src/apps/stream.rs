@@ -15,10 +15,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::app::{App, Packet, Verdict};
+use super::config::Settings;
 use crate::check::Check;
 use crate::core::op::{Dep, Op, Ops};
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{LINE_BYTES, Line, LineKind};
+use crate::transport::config::ClosedLoopConfig;
 use crate::units::Size;
 
 /// The STREAM benchmark on each core.
@@ -58,8 +60,14 @@ pub enum Kernels {
 }
 
 impl StreamConfig {
-    /// Reports values that cannot be simulated.
-    pub(crate) fn check(&self, check: &mut Check) {
+    /// Bytes of all arrays of a core.
+    fn arrays(&self) -> u64 {
+        self.array.0.saturating_mul(3)
+    }
+}
+
+impl Settings for StreamConfig {
+    fn check(&self, check: &mut Check) {
         check.that(
             self.array.0.is_multiple_of(LINE_BYTES)
                 && (LINE_BYTES..=1 << 30).contains(&self.array.0),
@@ -71,9 +79,12 @@ impl StreamConfig {
         check.that(vectors.contains(&self.vector.0), "vector", self.vector, "8, 16, 32 or 64 B");
     }
 
-    /// Bytes of all arrays of a core.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.array.0.saturating_mul(3)
+    fn bytes(&self, cores: u32, _closed_loop: Option<&ClosedLoopConfig>) -> u128 {
+        u128::from(self.arrays()) * u128::from(cores)
+    }
+
+    fn serves_packets(&self) -> bool {
+        false
     }
 }
 
@@ -114,14 +125,6 @@ impl Kernels {
 /// compared with the microseconds between two checks of a core's progress.
 const SLICE: u32 = 64;
 
-/// What STREAM has done since its counters were reset.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct StreamCounters {
-    /// Bytes that the loops have read and written, as STREAM counts them: without the lines that
-    /// stores read.
-    pub bytes: u64,
-}
-
 /// The position of a core.
 #[derive(Clone, Copy, Debug)]
 struct Walker {
@@ -129,7 +132,9 @@ struct Walker {
     /// Index into the kernels, and the next line of the arrays.
     kernel: usize,
     line: u32,
-    counters: StreamCounters,
+    /// Bytes that the loops have read and written since the counters were reset, as STREAM counts them: without the
+    /// lines that stores read.
+    bytes: u64,
 }
 
 /// The benchmark.
@@ -148,7 +153,7 @@ impl Stream {
         let lines = (config.array.0 / LINE_BYTES) as u32;
         let walkers = on
             .map(|core| {
-                let a = space.reserve(config.bytes());
+                let a = space.reserve(config.arrays());
                 // Processes do not run in step. Multiples of the golden ratio spread any number of
                 // them evenly over one turn of all loops, so that even a short run covers all
                 // loops.
@@ -158,27 +163,12 @@ impl Stream {
                     arrays: [a, a + lines, a + 2 * lines],
                     kernel: (at / u64::from(lines)) as usize,
                     line: (at % u64::from(lines)) as u32,
-                    counters: StreamCounters::default(),
+                    bytes: 0,
                 }
             })
             .collect();
         let vectors_per_line = (LINE_BYTES / config.vector.0) as u32;
         Stream { walkers, kernels, lines, vectors_per_line }
-    }
-
-    /// What STREAM has done on all cores since its counters were reset.
-    pub fn counters(&self) -> StreamCounters {
-        StreamCounters { bytes: self.by_core().map(|c| c.bytes).sum() }
-    }
-
-    /// The same for each core.
-    pub fn by_core(&self) -> impl Iterator<Item = StreamCounters> + '_ {
-        self.walkers.iter().map(|w| w.counters)
-    }
-
-    /// Sets the counters to zero.
-    pub fn reset_counters(&mut self) {
-        self.walkers.iter_mut().for_each(|w| w.counters = StreamCounters::default());
     }
 }
 
@@ -207,7 +197,7 @@ impl App for Stream {
                 ]);
             }
             let lines = end - w.line;
-            w.counters.bytes += u64::from(lines * accesses) * LINE_BYTES;
+            w.bytes += u64::from(lines * accesses) * LINE_BYTES;
             left -= lines;
             w.line = end;
             if end == self.lines {
@@ -215,6 +205,27 @@ impl App for Stream {
                 w.kernel = (w.kernel + 1) % self.kernels.len();
             }
         }
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("bytes", self.progress())]
+    }
+
+    fn progress(&self) -> u64 {
+        self.walkers.iter().map(|w| w.bytes).sum()
+    }
+
+    /// Whole lines.
+    fn accesses(&self) -> u64 {
+        self.progress() / LINE_BYTES
+    }
+
+    fn bytes_by_core(&self) -> Option<Vec<u64>> {
+        Some(self.walkers.iter().map(|w| w.bytes).collect())
+    }
+
+    fn reset_counters(&mut self) {
+        self.walkers.iter_mut().for_each(|w| w.bytes = 0);
     }
 }
 
@@ -283,7 +294,7 @@ mod tests {
         // With the lines that stores read, 10 are read for 4 written.
         let (read, written): (u32, u32) = (loads.iter().sum(), stores.iter().sum());
         assert_eq!((read + written) * 4, written * 10);
-        assert_eq!(app.counters().bytes, u64::from(16 * LINES) * 64 * 10);
+        assert_eq!(app.progress(), u64::from(16 * LINES) * 64 * 10);
     }
 
     #[test]
@@ -320,7 +331,7 @@ mod tests {
                     }
                 }
             }
-            prop_assert_eq!(app.counters().bytes, bytes);
+            prop_assert_eq!(app.progress(), bytes);
         }
     }
 }

@@ -20,12 +20,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::app::{App, Packet, Verdict};
+use super::config::Settings;
 use super::draw::Draw;
 use crate::check::Check;
 use crate::core::op::{Dep, Op, Ops};
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{LINE_BYTES, Line, LineKind};
 use crate::rng::{below, below_u32};
+use crate::transport::config::ClosedLoopConfig;
 use crate::units::{Share, Size};
 
 /// Memory accesses to a private region on each core.
@@ -58,9 +60,8 @@ pub enum Pattern {
     Sequential,
 }
 
-impl XmemConfig {
-    /// Reports values that cannot be simulated.
-    pub(crate) fn check(&self, check: &mut Check) {
+impl Settings for XmemConfig {
+    fn check(&self, check: &mut Check) {
         check.that(
             self.region.0.is_multiple_of(LINE_BYTES)
                 && (LINE_BYTES..=256 << 20).contains(&self.region.0),
@@ -70,6 +71,14 @@ impl XmemConfig {
         );
         check.that(self.writes <= Share::WHOLE, "writes", self.writes, "0 % to 100 %");
     }
+
+    fn bytes(&self, cores: u32, _closed_loop: Option<&ClosedLoopConfig>) -> u128 {
+        u128::from(self.region.0) * u128::from(cores)
+    }
+
+    fn serves_packets(&self) -> bool {
+        false
+    }
 }
 
 /// Accesses emitted at a time: enough that asking for more costs nothing, and few compared with the
@@ -78,13 +87,6 @@ const SLICE: u64 = 128;
 
 /// 64-bit words in a line.
 const WORDS_PER_LINE: u32 = 8;
-
-/// What X-Mem has done since its counters were reset.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct XmemCounters {
-    /// Accesses emitted on all cores: the measure of its performance.
-    pub accesses: u64,
-}
 
 /// The position of a core.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +109,8 @@ pub struct Xmem {
     words: u32,
     pattern: Pattern,
     write_threshold: u64,
-    counters: XmemCounters,
+    /// Accesses emitted on all cores since the counters were reset.
+    accesses: u64,
 }
 
 impl Xmem {
@@ -138,18 +141,8 @@ impl Xmem {
             words,
             pattern: config.pattern,
             write_threshold: config.writes.threshold_u32(),
-            counters: XmemCounters::default(),
+            accesses: 0,
         }
-    }
-
-    /// What X-Mem has done since its counters were reset.
-    pub fn counters(&self) -> XmemCounters {
-        self.counters
-    }
-
-    /// Sets the counters to zero.
-    pub fn reset_counters(&mut self) {
-        self.counters = XmemCounters::default();
     }
 }
 
@@ -224,7 +217,19 @@ impl App for Xmem {
             }
         }
         self.walkers[rank as usize].accesses += SLICE;
-        self.counters.accesses += SLICE;
+        self.accesses += SLICE;
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("accesses", self.accesses)]
+    }
+
+    fn progress(&self) -> u64 {
+        self.accesses
+    }
+
+    fn reset_counters(&mut self) {
+        self.accesses = 0;
     }
 }
 
@@ -260,7 +265,7 @@ mod tests {
             visits[line as usize] += 1;
         }
         assert!(visits.iter().all(|&v| v == 8), "each line has eight words");
-        assert_eq!(app.counters().accesses, words as u64);
+        assert_eq!(app.progress(), words as u64);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::machine::Machine;
-use crate::apps::config::AppConfig;
+use crate::apps::AppConfig;
 use crate::check::Check;
 use crate::memory::line::MemoryNode;
 use crate::memory::placement::config::Placement;
@@ -43,12 +43,15 @@ impl Scenario {
     pub fn uses_remote_memory(&self) -> bool {
         let remote = |memory| memory == MemoryNode::Remote;
         self.traffic.is_some() && remote(self.queues.memory)
-            || self.tenants.iter().any(|t| t.runs() && t.app.has_data() && remote(t.memory))
+            || self
+                .tenants
+                .iter()
+                .any(|t| t.runs() && t.app.settings().has_data() && remote(t.memory))
     }
 
     /// The tenants whose cores have queues.
     pub(crate) fn serving(&self) -> impl Iterator<Item = &Tenant> {
-        self.tenants.iter().filter(|t| t.app.serves_packets())
+        self.tenants.iter().filter(|t| t.app.settings().serves_packets())
     }
 
     /// Cores that have a queue.

@@ -2,15 +2,12 @@
 
 use super::machine::Machine;
 use super::scenario::{CoreRange, Scenario, Tenant};
-use crate::apps::config::AppConfig;
-use crate::apps::kvs::config::{KvsConfig, Requests};
 use crate::check::{self, Check, Violation};
 use crate::core::config::Core;
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{LINE_BYTES, MemoryNode};
 use crate::nic::config::Queues;
 use crate::pcie::config::Pcie;
-use crate::transport::config::ClosedLoopConfig;
 use crate::units::{BitRate, Duration, Size};
 use crate::wire::config::{SizesConfig, TrafficConfig};
 
@@ -129,7 +126,9 @@ fn check_traffic(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario
     if let Some(rate) = traffic.synthetic_bit_rate() {
         check_sizes_known(check, rate, scenario);
     }
-    if traffic.closed_loop().is_none() && scenario.serving().all(|t| t.app.draws_requests()) {
+    if traffic.closed_loop().is_none()
+        && scenario.serving().all(|t| t.app.settings().draws_requests())
+    {
         return; // The sizes have no effect, and the messages are checked with their store.
     }
     let Some((key, size)) = largest_frame(traffic) else { return };
@@ -141,7 +140,7 @@ fn check_traffic(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario
 
 /// Checks that a bit rate determines a packet rate: it does not where clients choose the packet sizes.
 fn check_sizes_known(check: &mut Check, rate: BitRate, scenario: &Scenario) {
-    let drawn = |tenant: &Tenant| tenant.app.draws_requests();
+    let drawn = |tenant: &Tenant| tenant.app.settings().draws_requests();
     if let Some(i) = scenario.tenants.iter().position(drawn) {
         let allowed = format!(
             "packets per second, such as \"10 Mpps\": the sizes are those of tenants.{i}.app \
@@ -156,24 +155,6 @@ fn check_sizes_known(check: &mut Check, rate: BitRate, scenario: &Scenario) {
 pub(crate) fn frame_room(queues: &Queues, machine: &Machine) -> (&'static str, Size) {
     let room = [("queues.buffer_size", queues.buffer_size), ("machine.nic.sram", machine.nic.sram)];
     room.into_iter().min_by_key(|(_, size)| *size).expect("there are two")
-}
-
-/// Checks that the messages of a key-value store fit the buffers: those of its client, which
-/// chooses their sizes whatever the traffic says, and its answers, whose buffers are as large.
-fn check_messages(check: &mut Check, tenant: usize, kvs: &KvsConfig, scenario: &Scenario) {
-    let Scenario { queues, machine, .. } = scenario;
-    let (of, room) = match kvs.requests {
-        Requests::Drawn => frame_room(queues, machine),
-        Requests::FromSize => ("queues.buffer_size", queues.buffer_size),
-    };
-    if kvs.item.0 + kvs.network_header.0 > room.0 {
-        let most = Size(room.0.saturating_sub(kvs.network_header.0));
-        check.refuse(
-            &format!("tenants.{tenant}.app.item"),
-            kvs.item,
-            format!("at most {most}: with network_header it has to fit {of} ({room})"),
-        );
-    }
 }
 
 /// The largest frame of traffic, if it is known without a capture, and the key that sets it.
@@ -214,14 +195,16 @@ fn check_tenants(check: &mut Check, scenario: &Scenario) {
                 "a name that no other tenant has",
             );
         }
-        check.below(&format!("tenants.{i}.app"), |check| tenant.app.check(check));
-        if let AppConfig::Kvs(kvs) = &tenant.app {
-            check_messages(check, i, kvs, scenario);
-        }
+        let buffer = ("queues.buffer_size", scenario.queues.buffer_size);
+        check.below(&format!("tenants.{i}.app"), |check| {
+            let app = tenant.app.settings();
+            app.check(check);
+            app.check_messages(check, frame_room(&scenario.queues, machine), buffer);
+        });
         let key = format!("tenants.{i}.cores");
         let CoreRange { first, count } = tenant.cores;
         // A benchmark without cores is the baseline of a comparison.
-        if tenant.runs() || tenant.app.serves_packets() {
+        if tenant.runs() || tenant.app.settings().serves_packets() {
             check_range(check, &key, first, count, machine.core.count, "machine.core.count");
         }
         let overlaps = |other: &&Tenant| {
@@ -264,8 +247,10 @@ fn check_services(check: &mut Check, scenario: &Scenario) {
     }
     let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
     let mut stacks = 0;
-    for (i, tenant) in scenario.tenants.iter().enumerate().filter(|(_, t)| t.app.serves_packets()) {
-        let stack = matches!(tenant.app, AppConfig::Snap(_));
+    for (i, tenant) in
+        scenario.tenants.iter().enumerate().filter(|(_, t)| t.app.settings().serves_packets())
+    {
+        let stack = tenant.app.settings().answers_senders();
         stacks += u32::from(stack);
         let allowed = match (closed_loop, stack) {
             (None, true) => {
@@ -334,30 +319,15 @@ fn check_memory(check: &mut Check, scenario: &Scenario) {
     for tenant in &scenario.tenants {
         let cores = u128::from(tenant.cores.count);
         let own = tenant.memory as usize;
-        if tenant.app.serves_packets() {
+        if tenant.app.settings().serves_packets() {
             buffers[of_queues] += queue * cores;
             if of_queues != own {
                 // The rings are not where the tables are.
                 data[of_queues] += u128::from(SMALL);
             }
         }
-        data[own] += u128::from(SMALL)
-            + match &tenant.app {
-                AppConfig::Kvs(kvs) => {
-                    let store =
-                        u128::from(kvs.log.0) + u128::from(kvs.buckets) * u128::from(LINE_BYTES);
-                    store * u128::from(kvs.stores.copies(tenant.cores.count))
-                }
-                AppConfig::Stream(stream) => u128::from(stream.bytes()) * cores,
-                AppConfig::Xmem(xmem) => u128::from(xmem.region.0) * cores,
-                AppConfig::Snap(_) => {
-                    let open =
-                        |t: &ClosedLoopConfig| u128::from(t.read.0) * u128::from(t.open_reads);
-                    closed_loop.map_or(0, |t| cores * u128::from(t.senders) * open(t))
-                }
-                AppConfig::L3fwd(l3fwd) => l3fwd.bytes(tenant.cores.count),
-                AppConfig::L2fwd(_) => 0,
-            };
+        data[own] +=
+            u128::from(SMALL) + tenant.app.settings().bytes(tenant.cores.count, closed_loop);
     }
     let bench = scenario.dma_bench.as_ref().map_or(0, |bench| u128::from(bench.window.0));
     // Eight bytes per 4 KiB, for each of four kinds of mapping, and less for the levels above. With

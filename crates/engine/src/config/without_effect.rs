@@ -6,9 +6,6 @@
 //! a limit that is not reached.
 
 use super::Scenario;
-use crate::apps::config::AppConfig;
-use crate::apps::kvs::config::Requests;
-use crate::apps::l3fwd::config::Transmit;
 use crate::iommu::config::{IommuConfig, Mode, PageSize};
 use crate::memory::config::{Inclusion, Prefetch, SetIndex};
 use crate::memory::dram::Refresh;
@@ -247,12 +244,14 @@ impl Found<'_> {
 
     /// `traffic`.
     fn traffic(&mut self) {
-        let all_drawn = self.queues > 0 && self.scenario.serving().all(|t| t.app.draws_requests());
+        let all_drawn =
+            self.queues > 0 && self.scenario.serving().all(|t| t.app.settings().draws_requests());
         let because = "the clients of the key-value store decide the sizes of their requests \
                        (app.requests = \"drawn\")";
         self.add(all_drawn, "traffic", &["sizes"], because);
         let because = "there is one queue for all of them";
-        let alike = self.queues == 1 && !self.scenario.serving().any(|t| t.app.tells_flows());
+        let alike =
+            self.queues == 1 && !self.scenario.serving().any(|t| t.app.settings().tells_flows());
         self.add(alike, "traffic", &["flows"], because);
         if let Some(TrafficConfig::ClosedLoop(config)) = &self.scenario.traffic
             && let ControlConfig::Swift(swift) = &config.control
@@ -304,33 +303,14 @@ impl Found<'_> {
                 self.add(true, &format!("tenants.{i}"), &keys, "the tenant has no cores");
                 continue;
             }
-            let app = format!("tenants.{i}.app");
-            let (one, of_one) = (tenant.cores.count == 1, "the tenant has one core");
-            match &tenant.app {
-                AppConfig::Kvs(kvs) => {
-                    let drawn = kvs.requests == Requests::Drawn;
-                    let because = "only app.requests = \"from-size\" tells a SET by its size";
-                    self.add(drawn, &app, &["set_from"], because);
-                    let because = "app.requests = \"from-size\" tells a GET by its size";
-                    self.add(!drawn, &app, &["gets"], because);
-                    self.add(one, &app, &["stores"], of_one);
-                    let never = kvs.spike.as_ref().is_some_and(|s| s.probability.0 == 0);
-                    let because = "app.spike.probability is 0 %";
-                    self.add(never, &app, &["spike.min", "spike.max"], because);
-                }
-                AppConfig::L3fwd(l3fwd) => {
-                    let copies = l3fwd.transmit == Transmit::Copy;
-                    let because = "only app.transmit = \"copy\" copies";
-                    self.add(!copies, &app, &["copy_instructions_per_line"], because);
-                    self.add(one, &app, &["tables"], of_one);
-                }
-                AppConfig::L2fwd(_)
-                | AppConfig::Snap(_)
-                | AppConfig::Stream(_)
-                | AppConfig::Xmem(_) => {}
-            }
+            let settings = tenant.app.settings();
+            let keys = settings.without_effect(tenant.cores.count).into_iter();
+            self.keys.extend(keys.map(|(key, because)| WithoutEffect {
+                key: format!("tenants.{i}.app.{key}"),
+                because,
+            }));
             let because = "the application has no data of its own";
-            self.add(!tenant.app.has_data(), &format!("tenants.{i}"), &["memory"], because);
+            self.add(!settings.has_data(), &format!("tenants.{i}"), &["memory"], because);
         }
     }
 }

@@ -14,7 +14,7 @@ use super::rx::Receiver;
 use super::tx::Transmitter;
 use super::writes::Writes;
 use super::{Event, Host, HostCore, MAX_SKEW};
-use crate::apps::{AnyApp, App};
+use crate::apps::{AnyApp, App, Site};
 use crate::check::Violation;
 use crate::config::Scenario;
 use crate::config::scenario::WayRange;
@@ -78,7 +78,8 @@ fn tenants(
         space.on(tenant.memory);
         let seed = tenant_seed(scenario.run.seed, index);
         let on = tenant.cores.first..tenant.cores.first + tenant.cores.count;
-        let app = AnyApp::build(&tenant.app, on.clone(), seed, closed_loop, space);
+        let site = Site { on: on.clone(), seed, closed_loop, space };
+        let app = AnyApp::build(&tenant.app, site);
         space.on(scenario.queues.memory);
         for (rank, id) in (0..).zip(on) {
             let id = id as usize;
@@ -86,7 +87,7 @@ fn tenants(
                 core_ways[id] = mask(ways);
             }
             (cores[id].tenant, cores[id].rank) = (Some(index), rank);
-            if !tenant.app.serves_packets() || scenario.traffic.is_none() {
+            if !tenant.app.settings().serves_packets() || scenario.traffic.is_none() {
                 continue;
             }
             let number = queues.len() as u32;
@@ -144,7 +145,7 @@ fn arrivals(
     }
     let mut apps = scenario.tenants.iter().zip(apps);
     if let (Some(file), Some(capture)) = (traffic.capture_file(), &capture)
-        && apps.any(|(t, app)| t.app.serves_packets() && app.request_bytes(0).is_none())
+        && apps.any(|(t, app)| t.app.settings().serves_packets() && app.request_bytes(0).is_none())
     {
         check_frames(scenario, file, capture)?;
     }

@@ -4,7 +4,7 @@
 use super::credits::Credits;
 use super::interconnect::Interconnect;
 use super::{Host, HostCore};
-use crate::apps::AnyApp;
+use crate::apps::App;
 use crate::memory::dram::ChannelStats;
 use crate::memory::line::{LINE_BYTES, LineKind};
 use crate::nic::counts::ReceiveCounts;
@@ -272,17 +272,12 @@ impl Host {
         vec![misses, domain("cores", "core", cores, busy, self.done())]
     }
 
-    /// What the working cores have done: requests or, without queues, the accesses of benchmarks (for
-    /// STREAM, which counts bytes, whole lines).
+    /// What the working cores have done: requests or, without queues, the accesses of benchmarks.
     fn done(&self) -> u64 {
         if !self.queues.is_empty() {
             return self.meters.completed;
         }
-        let accesses = |app: &AnyApp| match app {
-            AnyApp::Stream(_) => app.counters().progress() / LINE_BYTES,
-            _ => app.counters().progress(),
-        };
-        self.apps.iter().map(accesses).sum()
+        self.apps.iter().map(App::accesses).sum()
     }
 }
 

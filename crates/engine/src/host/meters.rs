@@ -4,6 +4,7 @@ use super::Host;
 use super::domain_counters::DomainCounters;
 use super::packets::Packet;
 use super::series::Samples;
+use crate::apps::App;
 use crate::stats::histogram::Latency;
 use crate::time::Ps;
 

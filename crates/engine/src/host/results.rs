@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::meters::Stage;
 use super::{Event, Host, HostCore, balance};
-use crate::apps::AnyApp;
+use crate::apps::{AnyApp, App};
 use crate::config::machine::Machine;
 use crate::iommu::{Iommu, Lookups, Mapping};
 use crate::memory::dram::{Rows, UnloadedRead};
@@ -276,7 +276,7 @@ impl Host {
                 let requests = by_core.iter().skip(first).take(count);
                 let (all, missed) = requests.fold((0, 0), |a, c| (a.0 + c.0, a.1 + c.1));
                 let counters = counters_by_name(app);
-                let progress = app.counters().progress();
+                let progress = app.progress();
                 TenantResults {
                     name: tenant.name.clone(),
                     progress_mps: progress as f64 / (span_ns / 1e3),
@@ -285,12 +285,9 @@ impl Host {
                     amat_ns: amat_ns(self.cores.iter().skip(first).take(count)),
                     memory: self.causes_that_occurred(&Traffic::sum(traffic), span_ns),
                     counters,
-                    stream_gbytes_per_s_by_core: match app {
-                        AnyApp::Stream(stream) => {
-                            Some(stream.by_core().map(|c| c.bytes as f64 / span_ns).collect())
-                        }
-                        _ => None,
-                    },
+                    stream_gbytes_per_s_by_core: app
+                        .bytes_by_core()
+                        .map(|cores| cores.iter().map(|&b| b as f64 / span_ns).collect()),
                 }
             })
             .collect()
@@ -305,7 +302,7 @@ fn amat_ns<'a>(cores: impl Iterator<Item = &'a HostCore>) -> Option<f64> {
 }
 
 fn counters_by_name(app: &AnyApp) -> BTreeMap<String, u64> {
-    app.counters().by_name().into_iter().map(|(name, n)| (name.to_string(), n)).collect()
+    app.counters().into_iter().map(|(name, n)| (name.to_string(), n)).collect()
 }
 
 /// What the data buses of a node's channels could carry together, GB/s (bytes per nanosecond).

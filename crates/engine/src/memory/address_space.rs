@@ -6,7 +6,7 @@ use crate::units::Size;
 
 /// Hands out simulated physical memory, on each node one region after the other.
 #[derive(Clone, Debug, Default)]
-pub struct AddressSpace {
+pub(crate) struct AddressSpace {
     next_byte: [u64; 2],
     /// The node that regions are reserved on.
     node: MemoryNode,
@@ -22,10 +22,10 @@ const PAGE: u64 = 4 << 10;
 
 impl AddressSpace {
     /// What a node can hold.
-    pub const LIMIT: Size = Size(LINE_BYTES << NODE_SHIFT);
+    pub(crate) const LIMIT: Size = Size(LINE_BYTES << NODE_SHIFT);
 
     /// From now on regions are reserved on this node.
-    pub fn on(&mut self, node: MemoryNode) {
+    pub(crate) fn on(&mut self, node: MemoryNode) {
         self.node = node;
     }
 
@@ -49,7 +49,7 @@ impl AddressSpace {
     ///
     /// # Panics
     /// When the node's 128 GiB are exhausted; scenarios are refused before that.
-    pub fn reserve(&mut self, bytes: u64) -> Line {
+    pub(crate) fn reserve(&mut self, bytes: u64) -> Line {
         self.reserve_on(Size(PAGE), bytes)
     }
 
@@ -57,7 +57,7 @@ impl AddressSpace {
     ///
     /// # Panics
     /// As [`Self::reserve`].
-    pub fn reserve_on(&mut self, page: Size, bytes: u64) -> Line {
+    pub(crate) fn reserve_on(&mut self, page: Size, bytes: u64) -> Line {
         let next = &mut self.next_byte[self.node as usize];
         let base = next.next_multiple_of(page.0);
         *next = (base + bytes).next_multiple_of(PAGE);
@@ -68,12 +68,12 @@ impl AddressSpace {
     }
 
     /// Bytes reserved so far on the node that has more of them.
-    pub fn largest_node(&self) -> Size {
+    pub(crate) fn largest_node(&self) -> Size {
         Size(self.next_byte[0].max(self.next_byte[1]))
     }
 
     /// The end of what is reserved so far, in bytes from address 0.
-    pub fn end(&self) -> Size {
+    pub(crate) fn end(&self) -> Size {
         match self.next_byte {
             [local, 0] => Size(local),
             [_, remote] => Size(Self::LIMIT.0 + remote),

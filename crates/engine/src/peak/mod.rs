@@ -94,7 +94,7 @@ pub fn find_peak(
 /// The mean packet, for bit rates, if the scenario determines the packet sizes.
 fn mean_packet(scenario: &Scenario, capture: Option<&Capture>) -> Option<MeanPacket> {
     let traffic = scenario.traffic.as_ref()?;
-    let drawn = capture.is_none() && scenario.serving().any(|t| t.app.draws_requests());
+    let drawn = capture.is_none() && scenario.serving().any(|t| t.app.settings().draws_requests());
     MeanPacket::of_traffic(traffic, capture).filter(|_| !drawn)
 }
 

@@ -4,9 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::store::HEADER_BYTES;
-use crate::apps::sharing::Sharing;
+use crate::apps::config::{Idle, Room, Settings};
+use crate::apps::sharing::{ONE_CORE, Sharing};
 use crate::check::Check;
 use crate::memory::line::LINE_BYTES;
+use crate::transport::config::ClosedLoopConfig;
 use crate::units::{Duration, Share, Size};
 
 /// A MICA-style key-value store. The defaults are the workload of the Sweeper paper (appendix,
@@ -95,9 +97,8 @@ pub struct Spike {
     pub max: Duration,
 }
 
-impl KvsConfig {
-    /// Reports values that cannot be simulated.
-    pub(crate) fn check(&self, check: &mut Check) {
+impl Settings for KvsConfig {
+    fn check(&self, check: &mut Check) {
         check.that((1..=1 << 26).contains(&self.keys), "keys", self.keys, "1 to 67108864");
         check.that(
             self.buckets.is_power_of_two() && self.buckets <= 1 << 24,
@@ -154,5 +155,42 @@ impl KvsConfig {
                 "spike.min to 4 s",
             );
         }
+    }
+
+    fn bytes(&self, cores: u32, _closed_loop: Option<&ClosedLoopConfig>) -> u128 {
+        let store = u128::from(self.log.0) + u128::from(self.buckets) * u128::from(LINE_BYTES);
+        store * u128::from(self.stores.copies(cores))
+    }
+
+    fn draws_requests(&self) -> bool {
+        self.requests == Requests::Drawn
+    }
+
+    /// Its client chooses the sizes of drawn requests whatever the traffic says; the buffers of its answers are as large
+    /// as those of requests.
+    fn check_messages(&self, check: &mut Check, frame: Room, buffer: Room) {
+        let (of, room) = if self.draws_requests() { frame } else { buffer };
+        if self.item.0 + self.network_header.0 > room.0 {
+            let most = Size(room.0.saturating_sub(self.network_header.0));
+            let allowed =
+                format!("at most {most}: with network_header it has to fit {of} ({room})");
+            check.refuse("item", self.item, allowed);
+        }
+    }
+
+    fn without_effect(&self, cores: u32) -> Vec<Idle> {
+        let mut keys = vec![if self.draws_requests() {
+            ("set_from", "only app.requests = \"from-size\" tells a SET by its size")
+        } else {
+            ("gets", "app.requests = \"from-size\" tells a GET by its size")
+        }];
+        if cores == 1 {
+            keys.push(("stores", ONE_CORE));
+        }
+        if self.spike.as_ref().is_some_and(|s| s.probability.0 == 0) {
+            let because = "app.spike.probability is 0 %";
+            keys.extend([("spike.min", because), ("spike.max", because)]);
+        }
+        keys
     }
 }

@@ -22,8 +22,6 @@ mod pages;
 mod store;
 mod zipf;
 
-use serde::Serialize;
-
 use self::client::Client;
 use self::config::{KvsConfig, Requests};
 use self::store::{Found, HEADER_BYTES, Place, Store, entry_lines};
@@ -49,20 +47,20 @@ const WARMING_ROUNDS: u32 = 3;
 const WARMING_REQUESTS_PER_KEY: u64 = 4;
 
 /// What the store has done since its counters were reset.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct KvsCounters {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Counters {
     /// GETs that found their key.
-    pub get_hits: u64,
+    get_hits: u64,
     /// GETs of keys that the log or the index had lost.
-    pub get_misses: u64,
+    get_misses: u64,
     /// SETs that updated an entry in place.
-    pub sets_in_place: u64,
+    sets_in_place: u64,
     /// SETs that appended an entry to the log.
-    pub sets_appended: u64,
+    sets_appended: u64,
     /// Appends that took the slot of another key still in the log.
-    pub index_evictions: u64,
+    index_evictions: u64,
     /// Requests that suffered a processing delay.
-    pub spikes: u64,
+    spikes: u64,
 }
 
 /// A store and its place in memory.
@@ -101,7 +99,7 @@ pub struct Kvs {
     /// One for all cores, or one per core.
     shards: Vec<Shard>,
     client: Client,
-    counters: KvsCounters,
+    counters: Counters,
     requests: Requests,
     value: u32,
     set_from: u32,
@@ -124,7 +122,7 @@ impl Kvs {
                 .map(|_| Shard::new(store.clone(), space))
                 .collect(),
             client,
-            counters: KvsCounters::default(),
+            counters: Counters::default(),
             requests: config.requests,
             value,
             set_from: config.set_from.0 as u32,
@@ -134,16 +132,6 @@ impl Kvs {
             answer_instructions: config.request_instructions / 2,
             copy_instructions: config.copy_instructions_per_line,
         }
-    }
-
-    /// What the store has done since its counters were reset.
-    pub fn counters(&self) -> KvsCounters {
-        self.counters
-    }
-
-    /// Sets the counters to zero.
-    pub fn reset_counters(&mut self) {
-        self.counters = KvsCounters::default();
     }
 
     /// The value that the packet carries, if it is a SET.
@@ -267,6 +255,27 @@ impl App for Kvs {
             }
             Requests::FromSize => None,
         }
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let c = &self.counters;
+        vec![
+            ("get_hits", c.get_hits),
+            ("get_misses", c.get_misses),
+            ("sets_in_place", c.sets_in_place),
+            ("sets_appended", c.sets_appended),
+            ("index_evictions", c.index_evictions),
+            ("spikes", c.spikes),
+        ]
+    }
+
+    fn progress(&self) -> u64 {
+        let c = &self.counters;
+        c.get_hits + c.get_misses + c.sets_in_place + c.sets_appended
+    }
+
+    fn reset_counters(&mut self) {
+        self.counters = Counters::default();
     }
 }
 

@@ -1,5 +1,6 @@
 use super::config::Spike;
 use super::*;
+use crate::apps::config::Settings;
 use crate::apps::sharing::Sharing;
 use crate::check::violations;
 use crate::units::{Duration, Share, Size};
@@ -60,10 +61,10 @@ fn outcomes(config: &KvsConfig) -> [(Touched, Verdict); 4] {
     let mut kvs = build(config);
     let mut seen = [const { None }; 4];
     for seq in 0.. {
-        let before = kvs.counters();
+        let before = kvs.counters;
         let mut ops = Ops::new(true);
         let verdict = kvs.on_packet(0, &packet(&kvs, seq), &mut ops);
-        let after = kvs.counters();
+        let after = kvs.counters;
         let outcome = match () {
             () if after.sets_in_place > before.sets_in_place => 0,
             () if after.sets_appended > before.sets_appended => 1,
@@ -120,7 +121,7 @@ fn in_place_percent(kvs: &mut Kvs, first_seq: u64, requests: u64) -> f64 {
         ops.clear();
         kvs.on_packet(0, &packet(kvs, seq), &mut ops);
     }
-    let c = kvs.counters();
+    let c = kvs.counters;
     100.0 * c.sets_in_place as f64 / (c.sets_in_place + c.sets_appended) as f64
 }
 
@@ -161,7 +162,7 @@ fn the_log_keeps_what_the_theory_of_fifo_caches_says() {
     let simulated = in_place_percent(&mut kvs, 0, 1_000_000);
     let theory = fifo_hit_percent(2_400_000, 0.99, 262_144.0);
     assert!((simulated - theory).abs() < 0.5, "{simulated} % in place, {theory} % in theory");
-    let c = kvs.counters();
+    let c = kvs.counters;
     let gets = 100.0 * c.get_hits as f64 / (c.get_hits + c.get_misses) as f64;
     // Binomial over 50 000 GETs: sigma = 0.2 points.
     assert!((gets - theory).abs() < 1.2, "{gets} % of GETs hit, {theory} % in theory");
@@ -171,7 +172,7 @@ fn the_log_keeps_what_the_theory_of_fifo_caches_says() {
 fn the_mix_is_the_one_asked_for() {
     let mut kvs = build(&small());
     in_place_percent(&mut kvs, 0, 200_000);
-    let c = kvs.counters();
+    let c = kvs.counters;
     let gets = 100.0 * (c.get_hits + c.get_misses) as f64 / 200_000.0;
     // Binomial: sigma = 0.05 points.
     assert!((gets - 5.0).abs() < 0.25, "{gets} % GETs");
@@ -192,7 +193,7 @@ fn spikes_strike_as_often_and_last_as_long_as_asked() {
             _ => None,
         }));
     }
-    assert_eq!(kvs.counters().spikes, delays.len() as u64);
+    assert_eq!(kvs.counters.spikes, delays.len() as u64);
     // Binomial: 2000, sigma 45; uniform in 1..=100 us: mean 50.5 us, sigma of the mean 0.64 us.
     assert!(delays.len().abs_diff(2000) < 225, "{}", delays.len());
     assert!(delays.iter().all(|ns| (1_000..=100_000).contains(ns)));
@@ -210,7 +211,7 @@ fn the_size_of_a_captured_packet_decides() {
         ops.clear();
         let packet = Packet { bytes, ..packet(&kvs, seq) };
         kvs.on_packet(0, &packet, &mut ops);
-        (kvs.client.key(seq), kvs.counters())
+        (kvs.client.key(seq), kvs.counters)
     };
     let (key, c) = serve(0, 200);
     assert_eq!(c.sets_in_place + c.sets_appended, 1);

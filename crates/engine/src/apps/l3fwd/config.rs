@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::apps::sharing::Sharing;
+use crate::apps::config::{Idle, Settings};
+use crate::apps::sharing::{ONE_CORE, Sharing};
 use crate::check::Check;
+use crate::transport::config::ClosedLoopConfig;
 
 /// A forwarder of IPv4 packets by longest-prefix match. The defaults are the network function of
 /// the Sweeper paper with 16k rules (appendix, "Workload configurations").
@@ -72,15 +74,8 @@ pub enum Transmit {
     ZeroCopy,
 }
 
-impl L3fwdConfig {
-    /// Maximum bytes of the tables on `cores` cores: 4 for each /24, and 256 entries of 4 for each
-    /// longer rule.
-    pub(crate) fn bytes(&self, cores: u32) -> u128 {
-        u128::from(self.tables.copies(cores)) * ((64 << 20) + 1024 * u128::from(self.rules))
-    }
-
-    /// Reports values that cannot be simulated.
-    pub(crate) fn check(&self, check: &mut Check) {
+impl Settings for L3fwdConfig {
+    fn check(&self, check: &mut Check) {
         let ordered = self.shortest_prefix <= self.longest_prefix;
         check.that(
             (8..=32).contains(&self.shortest_prefix),
@@ -103,5 +98,26 @@ impl L3fwdConfig {
             self.rules,
             "1 to 1048576, and at most half of the prefixes of the shortest length",
         );
+    }
+
+    /// 4 bytes for each /24, and 256 entries of 4 for each longer rule.
+    fn bytes(&self, cores: u32, _closed_loop: Option<&ClosedLoopConfig>) -> u128 {
+        u128::from(self.tables.copies(cores)) * ((64 << 20) + 1024 * u128::from(self.rules))
+    }
+
+    fn tells_flows(&self) -> bool {
+        self.destinations == Destinations::PerFlow
+    }
+
+    fn without_effect(&self, cores: u32) -> Vec<Idle> {
+        let mut keys = Vec::new();
+        if self.transmit != Transmit::Copy {
+            let because = "only app.transmit = \"copy\" copies";
+            keys.push(("copy_instructions_per_line", because));
+        }
+        if cores == 1 {
+            keys.push(("tables", ONE_CORE));
+        }
+        keys
     }
 }

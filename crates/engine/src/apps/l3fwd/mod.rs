@@ -20,8 +20,6 @@ mod lpm;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use self::config::{Destinations, L3fwdConfig, Transmit};
 use self::lpm::{Lpm, Rule};
 use super::app::{App, Packet, Verdict};
@@ -42,12 +40,12 @@ const NEXT_HOPS: u32 = 32;
 const NEXT_HOPS_PER_LINE: u32 = 4;
 
 /// What the forwarder has done since its counters were reset.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct L3fwdCounters {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Counters {
     /// Packets forwarded.
-    pub packets: u64,
+    packets: u64,
     /// Packets whose look-up needed the second table.
-    pub second_lookups: u64,
+    second_lookups: u64,
 }
 
 /// Where a core's tables lie.
@@ -76,7 +74,7 @@ pub struct L3fwd {
     rules: Arc<[Rule]>,
     draw: Draw,
     destinations: Destinations,
-    counters: L3fwdCounters,
+    counters: Counters,
     /// One for all cores, or one per core with equal contents.
     tables: Vec<Tables>,
     transmit: Transmit,
@@ -101,21 +99,11 @@ impl L3fwd {
             rules: rules.into(),
             draw: Draw::new(seed, 1),
             destinations: config.destinations,
-            counters: L3fwdCounters::default(),
+            counters: Counters::default(),
             transmit: config.transmit,
             packet_instructions: config.packet_instructions,
             copy_instructions: config.copy_instructions_per_line,
         }
-    }
-
-    /// What the forwarder has done since its counters were reset.
-    pub fn counters(&self) -> L3fwdCounters {
-        self.counters
-    }
-
-    /// Sets the counters to zero.
-    pub fn reset_counters(&mut self) {
-        self.counters = L3fwdCounters::default();
     }
 
     /// The destination address of a packet: any address under a uniformly drawn rule.
@@ -181,11 +169,25 @@ impl App for L3fwd {
             }
         }
     }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let c = &self.counters;
+        vec![("packets", c.packets), ("second_lookups", c.second_lookups)]
+    }
+
+    fn progress(&self) -> u64 {
+        self.counters.packets
+    }
+
+    fn reset_counters(&mut self) {
+        self.counters = Counters::default();
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::apps::config::Settings;
     use crate::check::violations;
     use crate::core::op::Op;
 
@@ -234,7 +236,7 @@ mod tests {
         let mut app = build(&long);
         let (ops, _) = serve(&mut app, 0);
         assert_eq!(touched(&ops), [16, 0, 3, 16, 16]);
-        assert_eq!(app.counters(), L3fwdCounters { packets: 1, second_lookups: 1 });
+        assert_eq!(app.counters, Counters { packets: 1, second_lookups: 1 });
     }
 
     #[test]
