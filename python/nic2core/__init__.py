@@ -1,6 +1,6 @@
 """nic2core: what happens to a packet between the NIC and the core."""
 
-from nic2core._core import ModelError, UserError, __version__
+from nic2core._core import ModelError, Problem, UserError, __version__
 from nic2core.api import DoubtfulNumbers, WithoutEffect, find_peak, load, record, run
 from nic2core.comparison import Comparison, compare
 from nic2core.engine import Stopped, Watch
@@ -14,6 +14,7 @@ __all__ = [
     "Comparison",
     "DoubtfulNumbers",
     "ModelError",
+    "Problem",
     "Progress",
     "Recording",
     "Result",

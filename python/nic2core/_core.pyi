@@ -14,6 +14,7 @@ __all__ = [
     "PEAK_SETTLE_DIVISOR",
     "WIRE_OVERHEAD_BYTES",
     "ModelError",
+    "Problem",
     "Simulation",
     "UserError",
     "__version__",
@@ -36,6 +37,43 @@ __version__: Final[str]
 
 class UserError(ValueError):
     """The user's input cannot be run; the message says where, what was given, what is allowed."""
+
+    problems: tuple[Problem, ...]
+    """What is wrong with the keys of a scenario, one for each paragraph; empty for other errors."""
+
+@final
+class Problem:
+    """One thing to change in a scenario; its text is a paragraph of the error's message."""
+
+    def __new__(
+        cls, place: str, key: str | None, given: str, problem: str, allowed: str
+    ) -> Problem: ...
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __getnewargs__(self) -> tuple[str, str | None, str, str, str]: ...
+    @property
+    def place(self) -> str:
+        """Where it was given: `kvs.toml, line 40`, `--set KEY=VALUE`, or `scenario`."""
+
+    @property
+    def key(self) -> str | None:
+        """The dotted key; absent if a file or an option as a whole is meant."""
+
+    @property
+    def given(self) -> str:
+        """What was given, as it would be written in TOML."""
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it: a predicate, such as `is not a known key`."""
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed instead."""
+
+    @property
+    def without_place(self) -> str:
+        """The text without the place, which means nothing where a program made the change."""
 
 class ModelError(RuntimeError):
     """The simulated server violated one of its own invariants: a bug in nic2core."""

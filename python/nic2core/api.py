@@ -87,11 +87,13 @@ def prepare(source: Source, changes: Mapping[str, Any] | None = None) -> Prepare
         hints = [
             _of_kind(key, value)
             for key, value in overrides.items()
-            if key.endswith(".kind") and key.removesuffix("kind") in str(error)
+            if key.endswith(".kind") and _is_below(key.removesuffix("kind"), error)
         ]
         if not hints:
             raise
-        raise UserError("\n".join([str(error), *hints])) from None
+        with_hints = UserError("\n".join([str(error), *hints]))
+        with_hints.problems = error.problems
+        raise with_hints from None
 
 
 def keyed(name: str, given: object, value: str) -> Mapping[str, Any]:
@@ -101,6 +103,13 @@ def keyed(name: str, given: object, value: str) -> Mapping[str, Any]:
     raise UserError(
         f"{name} = {given!r} is a {type(given).__name__}; expected keys and their values, such as "
         f'{{"placement.io_ways": {value}}}.'
+    )
+
+
+def _is_below(table: str, error: UserError) -> bool:
+    """Whether a key that is wrong is in this table, whose name ends with a dot."""
+    return any(
+        problem.key is not None and problem.key.startswith(table) for problem in error.problems
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,9 +14,6 @@ from nic2core.sweeps import run_all
 if TYPE_CHECKING:
     from nic2core.explain.help import Help
     from nic2core.result import Result
-
-PLACE = re.compile("^(scenario|--set .*?): ", re.MULTILINE)
-"""The place where a value was given: meaningless to users, as the changes come from the model."""
 
 
 def run_changes(result: Result, jobs: int = 1) -> list[Help]:
@@ -49,7 +45,7 @@ def run_changes(result: Result, jobs: int = 1) -> list[Help]:
         peak=result.peak is not None,
         skip_refused=True,
     )
-    why = {d: PLACE.sub("", said(e)) for d, e in (refused | done.refused).items()}
+    why = {name: _why(error) for name, error in (refused | done.refused).items()}
     runs = {r.label: r for r in done}
     return [_checked(h, base, runs.get(_name(h)), why) for h in predicted]
 
@@ -57,6 +53,12 @@ def run_changes(result: Result, jobs: int = 1) -> list[Help]:
 def _name(help_: Help) -> str:
     """A name that identifies a change among all."""
     return f"{help_.change.domain}: {help_.change.what}"
+
+
+def _why(error: UserError | ModelError) -> str:
+    """The reason, without the place of a value: users gave none, as the changes are the model's."""
+    problems = error.problems if isinstance(error, UserError) else ()
+    return "\n".join(problem.without_place for problem in problems) or said(error)
 
 
 def _checked(help_: Help, base: float, run: Result | None, refused: dict[str, str]) -> Help:

@@ -177,8 +177,13 @@ def test_a_table_that_is_assigned_has_keys_to_set() -> None:
 
 
 def test_a_kind_that_is_set_alone_is_refused_with_what_to_do() -> None:
-    with pytest.raises(UserError, match=r"Set it whole: traffic.control = \{ kind = \"dctcp\", "):
+    with pytest.raises(
+        UserError, match=r"Set it whole: traffic.control = \{ kind = \"dctcp\", "
+    ) as e:
         prepare("host-congestion", {"traffic.control.kind": "dctcp"})
+    assert {p.key for p in e.value.problems} == {
+        "traffic.control.additive_increase", "traffic.control.endpoint_target"
+    }  # fmt: skip
     prepare("host-congestion", {"traffic.control": {"kind": "dctcp"}})
 
 
@@ -440,6 +445,10 @@ def test_only_an_error_in_a_table_of_another_kind_brings_its_hint() -> None:
     kvs = {"tenants.0.app.kind": "kvs"}
     with pytest.raises(UserError) as error:
         nic2core.load(DEMO, kvs | {"placement.io_ways": 99})
+    assert "another kind" not in str(error.value)
+    # The name of the table in a value makes no problem of that table.
+    with pytest.raises(UserError) as error:
+        nic2core.load(DEMO, kvs | {"placement.policy": "tenants.0.app.kind"})
     assert "another kind" not in str(error.value)
     with pytest.raises(UserError) as error:
         nic2core.load(DEMO, {"tenants.0.app.kind": '"xmem"'})

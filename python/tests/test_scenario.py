@@ -1,6 +1,8 @@
 """Scenarios across the border between Python and Rust."""
 
 import json
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,30 @@ def test_rust_refuses_what_only_relations_forbid() -> None:
     with pytest.raises(UserError, match=r"^scenario: placement\.io_ways = 7 .* 1 to 6") as caught:
         _core.check_scenario(scenario.model_dump_json())
     assert isinstance(caught.value, ValueError)
+
+
+def test_an_error_has_its_problems_as_data_and_keeps_them_between_processes() -> None:
+    sets = ["placement.io_ways=7", "queues.burst=0"]
+    with pytest.raises(UserError) as caught:
+        _core.load_scenario(FIXTURE, sets)
+    error = caught.value
+    ways, burst = error.problems
+    assert (ways.place, ways.key, ways.given) == (f"--set {sets[0]}", "placement.io_ways", "7")
+    assert (burst.key, burst.problem) == ("queues.burst", "cannot be simulated")
+    assert ways.allowed.startswith("1 to 6")
+    assert str(error) == f"{ways}\n{burst}"
+    assert str(ways) == f"{ways.place}: {ways.without_place}"
+    assert ways.without_place.startswith("placement.io_ways = 7 cannot be simulated; allowed: 1")
+    assert repr(burst).startswith("Problem('--set queues.burst=0', 'queues.burst', '0', 'cannot ")
+    # Studies simulate in processes of their own.
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        again = pool.submit(_core.load_scenario, FIXTURE, sets).exception()
+    assert isinstance(again, UserError)
+    assert (str(again), again.problems) == (str(error), (ways, burst))
+    with pytest.raises(UserError) as caught:
+        _core.load_scenario("none.toml")
+    assert [problem.key for problem in caught.value.problems] == [None]
+    assert UserError("text").problems == ()
 
 
 def test_origins_name_the_file_in_later_errors() -> None:

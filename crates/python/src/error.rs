@@ -3,9 +3,12 @@
 use nic2core_engine::host::BuildError;
 use nic2core_engine::peak::PeakError;
 use nic2core_scenario::{Origins, UserErrors};
-use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::problem::Problem;
 
 create_exception!(
     nic2core,
@@ -21,10 +24,23 @@ create_exception!(
     "The simulated server broke one of its own laws: a bug of nic2core."
 );
 
-/// One paragraph for each thing to change.
-#[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
+/// The attribute of a `UserError` that has its problems as data.
+const PROBLEMS: &str = "problems";
+
+/// Errors that Python raises itself have no problems.
+pub(crate) fn without_problems(py: Python<'_>) -> PyResult<()> {
+    py.get_type::<UserError>().setattr(PROBLEMS, PyTuple::empty(py))
+}
+
+/// One paragraph for each thing to change, and the same as data.
 pub(crate) fn user_error(errors: UserErrors) -> PyErr {
-    UserError::new_err(errors.to_string())
+    let error = UserError::new_err(errors.to_string());
+    Python::attach(|py| {
+        let problems = PyTuple::new(py, errors.0.into_iter().map(Problem::from))?;
+        // An attribute of the instance is pickled with it.
+        error.value(py).setattr(PROBLEMS, problems)
+    })
+    .map_or_else(|failed| failed, |()| error)
 }
 
 /// A balance that does not hold.

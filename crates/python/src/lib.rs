@@ -6,6 +6,7 @@
 
 mod error;
 mod peak;
+mod problem;
 mod scenario;
 mod simulation;
 
@@ -23,6 +24,8 @@ mod _core {
     #[pymodule_export]
     use crate::peak::find_peak;
     #[pymodule_export]
+    use crate::problem::Problem;
+    #[pymodule_export]
     use crate::scenario::{
         change_scenario, check_scenario, load_scenario, scenario_schema, without_effect,
     };
@@ -31,6 +34,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::error::without_problems(module.py())?;
         module.add("PEAK_RESOLUTION_PERCENT", RESOLUTION_PERCENT)?;
         module.add("PEAK_SETTLE_DIVISOR", SETTLE_DIVISOR)?;
         module.add("WIRE_OVERHEAD_BYTES", WIRE_OVERHEAD_BYTES)?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use nic2core_engine::check::Violation;
 
 /// Where a value was given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// In a file.
     File {
@@ -58,7 +58,7 @@ impl fmt::Display for Place {
 
 /// Something the user gave that cannot be used. It prints as one paragraph that names the place,
 /// the key, the value given and what is allowed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub struct UserError {
     /// Where it was given.
     pub place: Place,
@@ -72,14 +72,19 @@ pub struct UserError {
     pub allowed: String,
 }
 
+impl UserError {
+    /// The paragraph without the place, for whom the place tells nothing.
+    pub fn without_place(&self) -> String {
+        let UserError { place: _, key, given, problem, allowed } = self;
+        let key = key.as_ref().map(|key| format!("{key} = ")).unwrap_or_default();
+        let end = if allowed.ends_with('?') { "" } else { "." };
+        format!("{key}{given} {problem}; allowed: {allowed}{end}")
+    }
+}
+
 impl fmt::Display for UserError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.place)?;
-        if let Some(key) = &self.key {
-            write!(f, "{key} = ")?;
-        }
-        write!(f, "{} {}; allowed: {}", self.given, self.problem, self.allowed)?;
-        if self.allowed.ends_with('?') { Ok(()) } else { f.write_str(".") }
+        write!(f, "{}: {}", self.place, self.without_place())
     }
 }
 

@@ -23,8 +23,7 @@ def _checked(scenario: dict[str, Any]) -> dict[str, Any]:
     try:
         text = _core.check_scenario(json.dumps(scenario))
     except UserError as error:
-        first, *_ = str(error).removeprefix("scenario: ").splitlines()
-        raise ValueError(first.removesuffix(".")) from error
+        raise ValueError(error.problems[0].without_place.removesuffix(".")) from error
     whole: dict[str, Any] = json.loads(text)
     return whole
 
