@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import nic2core
 from nic2core import Result, api, words
 from nic2core.describe.doubts import all_doubts, doubts
 from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
 from nic2core.results.models import Peak
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +26,19 @@ def crowded() -> Result:
         "machine.iommu.mode": "off", "traffic.control": {"kind": "dctcp"},
         "traffic.network.buffer": "256 KiB", "run.warmup": "3 ms", "run.duration": "2 ms",
     })  # fmt: skip
+
+
+def test_a_result_of_another_version_is_told_however_it_is_saved(
+    ddio: Result, tmp_path: Path
+) -> None:
+    value = ddio.to_json()
+    value["results"]["engine_version"] = "0.0.9"
+    Result.from_json(value).save(tmp_path)
+    old = Result.load(tmp_path)
+    (told,) = set(doubts(old)) - set(doubts(ddio))
+    assert told.startswith(f"nic2core 0.0.9 simulated this run, and {nic2core.__version__} may ")
+    (both,) = [d for d in all_doubts([ddio, replace(old, label="old")]) if d.warning == told]
+    assert both.of == "old: "
 
 
 def test_what_the_switch_drops_is_told(crowded: Result) -> None:

@@ -59,6 +59,7 @@ def doubts(result: Record) -> list[str]:
     """The warnings that apply to a run."""
     numbers = _no_arrival(result) or short_warmup(result)
     found = (
+        _other_version(result),
         numbers,
         _unsettled(result),
         _filling(result),
@@ -104,6 +105,17 @@ def _who(labels: Sequence[str], runs: int) -> str:
     named = "; ".join(labels[:NAMED])
     more = f"; and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
     return f"{named}{more}: "
+
+
+def _other_version(result: Record) -> str:
+    """A warning if the result was saved by another version of nic2core."""
+    made, here = result.data.engine_version, _core.__version__
+    if made == here:
+        return ""
+    return (
+        f"nic2core {made} simulated this run, and {here} may simulate it differently. To compare "
+        f"it with runs of {here}, run it again."
+    )
 
 
 def _no_arrival(result: Record) -> str:
