@@ -111,6 +111,10 @@ class Sweep(Comparison):
             listed.get("stopped", False),
         )
 
+    def _gaps(self) -> Sequence[str]:
+        missing = _gap("This report", len(self), self.planned, stopped=self.stopped)
+        return [missing] if missing else []
+
     def _head(self) -> str:
         return f"Sweep of {len(self)} runs, {self.planned} planned"
 
@@ -122,10 +126,14 @@ def gap(directory: Path) -> str:
         return ""
     listed = json.loads((directory / COMPARISON_FILE).read_bytes())
     planned = listed.get("planned", len(runs))
-    if planned == len(runs):
+    return _gap(str(directory), len(runs), planned, stopped=listed.get("stopped", False))
+
+
+def _gap(where: str, runs: int, planned: int, *, stopped: bool) -> str:
+    if planned == runs:
         return ""
-    why = "the sweep was stopped" if listed.get("stopped") else "the others were refused"
-    return f"{directory} holds {len(runs)} of {planned} runs: {why}."
+    why = "the sweep was stopped" if stopped else "the others were refused"
+    return f"{where} holds {runs} of {planned} runs: {why}."
 
 
 def cases(vary: Mapping[str, Sequence[Any]]) -> list[Settings]:

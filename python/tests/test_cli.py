@@ -3,12 +3,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import Result, UserError, _core, engine
+from nic2core import Result, UserError, _core, engine, sweep
 from nic2core.command import cli, options
 from nic2core.comparison import load_all
 
@@ -402,6 +403,21 @@ def test_ctrl_c_in_a_run_is_told_and_ends_with_130(
     assert command("run", "any.toml") == cli.EXIT_STOPPED
     assert "nothing to show" in capsys.readouterr().err
     assert fake_engine == []
+
+
+def test_a_report_of_a_sweep_says_what_is_missing_from_it(
+    command: Callable[..., int],
+    fake_engine: list[int],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    done = sweep("any.toml", {"run.seed": [1, 2]})
+    replace(done, planned=3, stopped=True).save(tmp_path)
+    assert command("report", tmp_path) == 0
+    said = f"{tmp_path} holds 2 of 3 runs: the sweep was stopped."
+    assert said in capsys.readouterr().err
+    assert said in (tmp_path / "report.html").read_text()
+    assert sorted(fake_engine) == [1, 2]
 
 
 def test_ctrl_c_while_the_command_starts_ends_it_quietly(tmp_path: Path) -> None:

@@ -113,6 +113,9 @@ def test_a_saved_sweep_is_loaded_as_it_was(tmp_path: Path, ddio: Result) -> None
     )
     replace(stopped, stopped=False).save(tmp_path / "some")
     assert gap(tmp_path / "some").endswith("holds 2 of 4 runs: the others were refused.")
+    page = part.report(tmp_path / "part.html").read_text()
+    assert "This report holds 2 of 4 runs: the sweep was stopped." in page
+    assert "This report holds" not in again.report(tmp_path / "all.html").read_text()
     assert gap(tmp_path / "all") == gap(ddio.save(tmp_path / "single")) == ""
     assert len(compare(done, ddio)) == len(compare(tmp_path / "all", ddio)) == 4
     assert isinstance(done, Comparison)

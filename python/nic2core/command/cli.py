@@ -230,11 +230,12 @@ def _saved(sources: list[str], options: list[str], json_: bool) -> None:
         terminal.show_keys(found.results)
 
 
-def _note_gaps(directories: Iterable[Path]) -> None:
-    """Say which saved sweeps are not complete."""
-    for directory in directories:
-        if missing := gap(directory):
-            terminal.note(missing)
+def _note_gaps(directories: Iterable[Path]) -> list[str]:
+    """Say which saved sweeps are not complete; return these sentences."""
+    gaps = [missing for directory in directories if (missing := gap(directory))]
+    for missing in gaps:
+        terminal.note(missing)
+    return gaps
 
 
 def _of_varied(keys: Iterable[str], text: str) -> str:
@@ -302,8 +303,8 @@ def report(
     if len(results) > 1 and out.exists():
         terminal.note(f"{out} already exists and will be replaced.")
     loaded = load_all(results[0]) if len(results) == 1 else compare_saved(*results).results
-    _note_gaps(results)
-    terminal.note(f"Report: {write_report(loaded, out).resolve()}")
+    gaps = _note_gaps(results)
+    terminal.note(f"Report: {write_report(loaded, out, gaps).resolve()}")
 
 
 @app.command()

@@ -63,16 +63,19 @@ class Panel:
     wide: bool = False
 
 
-def write_report(results: Sequence[Record], path: Path) -> Path:
-    """Write the report of one run, or a comparison of several, to `path`."""
+def write_report(results: Sequence[Record], path: Path, gaps: Sequence[str] = ()) -> Path:
+    """Write the report of one run, or a comparison of several, to `path`.
+
+    `gaps` are sentences on runs that are missing.
+    """
     if not results:
         raise UserError("A report needs at least one result.")
-    write_whole(path, report_html(results))
+    write_whole(path, report_html(results, gaps))
     return path
 
 
-def report_html(results: Sequence[Record]) -> str:
-    """The page as text."""
+def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
+    """The page as text; see `write_report`."""
     results = told_apart(results)
     panels, over = _panels(results), [*_curves(results), *_grid(results)]
     figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in (*over, *panels)}
@@ -103,6 +106,7 @@ def report_html(results: Sequence[Record]) -> str:
         side_by_side=side_by_side(results),
         summary=in_a_sentence(results),
         captured=_captured(results),
+        gaps=gaps,
         warnings=warnings,
         doubtful=len({label for doubt in warnings for label in doubt.runs}),
         shown_warnings=SHOWN_WARNINGS,
