@@ -85,6 +85,15 @@ class Record:
         return self.data.packets.completed_gbps
 
     @property
+    def goodput_gbps(self) -> float | None:
+        """Payload that reached its application, each byte counted once, Gbit/s.
+
+        `None` for traffic without closed-loop senders.
+        """
+        transport = self.data.transport
+        return None if transport is None else transport.goodput_gbps
+
+    @property
     def drop_share(self) -> float:
         """Share of the offered packets that were dropped, 0 to 1."""
         return self.data.packets.drop_share
@@ -99,9 +108,39 @@ class Record:
         """The 99th percentile of the latency from arrival to the end of the request, ns."""
         return self.latency_ns(99.0)
 
+    @property
+    def p999_ns(self) -> float | None:
+        """The 99.9th percentile of the latency from arrival to the end of the request, ns."""
+        return self.latency_ns(99.9)
+
+    @property
+    def p50_rtt_ns(self) -> float | None:
+        """The median of the round trip that closed-loop senders see, ns."""
+        return self.rtt_ns(50.0)
+
+    @property
+    def p99_rtt_ns(self) -> float | None:
+        """The 99th percentile of the round trip that closed-loop senders see, ns."""
+        return self.rtt_ns(99.0)
+
+    @property
+    def p999_rtt_ns(self) -> float | None:
+        """The 99.9th percentile of the round trip that closed-loop senders see, ns."""
+        return self.rtt_ns(99.9)
+
     def latency_ns(self, percent: float) -> float | None:
         """A percentile of the latency from arrival to the end of the request, ns."""
         return None if self.total_latency is None else self.total_latency.percentile(percent)
+
+    def rtt_ns(self, percent: float) -> float | None:
+        """A percentile of the time from sending a packet to the arrival of its acknowledgement, ns.
+
+        `None` without closed-loop senders, or if they received no acknowledgement.
+        """
+        transport = self.data.transport
+        if transport is None or transport.rtt.count == 0:
+            return None
+        return transport.rtt.percentile(percent)
 
     @property
     def total_latency(self) -> Distribution | None:

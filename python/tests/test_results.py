@@ -37,6 +37,7 @@ def test_main_numbers_come_from_the_data(ddio: Result) -> None:
     total = next(s for s in ddio.data.latency if s.stage == "total").distribution
     assert ddio.p99_ns == dict(total.percentiles_ns)[99.0]
     assert ddio.p50_ns == dict(total.percentiles_ns)[50.0]
+    assert ddio.p999_ns == dict(total.percentiles_ns)[99.9]
     assert ddio.gbps == ddio.data.packets.completed_gbps
     assert ddio.drop_share == ddio.data.packets.drop_share
     assert ddio.mpps == ddio.data.packets.completed_mpps
@@ -45,7 +46,17 @@ def test_main_numbers_come_from_the_data(ddio: Result) -> None:
 
 def test_a_run_without_packets_has_no_latency(packetless: Result) -> None:
     assert packetless.total_latency is None
-    assert packetless.p99_ns is None
+    assert packetless.p99_ns is packetless.p999_ns is None
+
+
+def test_what_senders_see_is_none_without_them(ddio: Result, closed_loop: Result) -> None:
+    names = ("goodput_gbps", "p50_rtt_ns", "p99_rtt_ns", "p999_rtt_ns")
+    assert [getattr(closed_loop, name) for name in names] == [75.0, 90e3, 140e3, 140e3]
+    assert {getattr(ddio, name) for name in names} == {None}
+    # No packet was acknowledged.
+    value = closed_loop.to_json()
+    value["results"]["transport"]["rtt"]["count"] = 0
+    assert Result.from_json(value | {"scenario": ddio.scenario}).p99_rtt_ns is None
 
 
 @pytest.mark.parametrize(
