@@ -224,6 +224,10 @@ def test_a_report_tells_runs_of_one_label_apart(
             ["run", "any.toml", "--set", "run.seed=1", "--set", "run.seed = 2"],
             "repeats the key of `--set",
         ),
+        (
+            ["run", "any.toml", "--seed", "-1"],
+            "--seed -1 is out of range; allowed: 0 to 18446744073709551615.",
+        ),
         (["run", "any.toml", "--set", "run.seed=1", "--seed", "2"], "by --seed and by --set"),
         (
             ["compare", "any.toml", "--vary", "run.seed=2,4", "--set", "run.seed=6"],
@@ -441,6 +445,8 @@ def test_a_key_without_effect_is_told_beside_the_results(
     assert said.err == (
         'nic2core: placement.io_ways = 4 has no effect here: placement.policy = "dma" writes '
         "nothing to the LLC.\n"
+        "Warning: no packet completed in the 1.00 µs measured, because a packet takes longer than "
+        "that. Increase run.duration.\n"
     )
 
 

@@ -41,6 +41,14 @@ def test_a_result_of_another_version_is_told_however_it_is_saved(
     assert both.of == "old: "
 
 
+@pytest.mark.parametrize("scenario", ["sweeper-l3fwd", "host-congestion"])
+def test_a_run_too_short_for_any_packet_is_told(scenario: str) -> None:
+    run = api.run(scenario, {"run.warmup": "100 ns", "run.duration": "1 ns"})
+    assert "the run does no work" in verdict(run)
+    (told,) = (d for d in doubts(run) if "run.duration" in d)
+    assert told.startswith("no packet completed in the 1.00 ns measured, because a packet takes ")
+
+
 def test_what_the_switch_drops_is_told(crowded: Result) -> None:
     transport = crowded.data.transport
     assert transport is not None

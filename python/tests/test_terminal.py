@@ -65,6 +65,10 @@ def test_a_run_in_which_no_packet_arrives_is_warned_of(
     )
     assert warning in " ".join(capsys.readouterr().err.split())
     assert warning in report_html([run])
+    # A time that would read the same is told by the difference.
+    terminal.show_result(with_warmup(packetless, next_arrival_ns=10e6 + 20))
+    said = " ".join(capsys.readouterr().err.split())
+    assert "end at 10.0 ms; the next comes 20.0 ns later. Increase" in said
 
 
 def test_reads_of_swept_data_are_told_as_the_applications_bug(

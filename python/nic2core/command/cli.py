@@ -58,7 +58,12 @@ Set = Annotated[
         "\"traffic={kind='replay', file='my.pcap'}\", replaces all of it.",
     ),
 ]
-Seed = Annotated[int | None, typer.Option(help="Seed of the run's random numbers.", min=0)]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        help=f"Seed of the run's random numbers, 0 to {options.MAX_SEED}.", show_default=False
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON on stdout.")]
 Out = Annotated[
     Path | None,

@@ -7,6 +7,9 @@ from typing import Any
 
 from nic2core._core import UserError
 
+MAX_SEED = 2**64 - 1
+"""The largest seed."""
+
 LISTED = 8
 """Maximum number of values written out in the message about a range."""
 
@@ -17,6 +20,8 @@ def overrides(sets: list[str] | None, seed: int | None) -> dict[str, Any]:
     if seed is not None:
         if "run.seed" in found:
             raise UserError("run.seed is given twice, by --seed and by --set; give it once.")
+        if not 0 <= seed <= MAX_SEED:
+            raise UserError(f"--seed {seed} is out of range; allowed: 0 to {MAX_SEED}.")
         found["run.seed"] = seed
     return found
 

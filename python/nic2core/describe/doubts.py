@@ -57,7 +57,7 @@ KEPT = 0.8
 
 def doubts(result: Record) -> list[str]:
     """The warnings that apply to a run."""
-    numbers = _no_arrival(result) or short_warmup(result)
+    numbers = _no_arrival(result) or _no_completion(result) or short_warmup(result)
     found = (
         _other_version(result),
         numbers,
@@ -124,9 +124,25 @@ def _no_arrival(result: Record) -> str:
     if comes_ns is None:
         return ""
     end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
+    # Long after the start, the two times may read the same.
+    alike = time(comes_ns) == time(end_ns)
+    comes = f"{time(comes_ns - end_ns)} later" if alike else f"at {time(comes_ns)}"
     return (
         f"no packet arrived in the {time(result.data.measured_ns)} measured, which end at "
-        f"{time(end_ns)}; the next comes at {time(comes_ns)}. Increase run.duration to include it."
+        f"{time(end_ns)}; the next comes {comes}. Increase run.duration to include it."
+    )
+
+
+def _no_completion(result: Record) -> str:
+    """A warning if packets were on their way, but the measured time was too short for any."""
+    packets = result.data.packets
+    # Packets of closed-loop senders may not have reached the server.
+    on_the_way = packets.in_flight_end or result.data.transport is not None
+    if packets.completed or not on_the_way:
+        return ""
+    return (
+        f"no packet completed in the {time(result.data.measured_ns)} measured, because a packet "
+        "takes longer than that. Increase run.duration."
     )
 
 
