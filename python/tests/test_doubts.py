@@ -11,6 +11,7 @@ import pytest
 import nic2core
 from nic2core import Result, api, words
 from nic2core.describe.doubts import all_doubts, doubts
+from nic2core.describe.drift import drifting
 from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
 from nic2core.results.models import Peak
@@ -47,6 +48,59 @@ def test_a_run_too_short_for_any_packet_is_told(scenario: str) -> None:
     assert "the run does no work" in verdict(run)
     (told,) = (d for d in doubts(run) if "run.duration" in d)
     assert told.startswith("no packet completed in the 1.00 ns measured, because a packet takes ")
+
+
+def test_a_throughput_that_still_changes_is_told_unless_by_chance_or_arrivals(
+    calm: Result, closed_loop: Result
+) -> None:
+    offered = [10.0 + 0.1 * (step % 3) for step in range(40)]
+
+    def told(completed: list[float], arrived: list[float], run: Result = calm) -> list[str]:
+        value = run.to_json()
+        columns = {"offered": arrived, "completed": completed}
+        value["results"]["series"]["columns"] = [
+            {"name": name, "unit": "Mpps", "values": values} for name, values in columns.items()
+        ]
+        value["results"]["packets"]["completed_before"] = 10**9
+        changed = replace(run, data=Result.from_json(value | {"scenario": calm.scenario}).data)
+        return [doubt for doubt in doubts(changed) if "throughput" in doubt]
+
+    (doubt,) = told([9.0 - 0.05 * step for step in range(40)], offered)
+    assert "was 8.53 Mpps in the first half of the measurement and 7.53 Mpps in the sec" in doubt
+    assert "Set run.warmup to 10 ms or more." in doubt
+    # Rising, and settled early.
+    assert told([6.0] * 4 + [8.0] * 36, offered)
+    # It changes by less than 5 %, by chance, as the arrivals do, or within too few samples.
+    assert not told([8.0] * 20 + [7.7] * 20, offered)
+    assert not told([3.0, 15.0, 3.0, 9.0] * 5 + [3.0, 15.0, 6.0, 9.0] * 5, offered)
+    assert not told([8.0] * 20 + [7.0] * 20, [8.1] * 20 + [7.1] * 20)
+    assert not told([8.0] * 8 + [7.0] * 8, offered[:16])
+    # Arrivals of a backlog follow what completes.
+    traffic = {**calm.scenario["traffic"], "kind": "backlog", "depth": 1}
+    backlog = replace(calm, scenario=calm.scenario | {"traffic": traffic})
+    assert told([8.0] * 20 + [7.0] * 20, [8.0] * 20 + [7.0] * 20, backlog)
+    # Closed-loop senders are judged by their goodput.
+    assert not told([8.0] * 20 + [7.0] * 20, offered, closed_loop)
+
+
+@pytest.mark.parametrize(
+    ("on", "off", "warmup"),
+    [("20 us", "20 us", "2 ms"), ("300 us", "300 us", "2 ms"), ("1500 us", "1 ms", "2350 us")],
+)
+def test_bursts_are_no_change_of_the_throughput(on: str, off: str, warmup: str) -> None:
+    run = api.run("explain-cpu", {
+        "traffic": {
+            "kind": "bursts", "rate": "4 Mpps", "on": on, "off": off, "flows": 1000,
+            "sizes": {"kind": "fixed", "size": "256 B"},
+        },
+        "run.warmup": warmup, "run.duration": "3 ms",
+    })  # fmt: skip
+    assert drifting(run) == ""
+
+
+def test_a_benchmark_that_fills_the_caches_shows_in_the_throughput() -> None:
+    cold = api.run("explain-memory", {"run.warmup": "0 us"})
+    assert "16 ms or more" in drifting(cold)
 
 
 def test_what_the_switch_drops_is_told(crowded: Result) -> None:

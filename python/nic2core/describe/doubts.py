@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import _core
 from nic2core.describe import senders
+from nic2core.describe.drift import drifting
 from nic2core.describe.warmup import short_warmup
 from nic2core.scenario.quantity import gigabits, is_bit_rate, nanoseconds
 from nic2core.words import percent, three, time
@@ -57,7 +58,9 @@ KEPT = 0.8
 
 def doubts(result: Record) -> list[str]:
     """The warnings that apply to a run."""
-    numbers = _no_arrival(result) or _no_completion(result) or short_warmup(result)
+    numbers = (
+        _no_arrival(result) or _no_completion(result) or short_warmup(result) or drifting(result)
+    )
     found = (
         _other_version(result),
         numbers,
