@@ -263,15 +263,15 @@ def test_caches_that_still_fill_with_dirty_lines_are_told() -> None:
 
 
 def test_a_pool_that_cannot_fill_both_rings_is_told() -> None:
-    run = api.run("explain-cpu", {"run.warmup": "10 us", "run.duration": "50 us"})
+    short = {"run.warmup": "10 us", "run.duration": "50 us"}
 
     def told(app: dict[str, Any], **queues: int | None) -> list[str]:
+        run = api.run("explain-cpu", short | {"tenants.0.app": app})
         scenario = dict(run.scenario)
         scenario["queues"] = scenario["queues"] | queues
-        scenario["tenants"] = [scenario["tenants"][0] | {"app": app}]
         return [d for d in doubts(replace(run, scenario=scenario)) if "each core's pool" in d]
 
-    l3fwd = run.scenario["tenants"][0]["app"]
+    l3fwd = nic2core.load("explain-cpu").tenants[0].app.model_dump()
     copy = l3fwd | {"transmit": "copy"}
     assert told(l3fwd) == []
     assert told(l3fwd, pool_buffers=512) == [], "256 of each ring"

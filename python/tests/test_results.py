@@ -150,7 +150,7 @@ def test_the_notebook_shows_verdict_and_path(ddio: Result) -> None:
 
 
 def test_a_prompt_shows_how_much_there_is_not_all_of_it(ddio: Result) -> None:
-    assert repr(ddio.tables).startswith("Tables: latency (6 x 8), memory (7 x 5), caches (")
+    assert repr(ddio.tables).startswith("Tables: latency (6 x 8), memory (7 x 4), caches (")
     assert len(repr(ddio.tables)) < 200
     assert "senders" not in repr(ddio.tables)
     assert "function" not in repr(ddio.helps[0])

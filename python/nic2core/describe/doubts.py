@@ -258,10 +258,8 @@ def _filling(result: Record) -> str:
 
 def _small_pool(result: Record) -> str:
     """A warning if packets being sent occupy the buffers that a full receive ring needs."""
-    queues, tenants = result.scenario["queues"], result.scenario["tenants"]
-    # l2fwd sends the packets that it received.
-    in_place = [t for t in tenants if t["app"]["kind"] == "l2fwd"]
-    in_place += [t for t in tenants if t["app"].get("transmit") == "zero-copy"]
+    queues = result.scenario["queues"]
+    in_place = any(tenant.sends_in_place for tenant in result.data.tenants)
     receive, transmit = int(queues["rx_descriptors"]), int(queues["tx_descriptors"])
     buffers = int(queues.get("pool_buffers") or receive)
     if not in_place or not result.scenario.get("traffic") or buffers >= receive + transmit:

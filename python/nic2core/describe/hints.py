@@ -131,8 +131,8 @@ def _against_leaks(result: Record) -> Iterator[str]:
 def _fewer_descriptors(result: Record) -> list[int]:
     """Numbers of receive descriptors, halved until the packets they hold fit into the I/O ways.
 
-    Only the present number if fewer descriptors do not mean fewer buffers: a pool that is a ring
-    with a size of its own circulates as before.
+    Only the present number if fewer descriptors do not mean fewer buffers (a pool that is a ring
+    with a size of its own circulates as before), or if most of what arrives goes past the LLC.
     """
     queues = result.scenario["queues"]
     now: int = queues["rx_descriptors"]
@@ -142,7 +142,10 @@ def _fewer_descriptors(result: Record) -> list[int]:
     io, received = result.data.io, sum(q.received for q in result.data.queues)
     if io is None or received == 0:
         return [now]
-    lines = ((io.write_hits or 0) + (io.write_misses or 0)) / received
+    written = (io.write_hits or 0) + (io.write_misses or 0)
+    if io.write_bypasses > written:
+        return [now]
+    lines = written / received
     at_a_time = (queues["burst"], queues["post_batch"], queues["tx_completion_batch"])
     least = max(*at_a_time, result.scenario["traffic"].get("depth") or 1)
     several = [now]

@@ -68,5 +68,5 @@ def _of_queue(data: Results, scenario: dict[str, Any]) -> int:
 
 def _copies(data: Results, scenario: dict[str, Any]) -> bool:
     """Whether some packets are sent from buffers other than those they arrived in."""
-    apps = [t["app"] for t in scenario["tenants"] if serves(data, t)]
-    return any(a["kind"] != "l2fwd" and a.get("transmit") != "zero-copy" for a in apps)
+    tenants = zip(scenario["tenants"], data.tenants, strict=True)
+    return any(serves(data, asked) and not tenant.sends_in_place for asked, tenant in tenants)

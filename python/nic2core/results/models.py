@@ -501,6 +501,8 @@ class TenantResults(Plain):
 
     name: str
     """The tenant's name."""
+    sends_in_place: bool = False
+    """Whether it sends packets from the buffers that they arrived in."""
     progress_mps: float
     """Work done per second, in millions: requests for servers, accesses for X-Mem, bytes for
     STREAM. It counts work that a core has started, so part of its last burst of packets, 128

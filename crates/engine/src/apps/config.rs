@@ -45,6 +45,11 @@ pub(crate) trait Settings: Debug {
         false
     }
 
+    /// Whether it sends packets from the buffers that they arrived in.
+    fn sends_in_place(&self) -> bool {
+        false
+    }
+
     /// Reports messages that fit neither the room of a received `frame` nor that of a `buffer`, where it and not the
     /// traffic determines their sizes.
     fn check_messages(&self, _check: &mut Check, _frame: Room, _buffer: Room) {}

@@ -42,6 +42,10 @@ impl Settings for L2fwdConfig {
     fn has_data(&self) -> bool {
         false
     }
+
+    fn sends_in_place(&self) -> bool {
+        true
+    }
 }
 
 /// The application.

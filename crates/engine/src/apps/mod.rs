@@ -72,7 +72,7 @@ mod tests {
                 let sent =
                     if matches!(app, AnyApp::Snap(_)) { traffic.frame().0 as u32 } else { 1024 };
                 let bytes = app.request_bytes(seq).unwrap_or(sent);
-                let packet = Packet { seq, rx, tx, bytes, flow: 0, handle: 0 };
+                let packet = Packet { seq, rx, tx, bytes, flow: rank, handle: 0 };
                 let mut ops = Ops::new(true);
                 ops.push(Op::Mark { mark: Mark::Begin, packet: 0 });
                 let verdict = app.on_packet(rank, &packet, &mut ops);

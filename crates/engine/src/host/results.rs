@@ -279,6 +279,7 @@ impl Host {
                 let progress = app.progress();
                 TenantResults {
                     name: tenant.name.clone(),
+                    sends_in_place: tenant.app.settings().sends_in_place(),
                     progress_mps: progress as f64 / (span_ns / 1e3),
                     llc_hits: all - missed,
                     llc_misses: missed,

@@ -109,6 +109,10 @@ impl Settings for L3fwdConfig {
         self.destinations == Destinations::PerFlow
     }
 
+    fn sends_in_place(&self) -> bool {
+        self.transmit == Transmit::ZeroCopy
+    }
+
     fn without_effect(&self, cores: u32) -> Vec<Idle> {
         let mut keys = Vec::new();
         if self.transmit != Transmit::Copy {

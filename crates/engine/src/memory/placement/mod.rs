@@ -28,7 +28,8 @@ pub(crate) struct DmaWrite {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader {
     pub(crate) core: u16,
-    /// Packets of its queue that wait for it now.
+    /// Packets of its queue that it can see or has taken, and has not begun, when this write reaches memory. Packets
+    /// that are still being written do not count. It can differ between the lines of a packet.
     pub(crate) waiting: u32,
 }
 

@@ -101,6 +101,9 @@ pub struct CoreTime {
 pub struct TenantResults {
     /// The tenant's name.
     pub name: String,
+    /// Whether it sends packets from the buffers that they arrived in.
+    #[serde(default)]
+    pub sends_in_place: bool,
     /// Work done per second, in millions: requests for servers, accesses for X-Mem, bytes for
     /// STREAM. It counts work that a core has started, so part of its last burst of packets, 128
     /// accesses or 64 lines may be unfinished.
