@@ -33,7 +33,8 @@ def test_defaults_of_the_models_are_those_of_rust() -> None:
 def test_a_model_refuses_unknown_keys_at_once_and_units_when_it_is_made() -> None:
     scenario = load()
     refused = (
-        "Placement has no key `io_wayz`; allowed: policy, io_ways, l2_packets, sweeper; did you"
+        "Placement has no key `io_wayz`; allowed: policy, io_ways, l2_packets, sweeper; "
+        r"did you mean io_ways\?"
     )
     with pytest.raises(UserError, match=refused):
         scenario.placement.io_wayz = 2  # type: ignore[attr-defined]

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::config::Scenario;
 use crate::config::machine::Machine;
 use crate::host::Host;
+use crate::memory::dram::Dram;
 use crate::memory::placement::config::{Placement, Policy};
+use crate::memory::system::Memory;
 use crate::stats::results::Results;
 use crate::time::Ps;
 
@@ -28,6 +30,14 @@ pub(crate) fn every<T: JsonSchema + DeserializeOwned>() -> Vec<T> {
 /// A placement by this policy, the rest of its keys as by default.
 pub(crate) fn placement(policy: Policy) -> Placement {
     serde_json::from_value(json!({ "policy": policy })).expect("no other key is needed")
+}
+
+/// The memory of a machine: DDIO into two ways, all ways for each core, a million lines in use.
+pub(crate) fn memory(machine: &Machine) -> Memory {
+    let dram = Dram::new(&machine.dram).expect("the DRAM of the tests is one");
+    let ways = vec![u32::MAX; machine.core.count as usize];
+    let ddio = placement(Policy::Ddio);
+    Memory::new(&machine.hierarchy(), &ddio, dram, ways, 0b11, 1 << 20, 1)
 }
 
 /// A machine of two cores, small enough that everything overflows; not a real one.

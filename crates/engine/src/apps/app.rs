@@ -85,8 +85,10 @@ pub trait App {
         None
     }
 
-    /// What it has done since its counters were reset, by name.
-    fn counters(&self) -> Vec<(&'static str, u64)>;
+    /// What it has done since its counters were reset, by name: the packets, unless it counts more.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("packets", self.progress())]
+    }
 
     /// The measure of its performance since its counters were reset: requests of a server, accesses of X-Mem,
     /// bytes of STREAM.

@@ -72,10 +72,6 @@ impl App for L2fwd {
         Verdict::Forward
     }
 
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![("packets", self.packets)]
-    }
-
     fn progress(&self) -> u64 {
         self.packets
     }

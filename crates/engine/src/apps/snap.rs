@@ -118,10 +118,6 @@ impl App for Snap {
         Verdict::Reply { bytes: self.acknowledgement }
     }
 
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![("packets", self.packets)]
-    }
-
     fn progress(&self) -> u64 {
         self.packets
     }

@@ -4,12 +4,10 @@ use super::ask::Ask;
 use super::interval::{Core, Stop};
 use super::op::{Dep, Mark, Op, Ops};
 use crate::config::machine::Machine;
-use crate::memory::dram::Dram;
 use crate::memory::line::{Line, LineKind};
-use crate::memory::placement::config::Policy;
 use crate::memory::private::Found;
 use crate::memory::system::Memory;
-use crate::testing::{machine, placement};
+use crate::testing::{machine, memory};
 use crate::time::Ps;
 
 /// In these tests, the time of a miss from the request's arrival at the LLC to the data's arrival
@@ -46,17 +44,7 @@ impl Bench {
     fn new(change: impl FnOnce(&mut Machine)) -> Bench {
         let mut machine = machine();
         change(&mut machine);
-        let dram = Dram::new(&machine.dram).expect("the DRAM of the tests is one");
-        let ways = vec![u32::MAX; machine.core.count as usize];
-        let memory = Memory::new(
-            &machine.hierarchy(),
-            &placement(Policy::Ddio),
-            dram,
-            ways,
-            0b11,
-            1 << 20,
-            1,
-        );
+        let memory = memory(&machine);
         let core = Core::new(&machine.core, &machine.hierarchy(), 0, false);
         Bench {
             core,

@@ -35,11 +35,8 @@ impl HandOvers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::dram::Dram;
     use crate::memory::line::LineKind;
-    use crate::memory::placement::config::Policy;
-    use crate::memory::system::Memory;
-    use crate::testing::{machine, placement};
+    use crate::testing::{machine, memory};
 
     #[test]
     fn hand_overs_of_a_line_follow_each_other_and_those_of_two_do_not() {
@@ -53,17 +50,7 @@ mod tests {
     /// it.
     fn served(exclusive: bool) -> Vec<Ps> {
         let machine = machine();
-        let dram = Dram::new(&machine.dram).expect("the DRAM of the tests is one");
-        let ways = vec![u32::MAX; machine.core.count as usize];
-        let mut memory = Memory::new(
-            &machine.hierarchy(),
-            &placement(Policy::Ddio),
-            dram,
-            ways,
-            0b11,
-            1 << 20,
-            1,
-        );
+        let mut memory = memory(&machine);
         memory.fill_at_once(0, 7, LineKind::App, true);
         let request = |core| memory.request(Ps(0), 7, LineKind::App, core, 0, exclusive);
         [1, 0, 1].map(request).into_iter().map(|at| at.expect("it is on the chip")).collect()

@@ -440,8 +440,7 @@ impl Memory {
 mod tests {
     use super::*;
     use crate::memory::config::Prefetch;
-    use crate::memory::placement::config::Policy;
-    use crate::testing::{machine, placement};
+    use crate::testing::{machine, memory};
 
     /// An access that joins a miss register, or is retried because none was free, does not look up the
     /// L2.
@@ -449,17 +448,7 @@ mod tests {
     fn a_streamer_sees_each_lookup_of_the_l2_once() {
         let mut machine = machine();
         (machine.l2.prefetch, machine.l2.superqueue) = (Prefetch::Streamer, 30);
-        let dram = Dram::new(&machine.dram).expect("the DRAM of the tests is one");
-        let parts = machine.hierarchy();
-        let mut m = Memory::new(
-            &parts,
-            &placement(Policy::Ddio),
-            dram,
-            vec![u32::MAX; 2],
-            0b11,
-            1 << 20,
-            1,
-        );
+        let mut m = memory(&machine);
         for asked in [true, false, false] {
             for line in [64, 66] {
                 assert_eq!(m.access(0, line, LineKind::App, false), Found::Nowhere);
