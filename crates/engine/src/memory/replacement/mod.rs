@@ -17,6 +17,7 @@ use crate::memory::config::Replacement;
 use crate::rng::Rng;
 
 use random::Random;
+use tree_plru::TreePlru;
 
 /// The replacement policy of one cache. Its state of a set is stored with the set, one byte per way.
 ///
@@ -29,7 +30,7 @@ pub(crate) enum Order {
     /// The bytes are ages.
     Lru { ways: u32 },
     /// The first four bytes are the bits of the tree.
-    TreePlru { leaves: u32 },
+    TreePlru(Box<TreePlru>),
     /// The bytes are predictions.
     Srrip,
     /// Nothing is remembered.
@@ -41,7 +42,7 @@ impl Order {
     pub(crate) fn new(policy: Replacement, ways: u32, seed: u64, name: &str) -> Self {
         match policy {
             Replacement::Lru => Order::Lru { ways },
-            Replacement::TreePlru => Order::TreePlru { leaves: ways.next_power_of_two() },
+            Replacement::TreePlru => Order::TreePlru(Box::new(TreePlru::new(ways))),
             Replacement::Srrip => Order::Srrip,
             // With seed 1 the victims remain those that all committed studies had when this was a
             // constant.
@@ -53,7 +54,7 @@ impl Order {
     pub(crate) fn start<const R: usize>(&self) -> [u8; R] {
         match self {
             Order::Lru { .. } => lru::start(),
-            Order::TreePlru { .. } | Order::Random(_) => [0; R],
+            Order::TreePlru(_) | Order::Random(_) => [0; R],
             Order::Srrip => [srrip::DISTANT; R],
         }
     }
@@ -86,10 +87,7 @@ impl Order {
     #[inline(never)]
     fn other(&self, set: &mut [u8], way: u32, prediction: u8) {
         match self {
-            Order::TreePlru { leaves } => {
-                let bits = tree_plru::point_away(tree(set), *leaves, way);
-                *set.first_chunk_mut().expect("a set has at least four bytes") = bits.to_le_bytes();
-            }
+            Order::TreePlru(p) => p.use_way(set, way),
             Order::Srrip => set[way as usize] = prediction,
             Order::Lru { .. } | Order::Random(_) => {}
         }
@@ -109,16 +107,12 @@ impl Order {
     #[inline(never)]
     fn other_victim(&mut self, set: &mut [u8], mask: u32) -> u32 {
         match self {
-            Order::TreePlru { leaves } => tree_plru::victim(tree(set), *leaves, mask),
+            Order::TreePlru(p) => p.victim(set, mask),
             Order::Srrip => srrip::victim(set, mask),
             Order::Random(p) => p.victim(mask),
             Order::Lru { .. } => panic!("LRU has its own path"),
         }
     }
-}
-
-fn tree(set: &[u8]) -> tree_plru::Tree {
-    u32::from_le_bytes(*set.first_chunk().expect("a set has at least four bytes"))
 }
 
 /// The ways of a mask, lowest first.

@@ -3,35 +3,81 @@
 //! With a number of ways that is not a power of two, or under a way mask, a half without candidates
 //! is never entered.
 
-/// The tree of a set with `leaves` ways, rounded up to a power of two: bit `n` is node `n` of the
-/// heap-numbered tree (root 1); a set bit means go right.
-pub(super) type Tree = u32;
+/// The tree of a set, its ways rounded up to a power of two: bit `n` is node `n` of the heap-numbered
+/// tree (root 1); a set bit means go right.
+type Tree = u32;
 
-/// Every node on the path to `way` points to the other half.
-#[inline]
-pub(super) fn point_away(tree: Tree, leaves: u32, way: u32) -> Tree {
-    let (mut tree, mut node) = (tree, leaves + way);
-    while node > 1 {
-        let went_right = node & 1;
-        node >>= 1;
-        tree = (tree & !(1 << node)) | ((went_right ^ 1) << node);
-    }
-    tree
+/// How the bits of a set are used, for sets of one size.
+#[derive(Clone, Debug)]
+pub(crate) struct TreePlru {
+    /// The ways, rounded up to a power of two.
+    leaves: u32,
+    /// What a use of a way does to the bits.
+    uses: [Use; 32],
 }
 
-#[inline]
-pub(super) fn victim(tree: Tree, leaves: u32, mask: u32) -> u32 {
-    let (mut node, mut first, mut span) = (1u32, 0u32, leaves);
-    while span > 1 {
-        span /= 2;
-        let half = ((1u64 << span) - 1) as u32;
-        let left = mask & (half << first) != 0;
-        let right = mask & (half << (first + span)) != 0;
-        let go_right = right && (!left || (tree >> node) & 1 == 1);
-        node = 2 * node + u32::from(go_right);
-        first += span * u32::from(go_right);
+/// A use of a way: every node on the path to it points to the other half.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    /// The nodes that are not on the path.
+    others: Tree,
+    /// The nodes on the path that point right then.
+    right: Tree,
+}
+
+impl TreePlru {
+    pub(super) fn new(ways: u32) -> TreePlru {
+        let leaves = ways.next_power_of_two();
+        let mut uses = [Use::default(); 32];
+        for (way, used) in (0..leaves).zip(&mut uses) {
+            let (mut path, mut node) = (0, leaves + way);
+            while node > 1 {
+                let went_right = node & 1;
+                node >>= 1;
+                path |= 1 << node;
+                used.right |= (went_right ^ 1) << node;
+            }
+            used.others = !path;
+        }
+        TreePlru { leaves, uses }
     }
-    first
+
+    #[inline]
+    pub(super) fn use_way(&self, set: &mut [u8], way: u32) {
+        let used = self.uses[way as usize % 32];
+        write(set, tree(set) & used.others | used.right);
+    }
+
+    #[inline]
+    pub(super) fn victim(&self, set: &[u8], mask: u32) -> u32 {
+        let (tree, leaves) = (tree(set), self.leaves);
+        if mask == ((1u64 << leaves) - 1) as u32 {
+            let mut node = 1u32;
+            while node < leaves {
+                node = 2 * node + (tree >> node & 1);
+            }
+            return node - leaves;
+        }
+        let (mut node, mut first, mut span) = (1u32, 0u32, leaves);
+        while span > 1 {
+            span /= 2;
+            let half = ((1u64 << span) - 1) as u32;
+            let left = mask & (half << first) != 0;
+            let right = mask & (half << (first + span)) != 0;
+            let go_right = right && (!left || (tree >> node) & 1 == 1);
+            node = 2 * node + u32::from(go_right);
+            first += span * u32::from(go_right);
+        }
+        first
+    }
+}
+
+fn tree(set: &[u8]) -> Tree {
+    u32::from_le_bytes(*set.first_chunk().expect("a set has at least four bytes"))
+}
+
+fn write(set: &mut [u8], tree: Tree) {
+    *set.first_chunk_mut().expect("a set has at least four bytes") = tree.to_le_bytes();
 }
 
 #[cfg(test)]
@@ -40,29 +86,31 @@ mod tests {
 
     #[test]
     fn the_victim_is_never_the_way_used_last() {
-        let mut tree = 0;
+        let (plru, mut set) = (TreePlru::new(8), [0; 4]);
         for way in [0, 5, 3, 7, 1, 2, 6, 4] {
-            tree = point_away(tree, 8, way);
-            assert_ne!(victim(tree, 8, 0xff), way);
+            plru.use_way(&mut set, way);
+            assert_ne!(plru.victim(&set, 0xff), way);
         }
     }
 
     #[test]
     fn ways_that_do_not_exist_or_are_masked_are_not_chosen() {
-        let mut tree = 0;
+        let (plru, mut set) = (TreePlru::new(12), [0; 4]);
         for _ in 0..50 {
-            let v = victim(tree, 16, 0b1111_0000_0100);
+            let v = plru.victim(&set, 0b1111_0000_0100);
             assert!([2, 8, 9, 10, 11].contains(&v));
-            tree = point_away(tree, 16, v);
+            plru.use_way(&mut set, v);
         }
     }
 
     #[test]
     fn touching_all_in_order_makes_the_first_the_victim() {
-        let mut tree = 0;
-        for way in 0..4 {
-            tree = point_away(tree, 4, way);
+        for ways in [1, 2, 4, 8, 16, 32] {
+            let (plru, mut set) = (TreePlru::new(ways), [0; 4]);
+            for way in 0..ways {
+                plru.use_way(&mut set, way);
+            }
+            assert_eq!(plru.victim(&set, ((1u64 << ways) - 1) as u32), 0);
         }
-        assert_eq!(victim(tree, 4, 0b1111), 0);
     }
 }
