@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from nic2core import _core
 from nic2core.studies import palette
 from nic2core.studies.chart import Curves, Line
-from nic2core.studies.claim import load_claims
-from nic2core.studies.evaluate import Evaluator, at_one
+from nic2core.studies.claim import Simulated, load_claims
+from nic2core.studies.evaluate import Evaluator, at_one, every, span
 from nic2core.studies.point import Point, base_scenario, merge, point
 from nic2core.studies.study import Figure, Study
 
@@ -24,6 +24,8 @@ CORES = (1, 2, 4, 6, 8, 10, 12, 14, 16, 18)
 
 OFFERED_BPS = 99_400_000_000
 """Rate that many cores forward in the data set (99.3 to 99.5 Gbps), so what its generator sent."""
+OUTLIER = 2
+"""With so many cores the data set's DMA reads hit less than with all others (D1)."""
 FCS_BYTES = 4
 """Included in the packet sizes of the data set; the NIC strips it."""
 
@@ -56,9 +58,23 @@ def cores_point(cores: int) -> Point:
     return forward(cores=cores, packet=1500, descriptors=256, ways=2)
 
 
-def write_hits(point: Point) -> Evaluator:
-    """Share of DMA writes that hit the LLC."""
-    return at_one(point, lambda reading: reading.write_hit_percent)
+def more_ways_faster(at: At) -> Simulated:
+    """Throughput of one core with 6 I/O ways over that with 2."""
+    gain = at(ways_point(6)).mrps / at(ways_point(2)).mrps
+    return every([gain], lambda gain: gain > 1.005)
+
+
+def read_hits(at: At) -> Simulated:
+    """Share of DMA reads that hit the LLC, with all numbers of cores but the outlier."""
+    return span(at(cores_point(n)).read_hit_percent for n in CORES if n != OUTLIER)
+
+
+def one_queue_is_short(at: At) -> Simulated:
+    """Forwarded share of what is offered: one send queue, and the least of several."""
+    forwarded = {n: 1 - at(cores_point(n)).drop_share for n in CORES}
+    one = forwarded.pop(1)
+    several = min(forwarded.values())
+    return Simulated(one, several, one < 0.97 and several > 0.995)
 
 
 def _curves(
@@ -80,9 +96,16 @@ def _curves(
     return draw
 
 
+WRITE_HITS = {
+    **{f"ddio-bench/figways/{n}": ways_point(n) for n in WAYS},
+    **{f"ddio-bench/figcores/{n}": cores_point(n) for n in CORES},
+}
+"""The points at which the data set has a share of write hits, by claim."""
+
+
 def summary(judged: Sequence[Judged]) -> str:
-    """Mean and worst error over all simulated points."""
-    errors = [abs(j.error[0]) for j in judged if j.error is not None]
+    """Mean and worst error of the write hits over all simulated points."""
+    errors = [abs(j.error[0]) for j in judged if j.error is not None and j.claim.id in WRITE_HITS]
     if not errors:
         return "no point was simulated"
     return (
@@ -94,8 +117,22 @@ def summary(judged: Sequence[Judged]) -> str:
 STUDY = Study(
     paper="ddio-bench",
     evaluators={
-        **{f"ddio-bench/figways/{n}": write_hits(ways_point(n)) for n in WAYS},
-        **{f"ddio-bench/figcores/{n}": write_hits(cores_point(n)) for n in CORES},
+        **{
+            claim: at_one(point, lambda reading: reading.write_hit_percent)
+            for claim, point in WRITE_HITS.items()
+        },
+        "ddio-bench/figways/more-ways-faster": Evaluator(
+            [ways_point(2), ways_point(6)], more_ways_faster
+        ),
+        "ddio-bench/figcores/reads": Evaluator(
+            [cores_point(n) for n in CORES if n != OUTLIER], read_hits
+        ),
+        "ddio-bench/figcores/reads-2": at_one(
+            cores_point(OUTLIER), lambda reading: reading.read_hit_percent
+        ),
+        "ddio-bench/figcores/one-queue-is-short": Evaluator(
+            [cores_point(n) for n in CORES], one_queue_is_short
+        ),
     },
     figures=[
         Figure(

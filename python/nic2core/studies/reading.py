@@ -111,6 +111,12 @@ class Reading:
         return float(100 * io["write_hits"] / written)
 
     @property
+    def read_hit_percent(self) -> float:
+        """DMA reads that found their line in the LLC, percent."""
+        io = self._run["io"]
+        return float(100 * io["read_hits"] / (io["read_hits"] + io["read_misses"]))
+
+    @property
     def dma_gbps(self) -> float:
         """Payload that the DMA benchmark moved, Gbit/s."""
         return float(self._run["dma"]["gbps"])

@@ -116,6 +116,8 @@ class SyntheticEngine:
                 "write_hits": round(1e4 * min(1.0, io / footprint)),
                 "write_misses": 100,
                 "write_bypasses": 0,
+                "read_hits": round(1e4 * min(1.0, io / footprint)),
+                "read_misses": 100,
             },
             "amat_ns": memory_ns / 10,
             "tenants": [

@@ -91,7 +91,7 @@ def test_a_sweeper_that_does_not_sweep_is_noticed(claim: str) -> None:
 def test_where_nothing_differs_no_ordering_between_points_holds() -> None:
     """Every point of a claim has the same result: what the paper varies has no effect."""
     held = set()
-    for paper in ("sweeper", "host-congestion"):
+    for paper in ("sweeper", "host-congestion", "ddio-bench"):
         results = synthetic_results(paper, SOUND)
         for claim in (c for c in load_claims(paper).claims if c.kind == "ordering"):
             evaluator = load_study(paper).evaluators[claim.id]
