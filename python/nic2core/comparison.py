@@ -10,8 +10,8 @@ import polars as pl
 
 from nic2core import words
 from nic2core._core import UserError
-from nic2core.describe import rows
-from nic2core.describe.differences import differences, in_a_sentence
+from nic2core.describe import rows, seeds
+from nic2core.describe.compared import compared
 from nic2core.describe.labels import told_apart, with_scenario
 from nic2core.describe.scenario_keys import differing
 from nic2core.draw.drawn import Drawn
@@ -34,7 +34,7 @@ class Comparison(Drawn):
     @property
     def sentence(self) -> str:
         """The comparison in a sentence; empty for a single run."""
-        return in_a_sentence(self.results)
+        return compared(self.results).sentence
 
     @property
     def table(self) -> pl.DataFrame:
@@ -50,6 +50,15 @@ class Comparison(Drawn):
         return rows.table(self.results)
 
     @property
+    def over_seeds(self) -> pl.DataFrame:
+        """One row per scenario, where runs differ in nothing but `run.seed`; otherwise no rows.
+
+        Numbers are means over the seeds of those in `table`, beside the least and the greatest:
+        `rate_mps`, `rate_mps low` and `rate_mps high`. They are null if a run lacks the number.
+        """
+        return seeds.table(seeds.repeated(self.results))
+
+    @property
     def keys(self) -> pl.DataFrame:
         """One row per key in which the scenarios differ, with a column for each run."""
         found = differing(self.results)
@@ -61,8 +70,8 @@ class Comparison(Drawn):
     def differences(self) -> dict[str, list[str]]:
         """What differs between pairs of runs, by their labels: `{"b against a": ["..."]}`."""
         return {
-            f"{other.label} against {base.label}": differences(base, other)
-            for base, other in rows.pairs(self.results)
+            f"{other.label} against {base.label}": said
+            for base, other, said in compared(self.results).changes
         }
 
     def report(self, path: str | Path) -> Path:

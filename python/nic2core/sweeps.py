@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core import api
 from nic2core._core import ModelError, UserError, __version__
 from nic2core.comparison import Comparison
-from nic2core.describe import rows
+from nic2core.describe import rows, seeds
 from nic2core.describe.labels import name_cases
 from nic2core.engine import LOOK_S, Stopped, Watch, said
 from nic2core.files import write_whole
@@ -46,10 +46,13 @@ class Sweep(Comparison):
         return len(self.results) == self.planned
 
     def plot(self, column: str = "rate_mps") -> go.Figure:
-        """Plot a table column over the first numeric key, with a line per value of the others."""
+        """Plot a table column over the first numeric key, with a line per value of the others.
+
+        If `run.seed` was varied too, means are plotted, with bars from the least to the greatest.
+        """
         from nic2core.draw import plots
 
-        keys = rows.varied(self.results)
+        found, keys, _ = seeds.drawn(self.results)
         if not keys:
             raise UserError(
                 f"plot: no key differs between the {len(self)} finished runs of this sweep; "
@@ -61,9 +64,9 @@ class Sweep(Comparison):
                 f"plot: there is no column {column!r} of numbers in this sweep; expected one of "
                 f"{', '.join(numbers)}."
             )
-        keys.sort(key=lambda key: not rows.is_curve(self.table[key].to_list(), least=2))
+        keys.sort(key=lambda key: not rows.is_curve(found[key].to_list(), least=2))
         title = plots.titles(self.results).get(column, "")
-        return plots.over(self.table, keys, column, title)
+        return plots.over(found, keys, column, title)
 
     def save(self, directory: str | Path) -> Path:
         """Write each point to its own directory under `directory`, and the list of them.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core.scenario.quantity import is_bit_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from nic2core.explain.model import Model
     from nic2core.explain.use import Use
@@ -173,6 +173,12 @@ def distinct(one: float, other: float) -> tuple[str, str]:
 def count(number: int, one: str) -> str:
     """A number with its noun: `1 packet`, `2 packets`."""
     return f"{number:,} {one}{'' if number == 1 else 's'}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """One or several names as in a sentence: `a, b and c`."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def percent(share: float) -> str:

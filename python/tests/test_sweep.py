@@ -130,7 +130,7 @@ def test_the_table_has_a_row_per_point(fake_engine: list[int]) -> None:
 
 @pytest.mark.usefixtures("fake_engine")
 def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_others() -> None:
-    done = sweep("any.toml", {"run.seed": [1, 2], "placement.io_ways": [2, 4]})
+    done = sweep("any.toml", {"queues.burst": [1, 2], "placement.io_ways": [2, 4]})
     figure = done.plot("memory_gbytes_per_s")
     assert [line.name for line in figure.data] == ["placement.io_ways = 2", "placement.io_ways = 4"]
     assert list(figure.data[0].x) == [1, 2]
@@ -141,7 +141,7 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
         with pytest.raises(UserError, match=f"no column '{column}' of numbers in this sweep; exp"):
             done.plot(column)
     # Names are no axis, whatever the order of the keys.
-    both = sweep("any.toml", {"placement.policy": ["ddio", "dma"], "run.seed": [1, 2]})
+    both = sweep("any.toml", {"placement.policy": ["ddio", "dma"], "queues.burst": [1, 2]})
     named = both.plot("memory_gbytes_per_s")
     assert [line.name for line in named.data] == [
         "placement.policy = ddio",
@@ -156,10 +156,10 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
 @pytest.mark.usefixtures("fake_engine")
 def test_tables_are_varied_like_names() -> None:
     controls = [{"kind": "swift", "beta": 0.4}, {"kind": "dctcp"}]
-    done = sweep("any.toml", {"traffic.control": controls, "run.seed": [1, 2]})
+    done = sweep("any.toml", {"traffic.control": controls, "queues.burst": [1, 2]})
     swift, dctcp = '{ kind = "swift", beta = 0.4 }', '{ kind = "dctcp" }'
     assert done.table["traffic.control"].to_list() == [swift, swift, dctcp, dctcp]
-    assert done[0].label == "control=swift, seed=1", "a kind tells tables apart where it can"
+    assert done[0].label == "control=swift, burst=1", "a kind tells tables apart where it can"
     names = [line.name for line in done.plot("rate_mps").data]
     assert names == [f"traffic.control = {swift}", f"traffic.control = {dctcp}"]
 

@@ -11,10 +11,10 @@ from rich.text import Text
 
 from nic2core import words
 from nic2core.describe import senders, wrapping
-from nic2core.describe.differences import UNCHANGED, differences, in_a_sentence
+from nic2core.describe.compared import Compared, compared
+from nic2core.describe.differences import UNCHANGED
 from nic2core.describe.doubts import all_doubts
-from nic2core.describe.headline import headline, side_by_side
-from nic2core.describe.rows import pairs
+from nic2core.describe.headline import headline
 from nic2core.describe.scenario_keys import SHOWN, differing
 from nic2core.describe.verdict import mark, verdict
 from nic2core.explain.use import neighbours
@@ -148,15 +148,15 @@ def show_comparison(results: Sequence[Result]) -> None:
     if not results:
         return
     console = Console(highlight=False)
-    found = in_a_sentence(results)
-    if found:
-        console.print(Text(found, style="bold"))
-    for table in _side_by_side(results, console.width):
+    found = compared(results)
+    if found.sentence:
+        console.print(Text(found.sentence, style="bold"))
+    for table in _side_by_side(found, console.width):
         console.print(table)
     warn(results)
-    for base, other in pairs(results):
+    for base, other, changes in found.changes:
         console.print(Text(f"\n{other.label} against {base.label}", style="bold"))
-        for sentence in differences(base, other) or [UNCHANGED]:
+        for sentence in changes or [UNCHANGED]:
             console.print(f"  {sentence}", markup=False)
 
 
@@ -172,9 +172,9 @@ def show_keys(results: Sequence[Result]) -> None:
         console.print(f"  and {len(found) - SHOWN} more keys")
 
 
-def _side_by_side(results: Sequence[Result], width: int) -> Iterator[Table]:
+def _side_by_side(found: Compared, width: int) -> Iterator[Table]:
     """Tables with a column for each run; runs that do not fit follow below, evenly distributed."""
-    rows = side_by_side(results)
+    results, rows = found.shown, found.numbers
     names = [f"{n.name} [{n.unit}]" if n.unit else n.name for n, _ in rows]
     named = min(max(map(len, names)), width // 2)
     shown = [*(r.label for r in results), *(v for _, values in rows for v in values)]

@@ -11,7 +11,7 @@ from nic2core.describe import senders
 from nic2core.describe.headline import benchmarks, dma_write_hits, headline
 from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import neighbours, work
-from nic2core.words import CAUSES, OF_PACKETS, percent, sentence, three, time
+from nic2core.words import CAUSES, OF_PACKETS, listed, percent, sentence, three, time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -55,8 +55,8 @@ def overview(results: Sequence[Record]) -> str:
     what = {work(r.data)[1] for r in results}
     if len(results) < SEVERAL or len(what) > 1:
         return ""
-    achieved, unit = _achieved(results)
-    low, high = min(achieved), max(achieved)
+    rates, unit = achieved(results)
+    low, high = min(rates), max(rates)
     if low <= 0:
         return ""
     if high / low - 1 < SAME_RATE:
@@ -66,17 +66,17 @@ def overview(results: Sequence[Record]) -> str:
         said = f"{same}, {span} {unit}{apart}"
     else:
         labels = [r.label for r in results]
-        (best, are), (worst, _) = (_alike(labels, achieved, end) for end in (high, low))
+        (best, are), (worst, _) = (alike(labels, rates, end) for end in (high, low))
         more = f"{100 * (high / low - 1):.0f} % more than the slowest, {worst}"
         beside = _most_apart([*_beside(results)]) if what == {"packets"} else ""
         said = f"{best} {are} fastest at {three(high)} {unit}, {more}{beside}"
     limits = list(dict.fromkeys(limiter(r) for r in results))
     if len(limits) == 1:
         return f"{said}; all are limited by {limits[0]}"
-    return f"{said}; the limits are {', '.join(limits[:-1])} and {limits[-1]}"
+    return f"{said}; the limits are {listed(limits)}"
 
 
-def _achieved(results: Sequence[Record]) -> tuple[list[float], str]:
+def achieved(results: Sequence[Record]) -> tuple[list[float], str]:
     """What each run achieves, and the unit.
 
     For closed-loop senders it is goodput: some of the packets that are completed are sent again.
@@ -88,7 +88,7 @@ def _achieved(results: Sequence[Record]) -> tuple[list[float], str]:
     return [r.rate_mps for r in results], f"M {work(results[0].data)[1]}/s"
 
 
-def _alike(labels: Sequence[str], rates: Sequence[float], end: float) -> tuple[str, str]:
+def alike(labels: Sequence[str], rates: Sequence[float], end: float) -> tuple[str, str]:
     """The runs of about this rate, and the verb that agrees in number."""
     close = [name for name, of in zip(labels, rates, strict=True) if abs(of / end - 1) < SAME_RATE]
     match close:
@@ -164,7 +164,7 @@ def summary(base: Record, other: Record) -> str:
         f"{change}, " for change in (_drops_felt(base, other), _p99_felt(base, other)) if change
     )
     what, same = (work(r.data)[1] for r in (base, other))
-    (before, after), unit = _achieved([base, other])
+    (before, after), unit = achieved([base, other])
     traffic = base.data.memory.bandwidth_gbytes_per_s, other.data.memory.bandwidth_gbytes_per_s
     less = _more(*traffic, "less", "memory traffic", "GB/s of memory traffic")
     limiters = limiter(base), limiter(other)
@@ -223,7 +223,12 @@ def differences(base: Record, other: Record) -> list[str]:
     numbers = {n.name: n for n in headline(other)}
     for before in headline(base):
         after = numbers.get(before.name)
-        if before.raw is not None and after is not None and after.raw is not None:
+        if (
+            before.compared
+            and before.raw is not None
+            and after is not None
+            and after.raw is not None
+        ):
             _change(said, before.name, before.raw, after.raw, before.unit)
     drops = base.data.packets.drop_share, other.data.packets.drop_share
     _share(said, "dropped packets", *drops)

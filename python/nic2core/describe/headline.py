@@ -26,7 +26,9 @@ class Number:
     value: str
     unit: str
     raw: float | None = None
-    """The value to compare with other runs; absent if another number shows the difference."""
+    """The value as a number; absent for text, and where the run has no value."""
+    compared: bool = False
+    """Whether a comparison of two runs tells its change; if not, another number shows it."""
 
 
 SENDERS_SEE = {
@@ -85,23 +87,38 @@ def _memory(result: Record, *, by_tenant: bool) -> Iterator[Number]:
     others = (c for asked, t in tenants if not serves(result.data, asked) for c in t.memory)
     lines = sum(c.lines for c in memory.causes) - sum(c.lines for c in others)
     if result.data.packets.completed > 0:
-        yield Number("memory lines", three(lines / result.data.packets.completed), "per request")
+        yield _beside("memory lines", lines / result.data.packets.completed, "per request")
 
 
 def side_by_side(results: Sequence[Record]) -> list[tuple[Number, list[str]]]:
     """The main numbers of several runs: each with its value in every run, or `-`."""
+    return [
+        (number, [of.value if of else NOTHING for of in values])
+        for number, values in lined_up(results)
+    ]
+
+
+def lined_up(results: Sequence[Record]) -> list[tuple[Number, list[Number | None]]]:
+    """The main numbers of several runs, each as every run has it."""
     by_tenant = several_tenants(results)
     runs = [{n.name: n for n in headline(r, by_tenant=by_tenant)} for r in results]
     # The longest first: it usually has the numbers of all others, in their order.
     rows = {name: n for run in sorted(runs, key=len, reverse=True) for name, n in run.items()}
-    return [
-        (number, [run[name].value if name in run else NOTHING for run in runs])
-        for name, number in rows.items()
-    ]
+    return [(number, [run.get(name) for run in runs]) for name, number in rows.items()]
 
 
 def _number(name: str, value: float, unit: str) -> Number:
+    return Number(name, three(value), unit, value, compared=True)
+
+
+def _beside(name: str, value: float, unit: str) -> Number:
+    """A number whose change another one shows."""
     return Number(name, three(value), unit, value)
+
+
+def _percent(name: str, share: float) -> Number:
+    """A share of 0 to 1 in percent."""
+    return Number(name, words.percent(share).removesuffix(" %"), "%", 100 * share)
 
 
 def _senders(result: Record) -> Iterator[Number]:
@@ -110,14 +127,13 @@ def _senders(result: Record) -> Iterator[Number]:
     if transport is None:
         return
     yield _number("goodput", transport.goodput_gbps, "Gbit/s")
-    again = words.percent(senders.sent_again(transport))
-    yield Number("retransmitted", again.removesuffix(" %"), "%")
+    yield _percent("retransmitted", senders.sent_again(transport))
     wrongly = senders.share(senders.taken_for_lost(transport), transport)
-    yield Number("declared lost, but arrived", words.percent(wrongly).removesuffix(" %"), "%")
-    yield Number("timeouts", f"{transport.timeouts:,}", "")
-    yield Number("window", three(transport.mean_window), "packets")
-    yield Number("in flight", three(senders.in_flight(result.data)), "packets")
-    yield Number("fairness", three(transport.fairness), "")
+    yield _percent("declared lost, but arrived", wrongly)
+    yield Number("timeouts", f"{transport.timeouts:,}", "", transport.timeouts)
+    yield _beside("window", transport.mean_window, "packets")
+    yield _beside("in flight", senders.in_flight(result.data), "packets")
+    yield _beside("fairness", transport.fairness, "")
     for delay, name in SENDERS_SEE.items():
         ns = senders.p99_ns(result.data, delay)
         if ns is None:
@@ -129,26 +145,26 @@ def _senders(result: Record) -> Iterator[Number]:
 def _packets(result: Record) -> Iterator[Number]:
     packets, transport = result.data.packets, result.data.transport
     yield _number("completed", packets.completed_mpps, "Mpps")
-    yield Number("network", three(packets.completed_gbps), "Gbit/s")
-    yield Number("offered", three(packets.offered_mpps), "Mpps")
+    yield _beside("network", packets.completed_gbps, "Gbit/s")
+    yield _beside("offered", packets.offered_mpps, "Mpps")
     if transport is not None:
         share = senders.share(transport.dropped_switch, transport)
-        yield Number("dropped by the switch", words.percent(share).removesuffix(" %"), "%")
-    yield Number("dropped", words.percent(packets.drop_share).removesuffix(" %"), "%")
+        yield _percent("dropped by the switch", share)
+    yield _percent("dropped", packets.drop_share)
     if packets.drop_share > 0:
         of_bytes = words.percent(packets.dropped_bytes_share)
         if of_bytes != words.percent(packets.drop_share):
-            yield Number("dropped bytes", of_bytes.removesuffix(" %"), "%")
+            yield _percent("dropped bytes", packets.dropped_bytes_share)
         yield Number("no room in", words.no_room_in(packets, shares=True), "")
     spread = result.total_latency
     if spread is None:
         yield from (Number(f"{p} latency", NOTHING, "µs") for p in ("p50", "p99"))
         return
-    yield Number("p50 latency", three(spread.percentile(50.0) / 1e3), "µs")
+    yield _beside("p50 latency", spread.percentile(50.0) / 1e3, "µs")
     yield _number("p99 latency", spread.percentile(99.0) / 1e3, "µs")
     objective_ns = None if result.peak is None else words.objective_ns(result.peak)
     if objective_ns is not None:
-        yield Number("p99 objective", three(objective_ns / 1e3), "µs")
+        yield _beside("p99 objective", objective_ns / 1e3, "µs")
 
 
 def _dma(result: Record) -> Iterator[Number]:
@@ -157,7 +173,7 @@ def _dma(result: Record) -> Iterator[Number]:
     if dma is None:
         return
     yield _number("DMA", dma.gbps, "Gbit/s")
-    yield Number("transactions", three(work(result.data)[0]), "M/s")
+    yield _beside("transactions", work(result.data)[0], "M/s")
     if dma.latency_ns is not None:
         yield _number("DMA read latency", dma.latency_ns, "ns")
 
@@ -166,9 +182,9 @@ def _amat(result: Record, *, by_tenant: bool) -> Iterator[Number]:
     """Mean latency of loads and stores."""
     if by_tenant:
         means = ((t.name, t.amat_ns) for t in result.data.tenants if t.amat_ns is not None)
-        yield from (Number(f"AMAT ({name})", three(ns), "ns") for name, ns in means)
+        yield from (_beside(f"AMAT ({name})", ns, "ns") for name, ns in means)
     elif result.data.amat_ns is not None:
-        yield Number("AMAT", three(result.data.amat_ns), "ns")
+        yield _beside("AMAT", result.data.amat_ns, "ns")
 
 
 def owned(result: Record) -> list[tuple[str, list[CauseTraffic]]]:
@@ -196,7 +212,7 @@ def _iotlb(result: Record) -> Iterator[Number]:
 def _dma_writes(result: Record) -> Iterator[Number]:
     share = dma_write_hits(result)
     if share is not None:
-        yield Number("DMA writes that hit", words.percent(share).removesuffix(" %"), "%")
+        yield _percent("DMA writes that hit", share)
 
 
 def benchmarks(result: Record) -> Iterator[Number]:

@@ -30,7 +30,7 @@ def _row(result: Record, *, by_tenant: bool) -> dict[str, Any]:
     rate, what = work(data)
     return {
         "case": result.label,
-        **{key: _cell(value) for key, value in result.settings.items()},
+        **{key: cell(value) for key, value in result.settings.items()},
         "rate_mps": rate,
         "of": what,
         "offered_mpps": data.packets.offered_mpps,
@@ -65,7 +65,7 @@ def _of_tenants(result: Record, *, by_tenant: bool) -> dict[str, float | None]:
     }
 
 
-def _cell(value: Any) -> Any:
+def cell(value: Any) -> Any:
     """A cell value; tables become text, as one column cannot hold tables with different keys."""
     return toml_value(value) if isinstance(value, dict | list) else value
 

@@ -62,7 +62,10 @@ def titles(results: Sequence[Record]) -> dict[str, str]:
 
 
 def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "") -> go.Figure:
-    """A column of a sweep over its first key: one line per combination of the other keys."""
+    """A column of a sweep over its first key: one line per combination of the other keys.
+
+    A table of means over seeds has columns of the least and the greatest, drawn as bars.
+    """
     first, rest = keys[0], list(keys[1:])
     unit, places = rows.quantities(table[first].to_list())
     # Added as a column, so that it is grouped together with the other columns.
@@ -75,23 +78,33 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "")
     groups = table.group_by(rest, maintain_order=True) if rest else [((), table)]
     for number, (values, line) in enumerate(groups):
         name = ", ".join(f"{k} = {v}" for k, v in zip(rest, values, strict=True))
-        y = line[column].to_list()
+        y, spread = line[column].to_list(), _spread(line, column)
         if curve:
             figure.add_scatter(
                 name=name,
                 x=line["place"].to_list(),
                 y=y,
+                error_y=spread,
                 mode="lines+markers",
                 line=palette.line(number),
             )
         else:
             # A line between names would have no meaning.
             x = [_name(place) for place in line["place"]]
-            figure.add_bar(name=name, x=x, y=y, marker_color=palette.run(number))
+            figure.add_bar(name=name, x=x, y=y, error_y=spread, marker_color=palette.run(number))
     axis = {} if curve else {"type": "category"}
     figure.update_xaxes(axis, title=f"{first}, {unit}" if unit else first)
     figure.update_yaxes(title=title or COLUMNS.get(column, column), rangemode="tozero")
     return style(figure, legend=bool(rest))
+
+
+def _spread(line: pl.DataFrame, column: str) -> dict[str, Any] | None:
+    """Error bars from the least to the greatest of what the column has the means of, if it does."""
+    low, high = f"{column} low", f"{column} high"
+    if low not in line.columns:
+        return None
+    above, below = (line[high] - line[column]).to_list(), (line[column] - line[low]).to_list()
+    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "width": 5}
 
 
 def _name(value: Any) -> str:

@@ -12,11 +12,12 @@ from plotly.offline import get_plotlyjs
 
 from nic2core import words
 from nic2core._core import UserError
-from nic2core.describe import rows, senders
+from nic2core.describe import rows, seeds, senders
 from nic2core.describe.capture_facts import capture_facts
-from nic2core.describe.differences import UNCHANGED, differences, in_a_sentence
+from nic2core.describe.compared import compared
+from nic2core.describe.differences import UNCHANGED
 from nic2core.describe.doubts import all_doubts, doubts
-from nic2core.describe.headline import headline, parts, side_by_side
+from nic2core.describe.headline import headline, parts
 from nic2core.describe.hints import hints
 from nic2core.describe.labels import told_apart
 from nic2core.describe.limits import HELD, limits_of
@@ -79,7 +80,8 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
     results = told_apart(results)
     panels, over = _panels(results), [*_curves(results), *_grid(results)]
     figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in (*over, *panels)}
-    keys = differing(results)
+    found = compared(results)
+    keys = differing(found.shown)
     warnings = all_doubts(results)
     return TEMPLATES.get_template(
         "report.html.j2"
@@ -100,11 +102,9 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
         limits=[limits_of(r) for r in results],
         held=HELD,
         hints=list(hints(results[0], results[0].helps)) if len(results) == 1 else [],
-        differences=[(b, r, differences(b, r)) for b, r in rows.pairs(results)],
         unchanged=UNCHANGED,
         parts=parts(results[0]),
-        side_by_side=side_by_side(results),
-        summary=in_a_sentence(results),
+        compared=found,
         captured=_captured(results),
         gaps=gaps,
         warnings=warnings,
@@ -152,13 +152,14 @@ def _curves(results: Sequence[Record]) -> list[Panel]:
     """The main numbers over the first key that was varied in numbers."""
     if not rows.of_one_scenario(results):
         return []
-    found = rows.table(results)
-    keys = rows.varied(results)
+    found, keys, means = seeds.drawn(results)
     key = next((k for k in keys if rows.is_curve(found[k].to_list(), CURVE)), None)
     if key is None:
         return []
     keys.sort(key=lambda k: k != key)
-    text = "One line per value of the other keys." if len(keys) > 1 else ""
+    lines = "One line per value of the other keys." if len(keys) > 1 else ""
+    bars = "Means over the seeds, with bars from the least to the greatest." if means else ""
+    text = f"{lines} {bars}".strip()
     views = [
         (title.split(",")[0], plots.over(found, keys, column, title))
         for column, title in _columns(results, found)
@@ -168,7 +169,7 @@ def _curves(results: Sequence[Record]) -> list[Panel]:
 
 def _grid(results: Sequence[Record]) -> list[Panel]:
     """The main numbers over two keys that were varied, one cell per run."""
-    found, keys = rows.table(results), rows.varied(results)
+    found, keys, means = seeds.drawn(results)
     if not rows.of_one_scenario(results) or len(keys) != 2 or found[keys].is_duplicated().any():
         return []
     down, across = keys
@@ -176,7 +177,8 @@ def _grid(results: Sequence[Record]) -> list[Panel]:
         (title, plots.grid(found, down, across, column))
         for column, title in _columns(results, found)
     ]
-    return [Panel("grid", f"{down} by {across}", "One cell per run.", views, wide=True)]
+    text = "One cell per run." if not means else "Means over the seeds."
+    return [Panel("grid", f"{down} by {across}", text, views, wide=True)]
 
 
 def _columns(results: Sequence[Record], found: pl.DataFrame) -> list[tuple[str, str]]:
