@@ -18,7 +18,8 @@ SCENARIOS = {"explain-link": "wire", "explain-cpu": "cores", "explain-iommu": "i
              "explain-memory": "dram"}  # fmt: skip
 """The scenarios made for it, and what limits each."""
 
-WRONG = {"dram": {"read-credits: 328 of them": (0.03, 0.15)}}
+WRONG = {"dram": {"read-credits: 328 of them": (0.03, 0.15)},
+         "iommu": {"io-credits: 184 of them": (0.0, -0.34)}}  # fmt: skip
 """What limits, and changes of which the gain is foretold wrongly: what D18 in DEVIATIONS.md has as
 said and as run."""
 
@@ -46,10 +47,11 @@ def test_what_limits_is_named_and_what_a_change_helps_is_right(
     assert len(helps) >= 10
     for name, said in helps.items():
         assert said.measured is not None, name
-        # The rate with the change, and more strictly what it gains: to 20 % or five points.
-        assert said.error == pytest.approx(0.0, abs=0.2), name
+        # What it gains, to 20 % or five points, and with that the rate, to 20 %.
         right = said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05)
         wrong = WRONG.get(limits, {}).get(name)
+        far = wrong is not None and abs(wrong[1] - wrong[0]) > 0.2
+        assert (said.error == pytest.approx(0.0, abs=0.2)) != far, name
         assert right == (wrong is None), name
         assert right or (said.predicted, said.measured) == pytest.approx(wrong, abs=POINT), name
     best = max(helps.values(), key=lambda said: said.predicted)
