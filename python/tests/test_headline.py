@@ -242,3 +242,20 @@ def test_the_switch_drops_what_was_sent_before_the_measured_time(closed_loop: Re
     late = transport.model_copy(update={"sent": 0, "dropped_switch": 3})
     run = replace(closed_loop, data=closed_loop.data.model_copy(update={"transport": late}))
     assert values(run)["dropped by the switch"] == "0"
+
+
+def test_hits_on_lines_that_only_a_core_held_are_told_apart(ddio: Result) -> None:
+    io = ddio.data.io
+    assert io is not None
+    assert io.write_hits is not None
+    assert io.write_misses is not None
+    written = io.write_hits + io.write_misses + io.write_bypasses
+
+    def shown(moves: int) -> dict[str, float | None]:
+        data = ddio.data.model_copy(update={"io": io.model_copy(update={"write_moves": moves})})
+        return {n.name: n.raw for n in headline(replace(ddio, data=data)) if "DMA writes" in n.name}
+
+    assert shown(0) == {"DMA writes that hit": pytest.approx(100 * io.write_hits / written)}
+    assert shown(io.write_hits // 2)["DMA writes that hit only an L2"] == pytest.approx(
+        100 * (io.write_hits // 2) / written
+    )

@@ -12,9 +12,9 @@ from nic2core.explain.use import serves, work
 from nic2core.words import NOTHING, three
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from nic2core.results.models import CauseTraffic
+    from nic2core.results.models import CauseTraffic, IoResults
     from nic2core.run_record import Record
 
 
@@ -197,10 +197,15 @@ def dma_write_hits(result: Record) -> float | None:
 
     Lines that go past the LLC to memory, as payload with `ddio-headers`, count as written.
     """
+    return _of_dma_writes(result, lambda io: io.write_hits)
+
+
+def _of_dma_writes(result: Record, count: Callable[[IoResults], int | None]) -> float | None:
+    """The share of the lines written by the NIC that a counter has."""
     io = result.data.io
     if io is None or io.write_hits is None or io.write_misses is None:
         return None
-    return io.write_hits / (io.write_hits + io.write_misses + io.write_bypasses)
+    return (count(io) or 0) / (io.write_hits + io.write_misses + io.write_bypasses)
 
 
 def _iotlb(result: Record) -> Iterator[Number]:
@@ -213,6 +218,10 @@ def _dma_writes(result: Record) -> Iterator[Number]:
     share = dma_write_hits(result)
     if share is not None:
         yield _percent("DMA writes that hit", share)
+    # They take a line of the I/O ways, as misses do.
+    moved = _of_dma_writes(result, lambda io: io.write_moves)
+    if moved:
+        yield _percent("DMA writes that hit only an L2", moved)
 
 
 def benchmarks(result: Record) -> Iterator[Number]:
