@@ -10,6 +10,7 @@ import pytest
 from nic2core import Sweep, compare
 from nic2core.command.terminal import show_comparison
 from nic2core.describe import seeds
+from nic2core.describe.compared import ONE_SEED, compared
 from nic2core.describe.seeds import Spread
 from nic2core.report.page import report_html
 
@@ -132,3 +133,16 @@ def test_how_often_chance_sets_two_groups_apart(seeds_each: int, chance: float) 
     dealt = [set(one) for one in combinations(ranks, seeds_each)]
     apart = [Spread([*one]).apart_from(Spread([*(ranks - one)])) for one in dealt]
     assert sum(apart) / len(dealt) == pytest.approx(chance, rel=0.06)
+
+
+@pytest.mark.parametrize(("faster", "caution"), [(1.0, ""), (1.05, ONE_SEED), (1.5, "")])
+def test_small_differences_of_single_seeds_are_shown_with_a_caution(
+    ddio: Result, sweeper: Result, faster: float, caution: str
+) -> None:
+    one, other = *runs(ddio, [1.0]), *runs(sweeper, [faster])
+    assert compared([one, other]).caution == caution
+    assert ("run.seed=1,2,3,4" in report_html([one, other])) == bool(caution)
+
+
+def test_with_several_seeds_there_is_no_caution(two: Sweep) -> None:
+    assert compared(two.results).caution == ""

@@ -158,6 +158,8 @@ def show_comparison(results: Sequence[Result]) -> None:
         console.print(Text(f"\n{other.label} against {base.label}", style="bold"))
         for sentence in changes or [UNCHANGED]:
             console.print(f"  {sentence}", markup=False)
+    if found.caution:
+        console.print(f"\n{found.caution}", markup=False)
 
 
 def show_keys(results: Sequence[Result]) -> None:

@@ -6,12 +6,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core.describe import differences, headline, rows, seeds
+from nic2core.explain.use import work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nic2core.describe.headline import Number
     from nic2core.run_record import Record
+
+
+CHANCE = 0.1
+"""Relative difference of two rates up to which it may be chance: in overload at a full memory bus,
+seeds alone change a rate by 3 to 10 %."""
+
+ONE_SEED = (
+    "Each run has one seed, and rates that differ by less than 10 % can differ by chance: "
+    "`--vary run.seed=1,2,3,4` as well shows whether they do."
+)
+"""Shown beside rates that differ by so little."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +40,8 @@ class Compared:
     """The main numbers, with their text in each column."""
     changes: list[tuple[Record, Record, list[str]]]
     """Pairs of columns, and what changes between them."""
+    caution: str = ""
+    """What to keep in mind about the changes; empty if nothing."""
 
 
 def compared(results: Sequence[Record]) -> Compared:
@@ -41,6 +55,7 @@ def compared(results: Sequence[Record]) -> Compared:
             sentence=differences.in_a_sentence(results),
             numbers=headline.side_by_side(results),
             changes=[(a, b, differences.differences(a, b)) for a, b in pairs],
+            caution=ONE_SEED if any(_may_be_chance(*pair) for pair in pairs) else "",
         )
     cases = [group.case for group in groups]
     of = {group.case.label: group for group in groups}
@@ -52,3 +67,11 @@ def compared(results: Sequence[Record]) -> Compared:
         numbers=seeds.side_by_side(groups),
         changes=[(a, b, seeds.differences(of[a.label], of[b.label])) for a, b in pairs],
     )
+
+
+def _may_be_chance(base: Record, other: Record) -> bool:
+    """Whether the rates of two runs differ, but by no more than seeds can make them differ."""
+    (before, after), _ = differences.achieved([base, other])
+    low, high = sorted((before, after))
+    same_work = work(base.data)[1] == work(other.data)[1]
+    return same_work and low > 0 and differences.SAME_RATE <= high / low - 1 < CHANCE
