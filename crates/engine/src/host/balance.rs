@@ -100,7 +100,7 @@ fn events(host: &Host) -> impl Iterator<Item = &Event> {
 /// on their way back.
 fn writes_in_flight(host: &Host) -> (u64, u64) {
     // Including those that wait for room in a channel's queue.
-    let late = (u64::from(host.memory.backend.late_writes()), 0);
+    let late = (host.memory.backend.late_writes.inside(), 0);
     events(host).map(Event::write_credits).fold(late, |all, one| (all.0 + one.0, all.1 + one.1))
 }
 

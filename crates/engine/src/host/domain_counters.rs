@@ -16,8 +16,6 @@ pub(super) struct DomainCounters {
     pub(super) translating: Occupancy,
     /// What waits for the LLC.
     pub(super) held_back: HeldBack,
-    /// Lines of DMA writes that the LLC has passed on and that wait for room in the queue of their channel.
-    pub(super) late: Occupancy,
     /// Lines of DMA reads that hold credits and wait for their translation, and those that wait for
     /// their data.
     pub(super) translating_reads: Occupancy,
@@ -37,14 +35,13 @@ impl DomainCounters {
             waiting_for_link,
             translating,
             held_back,
-            late,
             translating_reads,
             reading,
             sending,
             link_bits,
             sent_bits,
         } = self;
-        for lines in [waiting_for_link, translating, late, translating_reads, reading, sending] {
+        for lines in [waiting_for_link, translating, translating_reads, reading, sending] {
             lines.reset(now);
         }
         unread_descriptor.reset(now);

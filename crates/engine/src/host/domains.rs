@@ -248,7 +248,7 @@ impl Host {
                 ..domain("write-queue", "slot", write_slots, write_time, writes)
             },
             Domain {
-                holds_writes_ps: c.late.time(now),
+                holds_writes_ps: self.memory.backend.late_writes.time(now),
                 ..domain("dram", "channel", channels, sum(|s| s.data_bus_busy.0), reads + writes)
             },
         ]

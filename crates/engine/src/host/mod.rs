@@ -380,7 +380,6 @@ impl Host {
                 Due::RemoteRead(transaction) => Event::RemoteRead { transaction },
                 Due::RemoteWrite(line, credit) => Event::RemoteWrite { line, credit },
                 Due::Written => {
-                    self.meters.domains.late.leave(at, 1);
                     at += self.writes.credit_latency();
                     Event::Credits { lines: 1, tlps: 0 }
                 }

@@ -145,12 +145,12 @@ fn dma_writes_that_wait_for_their_channel_keep_their_credits() {
     };
     let (long, mut short) = (of(64), of(2));
     assert!(short.mean_credits() > 1.2 * long.mean_credits(), "{}", short.mean_credits());
-    while short.memory.backend.late_writes() == 0 {
+    while short.memory.backend.late_writes.inside() == 0 {
         let end = short.now() + Ps::from_ns(100);
         short.run_until(end);
     }
     short.results().expect("every balance holds");
-    short.memory.backend.forget_a_late_write();
+    short.memory.backend.late_writes.leave(Ps::ZERO, 1);
     let fault = short.results().expect_err("the fault is seen");
     assert!(fault.contains("write line credits"), "{fault}");
 }

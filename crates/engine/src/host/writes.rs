@@ -137,7 +137,6 @@ impl Host {
         self.meters.io_lines += u64::from(lines);
         let writes = first.burst(lines);
         let done = writes.filter(|&write| self.memory.io_write(now, write, true)).count() as u32;
-        self.meters.domains.late.enter(now, (lines - done).into());
         let credits = Event::Credits { lines: done as u16, tlps: 1 };
         self.events.push(now + self.writes.credit_latency(), credits);
     }

@@ -8,6 +8,7 @@ use super::line::{Line, LineKind, node_of};
 use super::reads::{Read, Reads, Requester};
 use super::socket_link::SocketLink;
 use super::trackers::Trackers;
+use crate::stats::occupancy::Occupancy;
 use crate::time::Ps;
 
 /// Reads under way, the link to the other socket, and the channels with what waits in front of them.
@@ -19,8 +20,9 @@ pub(crate) struct Backend {
     /// The way to the channels of the other socket, if there is one.
     pub(crate) link: Option<SocketLink>,
     pub(crate) ingress: Ingress,
-    /// DMA writes of lines whose credit will return with [`Due::Written`].
-    late_writes: u32,
+    /// DMA writes of lines that hold a credit until they are in a write queue. Each is followed by
+    /// [`Due::Written`].
+    pub(crate) late_writes: Occupancy,
     writes_on_link: u64,
     /// Latency of a line from memory to its requester.
     back: Ps,
@@ -37,7 +39,7 @@ impl Backend {
             reads: Reads::default(),
             trackers: Trackers::new(parts.llc.home_trackers),
             link: parts.numa.filter(|_| dram.nodes() > 1).map(SocketLink::new),
-            late_writes: 0,
+            late_writes: Occupancy::default(),
             writes_on_link: 0,
             ingress: Ingress::new(dram),
             back,
@@ -102,14 +104,14 @@ impl Backend {
             Some(link) if node_of(line) != 0 => {
                 let at = link.write(now);
                 self.due.push((at, Due::RemoteWrite(line, credit)));
-                self.late_writes += u32::from(credit);
+                self.late_writes.enter(now, credit.into());
                 self.writes_on_link += 1;
                 self.trackers.take(now);
             }
             _ => {
                 let entered = self.ingress.write(now, line, credit, &mut self.due);
                 if !entered {
-                    self.late_writes += u32::from(credit);
+                    self.late_writes.enter(now, credit.into());
                     self.trackers.take(now);
                 }
             }
@@ -122,15 +124,10 @@ impl Backend {
         if self.ingress.write(now, line, credit, &mut self.due) {
             self.trackers.give_back(now, 1);
             if credit {
-                self.late_writes -= 1;
+                self.late_writes.leave(now, 1);
                 self.due.push((now, Due::Written));
             }
         }
-    }
-
-    /// DMA writes of lines that hold a credit until they are in a write queue.
-    pub(crate) fn late_writes(&self) -> u32 {
-        self.late_writes
     }
 
     /// The wake-up of a channel: its controller acts, and the lines that it has read start their way
@@ -147,8 +144,10 @@ impl Backend {
                     (at, Due::RemoteData(transaction))
                 });
             });
-        self.late_writes -= written;
-        self.trackers.give_back(now, entered.into());
+        if entered > 0 {
+            self.trackers.give_back(now, entered.into());
+            self.late_writes.leave(now, written.into());
+        }
     }
 
     /// Writes on their way to memory or in its queues.
@@ -168,12 +167,6 @@ impl Backend {
         }
     }
 
-    /// A seeded fault: the credit of a write that waits is forgotten.
-    #[cfg(test)]
-    pub(crate) fn forget_a_late_write(&mut self) {
-        self.late_writes -= 1;
-    }
-
     /// A seeded fault: a write vanishes on the link between the sockets.
     #[cfg(test)]
     pub(crate) fn lose_a_remote_write(&mut self) {
@@ -190,6 +183,7 @@ impl Backend {
     pub(super) fn reset_counts(&mut self, now: Ps) {
         self.reads.reset_counts();
         self.trackers.reset_counts(now);
+        self.late_writes.reset(now);
         self.writes_begin = self.writes_in_flight();
         self.ingress.reset_counts(now);
         if let Some(link) = &mut self.link {
@@ -226,7 +220,7 @@ mod tests {
         events: Events<Due>,
         sent: (u64, u64),
         /// DMA writes reported as written, and lines that have arrived.
-        written: u32,
+        written: u64,
         arrived: Vec<Line>,
     }
 
@@ -309,9 +303,9 @@ mod tests {
                 bench.run_until(now);
                 let line = line + if far { OTHER_NODE } else { 0 };
                 if write {
-                    let before = bench.backend.late_writes();
+                    let before = bench.backend.late_writes.inside();
                     bench.write(now, line, credit);
-                    late += bench.backend.late_writes() - before;
+                    late += bench.backend.late_writes.inside() - before;
                 } else {
                     bench.read(now, line);
                     lines.push(line);
@@ -321,7 +315,7 @@ mod tests {
             bench.run_until(now + Ps::from_us(1000));
             bench.assert_balanced();
             prop_assert_eq!(bench.written, late);
-            prop_assert_eq!(bench.backend.late_writes(), 0);
+            prop_assert_eq!(bench.backend.late_writes.inside(), 0);
             prop_assert_eq!(bench.backend.trackers.used.inside(), 0);
             // Writes leave the queues when they are done, and controllers do not put them off when no
             // other request is left.

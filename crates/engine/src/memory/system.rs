@@ -282,12 +282,12 @@ impl Memory {
             Written::Aside => {}
         }
         self.make_stale();
-        let late = self.backend.late_writes();
+        let late = self.backend.late_writes.inside();
         while let Some(writeback) = self.caches.writebacks.pop() {
             self.count_traffic(writeback.line, writeback.cause);
             self.backend.write(now, writeback.line, credit && writeback.cause.is_nic_write());
         }
-        self.backend.late_writes() == late
+        self.backend.late_writes.inside() == late
     }
 
     /// When the data of a read by the I/O controller is there, or nothing if memory has to serve it.
