@@ -1,5 +1,7 @@
 //! From the wire into the NIC's SRAM.
 
+use std::collections::VecDeque;
+
 use super::packets::Packet;
 use super::{Event, Host};
 use crate::apps::App;
@@ -8,11 +10,42 @@ use crate::time::Ps;
 use crate::wire::{Arrival, Source};
 
 /// A packet of a queue's backlog, and its number.
-#[derive(Clone, Debug)]
-pub(super) struct Drawn {
+#[derive(Clone, Copy, Debug)]
+struct Drawn {
     arrival: Arrival,
     queue: u16,
     seq: u64,
+}
+
+/// Packets of backlogs that found no room in the NIC's SRAM and wait for it: at most one of each queue, in
+/// the order in which they were drawn.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WithoutRoom {
+    packets: VecDeque<Drawn>,
+    /// A bit for each queue that has one (a machine has at most 32 cores, with a queue each). Every packet
+    /// asks for it several times, which is too often for a search.
+    queues: u32,
+}
+
+impl WithoutRoom {
+    fn has_one_of(&self, queue: usize) -> bool {
+        self.queues >> queue & 1 != 0
+    }
+
+    fn first(&self) -> Option<Drawn> {
+        self.packets.front().copied()
+    }
+
+    fn add(&mut self, drawn: Drawn) {
+        self.queues |= 1 << drawn.queue;
+        self.packets.push_back(drawn);
+    }
+
+    fn remove_first(&mut self) {
+        if let Some(drawn) = self.packets.pop_front() {
+            self.queues &= !(1 << drawn.queue);
+        }
+    }
 }
 
 impl Host {
@@ -68,15 +101,13 @@ impl Host {
     pub(super) fn top_up(&mut self, queue: usize) -> bool {
         let Some(Source::Backlog { depth, .. }) = self.source else { return true };
         let on_their_way = self.most_on_their_way();
-        let q = &self.queues[queue].rx;
-        if q.without_room {
+        if self.rx.without_room.has_one_of(queue) {
             return false;
         }
-        for _ in 0..q.backlog_lacks(depth, on_their_way) {
+        for _ in 0..self.queues[queue].rx.backlog_lacks(depth, on_their_way) {
             let drawn = self.draw_for(queue as u16);
-            if !self.put_in(&drawn) {
-                self.queues[queue].rx.without_room = true;
-                self.rx.without_room.push_back(drawn);
+            if !self.put_in(drawn) {
+                self.rx.without_room.add(drawn);
                 return false;
             }
         }
@@ -99,12 +130,11 @@ impl Host {
 
     /// The SRAM has room again: serves the backlogs that found none, one after the other.
     pub(super) fn top_up_without_room(&mut self) {
-        while let Some(drawn) = self.rx.without_room.pop_front() {
-            if !self.put_in(&drawn) {
-                self.rx.without_room.push_front(drawn);
+        while let Some(drawn) = self.rx.without_room.first() {
+            if !self.put_in(drawn) {
                 return;
             }
-            self.queues[drawn.queue as usize].rx.without_room = false;
+            self.rx.without_room.remove_first();
             if !self.top_up(drawn.queue as usize) {
                 return;
             }
@@ -112,8 +142,8 @@ impl Host {
     }
 
     /// Puts a packet of a backlog into the NIC if there is room. Returns whether there is.
-    fn put_in(&mut self, drawn: &Drawn) -> bool {
-        let (now, &Drawn { arrival, queue, seq }) = (self.events.now(), drawn);
+    fn put_in(&mut self, Drawn { arrival, queue, seq }: Drawn) -> bool {
+        let now = self.events.now();
         if !self.rx.has_room(now, arrival.bytes) {
             return false;
         }

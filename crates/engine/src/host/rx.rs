@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::arrivals::Drawn;
+use super::arrivals::WithoutRoom;
 use super::credits::Credits;
 use super::timeline::Point;
 use super::{Event, Host};
@@ -29,8 +29,7 @@ pub(super) struct Receiver {
     pub(super) completions_per_write: u32,
     /// Queues whose gathered completions are due to be written.
     pub(super) due: VecDeque<u16>,
-    /// Packets of backlogs that found no room in the SRAM, at most one per queue.
-    pub(super) without_room: VecDeque<Drawn>,
+    pub(super) without_room: WithoutRoom,
     pub(super) next_seq: u64,
 }
 
@@ -45,7 +44,7 @@ impl Receiver {
             descriptor_batch: machine.nic.descriptor_batch,
             completions_per_write: machine.nic.completions_per_write,
             due: VecDeque::new(),
-            without_room: VecDeque::new(),
+            without_room: WithoutRoom::default(),
             next_seq: 0,
         }
     }

@@ -56,8 +56,6 @@ pub(crate) struct ReceiveQueue {
     taken: u32,
     /// Packets of a backlog generator that the core has not begun, wherever they are.
     backlog: u32,
-    /// Whether a packet of the queue's backlog found no room in the NIC's SRAM and waits for it.
-    pub(crate) without_room: bool,
     pub(crate) counts: ReceiveCounts,
 }
 
@@ -93,7 +91,6 @@ impl ReceiveQueue {
             visible: VecDeque::new(),
             taken: 0,
             backlog: 0,
-            without_room: false,
             counts: ReceiveCounts::default(),
         };
         let posted = queue.post();
