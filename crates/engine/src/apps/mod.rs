@@ -100,7 +100,9 @@ mod tests {
                         },
                         Op::Sweep { line } => (line, rx..rx + lines_in(u64::from(bytes))),
                         Op::Compute { .. } | Op::Delay { .. } => continue,
-                        Op::Mark { .. } | Op::WriteBack { .. } => panic!("{json}: {op:?}"),
+                        Op::Mark { .. } | Op::WriteBack { .. } | Op::Invalidate => {
+                            panic!("{json}: {op:?} belongs to the driver")
+                        }
                     };
                     assert!(allowed.contains(&line), "{json}: {op:?} outside {allowed:?}");
                 }

@@ -12,6 +12,8 @@ pub(crate) enum Ask {
     Sweep(Line, u16),
     /// A `clwb`.
     WriteBack(Line),
+    /// The IOMMU is to do an invalidation, for which the core waits.
+    Invalidate,
     /// The program has reached a mark.
     Mark(Mark, u32),
 }

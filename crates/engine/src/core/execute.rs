@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::ask::Ask;
 use super::in_order::PENDING;
-use super::interval::Core;
+use super::interval::{Blocked, Core};
 use super::op::{Mark, Op};
 use crate::memory::line::Line;
 use crate::time::Ps;
@@ -17,6 +17,7 @@ impl Core {
         match op {
             Op::Compute { instructions } => self.compute(instructions),
             Op::Delay { ns } => self.delay(ns),
+            Op::Invalidate => self.invalidate(ask),
             Op::Mark { mark, packet } => self.mark(mark, packet, ask),
             Op::Sweep { line } => self.sweep(line, ask),
             Op::WriteBack { line } => self.at_retirement(Ask::WriteBack(line), line..line + 1, ask),
@@ -54,6 +55,22 @@ impl Core {
         self.slot = self.slot.max(self.window.last_ready());
         self.slot = self.slots.ticks_until(self.slots.at(self.slot) + Ps::from_ns(u64::from(ns)));
         true
+    }
+
+    fn invalidate(&mut self, ask: &mut impl FnMut(Ps, Ask)) -> bool {
+        if self.window.is_settled() {
+            self.slot = self.slot.max(self.window.last_ready());
+            self.blocked = Blocked::Invalidation;
+            ask(self.slots.at(self.slot + self.latencies.to_llc), Ask::Invalidate);
+        }
+        false
+    }
+
+    /// The invalidation for which the core waits is done at `at`.
+    pub(crate) fn invalidated(&mut self, at: Ps) {
+        self.blocked = Blocked::No;
+        self.slot = self.slots.ticks_until(at);
+        self.next_op += 1;
     }
 
     fn mark(&mut self, mark: Mark, packet: u32, ask: &mut impl FnMut(Ps, Ask)) -> bool {

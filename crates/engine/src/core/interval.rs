@@ -44,6 +44,8 @@ pub(super) enum Blocked {
     Stores,
     /// A miss register for this line, which is in no private cache.
     Register(Line),
+    /// An invalidation of the IOMMU.
+    Invalidation,
 }
 
 /// Use of a core's miss registers.
@@ -168,6 +170,7 @@ impl Core {
             Blocked::Window => !self.window.knows_oldest(),
             Blocked::Stores => !self.stores.knows_oldest(),
             Blocked::Register(line) => self.misses.all_busy(line),
+            Blocked::Invalidation => true,
         }
     }
 
@@ -235,14 +238,12 @@ impl Core {
         true
     }
 
-    /// The line of a miss register arrives at `at`. If it does not come from memory but is the
-    /// answer of a device, `counts` is false, and it does not count as an access.
+    /// The line of a miss register arrives at `at`.
     pub(crate) fn complete(
         &mut self,
         memory: &mut Memory,
         register: u16,
         at: Ps,
-        counts: bool,
         ask: &mut impl FnMut(Ps, Ask),
     ) {
         let ready = self.slots.ticks_until(at);
@@ -253,18 +254,14 @@ impl Core {
         if self.misses.wants_upgrade(register) {
             self.store_where_writable(memory, register);
         }
-        let (mut accesses, mut slots) = (0, 0);
+        let (accesses, slots) = (&mut self.accesses, &mut self.access_slots);
         let (window, stores) = (&mut self.window, &mut self.stores);
         let arrived = self.misses.arrive(register, ready, |waiter| {
-            accesses += 1;
-            slots += ready.saturating_sub(waiter.issue);
+            *accesses += 1;
+            *slots += ready.saturating_sub(waiter.issue);
             let queue = if waiter.store { &mut *stores } else { &mut *window };
             queue.complete(waiter.entry, ready);
         });
-        if counts {
-            self.accesses += accesses;
-            self.access_slots += slots;
-        }
         if arrived.again {
             ask(self.slots.at(ready + self.latencies.to_llc), Ask::Request(register));
         }

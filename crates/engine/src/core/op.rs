@@ -33,6 +33,10 @@ pub enum Op {
         /// How long.
         ns: u32,
     },
+    /// The driver has the IOMMU do an invalidation and spins until that is done, on a word in its
+    /// cache. It begins when all earlier operations have retired (stores may still wait for their
+    /// lines), and nothing later starts before it ends.
+    Invalidate,
     /// One load instruction of a line.
     Load {
         /// The line read.

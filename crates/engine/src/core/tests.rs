@@ -78,7 +78,7 @@ impl Bench {
         self.fill(register);
         self.answered += 1;
         let requests = &mut self.requests;
-        self.core.complete(&mut self.memory, register, at, true, &mut |at, ask| {
+        self.core.complete(&mut self.memory, register, at, &mut |at, ask| {
             requests.extend(data_of(at, ask));
         });
         true
@@ -300,4 +300,32 @@ fn how_far_it_runs_at_a_time_changes_nothing() {
     for ps in [0, 500, 2600] {
         assert_eq!(run(Some(Ps(ps))), all_at_once, "in steps of {ps} ps");
     }
+}
+
+/// A core that spins until an invalidation is done begins when its loads are done, runs nothing
+/// meanwhile and holds no miss register.
+#[test]
+fn an_invalidation_lasts_until_the_iommu_is_done_and_holds_no_register() {
+    let mut b = Bench::new(|_| {});
+    loads(&mut b.core.ops, 0..1, Dep::Free);
+    b.core.ops.push(Op::Invalidate);
+    loads(&mut b.core.ops, 1..2, Dep::Free);
+    b.core.ops.compute(99);
+    let mut requested = Vec::new();
+    let mut run = |b: &mut Bench| {
+        let requests = &mut b.requests;
+        b.core.run(&mut b.memory, FOREVER, &mut |at, ask| match ask {
+            Ask::Invalidate => requested.push(at),
+            other => requests.extend(data_of(at, other)),
+        })
+    };
+    assert_eq!(run(&mut b), Stop::Waiting);
+    assert!(b.answer(), "the first load is on its way");
+    assert_eq!((run(&mut b), b.requests.len()), (Stop::Waiting, 0));
+    let done = Ps::from_us(1);
+    b.core.invalidated(done);
+    assert_eq!((run(&mut b), b.requests.len()), (Stop::Finished, 1));
+    let [asked] = requested[..] else { panic!("it asks once") };
+    within(asked.0 / b.cycle_ps, MISS_CYCLES + 14 + 8, 2);
+    within((b.core.now() - done).0 / b.cycle_ps, 25, 1);
 }

@@ -212,7 +212,7 @@ impl Host {
         // Built last, because it maps everything reserved so far.
         let on = machine.iommu.as_ref().filter(|iommu| iommu.mode != Mode::Off);
         let iommu = on.map(|iommu| Iommu::new(iommu, &mut space));
-        let run_time_mapping = RunTimeMapping::new(machine, &mut space);
+        let run_time_mapping = RunTimeMapping::new(machine);
         let placement = &scenario.placement;
         let io_ways = mask(WayRange { first: 0, count: placement.io_ways });
         let (needed, capacity) = (space.largest_node(), Size(machine.dram.capacity_bytes()));

@@ -10,7 +10,6 @@ use crate::config::machine::Machine;
 use crate::core::op::{Dep, Op, Ops};
 use crate::iommu::config::{Mode, RunTime};
 use crate::iommu::{Iommu, Mapping};
-use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{Line, LineKind};
 use crate::serial::InTurn;
 use crate::time::Ps;
@@ -28,9 +27,6 @@ pub(super) struct RunTimeMapping {
     strict: bool,
     costs: RunTime,
     gathered: Vec<Gathered>,
-    /// The status word with which the IOMMU reports that an invalidation is done. It is in no
-    /// cache, so that every read of it comes to [`Host::invalidated`].
-    status: Line,
     /// The invalidations requested so far, which the IOMMU does one after the other.
     queue: InTurn,
     /// What rounding the cores' times down to whole nanoseconds has cut off, to be added to the next of them.
@@ -44,7 +40,7 @@ pub(super) struct RunTimeMapping {
 
 impl RunTimeMapping {
     /// The run-time mapping that the mode of a machine's IOMMU requires, if any.
-    pub(super) fn new(machine: &Machine, space: &mut AddressSpace) -> Option<RunTimeMapping> {
+    pub(super) fn new(machine: &Machine) -> Option<RunTimeMapping> {
         let iommu = machine.iommu.as_ref()?;
         let strict = match iommu.mode {
             Mode::Off | Mode::Loose => return None,
@@ -55,7 +51,6 @@ impl RunTimeMapping {
             strict,
             costs: iommu.run_time.clone(),
             gathered: vec![Gathered::default(); machine.core.count as usize],
-            status: space.reserve(1),
             queue: InTurn::default(),
             rest: Ps::ZERO,
             taken: Ps::ZERO,
@@ -103,7 +98,7 @@ impl RunTimeMapping {
             *gathered = Gathered::default();
             iommu.flush();
         }
-        ops.load(self.status, LineKind::Descriptor, Dep::Chain);
+        ops.push(Op::Invalidate);
     }
 
     /// Time that the IOMMU has spent on invalidations since measuring began.
@@ -120,24 +115,14 @@ impl RunTimeMapping {
 }
 
 impl Host {
-    /// Whether a core's request is the read of the invalidation status, which is answered when the
-    /// invalidation is done.
-    #[inline]
-    pub(super) fn asks_for_invalidation(&mut self, line: Line) -> bool {
-        self.run_time_mapping.as_ref().is_some_and(|m| m.status == line)
-    }
-
-    /// A core requests an invalidation. Returns when it is done.
-    pub(super) fn invalidated(&mut self, now: Ps, core: u16) -> Ps {
+    /// A core requests an invalidation, and goes on when it is done.
+    pub(super) fn invalidate(&mut self, now: Ps, core: u16) {
         let mapping = self.run_time_mapping.as_mut().expect("only then does a core ask");
         let done = mapping.queue.serve(now, mapping.costs.invalidation.ps());
         mapping.invalidations += 1;
         mapping.waited += u128::from((done - now).0);
-        // The core waits for it, even if its last operation has already begun.
-        let c = &mut self.cores[core as usize];
-        c.busy_from(now);
-        c.busy_until(done);
-        done
+        self.cores[core as usize].core.invalidated(done);
+        self.run_core(now, core);
     }
 }
 
@@ -176,8 +161,7 @@ mod tests {
         config.mode = Mode::Strict;
         config.run_time.map = "100300 ps".parse().expect("a time");
         machine.iommu = Some(config);
-        let mut space = AddressSpace::default();
-        let mut mapping = RunTimeMapping::new(&machine, &mut space).expect("strict mode maps");
+        let mut mapping = RunTimeMapping::new(&machine).expect("strict mode maps");
         let mut ops = Ops::new(false);
         (0..10).for_each(|_| {
             mapping.map(&mut ops);

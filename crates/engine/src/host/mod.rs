@@ -116,6 +116,8 @@ enum Event {
     Sweep { first: Line, lines: u16 },
     /// A `clwb` reaches the LLC.
     WriteBack { line: Line },
+    /// A core has the IOMMU do an invalidation.
+    Invalidate { core: u16 },
     /// A program reaches a mark.
     Mark { core: u16, mark: Mark, packet: u32 },
     /// The controller of a memory channel acts.
@@ -144,6 +146,7 @@ impl Event {
             Ask::Request(register) => Event::Request { core, register },
             Ask::Sweep(first, lines) => Event::Sweep { first, lines },
             Ask::WriteBack(line) => Event::WriteBack { line },
+            Ask::Invalidate => Event::Invalidate { core },
             Ask::Mark(mark, packet) => Event::Mark { core, mark, packet },
         }
     }
@@ -357,6 +360,7 @@ impl Host {
             Event::LinkFree => self.link_free(now),
             Event::Credits { lines, tlps } => self.credits(now, lines, tlps),
             Event::Visible { packet } => self.visible(now, packet),
+            Event::Invalidate { core } => self.invalidate(now, core),
             Event::Mark { core, mark, packet } => self.mark(now, core, mark, packet),
             Event::Arrival => self.arrival(now),
             Event::Network { step, of } => self.network_step(now, step, of),
@@ -393,12 +397,6 @@ impl Host {
     #[inline]
     fn request(&mut self, now: Ps, core: u16, register: u16) {
         let (line, kind, exclusive) = self.cores[core as usize].core.miss(register);
-        if self.asks_for_invalidation(line) {
-            let at = self.invalidated(now, core);
-            self.memory.counts.forget_miss(kind);
-            self.answer(now, core, register, at, false);
-            return;
-        }
         let memory = &mut self.memory;
         if let Some(at) = memory.request(now, line, kind, core, register, exclusive) {
             self.deliver(now, core, register, at);
@@ -407,15 +405,9 @@ impl Host {
 
     /// A core gets the line of a miss register at `at`.
     fn deliver(&mut self, now: Ps, core: u16, register: u16, at: Ps) {
-        self.answer(now, core, register, at, true);
-    }
-
-    /// The same; an answer that does not come from the memory system does not count as an access.
-    #[inline]
-    fn answer(&mut self, now: Ps, core: u16, register: u16, at: Ps, counts: bool) {
         let c = &mut self.cores[core as usize];
         let events = &mut self.events;
-        c.core.complete(&mut self.memory, register, at, counts, &mut |at, ask| {
+        c.core.complete(&mut self.memory, register, at, &mut |at, ask| {
             events.push(at, Event::asked(core, ask));
         });
         if !c.scheduled && !c.idle && !c.core.is_blocked() {

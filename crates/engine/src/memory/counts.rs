@@ -48,17 +48,6 @@ impl Counts {
     pub(crate) fn io_fills(&self) -> u64 {
         self.io_write_misses + self.io_write_moves
     }
-
-    /// Takes back the count of a miss that turned out not to be a memory access. (It may have been
-    /// counted before measuring began.)
-    pub(crate) fn forget_miss(&mut self, kind: LineKind) {
-        let kind = kind as usize;
-        for of in
-            [&mut self.l1_accesses, &mut self.l1_misses, &mut self.l2_accesses, &mut self.l2_misses]
-        {
-            of[kind] = of[kind].saturating_sub(1);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -156,7 +156,7 @@ mod tests {
                 Op::Store { line, .. } => self.access(core, line, true),
                 Op::Sweep { line } => self.0.sweep(line),
                 Op::WriteBack { line } => self.0.write_back(line),
-                Op::Compute { .. } | Op::Delay { .. } | Op::Mark { .. } => {}
+                Op::Compute { .. } | Op::Delay { .. } | Op::Mark { .. } | Op::Invalidate => {}
             }
         }
 
