@@ -51,24 +51,33 @@ class Comparison(Drawn):
 
     @property
     def over_seeds(self) -> pl.DataFrame:
-        """One row per scenario, where runs differ in nothing but `run.seed`; otherwise no rows.
+        """One row per scenario, if some runs differ in nothing but `run.seed`; otherwise no rows.
 
-        Numbers are means over the seeds of those in `table`, beside the least and the greatest:
-        `rate_mps`, `rate_mps low` and `rate_mps high`. They are null if a run lacks the number.
+        Numbers are those of `table` in the same units: `rate_mps` is the mean over the seeds,
+        `rate_mps ±` half its 95 % confidence interval by Student's t (null for one seed), and
+        `rate_mps low` and `rate_mps high` are the least and the greatest value. All are null if a
+        run lacks the number. Several texts are joined with commas.
         """
         return seeds.table(seeds.repeated(self.results))
 
     @property
     def keys(self) -> pl.DataFrame:
-        """One row per key in which the scenarios differ, with a column for each run."""
-        found = differing(self.results)
-        values = {r.label: [of.values[n] for of in found] for n, r in enumerate(self.results)}
+        """One row per key in which the scenarios differ, with a column for each run.
+
+        If some runs differ in nothing but `run.seed`, with a column for each scenario.
+        """
+        shown = compared(self.results).shown
+        found = differing(shown)
+        values = {r.label: [of.values[n] for of in found] for n, r in enumerate(shown)}
         columns = {"key": [of.key for of in found], **values}
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
     @property
     def differences(self) -> dict[str, list[str]]:
-        """What differs between pairs of runs, by their labels: `{"b against a": ["..."]}`."""
+        """What differs between pairs of runs, by their labels: `{"b against a": ["..."]}`.
+
+        If some runs differ in nothing but `run.seed`, between scenarios: their means.
+        """
         return {
             f"{other.label} against {base.label}": said
             for base, other, said in compared(self.results).changes
@@ -92,10 +101,17 @@ class Comparison(Drawn):
 
     def __repr__(self) -> str:
         """The table for an interactive prompt, one column per run, without empty rows."""
-        known = [c for c in self.table if c.null_count() < len(c)]
-        cells = {"run": [c.name for c in known]}
-        for number in range(len(self)):
-            cells[str(number)] = [rows.text(c[number]) for c in known]
+        over = self.over_seeds
+        if over.is_empty():
+            known = [c for c in self.table if c.null_count() < len(c)]
+            cells = {"run": [c.name for c in known]}
+            for number in range(len(self)):
+                cells[str(number)] = [rows.text(c[number]) for c in known]
+        else:
+            found = compared(self.results)
+            cells = {"": [f"{n.name} [{n.unit}]" if n.unit else n.name for n, _ in found.numbers]}
+            for number, column in enumerate(found.shown):
+                cells[column.label] = [texts[number] for _, texts in found.numbers]
         with pl.Config(**words.WHOLE):
             said = [self._head(), self.sentence, str(pl.DataFrame(cells))]
         return "\n".join(part for part in said if part)

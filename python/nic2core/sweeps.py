@@ -48,7 +48,7 @@ class Sweep(Comparison):
     def plot(self, column: str = "rate_mps") -> go.Figure:
         """Plot a table column over the first numeric key, with a line per value of the others.
 
-        If `run.seed` was varied too, means are plotted, with bars from the least to the greatest.
+        If `run.seed` was varied too, means are plotted, with bars of their 95 % intervals.
         """
         from nic2core.draw import plots
 
@@ -58,7 +58,7 @@ class Sweep(Comparison):
                 f"plot: no key differs between the {len(self)} finished runs of this sweep; "
                 "expected one with two or more values."
             )
-        numbers = [c for c in self.table.columns if self.table[c].dtype.is_numeric()]
+        numbers = [c for c in found.columns if found[c].dtype.is_numeric()]
         if column not in numbers:
             raise UserError(
                 f"plot: there is no column {column!r} of numbers in this sweep; expected one of "

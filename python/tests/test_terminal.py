@@ -251,6 +251,14 @@ def test_a_comparison_names_differences(
     assert capsys.readouterr().out.endswith("\n  nothing changes by 1 % or more\n")
 
 
+def test_keys_in_which_scenarios_differ_are_listed_with_the_value_of_each(
+    ddio: Result, sweeper: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal.show_keys([ddio, sweeper])
+    said = capsys.readouterr().out
+    assert said.startswith("\nThe scenarios differ in\n  placement.sweeper: false | true\n")
+
+
 def test_a_narrow_comparison_keeps_the_values_that_differ(
     ddio: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -163,9 +163,9 @@ def show_comparison(results: Sequence[Result]) -> None:
 
 
 def show_keys(results: Sequence[Result]) -> None:
-    """List the keys in which the scenarios of several runs differ, with each run's value."""
+    """List the keys in which the scenarios of several runs differ, with each column's value."""
     console = Console(highlight=False)
-    found = differing(results)
+    found = differing(compared(results).shown)
     if found:
         console.print(Text("\nThe scenarios differ in", style="bold"))
     for of in found[:SHOWN]:
@@ -175,7 +175,7 @@ def show_keys(results: Sequence[Result]) -> None:
 
 
 def _side_by_side(found: Compared, width: int) -> Iterator[Table]:
-    """Tables with a column for each run; runs that do not fit follow below, evenly distributed."""
+    """Tables with all columns; those that do not fit follow below, evenly distributed."""
     results, rows = found.shown, found.numbers
     names = [f"{n.name} [{n.unit}]" if n.unit else n.name for n, _ in rows]
     named = min(max(map(len, names)), width // 2)

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 CHANCE = 0.1
-"""Relative difference of two rates up to which it may be chance: in overload at a full memory bus,
-seeds alone change a rate by 3 to 10 %."""
+"""Relative difference of two rates or tails up to which it may be chance: in overload at a full
+memory bus, seeds alone change a rate by 3 to 10 %."""
 
 ONE_SEED = (
-    "Each run has one seed, and rates that differ by less than 10 % can differ by chance: "
-    "`--vary run.seed=1,2,3,4` as well shows whether they do."
+    "With one seed a run, differences of less than 10 % can be chance: runs with several, "
+    "`--vary run.seed=1,2,3,4`, show whether they are."
 )
-"""Shown beside rates that differ by so little."""
+"""Shown beside runs that differ by so little, and where a scenario has one seed."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,17 @@ def compared(results: Sequence[Record]) -> Compared:
         sentence=seeds.in_a_sentence(groups),
         numbers=seeds.side_by_side(groups),
         changes=[(a, b, seeds.differences(of[a.label], of[b.label])) for a, b in pairs],
+        caution=ONE_SEED if any(len(group.runs) == 1 for group in groups) else "",
     )
 
 
 def _may_be_chance(base: Record, other: Record) -> bool:
-    """Whether the rates of two runs differ, but by no more than seeds can make them differ."""
-    (before, after), _ = differences.achieved([base, other])
-    low, high = sorted((before, after))
-    same_work = work(base.data)[1] == work(other.data)[1]
-    return same_work and low > 0 and differences.SAME_RATE <= high / low - 1 < CHANCE
+    """Whether the rates or the tails of two runs differ, but by no more than seeds can explain."""
+    if work(base.data)[1] != work(other.data)[1]:
+        return False
+    rates, _ = differences.achieved([base, other])
+    tails = [run.p99_rtt_ns or run.p99_ns or 0.0 for run in (base, other)]
+    return any(
+        min(pair) > 0 and differences.SAME_RATE <= max(pair) / min(pair) - 1 < CHANCE
+        for pair in (rates, tails)
+    )

@@ -236,24 +236,26 @@ def differences(base: Record, other: Record) -> list[str]:
     if hits is not None and then is not None:
         _share(said, "DMA writes that hit", hits, then)
     _senders(said, base.data, other.data)
-    lines, now = (
-        {c.cause: c.per_request for c in r.data.memory.causes if c.per_request is not None}
-        for r in (base, other)
-    )
-    # Without requests there are no lines per request.
-    causes = {*lines, *now} if lines and now else set()
-    if any(neighbours(r.data, r.scenario) for r in (base, other)):
-        # The lines that cores beside the packets cause belong to no request.
-        causes &= OF_PACKETS
-    moved = sorted(causes, key=lambda c: -abs(now.get(c, 0.0) - lines.get(c, 0.0)))
-    for name in moved[:3]:
-        _change(
-            said, CAUSES.get(name, name), lines.get(name, 0.0), now.get(name, 0.0),
-            "lines per request",
-        )  # fmt: skip
+    lines = lines_per_request([base, other])
+    moved = sorted(lines.items(), key=lambda of: -abs(of[1][1] - of[1][0]))
+    for name, (was, now) in moved[:3]:
+        _change(said, CAUSES.get(name, name), was, now, "lines per request")
     if limit(base) != limit(other):
         said.append(f"limited by: {limit(base)} → {limit(other)}")
     return said
+
+
+def lines_per_request(results: Sequence[Record]) -> dict[str, list[float]]:
+    """Memory lines per request by cause, in every run; no causes if some run has no requests."""
+    runs = [
+        {c.cause: c.per_request for c in r.data.memory.causes if c.per_request is not None}
+        for r in results
+    ]
+    causes = sorted({cause for run in runs for cause in run}) if all(runs) else []
+    if any(neighbours(r.data, r.scenario) for r in results):
+        # The lines that cores beside the packets cause belong to no request.
+        causes = [cause for cause in causes if cause in OF_PACKETS]
+    return {cause: [run.get(cause, 0.0) for run in runs] for cause in causes}
 
 
 def _senders(said: list[str], base: Results, other: Results) -> None:

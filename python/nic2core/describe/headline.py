@@ -28,7 +28,8 @@ class Number:
     raw: float | None = None
     """The value as a number; absent for text, and where the run has no value."""
     compared: bool = False
-    """Whether a comparison of two runs tells its change; if not, another number shows it."""
+    """Whether `differences` of two runs tells its change like this; if not, another number shows
+    it, or it is told in another way."""
 
 
 SENDERS_SEE = {
@@ -220,8 +221,8 @@ def _dma_writes(result: Record) -> Iterator[Number]:
         yield _percent("DMA writes that hit", share)
     # They take a line of the I/O ways, as misses do.
     moved = _of_dma_writes(result, lambda io: io.write_moves)
-    if moved:
-        yield _percent("DMA writes that hit only an L2", moved)
+    if moved is not None:
+        yield _percent("DMA hits in an L2 only", moved)
 
 
 def benchmarks(result: Record) -> Iterator[Number]:

@@ -1,21 +1,22 @@
-"""Runs that differ in nothing but their seed: means over the seeds, and how far apart these are."""
+"""Runs that differ in nothing but their seed, as one: means, and what chance explains."""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from nic2core.describe import rows
-from nic2core.describe.differences import SAME_RATE, achieved, alike
+from nic2core.describe.differences import SAME_RATE, achieved, alike, lines_per_request
 from nic2core.describe.headline import Number, lined_up
-from nic2core.describe.labels import name_cases, told_apart, with_scenario
+from nic2core.describe.labels import name_cases, told_apart
+from nic2core.describe.spread import Spread
 from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import work
-from nic2core.words import NOTHING, count, listed, sentence, three
+from nic2core.words import CAUSES, NOTHING, count, listed, sentence, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 
 SEED = "run.seed"
 
-CHANGE = 0.01
-"""Relative change of a mean below which a comparison does not mention it."""
+SEED_IN_LABEL = re.compile(r"(^|, )(run\.)?seed=[0-9]+(?=$|, | \()")
+"""How labels of runs tell their seed."""
+
+TIMES = 20
+"""From this many times a number on, its change is not told in percent."""
 
 
 @dataclass(frozen=True)
@@ -35,152 +39,177 @@ class Repeated:
     case: Record
     """The first of the runs, its label, settings and scenario without the seed."""
     runs: Sequence[Record]
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A number of several runs. All its values are known."""
-
-    values: Sequence[float]
-
-    @property
-    def mean(self) -> float:
-        """The arithmetic mean."""
-        return fmean(self.values)
-
-    @property
-    def low(self) -> float:
-        """The least value."""
-        return min(self.values)
-
-    @property
-    def high(self) -> float:
-        """The greatest value."""
-        return max(self.values)
-
-    def apart_from(self, other: Spread) -> bool:
-        """Whether every value lies on the same side of all values of the other.
-
-        If seeds alone made the difference, this would happen by chance with two seeds each in a
-        third of all cases, with three in a tenth, with four in 3 %, and with five in 0.8 %.
-        """
-        return self.high < other.low or other.high < self.low
-
-    def __str__(self) -> str:
-        """The mean, followed by the least and the greatest value if they look different."""
-        low, high = three(self.low), three(self.high)
-        return three(self.mean) if low == high else f"{three(self.mean)} ({low} to {high})"
+    """One for each seed."""
 
 
 def repeated(results: Sequence[Record]) -> list[Repeated]:
     """The runs by scenario, in order; empty unless one was simulated with several seeds."""
-    groups: dict[str, list[Record]] = {}
+    groups: dict[str, dict[int, Record]] = {}
     for result in results:
-        groups.setdefault(_but_for_the_seed(result), []).append(result)
-    if all(len({r.data.seed for r in runs}) == 1 for runs in groups.values()):
+        groups.setdefault(_but_for_the_seed(result), {}).setdefault(result.data.seed, result)
+    if all(len(runs) == 1 for runs in groups.values()):
         return []
-    firsts = [_without_seed(runs[0]) for runs in groups.values()]
-    settings = [r.settings for r in firsts]
-    # What is set alike for all does not tell them apart.
-    common = {key for key in settings[0] if all(s.get(key) == settings[0][key] for s in settings)}
-    apart = [{key: value for key, value in s.items() if key not in common} for s in settings]
-    names = name_cases([r.scenario for r in firsts], apart)
-    named = [replace(r, label=name) for r, name in zip(firsts, names, strict=True)]
-    cases = told_apart(with_scenario(named))
-    return [Repeated(case, runs) for case, runs in zip(cases, groups.values(), strict=True)]
+    found = [[*runs.values()] for runs in groups.values()]
+    cases = told_apart([_without_seed(runs[0], _label(runs)) for runs in found])
+    return [Repeated(case, runs) for case, runs in zip(cases, found, strict=True)]
 
 
 def _but_for_the_seed(result: Record) -> str:
     """The same for runs that differ in nothing but their seed."""
     version, is_peak = result.data.engine_version, result.peak is not None
-    what = [result.scenario_name, version, is_peak, _without_seed(result).scenario]
+    scenario = _without_seed(result, "").scenario
+    what = [result.scenario_name, version, result.capture, is_peak, scenario]
     return json.dumps(what, sort_keys=True)
 
 
-def _without_seed(result: Record) -> Record:
+def _label(runs: Sequence[Record]) -> str:
+    """What the labels of the runs share without the seed, or else what the scenario says."""
+    labels = {SEED_IN_LABEL.sub("", run.label).removeprefix(", ").strip() for run in runs}
+    one = labels.pop()
+    if one and not labels:
+        return one
+    case = _without_seed(runs[0], "")
+    return name_cases([case.scenario], [case.settings])[0]
+
+
+def _without_seed(result: Record, label: str) -> Record:
     run = {key: value for key, value in result.scenario["run"].items() if key != "seed"}
     settings = {key: value for key, value in result.settings.items() if key != SEED}
-    return replace(result, scenario=result.scenario | {"run": run}, settings=settings)
+    scenario = result.scenario | {"run": run}
+    return replace(result, scenario=scenario, settings=settings, label=label)
 
 
 def side_by_side(groups: Sequence[Repeated]) -> list[tuple[Number, list[str]]]:
-    """The main numbers: each with its spread in every group, or `-`."""
+    """The main numbers: each with its mean in every group, or `-`."""
     return [(number, [_cell(of) for of in each]) for number, each in _numbers(groups)]
 
 
-def _numbers(groups: Sequence[Repeated]) -> Iterator[tuple[Number, list[list[Number | None]]]]:
-    """Each main number with its values by group and run."""
-    for number, values in lined_up([run for group in groups for run in group.runs]):
+@dataclass(frozen=True)
+class _Of:
+    """A main number in the runs of a group."""
+
+    group: Repeated
+    own: Sequence[Number | None]
+
+    @property
+    def spread(self) -> Spread | None:
+        """Its values, if all runs have one."""
+        values = self._known()
+        return _spread(self.group, values) if len(values) == len(self.own) else None
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some runs have one and others none."""
+        return 0 < len(self._known()) < len(self.own)
+
+    def _known(self) -> list[float]:
+        return [of.raw for of in self.own if of is not None and of.raw is not None]
+
+
+def _numbers(groups: Sequence[Repeated]) -> Iterator[tuple[Number, list[_Of]]]:
+    """Each main number by group."""
+    for number, values in lined_up(_runs(groups)):
         left = iter(values)
-        yield number, [[next(left) for _ in group.runs] for group in groups]
+        yield number, [_Of(group, [next(left) for _ in group.runs]) for group in groups]
 
 
-def _cell(own: Sequence[Number | None]) -> str:
-    if len(own) > 1 and (spread := _spread(own)) is not None:
+def _runs(groups: Sequence[Repeated]) -> list[Record]:
+    return [run for group in groups for run in group.runs]
+
+
+def _spread(group: Repeated, values: Sequence[float]) -> Spread:
+    return Spread(dict(zip((run.data.seed for run in group.runs), values, strict=True)))
+
+
+def _cell(of: _Of) -> str:
+    spread = of.spread
+    if len(of.own) > 1 and spread is not None:
         return str(spread)
-    return ", ".join(_distinct(of.value if of else NOTHING for of in own))
-
-
-def _spread(own: Sequence[Number | None]) -> Spread | None:
-    """A number's spread, if all runs of a group have it."""
-    values = [of.raw for of in own if of is not None and of.raw is not None]
-    return Spread(values) if len(values) == len(own) else None
+    return ", ".join(_distinct(n.value if n else NOTHING for n in of.own))
 
 
 def differences(base: Repeated, other: Repeated) -> list[str]:
-    """What changes between two groups, and what changes no more than seeds do."""
-    said, unclear = [], []
+    """What changes between two groups, and what changes by no more than chance."""
+    said: list[str] = []
+    unclear: list[str] = []
+    unknown: list[str] = []
     for number, (before, after) in _numbers([base, other]):
-        was, now = _spread(before), _spread(after)
-        if was is None or now is None or not (number.compared or number.unit == "%"):
-            continue
-        if three(was.mean) == three(now.mean) or abs(now.mean - was.mean) < CHANGE * was.mean:
-            continue
-        change = f"{100 * (now.mean / was.mean - 1):+.0f} %" if was.mean > 0 else ""
-        if was.apart_from(now):
-            share = f" ({change})" if change and number.unit != "%" else ""
-            said.append(f"{number.name}: {was} → {now} {number.unit}{share}".rstrip())
-        else:
-            unclear.append(f"{number.name} ({change})" if change else number.name)
+        was, now = before.spread, after.spread
+        if was is not None and now is not None:
+            _change(said, unclear, (number.name, number.unit), was, now)
+        elif before.is_mixed or after.is_mixed:
+            unknown.append(number.name)
+    moved = sorted(_lines(base, other), key=lambda of: -abs(of[2].mean - of[1].mean))
+    for name, was, now in moved[:3]:
+        _change(said, unclear, (name, "lines per request"), was, now)
     if unclear:
         said.append(f"no clearer than chance: {listed(unclear)}")
-    was_limited, is_limited = (", ".join(_distinct(map(limit, g.runs))) for g in (base, other))
-    if was_limited != is_limited:
-        said.append(f"limited by: {was_limited} → {is_limited}")
+    if unknown:
+        said.append(f"not known in all runs: {listed(unknown)}")
+    limits = [_distinct(map(limit, group.runs)) for group in (base, other)]
+    if not {*limits[0]} & {*limits[1]}:
+        said.append(f"limited by: {', '.join(limits[0])} → {', '.join(limits[1])}")
     return said
 
 
+def _change(
+    said: list[str], unclear: list[str], what: tuple[str, str], was: Spread, now: Spread
+) -> None:
+    """Tell a change of at least a percent, as clear or as unclear."""
+    name, unit = what
+    if three(was.mean) == three(now.mean) or abs(now.mean - was.mean) < SAME_RATE * abs(was.mean):
+        return
+    # Percent of a percentage would be taken for points.
+    told = unit != "%" and was.mean > 0 and now.mean < TIMES * was.mean
+    change = f" ({100 * (now.mean / was.mean - 1):+.0f} %)" if told else ""
+    if was.apart_from(now) is False:
+        unclear.append(f"{name}{change}")
+    else:
+        said.append(f"{name}: {was} → {now} {unit}".rstrip() + change)
+
+
+def _lines(base: Repeated, other: Repeated) -> Iterator[tuple[str, Spread, Spread]]:
+    """The memory traffic of each cause, lines per request."""
+    of_runs = lines_per_request(_runs([base, other]))
+    for cause, lines in of_runs.items():
+        first = len(base.runs)
+        was, now = _spread(base, lines[:first]), _spread(other, lines[first:])
+        yield CAUSES.get(cause, cause), was, now
+
+
 def in_a_sentence(groups: Sequence[Repeated]) -> str:
-    """The groups in one sentence: which is fastest, and whether by more than chance; what limits.
+    """The groups in a sentence: which are fastest, whether by more than chance, and what limits.
 
     Empty if they do different kinds of work, or one of them does none.
     """
-    runs = [run for group in groups for run in group.runs]
-    if len({work(run.data)[1] for run in runs}) > 1:
-        return ""
+    runs = _runs(groups)
     rates, unit = achieved(runs)
+    if len({work(run.data)[1] for run in runs}) > 1 or min(rates) <= 0:
+        return ""
     left = iter(rates)
-    spreads = [Spread([next(left) for _ in group.runs]) for group in groups]
+    spreads = [_spread(group, [next(left) for _ in group.runs]) for group in groups]
     least, most = (end(len(group.runs) for group in groups) for end in (min, max))
     over = f"over {count(most, 'seed') if most == least else f'{least} to {most} seeds'}"
     limits = f"limited by {listed(_distinct(map(limiter, runs)))}"
     if len(groups) == 1:
         return sentence(f"{spreads[0]} {unit} {over}; {limits}.")
-    names, means = [g.case.label for g in groups], [s.mean for s in spreads]
-    fast, slow = (end(spreads, key=lambda s: s.mean) for end in (max, min))
-    if slow.mean <= 0:
-        return ""
-    more = fast.mean / slow.mean - 1
-    if more < SAME_RATE or not fast.apart_from(slow):
-        low, high = min(s.low for s in spreads), max(s.high for s in spreads)
-        return sentence(
-            f"none is faster by more than chance, {three(low)} to {three(high)} {unit} {over}; "
-            f"{limits}."
-        )
-    (best, are), (worst, _) = (alike(names, means, of.mean) for of in (fast, slow))
+    best = max(spreads, key=lambda of: of.mean)
+    slower = [of for of in spreads if best.mean / of.mean - 1 >= SAME_RATE]
+    apart = [of for of in slower if of.apart_from(best) is not False]
+    if not slower:
+        return sentence(f"all are about as fast, {best} {unit} {over}; {limits}.")
+    if not apart:
+        return sentence(f"none is faster by more than chance than another; {limits}.")
+    slow = min(apart, key=lambda of: of.mean)
+    order = sorted(range(len(groups)), key=lambda n: -spreads[n].mean)
+    names = [groups[n].case.label for n in order]
+    # What chance cannot tell from the best counts as as fast.
+    rates = [spreads[n].mean if spreads[n] in apart else best.mean for n in order]
+    (first, are), (last, _) = (alike(names, rates, of.mean) for of in (best, slow))
+    with_up_to = "with" if are == "is" else "with up to"
     return sentence(
-        f"{best} {are} fastest at {fast} {unit} {over}, {100 * more:.0f} % more than the slowest, "
-        f"{worst}; {limits}."
+        f"{first} {are} fastest, {with_up_to} {best} {unit} {over}, "
+        f"{100 * (best.mean / slow.mean - 1):.0f} % more than the slowest, {last}; {limits}."
     )
 
 
@@ -190,8 +219,8 @@ def _distinct(texts: Iterable[str]) -> list[str]:
 
 def table(groups: Sequence[Repeated]) -> pl.DataFrame:
     """One row per group; `Comparison.over_seeds` says what it has."""
-    found = rows.table([run for group in groups for run in group.runs])
-    keys = {"case", *(key for group in groups for run in group.runs for key in run.settings)}
+    found = rows.table(_runs(groups))
+    keys = {"case", *(key for run in _runs(groups) for key in run.settings)}
     measured = [column for column in found.columns if column not in keys]
     first = 0
     lines = []
@@ -201,17 +230,18 @@ def table(groups: Sequence[Repeated]) -> pl.DataFrame:
         settings = {key: rows.cell(value) for key, value in group.case.settings.items()}
         line: dict[str, Any] = {"case": group.case.label, **settings, "seeds": of.height}
         for column in measured:
-            line |= _over_seeds(column, of[column])
+            line |= _over_seeds(group, column, of[column])
         lines.append(line)
     return pl.DataFrame(lines, infer_schema_length=None)
 
 
-def _over_seeds(column: str, values: pl.Series) -> dict[str, Any]:
-    if not values.dtype.is_numeric():
+def _over_seeds(group: Repeated, column: str, values: pl.Series) -> dict[str, Any]:
+    if values.dtype == pl.String:
         return {column: ", ".join(_distinct(values.drop_nulls())) or None}
-    spread = None if values.null_count() else Spread(values.to_list())
+    spread = None if values.null_count() else _spread(group, values.to_list())
     return {
         column: spread and spread.mean,
+        f"{column} ±": spread and spread.half,
         f"{column} low": spread and spread.low,
         f"{column} high": spread and spread.high,
     }

@@ -64,7 +64,7 @@ def titles(results: Sequence[Record]) -> dict[str, str]:
 def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "") -> go.Figure:
     """A column of a sweep over its first key: one line per combination of the other keys.
 
-    A table of means over seeds has columns of the least and the greatest, drawn as bars.
+    A table of means over seeds has columns of half their intervals, drawn as bars.
     """
     first, rest = keys[0], list(keys[1:])
     unit, places = rows.quantities(table[first].to_list())
@@ -99,12 +99,9 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "")
 
 
 def _spread(line: pl.DataFrame, column: str) -> dict[str, Any] | None:
-    """Error bars from the least to the greatest of what the column has the means of, if it does."""
-    low, high = f"{column} low", f"{column} high"
-    if low not in line.columns:
-        return None
-    above, below = (line[high] - line[column]).to_list(), (line[column] - line[low]).to_list()
-    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "width": 5}
+    """The confidence intervals as bars, if the column has means."""
+    half = f"{column} ±"
+    return {"type": "data", "array": line[half].to_list(), "width": 5} if half in line else None
 
 
 def _name(value: Any) -> str:

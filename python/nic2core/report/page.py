@@ -153,12 +153,14 @@ def _curves(results: Sequence[Record]) -> list[Panel]:
     if not rows.of_one_scenario(results):
         return []
     found, keys, means = seeds.drawn(results)
-    key = next((k for k in keys if rows.is_curve(found[k].to_list(), CURVE)), None)
+    # Nothing lies between two seeds.
+    curves = (k for k in keys if k != seeds.SEED)
+    key = next((k for k in curves if rows.is_curve(found[k].to_list(), CURVE)), None)
     if key is None:
         return []
     keys.sort(key=lambda k: k != key)
     lines = "One line per value of the other keys." if len(keys) > 1 else ""
-    bars = "Means over the seeds, with bars from the least to the greatest." if means else ""
+    bars = "Means over the seeds, with their 95 % confidence intervals." if means else ""
     text = f"{lines} {bars}".strip()
     views = [
         (title.split(",")[0], plots.over(found, keys, column, title))

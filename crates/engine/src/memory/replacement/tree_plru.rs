@@ -1,16 +1,14 @@
 //! Tree pseudo-LRU: a binary tree of bits per set, each pointing to the half used less recently.
 //!
-//! With a number of ways that is not a power of two, or under a way mask, a half without candidates
-//! is never entered.
+//! Under a way mask, a half without candidates is never entered.
 
-/// The tree of a set, its ways rounded up to a power of two: bit `n` is node `n` of the heap-numbered
-/// tree (root 1); a set bit means go right.
+/// The tree of a set: bit `n` is node `n` of the heap-numbered tree (root 1); a set bit means go right.
 type Tree = u32;
 
 /// How the bits of a set are used, for sets of one size.
 #[derive(Clone, Debug)]
 pub(crate) struct TreePlru {
-    /// The ways, rounded up to a power of two.
+    /// The ways, a power of two.
     leaves: u32,
     /// What a use of a way does to the bits.
     uses: [Use; 32],
@@ -26,8 +24,11 @@ struct Use {
 }
 
 impl TreePlru {
-    pub(super) fn new(ways: u32) -> TreePlru {
-        let leaves = ways.next_power_of_two();
+    pub(super) fn new(leaves: u32) -> TreePlru {
+        debug_assert!(
+            leaves.is_power_of_two(),
+            "{leaves} ways, which the check of a cache refuses"
+        );
         let mut uses = [Use::default(); 32];
         for (way, used) in (0..leaves).zip(&mut uses) {
             let (mut path, mut node) = (0, leaves + way);
@@ -82,6 +83,8 @@ fn write(set: &mut [u8], tree: Tree) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -94,23 +97,76 @@ mod tests {
     }
 
     #[test]
-    fn ways_that_do_not_exist_or_are_masked_are_not_chosen() {
-        let (plru, mut set) = (TreePlru::new(12), [0; 4]);
-        for _ in 0..50 {
-            let v = plru.victim(&set, 0b1111_0000_0100);
-            assert!([2, 8, 9, 10, 11].contains(&v));
-            plru.use_way(&mut set, v);
-        }
-    }
-
-    #[test]
     fn touching_all_in_order_makes_the_first_the_victim() {
-        for ways in [1, 2, 4, 8, 16, 32] {
+        for ways in [2, 4, 8, 16, 32] {
             let (plru, mut set) = (TreePlru::new(ways), [0; 4]);
             for way in 0..ways {
                 plru.use_way(&mut set, way);
             }
             assert_eq!(plru.victim(&set, ((1u64 << ways) - 1) as u32), 0);
+        }
+    }
+
+    /// A tree as nested halves: which of them was used last, and the two of them.
+    enum Half {
+        Way(u32),
+        Node { right_last: bool, halves: Box<[Half; 2]> },
+    }
+
+    impl Half {
+        fn new(first: u32, ways: u32) -> Half {
+            if ways == 1 {
+                return Half::Way(first);
+            }
+            let half = ways / 2;
+            let halves = Box::new([Half::new(first, half), Half::new(first + half, half)]);
+            // The bits of an empty set point left.
+            Half::Node { right_last: true, halves }
+        }
+
+        fn holds(&self, mask: u32) -> bool {
+            match self {
+                Half::Way(way) => mask >> way & 1 == 1,
+                Half::Node { halves, .. } => halves.iter().any(|half| half.holds(mask)),
+            }
+        }
+
+        fn use_way(&mut self, way: u32) {
+            if let Half::Node { right_last, halves } = self {
+                *right_last = halves[1].holds(1 << way);
+                halves[usize::from(*right_last)].use_way(way);
+            }
+        }
+
+        fn victim(&self, mask: u32) -> u32 {
+            match self {
+                Half::Way(way) => *way,
+                Half::Node { right_last, halves } => {
+                    let older = &halves[usize::from(!right_last)];
+                    let newer = &halves[usize::from(*right_last)];
+                    if older.holds(mask) { older.victim(mask) } else { newer.victim(mask) }
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_chooses_as_nested_halves_do(
+            levels in 0u32..6,
+            uses in prop::collection::vec((0u32..32, any::<u32>()), 1..100),
+        ) {
+            let ways = 1 << levels;
+            let all = ((1u64 << ways) - 1) as u32;
+            let (plru, mut set, mut halves) = (TreePlru::new(ways), [0; 4], Half::new(0, ways));
+            for (way, mask) in uses {
+                plru.use_way(&mut set, way % ways);
+                halves.use_way(way % ways);
+                let some = if mask & all == 0 { all } else { mask & all };
+                for mask in [some, all] {
+                    prop_assert_eq!(plru.victim(&set, mask), halves.victim(mask));
+                }
+            }
         }
     }
 }
