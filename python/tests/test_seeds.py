@@ -147,7 +147,9 @@ def test_a_difference_that_chance_explains_is_not_told_as_one(
     ddio: Result, sweeper: Result
 ) -> None:
     both = compare(*runs(ddio, [1.0, 1.3, 1.1]), *runs(sweeper, [1.5, 1.2, 1.4]))
-    assert both.sentence.startswith("None is faster by more than chance than another; limited by ")
+    assert both.sentence.startswith(
+        "None is faster by more than chance over 3 seeds, 1.37 ± 0.38 M packets/s at most; "
+    )
     ((_, said),) = both.differences.items()
     assert not [s for s in said if s.startswith("completed: ")]
     (unclear,) = [s for s in said if s.startswith("no clearer than chance: ")]
@@ -168,6 +170,14 @@ def test_all_that_cannot_be_told_from_the_best_are_fastest(ddio: Result, sweeper
         f"Third and {sweeper.label} are fastest, with up to 1.42 ± 0.31 M packets/s over 3 seeds, "
         f"40 % more than the slowest, {ddio.label}; "
     )
+
+
+def test_where_rates_are_equal_what_else_differs_is_told(ddio: Result, sweeper: Result) -> None:
+    both = compare(*runs(ddio, [1.0, 1.0]), *runs(sweeper, [1.0, 1.0]))
+    assert both.sentence.startswith("All are about as fast, 1.00 M packets/s over 2 seeds; ")
+    assert " ranges from " in both.sentence
+    alone = compare(*runs(ddio, [1.0, 1.0]), *runs(ddio, [1.0, 1.0]))
+    assert " ranges from " not in alone.sentence
 
 
 def test_equal_rates_are_told_as_such(ddio: Result, sweeper: Result) -> None:

@@ -157,7 +157,8 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="KEY=V1,V2,...",
-            help="A key and its values; if given for several keys, every combination runs.",
+            help="A key and its values; if given for several keys, every combination runs. Runs "
+            "that differ in run.seed alone are shown by their means.",
         ),
     ] = None,
     sets: Set = None,

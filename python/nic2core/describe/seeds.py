@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from nic2core.describe import rows
-from nic2core.describe.differences import SAME_RATE, achieved, alike, lines_per_request
+from nic2core.describe.differences import FELT, SAME_RATE, achieved, alike, lines_per_request
 from nic2core.describe.headline import Number, lined_up
 from nic2core.describe.labels import name_cases, told_apart
 from nic2core.describe.spread import Spread
@@ -197,9 +197,10 @@ def in_a_sentence(groups: Sequence[Repeated]) -> str:
     slower = [of for of in spreads if best.mean / of.mean - 1 >= SAME_RATE]
     apart = [of for of in slower if of.apart_from(best) is not False]
     if not slower:
-        return sentence(f"all are about as fast, {best} {unit} {over}; {limits}.")
+        return sentence(f"all are about as fast, {best} {unit} {over}{_apart(groups)}; {limits}.")
     if not apart:
-        return sentence(f"none is faster by more than chance than another; {limits}.")
+        none = f"none is faster by more than chance {over}, {best} {unit} at most"
+        return sentence(f"{none}{_apart(groups)}; {limits}.")
     slow = min(apart, key=lambda of: of.mean)
     order = sorted(range(len(groups)), key=lambda n: -spreads[n].mean)
     names = [groups[n].case.label for n in order]
@@ -211,6 +212,21 @@ def in_a_sentence(groups: Sequence[Repeated]) -> str:
         f"{first} {are} fastest, {with_up_to} {best} {unit} {over}, "
         f"{100 * (best.mean / slow.mean - 1):.0f} % more than the slowest, {last}; {limits}."
     )
+
+
+def _apart(groups: Sequence[Repeated]) -> str:
+    """The number in which the groups differ most and clearly; empty if nobody would notice."""
+    found = {}
+    for number, each in _numbers(groups):
+        spreads = {of.group.case.label: of.spread for of in each if of.spread is not None}
+        if not number.compared or len(spreads) < len(groups):
+            continue
+        low, high = (end(spreads, key=lambda name: spreads[name].mean) for end in (min, max))
+        least, most = spreads[low], spreads[high]
+        if 0 < least.mean * (1 + FELT) < most.mean and least.apart_from(most) is not False:
+            ends = f"{least} {number.unit} ({low}) to {most} ({high})"
+            found[most.mean / least.mean] = f"; {number.name} ranges from {ends}"
+    return found[max(found)] if found else ""
 
 
 def _distinct(texts: Iterable[str]) -> list[str]:
