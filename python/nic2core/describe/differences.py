@@ -38,6 +38,9 @@ LATENCY_FELT = 0.1
 FELT = 0.1
 """Relative difference above which users notice a number other than the rate."""
 
+TIMES = 20
+"""From this many times a number on, its change is not told in percent."""
+
 MUCH = 0.01
 """Share of the memory bus above which memory traffic is worth mentioning."""
 
@@ -282,10 +285,15 @@ def _change(said: list[str], what: str, before: float, after: float, unit: str) 
     """Mention a change of at least a percent; a change from almost zero gets no percentage."""
     if three(before) == three(after) or _as_before(before, after):
         return
-    share = ""
-    if before > 0 and after / before < 20:
-        share = f" ({100 * (after / before - 1):+.0f} %)"
-    said.append(f"{what}: {three(before)} → {three(after)} {unit}{share}")
+    share = in_percent(before, after)
+    said.append(f"{what}: {three(before)} → {three(after)} {unit}{f' ({share})' if share else ''}")
+
+
+def in_percent(before: float, after: float) -> str:
+    """A change in percent; empty from nothing or so little that a percentage says nothing."""
+    if before <= 0 or after / before >= TIMES:
+        return ""
+    return f"{100 * (after / before - 1):+.0f} %"
 
 
 def _as_before(before: float, after: float) -> bool:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from nic2core.describe import rows
-from nic2core.describe.differences import FELT, SAME_RATE, achieved, alike, lines_per_request
+from nic2core.describe.differences import (
+    FELT,
+    SAME_RATE,
+    achieved,
+    alike,
+    in_percent,
+    lines_per_request,
+)
 from nic2core.describe.headline import Number, lined_up
 from nic2core.describe.labels import name_cases, told_apart
 from nic2core.describe.spread import Spread
@@ -27,9 +34,6 @@ SEED = "run.seed"
 
 SEED_IN_LABEL = re.compile(r"(^|, )(run\.)?seed=[0-9]+(?=$|, | \()")
 """How labels of runs tell their seed."""
-
-TIMES = 20
-"""From this many times a number on, its change is not told in percent."""
 
 
 @dataclass(frozen=True)
@@ -160,8 +164,8 @@ def _change(
     if three(was.mean) == three(now.mean) or abs(now.mean - was.mean) < SAME_RATE * abs(was.mean):
         return
     # Percent of a percentage would be taken for points.
-    told = unit != "%" and was.mean > 0 and now.mean < TIMES * was.mean
-    change = f" ({100 * (now.mean / was.mean - 1):+.0f} %)" if told else ""
+    share = in_percent(was.mean, now.mean) if unit != "%" else ""
+    change = f" ({share})" if share else ""
     if was.apart_from(now) is False:
         unclear.append(f"{name}{change}")
     else:
