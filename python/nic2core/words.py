@@ -215,7 +215,7 @@ def stage(name: str) -> str:
 
 
 def usable_credits(model: Model, use: Use) -> int:
-    """The credits of a domain that can be in use at once: for lines, those that fill whole TLPs."""
+    """The credits of a domain that can be in use at once: of lines, whole writes or requests."""
     pool = model.pools.get(use.name)
     # A pool of cores counts cores as busy as the busiest, which can be fewer than there are.
     return use.credits if pool is None or use.name == "cores" else round(pool.credits)

@@ -43,11 +43,11 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     rate, what = work(result.data)
     console.print(
         f"The run achieves {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
-        f"held). {HELD} I/O write credits count in whole TLPs. For descriptors, `in use` is that "
-        "of the fullest queue, and `allows` that of the queue that runs short first. The domain "
-        "that allows least limits the run; if its credits wait for another domain for a tenth of "
-        "their time or more (for a link, if that is full), that one limits, and the first is "
-        "marked `waits`."
+        f"held). {HELD} I/O credits count in whole writes and read requests. For descriptors, "
+        "`in use` is that of the fullest queue, and `allows` that of the queue that runs short "
+        "first. The domain that allows least limits the run; if its credits wait for another "
+        "domain for a tenth of their time or more (for a link, if that is full), that one limits, "
+        "and the first is marked `waits`."
         + (" A change helps at most up to what the next domain allows." if listed else ""),
         style="dim",
     )
@@ -201,6 +201,7 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
                 "rerun_p99_ns": h.p99_ns,
                 "not_possible": h.refused,
                 "not_predicted": h.unknown or None,
+                "harm": h.harm or None,
             }
             for h in helps
         ],

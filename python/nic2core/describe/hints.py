@@ -36,7 +36,7 @@ def at_ease(result: Record) -> bool:
 
 
 def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
-    """What to do next: the best change, what changes do besides, and what is not predicted."""
+    """What to do next and what not, what changes do besides, and what is not predicted."""
     dropped = result.data.packets.drop_share
     if any(h.drop_share is not None for h in helps) and result.p99_ns is not None:
         yield (
@@ -79,6 +79,12 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
             f"{words.stage(h.change.domain)}, {h.change.what}" for h in helps if h.unknown == why
         )
         yield f"Not predicted: {which}: {why}. `nic2core explain DIR --check` runs each change."
+    for help_ in helps:
+        if help_.harm and help_.measured is None:
+            yield (
+                f"Would lower the rate: {words.stage(help_.change.domain)}, {help_.change.what}, "
+                f"{words.gain(help_.predicted)}: {help_.harm}."
+            )
     leak = next((h for h in helps if h.change.domain == "io-ways"), None)
     if leak is not None and leak.predicted >= FELT:
         yield from _against_leaks(result)

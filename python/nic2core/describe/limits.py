@@ -93,7 +93,8 @@ def _usable(result: Record, use: Use) -> str:
     usable = words.usable_credits(result.model, use)
     if usable >= use.credits:
         return ""
+    of = "read request" if use.name == "read-credits" else "write"
     return (
-        f"{usable} of the {use.credits} are usable: a PCIe write takes the credits of all its "
-        "lines at once, and the rest are too few for another write."
+        f"{usable} of the {use.credits} are usable: a PCIe {of} takes the credits of all its "
+        f"lines at once, and the rest are too few for another {of}."
     )

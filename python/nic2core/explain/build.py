@@ -6,9 +6,11 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain import cores, dma
-from nic2core.explain.model import Memory, Model, Pool
+from nic2core.explain.iotlb import iotlb
+from nic2core.explain.memory import memory
+from nic2core.explain.model import Model, Pool
 from nic2core.explain.use import ONLY_INFORMS, WRITE_CREDITS, Use, serves, uses, work
-from nic2core.scenario.quantity import gigahertz, nanoseconds, size_bytes
+from nic2core.scenario.quantity import nanoseconds, size_bytes
 
 if TYPE_CHECKING:
     from nic2core.results.models import Domain, Results
@@ -35,7 +37,9 @@ def build_model(data: Results, scenario: dict[str, Any]) -> Model:
     # The bus or the read queues: with random rows, the queues are full long before the bus.
     full = max(by_name[name].load for name in ("dram", "read-queue"))
     others["dram"] = rate / max(full, 1e-9) if rate > 0 else inf
-    return Model(_demand(data, scenario), others, pools, _memory(data, scenario, domains), used)
+    uses_memory = memory(data, scenario, domains)
+    demand = _demand(data, scenario)
+    return Model(demand, others, pools, uses_memory, used, iotlb(data, scenario))
 
 
 def _pools(
@@ -73,30 +77,6 @@ def _crosses_sockets(data: Results, scenario: dict[str, Any], what: str) -> bool
         return True
     memory = [t.get("memory") for t in scenario["tenants"] if what == "accesses" or serves(data, t)]
     return "remote" in memory
-
-
-def _memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -> Memory:
-    reads = domains["read-queue"]
-    read_ns = data.dram.read_latency.mean_ns
-    unloaded = min(read_ns, data.dram.unloaded_ns or read_ns)
-    trackers, machine = domains["home-trackers"], scenario["machine"]
-    # A line has arrived once it is back at its requester.
-    back_ns = nanoseconds(machine["llc"].get("memory_latency", "0 ns"))
-    back_cycles = machine["llc"]["latency_cycles"] + machine["noc"]["latency_cycles"]
-    back_ns += back_cycles / gigahertz(machine["core"]["frequency"])
-    own = domains["dram"].holds_writes_ps + trackers.holds_writes_ps
-    held = own + trackers.holds_reads_ps + trackers.holds_cores_ps
-    under_way_ps = reads.uses * read_ns * 1e3
-    return Memory(
-        unloaded_ns=unloaded,
-        waits_ns=read_ns - unloaded,
-        own_writes=own / held if held else 0.0,
-        own_reads=min(1.0, reads.holds_reads_ps / under_way_ps) if under_way_ps else 0.0,
-        own_misses=min(1.0, data.core_time.llc_misses / reads.uses) if reads.uses else 0.0,
-        under_way=trackers.busy_ps / 1e3 / data.measured_ns,
-        held_back=trackers.holds_cores_ps / 1e3 / data.measured_ns,
-        own_trackers=min(1.0, trackers.uses * (unloaded + back_ns) * 1e3 / (trackers.busy_ps or 1)),
-    )
 
 
 def _demand(data: Results, scenario: dict[str, Any]) -> float:

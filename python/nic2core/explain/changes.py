@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import _core
 from nic2core._core import UserError
+from nic2core.explain.iotlb import crowd
+from nic2core.explain.memory import FULLEST, waits_in_channels, waits_with_more
+from nic2core.explain.model import FULL
 from nic2core.explain.pages import LARGE, larger_pages, why_they_may_miss
 from nic2core.explain.queues import OF_QUEUES, by_queue, more
 from nic2core.explain.use import read_back, serves, work
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nic2core.explain.model import Model
+    from nic2core.explain.use import Use
     from nic2core.results.models import Results
 
 EVEN = 0.8
@@ -116,7 +120,7 @@ def _credits(domain: str, factor: float) -> Callable[[Model], Model]:
         own = memory.own_reads if domain.startswith("read") else memory.own_writes
         # Credits that nothing waits for are not taken.
         starved = model.use(domain).starved
-        model = _more(domain, factor)(model)
+        model = crowd(_more(domain, factor)(model), domain)
         return _crowd(model, 1 + (factor - 1) * starved, own)
 
     return apply
@@ -132,25 +136,32 @@ def _crowd(model: Model, factor: float, own: float) -> Model:
     return model.with_others("dram", factor / longer)
 
 
-def _memory(factor: float) -> Callable[[Model], Model]:
-    """The channels have `factor` times less to do, and trackers are freed that much sooner."""
+def _channels(factor: float) -> Callable[[Model], Model]:
+    """More channels, over which the lines are spread."""
 
     def apply(model: Model) -> Model:
-        model = model.without_waits("home-trackers", model.memory.held(factor))
-        model = model.without_waits("dram", model.memory.waits(factor))
-        return model.with_others("dram", factor)
+        return _waits(model, waits_in_channels(model, factor)).with_others("dram", factor)
 
     return apply
 
 
+def _waits(model: Model, waits: float) -> Model:
+    """Lines wait `waits` times as long in memory, and trackers are free that much sooner."""
+    model = model.without_waits("home-trackers", model.memory.held(waits))
+    return model.without_waits("dram", waits)
+
+
 def _no_leak(data: Results) -> Callable[[Model], Model]:
     """Received packets stay in the LLC until cores read them, and none are read from memory."""
-    memory = _memory(1 / max(1e-6, 1 - _received_share(data)))
+    share = _received_share(data)
     misses = data.core_time.llc_misses
     left = max(0.0, 1 - read_back(data) / misses) if misses else 1.0
 
     def apply(model: Model) -> Model:
-        model = memory(model).without_waits("io-ways")
+        own = model.memory.own_traffic
+        lines = max(0.0, 1 - share / own) if own > 0 else 1.0
+        model = _waits(model, waits_in_channels(model, 1.0, lines))
+        model = model.with_others("dram", 1 / max(1e-6, 1 - share)).without_waits("io-ways")
         for domain in ("cores", "miss-registers"):
             if domain in model.pools:
                 model = model.with_pool(domain, model.pools[domain].spends("dram", left))
@@ -167,10 +178,10 @@ def _trackers(factor: float) -> Callable[[Model], Model]:
         more = min(memory.held_back, (factor - 1) * trackers)
         left = 1 - more / memory.held_back if memory.held_back > 0 else 0.0
         under_way = 1 + more / memory.under_way if memory.under_way > 0 else 1.0
-        # The memory carries correspondingly more, until it is full.
-        carried = min(under_way, max(1.0, model.others["dram"] / model.rate))
-        model = model.without_waits("home-trackers", left / carried)
-        return model.without_waits("dram", memory.waits(carried / under_way))
+        waits = waits_with_more(model, under_way)
+        # As many more lines are carried as are under way, each for so much longer.
+        carried = under_way / memory.held(waits)
+        return model.without_waits("home-trackers", left / carried).without_waits("dram", waits)
 
     return apply
 
@@ -188,6 +199,21 @@ def _cores(factor: float, load: float) -> Callable[[Model], Model]:
             # that is always reading is the first case of this.
             model = model.with_others("rx-fetches", sqrt(factor))
         return _crowd(model, factor, model.memory.own_misses)
+
+    return apply
+
+
+def _registers(factor: float) -> Callable[[Model], Model]:
+    """More miss registers for every core, and so more requests of cores that do other work."""
+
+    def apply(model: Model) -> Model:
+        model = _more("miss-registers", factor)(model)
+        memory = model.memory
+        if model.use("home-trackers").load >= FULL and memory.held_back > 0:
+            # Whatever asks besides waits for a tracker, and all that comes after it waits as well.
+            more = (factor - 1) * memory.full_registers
+            return model.without_waits("home-trackers", 1 + more / memory.held_back)
+        return model
 
     return apply
 
@@ -222,8 +248,35 @@ def _loose(data: Results) -> Callable[[Model], Model]:
 
 
 def _wider(link: str) -> Callable[[Model], Model]:
-    """A link of twice the rate, which nothing waits for."""
-    return lambda model: model.with_others(link, 2.0).without_waits(link)
+    """A link of twice the rate."""
+
+    def apply(model: Model) -> Model:
+        times = {
+            name: pool.spends(link, _on_faster(pool.spent_ns.get(link, 0.0), model.use(link)))
+            for name, pool in model.pools.items()
+        }
+        return replace(model, pools=times).with_others(link, 2.0)
+
+    return apply
+
+
+def _on_faster(spent_ns: float, link: Use) -> float:
+    """Relative time spent on and before a link if it were twice as fast.
+
+    What comes at random waits for the load (M/D/1). The rest waits because it comes in bunches, of
+    which each piece then takes half of the time.
+    """
+
+    def at_random(service_ns: float, load: float) -> float:
+        load = min(load, FULLEST)
+        return service_ns * (1 + load / (1 - load) / 2)
+
+    if spent_ns <= 0:
+        return 1.0
+    now = at_random(link.latency_ns, link.load)
+    then = at_random(link.latency_ns / 2, link.load / 2)
+    random_ns = min(spent_ns, now)
+    return ((spent_ns - random_ns) / 2 + random_ns * then / now) / spent_ns
 
 
 def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
@@ -278,7 +331,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     yield Change("home-trackers", f"{trackers} of them", sets, _trackers(2))
     channels = machine["dram"]["channels"]
     yield Change(
-        "dram", f"{2 * channels} channels", {"machine.dram.channels": 2 * channels}, _memory(2)
+        "dram", f"{2 * channels} channels", {"machine.dram.channels": 2 * channels}, _channels(2)
     )
     registers = 2 * machine["core"]["l1_miss_registers"]
     sets = {"machine.core.l1_miss_registers": registers}
@@ -286,7 +339,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     if superqueue is not None:
         # The L2 keeps the same room for its prefetches behind them.
         sets["machine.l2.superqueue"] = superqueue + registers // 2
-    yield Change("miss-registers", f"{registers} per core", sets, _more("miss-registers", 2))
+    yield Change("miss-registers", f"{registers} per core", sets, _registers(2))
     yield from _more_cores(data, scenario)
     yield from _send_queues(data, scenario)
 

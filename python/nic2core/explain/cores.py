@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from nic2core.results.models import Domain, Results
 
 
-WAITS = ("home-trackers", "dram", "io-ways")
-"""What a line waits for on its way, apart from the transit itself."""
-
-
 @dataclass(frozen=True)
 class Waits:
     """Mean waits of a core's request beyond the L2."""
@@ -99,14 +95,10 @@ def registers(data: Results, registers: Use, domains: dict[str, Domain], waits: 
     """Miss registers are held while their lines wait; the rest is transit."""
     uses = domains["miss-registers"].uses
     spent = _waited(data, waits, 1 / uses, hits_ns=waits.tracker_ns / uses)
-    # A core polls for the end of its invalidation with a load, which holds a register.
-    if "invalidations" in domains:
-        spent["invalidations"] = waits.invalidations_ns / uses
     # These are means over all memory reads, so they can slightly exceed a register's time.
-    left_ns = registers.latency_ns - spent.get("invalidations", 0.0)
-    waited_ns = sum(spent[name] for name in WAITS)
-    for name in WAITS:
-        spent[name] *= max(0.0, min(1.0, left_ns / (waited_ns or inf)))
+    waited_ns = sum(spent.values())
+    for name in spent:
+        spent[name] *= min(1.0, registers.latency_ns / (waited_ns or inf))
     spent["miss-registers"] = max(0.0, registers.latency_ns - sum(spent.values()))
     return Pool(registers.credits, registers.uses_per_work, spent)
 

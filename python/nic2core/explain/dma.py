@@ -47,16 +47,19 @@ def writes(
     spent["pcie" if pcie else "nic-port"] = rest - spent[pool.name]
     usable = float(pool.credits)
     if pcie and pool.name == "io-credits":
-        # A TLP takes the credits of all its lines at once: credits beyond a multiple of that only
-        # help completions. Whatever was in use, or could have been, counts as usable.
-        usable -= usable % min(usable, _lines(pcie["max_payload"], pool.uses_per_work))
-        usable = max(usable, pool.own_ns * pool.uses_per_us / 1e3)
+        # Credits beyond a multiple of the lines of a TLP only help completions.
+        usable = _usable(pool, pcie["max_payload"])
     return Pool(usable, pool.uses_per_work, spent)
 
 
-def _lines(max_payload: str, lines_per_work: float) -> int:
-    """Lines of the largest TLP."""
-    return max(1, min(round(size_bytes(max_payload) / LINE_BYTES), int(lines_per_work)))
+def _usable(pool: Use, largest: str) -> float:
+    """Credits of lines that can be in use, if what is sent takes those of all its lines at once.
+
+    Whatever was in use, or could have been, counts as usable.
+    """
+    lines = max(1, min(round(size_bytes(largest) / LINE_BYTES), int(pool.uses_per_work)))
+    whole = pool.credits - pool.credits % min(pool.credits, lines)
+    return max(float(whole), pool.own_ns * pool.uses_per_us / 1e3)
 
 
 def reads(
@@ -92,7 +95,10 @@ def reads(
     spent[name] = min(way + unloaded, rest) if pcie else rest
     if pcie:
         spent["pcie"] = rest - spent[name]
-    return Pool(pool.credits, pool.uses_per_work, spent)
+    usable = float(pool.credits)
+    if pcie and name == "read-credits":
+        usable = _usable(pool, pcie["max_read_request"])
+    return Pool(usable, pool.uses_per_work, spent)
 
 
 def sends(by_name: dict[str, Use], pools: dict[str, Pool]) -> Pool:

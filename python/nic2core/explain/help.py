@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from nic2core import words
+from nic2core.explain.iotlb import left_behind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,9 @@ class Help:
     """Why the change cannot be run, if that was tried."""
     unknown: str = ""
     """Why the model cannot predict this change, although it predicts others."""
+    harm: str = ""
+    """What would make this change lower the rate; empty if it is not predicted to, or by waits for
+    more requests alone."""
 
     @property
     def error(self) -> float | None:
@@ -91,16 +95,37 @@ def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
     known = model.without(late)
     found = Helps()
     for change in changes:
-        gain, unknown = _gain(model, change), change.unknown
-        if not unknown and abs(_gain(known, change) - gain) > TOLD:
+        changed, unknown = _with(model, change), change.unknown
+        gain = changed.rate / model.rate - 1
+        if not unknown and abs(_with(known, change).rate / known.rate - 1 - gain) > TOLD:
             unknown = _held_too_long(model.use(late[0]), measured_ns)
-        found.append(Help(change, nan if unknown else gain, unknown=unknown))
+        if unknown:
+            found.append(Help(change, nan, unknown=unknown))
+        else:
+            found.append(Help(change, gain, harm=_harm(model, changed) if gain < -TOLD else ""))
     return found
 
 
-def _gain(model: Model, change: Change) -> float:
-    # Credits beyond those that help are not taken, so no change is predicted to do harm.
-    return max(0.0, change.apply(model).settled(model).rate / model.rate - 1)
+def _with(model: Model, change: Change) -> Model:
+    return left_behind(change.apply(model).settled(model), model)
+
+
+def _harm(model: Model, changed: Model) -> str:
+    """What of the path gets worse."""
+    if changed.others.get("iommu", 0.0) < model.others.get("iommu", 0.0):
+        return (
+            "packets would wait to be sent until their pages have left the IOTLB, and reading them "
+            "would take page walks of its own"
+        )
+    waits, before = (
+        max((pool.spent_ns.get("home-trackers", 0.0) for pool in m.pools.values()), default=0.0)
+        for m in (changed, model)
+    )
+    if waits > before:
+        return (
+            "cores with other work would ask for more, and DMA would wait behind it for a tracker"
+        )
+    return ""
 
 
 def _held_ns(use: Use) -> float:

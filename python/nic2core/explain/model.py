@@ -15,6 +15,8 @@ from nic2core.explain.queues import NOTICED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nic2core.explain.iotlb import Iotlb
+    from nic2core.explain.memory import Memory
     from nic2core.explain.use import Use
 
 LINKS = ("wire", "pcie", "nic-port")
@@ -56,44 +58,6 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Memory:
-    """The memory as seen by the domains that use it."""
-
-    unloaded_ns: float
-    """Latency of a read that waits for no other request."""
-    waits_ns: float
-    """Time that a read waits for other requests."""
-    own_writes: float
-    """The NIC's writes as a share of all requests that the LLC holds back."""
-    own_reads: float
-    """The NIC's reads as a share of all lines in flight from memory."""
-    own_misses: float
-    """Misses of the cores that do the work, as a share of all memory reads."""
-    under_way: float
-    """Mean number of lines in flight from and to memory: the home trackers in use."""
-    held_back: float
-    """Mean number of core requests that wait for a home tracker."""
-    own_trackers: float
-    """Share of a home tracker's time that a read takes if it waits for no other request."""
-
-    def held(self, factor: float) -> float:
-        """Relative latency of a read if the channels carried `factor` times as much.
-
-        As many lines are in flight as before, so each takes that much less time (Little's law),
-        but no less than a read that waits for no other request.
-        """
-        now = self.unloaded_ns + self.waits_ns
-        return max(self.unloaded_ns, now / factor) / now if now > 0 else 1.0
-
-    def waits(self, factor: float) -> float:
-        """Relative time that a line then waits for others."""
-        if self.waits_ns <= 0:
-            return 1.0
-        now = self.unloaded_ns + self.waits_ns
-        return (now * self.held(factor) - self.unloaded_ns) / self.waits_ns
-
-
-@dataclass(frozen=True)
 class Model:
     """The rates that the domains of a run allow, in millions of pieces of work per second."""
 
@@ -104,6 +68,7 @@ class Model:
     pools: dict[str, Pool]
     memory: Memory
     used: list[Use] = field(default_factory=list)
+    iotlb: Iotlb | None = None
 
     @property
     def allows(self) -> dict[str, float]:
@@ -138,6 +103,11 @@ class Model:
         return next(u for u in self.used if u.name == name)
 
     @property
+    def dram_load(self) -> float:
+        """The load of the memory: of its bus or of its read queues, whichever is fuller."""
+        return max(self.use(name).load for name in ("dram", "read-queue"))
+
+    @property
     def cause(self) -> str:
         """The domain to name as the limit: where the tightest domain's credits wait most.
 
@@ -164,8 +134,7 @@ class Model:
     @property
     def too_few_trackers(self) -> bool:
         """Whether all home trackers are in use although neither bus nor read queues are full."""
-        memory = max(self.use(name).load for name in ("dram", "read-queue"))
-        return self.use("home-trackers").load >= FULL > memory
+        return self.use("home-trackers").load >= FULL > self.dram_load
 
     def waits(self, pool: Pool) -> dict[str, float]:
         """Where time is spent; waits for trackers that a full memory holds count as its waits."""

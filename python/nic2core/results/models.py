@@ -315,6 +315,10 @@ class IotlbResults(Plain):
     """Lookups that found the translation, or the preceding transaction already waiting for it."""
     misses: int
     """Lookups that needed a walk."""
+    read_hits: int = 0
+    """The hits of DMA reads alone."""
+    read_misses: int = 0
+    """The misses of DMA reads alone."""
     misses_per_packet: float | None = None
     """Misses per received packet; absent if none was completed."""
 
@@ -519,6 +523,8 @@ class TenantResults(Plain):
     amat_ns: float | None = None
     """Mean time of its cores' loads and stores from issue to data, ns; absent if there were none.
     """
+    miss_registers_full: float = 0.0
+    """Share of the time in which all miss registers of a core were busy, mean over its cores."""
     memory: list[CauseTraffic] = Field(default_factory=list)
     """Memory traffic for the tenant's own lines, whoever moved them, by every cause that occurred.
     Its lines are its application's data and the rings and buffers of its queues. Only the traffic

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nic2core import Result, api
-from nic2core.explain.model import Memory, Model, Pool
+from nic2core.explain.changes import _on_faster
+from nic2core.explain.memory import Memory
+from nic2core.explain.model import Model, Pool
 from nic2core.explain.use import Use
 from nic2core.report.path import picture
 from nic2core.rerun import run_changes
@@ -72,8 +74,28 @@ def test_a_link_with_room_is_not_what_credits_wait_for(
     spent = {"iommu": walks_ns, "dram": 0.0, "io-credits": 213.0, "pcie": 219.0}
     link = Use("pcie", "direction", 1, link_load, 10.0, 1.0, 1.0, 0.0, 10.0, 3.0, link_load)
     pools = {"io-credits": Pool(88, 71, spent)}
-    memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0)
     assert Model(10.0, {}, pools, memory, [link]).cause == named
+
+
+@pytest.mark.parametrize(
+    ("spent_ns", "load", "left_ns"),
+    [
+        # Before a full link the queue goes: 20 ns each, and half as long behind half the load.
+        (1000.0, 1.0, 10 * (1 + 0.5 / 0.5 / 2)),
+        # What finds the link free takes its own time only.
+        (20.0, 0.0, 10.0),
+        # M/D/1 at two thirds: 20 + 20; at a third and half the time, 10 + 2.5.
+        (40.0, 2 / 3, 12.5),
+        # The 60 ns beyond that are bunches.
+        (100.0, 2 / 3, 12.5 + 30.0),
+    ],
+)
+def test_a_faster_link_shortens_queues_by_its_load_and_bunches_by_half(
+    spent_ns: float, load: float, left_ns: float
+) -> None:
+    link = Use("pcie", "direction", 1, load, 20.0, 1.0, 1.0, 0.0, 20.0, 3.0, load)
+    assert spent_ns * _on_faster(spent_ns, link) == pytest.approx(left_ns, rel=0.02)
 
 
 def across(queues: str, stream: str, rate: str | None) -> Result:

@@ -1,12 +1,13 @@
 //! The result of a run, assembled from what its parts have counted.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::meters::Stage;
 use super::{Event, Host, HostCore, balance};
 use crate::apps::{AnyApp, App};
 use crate::config::machine::Machine;
-use crate::iommu::{Iommu, Lookups, Mapping};
+use crate::iommu::{Iommu, Mapping};
 use crate::memory::dram::{Rows, UnloadedRead};
 use crate::memory::line::{LINE_BYTES, LineKind, gbytes_per_s};
 use crate::memory::traffic::Traffic;
@@ -202,11 +203,13 @@ impl Host {
             lookups: Mapping::ALL
                 .iter()
                 .zip(&iommu.lookups)
-                .map(|(mapping, &Lookups { hits, misses })| IotlbResults {
+                .map(|(mapping, of)| IotlbResults {
                     mapping: mapping.name().into(),
-                    hits,
-                    misses,
-                    misses_per_packet: per_packet(misses),
+                    hits: of.hits,
+                    misses: of.misses,
+                    read_hits: of.read_hits,
+                    read_misses: of.read_misses,
+                    misses_per_packet: per_packet(of.misses),
                 })
                 .collect(),
             misses_per_packet: per_packet(misses),
@@ -284,6 +287,7 @@ impl Host {
                     llc_hits: all - missed,
                     llc_misses: missed,
                     amat_ns: amat_ns(self.cores.iter().skip(first).take(count)),
+                    miss_registers_full: self.miss_registers_full(first..first + count),
                     memory: self.causes_that_occurred(&Traffic::sum(traffic), span_ns),
                     counters,
                     stream_gbytes_per_s_by_core: app
@@ -292,6 +296,13 @@ impl Host {
                 }
             })
             .collect()
+    }
+
+    /// Share of the time in which all miss registers of a core were busy, mean over some cores.
+    fn miss_registers_full(&self, cores: Range<usize>) -> f64 {
+        let full = |c: &HostCore| c.core.miss_registers(self.meters.now).full.0 as f64;
+        let of_all = self.span_ps() * cores.len().max(1) as f64;
+        self.cores[cores].iter().map(full).sum::<f64>() / of_all
     }
 }
 

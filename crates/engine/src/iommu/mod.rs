@@ -40,6 +40,9 @@ pub(crate) fn one_range(mapping: Mapping, lines: Range<Line>) -> Touched {
 pub(crate) struct Lookups {
     pub(crate) hits: u64,
     pub(crate) misses: u64,
+    /// Those of reads alone.
+    pub(crate) read_hits: u64,
+    pub(crate) read_misses: u64,
 }
 
 /// The IOMMU, for transactions of the host's type `T`.
@@ -117,12 +120,15 @@ impl<T: Copy> Iommu<T> {
         // asked for it.
         let asked_by = if held { queue.found(page) } else { queue.ask(page, ticket.number) };
         let lookups = &mut self.lookups[page.mapping as usize];
+        let read = u64::from(ticket.order == Order::NonPosted);
         if held || asked_by.is_some() {
             lookups.hits += 1;
+            lookups.read_hits += read;
             found.after = found.after.max(asked_by.filter(|&by| by != ticket.number));
             return;
         }
         lookups.misses += 1;
+        lookups.read_misses += read;
         found.missing += 1;
         self.walkers.ask(now, page, ticket, &mut self.table);
     }

@@ -117,6 +117,9 @@ pub struct TenantResults {
     /// Mean time of its cores' loads and stores from issue to data, ns; absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amat_ns: Option<f64>,
+    /// Share of the time in which all miss registers of a core were busy, mean over its cores.
+    #[serde(default)]
+    pub miss_registers_full: f64,
     /// Memory traffic for the tenant's own lines, whoever moved them, by every cause that occurred.
     /// Its lines are its application's data and the rings and buffers of its queues. Only the
     /// traffic of page tables and of a DMA benchmark belongs to no tenant.

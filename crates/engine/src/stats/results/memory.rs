@@ -185,6 +185,12 @@ pub struct IotlbResults {
     pub hits: u64,
     /// Lookups that needed a walk.
     pub misses: u64,
+    /// The hits of DMA reads alone.
+    #[serde(default)]
+    pub read_hits: u64,
+    /// The misses of DMA reads alone.
+    #[serde(default)]
+    pub read_misses: u64,
     /// Misses per received packet; absent if none was completed.
     #[serde(default)]
     pub misses_per_packet: Option<f64>,

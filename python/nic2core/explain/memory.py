@@ -1,0 +1,155 @@
+"""The memory as seen by what uses it, and for how long lines wait there if it is changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any
+
+from nic2core.explain.use import serves, work
+from nic2core.scenario.quantity import gigahertz, nanoseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nic2core.explain.model import Model
+    from nic2core.results.models import Domain, Results
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The memory as seen by the domains that use it."""
+
+    unloaded_ns: float
+    """Latency of a read that waits for no other request."""
+    waits_ns: float
+    """Time that a read waits for other requests."""
+    own_writes: float
+    """The NIC's writes as a share of all requests that the LLC holds back."""
+    own_reads: float
+    """The NIC's reads as a share of all lines in flight from memory."""
+    own_misses: float
+    """Misses of the cores that do the work, as a share of all memory reads."""
+    under_way: float
+    """Mean number of lines in flight from and to memory: the home trackers in use."""
+    held_back: float
+    """Mean number of core requests that wait for a home tracker."""
+    own_trackers: float
+    """Share of a home tracker's time that a read takes if it waits for no other request."""
+    own_traffic: float
+    """Share of the memory traffic that the work itself causes."""
+    full_registers: float = 0.0
+    """Mean number of miss registers that cores with other work have in use while all of a core's
+    are: with more registers they would ask for more."""
+
+    def held(self, waits: float) -> float:
+        """Relative time for which a tracker is held if lines wait `waits` times as long."""
+        return self.own_trackers + (1 - self.own_trackers) * waits
+
+
+def memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -> Memory:
+    """The memory of a run."""
+    reads = domains["read-queue"]
+    read_ns = data.dram.read_latency.mean_ns
+    unloaded = min(read_ns, data.dram.unloaded_ns or read_ns)
+    trackers, machine = domains["home-trackers"], scenario["machine"]
+    # A line has arrived once it is back at its requester.
+    back_ns = nanoseconds(machine["llc"].get("memory_latency", "0 ns"))
+    back_cycles = machine["llc"]["latency_cycles"] + machine["noc"]["latency_cycles"]
+    back_ns += back_cycles / gigahertz(machine["core"]["frequency"])
+    own = domains["dram"].holds_writes_ps + trackers.holds_writes_ps
+    held = own + trackers.holds_reads_ps + trackers.holds_cores_ps
+    under_way_ps = reads.uses * read_ns * 1e3
+    return Memory(
+        unloaded_ns=unloaded,
+        waits_ns=read_ns - unloaded,
+        own_writes=own / held if held else 0.0,
+        own_reads=min(1.0, reads.holds_reads_ps / under_way_ps) if under_way_ps else 0.0,
+        own_misses=min(1.0, data.core_time.llc_misses / reads.uses) if reads.uses else 0.0,
+        under_way=trackers.busy_ps / 1e3 / data.measured_ns,
+        held_back=trackers.holds_cores_ps / 1e3 / data.measured_ns,
+        own_trackers=min(1.0, trackers.uses * (unloaded + back_ns) * 1e3 / (trackers.busy_ps or 1)),
+        **_beside(data, scenario),
+    )
+
+
+def _beside(data: Results, scenario: dict[str, Any]) -> dict[str, float]:
+    """What cores with other work leave, and what they hold."""
+    lines = sum(of.lines for of in data.memory.causes)
+    if work(data)[1] == "accesses":
+        return {"own_traffic": 1.0}
+    tenants = zip(scenario["tenants"], data.tenants, strict=True)
+    others = [(t["cores"]["count"], of) for t, of in tenants if not serves(data, t)]
+    taken = sum(cause.lines for _, of in others for cause in of.memory)
+    registers = scenario["machine"]["core"]["l1_miss_registers"]
+    return {
+        "own_traffic": 1 - min(1.0, taken / lines) if lines else 1.0,
+        "full_registers": sum(n * registers * of.miss_registers_full for n, of in others),
+    }
+
+
+FULLEST = 0.99
+"""The highest load that is told apart from a full memory or link."""
+
+
+def waits_in_channels(model: Model, channels: float, lines: float = 1.0) -> float:
+    """Relative time for which lines wait if there were `channels` times as many channels.
+
+    The work then causes `lines` times as many lines as it did.
+    """
+    load_now, own = _load(model), model.memory.own_traffic
+    alone = _without_dram(model, 1.0)
+
+    def load(waits: float) -> float:
+        faster = _without_dram(model, waits) / alone if isfinite(alone) else 1.0
+        others = (1 - own) / max(model.memory.held(waits), 1e-9)
+        return load_now * (own * lines * faster + others) / channels
+
+    return _settled(load_now, load, channels)
+
+
+def waits_with_more(model: Model, under_way: float) -> float:
+    """Relative time for which lines wait if `under_way` times as many are in flight."""
+    load = _load(model)
+    return _settled(load, lambda waits: load * under_way / model.memory.held(waits), 1.0)
+
+
+def _load(model: Model) -> float:
+    return min(model.dram_load, FULLEST)
+
+
+def _settled(load: float, new_load: Callable[[float], float], faster: float) -> float:
+    """Relative time for which lines wait, once it agrees with the load that it lets come.
+
+    Lines wait s · u / (1 - u) for those ahead of them, u being the load, as before a server with
+    random arrivals; s, the time that a channel takes for a line, shrinks if it works faster. Users
+    of the memory that wait less ask for more (a closed network: Denning and Buzen, "The operational
+    analysis of queueing network models", 1978).
+    """
+    if load <= 0:
+        return 1.0
+
+    def too_long(waits: float) -> bool:
+        return waits > _odds(new_load(waits)) / _odds(load) / faster
+
+    low, high = 0.0, 1.0
+    while not too_long(high):
+        low, high = high, 2 * high
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if too_long(middle) else (middle, high)
+    return high
+
+
+STEPS = 40
+"""Halvings of an interval, to well below what can be measured."""
+
+
+def _odds(load: float) -> float:
+    return load / (1 - load) if load < 1 else inf
+
+
+def _without_dram(model: Model, waits: float) -> float:
+    """The rate if lines waited that long, and the channels carried all."""
+    model = model.without_waits("dram", waits)
+    return model.without_waits("home-trackers", model.memory.held(waits)).without(["dram"]).rate

@@ -1,0 +1,52 @@
+"""For how long lines wait in a memory that is changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from nic2core.explain.memory import Memory, waits_in_channels, waits_with_more
+from nic2core.explain.model import Model, Pool
+from nic2core.explain.use import Use
+
+
+def _model(load: float, dram_ns: float, else_ns: float, own: float = 1.0) -> Model:
+    """Work that spends its time in memory and elsewhere, and causes `own` of all lines."""
+    used = [
+        Use(name, "", 1, load, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, load)
+        for name in ("dram", "read-queue")
+    ]
+    memory = Memory(0.0, 100.0, 0.0, 0.0, 0.0, 0.0, 0.0, own_trackers=0.0, own_traffic=own)
+    pools = {"cores": Pool(1, 1, {"dram": dram_ns, "cores": else_ns})}
+    return Model(1e6, {"dram": 1e9}, pools, memory, used)
+
+
+def test_a_full_memory_that_does_twice_as_much_is_full_again() -> None:
+    # Nothing is done but wait: half the time, twice the rate.
+    assert waits_in_channels(_model(1.0, 100.0, 0.0), 2.0) == pytest.approx(0.5, rel=0.01)
+    # 100 of 150 ns are waits. Twice the rate are 75 ns, and 50 of them are not in memory.
+    assert waits_in_channels(_model(1.0, 100.0, 50.0), 2.0) == pytest.approx(0.25, rel=0.03)
+    # Neighbours who only wait take what the work does not: 0.5 / w + 0.5 * 150 / (50 + 100 w) = 2.
+    waits = waits_in_channels(_model(1.0, 100.0, 50.0, own=0.5), 2.0)
+    assert 0.5 / waits + 0.5 * 150 / (50 + 100 * waits) == pytest.approx(2.0, rel=0.01)
+
+
+def test_in_a_memory_with_room_lines_meet_less_often() -> None:
+    # A fifth of the time a line finds others, then a tenth, and they are half as long in its way.
+    waits = waits_in_channels(_model(0.2, 1.0, 1e6), 2.0)
+    assert waits == pytest.approx((0.1 / 0.9) / (0.2 / 0.8) / 2, rel=0.01)
+    # The same channels, and half the lines.
+    waits = waits_in_channels(_model(0.2, 1.0, 1e6), 1.0, lines=0.5)
+    assert waits == pytest.approx((0.1 / 0.9) / (0.2 / 0.8), rel=0.01)
+    assert waits_in_channels(_model(0.0, 1.0, 1e6), 2.0) == 1.0
+    assert waits_in_channels(_model(0.2, 1.0, 1e6), 1.0) == pytest.approx(1.0)
+
+
+def test_more_lines_in_flight_wait_longer_up_to_what_the_memory_carries() -> None:
+    # Full: twice as many lines, each takes twice as long.
+    assert waits_with_more(_model(1.0, 1.0, 1.0), 2.0) == pytest.approx(2.0, rel=0.02)
+    # All of a line's time in flight is waiting here: at load u, w = (u / (1 - u)) / (0.2 / 0.8),
+    # and u = 0.2 * 2 / w.
+    waits = waits_with_more(_model(0.2, 1.0, 1.0), 2.0)
+    load = 0.4 / waits
+    assert waits == pytest.approx((load / (1 - load)) / 0.25, rel=0.01)
+    assert waits_with_more(_model(0.2, 1.0, 1.0), 1.0) == pytest.approx(1.0)
