@@ -228,6 +228,21 @@ def test_a_report_tells_runs_of_one_label_apart(
             ["run", "any.toml", "--seed", "-1"],
             "--seed -1 is out of range; allowed: 0 to 18446744073709551615.",
         ),
+        (
+            ["peak", "any.toml", "--seed", "18446744073709551616"],
+            "--seed 18446744073709551616 is out of range; allowed: 0 to 18446744073709551615.",
+        ),
+        *(
+            (
+                [verb, "any.toml", "--seed", wrong, *more],
+                f"--seed {wrong} is not a whole number; allowed: 0 to 18446744073709551615.",
+            )
+            for verb, wrong, more in (
+                ("run", "abc", []),
+                ("peak", "1.5", []),
+                ("compare", "abc", ["--vary", "placement.io_ways=2,4"]),
+            )
+        ),
         (["run", "any.toml", "--set", "run.seed=1", "--seed", "2"], "by --seed and by --set"),
         (
             ["compare", "any.toml", "--vary", "run.seed=2,4", "--set", "run.seed=6"],

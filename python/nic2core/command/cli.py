@@ -58,10 +58,13 @@ Set = Annotated[
         "\"traffic={kind='replay', file='my.pcap'}\", replaces all of it.",
     ),
 ]
+# Read as text, so that a value that is no seed is refused as any other mistake is.
 Seed = Annotated[
-    int | None,
+    str | None,
     typer.Option(
-        help=f"Seed of the run's random numbers, 0 to {options.MAX_SEED}.", show_default=False
+        metavar="N",
+        help=f"Seed of the run's random numbers, 0 to {options.MAX_SEED}.",
+        show_default=False,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON on stdout.")]

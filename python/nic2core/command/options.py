@@ -14,16 +14,25 @@ LISTED = 8
 """Maximum number of values written out in the message about a range."""
 
 
-def overrides(sets: list[str] | None, seed: int | None) -> dict[str, Any]:
+def overrides(sets: list[str] | None, seed: str | None) -> dict[str, Any]:
     """What `--set` and `--seed` change."""
     found: dict[str, Any] = pairs(sets or [], "--set", "placement.io_ways=4")
     if seed is not None:
         if "run.seed" in found:
             raise UserError("run.seed is given twice, by --seed and by --set; give it once.")
-        if not 0 <= seed <= MAX_SEED:
-            raise UserError(f"--seed {seed} is out of range; allowed: 0 to {MAX_SEED}.")
-        found["run.seed"] = seed
+        found["run.seed"] = _seed(seed)
     return found
+
+
+def _seed(text: str) -> int:
+    """The value of `--seed`."""
+    try:
+        seed = int(text)
+    except ValueError:
+        raise UserError(f"--seed {text} is not a whole number; allowed: 0 to {MAX_SEED}.") from None
+    if not 0 <= seed <= MAX_SEED:
+        raise UserError(f"--seed {text} is out of range; allowed: 0 to {MAX_SEED}.")
+    return seed
 
 
 def pairs(texts: list[str], option: str, example: str) -> dict[str, str]:
