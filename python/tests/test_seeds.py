@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,10 @@ from nic2core import Sweep, UserError, compare
 from nic2core.command.terminal import show_comparison, show_keys
 from nic2core.describe import seeds
 from nic2core.describe.compared import ONE_SEED, compared
+from nic2core.describe.labels import name_cases
 from nic2core.describe.spread import Spread
 from nic2core.report.page import report_html
+from nic2core.scenario.toml_text import as_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,6 +132,7 @@ def test_groups_keep_what_labels_say_besides_the_seed(ddio: Result) -> None:
     assert labels("mine, seed=1 (a)", "mine, seed=2 (a)") == ["mine (a)"]
     # Where that says nothing, or not the same, the scenario does.
     assert labels("seed=1", "seed=2") == [ddio.label]
+    assert labels("seed=1 (a)", "seed=2 (a)") == [f"{ddio.label} (a)"]
     assert labels("one", "two") == [ddio.label]
 
 
@@ -236,6 +240,44 @@ def test_means_are_plotted_with_their_intervals(two: Sweep) -> None:
         two.plot("run.seed")
     # Without another key there is nothing but the seeds to draw over.
     assert len(Sweep(two.results[:3], 3).plot().data[0].y) == 3
+
+
+def whole(base: Result, rates: Sequence[float], table: str) -> list[Result]:
+    """The same run with seeds from 1 on, which are set with all of `run`, in Python or as TOML."""
+    made = []
+    for run in runs(base, rates):
+        text = table.format(run.data.seed)
+        given = as_table(text) or json.loads(text.removeprefix("json"))
+        settings = {"run": text if text.startswith("{") else given}
+        scenario = run.scenario | {"run": run.scenario["run"] | given}
+        (label,) = name_cases([scenario], [settings])
+        made.append(replace(run, scenario=scenario, settings=settings, label=label))
+    return made
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["{{seed={}, warmup='5 ms', duration='9 ms'}}", "{{ warmup='5 ms', seed={},duration='9 ms' }}",
+     'json{{"warmup": "5 ms", "duration": "9 ms", "seed": {}}}'],
+)  # fmt: skip
+def test_a_seed_that_is_set_with_its_whole_table_is_left_out_of_names(
+    ddio: Result, table: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = whole(ddio, [1.0, 1.1, 1.2], table)
+    other = whole(ddio, [1.3, 1.39, 1.51], table.replace("5 ms", "6 ms"))
+    assert "seed" in one[0].label
+    shown = [f'{{ warmup = "{warmup}", duration = "9 ms" }}' for warmup in ("5 ms", "6 ms")]
+    groups = seeds.repeated([*one, *other])
+    assert [(g.case.label, len(g.runs)) for g in groups] == [(f"run={of}", 3) for of in shown]
+    # Of a scenario with a single seed, too.
+    assert seeds.repeated([*one, other[0]])[1].case.label == f"run={shown[1]}"
+    both = Sweep([*one, *other], 6)
+    assert both.over_seeds["run"].to_list() == shown
+    (bars,) = both.plot().data
+    assert list(bars.y) == pytest.approx([1.1, 1.4])
+    show_comparison(both.results)
+    show_keys(both.results)
+    assert "seed =" not in capsys.readouterr().out
 
 
 def test_terminal_report_and_prompt_have_a_column_for_each_scenario(

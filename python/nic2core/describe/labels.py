@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nic2core.scenario.toml_text import toml_value
+from nic2core.scenario.toml_text import as_table, toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,12 +75,8 @@ def _differ_in_kind(values: Sequence[Any]) -> bool:
 
 def _kind(value: Any) -> str | None:
     """The kind of a table, which is given as a dict or, on a command line, as TOML."""
-    if isinstance(value, str) and value.startswith("{"):
-        try:
-            value = tomllib.loads(f"table = {value}")["table"]
-        except tomllib.TOMLDecodeError:
-            return None
-    return value.get("kind") if isinstance(value, dict) else None
+    found = as_table(value)
+    return None if found is None else found.get("kind")
 
 
 def with_scenario(results: Sequence[R]) -> list[R]:

@@ -19,10 +19,11 @@ from nic2core.describe.differences import (
     lines_per_request,
 )
 from nic2core.describe.headline import Number, lined_up
-from nic2core.describe.labels import name_cases, told_apart
+from nic2core.describe.labels import describe, name_cases, told_apart
 from nic2core.describe.spread import Spread
 from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import work
+from nic2core.scenario.toml_text import as_table, toml_value
 from nic2core.words import CAUSES, NOTHING, count, listed, sentence, three
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 
     from nic2core.run_record import Record
 
-SEED = "run.seed"
+RUN = "run"
+"""The table of the seed, which may be set as a whole."""
+
+SEED = f"{RUN}.seed"
 
 SEED_IN_LABEL = re.compile(r"(^|, )(run\.)?seed=[0-9]+(?=$|, | \()")
 """How labels of runs tell their seed."""
@@ -68,19 +72,37 @@ def _but_for_the_seed(result: Record) -> str:
 
 def _label(runs: Sequence[Record]) -> str:
     """What the labels of the runs share without the seed, or else what the scenario says."""
-    labels = {SEED_IN_LABEL.sub("", run.label).removeprefix(", ").strip() for run in runs}
+    labels = {_label_without_seed(run) for run in runs}
     one = labels.pop()
     if one and not labels:
-        return one
+        # A directory alone, `(out/a)`, does not say what ran.
+        return f"{describe(runs[0].scenario)} {one}" if one.startswith("(") else one
     case = _without_seed(runs[0], "")
     return name_cases([case.scenario], [case.settings])[0]
 
 
+def _label_without_seed(run: Record) -> str:
+    label = run.label
+    if RUN in run.settings:
+        whole, rest = (toml_value(of[RUN]) for of in (run.settings, _settings(run)))
+        label = label.replace(f"{RUN}={whole}", f"{RUN}={rest}")
+    return SEED_IN_LABEL.sub("", label).removeprefix(", ").strip()
+
+
 def _without_seed(result: Record, label: str) -> Record:
-    run = {key: value for key, value in result.scenario["run"].items() if key != "seed"}
+    scenario = result.scenario | {RUN: _other_keys(result.scenario[RUN])}
+    return replace(result, scenario=scenario, settings=_settings(result), label=label)
+
+
+def _settings(result: Record) -> dict[str, Any]:
+    """The settings without the seed, which is one of its own or a key of the whole table."""
     settings = {key: value for key, value in result.settings.items() if key != SEED}
-    scenario = result.scenario | {"run": run}
-    return replace(result, scenario=scenario, settings=settings, label=label)
+    whole = as_table(settings.get(RUN))
+    return settings if whole is None else settings | {RUN: _other_keys(whole)}
+
+
+def _other_keys(run: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in run.items() if key != "seed"}
 
 
 def side_by_side(groups: Sequence[Repeated]) -> list[tuple[Number, list[str]]]:
@@ -272,9 +294,8 @@ def drawn(results: Sequence[Record]) -> tuple[pl.DataFrame, list[str], bool]:
 
     Runs that differ in nothing but their seed are one row, unless nothing else was varied.
     """
-    keys = rows.varied(results)
-    others = [key for key in keys if key != SEED]
     groups = repeated(results)
-    if groups and others:
+    others = rows.varied([group.case for group in groups])
+    if others:
         return table(groups), others, True
-    return rows.table(results), keys, False
+    return rows.table(results), rows.varied(results), False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,16 @@ if TYPE_CHECKING:
 def toml_value(value: Any) -> str:
     """A Python value in the syntax of `--set`: text unchanged, a mapping as an inline table."""
     return value if isinstance(value, str) else _inline(given(value))
+
+
+def as_table(value: Any) -> dict[str, Any] | None:
+    """A table that was given as a mapping or in the syntax of `--set`; `None` for other values."""
+    if isinstance(value, str) and value.startswith("{"):
+        try:
+            value = tomllib.loads(f"table = {value}")["table"]
+        except tomllib.TOMLDecodeError:
+            return None
+    return value if isinstance(value, dict) else None
 
 
 def as_sets(overrides: Mapping[str, Any]) -> list[str]:
