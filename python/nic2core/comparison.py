@@ -13,7 +13,6 @@ from nic2core._core import UserError
 from nic2core.describe import rows, seeds
 from nic2core.describe.compared import compared
 from nic2core.describe.labels import told_apart, with_scenario
-from nic2core.describe.scenario_keys import differing
 from nic2core.draw.drawn import Drawn
 from nic2core.result import Result
 from nic2core.run_record import comparison
@@ -66,10 +65,12 @@ class Comparison(Drawn):
 
         If some runs differ in nothing but `run.seed`, with a column for each scenario.
         """
-        shown = compared(self.results).shown
-        found = differing(shown)
-        values = {r.label: [of.values[n] for of in found] for n, r in enumerate(shown)}
-        columns = {"key": [of.key for of in found], **values}
+        found = compared(self.results)
+        values = {
+            column.label: [of.values[n] for of in found.keys]
+            for n, column in enumerate(found.shown)
+        }
+        columns = {"key": [of.key for of in found.keys], **values}
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
     @property

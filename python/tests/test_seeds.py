@@ -7,6 +7,7 @@ from dataclasses import replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from nic2core import Sweep, UserError, compare
@@ -16,12 +17,13 @@ from nic2core.describe.compared import ONE_SEED, compared
 from nic2core.describe.labels import name_cases
 from nic2core.describe.spread import Spread
 from nic2core.report.page import report_html
+from nic2core.results.models import Peak
 from nic2core.scenario.toml_text import as_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nic2core import Result
+    from nic2core import Comparison, Result
 
 
 def runs(base: Result, rates: Sequence[float], first: int = 1, **settings: Any) -> list[Result]:
@@ -278,6 +280,31 @@ def test_a_seed_that_is_set_with_its_whole_table_is_left_out_of_names(
     show_comparison(both.results)
     show_keys(both.results)
     assert "seed =" not in capsys.readouterr().out
+
+
+def test_peaks_beside_runs_have_the_mean_of_the_rates_that_were_found(ddio: Result) -> None:
+    def peaks(rates: Sequence[float | None]) -> list[Result]:
+        found = []
+        for run, gbps in zip(runs(ddio, [1.0] * len(rates)), rates, strict=True):
+            peak = Peak(
+                peak_mpps=20.0 + run.data.seed, rate_gbps=gbps, failed_by="p99", probes=[],
+                results=run.data,
+            )  # fmt: skip
+            found.append(replace(run, peak=peak))
+        return found
+
+    def rate(found: Comparison) -> list[str]:
+        (row,) = found.keys.filter(pl.col("key") == "traffic.rate").rows()
+        return [str(value) for value in row[1:]]
+
+    plain, given = runs(ddio, [1.0, 1.1, 1.2]), ddio.scenario["traffic"]["rate"]
+    both = compare(*plain, *peaks([90.0, 91.0, 92.0]))
+    assert rate(both) == [given, "91.0 ± 2.5 Gbps"]
+    assert rate(compare(*plain, *peaks([None, None, None]))) == [given, "22.0 ± 2.5 Mpps"]
+    assert rate(compare(*plain, *peaks([90.0]))) == [given, "90.0 Gbps"]
+    assert '<td class="num">91.0 ± 2.5 Gbps</td>' in report_html(both.results)
+    # What differs between peaks is their result.
+    assert compare(*peaks([90.0, 91.0])).keys.is_empty()
 
 
 def test_terminal_report_and_prompt_have_a_column_for_each_scenario(

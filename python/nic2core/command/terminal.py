@@ -15,7 +15,7 @@ from nic2core.describe.compared import Compared, compared
 from nic2core.describe.differences import UNCHANGED
 from nic2core.describe.doubts import all_doubts
 from nic2core.describe.headline import headline
-from nic2core.describe.scenario_keys import SHOWN, differing
+from nic2core.describe.scenario_keys import SHOWN
 from nic2core.describe.verdict import mark, verdict
 from nic2core.explain.use import neighbours
 
@@ -165,7 +165,7 @@ def show_comparison(results: Sequence[Result]) -> None:
 def show_keys(results: Sequence[Result]) -> None:
     """List the keys in which the scenarios of several runs differ, with each column's value."""
     console = Console(highlight=False)
-    found = differing(compared(results).shown)
+    found = compared(results).keys
     if found:
         console.print(Text("\nThe scenarios differ in", style="bold"))
     for of in found[:SHOWN]:

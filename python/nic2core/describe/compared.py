@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core.describe import differences, headline, rows, seeds
+from nic2core.describe.scenario_keys import differing
 from nic2core.explain.use import work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nic2core.describe.headline import Number
+    from nic2core.describe.scenario_keys import Difference
     from nic2core.run_record import Record
 
 
@@ -40,6 +42,8 @@ class Compared:
     """The main numbers, with their text in each column."""
     changes: list[tuple[Record, Record, list[str]]]
     """Pairs of columns, and what changes between them."""
+    keys: list[Difference]
+    """The keys in which the scenarios differ, with the value in each column."""
     caution: str = ""
     """What to keep in mind about the changes; empty if nothing."""
 
@@ -55,6 +59,7 @@ def compared(results: Sequence[Record]) -> Compared:
             sentence=differences.in_a_sentence(results),
             numbers=headline.side_by_side(results),
             changes=[(a, b, differences.differences(a, b)) for a, b in pairs],
+            keys=differing(results),
             caution=ONE_SEED if any(_may_be_chance(*pair) for pair in pairs) else "",
         )
     cases = [group.case for group in groups]
@@ -66,6 +71,7 @@ def compared(results: Sequence[Record]) -> Compared:
         sentence=seeds.in_a_sentence(groups),
         numbers=seeds.side_by_side(groups),
         changes=[(a, b, seeds.differences(of[a.label], of[b.label])) for a, b in pairs],
+        keys=differing(cases, [group.runs for group in groups]),
         caution=ONE_SEED if any(len(group.runs) == 1 for group in groups) else "",
     )
 

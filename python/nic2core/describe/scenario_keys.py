@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nic2core.describe.spread import Spread
 from nic2core.scenario import models
 from nic2core.scenario.toml_text import toml_value
-from nic2core.words import NOTHING, three
+from nic2core.words import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,18 +28,23 @@ class Difference:
 
     key: str
     values: list[str]
-    """The value in each scenario as `--set` takes it; `-` if the scenario has no such key."""
+    """The value in each scenario as `--set` takes it; `-` if the scenario has no such key. The
+    rate that peaks with several seeds found is their mean ± half its 95 % confidence interval."""
 
 
-def differing(results: Sequence[Record]) -> list[Difference]:
+def differing(
+    results: Sequence[Record], runs: Sequence[Sequence[Record]] | None = None
+) -> list[Difference]:
     """Every key that is not the same in all runs; keys that a run's settings changed come first.
 
-    Keys of the machine come last, because two machines differ in many.
+    Keys of the machine come last, because two machines differ in many. A result can stand for
+    several `runs` of its scenario, which differ in their seed; otherwise it stands for itself.
     """
     changed = {key for r in results for key in r.settings}
     scenarios = [r.scenario for r in results]
     if len({r.peak is None for r in results}) > 1:
-        scenarios = [_as_run(r) for r in results]
+        each = [[r] for r in results] if runs is None else runs
+        scenarios = [_as_run(r, of) for r, of in zip(results, each, strict=True)]
     found = [
         Difference(key, [_text(value) for value in values]) for key, values in _apart("", scenarios)
     ]
@@ -52,17 +58,21 @@ def differing(results: Sequence[Record]) -> list[Difference]:
     return sorted(found, key=place)
 
 
-def _as_run(result: Record) -> dict[str, Any]:
+def _as_run(result: Record, runs: Sequence[Record]) -> dict[str, Any]:
     """The scenario; for a peak that is compared with a run, with the rate that was found.
 
-    The rate in its file was only the start of the search.
+    The rate in its file was only the start of the search. Each seed finds a rate of its own, so
+    that of several is their mean.
     """
     traffic = result.scenario.get("traffic")
-    if result.peak is None or traffic is None or "rate" not in traffic:
+    peaks = {run.data.seed: run.peak for run in runs if run.peak is not None}
+    if not peaks or traffic is None or "rate" not in traffic:
         return result.scenario
-    gbps, mpps = result.peak.rate_gbps, result.peak.peak_mpps
-    found = f"{three(mpps)} Mpps" if gbps is None else f"{three(gbps)} Gbps"
-    return result.scenario | {"traffic": traffic | {"rate": found}}
+    gbps = {seed: of.rate_gbps for seed, of in peaks.items() if of.rate_gbps is not None}
+    # All have one or none has: that depends on the traffic.
+    found = Spread(gbps or {seed: of.peak_mpps for seed, of in peaks.items()})
+    rate = f"{found} {'Gbps' if gbps else 'Mpps'}"
+    return result.scenario | {"traffic": traffic | {"rate": rate}}
 
 
 def _apart(key: str, values: Sequence[Any]) -> Iterator[tuple[str, Sequence[Any]]]:

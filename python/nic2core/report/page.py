@@ -21,7 +21,7 @@ from nic2core.describe.headline import headline, parts
 from nic2core.describe.hints import hints
 from nic2core.describe.labels import told_apart
 from nic2core.describe.limits import HELD, limits_of
-from nic2core.describe.scenario_keys import SHOWN, differing
+from nic2core.describe.scenario_keys import SHOWN
 from nic2core.describe.verdict import verdict
 from nic2core.draw import palette, plots
 from nic2core.explain.use import neighbours
@@ -81,7 +81,6 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
     panels, over = _panels(results), [*_curves(results), *_grid(results)]
     figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in (*over, *panels)}
     found = compared(results)
-    keys = differing(found.shown)
     warnings = all_doubts(results)
     return TEMPLATES.get_template(
         "report.html.j2"
@@ -110,8 +109,8 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
         warnings=warnings,
         doubtful=len({label for doubt in warnings for label in doubt.runs}),
         shown_warnings=SHOWN_WARNINGS,
-        keys=keys[:SHOWN],
-        more_keys=len(keys[SHOWN:]),
+        keys=found.keys[:SHOWN],
+        more_keys=len(found.keys[SHOWN:]),
         spreads=[_spreads(r) for r in results],
         made=_made(results),
         scenarios=[json.dumps(r.scenario, indent=2) for r in results],
