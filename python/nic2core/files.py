@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import polars as pl
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -27,6 +30,13 @@ def write_whole(path: Path, content: str | bytes) -> None:
     except OSError as error:
         # A full disk's error has no path, and the user does not know the partial file.
         raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def write_parquet(path: Path, table: pl.DataFrame) -> None:
+    """Write a table as `write_whole` writes a file."""
+    parquet = BytesIO()
+    table.write_parquet(parquet)
+    write_whole(path, parquet.getvalue())
 
 
 def _replaceable(path: Path) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from io import BytesIO
 from math import inf, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from nic2core.explain.help import Help, Helps, helps
 from nic2core.explain.limit import Limit, Run
 from nic2core.explain.stages import Stage, stages
 from nic2core.explain.use import work
-from nic2core.files import write_whole
+from nic2core.files import write_parquet, write_whole
 from nic2core.results.saved import Saved, mismatch
 from nic2core.scenario.capture import capture_digest, capture_file, is_capture
 from nic2core.tables import Tables
@@ -39,6 +38,8 @@ A_RESULT = (
 COMPARISON_FILE = "comparison.json"
 """The file in a comparison's directory that lists the directories of its runs, in order. If it
 exists, the directory is that comparison, whatever else earlier commands left there."""
+OVER_SEEDS_FILE = "over_seeds.parquet"
+"""The file beside it with the means of runs that differ in nothing but their seed, if any do."""
 
 LISTED = 8
 """The most runs of a comparison that an error message names."""
@@ -254,10 +255,8 @@ class Record:
         text = json.dumps(self.to_json(), indent=1, allow_nan=False)
         write_whole(directory / RESULT_FILE, text + "\n")
         for name, table in self.tables.all().items():
-            parquet = BytesIO()
-            table.write_parquet(parquet)
-            write_whole(directory / f"{name}.parquet", parquet.getvalue())
-        (directory / COMPARISON_FILE).unlink(missing_ok=True)
+            write_parquet(directory / f"{name}.parquet", table)
+        forget_comparison(directory)
         return directory
 
     @classmethod
@@ -292,6 +291,13 @@ def _no_result(where: str, why: str) -> UserError:
         f"{where} is not a result of this version of nic2core ({__version__}): {why}. Make it "
         "again with `nic2core run ... --out DIR`."
     )
+
+
+def forget_comparison(directory: Path) -> None:
+    """Remove the list of a comparison saved here, and its means; its runs stay."""
+    # The list last: it tells that the other file is nic2core's.
+    for name in (OVER_SEEDS_FILE, COMPARISON_FILE):
+        (directory / name).unlink(missing_ok=True)
 
 
 def comparison(directory: Path) -> list[Path]:

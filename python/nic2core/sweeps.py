@@ -17,10 +17,15 @@ from nic2core.comparison import Comparison
 from nic2core.describe import rows, seeds
 from nic2core.describe.labels import name_cases
 from nic2core.engine import LOOK_S, Stopped, Watch, said
-from nic2core.files import write_whole
+from nic2core.files import write_parquet, write_whole
 from nic2core.progress import Progress, of_sweep
 from nic2core.result import Result
-from nic2core.run_record import COMPARISON_FILE, comparison
+from nic2core.run_record import (
+    COMPARISON_FILE,
+    OVER_SEEDS_FILE,
+    comparison,
+    forget_comparison,
+)
 from nic2core.scenario.toml_text import plain, toml_value
 
 if TYPE_CHECKING:
@@ -58,7 +63,7 @@ class Sweep(Comparison):
                 f"plot: no key differs between the {len(self)} finished runs of this sweep; "
                 "expected one with two or more values."
             )
-        numbers = [c for c in found.columns if found[c].dtype.is_numeric()]
+        numbers = [c.name for c in found if c.dtype.is_numeric() and c.count()]
         if column not in numbers:
             raise UserError(
                 f"plot: there is no column {column!r} of numbers in this sweep; expected one of "
@@ -71,14 +76,14 @@ class Sweep(Comparison):
     def save(self, directory: str | Path) -> Path:
         """Write each point to its own directory under `directory`, and the list of them.
 
-        Runs of an earlier sweep stay there unless they have the same number, but are not listed.
+        If some runs differ in nothing but `run.seed`, also `over_seeds` as over_seeds.parquet. Runs
+        of an earlier sweep stay there unless they have the same number, but are not listed.
         """
         directory = Path(directory)
         digits = max(2, len(str(self.planned - 1)))
         names = [f"{number:0{digits}}" for number in range(len(self.results))]
-        listed = directory / COMPARISON_FILE
         # If the disk fills up and only some runs are replaced, the directory is no comparison.
-        listed.unlink(missing_ok=True)
+        forget_comparison(directory)
         for name, result in zip(names, self.results, strict=True):
             result.save(directory / name)
         listing = {
@@ -89,7 +94,10 @@ class Sweep(Comparison):
             "stopped": self.stopped,
         }
         text = json.dumps(listing, indent=1)
-        write_whole(listed, text + "\n")
+        write_whole(directory / COMPARISON_FILE, text + "\n")
+        means = self.over_seeds
+        if not means.is_empty():
+            write_parquet(directory / OVER_SEEDS_FILE, means)
         return directory
 
     @classmethod

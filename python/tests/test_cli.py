@@ -108,6 +108,7 @@ def test_a_directory_shows_what_the_last_command_wrote_and_keeps_the_rest(
     ):
         assert command(*arguments, "--out", tmp_path) == 0
         assert seeds() == found
+        assert (tmp_path / "over_seeds.parquet").exists() == (len(found) > 1)
         told = "already contains results" in capsys.readouterr().err
         assert told == (found != [1, 2, 3])
     assert Result.load(tmp_path / "02").data.seed == 3
@@ -118,8 +119,12 @@ def test_a_directory_shows_what_the_last_command_wrote_and_keeps_the_rest(
 
 @pytest.mark.usefixtures("fake_engine")
 @pytest.mark.parametrize(
-    "name", ["result.json", "comparison.json", "report.html", "io.parquet", "00/result.json"]
-)
+    "name",
+    [
+        "result.json", "comparison.json", "over_seeds.parquet", "report.html", "io.parquet",
+        "00/result.json",
+    ],
+)  # fmt: skip
 def test_a_file_that_another_program_wrote_is_not_replaced(
     command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from nic2core import Sweep, UserError, compare
 from nic2core.command.terminal import show_comparison, show_keys
@@ -22,6 +24,7 @@ from nic2core.scenario.toml_text import as_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from nic2core import Comparison, Result
 
@@ -232,14 +235,29 @@ def test_the_table_has_means_intervals_and_extremes(two: Sweep) -> None:
         assert found[column].to_list() == pytest.approx(wanted, rel=1e-3)
     # Numbers that no run has, have their columns, too.
     assert found["goodput_gbps ±"].to_list() == [None, None]
+    assert found["goodput_gbps ±"].dtype == pl.Float64
+
+
+def test_the_table_is_saved_with_a_sweep(two: Sweep, tmp_path: Path) -> None:
+    file = tmp_path / "over_seeds.parquet"
+    two.save(tmp_path)
+    assert_frame_equal(pl.read_parquet(file), two.over_seeds)
+    assert len(Sweep.load(tmp_path)) == 6
+    # A sweep without several seeds, or a single run, has none.
+    Sweep([two[0], two[3]], 2).save(tmp_path)
+    assert not file.exists()
+    two.save(tmp_path)
+    two[0].save(tmp_path)
+    assert not file.exists()
 
 
 def test_means_are_plotted_with_their_intervals(two: Sweep) -> None:
     (bars,) = two.plot().data
     assert list(bars.y) == pytest.approx([1.1, 1.4])
     assert list(bars.error_y.array) == pytest.approx([0.2484, 0.2617], rel=1e-3)
-    with pytest.raises(UserError, match=r"no column 'run\.seed'"):
-        two.plot("run.seed")
+    for column in ("run.seed", "goodput_gbps"):
+        with pytest.raises(UserError, match=f"no column '{re.escape(column)}'"):
+            two.plot(column)
     # Without another key there is nothing but the seeds to draw over.
     assert len(Sweep(two.results[:3], 3).plot().data[0].y) == 3
 

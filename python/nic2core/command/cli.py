@@ -161,7 +161,8 @@ def compare(
         typer.Option(
             metavar="KEY=V1,V2,...",
             help="A key and its values; if given for several keys, every combination runs. Runs "
-            "that differ in run.seed alone are shown by their means.",
+            "that differ in run.seed alone are shown by their means; --out writes these to "
+            "over_seeds.parquet.",
         ),
     ] = None,
     sets: Set = None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nic2core._core import UserError
 from nic2core.command import terminal
-from nic2core.run_record import COMPARISON_FILE, RESULT_FILE, comparison
+from nic2core.run_record import COMPARISON_FILE, OVER_SEEDS_FILE, RESULT_FILE, comparison
 from nic2core.tables import TABLES
 
 if TYPE_CHECKING:
@@ -63,18 +63,19 @@ def writable_report(path: Path) -> None:
 def _in_the_way(out: Path) -> Iterator[Path]:
     """The files in a directory that have the names of files a command writes there."""
     tables = (f"{name}.parquet" for name in TABLES)
-    names = [RESULT_FILE, COMPARISON_FILE, REPORT_FILE, *tables]
+    names = [RESULT_FILE, COMPARISON_FILE, OVER_SEEDS_FILE, REPORT_FILE, *tables]
     for folder in (out, *sorted(p for p in out.iterdir() if p.name.isdigit() and p.is_dir())):
         yield from (folder / name for name in names if (folder / name).exists())
 
 
 def _is_ours(file: Path) -> bool:
-    """Whether nic2core wrote a file: results name nic2core, and tables lie next to results."""
+    """Whether nic2core wrote a file: results and comparisons name it, and tables lie by them."""
     if file.suffix == ".html":
         with file.open("rb") as page:
             return b"nic2core</title>" in page.read(HEAD)
     if file.suffix == ".parquet":
-        file = file.with_name(RESULT_FILE)
+        of = COMPARISON_FILE if file.name == OVER_SEEDS_FILE else RESULT_FILE
+        file = file.with_name(of)
     try:
         found = json.loads(file.read_bytes())
     except (OSError, ValueError):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from polars import selectors
 
 from nic2core.describe import rows
 from nic2core.describe.differences import (
@@ -274,7 +275,10 @@ def table(groups: Sequence[Repeated]) -> pl.DataFrame:
         for column in measured:
             line |= _over_seeds(group, column, of[column])
         lines.append(line)
-    return pl.DataFrame(lines, infer_schema_length=None)
+    # Columns without values would have a type of their own, which other programs may not read.
+    return pl.DataFrame(lines, infer_schema_length=None).with_columns(
+        selectors.by_dtype(pl.Null).cast(pl.Float64)
+    )
 
 
 def _over_seeds(group: Repeated, column: str, values: pl.Series) -> dict[str, Any]:
