@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nic2core.command import terminal
-from nic2core.describe.warmup import short_warmup
+from nic2core.describe.warmup import growing_dirty_lines, short_warmup
 from nic2core.progress import of_sweep
 from nic2core.report.page import report_html
 from nic2core.results.models import Peak
@@ -31,6 +31,12 @@ def test_a_run_is_drawn_with_its_limit(ddio: Result, capsys: pytest.CaptureFixtu
     assert "transmit (after total)" in shown
     for heading in ("Load of each stage", "Latency by stage", "Memory traffic by cause"):
         assert heading in shown
+
+
+def warned(result: Result) -> str:
+    """What is said of the run's warm-up, if anything."""
+    found = short_warmup(result) or growing_dirty_lines(result)
+    return "" if found is None else found.text
 
 
 def with_warmup(result: Result, **packets: float) -> Result:
@@ -88,12 +94,12 @@ def test_the_warm_up_of_a_peak_is_judged_by_what_it_completed(calm: Result) -> N
     # run.warmup. For the 53,728 that are wanted it takes 8.95 ms.
     run = with_warmup(calm, completed=40_000, completed_before=50_000)
     peak = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=run.data)
-    warning = short_warmup(replace(run, peak=peak))
+    warning = warned(replace(run, peak=peak))
     assert "the warm-up of 5.00 ms is too short" in warning
     assert "Set run.warmup to 9 ms or more" in warning
     # With none at all the measured rate tells: 73,728 of 20.92 Mpps.
     none = with_warmup(calm, completed_before=0)
-    assert "Set run.warmup to 3.6 ms or more" in short_warmup(none)
+    assert "Set run.warmup to 3.6 ms or more" in warned(none)
 
 
 def of_packets(result: Result, count: int) -> Result:
@@ -142,7 +148,7 @@ def test_a_large_ring_turns_until_the_cores_have_filled_the_llc(ddio: Result) ->
 
     def asked(result: Result = cold, **queues: object) -> str:
         scenario = {**ddio.scenario, "queues": {**ddio.scenario["queues"], **queues}}
-        return short_warmup(replace(result, scenario=scenario))
+        return warned(replace(result, scenario=scenario))
 
     # A pool that is a ring turns as a whole.
     assert "until about 147,000 have" in asked(pool="ring", pool_buffers=2048)
@@ -166,7 +172,7 @@ def test_rules_that_are_drawn_one_a_packet_are_drawn_three_times(ddio: Result) -
         }  # fmt: skip
         traffic = {"kind": "replay"} if flows is None else {"kind": "poisson", "flows": flows}
         scenario = ddio.scenario | {"tenants": [forwarder], "traffic": traffic}
-        return short_warmup(replace(cold, scenario=scenario))
+        return warned(replace(cold, scenario=scenario))
 
     # Three turns of the rings are 73,728 packets.
     assert "until about 73,700 have" in asked(16_000)
@@ -205,7 +211,7 @@ def test_a_cold_run_without_packets_is_warned_of(
     def after(warmup: str) -> str:
         run = packetless.scenario["run"] | {"warmup": warmup}
         scenario = packetless.scenario | {"tenants": [asked], "run": run}
-        return short_warmup(replace(packetless, scenario=scenario, data=data))
+        return warned(replace(packetless, scenario=scenario, data=data))
 
     if wanted is None or enough is None:
         assert after("50 us") == ""
@@ -227,7 +233,7 @@ def test_the_data_of_a_neighbour_warm_up_as_well_as_the_rings(ddio: Result) -> N
 
     def after(warmup: str, rings: Result) -> str:
         run = ddio.scenario["run"] | {"warmup": warmup}
-        return short_warmup(replace(rings, scenario=scenario | {"run": run}))
+        return warned(replace(rings, scenario=scenario | {"run": run}))
 
     warm = replace(warm, data=data)
     said = after("50 us", warm)

@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING
 from nic2core import _core
 from nic2core.describe import senders
 from nic2core.describe.drift import drifting
-from nic2core.describe.warmup import short_warmup
+from nic2core.describe.seeds import Repeated, repeated
+from nic2core.describe.warmup import growing_dirty_lines, short_warmup
+from nic2core.describe.warned import Warned
 from nic2core.scenario.quantity import gigabits, is_bit_rate, nanoseconds
-from nic2core.words import percent, three, time
+from nic2core.words import percent, sentence, three, time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from nic2core.results.models import Packets
     from nic2core.run_record import Record
+
+    Kind = Callable[[Record], Warned | None]
 
 FULL = 0.998
 """Share of time busy from which a link counts as full."""
@@ -50,7 +54,7 @@ LEAST = 1.5
 """Multiple of the minimum window up to which the mean is close to it: some have just grown."""
 
 NAMED = 4
-"""The most runs that a warning shared by several names."""
+"""The most runs, or scenarios, that a warning shared by several names."""
 
 KEPT = 0.8
 """Mean depth of a backlog, as a share of the requested depth, from which it counts as kept."""
@@ -58,113 +62,163 @@ KEPT = 0.8
 
 def doubts(result: Record) -> list[str]:
     """The warnings that apply to a run."""
-    numbers = (
-        _no_arrival(result) or _no_completion(result) or short_warmup(result) or drifting(result)
-    )
-    found = (
-        _other_version(result),
-        numbers,
-        _unsettled(result),
-        _filling(result),
-        _small_pool(result),
-        _short_backlog(result),
-        _unmarked(result),
-        _unheard(result),
-        _all_marked(result),
-        _few_packets(result),
-        _full_link(result) or _smoothed(result),
-        _other_sizes(result),
-        _premature_reads(result),
-    )
-    return [warning for warning in found if warning]
+    return [warned.text for warned in _by_kind(result).values()]
+
+
+def _by_kind(result: Record) -> dict[Kind, Warned]:
+    """The warnings that apply to a run, by the function that found them."""
+    found: dict[Kind, Warned] = {}
+    for several in (
+        (_other_version,),
+        (_no_arrival, _no_completion, short_warmup, growing_dirty_lines, drifting),
+        (_unsettled,),
+        (_filling,),
+        (_small_pool,),
+        (_short_backlog,),
+        (_unmarked,),
+        (_unheard,),
+        (_all_marked,),
+        (_few_packets,),
+        (_full_link, _smoothed),
+        (_other_sizes,),
+        (_premature_reads,),
+    ):
+        for kind in several:
+            warned = kind(result)
+            if warned is not None:
+                found[kind] = warned
+                # It explains those after it.
+                break
+    return found
 
 
 @dataclass(frozen=True)
 class Doubt:
     """A warning, and the runs that it applies to."""
 
-    runs: list[str]
-    """Their labels."""
     of: str
     """The runs in words, followed by a colon; empty for a single run."""
     warning: str
 
 
 def all_doubts(results: Sequence[Record]) -> list[Doubt]:
-    """The warnings of several runs; the same one of several runs is told once."""
-    runs: dict[str, list[str]] = {}
-    for result in results:
-        for warning in doubts(result):
-            runs.setdefault(warning, []).append(result.label)
-    return [Doubt(of, _who(of, len(results)), warning) for warning, of in runs.items()]
+    """The warnings of several runs; the same one of several runs is told once.
+
+    Runs that differ in nothing but their seed have the same warnings with other numbers: those of
+    the worst are told.
+    """
+    groups = repeated(results) or [Repeated(result, [result]) for result in results]
+    found: dict[str, list[_Seeds]] = {}
+    for group in groups:
+        by_kind: dict[Kind, dict[int, Warned]] = {}
+        for run in group.runs:
+            for kind, warned in _by_kind(run).items():
+                by_kind.setdefault(kind, {})[run.data.seed] = warned
+        for by_seed in by_kind.values():
+            seeds = _Seeds(group, by_seed)
+            found.setdefault(by_seed[seeds.worst].text, []).append(seeds)
+    return [Doubt(_who(of, groups, len(results)), text) for text, of in found.items()]
 
 
-def _who(labels: Sequence[str], runs: int) -> str:
+@dataclass(frozen=True)
+class _Seeds:
+    """The runs of a scenario to which one kind of warning applies."""
+
+    group: Repeated
+    by_seed: Mapping[int, Warned]
+
+    @property
+    def worst(self) -> int:
+        """The seed whose numbers are told."""
+        return max(self.by_seed, key=lambda seed: self.by_seed[seed].worse)
+
+    @property
+    def is_same_in_all(self) -> bool:
+        """Whether it applies to every seed, with the same numbers."""
+        texts = {warned.text for warned in self.by_seed.values()}
+        return len(self.by_seed) == len(self.group.runs) and len(texts) == 1
+
+    def __str__(self) -> str:
+        """How many of the seeds, and whose numbers are told."""
+        some, of = len(self.by_seed), len(self.group.runs)
+        many = f"{some} of {of} seeds" if some < of else _all(of, "seeds")
+        return f"{many} ({'worst: ' if some > 1 else ''}seed {self.worst})"
+
+
+def _who(found: Sequence[_Seeds], groups: Sequence[Repeated], runs: int) -> str:
     if runs == 1:
         return ""
-    if len(labels) == runs:
-        return f"{'Both' if runs == 2 else f'All {runs}'} runs: "
+    if len(found) == len(groups) and all(of.is_same_in_all for of in found):
+        return f"{sentence(_all(runs, 'runs'))}: "
+    if len(groups) == 1:
+        return f"{sentence(str(found[0]))}: "
     # Labels have commas of their own.
-    named = "; ".join(labels[:NAMED])
+    labels = [f"{of.group.case.label}{'' if of.is_same_in_all else f', {of}'}" for of in found]
     more = f"; and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
-    return f"{named}{more}: "
+    return f"{'; '.join(labels[:NAMED])}{more}: "
 
 
-def _other_version(result: Record) -> str:
+def _all(number: int, what: str) -> str:
+    return f"both {what}" if number == 2 else f"all {number} {what}"
+
+
+def _other_version(result: Record) -> Warned | None:
     """A warning if the result was saved by another version of nic2core."""
     made, here = result.data.engine_version, _core.__version__
     if made == here:
-        return ""
-    return (
+        return None
+    return Warned(
         f"nic2core {made} simulated this run, and {here} may simulate it differently. To compare "
         f"it with runs of {here}, run it again."
     )
 
 
-def _no_arrival(result: Record) -> str:
+def _no_arrival(result: Record) -> Warned | None:
     """A warning if traffic was configured but no packet arrived."""
     comes_ns = result.data.packets.next_arrival_ns
     if comes_ns is None:
-        return ""
+        return None
     end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
     # Long after the start, the two times may read the same.
     alike = time(comes_ns) == time(end_ns)
     comes = f"{time(comes_ns - end_ns)} later" if alike else f"at {time(comes_ns)}"
-    return (
+    text = (
         f"no packet arrived in the {time(result.data.measured_ns)} measured, which end at "
         f"{time(end_ns)}; the next comes {comes}. Increase run.duration to include it."
     )
+    return Warned(text, comes_ns)
 
 
-def _no_completion(result: Record) -> str:
+def _no_completion(result: Record) -> Warned | None:
     """A warning if packets were on their way, but the measured time was too short for any."""
     packets = result.data.packets
     # Packets of closed-loop senders may not have reached the server.
     on_the_way = packets.in_flight_end or result.data.transport is not None
     if packets.completed or not on_the_way:
-        return ""
-    return (
+        return None
+    return Warned(
         f"no packet completed in the {time(result.data.measured_ns)} measured, because a packet "
         "takes longer than that. Increase run.duration."
     )
 
 
-def _full_link(result: Record) -> str:
+def _full_link(result: Record) -> Warned | None:
     """A warning if open-loop traffic leaves the link no time to drain a queue."""
     data, link = result.data, result.scenario["machine"]["nic"].get("link")
     demand = data.demand_mpps
     if link is None or demand is None or data.transport is not None:
-        return ""
+        return None
     wire = next((d for d in data.domains if d.domain == "wire"), None)
     if wire is None or wire.busy_ps < FULL * 1e3 * data.measured_ns:
-        return ""
+        return None
     if result.peak is not None:
         waits_ns = data.packets.link_wait_ns or 0.0
-        return (
+        text = (
             f"the {link} link is full at this peak: packets wait {time(waits_ns)} before it on "
             "average, and the wait keeps growing. Neither latencies nor the objective include this "
             "wait. For meaningful latencies, run the scenario at 99 % of the link rate."
         )
+        return Warned(text, waits_ns)
     offered = data.packets.offered_mpps
     beyond = (
         f"the traffic asks for {demand:.3g} Mpps, but the {link} link delivers only "
@@ -172,29 +226,31 @@ def _full_link(result: Record) -> str:
         if demand > 1.01 * offered
         else f"the {link} link is full"
     )
-    return (
+    text = (
         f"{beyond}. On a full link, a queue never drains once it has formed, so latencies are "
         "those of the first microseconds. For meaningful latencies, set traffic.rate to at most "
         "99 % of the link rate."
     )
+    return Warned(text, demand - offered)
 
 
-def _smoothed(result: Record) -> str:
+def _smoothed(result: Record) -> Warned | None:
     """A warning if a link spreads out bursts: latencies do not include the wait before it."""
     traffic, packets = result.scenario.get("traffic") or {}, result.data.packets
     bursts = traffic.get("kind") in {"bursts", "replay"}
     if not bursts or packets.link_wait_ns is None or packets.offered == 0:
-        return ""
+        return None
     link, wait_ns = result.scenario["machine"]["nic"]["link"], packets.link_wait_ns
     frame_ns = _wire_bits(packets) / gigabits(link)
     if wait_ns < SMOOTHED * frame_ns:
-        return ""
-    return (
+        return None
+    text = (
         f"bursts come faster than the {link} link can carry them: packets wait {time(wait_ns)} "
         "before it on average and reach the server one after the other. Neither latencies nor the "
         "objective include this wait, and latencies are those of the smoothed traffic. To keep a "
         "capture's own bursts, lower traffic.rate, or unset it to replay the capture's own timing."
     )
+    return Warned(text, wait_ns)
 
 
 def _wire_bits(packets: Packets) -> float:
@@ -202,69 +258,72 @@ def _wire_bits(packets: Packets) -> float:
     return packets.offered_gbps * 1e3 / packets.offered_mpps + 8 * _core.WIRE_OVERHEAD_BYTES
 
 
-def _other_sizes(result: Record) -> str:
+def _other_sizes(result: Record) -> Warned | None:
     """A warning if a capture is scaled to a bit rate but its packets are given other sizes."""
     traffic, packets = result.scenario["traffic"], result.data.packets
     rate = (traffic or {}).get("rate")
     drawn = any(t["app"].get("requests") == "drawn" for t in result.scenario["tenants"])
     # A peak's rate is the one that the search found.
     if rate is None or result.peak is not None or traffic["kind"] != "replay" or not drawn:
-        return ""
+        return None
     if not is_bit_rate(rate) or packets.offered == 0:
-        return ""
+        return None
     carried = packets.offered_mpps * _wire_bits(packets) / 1e3
-    return (
+    text = (
         f"the capture's timing is scaled so that its own packets would carry {rate}, but packets "
         f'have the sizes of drawn requests (app.requests = "drawn"), which carry {carried:.3g} '
         'Gbps. Set tenants.N.app.requests to "from-size" to use the capture\'s sizes.'
     )
+    return Warned(text, abs(carried / gigabits(rate) - 1))
 
 
-def _unsettled(result: Record) -> str:
+def _unsettled(result: Record) -> Warned | None:
     """A warning if the goodput of closed-loop senders was still rising or falling."""
     column = next((c for c in result.data.series.columns if c.name == "goodput"), None)
     if column is None or len(column.values) < SAMPLES:
-        return ""
+        return None
     third = len(column.values) // 3
     first, last = fmean(column.values[:third]), fmean(column.values[-third:])
     if abs(last - first) <= UNSETTLED * max(first, last):
-        return ""
+        return None
     end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
-    return (
+    text = (
         f"the goodput went from {three(first)} to {three(last)} {column.unit} during the "
         "measurement: the senders' windows had not settled, and all numbers average over the "
         f"change. Set run.warmup to {ceil(end_ns / 1e5) / 10:g} ms or more."
     )
+    return Warned(text, abs(last - first) / max(first, last))
 
 
-def _filling(result: Record) -> str:
+def _filling(result: Record) -> Warned | None:
     """A warning if the number of packets in the server kept growing: its rings were filling."""
     packets = result.data.packets
     begin, end = packets.in_flight_begin, packets.in_flight_end
     bursts = int(result.scenario["queues"]["burst"]) * len(result.data.queues)
     few = max(FILLING * packets.offered, bursts)
     if result.data.transport is not None or end - begin <= few:
-        return ""
+        return None
     full_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
     room = int(result.scenario["queues"]["rx_descriptors"]) * len(result.data.queues) - end
     full_ns += max(0.0, room) / (end - begin) * result.data.measured_ns
-    return (
+    text = (
         f"the number of packets in the server grew from {begin:,} to {end:,} while "
         f"{packets.offered:,} arrived: its rings were still filling, so drops and latencies are "
         "not yet those of full rings. Set run.warmup to "
         f"{ceil(full_ns / 1e5) / 10:g} ms or more."
     )
+    return Warned(text, full_ns)
 
 
-def _small_pool(result: Record) -> str:
+def _small_pool(result: Record) -> Warned | None:
     """A warning if packets being sent occupy the buffers that a full receive ring needs."""
     queues = result.scenario["queues"]
     in_place = any(tenant.sends_in_place for tenant in result.data.tenants)
     receive, transmit = int(queues["rx_descriptors"]), int(queues["tx_descriptors"])
     buffers = int(queues.get("pool_buffers") or receive)
     if not in_place or not result.scenario.get("traffic") or buffers >= receive + transmit:
-        return ""
-    return (
+        return None
+    return Warned(
         f"each core's pool has {buffers:,} buffers, but the rings need {receive + transmit:,} "
         f"({receive:,} receive and {transmit:,} transmit descriptors): packets are sent from the "
         "buffer they arrived in, so the receive ring cannot stay full while they are being sent. "
@@ -273,74 +332,76 @@ def _small_pool(result: Record) -> str:
     )
 
 
-def _short_backlog(result: Record) -> str:
+def _short_backlog(result: Record) -> Warned | None:
     """A warning if a backlog is shallower than requested: the NIC does not deliver enough."""
     traffic, spread = result.scenario.get("traffic") or {}, result.total_latency
     if traffic.get("kind") != "backlog" or spread is None:
-        return ""
+        return None
     wanted = int(traffic["depth"]) * len(result.data.queues)
     # Little's law.
     there_are = result.data.packets.completed_mpps * spread.mean_ns / 1e3
     if there_are >= KEPT * wanted:
-        return ""
-    return (
+        return None
+    text = (
         f"{three(there_are)} packets are waiting or in service on average, but the backlog should "
         f"be {wanted:,}: the NIC or the posted descriptors cannot keep up. Latencies are those of "
         "the shallower backlog."
     )
+    return Warned(text, -there_are)
 
 
-def _unmarked(result: Record) -> str:
+def _unmarked(result: Record) -> Warned | None:
     """A warning if nothing marks packets for DCTCP, which then reacts only to losses."""
     traffic = result.scenario.get("traffic") or {}
     if traffic.get("control", {}).get("kind") != "dctcp":
-        return ""
+        return None
     marks = (traffic["network"], result.scenario["machine"]["nic"])
     if any(place.get("ecn_threshold") is not None for place in marks):
-        return ""
-    return (
+        return None
+    return Warned(
         "neither the switch nor the NIC marks packets, so DCTCP reacts only to losses. Set "
         "traffic.network.ecn_threshold or machine.nic.ecn_threshold."
     )
 
 
-def _unheard(result: Record) -> str:
+def _unheard(result: Record) -> Warned | None:
     """A warning if the NIC marks packets for a congestion control that ignores marks."""
     traffic = result.scenario.get("traffic") or {}
     if traffic.get("control", {}).get("kind") != "swift":
-        return ""
+        return None
     if result.scenario["machine"]["nic"].get("ecn_threshold") is None:
-        return ""
-    return (
+        return None
+    return Warned(
         "Swift reacts to delays and losses and ignores ECN marks, so machine.nic.ecn_threshold "
         "changes nothing but the number of marks."
     )
 
 
-def _all_marked(result: Record) -> str:
+def _all_marked(result: Record) -> Warned | None:
     """A warning if DCTCP's windows are near the minimum and nearly all packets are still marked."""
     transport, traffic = result.data.transport, result.scenario.get("traffic") or {}
     control = traffic.get("control", {})
     if transport is None or control.get("kind") != "dctcp":
-        return ""
+        return None
     share = senders.marked_share(transport)
     if share < MARKED or transport.mean_window > LEAST * control["min_cwnd"]:
-        return ""
+        return None
     by_nic = transport.marked_server > transport.marked
     what = "the NIC's SRAM" if by_nic else "the queue of the switch"
-    return (
+    text = (
         f"{percent(share)} of the packets are marked: {len(transport.connections):,} "
         f"connections near the minimum window of {control['min_cwnd']:g} packets keep {what} "
         "above the threshold, and DCTCP can slow down no further. To let it control the queue, use "
         "fewer senders or threads."
     )
+    return Warned(text, share)
 
 
-def _few_packets(result: Record) -> str:
+def _few_packets(result: Record) -> Warned | None:
     """A warning if the 99th percentile comes from too few packets."""
     spread = result.total_latency
     if spread is None or spread.count == 0:
-        return ""
+        return None
     packets = spread.count
     whose, moves, enough = "the", "it", FEW_PACKETS
     if result.peak is not None:
@@ -351,22 +412,24 @@ def _few_packets(result: Record) -> str:
         )
         enough = ENOUGH_PACKETS
     if packets >= enough:
-        return ""
+        return None
     enough_ns = result.data.measured_ns * enough / packets
-    return (
+    text = (
         f"{whose} 99th percentile comes from {packets:,} packets, of which only "
         f"{packets // 100} are above it: another seed may move {moves}. Set run.duration to "
         f"{ceil(enough_ns / 1e5) / 10:g} ms or more, to get {enough:,} packets."
     )
+    return Warned(text, enough_ns)
 
 
-def _premature_reads(result: Record) -> str:
+def _premature_reads(result: Record) -> Warned | None:
     """A warning if an application read data that it had swept."""
     reads = result.data.reads_after_sweep
     if reads == 0:
-        return ""
-    return (
+        return None
+    text = (
         f"an application has a bug: it relinquished data and read it afterwards, "
         f"{reads:,} time{'s' if reads > 1 else ''}. Such a read returns stale data. Relinquish a "
         "buffer only after the last read of it."
     )
+    return Warned(text, reads)

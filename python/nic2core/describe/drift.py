@@ -6,6 +6,7 @@ from math import ceil, sqrt
 from statistics import fmean, variance
 from typing import TYPE_CHECKING
 
+from nic2core.describe.warned import Warned
 from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import distinct
 
@@ -27,7 +28,7 @@ as what settles in the first half spreads its means: with its own error, no chan
 first quarter would count. A steady drift over the whole measurement is seven of them."""
 
 
-def drifting(result: Record) -> str:
+def drifting(result: Record) -> Warned | None:
     """A warning if the throughput changed during the measurement, but arrivals did not.
 
     Bursts with a period that is not short against the measurement are no reason: either the halves
@@ -36,24 +37,25 @@ def drifting(result: Record) -> str:
     completed = _halves(result, "completed")
     # Closed-loop senders settle more slowly; a doubt of their own looks at the goodput.
     if completed is None or result.data.transport is not None:
-        return ""
+        return None
     error = sqrt(2 * variance(completed[1]) / BATCHES)
     before, after = (fmean(half) for half in completed)
     if not _differ(before, after) or abs(after - before) <= ERRORS * error:
-        return ""
+        return None
     offered = _halves(result, "offered")
     # A backlog is refilled as packets complete, so its arrivals are no cause.
     backlog = result.scenario["traffic"]["kind"] == "backlog"
     if offered is not None and not backlog and _differ(*map(fmean, offered)):
-        return ""
+        return None
     end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
     first, second = distinct(before, after)
-    return (
+    text = (
         f"the throughput was {first} Mpps in the first half of the measurement and {second} Mpps "
         "in the second, more than chance or arrivals explain: the run had not settled, and all "
         f"numbers average over the change. Set run.warmup to {ceil(end_ns / 1e5) / 10:g} ms or "
         "more."
     )
+    return Warned(text, abs(after - before) / max(before, after))
 
 
 def _differ(before: float, after: float) -> bool:

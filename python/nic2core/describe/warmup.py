@@ -6,6 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nic2core import _core
+from nic2core.describe.warned import Warned
 from nic2core.explain.use import LINE_BYTES, serves
 from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.words import time
@@ -36,14 +37,12 @@ WORD_BYTES = 8
 """Size of an X-Mem access."""
 
 
-def short_warmup(result: Record) -> str:
-    """A warning if the caches were still filling when the warm-up ended; else nothing."""
+def short_warmup(result: Record) -> Warned | None:
+    """A warning if the warm-up was shorter than the caches take to fill, by rules of thumb."""
     short = max(
         (found for found in (_of_packets(result), _of_benchmarks(result)) if found), default=None
     )
-    if short is None:
-        return _of_dirty_lines(result)
-    return _warning(result, short)
+    return None if short is None else Warned(_text(result, short), short.enough_ns)
 
 
 class Short(NamedTuple):
@@ -53,7 +52,7 @@ class Short(NamedTuple):
     why: str
 
 
-def _of_dirty_lines(result: Record) -> str:
+def growing_dirty_lines(result: Record) -> Warned | None:
     """A warning if dirty lines accumulated in the caches.
 
     In a steady state as many are written back as become dirty. No rule says how long it takes to
@@ -64,14 +63,14 @@ def _of_dirty_lines(result: Record) -> str:
     more = memory.dirty_end - memory.dirty_begin
     llc = size_bytes(result.scenario["machine"]["llc"]["size"]) / LINE_BYTES
     if more <= max(UNSETTLED * lines, NOISE * llc):
-        return ""
+        return None
     warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
     why = (
         f"of the lines that became dirty in the caches during the measurement, {more:,} were not "
         f"written back, compared with {lines:,} lines of memory traffic"
     )
     enough_ns = max(2 * warmup_ns, warmup_ns + 2 * result.data.measured_ns)
-    return _warning(result, Short(enough_ns, why))
+    return Warned(_text(result, Short(enough_ns, why)), more)
 
 
 def _of_packets(result: Record) -> Short | None:
@@ -170,7 +169,7 @@ def _caches(machine: dict[str, Any], cores: int) -> float:
     return size_bytes(machine["llc"]["size"]) + cores * size_bytes(machine["l2"]["size"])
 
 
-def _warning(result: Record, short: Short) -> str:
+def _text(result: Record, short: Short) -> str:
     warmup_ns = nanoseconds(result.scenario["run"]["warmup"])
     # Rounded up, so that the suggested time is enough.
     return (
