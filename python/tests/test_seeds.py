@@ -138,6 +138,10 @@ def test_groups_keep_what_labels_say_besides_the_seed(ddio: Result) -> None:
     # Where that says nothing, or not the same, the scenario does.
     assert labels("seed=1", "seed=2") == [ddio.label]
     assert labels("seed=1 (a)", "seed=2 (a)") == [f"{ddio.label} (a)"]
+    assert labels("b: seed=1", "b: seed=2") == [f"b: {ddio.label}"]
+    assert labels("b: seed=1 (a)", "b: seed=2 (a)") == [f"b: {ddio.label} (a)"]
+    assert labels("b: seed=1, burst=8", "b: seed=2, burst=8") == ["b: burst=8"]
+    assert labels("b: burst=8, seed=1", "b: burst=8, seed=2") == ["b: burst=8"]
     assert labels("one", "two") == [ddio.label]
 
 

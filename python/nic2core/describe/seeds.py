@@ -37,8 +37,13 @@ RUN = "run"
 
 SEED = f"{RUN}.seed"
 
-SEED_IN_LABEL = re.compile(r"(^|, )(run\.)?seed=[0-9]+(?=$|, | \()")
+TOLD = r"(run\.)?seed=[0-9]+"
+
+SEED_IN_LABEL = re.compile(rf"(?<=: ){TOLD}, |(^|, ){TOLD}(?=$|, | \()")
 """How labels of runs tell their seed."""
+
+SEED_ALONE = re.compile(rf"(?<=: ){TOLD}(?=$| \()|^{TOLD}(?= \()")
+"""A seed with no other key, in the label of a run with its scenario or its directory."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +81,7 @@ def _label(runs: Sequence[Record]) -> str:
     labels = {_label_without_seed(run) for run in runs}
     one = labels.pop()
     if one and not labels:
-        # A directory alone, `(out/a)`, does not say what ran.
-        return f"{describe(runs[0].scenario)} {one}" if one.startswith("(") else one
+        return one
     case = _without_seed(runs[0], "")
     return name_cases([case.scenario], [case.settings])[0]
 
@@ -87,6 +91,8 @@ def _label_without_seed(run: Record) -> str:
     if RUN in run.settings:
         whole, rest = (toml_value(of[RUN]) for of in (run.settings, _settings(run)))
         label = label.replace(f"{RUN}={whole}", f"{RUN}={rest}")
+    # A scenario's or a directory's name does not say what ran.
+    label = SEED_ALONE.sub(lambda _: describe(run.scenario), label)
     return SEED_IN_LABEL.sub("", label).removeprefix(", ").strip()
 
 
