@@ -204,16 +204,25 @@ def _cores(factor: float, load: float) -> Callable[[Model], Model]:
 
 
 def _registers(factor: float) -> Callable[[Model], Model]:
-    """More miss registers for every core, and so more requests of cores that do other work."""
+    """More miss registers for every core, also for those that do other work.
+
+    Those that are all in use ask for more. If all home trackers are in use as well, it waits for
+    one, and so does all that comes after it.
+    """
 
     def apply(model: Model) -> Model:
+        memory, registers = model.memory, model.use("miss-registers")
         model = _more("miss-registers", factor)(model)
-        memory = model.memory
-        if model.use("home-trackers").load >= FULL and memory.held_back > 0:
-            # Whatever asks besides waits for a tracker, and all that comes after it waits as well.
-            more = (factor - 1) * memory.full_registers
-            return model.without_waits("home-trackers", 1 + more / memory.held_back)
-        return model
+        if model.use("home-trackers").load < FULL or memory.held_back <= 0:
+            return model
+        others = 1 + (factor - 1) * memory.full_registers / memory.held_back
+        own = (factor - 1) * registers.starved * registers.credits / memory.held_back
+        # Cores with more lines under way wait no longer for what they add themselves.
+        pools = {
+            name: pool.spends("home-trackers", others if name == "cores" else others + own)
+            for name, pool in model.pools.items()
+        }
+        return replace(model, pools=pools)
 
     return apply
 

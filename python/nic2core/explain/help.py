@@ -37,8 +37,7 @@ class Help:
     unknown: str = ""
     """Why the model cannot predict this change, although it predicts others."""
     harm: str = ""
-    """What would make this change lower the rate; empty if it is not predicted to, or by waits for
-    more requests alone."""
+    """What would make this change lower the rate; empty if it is not predicted to."""
 
     @property
     def error(self) -> float | None:
@@ -101,8 +100,10 @@ def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
             unknown = _held_too_long(model.use(late[0]), measured_ns)
         if unknown:
             found.append(Help(change, nan, unknown=unknown))
-        else:
-            found.append(Help(change, gain, harm=_harm(model, changed) if gain < -TOLD else ""))
+            continue
+        harm = _harm(model, changed, change) if gain < -TOLD else ""
+        # Otherwise, what does not help is done less, or waits overlap.
+        found.append(Help(change, gain if harm else max(0.0, gain), harm=harm))
     return found
 
 
@@ -110,18 +111,14 @@ def _with(model: Model, change: Change) -> Model:
     return left_behind(change.apply(model).settled(model), model)
 
 
-def _harm(model: Model, changed: Model) -> str:
-    """What of the path gets worse."""
+def _harm(model: Model, changed: Model, change: Change) -> str:
+    """What of the path gets worse for certain, if the model says that the rate falls."""
     if changed.others.get("iommu", 0.0) < model.others.get("iommu", 0.0):
         return (
             "packets would wait to be sent until their pages have left the IOTLB, and reading them "
             "would take page walks of its own"
         )
-    waits, before = (
-        max((pool.spent_ns.get("home-trackers", 0.0) for pool in m.pools.values()), default=0.0)
-        for m in (changed, model)
-    )
-    if waits > before:
+    if change.domain == "miss-registers":
         return (
             "cores with other work would ask for more, and DMA would wait behind it for a tracker"
         )

@@ -98,6 +98,9 @@ def test_stream_that_has_all_trackers_before_a_memory_with_room_is_limited_by_th
     assert result.model.use("miss-registers").occupancy == pytest.approx(288, abs=0.01)
     assert verdict(result).startswith("the LLC home trackers limit this run: 288 registers / (")
     assert " of that time. All 128 are in use, each for " in verdict(result)
+    # With more registers they would ask for more, and wait as much longer for trackers.
+    registers = next(h.predicted for h in result.helps if h.change.domain == "miss-registers")
+    assert registers == pytest.approx(0.0, abs=0.05)
     more = api.run(Scenario.model_validate(scenario), sets | {"machine.llc.home_trackers": 256})
     assert more.rate_mps > 1.1 * result.rate_mps
     # Of these the bus has no room left.

@@ -1,0 +1,113 @@
+"""What becomes of the IOTLB when more DMA waits for page walks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nic2core import Result, api
+from nic2core.explain.changes import Change, _credits
+from nic2core.explain.help import helps
+from nic2core.explain.iotlb import Iotlb, crowd, left_behind
+from nic2core.explain.memory import Memory
+from nic2core.explain.model import Model, Pool
+from nic2core.explain.use import Use
+
+SCENARIO = "explain-iommu"
+
+HELD = {"io-credits": Pool(90, 9, {"iommu": 2000.0, "io-credits": 500.0}),
+        "read-credits": Pool(160, 8, {"iommu": 1800.0, "read-credits": 600.0})}  # fmt: skip
+"""Four packets a microsecond: 90 lines, 9 a packet, for 2.5 us; reads allow 8.33."""
+
+
+def _model(walks: float = 4.0, starved: float = 0.9, can_wait: int = 1000) -> Model:
+    used = [
+        Use(name, "line", 90, 90.0, 1.0, 1.0, 1.0, starved, 1.0, 1.0, 1.0)
+        for name in (*HELD, "dram", "read-queue")
+    ]
+    memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0)
+    iotlb = Iotlb(entries=512, misses=1.1, found=1.0, can_wait=can_wait, of_writes=0.9)
+    return Model(9.0, {"iommu": walks}, HELD, memory, used, iotlb)
+
+
+def _twice(model: Model, domain: str) -> Model:
+    return crowd(model.with_pool(domain, model.pools[domain].more(2)), domain)
+
+
+def test_twice_the_writes_wait_for_the_same_walkers() -> None:
+    found = _twice(_model(), "io-credits").pools
+    # Little's law: 180 lines, 9 a packet, 4 packets a microsecond, are held for 5 us.
+    assert sum(found["io-credits"].spent_ns.values()) == pytest.approx(5000.0)
+    # 2.25 times as long at the IOMMU, and reads behind them for nine tenths of the walks.
+    assert found["read-credits"].spent_ns["iommu"] == pytest.approx(1800 * (1 + 1.25 * 0.9))
+    assert found["read-credits"].spent_ns["read-credits"] == 600.0
+
+
+def test_writes_do_not_wait_for_reads() -> None:
+    full = _model().with_pool("read-credits", HELD["read-credits"].more(0.48))
+    assert full.pools["read-credits"].allows == pytest.approx(4.0)
+    found = _twice(full, "read-credits").pools
+    assert found["io-credits"] == HELD["io-credits"]
+    assert sum(found["read-credits"].spent_ns.values()) == pytest.approx(4800.0)
+
+
+@pytest.mark.parametrize("model", [_model(walks=40.0), _model(starved=0.0),
+                                   replace(_model(), iotlb=None)])  # fmt: skip
+def test_nothing_waits_longer_if_walkers_do_not_limit_or_credits_were_free(model: Model) -> None:
+    found = _twice(model, "io-credits").pools
+    assert {name: pool.spent_ns for name, pool in found.items()} == {
+        name: pool.spent_ns for name, pool in HELD.items()
+    }
+
+
+def test_packets_that_wait_to_be_sent_lose_their_pages() -> None:
+    before = _model()
+    full = before.with_pool("read-credits", HELD["read-credits"].more(0.49))
+    # A read that finds nothing takes a walk of its own: 2.1 instead of 1.1 a packet.
+    assert left_behind(full, before).others["iommu"] == pytest.approx(4.0 * 1.1 / 2.1)
+    # Reads have room.
+    assert left_behind(
+        before.with_pool("read-credits", HELD["read-credits"].more(0.52)), before
+    ) == (before.with_pool("read-credits", HELD["read-credits"].more(0.52)))
+    # 465 packets miss 512 times, 466 once more than there are entries.
+    for can_wait, lost in ((465, False), (466, True)):
+        small = [replace(m, iotlb=_model(can_wait=can_wait).iotlb) for m in (full, before)]
+        assert (left_behind(*small) != small[0]) == lost
+    # What is so already is in the counters of the run.
+    assert left_behind(full, full) == full
+
+
+@pytest.fixture(scope="module")
+def found() -> Result:
+    return api.run(SCENARIO)
+
+
+def test_what_the_model_takes_from_a_run(found: Result) -> None:
+    iotlb = found.model.iotlb
+    assert iotlb is not None
+    # The write of a packet brings its page, its read finds it, and completions miss now and then.
+    assert (iotlb.found, iotlb.of_writes) == pytest.approx((1.0, 1.0), abs=0.01)
+    assert 1.0 < iotlb.misses < 1.2
+    assert (iotlb.entries, iotlb.can_wait) == (512, 6 * (256 + 256))
+    large = api.run(SCENARIO, {"machine.iommu.pages.payload": "2 MiB", "run.warmup": "100 us",
+                               "run.duration": "100 us"})  # fmt: skip
+    assert large.model.iotlb is not None
+    assert large.model.iotlb.found == 0.0
+    off = api.run(SCENARIO, {"machine.iommu.mode": "off", "run.warmup": "100 us",
+                             "run.duration": "100 us"})  # fmt: skip
+    assert off.model.iotlb is None
+
+
+@pytest.mark.parametrize(("writes", "reads"), [(184, 164), (176, 164), (184, 328)])
+def test_how_many_credits_are_too_many_is_foretold(found: Result, writes: int, reads: int) -> None:
+    def apply(model: Model) -> Model:
+        return _credits("read-credits", reads / 164)(_credits("io-credits", writes / 92)(model))
+
+    (said,) = helps(found.model, [Change("io-credits", "", {}, apply)], found.data.measured_ns)
+    sets = {"machine.nic.write_credits": writes, "machine.nic.read_credits": reads}
+    run = api.run(SCENARIO, sets)
+    gain = run.mpps / found.mpps - 1
+    assert said.predicted == pytest.approx(gain, abs=0.02)
+    assert (gain < -0.4) == ((writes, reads) == (184, 164))
+    assert ("IOTLB" in said.harm) == (gain < -0.4)
