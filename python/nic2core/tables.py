@@ -201,8 +201,8 @@ class Tables:
     def series(self) -> pl.DataFrame:
         """One row per sampling interval; `time_ns` is the start of the interval.
 
-        `queue` counts packets that a core could see but has not yet taken into a burst. `queue`,
-        `nic-sram`, `window` and `switch-queue` are sampled at the end of the interval; all other
+        `queue` counts packets that a core could see but has not begun. `queue`, `nic-sram`,
+        `window`, `window-N` and `switch-queue` are sampled at the end of the interval; all other
         columns are means over it.
         """
         series = self.data.series

@@ -546,7 +546,8 @@ class Series(Plain):
     """`offered`, `completed`, `dropped` (Mpps), `nic-sram` (KiB at the sample), `queue` (packets
     waiting), `memory-rd`, `memory-wr` (GB/s), `rx-evct` (GB/s); with closed-loop traffic also
     `goodput` (Gbps), `sent-again` (Mpps), `window` (packets, mean), `fabric-delay`, `host-delay`
-    (us, mean) and `switch-queue` (KiB at the sample).
+    (us, mean) and `switch-queue` (KiB at the sample), and for each connection of `traffic.watched`
+    `window-N` (packets), N being the number of its sender.
     """
     unit: str
     """Unit of the values."""
