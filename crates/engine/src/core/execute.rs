@@ -1,5 +1,5 @@
-//! Operations other than loads and stores: instructions, delays, marks, and the cache-line
-//! instructions of Sweeper.
+//! Operations other than loads and stores: instructions, delays, waits for the IOMMU, marks, and the
+//! cache-line instructions of Sweeper.
 
 use std::ops::Range;
 

@@ -25,7 +25,7 @@ use crate::time::{Clock, Ps};
 /// Why a core stopped running.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
-    /// It waits for a line.
+    /// It waits for a line, or until an invalidation of the IOMMU is done.
     Waiting,
     /// It is as far ahead of the rest of the machine as it may be.
     Ahead,

@@ -132,7 +132,8 @@ impl Memory {
         hits
     }
 
-    /// Whether private caches can receive lines that their core has not asked for.
+    /// Whether private caches can receive lines that their core has not asked for, while an access to
+    /// them waits. (The lines that `ddio-l2` puts there are of packets that the core cannot see yet.)
     #[inline]
     pub(crate) fn prefetches(&self) -> bool {
         !self.prefetchers.is_empty()
