@@ -134,6 +134,21 @@ def test_dctcp_without_marks_is_told(crowded: Result) -> None:
     assert "machine.nic.ecn_threshold changes nothing but the number of marks" in doubt
 
 
+def test_senders_that_wait_for_too_short_are_told() -> None:
+    def told(**sets: Any) -> list[str]:
+        keys = {key.replace("__", "."): value for key, value in sets.items()}
+        run = {"run.warmup": "2 ms", "run.duration": "2 ms", "run.sample": "1 ms"}
+        found = doubts(api.run("host-congestion", {**run, **keys}))
+        return [doubt for doubt in found if "declared lost, but arrived" in doubt]
+
+    dctcp = {"traffic__control": {"kind": "dctcp"}}
+    (doubt,) = told(**dctcp)
+    assert "traffic.recovery.min_timeout = 100 us" in doubt
+    assert told(**dctcp, traffic__recovery__min_timeout="1 ms") == []
+    # Swift keeps its round trips near the timeout, and 1 % are usual then.
+    assert told() == []
+
+
 def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
     transport = crowded.data.transport
     assert transport is not None

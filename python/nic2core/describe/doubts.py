@@ -50,6 +50,10 @@ still normal; bursts alone may cause more."""
 MARKED = 0.9
 """Share of marked packets from which a mark no longer tells a sender anything."""
 
+NEEDLESS = 0.03
+"""Share of the packets that senders take for lost although they arrive, from which that shapes what
+the congestion control does. Where a round trip is near the timeout, 1 % is usual."""
+
 LEAST = 1.5
 """Multiple of the minimum window up to which the mean is close to it: some have just grown."""
 
@@ -78,6 +82,7 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
         (_unmarked,),
         (_unheard,),
         (_all_marked,),
+        (_needless,),
         (_few_packets,),
         (_full_link, _smoothed),
         (_other_sizes,),
@@ -348,6 +353,24 @@ def _short_backlog(result: Record) -> Warned | None:
         "the shallower backlog."
     )
     return Warned(text, -there_are)
+
+
+def _needless(result: Record) -> Warned | None:
+    """A warning if senders send much again that has arrived, because they wait for too short."""
+    transport = result.data.transport
+    if transport is None or result.p99_rtt_ns is None:
+        return None
+    least = result.scenario["traffic"]["recovery"]["min_timeout"]
+    wrongly = senders.share(senders.taken_for_lost(transport), transport)
+    if wrongly < NEEDLESS or result.p99_rtt_ns < nanoseconds(least):
+        return None
+    text = (
+        f"{percent(wrongly)} of the packets were declared lost, but arrived: the p99 round trip is "
+        f"{time(result.p99_rtt_ns)}, and a sender may wait for as little as "
+        f"traffic.recovery.min_timeout = {least}. Its congestion control reacts to losses that are "
+        "none. Set it to a longer time; 1 ms is usual in data centres."
+    )
+    return Warned(text, wrongly)
 
 
 def _unmarked(result: Record) -> Warned | None:

@@ -105,6 +105,10 @@ class ConnectionResults(Plain):
     """Data packets that reached their application for the first time."""
     mean_window: float
     """Mean congestion window, packets."""
+    host_window_share: float | None = None
+    """Share of the time in which the window for the delay in the server was smaller than that for
+    the rest of the round trip; absent if the control has one window.
+    """
     mean_rtt_ns: float | None
     """Mean round trip over the acknowledgements received, ns; absent if none was."""
 
@@ -144,6 +148,10 @@ class TransportResults(Plain):
     """Reads completed."""
     mean_window: float
     """Mean congestion window of the connections over the measured time, packets."""
+    host_window_share: float | None = None
+    """Share of the time in which the window for the delay in the server was smaller than that for
+    the rest of the round trip, mean over the connections; absent if the control has one window.
+    """
     fairness: float
     """Jain's index over the packets delivered by each connection: 1 if all are equal, one over
     their number if one has all.

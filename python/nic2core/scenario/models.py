@@ -812,7 +812,9 @@ class DctcpControl(Model):
     gain: float = 0.0625
     """`g`: weight of each window of data in the estimate (paper, section 3.4: 1/16)."""
     min_cwnd: float = 2.0
-    """Minimum window after a decrease, in packets; 2 as in Linux (`dctcp_ssthresh`)."""
+    """Minimum window after marks and losses, in packets; 2 as in Linux (`dctcp_ssthresh`). A
+    timeout leaves one packet, as in TCP.
+    """
     max_cwnd: float = 1000.0
     """Maximum window, in packets."""
     initial_cwnd: float = 10.0

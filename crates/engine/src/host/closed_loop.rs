@@ -121,8 +121,10 @@ impl ClosedLoop {
     pub(super) fn results(&self, now: Ps, span_ns: f64) -> TransportResults {
         let c = &self.network.counts;
         let connections = self.network.by_connection(now);
-        let windows = connections.iter().map(|c| c.mean_window);
-        let mean_window = windows.sum::<f64>() / connections.len() as f64;
+        let mean = |values: &mut dyn Iterator<Item = f64>| -> f64 {
+            values.sum::<f64>() / connections.len() as f64
+        };
+        let by_host: Option<Vec<f64>> = connections.iter().map(|c| c.host_window_share).collect();
         let dropped = c.dropped_switch + c.dropped_server;
         TransportResults {
             goodput_gbps: (c.delivered * self.payload_bits) as f64 / span_ns,
@@ -140,7 +142,8 @@ impl ClosedLoop {
             delivered: c.delivered,
             duplicates: c.duplicates,
             reads: c.read.count(),
-            mean_window,
+            mean_window: mean(&mut connections.iter().map(|c| c.mean_window)),
+            host_window_share: by_host.map(|shares| mean(&mut shares.into_iter())),
             fairness: jain(connections.iter().map(|c| c.delivered)),
             rtt: c.rtt.distribution(),
             fabric_delay: c.fabric.distribution(),

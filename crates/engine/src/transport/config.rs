@@ -153,7 +153,8 @@ impl Default for SwiftConfig {
 pub struct DctcpConfig {
     /// `g`: weight of each window of data in the estimate (paper, section 3.4: 1/16).
     pub gain: f64,
-    /// Minimum window after a decrease, in packets; 2 as in Linux (`dctcp_ssthresh`).
+    /// Minimum window after marks and losses, in packets; 2 as in Linux (`dctcp_ssthresh`). A timeout
+    /// leaves one packet, as in TCP.
     pub min_cwnd: f64,
     /// Maximum window, in packets.
     pub max_cwnd: f64,

@@ -100,6 +100,11 @@ impl Connection {
         self.control.window()
     }
 
+    /// [`super::Control::host_counts`].
+    pub(super) fn host_counts(&self) -> Option<bool> {
+        self.control.host_counts()
+    }
+
     /// Packets sent at least once.
     pub(super) fn begun(&self) -> u64 {
         self.next

@@ -1,6 +1,6 @@
 //! Counters of the network.
 
-use super::connection::Acked;
+use super::connection::{Acked, Connection};
 use super::fixed;
 use crate::stats::histogram::Latency;
 use crate::time::Ps;
@@ -49,6 +49,8 @@ pub(super) struct ConnectionCounts {
     pub(super) rtt_sum: u64,
     /// Time integral of the congestion window up to `until`, in packets of [`fixed::ONE`] x ps.
     window_time: u128,
+    /// Time in which the window was that of the server's delay, and not the smaller one of the rest.
+    host_time: u64,
     until: Ps,
 }
 
@@ -58,10 +60,17 @@ impl ConnectionCounts {
         ConnectionCounts { until: now, ..ConnectionCounts::default() }
     }
 
-    /// Accounts for the congestion window having been `window` up to now.
-    pub(super) fn window_was(&mut self, window: u64, now: Ps) {
-        self.window_time += u128::from(window) * u128::from((now - self.until).0);
+    /// Accounts for the congestion window of a connection, which has been what it is up to now.
+    pub(super) fn window_was(&mut self, connection: &Connection, now: Ps) {
+        let time = (now - self.until).0;
+        self.window_time += u128::from(connection.window()) * u128::from(time);
+        self.host_time += if connection.host_counts() == Some(true) { time } else { 0 };
         self.until = now;
+    }
+
+    /// Share of the time since `begin` in which the server's delay set the window.
+    pub(super) fn host_share(&self, begin: Ps) -> f64 {
+        self.host_time as f64 / (self.until - begin).0.max(1) as f64
     }
 
     /// Mean congestion window since counting began at `begin`, in packets.

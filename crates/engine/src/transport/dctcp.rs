@@ -2,9 +2,10 @@
 //!
 //! The sender estimates the fraction of marked packets once per window of data, equation (1), and
 //! cuts its window by half of that estimate if any packet of the window was marked, equation (2).
-//! Slow start, additive increase and the reaction to loss are TCP's (RFC 5681). As in Linux
-//! (`tcp_is_cwnd_limited`), a window that was not full does not grow: nothing has tested whether
-//! the network takes that much.
+//! Slow start, additive increase and the reaction to loss are TCP's (RFC 5681). Losses and marks of
+//! one window are one reason to cut, not two (RFC 3168, section 6.1.2), and the window does not grow
+//! while losses are recovered (RFC 6675). As in Linux (`tcp_is_cwnd_limited`), a window that was not
+//! full does not grow: nothing has tested whether the network takes that much.
 
 use super::config::DctcpConfig;
 use super::fixed::{self, ONE};
@@ -25,15 +26,19 @@ pub(crate) struct Dctcp {
     marked: u64,
     /// The transmission that ends the current window of data.
     window_end: u64,
-    /// Losses of transmissions before this one have already been reacted to.
+    /// Losses and marks of transmissions before this one have already been reacted to.
+    reacted: u64,
+    /// Losses are recovered until a transmission from this one on is acknowledged.
     recovered: u64,
     /// Nothing has been acknowledged since the last timeout.
     timed_out: bool,
 }
 
 impl Dctcp {
-    fn set(&mut self, cwnd: u64) {
-        self.cwnd = cwnd.clamp(self.min_cwnd, self.max_cwnd);
+    /// Reduces the window, but not below the minimum; a timeout may have left it smaller than that.
+    fn cut(&mut self, cwnd: u64, next_order: u64) {
+        self.cwnd = cwnd.max(self.min_cwnd).min(self.cwnd);
+        (self.slow_start_until, self.reacted) = (self.cwnd, next_order);
     }
 }
 
@@ -52,6 +57,7 @@ impl Control for Dctcp {
             acked: 0,
             marked: 0,
             window_end: 0,
+            reacted: 0,
             recovered: 0,
             timed_out: false,
         }
@@ -68,23 +74,25 @@ impl Control for Dctcp {
             let fraction = fixed::div(self.marked, self.acked);
             // alpha <- (1 - g) * alpha + g * F
             self.alpha = fixed::mul(ONE - self.gain, self.alpha) + fixed::mul(self.gain, fraction);
-            if self.marked > 0 {
+            if self.marked > 0 && feedback.order >= self.reacted {
                 // cwnd <- cwnd * (1 - alpha / 2)
-                self.set(fixed::mul(self.cwnd, ONE - self.alpha / 2));
-                self.slow_start_until = self.cwnd;
+                self.cut(fixed::mul(self.cwnd, ONE - self.alpha / 2), feedback.next_order);
             }
             (self.acked, self.marked, self.window_end) = (0, 0, feedback.next_order);
         }
-        if feedback.window_full {
+        if feedback.window_full && feedback.order >= self.recovered {
             let slow_start = self.cwnd < self.slow_start_until;
-            self.set(self.cwnd + if slow_start { ONE } else { fixed::div(ONE, self.cwnd) });
+            let step = if slow_start { ONE } else { fixed::div(ONE, self.cwnd) };
+            self.cwnd = (self.cwnd + step).min(self.max_cwnd);
         }
     }
 
     fn on_fast_recovery(&mut self, _now: Ps, loss: Loss) {
         if loss.order >= self.recovered {
-            self.set(self.cwnd / 2);
-            (self.slow_start_until, self.recovered) = (self.cwnd, loss.next_order);
+            self.recovered = loss.next_order;
+        }
+        if loss.order >= self.reacted {
+            self.cut(self.cwnd / 2, loss.next_order);
         }
     }
 
@@ -165,23 +173,63 @@ mod tests {
         assert_eq!(dctcp.window(), ONE);
     }
 
+    fn ack(order: u64, next_order: u64, marked: bool) -> Feedback {
+        Feedback { rtt: Ps(1), order, next_order, marked, window_full: true, ..Feedback::default() }
+    }
+
+    #[test]
+    fn losses_and_marks_of_one_window_cut_it_once_and_it_does_not_grow_meanwhile() {
+        let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
+        // The first of sixteen packets is lost and the others are marked.
+        let mut dctcp = Dctcp::new(&config);
+        dctcp.window_end = 16;
+        dctcp.on_fast_recovery(Ps::ZERO, Loss { order: 0, next_order: 16 });
+        (1..16).for_each(|order| dctcp.on_ack(Ps::ZERO, &ack(order, 16, true)));
+        assert_eq!(dctcp.window(), 8 * ONE);
+        // The next window is marked as well.
+        dctcp.on_ack(Ps::ZERO, &ack(16, 24, true));
+        assert!(dctcp.window() < 5 * ONE, "{}", dctcp.window());
+
+        // The other way round: marks have cut the window that a packet is lost of.
+        let mut dctcp = Dctcp::new(&config);
+        dctcp.on_ack(Ps::ZERO, &ack(0, 16, true));
+        let marked = dctcp.window();
+        assert!(marked < 10 * ONE);
+        dctcp.on_fast_recovery(Ps::ZERO, Loss { order: 3, next_order: 18 });
+        assert_eq!(dctcp.window(), marked);
+        // It grows once what was in flight then has been acknowledged.
+        (4..18).for_each(|order| dctcp.on_ack(Ps::ZERO, &ack(order, 18, false)));
+        assert_eq!(dctcp.window(), marked);
+        dctcp.on_ack(Ps::ZERO, &ack(18, 26, false));
+        assert!(dctcp.window() > marked);
+    }
+
+    #[test]
+    fn after_a_timeout_the_window_grows_from_one_packet_whatever_the_minimum_of_a_cut_is() {
+        let config = DctcpConfig { initial_cwnd: 8.0, min_cwnd: 8.0, ..DctcpConfig::default() };
+        let mut dctcp = Dctcp::new(&config);
+        dctcp.on_timeout(Ps::ZERO);
+        for (order, packets) in [(0, 1), (1, 2), (2, 3)] {
+            assert_eq!(dctcp.window(), packets * ONE);
+            dctcp.on_ack(Ps::ZERO, &ack(order, order + 1, false));
+        }
+        // A mark does not cut what is smaller already.
+        let mut marked = Dctcp::new(&config);
+        marked.on_timeout(Ps::ZERO);
+        marked.on_ack(Ps::ZERO, &ack(0, 1, true));
+        assert!(marked.window() <= 2 * ONE);
+    }
+
     #[test]
     fn a_second_timeout_in_a_row_does_not_lower_the_threshold_again() {
         let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
         let mut dctcp = Dctcp::new(&config);
-        let ack = |order| Feedback {
-            rtt: Ps(1),
-            order,
-            next_order: order + 1,
-            window_full: true,
-            ..Feedback::default()
-        };
         let after_timeouts = |dctcp: &mut Dctcp, times: u32| {
             (0..times).for_each(|_| dctcp.on_timeout(Ps::ZERO));
             // Slow start goes up to the threshold, one packet per acknowledgement.
             (0..40).find(|&order| {
                 let before = dctcp.window();
-                dctcp.on_ack(Ps::ZERO, &ack(order));
+                dctcp.on_ack(Ps::ZERO, &ack(order, order + 1, false));
                 dctcp.window() < before + ONE
             })
         };

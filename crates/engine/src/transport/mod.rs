@@ -88,6 +88,12 @@ pub(crate) trait Control: Sized {
 
     /// Minimum time between two packets.
     fn pacing(&self) -> Ps;
+
+    /// Of a control that keeps a window for the server's delay and another for the rest: whether the
+    /// former is the one that counts.
+    fn host_counts(&self) -> Option<bool> {
+        None
+    }
 }
 
 macro_rules! controls {
@@ -132,6 +138,12 @@ macro_rules! controls {
             pub(crate) fn pacing(&self) -> Ps {
                 match self {
                     $(AnyControl::$name(c) => c.pacing(),)*
+                }
+            }
+
+            pub(crate) fn host_counts(&self) -> Option<bool> {
+                match self {
+                    $(AnyControl::$name(c) => c.host_counts(),)*
                 }
             }
         }

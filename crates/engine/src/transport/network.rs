@@ -152,7 +152,7 @@ impl Network {
         let connection = &mut self.connections[d.connection as usize];
         connection.ask(d.asked);
         let of = &mut self.by_connection[d.connection as usize];
-        of.window_was(connection.window(), now);
+        of.window_was(connection, now);
         of.acknowledged += 1;
         of.rtt_sum += rtt.0;
         let acked = connection.on_ack(now, d.number, &feedback);
@@ -179,7 +179,7 @@ impl Network {
         c.timed = None;
         if c.deadline().is_some_and(|at| at <= now) {
             let of = &mut self.by_connection[connection as usize];
-            of.window_was(c.window(), now);
+            of.window_was(c, now);
             of.timeouts += 1;
             self.counts.timeouts += 1;
             c.time_out(now);
@@ -248,7 +248,7 @@ impl Network {
         let each = self.connections.iter().zip(&self.by_connection).enumerate();
         each.map(|(i, (connection, of))| {
             let mut of = *of;
-            of.window_was(connection.window(), now);
+            of.window_was(connection, now);
             ConnectionResults {
                 queue: i as u32 / self.senders,
                 sender: i as u32 % self.senders,
@@ -257,6 +257,9 @@ impl Network {
                 timeouts: of.timeouts,
                 delivered: of.delivered,
                 mean_window: of.mean_window(self.counts_begin),
+                host_window_share: connection
+                    .host_counts()
+                    .map(|_| of.host_share(self.counts_begin)),
                 mean_rtt_ns: (of.acknowledged > 0)
                     .then(|| of.rtt_sum as f64 / 1e3 / of.acknowledged as f64),
             }
@@ -431,6 +434,12 @@ mod tests {
         assert_eq!((c.dropped_server, c.dropped_switch), (0, 0));
         let delay = c.endpoint.mean_ns();
         assert!((80_000.0..120_000.0).contains(&delay), "{delay}");
+        let host_share = |network: &Network| {
+            let connections = network.by_connection(Ps::from_us(20_000));
+            let shares = connections.iter().map(|c| c.host_window_share.expect("Swift has two"));
+            shares.sum::<f64>() / connections.len() as f64
+        };
+        assert!(host_share(&network) > 0.8, "{}", host_share(&network));
         let rate = c.delivered as f64 * 712e-9 / 0.02;
         assert!(rate > 0.97, "{rate} of what the server can do");
     }
@@ -441,6 +450,7 @@ mod tests {
         let network = run(&config, Ps::from_ns(1), 10_000, u64::MAX, Ps::from_us(20_000));
         let c = &network.counts;
         assert!(c.marked > 0);
+        assert_eq!(network.by_connection(Ps::from_us(20_000))[0].host_window_share, None);
         // 64 KiB take 5.2 us, on top of the path's 10 us.
         let fabric = c.fabric.mean_ns();
         assert!((11_000.0..21_000.0).contains(&fabric), "{fabric}");

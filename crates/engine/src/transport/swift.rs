@@ -170,6 +170,10 @@ impl Control for Swift {
         let cwnd = self.window();
         if cwnd < ONE { Ps(fixed::div(self.rtt.0, cwnd)) } else { Ps::ZERO }
     }
+
+    fn host_counts(&self) -> Option<bool> {
+        Some(self.endpoint.cwnd < self.fabric.cwnd)
+    }
 }
 
 #[cfg(test)]
@@ -326,6 +330,18 @@ mod tests {
                 let ours = swift.pacing().0 as f64 / 1e6;
                 prop_assert!((ours - pacing).abs() <= 1e-6 * pacing + 1e-6, "{ours} for {pacing}");
             }
+        }
+    }
+
+    #[test]
+    fn the_window_of_the_delay_that_is_above_its_target_counts() {
+        let (short, long) = (Ps::from_us(10), Ps::from_us(400));
+        for (rtt, endpoint, host) in [(long, long - short, true), (long, short, false)] {
+            let mut swift =
+                Swift::new(&SwiftConfig { initial_cwnd: 4.0, ..SwiftConfig::default() });
+            assert_eq!(swift.host_counts(), Some(false));
+            swift.on_ack(Ps::from_us(1000), &Feedback { rtt, endpoint, ..Feedback::default() });
+            assert_eq!(swift.host_counts(), Some(host));
         }
     }
 

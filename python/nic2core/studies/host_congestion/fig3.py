@@ -62,7 +62,7 @@ HALF_TARGET = receiver(
     variant="host delay target 50 us",
     changes={"traffic": {"control": {"endpoint_target": "50 us"}}},
 )
-UNDER_DCTCP = receiver("on", variant="DCTCP", changes={"traffic": {"control": DCTCP}})
+UNDER_DCTCP = receiver("on", variant="DCTCP", changes={"traffic": DCTCP})
 GOODPUT = dma_writes()
 POINTS = [*OFF.values(), *ON.values(), *FLOWS, HALF_TARGET, UNDER_DCTCP, GOODPUT]
 

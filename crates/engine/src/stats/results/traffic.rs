@@ -117,6 +117,10 @@ pub struct TransportResults {
     pub reads: u64,
     /// Mean congestion window of the connections over the measured time, packets.
     pub mean_window: f64,
+    /// Share of the time in which the window for the delay in the server was smaller than that for
+    /// the rest of the round trip, mean over the connections; absent if the control has one window.
+    #[serde(default)]
+    pub host_window_share: Option<f64>,
     /// Jain's index over the packets delivered by each connection: 1 if all are equal, one over
     /// their number if one has all.
     pub fairness: f64,
@@ -150,6 +154,10 @@ pub struct ConnectionResults {
     pub delivered: u64,
     /// Mean congestion window, packets.
     pub mean_window: f64,
+    /// Share of the time in which the window for the delay in the server was smaller than that for
+    /// the rest of the round trip; absent if the control has one window.
+    #[serde(default)]
+    pub host_window_share: Option<f64>,
     /// Mean round trip over the acknowledgements received, ns; absent if none was.
     pub mean_rtt_ns: Option<f64>,
 }
