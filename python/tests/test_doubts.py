@@ -119,17 +119,22 @@ def test_what_the_switch_drops_is_told(crowded: Result) -> None:
 
 
 def test_dctcp_without_marks_is_told(crowded: Result) -> None:
+    transport = crowded.data.transport
+    assert transport is not None
+
     def told(network: str | None, nic: str | None, kind: str = "dctcp") -> list[str]:
         scenario: dict[str, Any] = deepcopy(crowded.scenario)
         scenario["traffic"]["network"]["ecn_threshold"] = network
         scenario["traffic"]["control"]["kind"] = kind
         scenario["machine"]["nic"]["ecn_threshold"] = nic
-        found = doubts(replace(crowded, scenario=scenario))
+        hears = transport.model_copy(update={"hears_marks": kind == "dctcp"})
+        data = crowded.data.model_copy(update={"transport": hears})
+        found = doubts(replace(crowded, scenario=scenario, data=data))
         return [doubt for doubt in found if "marks" in doubt and "slow down" not in doubt]
 
     assert told("64 KiB", None) == told(None, "64 KiB") == told("64 KiB", None, "swift") == []
     (doubt,) = told(None, None)
-    assert "neither the switch nor the NIC marks packets" in doubt
+    assert 'neither the switch nor the NIC marks packets, so the control "dctcp" reacts' in doubt
     (doubt,) = told("64 KiB", "64 KiB", "swift")
     assert "machine.nic.ecn_threshold changes nothing but the number of marks" in doubt
 
@@ -426,7 +431,8 @@ WORSE: dict[str, tuple[str, Callable[[Result, float], Result], float, float]] = 
         "the backlog should be", lambda r, n: with_latencies(r, mean_ns=n), 2_000.0, 1_000.0
     ),
     "marks": (
-        "slow down no further", lambda r, n: with_numbers(r, "transport", marked=int(n)),
+        "slow down no further",
+        lambda r, n: with_numbers(r, "transport", marked=int(n), hears_marks=True),
         13_300, 13_500,
     ),
     "full link": ("link delivers only", with_full_wire, 30.0, 40.0),

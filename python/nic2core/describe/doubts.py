@@ -360,9 +360,11 @@ def _needless(result: Record) -> Warned | None:
     transport = result.data.transport
     if transport is None or result.p99_rtt_ns is None:
         return None
-    least = result.scenario["traffic"]["recovery"]["min_timeout"]
     wrongly = senders.share(senders.taken_for_lost(transport), transport)
-    if wrongly < NEEDLESS or result.p99_rtt_ns < nanoseconds(least):
+    if wrongly < NEEDLESS:
+        return None
+    least = result.scenario["traffic"]["recovery"]["min_timeout"]
+    if result.p99_rtt_ns < nanoseconds(least):
         return None
     text = (
         f"{percent(wrongly)} of the packets were declared lost, but arrived: the p99 round trip is "
@@ -374,48 +376,53 @@ def _needless(result: Record) -> Warned | None:
 
 
 def _unmarked(result: Record) -> Warned | None:
-    """A warning if nothing marks packets for DCTCP, which then reacts only to losses."""
-    traffic = result.scenario.get("traffic") or {}
-    if traffic.get("control", {}).get("kind") != "dctcp":
+    """A warning if nothing marks packets for a control that waits for marks."""
+    transport = result.data.transport
+    if transport is None or not transport.hears_marks:
         return None
-    marks = (traffic["network"], result.scenario["machine"]["nic"])
+    marks = (result.scenario["traffic"]["network"], result.scenario["machine"]["nic"])
     if any(place.get("ecn_threshold") is not None for place in marks):
         return None
     return Warned(
-        "neither the switch nor the NIC marks packets, so DCTCP reacts only to losses. Set "
-        "traffic.network.ecn_threshold or machine.nic.ecn_threshold."
+        f"neither the switch nor the NIC marks packets, so {_control(result)} reacts only to "
+        "losses. Set traffic.network.ecn_threshold or machine.nic.ecn_threshold."
     )
 
 
 def _unheard(result: Record) -> Warned | None:
     """A warning if the NIC marks packets for a congestion control that ignores marks."""
-    traffic = result.scenario.get("traffic") or {}
-    if traffic.get("control", {}).get("kind") != "swift":
+    transport = result.data.transport
+    if transport is None or transport.hears_marks:
         return None
     if result.scenario["machine"]["nic"].get("ecn_threshold") is None:
         return None
     return Warned(
-        "Swift reacts to delays and losses and ignores ECN marks, so machine.nic.ecn_threshold "
-        "changes nothing but the number of marks."
+        f"{_control(result)} ignores ECN marks, so machine.nic.ecn_threshold changes nothing but "
+        "the number of marks."
     )
 
 
+def _control(result: Record) -> str:
+    """The congestion control, as the scenario names it."""
+    return f'the control "{result.scenario["traffic"]["control"]["kind"]}"'
+
+
 def _all_marked(result: Record) -> Warned | None:
-    """A warning if DCTCP's windows are near the minimum and nearly all packets are still marked."""
-    transport, traffic = result.data.transport, result.scenario.get("traffic") or {}
-    control = traffic.get("control", {})
-    if transport is None or control.get("kind") != "dctcp":
+    """A warning if windows are near the minimum and nearly all packets are still marked."""
+    transport = result.data.transport
+    if transport is None or not transport.hears_marks:
         return None
+    least = result.scenario["traffic"]["control"].get("min_cwnd")
     share = senders.marked_share(transport)
-    if share < MARKED or transport.mean_window > LEAST * control["min_cwnd"]:
+    if share < MARKED or least is None or transport.mean_window > LEAST * least:
         return None
     by_nic = transport.marked_server > transport.marked
     what = "the NIC's SRAM" if by_nic else "the queue of the switch"
     text = (
         f"{percent(share)} of the packets are marked: {len(transport.connections):,} "
-        f"connections near the minimum window of {control['min_cwnd']:g} packets keep {what} "
-        "above the threshold, and DCTCP can slow down no further. To let it control the queue, use "
-        "fewer senders or threads."
+        f"connections near the minimum window of {least:g} packets keep {what} above the "
+        f"threshold, and {_control(result)} can slow down no further. To let it control the queue, "
+        "use fewer senders or threads."
     )
     return Warned(text, share)
 

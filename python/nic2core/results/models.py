@@ -134,6 +134,8 @@ class TransportResults(Plain):
     """Data packets that the switch marked (ECN)."""
     marked_server: int
     """Data packets marked by the server's NIC but not by the switch."""
+    hears_marks: bool = False
+    """Whether the congestion control reacts to marks."""
     fast_recoveries: int
     """Data packets detected as lost because later ones were acknowledged."""
     timeouts: int

@@ -105,6 +105,11 @@ impl Connection {
         self.control.host_counts()
     }
 
+    /// [`super::Control::HEARS_MARKS`].
+    pub(super) fn hears_marks(&self) -> bool {
+        self.control.hears_marks()
+    }
+
     /// Packets sent at least once.
     pub(super) fn begun(&self) -> u64 {
         self.next

@@ -45,6 +45,8 @@ impl Dctcp {
 impl Control for Dctcp {
     type Config = DctcpConfig;
 
+    const HEARS_MARKS: bool = true;
+
     fn new(config: &DctcpConfig) -> Dctcp {
         Dctcp {
             gain: fixed::from_f64(config.gain),

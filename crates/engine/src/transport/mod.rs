@@ -71,6 +71,9 @@ pub(crate) trait Control: Sized {
     /// The parameters that a user sets.
     type Config;
 
+    /// Whether it reacts to marks (ECN). Users are warned of marks that nothing hears.
+    const HEARS_MARKS: bool;
+
     /// The control of a new connection.
     fn new(config: &Self::Config) -> Self;
 
@@ -144,6 +147,12 @@ macro_rules! controls {
             pub(crate) fn host_counts(&self) -> Option<bool> {
                 match self {
                     $(AnyControl::$name(c) => c.host_counts(),)*
+                }
+            }
+
+            pub(crate) fn hears_marks(&self) -> bool {
+                match self {
+                    $(AnyControl::$name(_) => <$control as Control>::HEARS_MARKS,)*
                 }
             }
         }

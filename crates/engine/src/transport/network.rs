@@ -267,6 +267,11 @@ impl Network {
         .collect()
     }
 
+    /// Whether the connections react to marks.
+    pub(crate) fn hears_marks(&self) -> bool {
+        self.connections.iter().any(Connection::hears_marks)
+    }
+
     /// The current congestion window of a connection, in packets.
     pub(crate) fn window_of(&self, connection: usize) -> f64 {
         fixed::to_f64(self.connections[connection].window())

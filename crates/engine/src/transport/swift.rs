@@ -104,6 +104,8 @@ pub(crate) struct Swift {
 impl Control for Swift {
     type Config = SwiftConfig;
 
+    const HEARS_MARKS: bool = false;
+
     fn new(config: &SwiftConfig) -> Swift {
         let c = config;
         let (low, high) = (fixed::from_f64(c.flow_min_cwnd), fixed::from_f64(c.flow_max_cwnd));

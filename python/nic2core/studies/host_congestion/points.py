@@ -27,8 +27,8 @@ DCTCP = {
     "control": {"kind": "dctcp", "initial_cwnd": 4.0, "max_cwnd": 4.0},
     "recovery": {"min_timeout": "1 ms"},
 }
-"""The window is at most one read, as the scenario sets it for Swift. The scenario's timeout of 100 us
-is Swift's in csg-htsim, and shorter than the round trips that DCTCP causes."""
+"""The window is at most one read, as the scenario sets it for Swift. The scenario's timeout is that
+of csg-htsim's Swift, and shorter than the round trips that DCTCP causes."""
 STREAM = {"name": "stream", "app": {"kind": "stream"}}
 
 _NAMES: dict[Iommu, str] = {
