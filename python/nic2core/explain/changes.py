@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from nic2core import _core
 from nic2core._core import UserError
 from nic2core.explain.iotlb import crowd
-from nic2core.explain.memory import FULLEST, waits_in_channels, waits_with_more
+from nic2core.explain.memory import waits_in_channels, waits_with_more
 from nic2core.explain.model import FULL
 from nic2core.explain.pages import LARGE, larger_pages, why_they_may_miss
+from nic2core.explain.queueing import at_twice_the_rate
 from nic2core.explain.queues import OF_QUEUES, by_queue, more
 from nic2core.explain.use import read_back, serves, work
 from nic2core.scenario.quantity import times
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from nic2core.explain.model import Model
-    from nic2core.explain.use import Use
     from nic2core.results.models import Results
 
 EVEN = 0.8
@@ -260,32 +260,16 @@ def _wider(link: str) -> Callable[[Model], Model]:
     """A link of twice the rate."""
 
     def apply(model: Model) -> Model:
-        times = {
-            name: pool.spends(link, _on_faster(pool.spent_ns.get(link, 0.0), model.use(link)))
+        of = model.use(link)
+        pools = {
+            name: pool.spends(
+                link, at_twice_the_rate(pool.spent_ns.get(link, 0.0), of.latency_ns, of.load)
+            )
             for name, pool in model.pools.items()
         }
-        return replace(model, pools=times).with_others(link, 2.0)
+        return replace(model, pools=pools).with_others(link, 2.0)
 
     return apply
-
-
-def _on_faster(spent_ns: float, link: Use) -> float:
-    """Relative time spent on and before a link if it were twice as fast.
-
-    What comes at random waits for the load (M/D/1). The rest waits because it comes in bunches, of
-    which each piece then takes half of the time.
-    """
-
-    def at_random(service_ns: float, load: float) -> float:
-        load = min(load, FULLEST)
-        return service_ns * (1 + load / (1 - load) / 2)
-
-    if spent_ns <= 0:
-        return 1.0
-    now = at_random(link.latency_ns, link.load)
-    then = at_random(link.latency_ns / 2, link.load / 2)
-    random_ns = min(spent_ns, now)
-    return ((spent_ns - random_ns) / 2 + random_ns * then / now) / spent_ns
 
 
 def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from nic2core.explain.queueing import FULLEST, settled
 from nic2core.explain.use import serves, work
 from nic2core.scenario.quantity import gigahertz, nanoseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from nic2core.explain.model import Model
     from nic2core.results.models import Domain, Results
 
@@ -88,10 +87,6 @@ def _beside(data: Results, scenario: dict[str, Any]) -> dict[str, float]:
     }
 
 
-FULLEST = 0.99
-"""The highest load that is told apart from a full memory or link."""
-
-
 def waits_in_channels(model: Model, channels: float, lines: float = 1.0) -> float:
     """Relative time for which lines wait if there were `channels` times as many channels.
 
@@ -105,48 +100,17 @@ def waits_in_channels(model: Model, channels: float, lines: float = 1.0) -> floa
         others = (1 - own) / max(model.memory.held(waits), 1e-9)
         return load_now * (own * lines * faster + others) / channels
 
-    return _settled(load_now, load, channels)
+    return settled(load_now, load, channels)
 
 
 def waits_with_more(model: Model, under_way: float) -> float:
     """Relative time for which lines wait if `under_way` times as many are in flight."""
     load = _load(model)
-    return _settled(load, lambda waits: load * under_way / model.memory.held(waits), 1.0)
+    return settled(load, lambda waits: load * under_way / model.memory.held(waits), 1.0)
 
 
 def _load(model: Model) -> float:
     return min(model.dram_load, FULLEST)
-
-
-def _settled(load: float, new_load: Callable[[float], float], faster: float) -> float:
-    """Relative time for which lines wait, once it agrees with the load that it lets come.
-
-    Lines wait s · u / (1 - u) for those ahead of them, u being the load, as before a server with
-    random arrivals; s, the time that a channel takes for a line, shrinks if it works faster. Users
-    of the memory that wait less ask for more (a closed network: Denning and Buzen, "The operational
-    analysis of queueing network models", 1978).
-    """
-    if load <= 0:
-        return 1.0
-
-    def too_long(waits: float) -> bool:
-        return waits > _odds(new_load(waits)) / _odds(load) / faster
-
-    low, high = 0.0, 1.0
-    while not too_long(high):
-        low, high = high, 2 * high
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if too_long(middle) else (middle, high)
-    return high
-
-
-STEPS = 40
-"""Halvings of an interval, to well below what can be measured."""
-
-
-def _odds(load: float) -> float:
-    return load / (1 - load) if load < 1 else inf
 
 
 def _without_dram(model: Model, waits: float) -> float:

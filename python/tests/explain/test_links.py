@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nic2core import Result, api
-from nic2core.explain.changes import _on_faster
 from nic2core.explain.memory import Memory
 from nic2core.explain.model import Model, Pool
+from nic2core.explain.queueing import at_twice_the_rate
 from nic2core.explain.use import Use
 from nic2core.report.path import picture
 from nic2core.rerun import run_changes
@@ -94,8 +94,7 @@ def test_a_link_with_room_is_not_what_credits_wait_for(
 def test_a_faster_link_shortens_queues_by_its_load_and_bunches_by_half(
     spent_ns: float, load: float, left_ns: float
 ) -> None:
-    link = Use("pcie", "direction", 1, load, 20.0, 1.0, 1.0, 0.0, 20.0, 3.0, load)
-    assert spent_ns * _on_faster(spent_ns, link) == pytest.approx(left_ns, rel=0.02)
+    assert spent_ns * at_twice_the_rate(spent_ns, 20.0, load) == pytest.approx(left_ns, rel=0.02)
 
 
 def across(queues: str, stream: str, rate: str | None) -> Result:

@@ -6,6 +6,7 @@ import pytest
 
 from nic2core.explain.memory import Memory, waits_in_channels, waits_with_more
 from nic2core.explain.model import Model, Pool
+from nic2core.explain.queueing import settled
 from nic2core.explain.use import Use
 
 
@@ -50,3 +51,8 @@ def test_more_lines_in_flight_wait_longer_up_to_what_the_memory_carries() -> Non
     load = 0.4 / waits
     assert waits == pytest.approx((load / (1 - load)) / 0.25, rel=0.01)
     assert waits_with_more(_model(0.2, 1.0, 1.0), 1.0) == pytest.approx(1.0)
+
+
+def test_a_load_that_no_wait_keeps_away_is_not_decided_by_waits() -> None:
+    assert settled(0.9, lambda _: 1.8, 1.0) == 1.0
+    assert settled(0.5, lambda _: 0.5, 2.0) == pytest.approx(0.5)
