@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import _core
 from nic2core._core import UserError
-from nic2core.explain.iotlb import crowd
-from nic2core.explain.memory import waits_in_channels, waits_with_more
+from nic2core.explain.contention import crowd, waits_in_channels, waits_with_more
 from nic2core.explain.model import FULL
 from nic2core.explain.pages import LARGE, larger_pages, why_they_may_miss
 from nic2core.explain.queueing import at_twice_the_rate

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from nic2core import words
-from nic2core.explain.iotlb import left_behind
+from nic2core.explain.contention import left_behind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,17 +1,14 @@
-"""The memory as seen by what uses it, and for how long lines wait there if it is changed."""
+"""The memory as seen by what uses it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.queueing import FULLEST, settled
 from nic2core.explain.use import serves, work
 from nic2core.scenario.quantity import gigahertz, nanoseconds
 
 if TYPE_CHECKING:
-    from nic2core.explain.model import Model
     from nic2core.results.models import Domain, Results
 
 
@@ -85,35 +82,3 @@ def _beside(data: Results, scenario: dict[str, Any]) -> dict[str, float]:
         "own_traffic": 1 - min(1.0, taken / lines) if lines else 1.0,
         "full_registers": sum(n * registers * of.miss_registers_full for n, of in others),
     }
-
-
-def waits_in_channels(model: Model, channels: float, lines: float = 1.0) -> float:
-    """Relative time for which lines wait if there were `channels` times as many channels.
-
-    The work then causes `lines` times as many lines as it did.
-    """
-    load_now, own = _load(model), model.memory.own_traffic
-    alone = _without_dram(model, 1.0)
-
-    def load(waits: float) -> float:
-        faster = _without_dram(model, waits) / alone if isfinite(alone) else 1.0
-        others = (1 - own) / max(model.memory.held(waits), 1e-9)
-        return load_now * (own * lines * faster + others) / channels
-
-    return settled(load_now, load, channels)
-
-
-def waits_with_more(model: Model, under_way: float) -> float:
-    """Relative time for which lines wait if `under_way` times as many are in flight."""
-    load = _load(model)
-    return settled(load, lambda waits: load * under_way / model.memory.held(waits), 1.0)
-
-
-def _load(model: Model) -> float:
-    return min(model.dram_load, FULLEST)
-
-
-def _without_dram(model: Model, waits: float) -> float:
-    """The rate if lines waited that long, and the channels carried all."""
-    model = model.without_waits("dram", waits)
-    return model.without_waits("home-trackers", model.memory.held(waits)).without(["dram"]).rate

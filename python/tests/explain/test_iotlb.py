@@ -8,8 +8,9 @@ import pytest
 
 from nic2core import Result, api
 from nic2core.explain.changes import Change, _credits
+from nic2core.explain.contention import crowd, left_behind
 from nic2core.explain.help import helps
-from nic2core.explain.iotlb import Iotlb, crowd, left_behind
+from nic2core.explain.iotlb import Iotlb
 from nic2core.explain.memory import Memory
 from nic2core.explain.model import Model, Pool
 from nic2core.explain.use import Use

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nic2core.explain.memory import Memory, waits_in_channels, waits_with_more
+from nic2core.explain.contention import waits_in_channels, waits_with_more
+from nic2core.explain.memory import Memory
 from nic2core.explain.model import Model, Pool
 from nic2core.explain.queueing import settled
 from nic2core.explain.use import Use
