@@ -50,6 +50,7 @@ def test_a_peak_with_room_everywhere_names_what_fails_above_it(
 
 
 def test_a_stage_that_is_full_sets_a_peak() -> None:
+    # With four cores, the read credits are as tight as the cores.
     few = {"tenants.0.cores.count": 3, "machine.dram.channels": 2, "traffic.rate": "5 Mpps"}
     short = {"run.warmup": "2 ms", "run.duration": "1 ms"}
     found = api.find_peak("explain-memory", few | short)

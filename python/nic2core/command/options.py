@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from re import fullmatch
 from typing import Any
 
 from nic2core._core import UserError
@@ -26,10 +27,9 @@ def overrides(sets: list[str] | None, seed: str | None) -> dict[str, Any]:
 
 def _seed(text: str) -> int:
     """The value of `--seed`."""
-    try:
-        seed = int(text)
-    except ValueError:
-        raise UserError(f"--seed {text} is not a whole number; allowed: 0 to {MAX_SEED}.") from None
+    if not fullmatch("[+-]?[0-9]+", text):
+        raise UserError(f"--seed {text} is not a whole number; allowed: 0 to {MAX_SEED}.")
+    seed = int(text)
     if not 0 <= seed <= MAX_SEED:
         raise UserError(f"--seed {text} is out of range; allowed: 0 to {MAX_SEED}.")
     return seed

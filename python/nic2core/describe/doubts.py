@@ -370,7 +370,7 @@ def _needless(result: Record) -> Warned | None:
         f"{percent(wrongly)} of the packets were declared lost, but arrived: the p99 round trip is "
         f"{time(result.p99_rtt_ns)}, and a sender may wait for as little as "
         f"traffic.recovery.min_timeout = {least}. Its congestion control reacts to losses that are "
-        "none. Set it to a longer time; 1 ms is usual in data centres."
+        "none. Set it to a longer time."
     )
     return Warned(text, wrongly)
 
@@ -392,7 +392,7 @@ def _unmarked(result: Record) -> Warned | None:
 def _unheard(result: Record) -> Warned | None:
     """A warning if the NIC marks packets for a congestion control that ignores marks."""
     transport = result.data.transport
-    if transport is None or transport.hears_marks:
+    if transport is None or transport.hears_marks is not False:
         return None
     if result.scenario["machine"]["nic"].get("ecn_threshold") is None:
         return None

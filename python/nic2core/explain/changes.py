@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from nic2core import _core
 from nic2core._core import UserError
 from nic2core.explain.contention import crowd, waits_in_channels, waits_with_more
-from nic2core.explain.model import FULL
 from nic2core.explain.pages import LARGE, larger_pages, why_they_may_miss
 from nic2core.explain.queueing import at_twice_the_rate
 from nic2core.explain.queues import OF_QUEUES, by_queue, more
@@ -205,14 +204,14 @@ def _cores(factor: float, load: float) -> Callable[[Model], Model]:
 def _registers(factor: float) -> Callable[[Model], Model]:
     """More miss registers for every core, also for those that do other work.
 
-    Those that are all in use ask for more. If all home trackers are in use as well, it waits for
+    Those that are all in use ask for more. If home trackers limit what memory does, it waits for
     one, and so does all that comes after it.
     """
 
     def apply(model: Model) -> Model:
         memory, registers = model.memory, model.use("miss-registers")
         model = _more("miss-registers", factor)(model)
-        if model.use("home-trackers").load < FULL or memory.held_back <= 0:
+        if not model.too_few_trackers or memory.held_back <= 0:
             return model
         others = 1 + (factor - 1) * memory.full_registers / memory.held_back
         own = (factor - 1) * registers.starved * registers.credits / memory.held_back

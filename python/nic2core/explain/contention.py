@@ -59,7 +59,8 @@ def crowd(model: Model, domain: str) -> Model:
     pool = model.pools[domain]
     waits_ns = pool.spent_ns.get("iommu", 0.0)
     short = model.use(domain).starved > NOTICED
-    if model.iotlb is None or model.tightest != "iommu" or not short or waits_ns <= 0:
+    limits = model.limited and model.tightest == "iommu"
+    if model.iotlb is None or not limits or not short or waits_ns <= 0:
         return model
     longer = 1 + sum(pool.spent_ns.values()) * (pool.allows / model.rate - 1) / waits_ns
     if domain not in WRITE_CREDITS:

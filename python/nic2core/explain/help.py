@@ -113,12 +113,12 @@ def _with(model: Model, change: Change) -> Model:
 
 def _harm(model: Model, changed: Model, change: Change) -> str:
     """What of the path gets worse for certain, if the model says that the rate falls."""
-    if changed.others.get("iommu", 0.0) < model.others.get("iommu", 0.0):
+    if changed.tightest == "iommu" and changed.allows["iommu"] < model.allows["iommu"]:
         return (
             "packets would wait to be sent until their pages have left the IOTLB, and reading them "
             "would take page walks of its own"
         )
-    if change.domain == "miss-registers":
+    if change.domain == "miss-registers" and model.memory.full_registers > 0:
         return (
             "cores with other work would ask for more, and DMA would wait behind it for a tracker"
         )

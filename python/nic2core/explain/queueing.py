@@ -57,7 +57,8 @@ def at_twice_the_rate(spent_ns: float, service_ns: float, load: float) -> float:
         return 1.0
     now, then = _at_random(service_ns, load), _at_random(service_ns / 2, load / 2)
     random_ns = min(spent_ns, now)
-    return ((spent_ns - random_ns) / 2 + random_ns * then / now) / spent_ns
+    at_random_ns = random_ns * then / now if now > 0 else 0.0
+    return ((spent_ns - random_ns) / 2 + at_random_ns) / spent_ns
 
 
 def _at_random(service_ns: float, load: float) -> float:

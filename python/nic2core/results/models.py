@@ -134,8 +134,8 @@ class TransportResults(Plain):
     """Data packets that the switch marked (ECN)."""
     marked_server: int
     """Data packets marked by the server's NIC but not by the switch."""
-    hears_marks: bool = False
-    """Whether the congestion control reacts to marks."""
+    hears_marks: bool | None = None
+    """Whether the congestion control reacts to marks; absent from results of older versions."""
     fast_recoveries: int
     """Data packets detected as lost because later ones were acknowledged."""
     timeouts: int

@@ -136,7 +136,7 @@ impl ClosedLoop {
             lost_share: if c.sent == 0 { 0.0 } else { dropped as f64 / c.sent as f64 },
             marked: c.marked,
             marked_server: c.marked_server,
-            hears_marks: self.network.hears_marks(),
+            hears_marks: Some(self.network.hears_marks()),
             fast_recoveries: c.fast_recoveries,
             timeouts: c.timeouts,
             not_lost: c.not_lost,

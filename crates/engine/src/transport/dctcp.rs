@@ -24,6 +24,8 @@ pub(crate) struct Dctcp {
     alpha: u64,
     acked: u64,
     marked: u64,
+    /// Marks that are a reason to cut: those of transmissions that no loss has been reacted to for.
+    to_react: u64,
     /// The transmission that ends the current window of data.
     window_end: u64,
     /// Losses and marks of transmissions before this one have already been reacted to.
@@ -37,8 +39,9 @@ pub(crate) struct Dctcp {
 impl Dctcp {
     /// Reduces the window, but not below the minimum; a timeout may have left it smaller than that.
     fn cut(&mut self, cwnd: u64, next_order: u64) {
-        self.cwnd = cwnd.max(self.min_cwnd).min(self.cwnd);
-        (self.slow_start_until, self.reacted) = (self.cwnd, next_order);
+        let cwnd = cwnd.max(self.min_cwnd);
+        self.cwnd = self.cwnd.min(cwnd);
+        (self.slow_start_until, self.reacted) = (cwnd, next_order);
     }
 }
 
@@ -58,6 +61,7 @@ impl Control for Dctcp {
             alpha: ONE,
             acked: 0,
             marked: 0,
+            to_react: 0,
             window_end: 0,
             reacted: 0,
             recovered: 0,
@@ -72,15 +76,17 @@ impl Control for Dctcp {
         }
         self.acked += 1;
         self.marked += u64::from(feedback.marked);
+        self.to_react += u64::from(feedback.marked && feedback.order >= self.recovered);
         if feedback.order >= self.window_end {
             let fraction = fixed::div(self.marked, self.acked);
             // alpha <- (1 - g) * alpha + g * F
             self.alpha = fixed::mul(ONE - self.gain, self.alpha) + fixed::mul(self.gain, fraction);
-            if self.marked > 0 && feedback.order >= self.reacted {
+            if self.to_react > 0 {
                 // cwnd <- cwnd * (1 - alpha / 2)
                 self.cut(fixed::mul(self.cwnd, ONE - self.alpha / 2), feedback.next_order);
             }
-            (self.acked, self.marked, self.window_end) = (0, 0, feedback.next_order);
+            (self.acked, self.marked, self.to_react) = (0, 0, 0);
+            self.window_end = feedback.next_order;
         }
         if feedback.window_full && feedback.order >= self.recovered {
             let slow_start = self.cwnd < self.slow_start_until;
@@ -188,9 +194,12 @@ mod tests {
         dctcp.on_fast_recovery(Ps::ZERO, Loss { order: 0, next_order: 16 });
         (1..16).for_each(|order| dctcp.on_ack(Ps::ZERO, &ack(order, 16, true)));
         assert_eq!(dctcp.window(), 8 * ONE);
-        // The next window is marked as well.
-        dctcp.on_ack(Ps::ZERO, &ack(16, 24, true));
-        assert!(dctcp.window() < 5 * ONE, "{}", dctcp.window());
+        // These marks cut nothing when the window ends, either.
+        dctcp.on_ack(Ps::ZERO, &ack(16, 24, false));
+        assert!(dctcp.window() > 8 * ONE, "{}", dctcp.window());
+        // Those of the next do.
+        (17..25).for_each(|order| dctcp.on_ack(Ps::ZERO, &ack(order, 33, order == 20)));
+        assert!(dctcp.window() < 6 * ONE, "{}", dctcp.window());
 
         // The other way round: marks have cut the window that a packet is lost of.
         let mut dctcp = Dctcp::new(&config);
@@ -220,6 +229,9 @@ mod tests {
         marked.on_timeout(Ps::ZERO);
         marked.on_ack(Ps::ZERO, &ack(0, 1, true));
         assert!(marked.window() <= 2 * ONE);
+        // Slow start goes on to the minimum.
+        (1..7).for_each(|order| marked.on_ack(Ps::ZERO, &ack(order, order + 1, false)));
+        assert_eq!(marked.window(), 8 * ONE);
     }
 
     #[test]

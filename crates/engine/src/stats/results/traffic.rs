@@ -103,9 +103,9 @@ pub struct TransportResults {
     pub marked: u64,
     /// Data packets marked by the server's NIC but not by the switch.
     pub marked_server: u64,
-    /// Whether the congestion control reacts to marks.
+    /// Whether the congestion control reacts to marks; absent from results of older versions.
     #[serde(default)]
-    pub hears_marks: bool,
+    pub hears_marks: Option<bool>,
     /// Data packets detected as lost because later ones were acknowledged.
     pub fast_recoveries: u64,
     /// Retransmission timeouts of connections.
