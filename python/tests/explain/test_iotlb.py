@@ -54,6 +54,7 @@ def test_writes_do_not_wait_for_reads() -> None:
 
 
 @pytest.mark.parametrize("model", [_model(walks=40.0), _model(starved=0.0),
+                                   replace(_model(), demand=3.0),
                                    replace(_model(), iotlb=None)])  # fmt: skip
 def test_nothing_waits_longer_if_walkers_do_not_limit_or_credits_were_free(model: Model) -> None:
     found = _twice(model, "io-credits").pools
@@ -91,6 +92,11 @@ def test_what_the_model_takes_from_a_run(found: Result) -> None:
     assert (iotlb.found, iotlb.of_writes) == pytest.approx((1.0, 1.0), abs=0.01)
     assert 1.0 < iotlb.misses < 1.2
     assert (iotlb.entries, iotlb.can_wait) == (512, 6 * (256 + 256))
+    # The reads of a larger packet look its page up several times.
+    several = api.run(SCENARIO, {"traffic.sizes.size": "1500 B", "run.warmup": "100 us",
+                                 "run.duration": "100 us"})  # fmt: skip
+    assert several.model.iotlb is not None
+    assert several.model.iotlb.found == pytest.approx(1.0, abs=0.1)
     large = api.run(SCENARIO, {"machine.iommu.pages.payload": "2 MiB", "run.warmup": "100 us",
                                "run.duration": "100 us"})  # fmt: skip
     assert large.model.iotlb is not None
