@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from re import fullmatch
 from typing import Any
 
 from nic2core._core import UserError
@@ -27,7 +26,7 @@ def overrides(sets: list[str] | None, seed: str | None) -> dict[str, Any]:
 
 def _seed(text: str) -> int:
     """The value of `--seed`."""
-    if not fullmatch("[+-]?[0-9]+", text):
+    if not re.fullmatch("[+-]?[0-9]+", text):
         raise UserError(f"--seed {text} is not a whole number; allowed: 0 to {MAX_SEED}.")
     seed = int(text)
     if not 0 <= seed <= MAX_SEED:

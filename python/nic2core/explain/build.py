@@ -9,7 +9,7 @@ from nic2core.explain import cores, dma
 from nic2core.explain.iotlb import iotlb
 from nic2core.explain.memory import memory
 from nic2core.explain.model import Model, Pool
-from nic2core.explain.use import ONLY_INFORMS, WRITE_CREDITS, Use, serves, uses, work
+from nic2core.explain.use import MEMORY, ONLY_INFORMS, WRITE_CREDITS, Use, serves, uses, work
 from nic2core.scenario.quantity import nanoseconds, size_bytes
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ def build_model(data: Results, scenario: dict[str, Any]) -> Model:
         others["iommu"] = rate / max(dma.iommu_load(scenario, by_name, domains), 1e-9)
     if "rx-fetches" in others and rate > 0:
         others["rx-fetches"] = rate / max(by_name["rx-fetches"].load, 1e-9)
-    # The bus or the read queues: with random rows, the queues are full long before the bus.
-    full = max(by_name[name].load for name in ("dram", "read-queue"))
+    full = max(by_name[name].load for name in MEMORY)
     others["dram"] = rate / max(full, 1e-9) if rate > 0 else inf
     uses_memory = memory(data, scenario, domains)
     demand = _demand(data, scenario)

@@ -54,7 +54,8 @@ def crowd(model: Model, domain: str) -> Model:
     """What has more credits than the page walkers can serve waits longer for them, by Little's law.
 
     Reads stay behind all writes that came before them (PCI Express Base Specification, section
-    2.4.1), so they wait for the walks of these; writes do not wait for those of reads.
+    2.4.1), so they wait for the walks of these. That writes wait for walkers which serve reads is
+    left out.
     """
     pool = model.pools[domain]
     waits_ns = pool.spent_ns.get("iommu", 0.0)

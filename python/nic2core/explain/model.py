@@ -11,6 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from nic2core.explain.queues import NOTICED
+from nic2core.explain.use import MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +97,7 @@ class Model:
         """The tightest domain by the name of its counters: for memory, bus or read queues."""
         if self.tightest != "dram":
             return self.tightest
-        return max(("dram", "read-queue"), key=lambda name: self.use(name).load)
+        return max(MEMORY, key=lambda name: self.use(name).load)
 
     def use(self, name: str) -> Use:
         """How a domain was used."""
@@ -105,7 +106,7 @@ class Model:
     @property
     def dram_load(self) -> float:
         """The load of the memory: of its bus or of its read queues, whichever is fuller."""
-        return max(self.use(name).load for name in ("dram", "read-queue"))
+        return max(self.use(name).load for name in MEMORY)
 
     @property
     def cause(self) -> str:

@@ -24,6 +24,9 @@ BEHIND = 0.5
 """Share of a receive ring filled with packets that wait for their core, from which the core is the
 cause of the queue."""
 
+MEMORY = ("dram", "read-queue")
+"""What can be full of the memory. With random rows, the queues are long before the bus."""
+
 WRITE_CREDITS = ("posted-credits", "io-credits")
 """Domains of which each DMA write holds credits: TLPs and lines."""
 

@@ -121,10 +121,8 @@ impl ClosedLoop {
     pub(super) fn results(&self, now: Ps, span_ns: f64) -> TransportResults {
         let c = &self.network.counts;
         let connections = self.network.by_connection(now);
-        let mean = |values: &mut dyn Iterator<Item = f64>| -> f64 {
-            values.sum::<f64>() / connections.len() as f64
-        };
-        let by_host: Option<Vec<f64>> = connections.iter().map(|c| c.host_window_share).collect();
+        let mean = |sum: f64| sum / connections.len() as f64;
+        let by_host = connections.iter().map(|c| c.host_window_share);
         let dropped = c.dropped_switch + c.dropped_server;
         TransportResults {
             goodput_gbps: (c.delivered * self.payload_bits) as f64 / span_ns,
@@ -143,8 +141,8 @@ impl ClosedLoop {
             delivered: c.delivered,
             duplicates: c.duplicates,
             reads: c.read.count(),
-            mean_window: mean(&mut connections.iter().map(|c| c.mean_window)),
-            host_window_share: by_host.map(|shares| mean(&mut shares.into_iter())),
+            mean_window: mean(connections.iter().map(|c| c.mean_window).sum()),
+            host_window_share: by_host.sum::<Option<f64>>().map(mean),
             fairness: jain(connections.iter().map(|c| c.delivered)),
             rtt: c.rtt.distribution(),
             fabric_delay: c.fabric.distribution(),
