@@ -305,6 +305,16 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "tenants.1.app.kind",
         "one tenant of this kind",
     ),
+    (
+        // Two senders, and of each one packet that waits for the second of its read.
+        &[
+            CLOSED_LOOP,
+            "tenants.0.app={kind='snap', copy='on-completion'}",
+            "queues.pool_buffers=2",
+        ],
+        "queues.pool_buffers",
+        "more than 2: with copy = \"on-completion\"",
+    ),
     (&[closed_loop!("3 KiB", "64 B")], "traffic.read", "a multiple of traffic.payload (2 KiB)"),
     (&[closed_loop!("4 KiB", "9 B")], "traffic.acknowledgement", "60 B to"),
     (&[CLOSED_LOOP], "traffic.payload", "at most queues.buffer_size (2 KiB)"),

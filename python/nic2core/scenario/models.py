@@ -1133,6 +1133,15 @@ class L2fwdApp(Model):
     """
 
 
+CopyTime: TypeAlias = Literal["on-arrival", "on-completion"]
+"""When payload is copied to the application's memory. `on-arrival`: Each packet when it arrives, to
+its place in the memory of its read: the application has such memory for every open read.
+`on-completion`: All packets of a read when it is complete. They wait in their receive buffers until
+then. A thread copies all its reads to the same memory: the application is done with one before the
+next is copied.
+"""
+
+
 class SnapApp(Model):
     """A user-space network stack that reads from other machines; needs closed-loop traffic."""
 
@@ -1145,6 +1154,8 @@ class SnapApp(Model):
     """Instructions per copied line in addition to the load and the store: an estimate from an
     unrolled loop of 32-byte moves, as for the key-value store.
     """
+    copy: CopyTime = "on-arrival"
+    """When payload is copied to the application's memory."""
 
 
 Kernels: TypeAlias = Literal["all", "copy", "scale", "add", "triad"]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::core::op::Ops;
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::Line;
+use crate::nic::pool::Buffer;
 use crate::transport::config::ClosedLoopConfig;
 
 /// Where an application is built.
@@ -42,8 +43,8 @@ pub struct Packet {
     pub bytes: u32,
     /// Index into the flow table of the traffic; with closed-loop traffic the number of the connection.
     pub flow: u32,
-    /// The driver's handle of the packet, for [`crate::core::op::Op::Mark`].
-    pub handle: u32,
+    /// The receive buffer, for [`Ops::give_back`].
+    pub buffer: Buffer,
 }
 
 /// What the driver must do with the packet once the emitted operations are done.
@@ -51,6 +52,11 @@ pub struct Packet {
 pub enum Verdict {
     /// Transmit `bytes` from the transmit buffer; the receive buffer is free.
     Reply {
+        /// Bytes of the answer.
+        bytes: u32,
+    },
+    /// Transmit `bytes` from the transmit buffer; the application keeps the receive buffer until it gives it back.
+    Keep {
         /// Bytes of the answer.
         bytes: u32,
     },
@@ -67,9 +73,10 @@ pub enum Verdict {
 /// machine.
 ///
 /// Contract: `on_packet` appends operations and never clears; it emits only loads and stores of its
-/// own regions and of the packet's buffers, in program order, one per cache line touched and
+/// own regions, of the packet's buffers and of buffers that it has kept, in program order, one per cache line touched and
 /// instruction (consecutive accesses of one instruction stream to the same line may be folded into
-/// one load plus compute); and its verdict states what becomes of the packet. It emits no marks.
+/// one load plus compute); and its verdict states what becomes of the packet. It emits no marks,
+/// but gives back what it has kept.
 pub trait App {
     /// What the core of this rank does for one packet.
     fn on_packet(&mut self, rank: u32, packet: &Packet, ops: &mut Ops) -> Verdict;

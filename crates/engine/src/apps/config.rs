@@ -35,6 +35,11 @@ pub(crate) trait Settings: Debug {
         false
     }
 
+    /// Receive buffers that each of its cores keeps at most, besides that of the packet it works on.
+    fn keeps(&self, _traffic: &ClosedLoopConfig) -> u32 {
+        0
+    }
+
     /// Whether its client determines the sizes of all requests.
     fn draws_requests(&self) -> bool {
         false

@@ -90,7 +90,7 @@ mod tests {
     fn a_packet_costs_one_load_and_one_store_of_its_first_line() {
         let mut app = L2fwd::new(&L2fwdConfig::default());
         let mut ops = Ops::new(true);
-        let packet = Packet { seq: 0, rx: 7, tx: 99, bytes: 1500, flow: 0, handle: 0 };
+        let packet = Packet { seq: 0, rx: 7, tx: 99, bytes: 1500, flow: 0, buffer: 0 };
         assert_eq!(app.on_packet(0, &packet, &mut ops), Verdict::Forward);
         let ops: Vec<Op> = ops.iter().collect();
         let expected = [

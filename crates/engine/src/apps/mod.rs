@@ -15,6 +15,7 @@ pub mod xmem;
 mod app;
 mod copy;
 mod draw;
+mod reassembly;
 mod registry;
 mod sharing;
 
@@ -43,6 +44,7 @@ mod tests {
             r#"{"kind": "l3fwd", "rules": 100, "transmit": "zero-copy"}"#,
             r#"{"kind": "l2fwd"}"#,
             r#"{"kind": "snap"}"#,
+            r#"{"kind": "snap", "copy": "on-completion"}"#,
             r#"{"kind": "stream", "array": "1 MiB"}"#,
             r#"{"kind": "xmem", "writes": "50 %"}"#,
         ];
@@ -67,12 +69,14 @@ mod tests {
             // Buffers at the end of the address space.
             let (rx, tx) = (Line::MAX - 100, Line::MAX - 50);
             let mut touched = [HashSet::new(), HashSet::new()];
-            for seq in 0..2000 {
-                let rank = seq as u32 % 2;
+            let mut kept = HashSet::new();
+            for n in 0..2000_u64 {
+                let (rank, seq) = (n as u32 % 2, n / 2);
                 let sent =
                     if matches!(app, AnyApp::Snap(_)) { traffic.frame().0 as u32 } else { 1024 };
                 let bytes = app.request_bytes(seq).unwrap_or(sent);
-                let packet = Packet { seq, rx, tx, bytes, flow: rank, handle: 0 };
+                let buffer = n as u32;
+                let packet = Packet { seq, rx, tx, bytes, flow: rank, buffer };
                 let mut ops = Ops::new(true);
                 ops.push(Op::Mark { mark: Mark::Begin, packet: 0 });
                 let verdict = app.on_packet(rank, &packet, &mut ops);
@@ -87,6 +91,10 @@ mod tests {
                 assert!(idle == 0 || idle >= 100, "{json}: a slice of {idle}");
                 let answer = match verdict {
                     Verdict::Reply { bytes } => bytes,
+                    Verdict::Keep { bytes } => {
+                        kept.insert(buffer);
+                        bytes
+                    }
                     Verdict::Forward | Verdict::Consume => 0,
                 };
                 assert!(matches!(ops.get(0), Some(Op::Mark { .. })), "{json} cleared the buffer");
@@ -100,6 +108,10 @@ mod tests {
                         },
                         Op::Sweep { line } => (line, rx..rx + lines_in(u64::from(bytes))),
                         Op::Compute { .. } | Op::Delay { .. } => continue,
+                        Op::Mark { mark: Mark::GiveBack, packet } => {
+                            assert!(kept.remove(&packet), "{json}: gives back what it has not");
+                            continue;
+                        }
                         Op::Mark { .. } | Op::WriteBack { .. } | Op::Invalidate => {
                             panic!("{json}: {op:?} belongs to the driver")
                         }

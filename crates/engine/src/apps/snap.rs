@@ -1,9 +1,9 @@
 //! A thread of a user-space network stack that reads from other machines, as Snap's engines do (Marty
 //! et al., "Snap: a microkernel approach to host networking", SOSP 2019).
 //!
-//! For every packet, the headers are read, the transport does its work, the payload is copied from
-//! the receive buffer to the application's memory, and an acknowledgement is sent, which carries
-//! the request for the next read when one is complete.
+//! For every packet, the headers are read, the transport does its work, and an acknowledgement is sent, which
+//! carries the request for the next read when one is complete. The payload is copied from the receive buffer to the
+//! application's memory: at once, or when its read is complete.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::app::{App, Packet, Verdict};
 use super::config::Settings;
 use super::copy::{Lines, copy};
+use super::reassembly::{Arrival, Reassembly, Waiting};
 use crate::check::Check;
 use crate::core::op::{Dep, Ops};
 use crate::memory::address_space::AddressSpace;
@@ -27,11 +28,31 @@ pub struct SnapConfig {
     /// Instructions per copied line in addition to the load and the store: an estimate from an
     /// unrolled loop of 32-byte moves, as for the key-value store.
     pub copy_instructions_per_line: u32,
+    /// When payload is copied to the application's memory.
+    pub copy: CopyTime,
+}
+
+/// When payload is copied to the application's memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CopyTime {
+    /// Each packet when it arrives, to its place in the memory of its read: the application has such
+    /// memory for every open read.
+    #[default]
+    OnArrival,
+    /// All packets of a read when it is complete. They wait in their receive buffers until then. A
+    /// thread copies all its reads to the same memory: the application is done with one before the
+    /// next is copied.
+    OnCompletion,
 }
 
 impl Default for SnapConfig {
     fn default() -> SnapConfig {
-        SnapConfig { packet_instructions: 2000, copy_instructions_per_line: 4 }
+        SnapConfig {
+            packet_instructions: 2000,
+            copy_instructions_per_line: 4,
+            copy: CopyTime::default(),
+        }
     }
 }
 
@@ -40,8 +61,17 @@ impl Settings for SnapConfig {
     fn check(&self, _check: &mut Check) {}
 
     fn bytes(&self, cores: u32, closed_loop: Option<&ClosedLoopConfig>) -> u128 {
-        let open = |t: &ClosedLoopConfig| u128::from(t.read.0) * u128::from(t.open_reads);
-        closed_loop.map_or(0, |t| u128::from(cores) * u128::from(t.senders) * open(t))
+        closed_loop.map_or(0, |t| u128::from(self.places(cores, t)) * u128::from(t.payload.0))
+    }
+
+    fn keeps(&self, traffic: &ClosedLoopConfig) -> u32 {
+        match self.copy {
+            CopyTime::OnArrival => 0,
+            // All but the packet that completes the read.
+            CopyTime::OnCompletion => {
+                traffic.senders * traffic.open_reads * (traffic.packets_per_read() - 1)
+            }
+        }
     }
 
     fn answers_senders(&self) -> bool {
@@ -49,19 +79,64 @@ impl Settings for SnapConfig {
     }
 }
 
+impl SnapConfig {
+    /// Packets for which the application has memory, on this many cores.
+    fn places(&self, cores: u32, traffic: &ClosedLoopConfig) -> u64 {
+        let of_a_core = match self.copy {
+            CopyTime::OnArrival => u64::from(traffic.senders) * u64::from(traffic.open_packets()),
+            CopyTime::OnCompletion => u64::from(traffic.packets_per_read()),
+        };
+        u64::from(cores) * of_a_core
+    }
+}
+
 /// The application.
 #[derive(Clone, Debug)]
 pub struct Snap {
-    config: SnapConfig,
-    /// Where the application wants its data: room for the open reads of each connection.
-    memory: Line,
+    packet_instructions: u32,
+    payload: Payload,
+    /// Packets of all open reads of a connection, and of one read.
     open_packets: u32,
-    payload_lines: u32,
-    /// Lines that hold only headers, and bytes of an acknowledgement.
-    header_lines: u32,
+    packets_per_read: u32,
+    /// What waits for its read to be complete; `None` where packets are copied when they arrive.
+    reassembly: Option<Reassembly>,
+    /// Bytes of an acknowledgement.
     acknowledgement: u32,
     /// Packets since the counters were reset.
     packets: u64,
+}
+
+/// Where a packet has its payload, and where the application wants it.
+#[derive(Clone, Debug)]
+struct Payload {
+    /// Lines of a packet that hold only headers.
+    header_lines: u32,
+    /// Lines that a payload takes in the application's memory.
+    lines: u32,
+    /// The application's memory, in places of that many lines.
+    memory: Line,
+    copy_instructions_per_line: u32,
+}
+
+impl Payload {
+    /// Copies the payload of the packet at `rx` to a place. The caller has read the line that it
+    /// begins in.
+    fn copy(&self, rx: Line, bytes: u32, place: u32, ops: &mut Ops) {
+        let from = Lines {
+            first: rx + self.header_lines,
+            count: lines_in(u64::from(bytes)) - self.header_lines,
+            kind: LineKind::Rx,
+            dep: Dep::Free,
+        };
+        let to = Lines {
+            first: self.memory + place * self.lines,
+            count: self.lines,
+            kind: LineKind::App,
+            dep: Dep::Free,
+        };
+        copy(ops, from, to, self.copy_instructions_per_line);
+        ops.relinquish(rx, bytes);
+    }
 }
 
 impl Snap {
@@ -72,50 +147,73 @@ impl Snap {
         traffic: &ClosedLoopConfig,
         space: &mut AddressSpace,
     ) -> Snap {
-        let payload_lines = lines_in(traffic.payload.0);
-        let open_packets = traffic.open_packets();
-        let packets = u64::from(cores * traffic.senders) * u64::from(open_packets);
+        let lines = lines_in(traffic.payload.0);
+        let places = config.places(cores, traffic);
+        let reassembly = match config.copy {
+            CopyTime::OnArrival => None,
+            CopyTime::OnCompletion => Some(Reassembly::new(cores * traffic.senders, traffic)),
+        };
         Snap {
-            config: config.clone(),
-            memory: space.reserve(packets * u64::from(payload_lines) * LINE_BYTES),
-            open_packets,
-            payload_lines,
-            header_lines: (traffic.headers.0 / LINE_BYTES) as u32,
+            packet_instructions: config.packet_instructions,
+            payload: Payload {
+                header_lines: (traffic.headers.0 / LINE_BYTES) as u32,
+                lines,
+                memory: space.reserve(places * u64::from(lines) * LINE_BYTES),
+                copy_instructions_per_line: config.copy_instructions_per_line,
+            },
+            open_packets: traffic.open_packets(),
+            packets_per_read: traffic.packets_per_read(),
+            reassembly,
             acknowledgement: traffic.acknowledgement.0 as u32,
             packets: 0,
         }
     }
+
+    /// Copies the payload of an arrived packet to the application, or lets it wait for the rest of its read. Returns
+    /// whether its buffer is kept.
+    fn deliver(&mut self, rank: u32, packet: &Packet, ops: &mut Ops) -> bool {
+        let Packet { seq, rx, bytes, flow, buffer, .. } = *packet;
+        let Some(reassembly) = &mut self.reassembly else {
+            let in_open = (seq % u64::from(self.open_packets)) as u32;
+            self.payload.copy(rx, bytes, flow * self.open_packets + in_open, ops);
+            return false;
+        };
+        match reassembly.arrive(flow, seq, Waiting { rx, bytes, buffer }) {
+            Arrival::Waits => return true,
+            Arrival::Duplicate => ops.relinquish(rx, bytes),
+            Arrival::Completes => {
+                let places = rank * self.packets_per_read..;
+                for (place, waiting) in places.zip(reassembly.take(flow, seq)) {
+                    if waiting.buffer != buffer {
+                        ops.load(waiting.rx + self.payload.header_lines, LineKind::Rx, Dep::Free);
+                    }
+                    self.payload.copy(waiting.rx, waiting.bytes, place, ops);
+                    if waiting.buffer != buffer {
+                        ops.give_back(waiting.buffer);
+                    }
+                }
+            }
+        }
+        false
+    }
 }
 
 impl App for Snap {
-    fn on_packet(&mut self, _rank: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
+    fn on_packet(&mut self, rank: u32, packet: &Packet, ops: &mut Ops) -> Verdict {
         self.packets += 1;
         // The headers, and the line in which the payload begins.
         ops.load(packet.rx, LineKind::Rx, Dep::Chain);
-        for line in packet.rx + 1..=packet.rx + self.header_lines {
+        for line in packet.rx + 1..=packet.rx + self.payload.header_lines {
             ops.load(line, LineKind::Rx, Dep::Free);
         }
-        ops.compute(self.config.packet_instructions);
-        let place =
-            packet.flow * self.open_packets + (packet.seq % u64::from(self.open_packets)) as u32;
-        let from = Lines {
-            first: packet.rx + self.header_lines,
-            count: lines_in(u64::from(packet.bytes)) - self.header_lines,
-            kind: LineKind::Rx,
-            dep: Dep::Free,
-        };
-        let to = Lines {
-            first: self.memory + place * self.payload_lines,
-            count: self.payload_lines,
-            kind: LineKind::App,
-            dep: Dep::Free,
-        };
-        copy(ops, from, to, self.config.copy_instructions_per_line);
-        ops.relinquish(packet.rx, packet.bytes);
+        ops.compute(self.packet_instructions);
+        // Before the acknowledgement, which asks for the next read where there is room for its data.
+        let keeps = self.deliver(rank, packet, ops);
         for line in packet.tx..packet.tx + lines_in(u64::from(self.acknowledgement)) {
             ops.store(line, LineKind::Tx, Dep::Free);
         }
-        Verdict::Reply { bytes: self.acknowledgement }
+        let bytes = self.acknowledgement;
+        if keeps { Verdict::Keep { bytes } } else { Verdict::Reply { bytes } }
     }
 
     fn progress(&self) -> u64 {
@@ -146,7 +244,7 @@ mod tests {
         let mut app = Snap::new(&SnapConfig::default(), 1, &traffic, &mut space);
         let mut ops = Ops::new(false);
         // The third packet of a read, on the second connection.
-        let packet = Packet { seq: 4 * 7 + 2, rx: 1000, tx: 5000, bytes: 4428, flow: 1, handle: 0 };
+        let packet = Packet { seq: 4 * 7 + 2, rx: 1000, tx: 5000, bytes: 4428, flow: 1, buffer: 0 };
         assert_eq!(app.on_packet(0, &packet, &mut ops), Verdict::Reply { bytes: 100 });
         let of = |wanted: LineKind, stores: bool| -> Vec<Line> {
             let lines = ops.iter().filter_map(|op| match op {
@@ -157,7 +255,7 @@ mod tests {
             lines.collect()
         };
         assert!(of(LineKind::Rx, false).into_iter().eq(1000..1070));
-        let first = app.memory + (4 + 2) * 64;
+        let first = app.payload.memory + (4 + 2) * 64;
         assert!(of(LineKind::App, true).into_iter().eq(first..first + 64));
         assert!(of(LineKind::Tx, true).into_iter().eq(5000..5002));
     }

@@ -260,9 +260,28 @@ fn check_services(check: &mut Check, scenario: &Scenario) {
             (Some(_), true) if stacks > 1 => {
                 "one tenant of this kind: connections are dealt to its cores"
             }
-            _ => continue,
+            (Some(traffic), true) => {
+                check_kept_buffers(check, &scenario.queues, tenant.app.settings().keeps(traffic));
+                continue;
+            }
+            (None, false) => continue,
         };
         check.refuse(&format!("tenants.{i}.app.kind"), tenant.app.kind(), allowed);
+    }
+}
+
+/// Checks that packets find buffers while an application keeps as many as it ever does: it waits for them.
+fn check_kept_buffers(check: &mut Check, queues: &Queues, kept: u32) {
+    let (key, buffers) = match queues.pool_buffers {
+        Some(buffers) => ("queues.pool_buffers", buffers),
+        None => ("queues.rx_descriptors", queues.rx_descriptors),
+    };
+    if buffers <= kept {
+        let allowed = format!(
+            "more than {kept}: with copy = \"on-completion\", that many packets of a core's open reads can wait for \
+             others in their buffers"
+        );
+        check.refuse(key, buffers, allowed);
     }
 }
 

@@ -5,6 +5,7 @@
 //! the stream in time. The stream of one packet is a few hundred operations, in a buffer that is reused.
 
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
+use crate::nic::pool::Buffer;
 
 /// How an access depends on the data of an earlier load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,7 +71,7 @@ pub enum Op {
         /// What happens.
         mark: Mark,
         /// The packet: an index given by the driver. For a doorbell, how many packets or buffers it
-        /// announces.
+        /// announces; for a buffer that is given back, its number.
         packet: u32,
     },
 }
@@ -91,6 +92,9 @@ pub enum Mark {
     Begin,
     /// The application is done with the packet's receive buffer.
     Release,
+    /// The application is done with a receive buffer that it has kept; the buffer's number takes the place of
+    /// the packet.
+    GiveBack,
     /// The response (or the packet itself) is posted to the transmit queue.
     Transmit,
     /// The request is complete: the end of its service time.
@@ -132,6 +136,11 @@ impl Ops {
             let lines = lines_in(u64::from(bytes));
             self.ops.extend((first..first + lines).map(|line| Op::Sweep { line }));
         }
+    }
+
+    /// The software is done with a receive buffer that it has kept since an earlier packet.
+    pub(crate) fn give_back(&mut self, buffer: Buffer) {
+        self.ops.push(Op::Mark { mark: Mark::GiveBack, packet: buffer });
     }
 
     /// What the operating system does to a 4 KiB page before it gets a new owner: it zeroes every line and,

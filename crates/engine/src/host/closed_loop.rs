@@ -257,6 +257,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::apps::AppConfig;
+    use crate::apps::snap::CopyTime;
     use crate::stats::results::{ConnectionResults, Results};
     use crate::testing::{closed_loop_json, every, forwarder, measure, pcie_json, run};
     use crate::transport::config::{ControlConfig, DctcpConfig};
@@ -340,6 +342,49 @@ mod tests {
         let columns: Vec<&str> = results.series.columns.iter().map(|c| c.name.as_str()).collect();
         assert_eq!(columns[8..], SERIES.map(|(name, _)| name));
         assert_eq!(results.reads_after_sweep, 0);
+    }
+
+    #[test]
+    fn packets_that_wait_for_their_read_keep_their_buffers_and_the_rest_finds_some() {
+        let on_completion = ("/tenants/0/app/copy", json!("on-completion"));
+        let with = |mut scenario: Scenario, buffers: u32| {
+            scenario.queues.pool_buffers = Some(buffers);
+            scenario.placement.sweeper = true;
+            let AppConfig::Snap(snap) = &mut scenario.tenants[0].app else { panic!("it is snap") };
+            snap.copy = CopyTime::OnCompletion;
+            transport(&scenario)
+        };
+        // 5 senders, 8 open reads, and of each 3 packets that wait for the fourth.
+        let (tight, lost) = with(lossy(), 121);
+        assert!(lost.dropped_server > 20 && lost.reads > 100, "{lost:?}");
+        let buffers = tight.conservation.iter().find(|b| b.what == "receive buffers").unwrap();
+        assert_eq!((buffers.entered, buffers.accounted), (242, 242));
+        assert_eq!(tight.reads_after_sweep, 0);
+        let (_, free) = with(reader(&[on_completion]), 2000);
+        let (_, arrival) = transport(&reader(&[]));
+        assert!(free.goodput_gbps > 0.97 * arrival.goodput_gbps, "{}", free.goodput_gbps);
+    }
+
+    #[test]
+    fn what_is_copied_late_is_read_from_memory_and_what_is_copied_to_one_place_stays_cached() {
+        let lines = |llc: &str, copy: &str, cause: &str| {
+            let set = [
+                ("/machine/llc/size", json!(llc)),
+                ("/tenants/0/app/copy", json!(copy)),
+                ("/queues/pool_buffers", json!(2000)),
+            ];
+            let (results, _) = transport(&reader(&set));
+            let causes = results.memory.causes;
+            causes.iter().find(|c| c.cause == cause).expect("the cause is listed").lines
+        };
+        // The I/O ways hold the packets that wait for their thread, but not those that wait for their read.
+        let received = |copy| lines("768 KiB", copy, "cpu-rx-rd");
+        let (early, late) = (received("on-arrival"), received("on-completion"));
+        assert!(late > 4 * early, "{early}, {late}");
+        // The whole LLC is smaller than the memory of the open reads.
+        let evicted = |copy| lines("96 KiB", copy, "other-evct");
+        assert!(evicted("on-arrival") > 10_000, "{}", evicted("on-arrival"));
+        assert_eq!(evicted("on-completion"), 0);
     }
 
     #[test]

@@ -92,9 +92,10 @@ impl Driver<'_> {
         burst
     }
 
-    /// Takes the next packet of the queue: reads its completion, unmaps its buffer and fills in its mbuf.
+    /// Takes the next packet of the queue, by its handle and as the application sees it: reads its completion,
+    /// unmaps its buffer and fills in its mbuf.
     #[inline]
-    fn take(&mut self, packets: &mut Slots<Packet>) -> Received {
+    fn take(&mut self, packets: &mut Slots<Packet>) -> (u32, Received) {
         let (handle, completion) = self.q.rx.take();
         let p = packets.at(handle);
         let buffer = p.buffer.expect("a visible packet lies in a buffer");
@@ -110,14 +111,15 @@ impl Driver<'_> {
             // Length, offload flags, hash.
             self.ops.store(metadata, LineKind::Mbuf, Dep::After);
         }
-        Received {
+        let received = Received {
             seq: p.seq,
             rx: self.q.rx.layout.data(buffer),
             tx: self.q.tx.buffers.next(),
             bytes: p.bytes,
             flow: p.flow,
-            handle,
-        }
+            buffer,
+        };
+        (handle, received)
     }
 
     /// Posts a packet that the application sends, or lets it wait for a descriptor.
@@ -184,15 +186,23 @@ impl Host {
             recording.pass_all(packets, &[(Point::Taken, taken)]);
         }
         for _ in 0..burst {
-            let received = driver.take(&mut self.packets);
-            let packet = received.handle;
+            let (packet, received) = driver.take(&mut self.packets);
             let verdict = self.apps[tenant].on_packet(rank, &received, driver.ops);
-            if !matches!(verdict, Verdict::Forward) {
-                driver.ops.push(Op::Mark { mark: Mark::Release, packet });
-            }
             let p = self.packets.at(packet);
+            match verdict {
+                Verdict::Reply { .. } | Verdict::Consume => {
+                    driver.ops.push(Op::Mark { mark: Mark::Release, packet });
+                }
+                Verdict::Keep { .. } => {
+                    p.buffer = None;
+                    driver.q.rx.keep();
+                }
+                Verdict::Forward => {}
+            }
             (p.tx, p.zero_copy) = match verdict {
-                Verdict::Reply { bytes } => (Some((received.tx, bytes)), false),
+                Verdict::Reply { bytes } | Verdict::Keep { bytes } => {
+                    (Some((received.tx, bytes)), false)
+                }
                 Verdict::Forward => (Some((received.rx, p.bytes)), true),
                 Verdict::Consume => (None, false),
             };
@@ -219,7 +229,8 @@ impl Host {
         self.cores[core as usize].queue.expect("only a core with queues drives them")
     }
 
-    /// A program has reached a mark. `packet` is the packet or, for a doorbell, how much it announces.
+    /// A program has reached a mark. `packet` is the packet or, for a doorbell, how much it
+    /// announces, or the buffer that is given back.
     pub(super) fn mark(&mut self, now: Ps, core: u16, mark: Mark, packet: u32) {
         match mark {
             Mark::Begin => {
@@ -236,6 +247,10 @@ impl Host {
                 let p = self.packets.at(packet);
                 let buffer = p.buffer.take().expect("a packet is released once");
                 self.queues[p.queue as usize].rx.free(buffer);
+            }
+            Mark::GiveBack => {
+                let queue = self.queue_of_core(core) as usize;
+                self.queues[queue].rx.give_back(packet);
             }
             Mark::Transmit => {
                 self.processed(now, packet);

@@ -20,7 +20,7 @@ const TX: Line = 1 << 31;
 
 fn packet(kvs: &Kvs, seq: u64) -> Packet {
     let bytes = kvs.request_bytes(seq).unwrap_or(64);
-    Packet { seq, rx: RX, tx: TX, bytes, flow: 0, handle: 0 }
+    Packet { seq, rx: RX, tx: TX, bytes, flow: 0, buffer: 0 }
 }
 
 /// Loads and stores of each region.

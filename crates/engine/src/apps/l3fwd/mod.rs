@@ -201,7 +201,7 @@ mod tests {
 
     /// Packet `seq`, of one of ten flows.
     fn packet(seq: u64) -> Packet {
-        Packet { seq, rx: RX, tx: TX, bytes: 1024, flow: seq as u32 % 10, handle: 0 }
+        Packet { seq, rx: RX, tx: TX, bytes: 1024, flow: seq as u32 % 10, buffer: 0 }
     }
 
     fn serve(app: &mut L3fwd, seq: u64) -> (Vec<Op>, Verdict) {

@@ -60,11 +60,11 @@ impl QueuePair {
         self.tx.reaped_data(&self.rx.layout)
     }
 
-    /// Buffers that are not with a packet: in the pool, behind posted descriptors, or sent but not
-    /// reclaimed.
+    /// Buffers that are not with a packet: in the pool, behind posted descriptors, kept by the application, or
+    /// sent but not reclaimed.
     pub(crate) fn idle_buffers(&self) -> u64 {
         let free = self.rx.pool.len() as u64;
-        free + u64::from(self.rx.posted()) + self.tx.receive_buffers_held()
+        free + u64::from(self.rx.posted() + self.rx.kept()) + self.tx.receive_buffers_held()
     }
 
     /// Starts the measured time.

@@ -30,6 +30,8 @@ pub(crate) struct ReceiveQueue {
     pub(crate) completions_translated: Position,
     pub(crate) layout: Layout,
     pub(super) pool: Pool,
+    /// Buffers that the application keeps.
+    kept: u32,
     size: u32,
     post_batch: u32,
     /// Descriptors whose packets the core has taken but whose doorbell has not left the core yet.
@@ -77,6 +79,7 @@ impl ReceiveQueue {
             completions,
             layout: Layout::new(config, region),
             pool: region.pool(config, rank, stream),
+            kept: 0,
             size,
             post_batch: config.post_batch,
             unrung: 0,
@@ -169,6 +172,22 @@ impl ReceiveQueue {
     /// A packet is done with its buffer.
     pub(crate) fn free(&mut self, buffer: Buffer) {
         self.pool.put(buffer);
+    }
+
+    /// The application keeps a packet's buffer beyond the packet.
+    pub(crate) fn keep(&mut self) {
+        self.kept += 1;
+    }
+
+    /// The application gives back a buffer that it has kept.
+    pub(crate) fn give_back(&mut self, buffer: Buffer) {
+        self.kept -= 1;
+        self.free(buffer);
+    }
+
+    /// Buffers that the application keeps.
+    pub(super) fn kept(&self) -> u32 {
+        self.kept
     }
 
     /// Descriptors posted to the NIC that it has not used.
