@@ -309,11 +309,11 @@ const RULES: &[(&[&str], &str, &str)] = &[
         // Two senders, and of each one packet that waits for the second of its read.
         &[
             CLOSED_LOOP,
-            "tenants.0.app={kind='snap', copy='on-completion'}",
+            "tenants.0.app={kind='snap', copied='on-completion'}",
             "queues.pool_buffers=2",
         ],
         "queues.pool_buffers",
-        "more than 2: with copy = \"on-completion\"",
+        "more than 2: with copied = \"on-completion\"",
     ),
     (&[closed_loop!("3 KiB", "64 B")], "traffic.read", "a multiple of traffic.payload (2 KiB)"),
     (&[closed_loop!("4 KiB", "9 B")], "traffic.acknowledgement", "60 B to"),

@@ -317,7 +317,7 @@ const ALWAYS: &[&str] = &[
     "tenants.N.app.longest_prefix",
     "tenants.N.app.destinations",
     "tenants.N.app.transmit",
-    "tenants.N.app.copy",
+    "tenants.N.app.copied",
     "tenants.N.app.packet_instructions",
     "tenants.N.app.array",
     "tenants.N.app.kernel",

@@ -1154,7 +1154,7 @@ class SnapApp(Model):
     """Instructions per copied line in addition to the load and the store: an estimate from an
     unrolled loop of 32-byte moves, as for the key-value store.
     """
-    copy: CopyTime = "on-arrival"
+    copied: CopyTime = "on-arrival"
     """When payload is copied to the application's memory."""
 
 

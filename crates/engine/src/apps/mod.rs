@@ -44,7 +44,7 @@ mod tests {
             r#"{"kind": "l3fwd", "rules": 100, "transmit": "zero-copy"}"#,
             r#"{"kind": "l2fwd"}"#,
             r#"{"kind": "snap"}"#,
-            r#"{"kind": "snap", "copy": "on-completion"}"#,
+            r#"{"kind": "snap", "copied": "on-completion"}"#,
             r#"{"kind": "stream", "array": "1 MiB"}"#,
             r#"{"kind": "xmem", "writes": "50 %"}"#,
         ];

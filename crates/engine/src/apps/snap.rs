@@ -29,7 +29,7 @@ pub struct SnapConfig {
     /// unrolled loop of 32-byte moves, as for the key-value store.
     pub copy_instructions_per_line: u32,
     /// When payload is copied to the application's memory.
-    pub copy: CopyTime,
+    pub copied: CopyTime,
 }
 
 /// When payload is copied to the application's memory.
@@ -51,7 +51,7 @@ impl Default for SnapConfig {
         SnapConfig {
             packet_instructions: 2000,
             copy_instructions_per_line: 4,
-            copy: CopyTime::default(),
+            copied: CopyTime::default(),
         }
     }
 }
@@ -65,7 +65,7 @@ impl Settings for SnapConfig {
     }
 
     fn keeps(&self, traffic: &ClosedLoopConfig) -> u32 {
-        match self.copy {
+        match self.copied {
             CopyTime::OnArrival => 0,
             // All but the packet that completes the read.
             CopyTime::OnCompletion => {
@@ -82,7 +82,7 @@ impl Settings for SnapConfig {
 impl SnapConfig {
     /// Packets for which the application has memory, on this many cores.
     fn places(&self, cores: u32, traffic: &ClosedLoopConfig) -> u64 {
-        let of_a_core = match self.copy {
+        let of_a_core = match self.copied {
             CopyTime::OnArrival => u64::from(traffic.senders) * u64::from(traffic.open_packets()),
             CopyTime::OnCompletion => u64::from(traffic.packets_per_read()),
         };
@@ -149,7 +149,7 @@ impl Snap {
     ) -> Snap {
         let lines = lines_in(traffic.payload.0);
         let places = config.places(cores, traffic);
-        let reassembly = match config.copy {
+        let reassembly = match config.copied {
             CopyTime::OnArrival => None,
             CopyTime::OnCompletion => Some(Reassembly::new(cores * traffic.senders, traffic)),
         };

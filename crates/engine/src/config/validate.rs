@@ -278,7 +278,7 @@ fn check_kept_buffers(check: &mut Check, queues: &Queues, kept: u32) {
     };
     if buffers <= kept {
         let allowed = format!(
-            "more than {kept}: with copy = \"on-completion\", that many packets of a core's open reads can wait for \
+            "more than {kept}: with copied = \"on-completion\", that many packets of a core's open reads can wait for \
              others in their buffers"
         );
         check.refuse(key, buffers, allowed);

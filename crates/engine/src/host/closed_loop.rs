@@ -346,12 +346,12 @@ mod tests {
 
     #[test]
     fn packets_that_wait_for_their_read_keep_their_buffers_and_the_rest_finds_some() {
-        let on_completion = ("/tenants/0/app/copy", json!("on-completion"));
+        let on_completion = ("/tenants/0/app/copied", json!("on-completion"));
         let with = |mut scenario: Scenario, buffers: u32| {
             scenario.queues.pool_buffers = Some(buffers);
             scenario.placement.sweeper = true;
             let AppConfig::Snap(snap) = &mut scenario.tenants[0].app else { panic!("it is snap") };
-            snap.copy = CopyTime::OnCompletion;
+            snap.copied = CopyTime::OnCompletion;
             transport(&scenario)
         };
         // 5 senders, 8 open reads, and of each 3 packets that wait for the fourth.
@@ -370,7 +370,7 @@ mod tests {
         let lines = |llc: &str, copy: &str, cause: &str| {
             let set = [
                 ("/machine/llc/size", json!(llc)),
-                ("/tenants/0/app/copy", json!(copy)),
+                ("/tenants/0/app/copied", json!(copy)),
                 ("/queues/pool_buffers", json!(2000)),
             ];
             let (results, _) = transport(&reader(&set));
