@@ -9,7 +9,12 @@ import polars as pl
 
 from nic2core import words
 from nic2core.results.bases import PERCENTILES
-from nic2core.results.models import ConnectionResults, Distribution, TransportResults
+from nic2core.results.models import (
+    ConnectionResults,
+    Distribution,
+    SendersResults,
+    TransportResults,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -48,6 +53,7 @@ TABLES = (
     "dma",
     "transport",
     "senders",
+    "by_control",
     "connections",
     "series",
 )
@@ -186,9 +192,16 @@ class Tables:
     def senders(self) -> pl.DataFrame:
         """One row with what closed-loop senders did; no rows without them."""
         transport = self.data.transport
-        apart = {*words.DELAYS, "connections"}
+        apart = {*words.DELAYS, "by_control", "connections"}
         rows = [] if transport is None else [transport.model_dump(exclude=apart)]
         return pl.DataFrame(rows, schema=_schema(TransportResults, apart))
+
+    @property
+    def by_control(self) -> pl.DataFrame:
+        """One row per congestion control of closed-loop senders; no rows if all have the same."""
+        transport = self.data.transport
+        rows = [] if transport is None else [s.model_dump() for s in transport.by_control]
+        return pl.DataFrame(rows, schema=_schema(SendersResults))
 
     @property
     def connections(self) -> pl.DataFrame:

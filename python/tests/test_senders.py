@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from html import unescape
 from typing import TYPE_CHECKING
 
 from nic2core import api
@@ -14,6 +15,7 @@ from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.verdict import verdict
 from nic2core.explain.limit import Limit
 from nic2core.report.page import report_html
+from nic2core.words import three
 
 if TYPE_CHECKING:
     import pytest
@@ -60,8 +62,43 @@ def test_a_run_in_the_terminal_tells_what_the_senders_did(
 
 
 def test_marks_of_the_nic_are_told_apart(closed_loop: Result) -> None:
-    half = senders.done(measured(changed(closed_loop, marked=1400, marked_server=5600)))
+    half = senders.done(changed(closed_loop, marked=1400, marked_server=5600))
     assert "50.0 % were marked (ECN, 40.0 % by the server's NIC)" in half
+
+
+def test_rivals_are_told_apart_wherever_a_run_is_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sets = {
+        "traffic.senders": 4,
+        "traffic.control": '{ kind = "dctcp", initial_cwnd = 1, min_cwnd = 1, max_cwnd = 1 }',
+        "traffic.rivals": '{ senders = 1, control = { kind = "swift", max_cwnd = 4.0 } }',
+        "tenants.0.cores.count": 2,
+        "run.warmup": "1 ms",
+        "run.duration": "1 ms",
+    }
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        run = api.run("host-congestion", sets | {"traffic.network.ecn_threshold": None})
+    # Only one of the controls hears the marks that nothing makes, and the warning names it.
+    assert any('so the control "dctcp" reacts only to losses' in str(w.message) for w in told)
+    others, rivals = measured(run).by_control
+    assert (others.count, rivals.count) == (3, 1)
+    sentence = senders.done(run)
+    assert f"Rivals (1 sender, swift): {three(rivals.goodput_gbps)} Gbit/s" in sentence
+    assert f"; others (3 senders, dctcp): {three(others.goodput_gbps)} Gbit/s" in sentence
+    times = rivals.goodput_gbps / (others.goodput_gbps / 3)
+    assert f"A rival gets {three(times)} times as much as another sender." in sentence
+    numbers = {n.name: n.raw for n in headline(run)}
+    assert numbers["goodput of the rivals"] == rivals.goodput_gbps
+    assert numbers["a rival over another sender"] == times
+    assert run.tables.by_control["control"].to_list() == [
+        "traffic.control",
+        "traffic.rivals.control",
+    ]
+    assert sentence in unescape(report_html([run]))
+    show_result(run)
+    assert "A rival gets" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_report_has_their_delays_below_the_latency_by_stage(
@@ -107,7 +144,7 @@ def test_reads_that_have_not_ended_take_no_time_at_all(
     closed_loop: Result, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = readless(closed_loop)
-    assert {n.name: n.value for n in headline(run)}["p99 whole read"] == "-"
+    assert {n.name: n.raw for n in headline(run)}["p99 whole read"] == "-"
     show_result(run)
     assert "a whole read" not in capsys.readouterr().out
     assert "a whole read" not in report_html([run])

@@ -315,6 +315,16 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "queues.pool_buffers",
         "more than 2: with copied = \"on-completion\"",
     ),
+    (
+        &[CLOSED_LOOP, "traffic.rivals={senders=2, control={kind='swift', hops=0, beta=2.0}}"],
+        "traffic.rivals.senders",
+        "at least 1, and fewer than traffic.senders (2)",
+    ),
+    (
+        &[CLOSED_LOOP, "traffic.rivals={senders=1, control={kind='swift', beta=2.0}}"],
+        "traffic.rivals.control.beta",
+        "",
+    ),
     (&[closed_loop!("3 KiB", "64 B")], "traffic.read", "a multiple of traffic.payload (2 KiB)"),
     (&[closed_loop!("4 KiB", "9 B")], "traffic.acknowledgement", "60 B to"),
     (&[CLOSED_LOOP], "traffic.payload", "at most queues.buffer_size (2 KiB)"),

@@ -281,6 +281,7 @@ const ALWAYS: &[&str] = &[
     "traffic.network",
     "traffic.recovery",
     "traffic.watched",
+    "traffic.rivals",
     "traffic.control.kind",
     "traffic.control.additive_increase",
     "traffic.control.beta",

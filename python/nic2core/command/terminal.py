@@ -106,7 +106,7 @@ def _latency(result: Result) -> Table:
 def _senders(result: Result) -> Table:
     table = _delays(senders.TITLE, "delay", senders.delays(result.data))
     if result.data.transport is not None:
-        table.caption, table.caption_justify = Text(senders.done(result.data.transport)), "left"
+        table.caption, table.caption_justify = Text(senders.done(result)), "left"
     return table
 
 

@@ -384,8 +384,8 @@ def _unmarked(result: Record) -> Warned | None:
     if any(place.get("ecn_threshold") is not None for place in marks):
         return None
     return Warned(
-        f"neither the switch nor the NIC marks packets, so {_control(result)} reacts only to "
-        "losses. Set traffic.network.ecn_threshold or machine.nic.ecn_threshold."
+        f"neither the switch nor the NIC marks packets, so {_control(result, hears=True)} reacts "
+        "only to losses. Set traffic.network.ecn_threshold or machine.nic.ecn_threshold."
     )
 
 
@@ -397,14 +397,15 @@ def _unheard(result: Record) -> Warned | None:
     if result.scenario["machine"]["nic"].get("ecn_threshold") is None:
         return None
     return Warned(
-        f"{_control(result)} ignores ECN marks, so machine.nic.ecn_threshold changes nothing but "
-        "the number of marks."
+        f"{_control(result, hears=False)} ignores ECN marks, so machine.nic.ecn_threshold changes "
+        "nothing but the number of marks."
     )
 
 
-def _control(result: Record) -> str:
-    """The congestion control, as the scenario names it."""
-    return f'the control "{result.scenario["traffic"]["control"]["kind"]}"'
+def _control(result: Record, *, hears: bool) -> str:
+    """The congestion control that reacts to marks or does not, as the scenario names it."""
+    kinds = (table["kind"] for table, of in senders.groups(result) if of.hears_marks is hears)
+    return f'the control "{next(kinds)}"'
 
 
 def _all_marked(result: Record) -> Warned | None:
@@ -412,17 +413,18 @@ def _all_marked(result: Record) -> Warned | None:
     transport = result.data.transport
     if transport is None or not transport.hears_marks:
         return None
-    least = result.scenario["traffic"]["control"].get("min_cwnd")
+    table, hearing = next(group for group in senders.groups(result) if group[1].hears_marks)
+    least = table.get("min_cwnd")
     share = senders.marked_share(transport)
-    if share < MARKED or least is None or transport.mean_window > LEAST * least:
+    if share < MARKED or least is None or hearing.mean_window > LEAST * least:
         return None
     by_nic = transport.marked_server > transport.marked
     what = "the NIC's SRAM" if by_nic else "the queue of the switch"
     text = (
         f"{percent(share)} of the packets are marked: {len(transport.connections):,} "
         f"connections near the minimum window of {least:g} packets keep {what} above the "
-        f"threshold, and {_control(result)} can slow down no further. To let it control the queue, "
-        "use fewer senders or threads."
+        f"threshold, and {_control(result, hears=True)} can slow down no further. To let it control "
+        "the queue, use fewer senders or threads."
     )
     return Warned(text, share)
 

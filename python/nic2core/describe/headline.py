@@ -137,6 +137,11 @@ def _senders(result: Record) -> Iterator[Number]:
         yield _percent("window set by the host", transport.host_window_share)
     yield _beside("in flight", senders.in_flight(result.data), "packets")
     yield _beside("fairness", transport.fairness, "")
+    if transport.by_control:
+        yield _number("goodput of the rivals", transport.by_control[1].goodput_gbps, "Gbit/s")
+    times = senders.advantage(transport)
+    if times is not None:
+        yield _beside("a rival over another sender", times, "x")
     for delay, name in SENDERS_SEE.items():
         ns = senders.p99_ns(result.data, delay)
         if ns is None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from nic2core.words import DELAYS, percent, three
+from nic2core.scenario.controls import controls
+from nic2core.words import DELAYS, count, percent, three
 
 if TYPE_CHECKING:
-    from nic2core.results.models import Distribution, Results, TransportResults
+    from nic2core.results.models import Distribution, Results, SendersResults, TransportResults
+    from nic2core.run_record import Record
 
 TITLE = "What closed-loop senders see"
 """Title of the table of delays."""
@@ -27,8 +29,10 @@ def p99_ns(data: Results, delay: str) -> float | None:
     return None if spread is None else spread.percentile(99.0)
 
 
-def done(transport: TransportResults) -> str:
-    """What happened to the packets that senders sent, and how they recovered, in two sentences."""
+def done(result: Record) -> str:
+    """What happened to the packets that senders sent, how they recovered, and what rivals got."""
+    transport = result.data.transport
+    assert transport is not None  # noqa: S101 - only of closed-loop senders
     again, marked = (percent(share) for share in (sent_again(transport), marked_share(transport)))
     by_nic = transport.marked_server
     whose = f", {percent(share(by_nic, transport))} by the server's NIC" if by_nic else ""
@@ -40,17 +44,56 @@ def done(transport: TransportResults) -> str:
         f"Of {transport.sent:,} packets sent, {again} were retransmissions and {marked} were "
         f"marked (ECN{whose}); {recovered}, {timeouts}{arrived}. Jain's fairness over "
         f"{len(transport.connections):,} connections is {three(transport.fairness)}."
+        f"{_rivals(result)}"
     )
 
 
-def share(packets: int, transport: TransportResults) -> float:
+def _rivals(result: Record) -> str:
+    """Which of two groups of senders gets what, in two sentences; empty if there is one group."""
+    transport = result.data.transport
+    if transport is None or not transport.by_control:
+        return ""
+    tables = controls(result.scenario["traffic"])
+    others, them = (
+        f"{who} ({count(of.count, 'sender')}, {tables[of.control]['kind']}): "
+        f"{three(of.goodput_gbps)} Gbit/s, a mean window of {three(of.mean_window)} packets, "
+        f"{percent(sent_again(of))} sent again"
+        for who, of in zip(("others", "Rivals"), transport.by_control, strict=True)
+    )
+    times = advantage(transport)
+    told = f" A rival gets {three(times)} times as much as another sender." if times else ""
+    return f" {them}; {others}.{told}"
+
+
+def groups(
+    result: Record,
+) -> list[tuple[dict[str, Any], TransportResults | SendersResults]]:
+    """The senders of each congestion control, with its table in the scenario."""
+    transport = result.data.transport
+    if transport is None:
+        return []
+    tables = controls(result.scenario["traffic"])
+    if not transport.by_control:
+        return [(tables["traffic.control"], transport)]
+    return [(tables[group.control], group) for group in transport.by_control]
+
+
+def advantage(transport: TransportResults) -> float | None:
+    """Goodput of a rival over that of another sender; `None` if there is no such ratio."""
+    if not transport.by_control:
+        return None
+    others, them = (group.goodput_gbps / group.count for group in transport.by_control)
+    return them / others if others else None
+
+
+def share(packets: int, of: TransportResults | SendersResults) -> float:
     """A number of packets as a share of those sent, 0 to 1; 0 if none were sent."""
-    return packets / transport.sent if transport.sent else 0.0
+    return packets / of.sent if of.sent else 0.0
 
 
-def sent_again(transport: TransportResults) -> float:
+def sent_again(of: TransportResults | SendersResults) -> float:
     """Share of the packets sent that were retransmissions, 0 to 1."""
-    return share(transport.sent_again, transport)
+    return share(of.sent_again, of)
 
 
 def taken_for_lost(transport: TransportResults) -> int:

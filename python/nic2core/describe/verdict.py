@@ -8,6 +8,7 @@ from nic2core.describe import senders
 from nic2core.explain.limit import IDLE, Limit, core_shares, one_core_is_full
 from nic2core.explain.model import SAME
 from nic2core.explain.use import one, work
+from nic2core.scenario.controls import controls
 from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import (
     FAILED,
@@ -227,7 +228,9 @@ def _control(result: Record) -> str:
     """The state of a congestion control that holds its senders back."""
     transport = result.data.transport
     assert transport is not None  # noqa: S101 - only such senders are held back
-    control = result.scenario["traffic"]["control"]
+    # With rivals, which of the targets counts is not known.
+    tables = controls(result.scenario["traffic"]).values()
+    control = next(iter(tables)) if len(tables) == 1 else {}
     delays = f"packets spend {time(transport.host_delay.mean_ns)} in the server"
     target = control.get("endpoint_target")
     if target is not None:

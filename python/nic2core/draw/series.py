@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from nic2core.draw import palette
 from nic2core.draw.style import style
+from nic2core.scenario.controls import controls
 from nic2core.scenario.quantity import nanoseconds, size_bytes
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ def _bound(result: Record, panel: str) -> float | None:
     if panel == "nic-sram":
         return size_bytes(result.scenario["machine"]["nic"]["sram"]) / 1024
     if panel == "host-delay":
-        target = result.scenario["traffic"]["control"].get("endpoint_target")
-        return None if target is None else nanoseconds(target) / 1e3
+        tables = controls(result.scenario["traffic"]).values()
+        targets = (table.get("endpoint_target") for table in tables)
+        return next((nanoseconds(target) / 1e3 for target in targets if target is not None), None)
     return None

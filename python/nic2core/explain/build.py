@@ -10,6 +10,7 @@ from nic2core.explain.iotlb import iotlb
 from nic2core.explain.memory import memory
 from nic2core.explain.model import Model, Pool
 from nic2core.explain.use import MEMORY, ONLY_INFORMS, WRITE_CREDITS, Use, serves, uses, work
+from nic2core.scenario.controls import controls
 from nic2core.scenario.quantity import nanoseconds, size_bytes
 
 if TYPE_CHECKING:
@@ -110,4 +111,5 @@ def largest_window(data: Results, traffic: dict[str, Any]) -> float:
     per_read = size_bytes(traffic["read"]) / size_bytes(traffic["payload"])
     asked = float(traffic.get("open_reads", 1)) * per_read
     window = data.transport.mean_window if data.transport is not None else 0.0
-    return min(asked, max(window, float(traffic["control"].get("max_cwnd") or asked)))
+    most = [float(c.get("max_cwnd") or asked) for c in controls(traffic).values()]
+    return min(asked, max(window, *most))

@@ -88,6 +88,33 @@ class Distribution(DistributionBase):
     """The cumulative distribution, ascending: (ns, share of samples up to that, 0 to 1)."""
 
 
+class SendersResults(Plain):
+    """The senders of one congestion control, where there are several, within the measured time."""
+
+    control: str
+    """The key of their control in the scenario."""
+    first: int
+    """The first of them."""
+    count: int
+    """How many they are."""
+    goodput_gbps: float
+    """Payload from them that reached its application, each byte counted once, Gbit/s."""
+    sent: int
+    """Data packets sent, including those sent again."""
+    sent_again: int
+    """Data packets sent again."""
+    timeouts: int
+    """Retransmission timeouts of their connections."""
+    hears_marks: bool
+    """Whether their control reacts to marks."""
+    mean_window: float
+    """Mean congestion window of their connections over the measured time, packets."""
+    host_window_share: float | None
+    """As of the transport, of their connections."""
+    fairness: float
+    """Jain's fairness index over what their connections delivered."""
+
+
 class ConnectionResults(Plain):
     """A connection of closed-loop traffic, within the measured time."""
 
@@ -168,6 +195,8 @@ class TransportResults(Plain):
     """
     read_latency: Distribution
     """From the issue of a read until it and all reads before it are complete."""
+    by_control: list[SendersResults] = Field(default_factory=list)
+    """What the senders of each congestion control got; empty if all have the same."""
     connections: list[ConnectionResults]
     """One entry per connection, by queue and then by sender."""
 

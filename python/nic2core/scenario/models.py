@@ -825,6 +825,15 @@ Control: TypeAlias = Annotated[SwiftControl | DctcpControl, Field(discriminator=
 """A congestion control."""
 
 
+class Rivals(Model):
+    """Senders with a congestion control of their own."""
+
+    senders: UInt32
+    """How many of the senders: the last ones."""
+    control: Control
+    """Their congestion control."""
+
+
 class ClosedLoopTraffic(Model):
     """No rate of its own: machines behind a switch answer the server's reads, under a congestion
     control that the server's acknowledgements drive.
@@ -849,6 +858,9 @@ class ClosedLoopTraffic(Model):
     """When a packet is retransmitted."""
     control: Control
     """The congestion control."""
+    rivals: Rivals | None = None
+    """Senders with another congestion control, or the same with other parameters: which gets what.
+    """
     watched: UInt32 = 0
     """Number of connections whose congestion windows the time series shows individually: those of
     the first queue with that many senders, or all of that queue.

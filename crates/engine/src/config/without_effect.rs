@@ -253,14 +253,15 @@ impl Found<'_> {
         let alike =
             self.queues == 1 && !self.scenario.serving().any(|t| t.app.settings().tells_flows());
         self.add(alike, "traffic", &["flows"], because);
-        if let Some(TrafficConfig::ClosedLoop(config)) = &self.scenario.traffic
-            && let ControlConfig::Swift(swift) = &config.control
-        {
+        let Some(TrafficConfig::ClosedLoop(config)) = &self.scenario.traffic else { return };
+        for (key, control, _) in config.controls() {
+            let ControlConfig::Swift(swift) = control else { continue };
+            let table = format!("traffic.{key}");
             let keys = ["flow_min_cwnd", "flow_max_cwnd"];
-            let because = "traffic.control.flow_range is nothing";
-            self.add(swift.flow_range.0 == 0, "traffic.control", &keys, because);
-            let because = "traffic.control.hops is 0";
-            self.add(swift.hops == 0, "traffic.control", &["hop_target"], because);
+            let because = "flow_range of the same table is nothing";
+            self.add(swift.flow_range.0 == 0, &table, &keys, because);
+            let because = "hops of the same table is 0";
+            self.add(swift.hops == 0, &table, &["hop_target"], because);
         }
     }
 

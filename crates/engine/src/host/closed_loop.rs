@@ -2,10 +2,13 @@
 //! acknowledgements. The senders learn of the server by them: by the
 //! delay that they report, the marks that they carry, the reads that they ask for, and their absence.
 
+use std::ops::Range;
+
 use super::packets::Packet;
+use super::shares::Share;
 use super::{Event, Host};
 use crate::config::Scenario;
-use crate::stats::results::{Balance, Series, TransportResults};
+use crate::stats::results::{Balance, ConnectionResults, SendersResults, Series, TransportResults};
 use crate::time::Ps;
 use crate::transport::{Network, Step};
 use crate::units::BitRate;
@@ -28,6 +31,8 @@ const SERIES: [(&str, &str); 6] = [
 pub(super) struct ClosedLoop {
     pub(super) network: Network,
     payload_bits: u64,
+    /// The key of each congestion control, and the senders that have it.
+    controls: Vec<(&'static str, Range<u32>)>,
     /// The datagram of each packet in the host, by the packet's handle, or [`NONE`].
     datagrams: Vec<u32>,
     /// Counts at the last sample: delivered, sent again, acknowledged, and the sums of delays.
@@ -46,6 +51,7 @@ impl ClosedLoop {
         Some(ClosedLoop {
             network: Network::new(config, link, queues, scenario.run.seed),
             payload_bits: config.payload.0 * 8,
+            controls: config.controls().map(|(key, _, senders)| (key, senders)).collect(),
             datagrams: Vec::new(),
             last: [0; 5],
             series: Default::default(),
@@ -121,11 +127,11 @@ impl ClosedLoop {
     pub(super) fn results(&self, now: Ps, span_ns: f64) -> TransportResults {
         let c = &self.network.counts;
         let connections = self.network.by_connection(now);
-        let mean = |sum: f64| sum / connections.len() as f64;
-        let by_host = connections.iter().map(|c| c.host_window_share);
+        let all = Share::of(connections.iter());
+        let gbps = |delivered: u64| (delivered * self.payload_bits) as f64 / span_ns;
         let dropped = c.dropped_switch + c.dropped_server;
         TransportResults {
-            goodput_gbps: (c.delivered * self.payload_bits) as f64 / span_ns,
+            goodput_gbps: gbps(c.delivered),
             sent: c.sent,
             sent_again: c.sent_again,
             acknowledged: c.acknowledged,
@@ -134,22 +140,41 @@ impl ClosedLoop {
             lost_share: if c.sent == 0 { 0.0 } else { dropped as f64 / c.sent as f64 },
             marked: c.marked,
             marked_server: c.marked_server,
-            hears_marks: Some(self.network.hears_marks()),
+            hears_marks: Some(
+                self.controls.iter().any(|(_, of)| self.network.hears_marks(of.clone())),
+            ),
             fast_recoveries: c.fast_recoveries,
             timeouts: c.timeouts,
             not_lost: c.not_lost,
             delivered: c.delivered,
             duplicates: c.duplicates,
             reads: c.read.count(),
-            mean_window: mean(connections.iter().map(|c| c.mean_window).sum()),
-            host_window_share: by_host.sum::<Option<f64>>().map(mean),
-            fairness: jain(connections.iter().map(|c| c.delivered)),
+            mean_window: all.mean_window,
+            host_window_share: all.host_window_share,
+            fairness: all.fairness,
             rtt: c.rtt.distribution(),
             fabric_delay: c.fabric.distribution(),
             host_delay: c.endpoint.distribution(),
             read_latency: c.read.distribution(),
+            by_control: self.by_control(&connections, gbps),
             connections,
         }
+    }
+
+    /// What the senders of each congestion control got, if there is more than one control.
+    fn by_control(
+        &self,
+        connections: &[ConnectionResults],
+        gbps: impl Fn(u64) -> f64,
+    ) -> Vec<SendersResults> {
+        let several = self.controls.iter().filter(|_| self.controls.len() > 1);
+        several
+            .map(|(key, senders)| {
+                let theirs = connections.iter().filter(|c| senders.contains(&c.sender));
+                let hears_marks = self.network.hears_marks(senders.clone());
+                Share::of(theirs).results(key, senders, hears_marks, &gbps)
+            })
+            .collect()
     }
 
     /// Every datagram sent is acknowledged, dropped or in flight; every datagram in flight belongs
@@ -168,13 +193,6 @@ impl ClosedLoop {
             balance("packets of reads", begun, accounted),
         ]
     }
-}
-
-/// Jain's fairness index: (sum of x)^2 / (n * sum of x^2); 1 if there is nothing to share.
-fn jain(values: impl Iterator<Item = u64> + Clone) -> f64 {
-    let (n, sum) = (values.clone().count() as f64, values.clone().sum::<u64>() as f64);
-    let squares: f64 = values.map(|x| (x as f64).powi(2)).sum();
-    if squares > 0.0 { sum.powi(2) / (n * squares) } else { 1.0 }
 }
 
 impl Host {
@@ -431,10 +449,39 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_fair_if_all_are_the_same() {
-        assert_eq!(jain([5, 0, 0, 0].into_iter()), 0.25);
-        assert_eq!(jain([3, 3, 3].into_iter()), 1.0);
-        assert_eq!(jain([0, 0].into_iter()), 1.0);
+    fn rivals_are_the_last_senders_and_have_their_own_control() {
+        // A window of one packet against one of four, in front of slow threads.
+        let fixed = |window| json!({ "kind": "dctcp", "min_cwnd": window, "initial_cwnd": window, "max_cwnd": window });
+        let rivals = json!({ "senders": 2, "control": fixed(4) });
+        let set = [("/traffic/control", fixed(1)), ("/traffic/rivals", rivals)];
+        let (_, t) = transport(&reader(&set));
+        let windows: Vec<f64> = t.connections.iter().map(|c| c.mean_window.round()).collect();
+        assert_eq!(windows, [1.0, 1.0, 1.0, 4.0, 4.0, 1.0, 1.0, 1.0, 4.0, 4.0]);
+        let [control, rivals] = &t.by_control[..] else { panic!("{:?}", t.by_control) };
+        assert_eq!(
+            (control.control.as_str(), control.first, control.count),
+            ("traffic.control", 0, 3)
+        );
+        assert_eq!(
+            (rivals.control.as_str(), rivals.first, rivals.count),
+            ("traffic.rivals.control", 3, 2)
+        );
+        assert_eq!((control.mean_window, rivals.mean_window), (1.0, 4.0));
+        assert_eq!(control.sent + rivals.sent, t.sent);
+        let both = control.goodput_gbps + rivals.goodput_gbps;
+        assert!((both - t.goodput_gbps).abs() < 1e-9, "{both} and {}", t.goodput_gbps);
+        // Packets that wait in one queue leave it in proportion to those in flight: 2 x 4 of 2 x 4 + 3 x 1.
+        let share = rivals.goodput_gbps / both;
+        assert!((share - 8.0 / 11.0).abs() < 0.03, "{share}");
+        assert!(control.fairness > 0.99 && rivals.fairness > 0.99 && t.fairness < 0.8);
+        // Swift beside DCTCP: only one of them hears marks.
+        let swift = json!({ "senders": 1, "control": { "kind": "swift" } });
+        let (_, t) =
+            transport(&reader(&[("/traffic/control", fixed(1)), ("/traffic/rivals", swift)]));
+        assert_eq!(t.by_control.iter().map(|s| s.hears_marks).collect::<Vec<_>>(), [true, false]);
+        assert_eq!((t.hears_marks, t.host_window_share), (Some(true), None));
+        assert!(t.by_control[1].host_window_share.is_some());
+        assert_eq!(transport(&reader(&[])).1.by_control, []);
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod reads;
 mod results;
 mod rx;
 mod series;
+mod shares;
 mod software;
 #[cfg(test)]
 mod stream_tests;

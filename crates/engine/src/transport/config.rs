@@ -2,7 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::ops::RangeInclusive;
+use std::iter::once;
+use std::ops::{Range, RangeInclusive};
 
 use super::receiver::MAX_OPEN_PACKETS;
 use crate::check::Check;
@@ -35,6 +36,9 @@ pub struct ClosedLoopConfig {
     pub recovery: RecoveryConfig,
     /// The congestion control.
     pub control: ControlConfig,
+    /// Senders with another congestion control, or the same with other parameters: which gets what.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rivals: Option<RivalsConfig>,
     /// Number of connections whose congestion windows the time series shows individually: those of
     /// the first queue with that many senders, or all of that queue.
     #[serde(default)]
@@ -74,6 +78,16 @@ impl Default for RecoveryConfig {
     fn default() -> RecoveryConfig {
         RecoveryConfig { reordering: 3, min_timeout: Duration(1_000_000_000) }
     }
+}
+
+/// Senders with a congestion control of their own.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RivalsConfig {
+    /// How many of the senders: the last ones.
+    pub senders: u32,
+    /// Their congestion control.
+    pub control: ControlConfig,
 }
 
 /// A congestion control.
@@ -202,6 +216,16 @@ impl ClosedLoopConfig {
         Size(self.headers.0.saturating_add(self.payload.0))
     }
 
+    /// Each congestion control, with its key and the senders that have it.
+    pub(crate) fn controls(
+        &self,
+    ) -> impl Iterator<Item = (&'static str, &ControlConfig, Range<u32>)> {
+        let rivals = self.rivals.as_ref();
+        let others = self.senders.saturating_sub(rivals.map_or(0, |r| r.senders));
+        once(("control", &self.control, 0..others))
+            .chain(rivals.map(|r| ("rivals.control", &r.control, others..self.senders)))
+    }
+
     /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         let (least, most) = (Size(MIN_FRAME_BYTES.into()), Size(MAX_FRAME_BYTES.into()));
@@ -223,10 +247,19 @@ impl ClosedLoopConfig {
         }
         check.within("recovery.reordering", self.recovery.reordering, 1..=1000);
         check.within("recovery.min_timeout", self.recovery.min_timeout, *delay..=MAX_DELAY);
-        check.below("control", |check| match &self.control {
-            ControlConfig::Swift(swift) => swift.check(check),
-            ControlConfig::Dctcp(dctcp) => dctcp.check(check),
-        });
+        for (key, control, _) in self.controls() {
+            check.below(key, |check| match control {
+                ControlConfig::Swift(swift) => swift.check(check),
+                ControlConfig::Dctcp(dctcp) => dctcp.check(check),
+            });
+        }
+        if let Some(rivals) = &self.rivals {
+            if !(1..self.senders).contains(&rivals.senders) {
+                let allowed =
+                    format!("at least 1, and fewer than traffic.senders ({})", self.senders);
+                check.refuse("rivals.senders", rivals.senders, allowed);
+            }
+        }
     }
 
     /// Checks frame and read sizes, given a valid payload.

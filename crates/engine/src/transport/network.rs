@@ -1,5 +1,7 @@
 //! Everything between the senders' software and the server's NIC, and the packets in it.
 
+use std::ops::Range;
+
 use super::config::ClosedLoopConfig;
 use super::connection::{Connection, Next};
 use super::counts::{ConnectionCounts, Counts};
@@ -42,17 +44,22 @@ impl Network {
     pub(crate) fn new(config: &ClosedLoopConfig, link: BitRate, queues: u32, seed: u64) -> Network {
         let number = config.senders * queues;
         let sender_links = config.network.sender_link;
-        let control = AnyControl::new(&config.control);
         let receiver = Receiver::new(config.packets_per_read(), config.open_reads);
         let mut stream = Rng::new(seed, "transport");
         let delay = config.network.delay.ps();
-        let mut idle = Connection::new(control, &config.recovery);
-        idle.ask(receiver.asked());
+        let by_sender: Vec<Connection> = config
+            .controls()
+            .flat_map(|(_, control, senders)| {
+                let mut idle = Connection::new(AnyControl::new(control), &config.recovery);
+                idle.ask(receiver.asked());
+                std::iter::repeat_n(idle, senders.len())
+            })
+            .collect();
         let (connections, due) = (0..number)
             .map(|connection| {
                 let wait = (u128::from(stream.next_u64()) * u128::from(2 * delay.0)) >> 64;
                 let begin = Ps(wait as u64);
-                let mut sender = idle.clone();
+                let mut sender = by_sender[(connection % config.senders) as usize].clone();
                 sender.wakes = Some(begin);
                 (sender, (begin, Step::Wake, connection))
             })
@@ -267,9 +274,10 @@ impl Network {
         .collect()
     }
 
-    /// Whether the connections react to marks.
-    pub(crate) fn hears_marks(&self) -> bool {
-        self.connections.iter().any(Connection::hears_marks)
+    /// Whether any of these senders reacts to marks.
+    pub(crate) fn hears_marks(&self, senders: Range<u32>) -> bool {
+        // Those of the first queue stand for all.
+        senders.into_iter().any(|sender| self.connections[sender as usize].hears_marks())
     }
 
     /// The current congestion window of a connection, in packets.

@@ -26,7 +26,9 @@ pub use memory::{
 };
 pub use peak::{Peak, Probe};
 pub use series::{Series, TimeSeries};
-pub use traffic::{CaptureFacts, CaptureGap, ConnectionResults, Packets, TransportResults};
+pub use traffic::{
+    CaptureFacts, CaptureGap, ConnectionResults, Packets, SendersResults, TransportResults,
+};
 
 /// The JSON Schema of a [`Peak`] as it is written. It includes that of [`Results`].
 pub fn schema() -> Schema {

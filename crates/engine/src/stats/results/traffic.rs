@@ -136,8 +136,38 @@ pub struct TransportResults {
     pub host_delay: Distribution,
     /// From the issue of a read until it and all reads before it are complete.
     pub read_latency: Distribution,
+    /// What the senders of each congestion control got; empty if all have the same.
+    #[serde(default)]
+    pub by_control: Vec<SendersResults>,
     /// One entry per connection, by queue and then by sender.
     pub connections: Vec<ConnectionResults>,
+}
+
+/// The senders of one congestion control, where there are several, within the measured time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SendersResults {
+    /// The key of their control in the scenario.
+    pub control: String,
+    /// The first of them.
+    pub first: u32,
+    /// How many they are.
+    pub count: u32,
+    /// Payload from them that reached its application, each byte counted once, Gbit/s.
+    pub goodput_gbps: f64,
+    /// Data packets sent, including those sent again.
+    pub sent: u64,
+    /// Data packets sent again.
+    pub sent_again: u64,
+    /// Retransmission timeouts of their connections.
+    pub timeouts: u64,
+    /// Whether their control reacts to marks.
+    pub hears_marks: bool,
+    /// Mean congestion window of their connections over the measured time, packets.
+    pub mean_window: f64,
+    /// As of the transport, of their connections.
+    pub host_window_share: Option<f64>,
+    /// Jain's fairness index over what their connections delivered.
+    pub fairness: f64,
 }
 
 /// A connection of closed-loop traffic, within the measured time.

@@ -1,0 +1,80 @@
+//! What a group of connections got: all of them, or those under one congestion control.
+
+use std::ops::Range;
+
+use crate::stats::results::{ConnectionResults, SendersResults};
+
+/// Connections, added up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Share {
+    sent: u64,
+    sent_again: u64,
+    timeouts: u64,
+    delivered: u64,
+    /// Mean over the connections, packets.
+    pub(super) mean_window: f64,
+    /// Mean over the connections; `None` if one of them has no window for the server's delay.
+    pub(super) host_window_share: Option<f64>,
+    /// Jain's index over what they delivered.
+    pub(super) fairness: f64,
+}
+
+impl Share {
+    /// The share of some connections, of which there is at least one.
+    pub(super) fn of<'a>(of: impl Iterator<Item = &'a ConnectionResults> + Clone) -> Share {
+        let sum = |field: fn(&ConnectionResults) -> u64| of.clone().map(field).sum::<u64>();
+        let mean = |sum: f64| sum / of.clone().count() as f64;
+        let by_host = of.clone().map(|c| c.host_window_share).sum::<Option<f64>>();
+        Share {
+            sent: sum(|c| c.sent),
+            sent_again: sum(|c| c.sent_again),
+            timeouts: sum(|c| c.timeouts),
+            delivered: sum(|c| c.delivered),
+            mean_window: mean(of.clone().map(|c| c.mean_window).sum()),
+            host_window_share: by_host.map(mean),
+            fairness: jain(of.clone().map(|c| c.delivered)),
+        }
+    }
+
+    /// As the results tell it, of `senders` with the control of this key.
+    pub(super) fn results(
+        self,
+        control: &str,
+        senders: &Range<u32>,
+        hears_marks: bool,
+        gbps: impl Fn(u64) -> f64,
+    ) -> SendersResults {
+        SendersResults {
+            control: format!("traffic.{control}"),
+            first: senders.start,
+            count: senders.len() as u32,
+            goodput_gbps: gbps(self.delivered),
+            sent: self.sent,
+            sent_again: self.sent_again,
+            timeouts: self.timeouts,
+            hears_marks,
+            mean_window: self.mean_window,
+            host_window_share: self.host_window_share,
+            fairness: self.fairness,
+        }
+    }
+}
+
+/// Jain's fairness index: (sum of x)^2 / (n * sum of x^2); 1 if there is nothing to share.
+fn jain(values: impl Iterator<Item = u64> + Clone) -> f64 {
+    let (n, sum) = (values.clone().count() as f64, values.clone().sum::<u64>() as f64);
+    let squares: f64 = values.map(|x| (x as f64).powi(2)).sum();
+    if squares > 0.0 { sum.powi(2) / (n * squares) } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_fair_if_all_are_the_same() {
+        assert_eq!(jain([5, 0, 0, 0].into_iter()), 0.25);
+        assert_eq!(jain([3, 3, 3].into_iter()), 1.0);
+        assert_eq!(jain([0, 0].into_iter()), 1.0);
+    }
+}
