@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -243,8 +243,9 @@ def _delays(transport: TransportResults) -> dict[str, Distribution]:
 
 def _schema(model: type[Plain], apart: Collection[str] = ()) -> dict[str, type[pl.DataType]]:
     """The columns of a results model: counts are unsigned, measurements are floats."""
+    types: dict[Any, type[pl.DataType]] = {int: pl.UInt64, str: pl.String, bool: pl.Boolean}
     fields = {name: of for name, of in model.model_fields.items() if name not in apart}
-    return {n: pl.UInt64 if of.annotation is int else pl.Float64 for n, of in fields.items()}
+    return {n: types.get(of.annotation, pl.Float64) for n, of in fields.items()}
 
 
 def _spread(distribution: Distribution) -> dict[str, float]:

@@ -71,6 +71,7 @@ def test_rivals_are_told_apart_wherever_a_run_is_shown(
 ) -> None:
     sets = {
         "traffic.senders": 4,
+        "traffic.network": '{ delay = "5 us", sender_link = "100 Gbps", buffer = "4 MiB" }',
         "traffic.control": '{ kind = "dctcp", initial_cwnd = 1, min_cwnd = 1, max_cwnd = 1 }',
         "traffic.rivals": '{ senders = 1, control = { kind = "swift", max_cwnd = 4.0 } }',
         "tenants.0.cores.count": 2,
@@ -79,7 +80,7 @@ def test_rivals_are_told_apart_wherever_a_run_is_shown(
     }
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        run = api.run("host-congestion", sets | {"traffic.network.ecn_threshold": None})
+        run = api.run("host-congestion", sets)
     # Only one of the controls hears the marks that nothing makes, and the warning names it.
     assert any('so the control "dctcp" reacts only to losses' in str(w.message) for w in told)
     others, rivals = measured(run).by_control
@@ -144,7 +145,7 @@ def test_reads_that_have_not_ended_take_no_time_at_all(
     closed_loop: Result, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = readless(closed_loop)
-    assert {n.name: n.raw for n in headline(run)}["p99 whole read"] == "-"
+    assert {n.name: n.value for n in headline(run)}["p99 whole read"] == "-"
     show_result(run)
     assert "a whole read" not in capsys.readouterr().out
     assert "a whole read" not in report_html([run])

@@ -306,14 +306,20 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "one tenant of this kind",
     ),
     (
-        // Two senders, and of each one packet that waits for the second of its read.
+        // Of each open read, one of two packets waits.
         &[
             CLOSED_LOOP,
+            "traffic.senders=300",
+            "traffic.open_reads=4",
             "tenants.0.app={kind='snap', copied='on-completion'}",
-            "queues.pool_buffers=2",
         ],
         "queues.pool_buffers",
-        "more than 2: with copied = \"on-completion\"",
+        "more than 1200: that many packets of a core",
+    ),
+    (
+        &[CLOSED_LOOP, "traffic.payload=0 B", "tenants.0.app={kind='snap'}"],
+        "traffic.payload",
+        "1 B to",
     ),
     (
         &[CLOSED_LOOP, "traffic.rivals={senders=2, control={kind='swift', hops=0, beta=2.0}}"],

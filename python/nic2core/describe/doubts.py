@@ -13,6 +13,7 @@ from nic2core.describe.drift import drifting
 from nic2core.describe.seeds import Repeated, repeated
 from nic2core.describe.warmup import growing_dirty_lines, short_warmup
 from nic2core.describe.warned import Warned
+from nic2core.scenario.closed_loop import most_kept
 from nic2core.scenario.quantity import gigabits, is_bit_rate, nanoseconds
 from nic2core.words import percent, sentence, three, time
 
@@ -326,6 +327,14 @@ def _small_pool(result: Record) -> Warned | None:
     in_place = any(tenant.sends_in_place for tenant in result.data.tenants)
     receive, transmit = int(queues["rx_descriptors"]), int(queues["tx_descriptors"])
     buffers = int(queues.get("pool_buffers") or receive)
+    kept = most_kept(result.scenario)
+    if kept and buffers < receive + kept:
+        return Warned(
+            f"each core's pool has {buffers:,} buffers, but the receive ring needs {receive:,}, "
+            f"and up to {kept:,} packets wait in theirs until their read is complete (copied = "
+            f'"on-completion"). Set queues.pool_buffers to {receive + kept:,} or more, unless your '
+            "real pool is this small."
+        )
     if not in_place or not result.scenario.get("traffic") or buffers >= receive + transmit:
         return None
     return Warned(
@@ -423,8 +432,8 @@ def _all_marked(result: Record) -> Warned | None:
     text = (
         f"{percent(share)} of the packets are marked: {len(transport.connections):,} "
         f"connections near the minimum window of {least:g} packets keep {what} above the "
-        f"threshold, and {_control(result, hears=True)} can slow down no further. To let it control "
-        "the queue, use fewer senders or threads."
+        f"threshold, and {_control(result, hears=True)} can slow down no further. To let it "
+        "control the queue, use fewer senders or threads."
     )
     return Warned(text, share)
 

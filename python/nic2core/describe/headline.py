@@ -133,8 +133,8 @@ def _senders(result: Record) -> Iterator[Number]:
     yield _percent("declared lost, but arrived", wrongly)
     yield Number("timeouts", f"{transport.timeouts:,}", "", transport.timeouts)
     yield _beside("window", transport.mean_window, "packets")
-    if transport.host_window_share is not None:
-        yield _percent("window set by the host", transport.host_window_share)
+    for cause, share in senders.cuts(transport).items():
+        yield _percent(f"cut by {cause}", share)
     yield _beside("in flight", senders.in_flight(result.data), "packets")
     yield _beside("fairness", transport.fairness, "")
     if transport.by_control:

@@ -10,6 +10,7 @@ from nic2core import words
 from nic2core._core import PEAK_RESOLUTION_PERCENT
 from nic2core.explain.limit import Limit
 from nic2core.explain.use import work
+from nic2core.scenario.closed_loop import most_kept
 from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
@@ -153,7 +154,8 @@ def _fewer_descriptors(result: Record) -> list[int]:
         return [now]
     lines = written / received
     at_a_time = (queues["burst"], queues["post_batch"], queues["tx_completion_batch"])
-    least = max(*at_a_time, result.scenario["traffic"].get("depth") or 1)
+    waits = result.scenario["traffic"].get("depth") or most_kept(result.scenario) + 1
+    least = max(*at_a_time, waits)
     several = [now]
     while several[-1] * lines * len(result.data.queues) > ways.credits:
         if several[-1] // 2 < least:

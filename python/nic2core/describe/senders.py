@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nic2core.scenario.controls import controls
+from nic2core.scenario.closed_loop import controls
 from nic2core.words import DELAYS, count, percent, three
 
 if TYPE_CHECKING:
@@ -76,6 +76,19 @@ def groups(
     if not transport.by_control:
         return [(tables["traffic.control"], transport)]
     return [(tables[group.control], group) for group in transport.by_control]
+
+
+def cuts(of: TransportResults | SendersResults) -> dict[str, float]:
+    """Shares of all that windows were cut by, 0 to 1, by cause; empty if nothing cut them.
+
+    Only causes that the congestion control knows: without a window for the server's delay, all
+    that acknowledgements cut is of the path.
+    """
+    packets = {"the path": of.cut_by_path, "losses": of.cut_by_losses}
+    if of.cut_by_host is not None:
+        packets = {"the host's delay": of.cut_by_host} | packets
+    whole = sum(packets.values())
+    return {cause: cut / whole for cause, cut in packets.items()} if whole else {}
 
 
 def advantage(transport: TransportResults) -> float | None:

@@ -8,7 +8,7 @@ from nic2core.describe import senders
 from nic2core.explain.limit import IDLE, Limit, core_shares, one_core_is_full
 from nic2core.explain.model import SAME
 from nic2core.explain.use import one, work
-from nic2core.scenario.controls import controls
+from nic2core.scenario.closed_loop import controls
 from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import (
     FAILED,

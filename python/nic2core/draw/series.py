@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from nic2core.draw import palette
 from nic2core.draw.style import style
-from nic2core.scenario.controls import controls
+from nic2core.scenario.closed_loop import controls
 from nic2core.scenario.quantity import nanoseconds, size_bytes
 
 if TYPE_CHECKING:

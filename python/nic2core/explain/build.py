@@ -10,7 +10,7 @@ from nic2core.explain.iotlb import iotlb
 from nic2core.explain.memory import memory
 from nic2core.explain.model import Model, Pool
 from nic2core.explain.use import MEMORY, ONLY_INFORMS, WRITE_CREDITS, Use, serves, uses, work
-from nic2core.scenario.controls import controls
+from nic2core.scenario.closed_loop import controls
 from nic2core.scenario.quantity import nanoseconds, size_bytes
 
 if TYPE_CHECKING:

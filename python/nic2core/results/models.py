@@ -109,8 +109,17 @@ class SendersResults(Plain):
     """Whether their control reacts to marks."""
     mean_window: float
     """Mean congestion window of their connections over the measured time, packets."""
-    host_window_share: float | None
-    """As of the transport, of their connections."""
+    cut_by_host: float | None = None
+    """Packets by which congestion windows were cut in all because of the delay in the server;
+    absent if the control does not keep it apart. What a cut takes is what all increases give, over
+    time.
+    """
+    cut_by_path: float = 0.0
+    """Packets by which windows were cut because of other acknowledgements: the delay of the path,
+    or marks.
+    """
+    cut_by_losses: float = 0.0
+    """Packets by which windows were cut because packets were considered lost."""
     fairness: float
     """Jain's fairness index over what their connections delivered."""
 
@@ -132,10 +141,17 @@ class ConnectionResults(Plain):
     """Data packets that reached their application for the first time."""
     mean_window: float
     """Mean congestion window, packets."""
-    host_window_share: float | None = None
-    """Share of the time in which the window for the delay in the server was smaller than that for
-    the rest of the round trip; absent if the control has one window.
+    cut_by_host: float | None = None
+    """Packets by which congestion windows were cut in all because of the delay in the server;
+    absent if the control does not keep it apart. What a cut takes is what all increases give, over
+    time.
     """
+    cut_by_path: float = 0.0
+    """Packets by which windows were cut because of other acknowledgements: the delay of the path,
+    or marks.
+    """
+    cut_by_losses: float = 0.0
+    """Packets by which windows were cut because packets were considered lost."""
     mean_rtt_ns: float | None
     """Mean round trip over the acknowledgements received, ns; absent if none was."""
 
@@ -177,10 +193,17 @@ class TransportResults(Plain):
     """Reads completed."""
     mean_window: float
     """Mean congestion window of the connections over the measured time, packets."""
-    host_window_share: float | None = None
-    """Share of the time in which the window for the delay in the server was smaller than that for
-    the rest of the round trip, mean over the connections; absent if the control has one window.
+    cut_by_host: float | None = None
+    """Packets by which congestion windows were cut in all because of the delay in the server;
+    absent if the control does not keep it apart. What a cut takes is what all increases give, over
+    time.
     """
+    cut_by_path: float = 0.0
+    """Packets by which windows were cut because of other acknowledgements: the delay of the path,
+    or marks.
+    """
+    cut_by_losses: float = 0.0
+    """Packets by which windows were cut because packets were considered lost."""
     fairness: float
     """Jain's index over the packets delivered by each connection: 1 if all are equal, one over
     their number if one has all.

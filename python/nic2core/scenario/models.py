@@ -987,7 +987,9 @@ class Queues(Model):
     start: Start = "scattered"
     """Where each queue's buffers lie, and where its pool starts, at the beginning of the run."""
     pool_buffers: UInt32 | None = None
-    """Buffers in each core's pool; at least `rx_descriptors`, which is the default."""
+    """Buffers in each core's pool; at least `rx_descriptors`, which is the default, and more than
+    an application keeps.
+    """
     tx_descriptors: UInt32
     """Transmit descriptors."""
     tx_backlog: UInt32 = 0

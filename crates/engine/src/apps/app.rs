@@ -43,7 +43,7 @@ pub struct Packet {
     pub bytes: u32,
     /// Index into the flow table of the traffic; with closed-loop traffic the number of the connection.
     pub flow: u32,
-    /// The receive buffer, for [`Ops::give_back`].
+    /// The receive buffer, which [`Verdict::Keep`] keeps.
     pub buffer: Buffer,
 }
 

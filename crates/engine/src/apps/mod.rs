@@ -2,7 +2,8 @@
 //!
 //! An application is functional first (see [`crate::core::op`]): it is called once for a packet,
 //! does the work on its own data, and emits the accesses. The driver reads the completion and the
-//! buffer's metadata beforehand, and frees the buffer afterwards.
+//! buffer's metadata beforehand, and frees the buffer afterwards unless the application
+//! keeps it.
 
 pub(crate) mod config;
 pub mod kvs;
@@ -67,7 +68,8 @@ mod tests {
             let mut app = AnyApp::build(&config, site);
             let end = space.reserve(1);
             // Buffers at the end of the address space.
-            let (rx, tx) = (Line::MAX - 100, Line::MAX - 50);
+            let tx = Line::MAX - 50;
+            let rx_of = |buffer: u32| tx - 100 * (buffer + 1);
             let mut touched = [HashSet::new(), HashSet::new()];
             let mut kept = HashSet::new();
             for n in 0..2000_u64 {
@@ -75,7 +77,7 @@ mod tests {
                 let sent =
                     if matches!(app, AnyApp::Snap(_)) { traffic.frame().0 as u32 } else { 1024 };
                 let bytes = app.request_bytes(seq).unwrap_or(sent);
-                let buffer = n as u32;
+                let (buffer, rx) = (n as u32, rx_of(n as u32));
                 let packet = Packet { seq, rx, tx, bytes, flow: rank, buffer };
                 let mut ops = Ops::new(true);
                 ops.push(Op::Mark { mark: Mark::Begin, packet: 0 });
@@ -98,15 +100,21 @@ mod tests {
                     Verdict::Forward | Verdict::Consume => 0,
                 };
                 assert!(matches!(ops.get(0), Some(Op::Mark { .. })), "{json} cleared the buffer");
+                // The lines of this packet, or of a kept one in whose buffer the line lies.
+                let received = |kept: &HashSet<u32>, line: Line| {
+                    let holds = |b: &&u32| (rx_of(**b)..rx_of(**b) + 100).contains(&line);
+                    let rx = kept.iter().find(holds).map_or(rx, |&b| rx_of(b));
+                    rx..rx + lines_in(u64::from(bytes))
+                };
                 for op in ops.iter().skip(1) {
                     let (line, allowed) = match op {
                         Op::Load { line, kind, .. } | Op::Store { line, kind, .. } => match kind {
                             LineKind::App => (line, first + 1..end),
-                            LineKind::Rx => (line, rx..rx + lines_in(u64::from(bytes))),
+                            LineKind::Rx => (line, received(&kept, line)),
                             LineKind::Tx => (line, tx..tx + lines_in(u64::from(answer))),
                             other => panic!("{json}: {other:?} belongs to the driver"),
                         },
-                        Op::Sweep { line } => (line, rx..rx + lines_in(u64::from(bytes))),
+                        Op::Sweep { line } => (line, received(&kept, line)),
                         Op::Compute { .. } | Op::Delay { .. } => continue,
                         Op::Mark { mark: Mark::GiveBack, packet } => {
                             assert!(kept.remove(&packet), "{json}: gives back what it has not");
@@ -119,6 +127,8 @@ mod tests {
                     assert!(allowed.contains(&line), "{json}: {op:?} outside {allowed:?}");
                 }
             }
+            let most = 2 * config.settings().keeps(&traffic) as usize;
+            assert!(kept.len() <= most, "{json} keeps {} of {most}", kept.len());
             if json.contains("per-core") {
                 let [a, b] = &touched;
                 assert!(!a.is_empty() && !b.is_empty() && a.is_disjoint(b), "{json}: not its own");

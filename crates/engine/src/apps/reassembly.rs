@@ -46,7 +46,7 @@ impl Reassembly {
             packets_per_read: traffic.packets_per_read(),
             open_reads: traffic.open_reads,
             reads: (0..places).map(|place| u64::from(place % traffic.open_reads)).collect(),
-            packets: vec![None; (places * traffic.packets_per_read()) as usize],
+            packets: vec![None; (connections * traffic.open_packets()) as usize],
         }
     }
 

@@ -61,32 +61,27 @@ impl Settings for SnapConfig {
     fn check(&self, _check: &mut Check) {}
 
     fn bytes(&self, cores: u32, closed_loop: Option<&ClosedLoopConfig>) -> u128 {
-        closed_loop.map_or(0, |t| u128::from(self.places(cores, t)) * u128::from(t.payload.0))
+        closed_loop.map_or(0, |t| {
+            let reads = match self.copied {
+                CopyTime::OnArrival => u128::from(t.senders) * u128::from(t.open_reads),
+                CopyTime::OnCompletion => 1,
+            };
+            u128::from(cores) * reads * u128::from(t.read.0)
+        })
     }
 
     fn keeps(&self, traffic: &ClosedLoopConfig) -> u32 {
         match self.copied {
             CopyTime::OnArrival => 0,
-            // All but the packet that completes the read.
+            // Of each open read, all but the packet that completes it.
             CopyTime::OnCompletion => {
-                traffic.senders * traffic.open_reads * (traffic.packets_per_read() - 1)
+                traffic.senders * (traffic.open_packets() - traffic.open_reads)
             }
         }
     }
 
     fn answers_senders(&self) -> bool {
         true
-    }
-}
-
-impl SnapConfig {
-    /// Packets for which the application has memory, on this many cores.
-    fn places(&self, cores: u32, traffic: &ClosedLoopConfig) -> u64 {
-        let of_a_core = match self.copied {
-            CopyTime::OnArrival => u64::from(traffic.senders) * u64::from(traffic.open_packets()),
-            CopyTime::OnCompletion => u64::from(traffic.packets_per_read()),
-        };
-        u64::from(cores) * of_a_core
     }
 }
 
@@ -148,17 +143,20 @@ impl Snap {
         space: &mut AddressSpace,
     ) -> Snap {
         let lines = lines_in(traffic.payload.0);
-        let places = config.places(cores, traffic);
-        let reassembly = match config.copied {
-            CopyTime::OnArrival => None,
-            CopyTime::OnCompletion => Some(Reassembly::new(cores * traffic.senders, traffic)),
+        let connections = cores * traffic.senders;
+        // Packets for which the application has memory.
+        let (reassembly, places) = match config.copied {
+            CopyTime::OnArrival => (None, connections * traffic.open_packets()),
+            CopyTime::OnCompletion => {
+                (Some(Reassembly::new(connections, traffic)), cores * traffic.packets_per_read())
+            }
         };
         Snap {
             packet_instructions: config.packet_instructions,
             payload: Payload {
                 header_lines: (traffic.headers.0 / LINE_BYTES) as u32,
                 lines,
-                memory: space.reserve(places * u64::from(lines) * LINE_BYTES),
+                memory: space.reserve(u64::from(places) * u64::from(lines) * LINE_BYTES),
                 copy_instructions_per_line: config.copy_instructions_per_line,
             },
             open_packets: traffic.open_packets(),
@@ -207,7 +205,7 @@ impl App for Snap {
             ops.load(line, LineKind::Rx, Dep::Free);
         }
         ops.compute(self.packet_instructions);
-        // Before the acknowledgement, which asks for the next read where there is room for its data.
+        // Before the acknowledgement, which asks for the next read: that needs the memory of this one.
         let keeps = self.deliver(rank, packet, ops);
         for line in packet.tx..packet.tx + lines_in(u64::from(self.acknowledgement)) {
             ops.store(line, LineKind::Tx, Dep::Free);
@@ -228,7 +226,7 @@ impl App for Snap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::op::Op;
+    use crate::core::op::{Mark, Op};
     use serde_json::json;
 
     #[test]
@@ -258,5 +256,90 @@ mod tests {
         let first = app.payload.memory + (4 + 2) * 64;
         assert!(of(LineKind::App, true).into_iter().eq(first..first + 64));
         assert!(of(LineKind::Tx, true).into_iter().eq(5000..5002));
+    }
+
+    /// A stack on two cores that copies complete reads of three packets, and its traffic: two senders, two open
+    /// reads on each connection.
+    fn on_completion() -> (Snap, ClosedLoopConfig) {
+        let traffic = serde_json::from_value(json!({
+            "senders": 2, "read": "384 B", "payload": "128 B", "headers": "96 B", "open_reads": 2,
+            "acknowledgement": "64 B",
+            "network": { "delay": "5 us", "sender_link": "100 Gbps", "buffer": "1 MiB" },
+            "control": { "kind": "dctcp" }
+        }))
+        .unwrap();
+        let config = SnapConfig { copied: CopyTime::OnCompletion, ..SnapConfig::default() };
+        let mut space = AddressSpace::default();
+        (Snap::new(&config, 2, &traffic, &mut space), traffic)
+    }
+
+    /// Packet `seq` of a connection of the second core, in a buffer of its own, and what the stack does for it.
+    fn arrives(app: &mut Snap, seq: u64, flow: u32, buffer: u32) -> (Verdict, Vec<Op>) {
+        let packet = Packet { seq, rx: 1000 * buffer, tx: 5, bytes: 224, flow, buffer };
+        let mut ops = Ops::new(true);
+        let verdict = app.on_packet(1, &packet, &mut ops);
+        (verdict, ops.iter().collect())
+    }
+
+    #[test]
+    fn a_complete_read_is_copied_in_order_and_its_buffers_are_given_back_after_that() {
+        let (mut app, _) = on_completion();
+        let keep = Verdict::Keep { bytes: 64 };
+        let app_lines =
+            |ops: &[Op]| ops.iter().any(|op| matches!(op, Op::Store { kind: LineKind::App, .. }));
+        for (seq, buffer) in [(5, 2), (3, 3)] {
+            let (verdict, ops) = arrives(&mut app, seq, 3, buffer);
+            assert!(verdict == keep && !app_lines(&ops), "{verdict:?}");
+        }
+        // A duplicate is swept at once.
+        let (verdict, ops) = arrives(&mut app, 5, 3, 4);
+        assert!(verdict == Verdict::Reply { bytes: 64 } && !app_lines(&ops), "{verdict:?}");
+        let swept = ops.iter().filter(|op| matches!(op, Op::Sweep { .. })).count();
+        assert_eq!(swept, 4);
+        let (verdict, ops) = arrives(&mut app, 4, 3, 9);
+        assert_eq!(verdict, Verdict::Reply { bytes: 64 });
+        let at = |wanted: Op| ops.iter().position(|&op| op == wanted);
+        // The second core's place, after that of the first: three packets of two lines.
+        let stores: Vec<Line> = ops
+            .iter()
+            .filter_map(|op| match *op {
+                Op::Store { line, kind: LineKind::App, .. } => Some(line),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(stores, (app.payload.memory + 6..app.payload.memory + 12).collect::<Vec<_>>());
+        // Packets 3 and 5 waited: all lines of their payload are read now, and given back when they are swept.
+        for buffer in [3, 2] {
+            let back =
+                at(Op::Mark { mark: Mark::GiveBack, packet: buffer }).expect("it is given back");
+            for line in 1000 * buffer + 1..1000 * buffer + 4 {
+                let load = Op::Load { line, kind: LineKind::Rx, dep: Dep::Free };
+                let swept = at(Op::Sweep { line }).expect("it is swept");
+                assert!(at(load).is_some_and(|load| load < swept) && swept < back, "{line}");
+            }
+        }
+        assert_eq!(at(Op::Mark { mark: Mark::GiveBack, packet: 9 }), None);
+    }
+
+    #[test]
+    fn it_keeps_as_many_buffers_as_it_says_and_gives_all_back() {
+        let (mut app, traffic) = on_completion();
+        let settings = SnapConfig { copied: CopyTime::OnCompletion, ..SnapConfig::default() };
+        assert_eq!((settings.keeps(&traffic), SnapConfig::default().keeps(&traffic)), (8, 0));
+        let (mut kept, mut buffer) = (0, 0);
+        let mut given_back = 0;
+        // All but the last packet of each open read first, then the last ones.
+        for numbers in [[0, 1, 3, 4].as_slice(), &[2, 5]] {
+            for flow in [2, 3] {
+                for &seq in numbers {
+                    buffer += 1;
+                    let (verdict, ops) = arrives(&mut app, seq, flow, buffer);
+                    kept += u32::from(matches!(verdict, Verdict::Keep { .. }));
+                    let back = |op: &&Op| matches!(op, Op::Mark { mark: Mark::GiveBack, .. });
+                    given_back += ops.iter().filter(back).count();
+                }
+            }
+        }
+        assert_eq!((kept, given_back), (8, 8));
     }
 }

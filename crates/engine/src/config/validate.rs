@@ -22,9 +22,10 @@ pub fn violations(scenario: &Scenario) -> Vec<Violation> {
         }
         check.below("placement", |check| placement.check(machine.llc.ways, check));
         let queues_hold = check.below("queues", |check| queues.check(check));
-        if let Some(traffic) = traffic {
-            check_traffic(check, traffic, scenario);
-        }
+        let traffic_holds = match traffic {
+            Some(traffic) => check_traffic(check, traffic, scenario),
+            None => true,
+        };
         if let Some(bench) = dma_bench {
             check.that(
                 traffic.is_none(),
@@ -38,6 +39,9 @@ pub fn violations(scenario: &Scenario) -> Vec<Violation> {
         }
         check_tenants(check, scenario);
         check_services(check, scenario);
+        if queues_hold && traffic_holds {
+            check_kept_buffers(check, scenario);
+        }
         if queues_hold {
             if let Some(pcie) = &machine.pcie
                 && scenario.serving().next().is_some()
@@ -102,11 +106,18 @@ fn whole_ms(ps: u64) -> Duration {
     Duration(ps / MS * MS)
 }
 
-fn check_traffic(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario) {
-    let Scenario { queues, machine, .. } = scenario;
-    if !check.below("traffic", |check| traffic.check(check)) {
-        return;
+/// Returns whether the traffic alone can be simulated.
+fn check_traffic(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario) -> bool {
+    let holds = check.below("traffic", |check| traffic.check(check));
+    if holds {
+        check_traffic_of(check, traffic, scenario);
     }
+    holds
+}
+
+/// Checks traffic against the rest of the scenario.
+fn check_traffic_of(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario) {
+    let Scenario { queues, machine, .. } = scenario;
     if traffic.closed_loop().is_some() && machine.nic.link.is_none() {
         check.refuse(
             "machine.nic.link",
@@ -260,28 +271,25 @@ fn check_services(check: &mut Check, scenario: &Scenario) {
             (Some(_), true) if stacks > 1 => {
                 "one tenant of this kind: connections are dealt to its cores"
             }
-            (Some(traffic), true) => {
-                check_kept_buffers(check, &scenario.queues, tenant.app.settings().keeps(traffic));
-                continue;
-            }
-            (None, false) => continue,
+            _ => continue,
         };
         check.refuse(&format!("tenants.{i}.app.kind"), tenant.app.kind(), allowed);
     }
 }
 
 /// Checks that packets find buffers while an application keeps as many as it ever does: it waits for them.
-fn check_kept_buffers(check: &mut Check, queues: &Queues, kept: u32) {
-    let (key, buffers) = match queues.pool_buffers {
-        Some(buffers) => ("queues.pool_buffers", buffers),
-        None => ("queues.rx_descriptors", queues.rx_descriptors),
+fn check_kept_buffers(check: &mut Check, scenario: &Scenario) {
+    let Some(traffic) = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop) else {
+        return;
     };
-    if buffers <= kept {
+    let buffers = scenario.queues.buffers();
+    let kept = scenario.serving().map(|t| t.app.settings().keeps(traffic)).max().unwrap_or(0);
+    if kept > 0 && buffers <= kept {
         let allowed = format!(
-            "more than {kept}: with copied = \"on-completion\", that many packets of a core's open reads can wait for \
-             others in their buffers"
+            "more than {kept}: that many packets of a core can wait in their buffers for others that find none \
+             (tenants.*.app.copied = \"on-completion\")"
         );
-        check.refuse(key, buffers, allowed);
+        check.refuse("queues.pool_buffers", buffers, allowed);
     }
 }
 
@@ -326,7 +334,7 @@ fn check_memory(check: &mut Check, scenario: &Scenario) {
     let line_up = |bytes: u64| u128::from(bytes).next_multiple_of(unit);
     let parts = [object_header, metadata, headroom, buffer_size];
     let stride = line_up(parts.iter().fold(0, |sum, part| sum.saturating_add(part.0)));
-    let pool = scenario.queues.pool_buffers.unwrap_or(scenario.queues.rx_descriptors);
+    let pool = scenario.queues.buffers();
     let closed_loop = scenario.traffic.as_ref().and_then(TrafficConfig::closed_loop);
     let sent = closed_loop.map_or(buffer_size, |c| c.acknowledgement);
     let queue = stride * u128::from(pool)

@@ -30,7 +30,7 @@ fn all(host: &Host) -> Vec<Balance> {
     let in_sram = host.packets.iter().filter(|p| p.in_sram).map(|p| u64::from(p.bytes)).sum();
     let config = &host.scenario.queues;
     let queues = host.queues.len() as u64;
-    let buffers = u64::from(config.pool_buffers.unwrap_or(config.rx_descriptors));
+    let buffers = u64::from(config.buffers());
     let idle_buffers = host.queues.iter().map(|q| q.idle_buffers()).sum::<u64>();
     let rings: u64 = host.queues.iter().map(|q| u64::from(q.rx.without_packet())).sum();
     let sending = host.queues.iter().map(|q| u64::from(q.tx.in_use())).sum::<u64>();

@@ -12,7 +12,7 @@ pub(super) struct Packet {
     pub(super) bytes: u32,
     pub(super) flow: u32,
     pub(super) queue: u16,
-    /// Its receive buffer, from the first DMA on.
+    /// Its receive buffer, from the first DMA on until it is freed or the application keeps it.
     pub(super) buffer: Option<Buffer>,
     /// Its descriptor waits for the core, and cannot be posted again yet.
     pub(super) in_ring: bool,

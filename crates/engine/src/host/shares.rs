@@ -13,8 +13,10 @@ pub(super) struct Share {
     delivered: u64,
     /// Mean over the connections, packets.
     pub(super) mean_window: f64,
-    /// Mean over the connections; `None` if one of them has no window for the server's delay.
-    pub(super) host_window_share: Option<f64>,
+    /// Packets by which windows were cut; `None` if one of them does not keep the server's delay apart.
+    pub(super) cut_by_host: Option<f64>,
+    pub(super) cut_by_path: f64,
+    pub(super) cut_by_losses: f64,
     /// Jain's index over what they delivered.
     pub(super) fairness: f64,
 }
@@ -24,14 +26,15 @@ impl Share {
     pub(super) fn of<'a>(of: impl Iterator<Item = &'a ConnectionResults> + Clone) -> Share {
         let sum = |field: fn(&ConnectionResults) -> u64| of.clone().map(field).sum::<u64>();
         let mean = |sum: f64| sum / of.clone().count() as f64;
-        let by_host = of.clone().map(|c| c.host_window_share).sum::<Option<f64>>();
         Share {
             sent: sum(|c| c.sent),
             sent_again: sum(|c| c.sent_again),
             timeouts: sum(|c| c.timeouts),
             delivered: sum(|c| c.delivered),
             mean_window: mean(of.clone().map(|c| c.mean_window).sum()),
-            host_window_share: by_host.map(mean),
+            cut_by_host: of.clone().map(|c| c.cut_by_host).sum(),
+            cut_by_path: of.clone().map(|c| c.cut_by_path).sum(),
+            cut_by_losses: of.clone().map(|c| c.cut_by_losses).sum(),
             fairness: jain(of.clone().map(|c| c.delivered)),
         }
     }
@@ -54,7 +57,9 @@ impl Share {
             timeouts: self.timeouts,
             hears_marks,
             mean_window: self.mean_window,
-            host_window_share: self.host_window_share,
+            cut_by_host: self.cut_by_host,
+            cut_by_path: self.cut_by_path,
+            cut_by_losses: self.cut_by_losses,
             fairness: self.fairness,
         }
     }

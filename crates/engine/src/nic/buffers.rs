@@ -26,7 +26,7 @@ impl Region {
         page: Size,
         space: &mut AddressSpace,
     ) -> Region {
-        let buffers = config.pool_buffers.unwrap_or(config.rx_descriptors);
+        let buffers = config.buffers();
         let all = u64::from(buffer_lines(config)) * u64::from(buffers) * u64::from(queues);
         Region { first: space.reserve_on(page, all * LINE_BYTES), queues, buffers }
     }

@@ -83,7 +83,8 @@ pub struct Queues {
     /// Where each queue's buffers lie, and where its pool starts, at the beginning of the run.
     #[serde(default)]
     pub start: Start,
-    /// Buffers in each core's pool; at least `rx_descriptors`, which is the default.
+    /// Buffers in each core's pool; at least `rx_descriptors`, which is the default, and more than an
+    /// application keeps.
     #[serde(default)]
     pub pool_buffers: Option<u32>,
     /// Transmit descriptors.
@@ -109,6 +110,11 @@ pub struct Queues {
 }
 
 impl Queues {
+    /// Buffers in each core's pool.
+    pub(crate) fn buffers(&self) -> u32 {
+        self.pool_buffers.unwrap_or(self.rx_descriptors)
+    }
+
     /// The same queues, with `buffer_size` enlarged so that each buffer's memory is a multiple of
     /// `unit` bytes.
     pub(crate) fn in_units_of(&self, unit: u64) -> Queues {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::config::RecoveryConfig;
+use super::cuts::Cuts;
 use super::fixed::ONE;
 use super::{AnyControl, Feedback, Loss};
 use crate::time::Ps;
@@ -69,6 +70,8 @@ pub(super) struct Connection {
     pub(super) wakes: Option<Ps>,
     /// When the timer fires. Events at other times are stale: the timer was brought forward.
     pub(super) timed: Option<Ps>,
+    /// What the window was cut by since counting began.
+    pub(super) cuts: Cuts,
 }
 
 impl Connection {
@@ -87,6 +90,7 @@ impl Connection {
             backoff: 0,
             wakes: None,
             timed: None,
+            cuts: Cuts::default(),
         }
     }
 
@@ -163,7 +167,9 @@ impl Connection {
         let duplicate = in_flight.or(waits).is_none();
         let next_order = self.next_order;
         let feedback = Feedback { next_order, window_full, duplicate, ..*feedback };
+        let before = self.window();
         self.control.on_ack(now, &feedback);
+        self.cuts.acknowledged(before, &self.control);
         // One at a time: declaring one packet lost does not change how many acknowledgements passed
         // the others.
         let mut lost = 0;
@@ -177,7 +183,9 @@ impl Connection {
             let loss = Loss { order: sent.order, next_order: self.next_order };
             self.lost.push_back(sent.number);
             self.flight.remove(i);
+            let before = self.window();
             self.control.on_fast_recovery(now, loss);
+            self.cuts.lost(before, &self.control);
             lost += 1;
         }
         Acked { first: !duplicate, not_lost: waits.is_some(), lost }
@@ -207,7 +215,9 @@ impl Connection {
         let lost = self.flight.len() as u32;
         self.lost.extend(self.flight.drain(..).map(|s| s.number));
         self.backoff += 1;
+        let before = self.window();
         self.control.on_timeout(now);
+        self.cuts.lost(before, &self.control);
         lost
     }
 }

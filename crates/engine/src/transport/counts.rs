@@ -49,8 +49,6 @@ pub(super) struct ConnectionCounts {
     pub(super) rtt_sum: u64,
     /// Time integral of the congestion window up to `until`, in packets of [`fixed::ONE`] x ps.
     window_time: u128,
-    /// Time in which the window was that of the server's delay, and not the smaller one of the rest.
-    host_time: u64,
     until: Ps,
 }
 
@@ -64,13 +62,7 @@ impl ConnectionCounts {
     pub(super) fn window_was(&mut self, connection: &Connection, now: Ps) {
         let time = (now - self.until).0;
         self.window_time += u128::from(connection.window()) * u128::from(time);
-        self.host_time += if connection.host_counts() == Some(true) { time } else { 0 };
         self.until = now;
-    }
-
-    /// Share of the time since `begin` in which the server's delay set the window.
-    pub(super) fn host_share(&self, begin: Ps) -> f64 {
-        self.host_time as f64 / (self.until - begin).0.max(1) as f64
     }
 
     /// Mean congestion window since counting began at `begin`, in packets.

@@ -12,6 +12,7 @@ pub mod config;
 
 mod connection;
 mod counts;
+mod cuts;
 mod datagram;
 mod dctcp;
 mod fixed;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::config::ClosedLoopConfig;
 use super::connection::{Connection, Next};
 use super::counts::{ConnectionCounts, Counts};
+use super::cuts::Cuts;
 use super::datagram::{Datagram, Step};
 use super::receiver::Receiver;
 use super::switch::Switch;
@@ -253,6 +254,7 @@ impl Network {
     /// The results of each connection since counting began.
     pub(crate) fn by_connection(&self, now: Ps) -> Vec<ConnectionResults> {
         let each = self.connections.iter().zip(&self.by_connection).enumerate();
+        let packets = |cut: u128| cut as f64 / fixed::ONE as f64;
         each.map(|(i, (connection, of))| {
             let mut of = *of;
             of.window_was(connection, now);
@@ -264,9 +266,9 @@ impl Network {
                 timeouts: of.timeouts,
                 delivered: of.delivered,
                 mean_window: of.mean_window(self.counts_begin),
-                host_window_share: connection
-                    .host_counts()
-                    .map(|_| of.host_share(self.counts_begin)),
+                cut_by_host: connection.host_counts().map(|_| packets(connection.cuts.host)),
+                cut_by_path: packets(connection.cuts.path),
+                cut_by_losses: packets(connection.cuts.losses),
                 mean_rtt_ns: (of.acknowledged > 0)
                     .then(|| of.rtt_sum as f64 / 1e3 / of.acknowledged as f64),
             }
@@ -306,6 +308,7 @@ impl Network {
     /// Starts counting.
     pub(crate) fn reset_counts(&mut self, now: Ps) {
         self.by_connection.fill(ConnectionCounts::from(now));
+        self.connections.iter_mut().for_each(|c| c.cuts = Cuts::default());
         self.counts_begin = now;
         self.counts = Counts { in_flight_begin: self.in_flight(), ..Counts::default() };
     }
@@ -447,12 +450,12 @@ mod tests {
         assert_eq!((c.dropped_server, c.dropped_switch), (0, 0));
         let delay = c.endpoint.mean_ns();
         assert!((80_000.0..120_000.0).contains(&delay), "{delay}");
-        let host_share = |network: &Network| {
-            let connections = network.by_connection(Ps::from_us(20_000));
-            let shares = connections.iter().map(|c| c.host_window_share.expect("Swift has two"));
-            shares.sum::<f64>() / connections.len() as f64
-        };
-        assert!(host_share(&network) > 0.8, "{}", host_share(&network));
+        let connections = network.by_connection(Ps::from_us(20_000));
+        let sum = |of: fn(&ConnectionResults) -> f64| connections.iter().map(of).sum::<f64>();
+        let by_host = sum(|c| c.cut_by_host.expect("Swift has a window for it"));
+        let by_path = sum(|c| c.cut_by_path);
+        assert!(by_host > 100.0 * by_path, "{by_host}, {by_path}");
+        assert_eq!(sum(|c| c.cut_by_losses), 0.0);
         let rate = c.delivered as f64 * 712e-9 / 0.02;
         assert!(rate > 0.97, "{rate} of what the server can do");
     }
@@ -463,7 +466,9 @@ mod tests {
         let network = run(&config, Ps::from_ns(1), 10_000, u64::MAX, Ps::from_us(20_000));
         let c = &network.counts;
         assert!(c.marked > 0);
-        assert_eq!(network.by_connection(Ps::from_us(20_000))[0].host_window_share, None);
+        let connection = &network.by_connection(Ps::from_us(20_000))[0];
+        assert_eq!((connection.cut_by_host, connection.cut_by_losses), (None, 0.0));
+        assert!(connection.cut_by_path > 1.0, "{}", connection.cut_by_path);
         // 64 KiB take 5.2 us, on top of the path's 10 us.
         let fabric = c.fabric.mean_ns();
         assert!((11_000.0..21_000.0).contains(&fabric), "{fabric}");

@@ -120,10 +120,16 @@ pub struct TransportResults {
     pub reads: u64,
     /// Mean congestion window of the connections over the measured time, packets.
     pub mean_window: f64,
-    /// Share of the time in which the window for the delay in the server was smaller than that for
-    /// the rest of the round trip, mean over the connections; absent if the control has one window.
+    /// Packets by which congestion windows were cut in all because of the delay in the server; absent if the
+    /// control does not keep it apart. What a cut takes is what all increases give, over time.
     #[serde(default)]
-    pub host_window_share: Option<f64>,
+    pub cut_by_host: Option<f64>,
+    /// Packets by which windows were cut because of other acknowledgements: the delay of the path, or marks.
+    #[serde(default)]
+    pub cut_by_path: f64,
+    /// Packets by which windows were cut because packets were considered lost.
+    #[serde(default)]
+    pub cut_by_losses: f64,
     /// Jain's index over the packets delivered by each connection: 1 if all are equal, one over
     /// their number if one has all.
     pub fairness: f64,
@@ -164,8 +170,16 @@ pub struct SendersResults {
     pub hears_marks: bool,
     /// Mean congestion window of their connections over the measured time, packets.
     pub mean_window: f64,
-    /// As of the transport, of their connections.
-    pub host_window_share: Option<f64>,
+    /// Packets by which congestion windows were cut in all because of the delay in the server; absent if the
+    /// control does not keep it apart. What a cut takes is what all increases give, over time.
+    #[serde(default)]
+    pub cut_by_host: Option<f64>,
+    /// Packets by which windows were cut because of other acknowledgements: the delay of the path, or marks.
+    #[serde(default)]
+    pub cut_by_path: f64,
+    /// Packets by which windows were cut because packets were considered lost.
+    #[serde(default)]
+    pub cut_by_losses: f64,
     /// Jain's fairness index over what their connections delivered.
     pub fairness: f64,
 }
@@ -187,10 +201,16 @@ pub struct ConnectionResults {
     pub delivered: u64,
     /// Mean congestion window, packets.
     pub mean_window: f64,
-    /// Share of the time in which the window for the delay in the server was smaller than that for
-    /// the rest of the round trip; absent if the control has one window.
+    /// Packets by which congestion windows were cut in all because of the delay in the server; absent if the
+    /// control does not keep it apart. What a cut takes is what all increases give, over time.
     #[serde(default)]
-    pub host_window_share: Option<f64>,
+    pub cut_by_host: Option<f64>,
+    /// Packets by which windows were cut because of other acknowledgements: the delay of the path, or marks.
+    #[serde(default)]
+    pub cut_by_path: f64,
+    /// Packets by which windows were cut because packets were considered lost.
+    #[serde(default)]
+    pub cut_by_losses: f64,
     /// Mean round trip over the acknowledgements received, ns; absent if none was.
     pub mean_rtt_ns: Option<f64>,
 }
