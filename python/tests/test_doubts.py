@@ -286,6 +286,20 @@ def test_caches_that_still_fill_with_dirty_lines_are_told() -> None:
     assert at(0) == [], "fewer are no cold caches"
 
 
+def test_a_pool_that_packets_exhaust_which_wait_for_their_read_is_told() -> None:
+    def told(**keys: object) -> list[str]:
+        sets = {"tenants.0.cores.count": 1, "run.warmup": "0.1 ms", "run.duration": "0.1 ms"}
+        run = api.run("host-congestion", sets | keys)
+        return [d for d in doubts(run) if "each core's pool" in d]
+
+    # 1024 descriptors, and of each of 40 reads three packets that wait for the fourth.
+    assert told(**{"queues.pool_buffers": 1144}) == []
+    (doubt,) = told(**{"queues.pool_buffers": 1143})
+    assert "up to 120 packets wait in theirs" in doubt
+    assert "Set queues.pool_buffers to 1,144 or more" in doubt
+    assert told(**{"queues.pool_buffers": 1143, "tenants.0.app.copied": "on-arrival"}) == []
+
+
 def test_a_pool_that_cannot_fill_both_rings_is_told() -> None:
     short = {"run.warmup": "10 us", "run.duration": "50 us"}
 

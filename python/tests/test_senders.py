@@ -102,6 +102,22 @@ def test_rivals_are_told_apart_wherever_a_run_is_shown(
     assert "A rival gets" in " ".join(capsys.readouterr().out.split())
 
 
+def test_what_cut_the_windows_adds_up_and_keeps_to_what_the_control_knows(
+    closed_loop: Result,
+) -> None:
+    swift = changed(closed_loop, cut_by_host=30.0, cut_by_path=0.0, cut_by_losses=90.0)
+    cuts = {n.name: n.value for n in headline(swift) if n.name.startswith("cut by")}
+    assert cuts == {
+        "cut by the host's delay": "25.0",
+        "cut by the path": "0",
+        "cut by losses": "75.0",
+    }
+    dctcp = changed(closed_loop, cut_by_host=None, cut_by_path=1.0, cut_by_losses=3.0)
+    assert senders.cuts(measured(dctcp)) == {"the path": 0.25, "losses": 0.75}
+    none = changed(closed_loop, cut_by_host=0.0, cut_by_path=0.0, cut_by_losses=0.0)
+    assert senders.cuts(measured(none)) == {}
+
+
 def test_the_report_has_their_delays_below_the_latency_by_stage(
     closed_loop: Result, ddio: Result
 ) -> None:

@@ -4,16 +4,22 @@ use std::path::Path;
 
 use nic2core_scenario::{Disk, load};
 
-/// Traffic of machines that answer reads of `$read` bytes and get acknowledgements of `$acknowledgement`.
+/// Traffic of machines that answer reads of `$read` bytes and get acknowledgements of `$acknowledgement`, or that are
+/// what `$keys` says.
 macro_rules! closed_loop {
     ($read:literal, $acknowledgement:literal) => {
+        closed_loop!($read, $acknowledgement, "senders=2, payload='2 KiB'")
+    };
+    ($read:literal, $acknowledgement:literal, $keys:literal) => {
         concat!(
-            "traffic={kind='closed-loop', senders=2, payload='2 KiB', headers='64 B', read='",
+            "traffic={kind='closed-loop', headers='64 B', read='",
             $read,
             "', acknowledgement='",
             $acknowledgement,
             "', control={kind='swift'}, ",
-            "network={delay='5 us', sender_link='100 Gbps', buffer='1 MiB'}}"
+            "network={delay='5 us', sender_link='100 Gbps', buffer='1 MiB'}, ",
+            $keys,
+            "}"
         )
     };
 }
@@ -308,28 +314,37 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (
         // Of each open read, one of two packets waits.
         &[
-            CLOSED_LOOP,
-            "traffic.senders=300",
-            "traffic.open_reads=4",
+            closed_loop!("4 KiB", "64 B", "senders=4000, open_reads=4, payload='2 KiB'"),
             "tenants.0.app={kind='snap', copied='on-completion'}",
         ],
         "queues.pool_buffers",
-        "more than 1200: that many packets of a core",
+        "more than 16000: that many packets of a core",
     ),
     (
-        &[CLOSED_LOOP, "traffic.payload=0 B", "tenants.0.app={kind='snap'}"],
+        &[
+            closed_loop!("4 KiB", "64 B", "senders=2, payload='0 B'"),
+            "tenants.0.app={kind='snap', copied='on-completion'}",
+        ],
         "traffic.payload",
         "1 B to",
     ),
     (
-        &[CLOSED_LOOP, "traffic.rivals={senders=2, control={kind='swift', hops=0, beta=2.0}}"],
+        &[closed_loop!(
+            "4 KiB",
+            "64 B",
+            "senders=2, payload='2 KiB', rivals={senders=2, control={kind='swift'}}"
+        )],
         "traffic.rivals.senders",
         "at least 1, and fewer than traffic.senders (2)",
     ),
     (
-        &[CLOSED_LOOP, "traffic.rivals={senders=1, control={kind='swift', beta=2.0}}"],
+        &[closed_loop!(
+            "4 KiB",
+            "64 B",
+            "senders=2, payload='2 KiB', rivals={senders=1, control={kind='swift', beta=2.0}}"
+        )],
         "traffic.rivals.control.beta",
-        "",
+        "0 to 1",
     ),
     (&[closed_loop!("3 KiB", "64 B")], "traffic.read", "a multiple of traffic.payload (2 KiB)"),
     (&[closed_loop!("4 KiB", "9 B")], "traffic.acknowledgement", "60 B to"),
