@@ -127,7 +127,7 @@ impl ClosedLoop {
     pub(super) fn results(&self, now: Ps, span_ns: f64) -> TransportResults {
         let c = &self.network.counts;
         let connections = self.network.by_connection(now);
-        let all = Share::of(connections.iter());
+        let all = Share::of(&connections.iter());
         let gbps = |delivered: u64| (delivered * self.payload_bits) as f64 / span_ns;
         let dropped = c.dropped_switch + c.dropped_server;
         TransportResults {
@@ -174,7 +174,7 @@ impl ClosedLoop {
             .map(|(key, senders)| {
                 let theirs = connections.iter().filter(|c| senders.contains(&c.sender));
                 let hears_marks = self.network.hears_marks(senders.clone());
-                Share::of(theirs).results(key, senders, hears_marks, &gbps)
+                Share::of(&theirs).results(key, senders, hears_marks, &gbps)
             })
             .collect()
     }

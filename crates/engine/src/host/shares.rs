@@ -23,7 +23,7 @@ pub(super) struct Share {
 
 impl Share {
     /// The share of some connections, of which there is at least one.
-    pub(super) fn of<'a>(of: impl Iterator<Item = &'a ConnectionResults> + Clone) -> Share {
+    pub(super) fn of<'a>(of: &(impl Iterator<Item = &'a ConnectionResults> + Clone)) -> Share {
         let sum = |field: fn(&ConnectionResults) -> u64| of.clone().map(field).sum::<u64>();
         let mean = |sum: f64| sum / of.clone().count() as f64;
         Share {

@@ -38,7 +38,7 @@ pub struct ClosedLoopConfig {
     pub control: ControlConfig,
     /// Senders with another congestion control, or the same with other parameters: which gets what.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rivals: Option<RivalsConfig>,
+    pub rivals: Option<Box<RivalsConfig>>,
     /// Number of connections whose congestion windows the time series shows individually: those of
     /// the first queue with that many senders, or all of that queue.
     #[serde(default)]
@@ -253,12 +253,11 @@ impl ClosedLoopConfig {
                 ControlConfig::Dctcp(dctcp) => dctcp.check(check),
             });
         }
-        if let Some(rivals) = &self.rivals {
-            if !(1..self.senders).contains(&rivals.senders) {
-                let allowed =
-                    format!("at least 1, and fewer than traffic.senders ({})", self.senders);
-                check.refuse("rivals.senders", rivals.senders, allowed);
-            }
+        if let Some(rivals) = &self.rivals
+            && !(1..self.senders).contains(&rivals.senders)
+        {
+            let allowed = format!("at least 1, and fewer than traffic.senders ({})", self.senders);
+            check.refuse("rivals.senders", rivals.senders, allowed);
         }
     }
 
