@@ -16,7 +16,7 @@ from nic2core.describe.drift import drifting
 from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
 from nic2core.report.page import report_html
-from nic2core.results.models import Peak, Series
+from nic2core.results.models import Peak, SendersResults, Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,9 +158,9 @@ def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
     transport = crowded.data.transport
     assert transport is not None
 
-    def told(share: float, window: float, marks: str = "marked") -> list[str]:
+    def told(share: float, window: float, marks: str = "marked", **more: object) -> list[str]:
         both = {"marked": 0, "marked_server": 0, marks: round(share * transport.sent)}
-        seen = {**both, "mean_window": window}
+        seen = {**both, "mean_window": window, **more}
         marked = transport.model_copy(update=seen)
         data = crowded.data.model_copy(update={"transport": marked})
         found = doubts(replace(crowded, data=data))
@@ -175,6 +175,17 @@ def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
     assert "keep the queue of the switch above" in doubt
     assert "keep the NIC's SRAM above" in told(0.95, 2.5, "marked_server")[0]
     assert told(0.85, 2.5) == []
+    # Of two groups, only the connections that hear marks are counted.
+    shape = {"first": 0, "count": 1, "goodput_gbps": 1.0, "sent": 1, "sent_again": 0}
+    shape |= {"timeouts": 0, "mean_window": 2.5, "fairness": 1.0}
+    groups = [
+        SendersResults.model_validate(
+            shape | {"control": "traffic.control", "hears_marks": hears, "cut_by_host": None}
+        )
+        for hears in (True, False)
+    ]
+    (doubt,) = told(0.95, 100.0, by_control=groups)
+    assert f"marked: {len(crowded.data.queues)} connection" in doubt
     # Windows that are still large can be cut.
     assert told(0.95, 4.0) == []
 

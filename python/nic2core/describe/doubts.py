@@ -427,10 +427,12 @@ def _all_marked(result: Record) -> Warned | None:
     share = senders.marked_share(transport)
     if share < MARKED or least is None or hearing.mean_window > LEAST * least:
         return None
+    rivals = sum(group.count for group in transport.by_control if group.hears_marks)
+    many = rivals * len(result.data.queues) or len(transport.connections)
     by_nic = transport.marked_server > transport.marked
     what = "the NIC's SRAM" if by_nic else "the queue of the switch"
     text = (
-        f"{percent(share)} of the packets are marked: {len(transport.connections):,} "
+        f"{percent(share)} of the packets are marked: {many:,} "
         f"connections near the minimum window of {least:g} packets keep {what} above the "
         f"threshold, and {_control(result, hears=True)} can slow down no further. To let it "
         "control the queue, use fewer senders or threads."
