@@ -53,7 +53,7 @@ TABLES = (
     "dma",
     "transport",
     "senders",
-    "by_control",
+    "by_group",
     "connections",
     "series",
 )
@@ -192,16 +192,22 @@ class Tables:
     def senders(self) -> pl.DataFrame:
         """One row with what closed-loop senders did; no rows without them."""
         transport = self.data.transport
-        apart = {*words.DELAYS, "by_control", "connections"}
+        apart = {*words.DELAYS, "by_group", "connections"}
         rows = [] if transport is None else [transport.model_dump(exclude=apart)]
         return pl.DataFrame(rows, schema=_schema(TransportResults, apart))
 
     @property
-    def by_control(self) -> pl.DataFrame:
-        """One row per congestion control of closed-loop senders; no rows if all have the same."""
-        transport = self.data.transport
-        rows = [] if transport is None else [s.model_dump() for s in transport.by_control]
-        return pl.DataFrame(rows, schema=_schema(SendersResults))
+    def by_group(self) -> pl.DataFrame:
+        """Two rows of closed-loop senders, the rivals' last; no rows without rivals."""
+        groups = [] if self.data.transport is None else self.data.transport.by_group
+        apart = {"read_latency"}
+        schema = _schema(SendersResults, apart) | {f"read_{n}": of for n, of in SPREAD.items()}
+        rows = [
+            s.model_dump(exclude=apart)
+            | {f"read_{n}": value for n, value in _spread(s.read_latency).items()}
+            for s in groups
+        ]
+        return pl.DataFrame(rows, schema=schema)
 
     @property
     def connections(self) -> pl.DataFrame:

@@ -60,6 +60,7 @@ DELAYS = {
     "fabric_delay": "outside the server",
     "host_delay": "in the server",
     "read_latency": "a whole read",
+    "block_latency": "a whole block",
 }
 """Display names of the delays that closed-loop senders see."""
 

@@ -94,7 +94,10 @@ def closed_loop(ddio: Result) -> Result:
     }  # fmt: skip
     control = {"kind": "swift", "endpoint_target": "100 us"}
     result = Result.from_json(value)
-    traffic = {"kind": "closed-loop", "control": control, "read": "16 KiB", "payload": "4 KiB"}
+    traffic = {
+        "kind": "closed-loop", "senders": 40, "control": control, "read": "16 KiB",
+        "payload": "4 KiB",
+    }  # fmt: skip
     return replace(result, scenario=result.scenario | {"traffic": traffic})
 
 

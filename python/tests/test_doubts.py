@@ -178,13 +178,14 @@ def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
     # Of two groups, only the connections that hear marks are counted.
     shape = {"first": 0, "count": 1, "goodput_gbps": 1.0, "sent": 1, "sent_again": 0}
     shape |= {"timeouts": 0, "mean_window": 2.5, "fairness": 1.0}
+    shape |= {"read_latency": transport.read_latency.model_dump()}
     groups = [
         SendersResults.model_validate(
             shape | {"control": "traffic.control", "hears_marks": hears, "cut_by_host": None}
         )
         for hears in (True, False)
     ]
-    (doubt,) = told(0.95, 100.0, by_control=groups)
+    (doubt,) = told(0.95, 100.0, by_group=groups)
     assert f"marked: {len(crowded.data.queues)} connection" in doubt
     # Windows that are still large can be cut.
     assert told(0.95, 4.0) == []

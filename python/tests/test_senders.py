@@ -15,7 +15,7 @@ from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.verdict import verdict
 from nic2core.explain.limit import Limit
 from nic2core.report.page import report_html
-from nic2core.words import three
+from nic2core.words import three, time
 
 if TYPE_CHECKING:
     import pytest
@@ -83,7 +83,7 @@ def test_rivals_are_told_apart_wherever_a_run_is_shown(
         run = api.run("host-congestion", sets)
     # Only one of the controls hears the marks that nothing makes, and the warning names it.
     assert any('so the control "dctcp" reacts only to losses' in str(w.message) for w in told)
-    others, rivals = measured(run).by_control
+    others, rivals = measured(run).by_group
     assert (others.count, rivals.count) == (3, 1)
     sentence = senders.done(run)
     assert f"Rivals (1 sender, swift): {three(rivals.goodput_gbps)} Gbit/s" in sentence
@@ -93,13 +93,29 @@ def test_rivals_are_told_apart_wherever_a_run_is_shown(
     numbers = {n.name: n.raw for n in headline(run)}
     assert numbers["goodput of the rivals"] == rivals.goodput_gbps
     assert numbers["a rival over another sender"] == times
-    assert run.tables.by_control["control"].to_list() == [
-        "traffic.control",
-        "traffic.rivals.control",
-    ]
+    table = run.tables.by_group
+    assert table["control"].to_list() == ["traffic.control", "traffic.rivals.control"]
+    assert table["read_count"].sum() == measured(run).reads
+    slowest = table["read_p99_ns"].to_list()
+    for whose, ns in zip(("others", "rivals"), slowest, strict=True):
+        assert numbers[f"p99 whole read of the {whose}"] == ns / 1e3
+    assert f"99 % of reads within {time(slowest[1])}; others" in sentence
     assert sentence in unescape(report_html([run]))
     show_result(run)
     assert "A rival gets" in " ".join(capsys.readouterr().out.split())
+
+
+def test_blocks_are_shown_where_reads_are_striped(
+    closed_loop: Result, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reads = measured(closed_loop).read_latency
+    striped = changed(closed_loop, block_latency=reads)
+    assert {n.name: n.value for n in headline(striped)}["p99 whole block"] == "2,200"
+    show_result(striped)
+    assert "a whole block" in capsys.readouterr().out
+    assert striped.tables.transport["delay"].to_list()[-1] == "block_latency"
+    assert not [n.name for n in headline(closed_loop) if "block" in n.name]
+    assert "block_latency" not in striped.tables.senders.columns
 
 
 def test_what_cut_the_windows_adds_up_and_keeps_to_what_the_control_knows(

@@ -39,6 +39,17 @@ impl Rng {
         self.0.next_u64()
     }
 
+    /// An exponential variate of mean 1 with 32 bits after the point, by inversion.
+    ///
+    /// `libm` computes its logarithm in software, with the same bits on every platform. With a 53-bit uniform
+    /// variate in (0, 1], the largest is 53 ln 2 = 36.7.
+    #[inline]
+    pub(crate) fn exponential(&mut self) -> u64 {
+        const TWO_POW_53: f64 = (1u64 << 53) as f64;
+        let uniform = ((self.next_u64() >> 11) + 1) as f64 / TWO_POW_53;
+        (-libm::log(uniform) * (1u64 << 32) as f64 + 0.5) as u64
+    }
+
     /// Uniform below `n`.
     #[inline]
     pub fn below(&mut self, n: u32) -> u32 {

@@ -275,6 +275,8 @@ const ALWAYS: &[&str] = &[
     "traffic.senders",
     "traffic.read",
     "traffic.open_reads",
+    "traffic.think",
+    "traffic.striped",
     "traffic.payload",
     "traffic.headers",
     "traffic.acknowledgement",

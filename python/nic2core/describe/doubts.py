@@ -427,7 +427,7 @@ def _all_marked(result: Record) -> Warned | None:
     share = senders.marked_share(transport)
     if share < MARKED or least is None or hearing.mean_window > LEAST * least:
         return None
-    rivals = sum(group.count for group in transport.by_control if group.hears_marks)
+    rivals = sum(group.count for group in transport.by_group if group.hears_marks)
     many = rivals * len(result.data.queues) or len(transport.connections)
     by_nic = transport.marked_server > transport.marked
     what = "the NIC's SRAM" if by_nic else "the queue of the switch"

@@ -137,17 +137,26 @@ def _senders(result: Record) -> Iterator[Number]:
         yield _percent(f"cut by {cause}", share)
     yield _beside("in flight", senders.in_flight(result.data), "packets")
     yield _beside("fairness", transport.fairness, "")
-    if transport.by_control:
-        yield _number("goodput of the rivals", transport.by_control[1].goodput_gbps, "Gbit/s")
+    if transport.by_group:
+        yield _number("goodput of the rivals", transport.by_group[1].goodput_gbps, "Gbit/s")
     times = senders.advantage(transport)
     if times is not None:
         yield _beside("a rival over another sender", times, "x")
     for delay, name in SENDERS_SEE.items():
-        ns = senders.p99_ns(result.data, delay)
-        if ns is None:
-            yield Number(name, NOTHING, "µs")
-        else:
-            yield _number(name, ns / 1e3, "µs")
+        yield _tail(name, senders.p99_ns(result.data, delay))
+    for whose, group in zip(("others", "rivals"), transport.by_group, strict=False):
+        reads = group.read_latency
+        yield _tail(
+            f"{SENDERS_SEE['read_latency']} of the {whose}",
+            reads.percentile(99.0) if reads.count else None,
+        )
+    if transport.block_latency is not None:
+        yield _tail("p99 whole block", senders.p99_ns(result.data, "block_latency"))
+
+
+def _tail(name: str, ns: float | None) -> Number:
+    """The 99th percentile of a delay, if there is one."""
+    return Number(name, NOTHING, "µs") if ns is None else _number(name, ns / 1e3, "µs")
 
 
 def _packets(result: Record) -> Iterator[Number]:

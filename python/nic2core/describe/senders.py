@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nic2core.scenario.closed_loop import controls
-from nic2core.words import DELAYS, count, percent, three
+from nic2core.words import DELAYS, count, percent, three, time
 
 if TYPE_CHECKING:
     from nic2core.results.models import Distribution, Results, SendersResults, TransportResults
@@ -20,7 +20,7 @@ def delays(data: Results) -> dict[str, Distribution]:
     if data.transport is None:
         return {}
     spreads = {name: getattr(data.transport, delay) for delay, name in DELAYS.items()}
-    return {name: spread for name, spread in spreads.items() if spread.count}
+    return {name: spread for name, spread in spreads.items() if spread and spread.count}
 
 
 def p99_ns(data: Results, delay: str) -> float | None:
@@ -51,31 +51,36 @@ def done(result: Record) -> str:
 def _rivals(result: Record) -> str:
     """Which of two groups of senders gets what, in two sentences; empty if there is one group."""
     transport = result.data.transport
-    if transport is None or not transport.by_control:
+    if transport is None or not transport.by_group:
         return ""
     tables = controls(result.scenario["traffic"])
     others, them = (
         f"{who} ({count(of.count, 'sender')}, {tables[of.control]['kind']}): "
         f"{three(of.goodput_gbps)} Gbit/s, a mean window of {three(of.mean_window)} packets, "
-        f"{percent(sent_again(of))} sent again"
-        for who, of in zip(("others", "Rivals"), transport.by_control, strict=True)
+        f"{percent(sent_again(of))} sent again{_slowest(of.read_latency)}"
+        for who, of in zip(("others", "Rivals"), transport.by_group, strict=True)
     )
     times = advantage(transport)
     told = f" A rival gets {three(times)} times as much as another sender." if times else ""
     return f" {them}; {others}.{told}"
 
 
+def _slowest(reads: Distribution) -> str:
+    """The 99th percentile of reads, if any ended."""
+    return f", 99 % of reads within {time(reads.percentile(99.0))}" if reads.count else ""
+
+
 def groups(
     result: Record,
 ) -> list[tuple[dict[str, Any], TransportResults | SendersResults]]:
-    """The senders of each congestion control, with its table in the scenario."""
+    """The groups of senders, each with the table of its congestion control."""
     transport = result.data.transport
     if transport is None:
         return []
     tables = controls(result.scenario["traffic"])
-    if not transport.by_control:
+    if not transport.by_group:
         return [(tables["traffic.control"], transport)]
-    return [(tables[group.control], group) for group in transport.by_control]
+    return [(tables[group.control], group) for group in transport.by_group]
 
 
 def cuts(of: TransportResults | SendersResults) -> dict[str, float]:
@@ -93,9 +98,9 @@ def cuts(of: TransportResults | SendersResults) -> dict[str, float]:
 
 def advantage(transport: TransportResults) -> float | None:
     """Goodput of a rival over that of another sender; `None` if there is no such ratio."""
-    if not transport.by_control:
+    if not transport.by_group:
         return None
-    others, them = (group.goodput_gbps / group.count for group in transport.by_control)
+    others, them = (group.goodput_gbps / group.count for group in transport.by_group)
     return them / others if others else None
 
 

@@ -10,11 +10,12 @@ from nic2core.explain.iotlb import iotlb
 from nic2core.explain.memory import memory
 from nic2core.explain.model import Model, Pool
 from nic2core.explain.use import MEMORY, ONLY_INFORMS, WRITE_CREDITS, Use, serves, uses, work
-from nic2core.scenario.closed_loop import controls
-from nic2core.scenario.quantity import nanoseconds, size_bytes
+from nic2core.scenario.closed_loop import groups
+from nic2core.scenario.quantity import nanoseconds
 
 if TYPE_CHECKING:
-    from nic2core.results.models import Domain, Results
+    from nic2core.results.models import Domain, Results, TransportResults
+    from nic2core.scenario.closed_loop import Group
 
 
 def build_model(data: Results, scenario: dict[str, Any]) -> Model:
@@ -92,24 +93,28 @@ def _demand(data: Results, scenario: dict[str, Any]) -> float:
         return 1e3 / pace if pace > 0 else inf
     if traffic is None or data.transport is None:
         return inf
-    # Closed loop: all windows fully open, and a round trip without queueing.
-    threads = len(data.queues)
-    packets = largest_window(data, traffic)
+    # Closed loop: all windows fully open, a round trip without queueing, and the pauses.
     trip = 2 * nanoseconds(traffic["network"]["delay"])
     # Even the shortest time in the server may have waits in it, if queues never empty.
     moved = [s.distribution.cdf for s in data.latency if s.stage in {"dma", "service"}]
     trip += sum(cdf[0][0] for cdf in moved if cdf)
-    senders: int = traffic["senders"]
-    return threads * senders * packets / trip * 1e3
+    asked = 0.0
+    for group, window in zip(groups(traffic), mean_windows(data.transport), strict=True):
+        trips = group.open_packets / largest_window(group, window)
+        asked += group.senders * group.open_packets / (trips * trip + group.think_ns)
+    return len(data.queues) * asked * 1e3
 
 
-def largest_window(data: Results, traffic: dict[str, Any]) -> float:
+def mean_windows(transport: TransportResults) -> list[float]:
+    """The mean window of each group of senders, in packets."""
+    return [group.mean_window for group in transport.by_group] or [transport.mean_window]
+
+
+def largest_window(group: Group, mean: float) -> float:
     """Packets that a connection of closed-loop senders may have in flight.
 
-    Open reads bound it: a control without a maximum window may open it that far.
+    Open reads bound it: a control without a maximum window may open it that far. `mean` is their
+    mean window, packets.
     """
-    per_read = size_bytes(traffic["read"]) / size_bytes(traffic["payload"])
-    asked = float(traffic.get("open_reads", 1)) * per_read
-    window = data.transport.mean_window if data.transport is not None else 0.0
-    most = [float(c.get("max_cwnd") or asked) for c in controls(traffic).values()]
-    return min(asked, max(window, *most))
+    asked = float(group.open_packets)
+    return min(asked, max(mean, float(group.control.get("max_cwnd") or asked)))

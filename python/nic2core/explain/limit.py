@@ -7,10 +7,11 @@ from enum import Enum, auto
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.build import largest_window
+from nic2core.explain.build import largest_window, mean_windows
 from nic2core.explain.model import SAME
 from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import work
+from nic2core.scenario.closed_loop import groups
 
 if TYPE_CHECKING:
     from nic2core.explain.model import Model
@@ -100,8 +101,8 @@ class Run:
         if transport is None:
             return False
         # A window that is nearly fully open may cover everything that is requested.
-        window = largest_window(self.data, self.scenario["traffic"])
-        closed = transport.mean_window < window / 2
+        windows = zip(groups(self.scenario["traffic"]), mean_windows(transport), strict=True)
+        closed = any(mean < largest_window(group, mean) / 2 for group, mean in windows)
         return self.rate < (1 - NOTICED) * self.model.rate and (self.model.limited or closed)
 
     @property

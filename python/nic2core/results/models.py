@@ -89,7 +89,7 @@ class Distribution(DistributionBase):
 
 
 class SendersResults(Plain):
-    """The senders of one congestion control, where there are several, within the measured time."""
+    """Senders that are like one another, where there are rivals, within the measured time."""
 
     control: str
     """The key of their control in the scenario."""
@@ -122,6 +122,10 @@ class SendersResults(Plain):
     """Packets by which windows were cut because packets were considered lost."""
     fairness: float
     """Jain's fairness index over what their connections delivered."""
+    read_latency: Distribution
+    """From the issue of a read from them until it and all reads before it on its connection are
+    complete.
+    """
 
 
 class ConnectionResults(Plain):
@@ -218,8 +222,12 @@ class TransportResults(Plain):
     """
     read_latency: Distribution
     """From the issue of a read until it and all reads before it are complete."""
-    by_control: list[SendersResults] = Field(default_factory=list)
-    """What the senders of each congestion control got; empty if all have the same."""
+    block_latency: Distribution | None = None
+    """From asking all senders for a striped block until all of it has arrived; absent if reads are
+    independent.
+    """
+    by_group: list[SendersResults] = Field(default_factory=list)
+    """What rivals got, and before them what the other senders got; empty without rivals."""
     connections: list[ConnectionResults]
     """One entry per connection, by queue and then by sender."""
 

@@ -2,20 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nic2core.scenario.quantity import size_bytes
+from nic2core.scenario.quantity import nanoseconds, size_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+@dataclass(frozen=True)
+class Group:
+    """Senders that are like one another."""
+
+    senders: int
+    packets_per_read: int
+    open_reads: int
+    think_ns: float
+    """Mean time from the completion of a read to the request for the next."""
+    control: Mapping[str, Any]
+    """The table of their congestion control."""
+
+    @property
+    def open_packets(self) -> int:
+        """Packets of all open reads of a connection."""
+        return self.packets_per_read * self.open_reads
+
+
+def groups(traffic: Mapping[str, Any]) -> list[Group]:
+    """The groups of senders: rivals last, if there are any."""
+    rivals = traffic.get("rivals")
+    if rivals is None:
+        return [_group(traffic, traffic)]
+    others = traffic["senders"] - rivals["senders"]
+    given = {key: value for key, value in rivals.items() if value is not None}
+    return [_group(traffic | {"senders": others}, traffic), _group(traffic | given, traffic)]
+
+
+def _group(of: Mapping[str, Any], traffic: Mapping[str, Any]) -> Group:
+    return Group(
+        of["senders"],
+        round(size_bytes(of["read"]) / size_bytes(traffic["payload"])),
+        of.get("open_reads", 1),
+        nanoseconds(of.get("think", "0 ns")),
+        of["control"],
+    )
+
+
 def controls(traffic: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The table of each congestion control, by its key: one, or that of the rivals as well."""
     found = {"traffic.control": traffic["control"]}
-    rivals = traffic.get("rivals")
-    if rivals is not None:
-        found["traffic.rivals.control"] = rivals["control"]
+    own = (traffic.get("rivals") or {}).get("control")
+    if own is not None:
+        found["traffic.rivals.control"] = own
     return found
 
 
@@ -23,6 +62,5 @@ def most_kept(scenario: Mapping[str, Any]) -> int:
     """Most receive buffers of a core in which packets wait for the rest of their read."""
     if all(tenant["app"].get("copied") != "on-completion" for tenant in scenario["tenants"]):
         return 0
-    traffic = scenario["traffic"]
-    packets = round(size_bytes(traffic["read"]) / size_bytes(traffic["payload"]))
-    return int(traffic["senders"] * traffic.get("open_reads", 1) * (packets - 1))
+    of = groups(scenario["traffic"])
+    return sum(g.senders * g.open_reads * (g.packets_per_read - 1) for g in of)

@@ -826,11 +826,19 @@ Control: TypeAlias = Annotated[SwiftControl | DctcpControl, Field(discriminator=
 
 
 class Rivals(Model):
-    """Senders with a congestion control of their own."""
+    """Senders that differ from the others. What is absent is as for those."""
 
     senders: UInt32
     """How many of the senders: the last ones."""
-    control: Control
+    read: Size | None = None
+    """Bytes of a read from them."""
+    open_reads: UInt32 | None = None
+    """Reads that a thread keeps open on each connection with them."""
+    think: Duration | None = None
+    """Mean time before the next read from them."""
+    striped: bool | None = None
+    """Whether blocks are striped over them. They never share a block with the other senders."""
+    control: Control | None = None
     """Their congestion control."""
 
 
@@ -846,6 +854,14 @@ class ClosedLoopTraffic(Model):
     """Bytes of a read."""
     open_reads: UInt32 = 1
     """Reads that a thread keeps open on each connection."""
+    think: Duration = "0 ps"
+    """Mean time from the completion of a read, or of a striped block, to the request for the next;
+    it is exponentially distributed. With 0 the load is as high as host and network allow.
+    """
+    striped: bool = False
+    """Whether a thread reads blocks that are striped over all senders: it asks all of them at once
+    for a read, and for the next only when all have answered (incast).
+    """
     payload: Size
     """Payload of a packet; a read is a whole number of packets."""
     headers: Size
@@ -859,7 +875,8 @@ class ClosedLoopTraffic(Model):
     control: Control
     """The congestion control."""
     rivals: Rivals | None = None
-    """Senders with another congestion control, or the same with other parameters: which gets what.
+    """Senders that differ from the others, in their congestion control or in what is read from
+    them: which gets what.
     """
     watched: UInt32 = 0
     """Number of connections whose congestion windows the time series shows individually: those of

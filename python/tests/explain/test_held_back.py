@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan
 
 import pytest
@@ -13,6 +14,7 @@ from nic2core.explain.build import largest_window
 from nic2core.explain.limit import Limit
 from nic2core.explain.use import work
 from nic2core.rerun import run_changes
+from nic2core.scenario.closed_loop import groups
 
 
 def test_a_window_larger_than_the_open_reads_offers_no_more() -> None:
@@ -64,6 +66,23 @@ def test_what_the_run_does_is_said_where_the_limit_allows_clearly_more() -> None
     assert "The run achieves" not in verdict(api.run("explain-cpu", short))
 
 
+def test_threads_that_think_offer_less_and_that_limits() -> None:
+    idle = {"machine.iommu.mode": "off", "tenants.0.cores.count": 12, "traffic.think": "2 ms"}
+    open_windows = {"traffic.control.initial_cwnd": 4.0, "traffic.control.max_cwnd": 4.0}
+    times = {"run.warmup": "4 ms", "run.duration": "10 ms"}
+    result = api.run("host-congestion", idle | open_windows | times)
+    # 480 connections with a read of four packets each in 2 ms and some 20 us.
+    assert result.model.demand == pytest.approx(480 * 4 / 2020, rel=0.01)
+    assert result.mpps == pytest.approx(480 * 4 / 2020, rel=0.05)
+    assert result.limit is Limit.LOAD
+    assert "the offered load limits this run" in verdict(result)
+    # Rivals that do not think ask for the rest.
+    rivals = {"traffic.rivals": '{ senders = 4, think = "0 ns" }'}
+    result = api.run("host-congestion", idle | open_windows | times | rivals)
+    assert result.model.demand > 10 * 432 * 4 / 2020
+    assert result.limit is not Limit.LOAD
+
+
 @pytest.fixture(scope="module")
 def held_back() -> Result:
     """Senders whose control wants less delay than the server has at any load."""
@@ -76,9 +95,11 @@ def held_back() -> Result:
 def test_a_control_without_a_largest_window_may_send_all_that_is_asked_for(
     held_back: Result,
 ) -> None:
-    traffic = held_back.scenario["traffic"]
-    control = {key: v for key, v in traffic["control"].items() if key != "max_cwnd"}
-    assert largest_window(held_back.data, traffic | {"control": control}) == 16 / 4
+    (group,) = groups(held_back.scenario["traffic"])
+    most = float(group.control["max_cwnd"])
+    assert largest_window(group, most / 2) == min(most, 16 / 4)
+    free = {key: v for key, v in group.control.items() if key != "max_cwnd"}
+    assert largest_window(replace(group, control=free), 0.5) == 16 / 4
 
 
 def test_of_senders_that_their_control_holds_back_no_gain_is_said(

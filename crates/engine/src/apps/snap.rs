@@ -16,7 +16,7 @@ use crate::check::Check;
 use crate::core::op::{Dep, Ops};
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
-use crate::transport::config::ClosedLoopConfig;
+use crate::transport::config::{ClosedLoopConfig, Reads};
 
 /// A stack that copies what it receives and acknowledges every packet; it needs closed-loop traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,11 +62,8 @@ impl Settings for SnapConfig {
 
     fn bytes(&self, cores: u32, closed_loop: Option<&ClosedLoopConfig>) -> u128 {
         closed_loop.map_or(0, |t| {
-            let reads = match self.copied {
-                CopyTime::OnArrival => u128::from(t.senders) * u128::from(t.open_reads),
-                CopyTime::OnCompletion => 1,
-            };
-            u128::from(cores) * reads * u128::from(t.read.0)
+            let packets = self.packets_of_a_thread(&t.reads());
+            u128::from(cores) * u128::from(packets) * u128::from(t.payload.0)
         })
     }
 
@@ -75,7 +72,7 @@ impl Settings for SnapConfig {
             CopyTime::OnArrival => 0,
             // Of each open read, all but the packet that completes it.
             CopyTime::OnCompletion => {
-                traffic.senders * (traffic.open_packets() - traffic.open_reads)
+                traffic.reads().iter().map(|reads| reads.open_packets() - reads.open).sum()
             }
         }
     }
@@ -85,20 +82,40 @@ impl Settings for SnapConfig {
     }
 }
 
+impl SnapConfig {
+    /// Packets for which a thread has memory, where `reads` are those from each sender.
+    fn packets_of_a_thread(&self, reads: &[Reads]) -> u32 {
+        match self.copied {
+            CopyTime::OnArrival => reads.iter().map(|reads| reads.open_packets()).sum(),
+            CopyTime::OnCompletion => {
+                reads.iter().map(|reads| reads.packets).max().unwrap_or_default()
+            }
+        }
+    }
+}
+
 /// The application.
 #[derive(Clone, Debug)]
 pub struct Snap {
     packet_instructions: u32,
     payload: Payload,
-    /// Packets of all open reads of a connection, and of one read.
-    open_packets: u32,
-    packets_per_read: u32,
-    /// What waits for its read to be complete; `None` where packets are copied when they arrive.
-    reassembly: Option<Reassembly>,
+    senders: u32,
+    /// Packets for which each thread has memory.
+    places: u32,
+    destination: Destination,
     /// Bytes of an acknowledgement.
     acknowledgement: u32,
     /// Packets since the counters were reset.
     packets: u64,
+}
+
+/// Which place in its thread's memory a packet is copied to.
+#[derive(Clone, Debug)]
+enum Destination {
+    /// One in those of its connection, at once. For each sender: the first of them, and how many there are.
+    OfConnection(Vec<(u32, u32)>),
+    /// That of its number in the read, when the read is complete.
+    OfRead(Reassembly),
 }
 
 /// Where a packet has its payload, and where the application wants it.
@@ -143,25 +160,30 @@ impl Snap {
         space: &mut AddressSpace,
     ) -> Snap {
         let lines = lines_in(traffic.payload.0);
-        let connections = cores * traffic.senders;
-        // Packets for which the application has memory.
-        let (reassembly, places) = match config.copied {
-            CopyTime::OnArrival => (None, connections * traffic.open_packets()),
-            CopyTime::OnCompletion => {
-                (Some(Reassembly::new(connections, traffic)), cores * traffic.packets_per_read())
+        let reads = traffic.reads();
+        let places = config.packets_of_a_thread(&reads);
+        let destination = match config.copied {
+            CopyTime::OnArrival => {
+                let mut first = 0;
+                let own = reads.iter().map(|reads| {
+                    first += reads.open_packets();
+                    (first - reads.open_packets(), reads.open_packets())
+                });
+                Destination::OfConnection(own.collect())
             }
+            CopyTime::OnCompletion => Destination::OfRead(Reassembly::new(cores, &reads)),
         };
         Snap {
             packet_instructions: config.packet_instructions,
             payload: Payload {
                 header_lines: (traffic.headers.0 / LINE_BYTES) as u32,
                 lines,
-                memory: space.reserve(u64::from(places) * u64::from(lines) * LINE_BYTES),
+                memory: space.reserve(u64::from(cores * places) * u64::from(lines) * LINE_BYTES),
                 copy_instructions_per_line: config.copy_instructions_per_line,
             },
-            open_packets: traffic.open_packets(),
-            packets_per_read: traffic.packets_per_read(),
-            reassembly,
+            senders: traffic.senders,
+            places,
+            destination,
             acknowledgement: traffic.acknowledgement.0 as u32,
             packets: 0,
         }
@@ -171,17 +193,22 @@ impl Snap {
     /// whether its buffer is kept.
     fn deliver(&mut self, rank: u32, packet: &Packet, ops: &mut Ops) -> bool {
         let Packet { seq, rx, bytes, flow, buffer, .. } = *packet;
-        let Some(reassembly) = &mut self.reassembly else {
-            let in_open = (seq % u64::from(self.open_packets)) as u32;
-            self.payload.copy(rx, bytes, flow * self.open_packets + in_open, ops);
-            return false;
+        let first = rank * self.places;
+        let sender = flow % self.senders;
+        let reassembly = match &mut self.destination {
+            Destination::OfConnection(of) => {
+                let (own, number) = of[sender as usize];
+                self.payload.copy(rx, bytes, first + own + (seq % u64::from(number)) as u32, ops);
+                return false;
+            }
+            Destination::OfRead(reassembly) => reassembly,
         };
-        match reassembly.arrive(flow, seq, Waiting { rx, bytes, buffer }) {
+        let connection = rank * self.senders + sender;
+        match reassembly.arrive(connection, seq, Waiting { rx, bytes, buffer }) {
             Arrival::Waits => return true,
             Arrival::Duplicate => ops.relinquish(rx, bytes),
             Arrival::Completes => {
-                let places = rank * self.packets_per_read..;
-                for (place, waiting) in places.zip(reassembly.take(flow, seq)) {
+                for (place, waiting) in (first..).zip(reassembly.take(connection, seq)) {
                     if waiting.buffer != buffer {
                         ops.load(waiting.rx + self.payload.header_lines, LineKind::Rx, Dep::Free);
                     }
@@ -256,6 +283,39 @@ mod tests {
         let first = app.payload.memory + (4 + 2) * 64;
         assert!(of(LineKind::App, true).into_iter().eq(first..first + 64));
         assert!(of(LineKind::Tx, true).into_iter().eq(5000..5002));
+    }
+
+    #[test]
+    fn no_two_open_packets_of_a_thread_have_one_place() {
+        // Two packets of each of two reads, and five of one.
+        let traffic: ClosedLoopConfig = serde_json::from_value(json!({
+            "senders": 3, "read": "256 B", "payload": "128 B", "headers": "96 B", "open_reads": 2,
+            "acknowledgement": "64 B", "rivals": { "senders": 1, "read": "640 B", "open_reads": 1 },
+            "network": { "delay": "5 us", "sender_link": "100 Gbps", "buffer": "1 MiB" },
+            "control": { "kind": "dctcp" }
+        }))
+        .unwrap();
+        let mut space = AddressSpace::default();
+        let mut app = Snap::new(&SnapConfig::default(), 2, &traffic, &mut space);
+        let mut places = Vec::new();
+        for (flow, packets) in [(0, 4), (1, 4), (2, 5), (3, 4), (4, 4), (5, 5)] {
+            // The second turn has the places of the first.
+            for seq in 2 * packets..3 * packets {
+                let mut ops = Ops::new(false);
+                let packet = Packet { seq, rx: 1000, tx: 5000, bytes: 224, flow, buffer: 0 };
+                app.on_packet(flow / 3, &packet, &mut ops);
+                places.extend(ops.iter().filter_map(|op| match op {
+                    Op::Store { line, kind: LineKind::App, .. } => Some(line),
+                    _ => None,
+                }));
+            }
+        }
+        places.sort_unstable();
+        let first = app.payload.memory;
+        assert_eq!(places, (first..first + 2 * 13 * 2).collect::<Vec<_>>());
+        assert_eq!(SnapConfig::default().bytes(2, Some(&traffic)), 2 * 13 * 128);
+        let late = SnapConfig { copied: CopyTime::OnCompletion, ..SnapConfig::default() };
+        assert_eq!((late.bytes(2, Some(&traffic)), late.keeps(&traffic)), (2 * 5 * 128, 2 * 2 + 4));
     }
 
     /// A stack on two cores that copies complete reads of three packets, and its traffic: two senders, two open

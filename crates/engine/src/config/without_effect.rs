@@ -254,14 +254,17 @@ impl Found<'_> {
             self.queues == 1 && !self.scenario.serving().any(|t| t.app.settings().tells_flows());
         self.add(alike, "traffic", &["flows"], because);
         let Some(TrafficConfig::ClosedLoop(config)) = &self.scenario.traffic else { return };
-        for (key, control, _) in config.controls() {
+        let rivals = config.rivals.as_ref().and_then(|rivals| rivals.control.as_ref());
+        let control = Some(("traffic.control", &config.control));
+        for (table, control) in
+            control.into_iter().chain(rivals.map(|c| ("traffic.rivals.control", c)))
+        {
             let ControlConfig::Swift(swift) = control else { continue };
-            let table = format!("traffic.{key}");
             let keys = ["flow_min_cwnd", "flow_max_cwnd"];
             let because = "flow_range of the same table is nothing";
-            self.add(swift.flow_range.0 == 0, &table, &keys, because);
+            self.add(swift.flow_range.0 == 0, table, &keys, because);
             let because = "hops of the same table is 0";
-            self.add(swift.hops == 0, &table, &["hop_target"], because);
+            self.add(swift.hops == 0, table, &["hop_target"], because);
         }
     }
 

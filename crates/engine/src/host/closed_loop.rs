@@ -31,8 +31,9 @@ const SERIES: [(&str, &str); 6] = [
 pub(super) struct ClosedLoop {
     pub(super) network: Network,
     payload_bits: u64,
-    /// The key of each congestion control, and the senders that have it.
-    controls: Vec<(&'static str, Range<u32>)>,
+    striped: bool,
+    /// The groups of senders, each with the key of its congestion control.
+    groups: Vec<(&'static str, Range<u32>)>,
     /// The datagram of each packet in the host, by the packet's handle, or [`NONE`].
     datagrams: Vec<u32>,
     /// Counts at the last sample: delivered, sent again, acknowledged, and the sums of delays.
@@ -51,7 +52,8 @@ impl ClosedLoop {
         Some(ClosedLoop {
             network: Network::new(config, link, queues, scenario.run.seed),
             payload_bits: config.payload.0 * 8,
-            controls: config.controls().map(|(key, _, senders)| (key, senders)).collect(),
+            striped: config.groups().any(|group| group.striped),
+            groups: config.groups().map(|group| (group.control_key, group.senders)).collect(),
             datagrams: Vec::new(),
             last: [0; 5],
             series: Default::default(),
@@ -141,7 +143,7 @@ impl ClosedLoop {
             marked: c.marked,
             marked_server: c.marked_server,
             hears_marks: Some(
-                self.controls.iter().any(|(_, of)| self.network.hears_marks(of.clone())),
+                self.groups.iter().any(|(_, of)| self.network.hears_marks(of.clone())),
             ),
             fast_recoveries: c.fast_recoveries,
             timeouts: c.timeouts,
@@ -158,23 +160,25 @@ impl ClosedLoop {
             fabric_delay: c.fabric.distribution(),
             host_delay: c.endpoint.distribution(),
             read_latency: c.read.distribution(),
-            by_control: self.by_control(&connections, gbps),
+            block_latency: self.striped.then(|| c.block.distribution()),
+            by_group: self.by_group(&connections, gbps),
             connections,
         }
     }
 
-    /// What the senders of each congestion control got, if there is more than one control.
-    fn by_control(
+    /// What each group of senders got, if there is more than one.
+    fn by_group(
         &self,
         connections: &[ConnectionResults],
         gbps: impl Fn(u64) -> f64,
     ) -> Vec<SendersResults> {
-        let several = self.controls.iter().filter(|_| self.controls.len() > 1);
+        let reads = self.network.reads_by_group();
+        let several = self.groups.iter().zip(reads).filter(|_| self.groups.len() > 1);
         several
-            .map(|(key, senders)| {
+            .map(|((key, senders), reads)| {
                 let theirs = connections.iter().filter(|c| senders.contains(&c.sender));
                 let hears_marks = self.network.hears_marks(senders.clone());
-                Share::of(&theirs).results(key, senders, hears_marks, &gbps)
+                Share::of(&theirs).results(key, senders, hears_marks, reads, &gbps)
             })
             .collect()
     }
@@ -208,6 +212,8 @@ impl Host {
         match step {
             Step::Switch => network.at_switch(now, of),
             Step::Ack => network.at_sender(now, of),
+            Step::Ask => network.ask(now, of),
+            Step::Asked => network.asked(now, of),
             Step::Wake => network.wake(now, of),
             Step::Timeout => network.timeout(now, of),
             Step::Delivered => self.delivered(now, of),
@@ -259,6 +265,7 @@ impl Host {
             let Packet { arrived, .. } = *self.packets.get(packet);
             let datagram = closed_loop.datagrams[packet as usize];
             closed_loop.network.processed(now, datagram, now - arrived);
+            self.schedule_network();
         }
     }
 
@@ -457,7 +464,7 @@ mod tests {
         let (_, t) = transport(&reader(&set));
         let windows: Vec<f64> = t.connections.iter().map(|c| c.mean_window.round()).collect();
         assert_eq!(windows, [1.0, 1.0, 1.0, 4.0, 4.0, 1.0, 1.0, 1.0, 4.0, 4.0]);
-        let [control, rivals] = &t.by_control[..] else { panic!("{:?}", t.by_control) };
+        let [control, rivals] = &t.by_group[..] else { panic!("{:?}", t.by_group) };
         assert_eq!(
             (control.control.as_str(), control.first, control.count),
             ("traffic.control", 0, 3)
@@ -478,13 +485,62 @@ mod tests {
         let swift = json!({ "senders": 1, "control": { "kind": "swift" } });
         let (_, t) =
             transport(&reader(&[("/traffic/control", fixed(1)), ("/traffic/rivals", swift)]));
-        assert_eq!(t.by_control.iter().map(|s| s.hears_marks).collect::<Vec<_>>(), [true, false]);
+        assert_eq!(t.by_group.iter().map(|s| s.hears_marks).collect::<Vec<_>>(), [true, false]);
         assert_eq!((t.hears_marks, t.cut_by_host), (Some(true), None));
-        assert!(t.by_control[1].cut_by_host.is_some());
+        assert!(t.by_group[1].cut_by_host.is_some());
         // In the lossy host only losses cut the windows.
         let (_, t) = transport(&lossy());
         assert!(t.cut_by_losses > 100.0 * (t.cut_by_host.unwrap() + t.cut_by_path), "{t:?}");
-        assert_eq!(transport(&reader(&[])).1.by_control, []);
+        assert_eq!(transport(&reader(&[])).1.by_group, []);
+    }
+
+    #[test]
+    fn rivals_may_read_more_at_a_time_and_everything_balances() {
+        let rivals = json!({ "senders": 2, "read": "8 KiB", "open_reads": 4 });
+        for copied in ["on-arrival", "on-completion"] {
+            let set = [
+                ("/traffic/open_reads", json!(1)),
+                ("/traffic/think", json!("20 us")),
+                ("/traffic/rivals", rivals.clone()),
+                ("/tenants/0/app/copied", json!(copied)),
+                ("/queues/pool_buffers", json!(2000)),
+            ];
+            let (r, t) = transport(&reader(&set));
+            let [others, rivals] = &t.by_group[..] else { panic!("{:?}", t.by_group) };
+            assert_eq!([&*others.control, &*rivals.control], ["traffic.control"; 2]);
+            // Sixteen packets, behind those of three more reads, against four.
+            let times = rivals.read_latency.mean_ns / others.read_latency.mean_ns;
+            assert!((2.0..16.0).contains(&times), "{copied}: {times}");
+            let reads = others.read_latency.count + rivals.read_latency.count;
+            assert_eq!((reads, r.reads_after_sweep), (t.reads, 0));
+            // Little's law over the others: two threads, three senders, a read or a pause.
+            let cycle = others.read_latency.mean_ns + 20e3;
+            let open = others.read_latency.count as f64 * cycle / 1e6;
+            assert!((open / 6.0 - 1.0).abs() < 0.1, "{copied}: {open}");
+            assert_eq!(t.block_latency, None);
+        }
+    }
+
+    /// The same blocks, but the packets of one come at once.
+    #[test]
+    fn striped_blocks_fill_the_buffer_of_the_nic() {
+        let with = |striped: bool| {
+            let mut scenario = lossy();
+            let Some(crate::wire::config::TrafficConfig::ClosedLoop(c)) = &mut scenario.traffic
+            else {
+                panic!("it is closed-loop")
+            };
+            // A block is 20 packets, and the buffer has room for 14.
+            c.control = ControlConfig::Dctcp(DctcpConfig::default());
+            (c.striped, c.open_reads, c.think) = (striped, 1, "200 us".parse().unwrap());
+            transport(&scenario).1
+        };
+        let (independent, striped) = (with(false), with(true));
+        let block = striped.block_latency.as_ref().expect("blocks are read");
+        assert!(block.mean_ns > striped.read_latency.mean_ns, "{block:?}");
+        let share = |t: &TransportResults| t.dropped_server as f64 / t.sent as f64;
+        let (alone, together) = (share(&independent), share(&striped));
+        assert!(together > 3.0 * alone && together > 0.05, "{together} and {alone}");
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! What a group of connections got: all of them, or those under one congestion control.
+//! What a group of connections got: all of them, or those of senders that are alike.
 
 use std::ops::Range;
 
+use crate::stats::histogram::Latency;
 use crate::stats::results::{ConnectionResults, SendersResults};
 
 /// Connections, added up.
@@ -39,16 +40,17 @@ impl Share {
         }
     }
 
-    /// As the results tell it, of `senders` with the control of this key.
+    /// As the results tell it, of `senders` with the control of this key, whose reads took as long as `reads`.
     pub(super) fn results(
         self,
         control: &str,
         senders: &Range<u32>,
         hears_marks: bool,
+        reads: &Latency,
         gbps: impl Fn(u64) -> f64,
     ) -> SendersResults {
         SendersResults {
-            control: format!("traffic.{control}"),
+            control: control.into(),
             first: senders.start,
             count: senders.len() as u32,
             goodput_gbps: gbps(self.delivered),
@@ -61,6 +63,7 @@ impl Share {
             cut_by_path: self.cut_by_path,
             cut_by_losses: self.cut_by_losses,
             fairness: self.fairness,
+            read_latency: reads.distribution(),
         }
     }
 }

@@ -23,6 +23,14 @@ pub struct ClosedLoopConfig {
     /// Reads that a thread keeps open on each connection.
     #[serde(default = "ClosedLoopConfig::one")]
     pub open_reads: u32,
+    /// Mean time from the completion of a read, or of a striped block, to the request for the next; it is
+    /// exponentially distributed. With 0 the load is as high as host and network allow.
+    #[serde(default)]
+    pub think: Duration,
+    /// Whether a thread reads blocks that are striped over all senders: it asks all of them at once for a
+    /// read, and for the next only when all have answered (incast).
+    #[serde(default)]
+    pub striped: bool,
     /// Payload of a packet; a read is a whole number of packets.
     pub payload: Size,
     /// Bytes of headers before the payload; they land in the buffer as well.
@@ -36,7 +44,8 @@ pub struct ClosedLoopConfig {
     pub recovery: RecoveryConfig,
     /// The congestion control.
     pub control: ControlConfig,
-    /// Senders with another congestion control, or the same with other parameters: which gets what.
+    /// Senders that differ from the others, in their congestion control or in what is read from them: which gets
+    /// what.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rivals: Option<Box<RivalsConfig>>,
     /// Number of connections whose congestion windows the time series shows individually: those of
@@ -80,14 +89,27 @@ impl Default for RecoveryConfig {
     }
 }
 
-/// Senders with a congestion control of their own.
+/// Senders that differ from the others. What is absent is as for those.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RivalsConfig {
     /// How many of the senders: the last ones.
     pub senders: u32,
+    /// Bytes of a read from them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Size>,
+    /// Reads that a thread keeps open on each connection with them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_reads: Option<u32>,
+    /// Mean time before the next read from them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Duration>,
+    /// Whether blocks are striped over them. They never share a block with the other senders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub striped: Option<bool>,
     /// Their congestion control.
-    pub control: ControlConfig,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<ControlConfig>,
 }
 
 /// A congestion control.
@@ -201,29 +223,44 @@ impl ClosedLoopConfig {
         1
     }
 
-    /// Packets of a read.
-    pub(crate) fn packets_per_read(&self) -> u32 {
-        (self.read.0 / self.payload.0) as u32
-    }
-
-    /// Packets of all open reads of a connection.
-    pub(crate) fn open_packets(&self) -> u32 {
-        self.packets_per_read() * self.open_reads
-    }
-
     /// Bytes of a data frame.
     pub(crate) fn frame(&self) -> Size {
         Size(self.headers.0.saturating_add(self.payload.0))
     }
 
-    /// Each congestion control, with its key and the senders that have it.
-    pub(crate) fn controls(
-        &self,
-    ) -> impl Iterator<Item = (&'static str, &ControlConfig, Range<u32>)> {
-        let rivals = self.rivals.as_ref();
-        let others = self.senders.saturating_sub(rivals.map_or(0, |r| r.senders));
-        once(("control", &self.control, 0..others))
-            .chain(rivals.map(|r| ("rivals.control", &r.control, others..self.senders)))
+    /// The groups of senders that are like one another, the rivals last.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = Group<'_>> {
+        let all = Group {
+            senders: 0..self.senders,
+            read: self.read,
+            open_reads: self.open_reads,
+            think: self.think,
+            striped: self.striped,
+            control_key: "traffic.control",
+            control: &self.control,
+        };
+        let Some(rivals) = &self.rivals else { return once(all).chain(None) };
+        let first = self.senders.saturating_sub(rivals.senders);
+        let own = rivals.control.as_ref();
+        let theirs = Group {
+            senders: first..self.senders,
+            read: rivals.read.unwrap_or(self.read),
+            open_reads: rivals.open_reads.unwrap_or(self.open_reads),
+            think: rivals.think.unwrap_or(self.think),
+            striped: rivals.striped.unwrap_or(self.striped),
+            control_key: own.map_or(all.control_key, |_| "traffic.rivals.control"),
+            control: own.unwrap_or(all.control),
+        };
+        once(Group { senders: 0..first, ..all }).chain(Some(theirs))
+    }
+
+    /// What is read from each sender.
+    pub(crate) fn reads(&self) -> Vec<Reads> {
+        let of = |group: &Group<'_>| Reads {
+            packets: (group.read.0 / self.payload.0) as u32,
+            open: group.open_reads,
+        };
+        self.groups().flat_map(|g| std::iter::repeat_n(of(&g), g.senders.len())).collect()
     }
 
     /// Reports values that cannot be simulated.
@@ -247,42 +284,88 @@ impl ClosedLoopConfig {
         }
         check.within("recovery.reordering", self.recovery.reordering, 1..=1000);
         check.within("recovery.min_timeout", self.recovery.min_timeout, *delay..=MAX_DELAY);
-        for (key, control, _) in self.controls() {
-            check.below(key, |check| match control {
-                ControlConfig::Swift(swift) => swift.check(check),
-                ControlConfig::Dctcp(dctcp) => dctcp.check(check),
-            });
+        check.within("think", self.think, Duration(0)..=MAX_DELAY);
+        check.below("control", |check| self.control.check(check));
+        if let Some(rivals) = &self.rivals {
+            check.below("rivals", |check| self.check_rivals(rivals, check));
         }
-        if let Some(rivals) = &self.rivals
-            && !(1..self.senders).contains(&rivals.senders)
-        {
+    }
+
+    /// Checks what rivals have of their own.
+    fn check_rivals(&self, rivals: &RivalsConfig, check: &mut Check) {
+        if !(1..self.senders).contains(&rivals.senders) {
             let allowed = format!("at least 1, and fewer than traffic.senders ({})", self.senders);
-            check.refuse("rivals.senders", rivals.senders, allowed);
+            check.refuse("senders", rivals.senders, allowed);
+        }
+        if self.payload.0 > 0 && (rivals.read.is_some() || rivals.open_reads.is_some()) {
+            let open_reads = rivals.open_reads.unwrap_or(self.open_reads);
+            self.check_reads(rivals.read.unwrap_or(self.read), open_reads, check);
+        }
+        check.within("think", rivals.think.unwrap_or_default(), Duration(0)..=MAX_DELAY);
+        if let Some(control) = &rivals.control {
+            check.below("control", |check| control.check(check));
         }
     }
 
     /// Checks frame and read sizes, given a valid payload.
     fn check_sizes(&self, frames: RangeInclusive<Size>, check: &mut Check) {
-        let Size(payload) = self.payload;
         if !frames.contains(&self.frame()) {
             let (least, most) = (frames.start(), frames.end());
             let allowed = format!("{least} to {most} with traffic.headers, the sizes of a frame");
             check.refuse("payload", self.payload, allowed);
         }
-        let most = MAX_OPEN_PACKETS * payload;
-        if self.read.0 == 0 || !self.read.0.is_multiple_of(payload) {
+        self.check_reads(self.read, self.open_reads, check);
+    }
+
+    /// Checks what is read on a connection, given a payload that is not 0.
+    fn check_reads(&self, read: Size, open_reads: u32, check: &mut Check) {
+        let most = MAX_OPEN_PACKETS * self.payload.0;
+        if read.0 == 0 || !read.0.is_multiple_of(self.payload.0) {
             let allowed = format!("a multiple of traffic.payload ({})", self.payload);
-            check.refuse("read", self.read, allowed);
-        } else if self.read.0 > most {
-            check.within("read", self.read, self.payload..=Size(most));
+            check.refuse("read", read, allowed);
+        } else if read.0 > most {
+            check.within("read", read, self.payload..=Size(most));
         } else {
-            let what = format!(" of {}, for {MAX_OPEN_PACKETS} packets of a connection", self.read);
-            check.within_what(
-                "open_reads",
-                u64::from(self.open_reads),
-                1..=most / self.read.0,
-                &what,
-            );
+            let what = format!(" of {read}, for {MAX_OPEN_PACKETS} packets of a connection");
+            check.within_what("open_reads", u64::from(open_reads), 1..=most / read.0, &what);
+        }
+    }
+}
+
+/// Senders that are like one another.
+#[derive(Clone, Debug)]
+pub(crate) struct Group<'a> {
+    pub(crate) senders: Range<u32>,
+    pub(crate) read: Size,
+    pub(crate) open_reads: u32,
+    pub(crate) think: Duration,
+    pub(crate) striped: bool,
+    /// The key of their congestion control.
+    pub(crate) control_key: &'static str,
+    pub(crate) control: &'a ControlConfig,
+}
+
+/// What is read from a sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Reads {
+    /// Packets of a read.
+    pub(crate) packets: u32,
+    /// Reads that are open on each connection.
+    pub(crate) open: u32,
+}
+
+impl Reads {
+    /// Packets of all open reads of a connection.
+    pub(crate) fn open_packets(self) -> u32 {
+        self.packets * self.open
+    }
+}
+
+impl ControlConfig {
+    fn check(&self, check: &mut Check) {
+        match self {
+            ControlConfig::Swift(swift) => swift.check(check),
+            ControlConfig::Dctcp(dctcp) => dctcp.check(check),
         }
     }
 }
@@ -373,10 +456,44 @@ mod tests {
                 "control.endpoint_target",
             ),
             ("/control", json!({"kind": "dctcp", "gain": 0.0}), "control.gain"),
+            ("/think", json!("2 s"), "think"),
+            ("/rivals", json!({"senders": 40}), "rivals.senders"),
+            ("/rivals", json!({"senders": 1, "read": "6 KiB"}), "rivals.read"),
+            ("/rivals", json!({"senders": 1, "open_reads": 33}), "rivals.open_reads"),
+            ("/rivals", json!({"senders": 1, "think": "2 s"}), "rivals.think"),
+            (
+                "/rivals",
+                json!({"senders": 1, "control": {"kind": "dctcp", "gain": 0.0}}),
+                "rivals.control.gain",
+            ),
         ] {
             let error = wrong(config(pointer, value.clone())).expect_err(pointer);
             assert_eq!(error.key, key, "{pointer} = {value}");
             assert!(!error.allowed.is_empty());
         }
+    }
+
+    #[test]
+    fn rivals_have_what_they_do_not_say_from_the_others() {
+        let groups = |rivals: Value| {
+            let config = config("/rivals", rivals);
+            let of =
+                |g: Group<'_>| (g.senders, g.read, g.open_reads, g.think, g.striped, g.control_key);
+            (config.groups().map(of).collect::<Vec<_>>(), config.reads())
+        };
+        let (same, _) = groups(json!({ "senders": 4 }));
+        let others = (0..36, Size(16 << 10), 1, Duration(0), false, "traffic.control");
+        let mut alike = others.clone();
+        alike.0 = 36..40;
+        assert_eq!(same, [others.clone(), alike]);
+        let own = json!({
+            "senders": 4, "read": "64 KiB", "open_reads": 2, "think": "5 us", "striped": true,
+            "control": { "kind": "dctcp" }
+        });
+        let (different, reads) = groups(own);
+        let theirs =
+            (36..40, Size(64 << 10), 2, Duration(5_000_000), true, "traffic.rivals.control");
+        assert_eq!(different, [others, theirs]);
+        assert_eq!((reads.len(), reads[35].open_packets(), reads[36].open_packets()), (40, 4, 32));
     }
 }

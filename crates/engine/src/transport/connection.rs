@@ -99,6 +99,11 @@ impl Connection {
         self.asked = self.asked.max(packets);
     }
 
+    /// The receiver has requested this many more packets.
+    pub(super) fn ask_more(&mut self, packets: u32) {
+        self.asked += u64::from(packets);
+    }
+
     /// The congestion window, in packets of [`ONE`].
     pub(super) fn window(&self) -> u64 {
         self.control.window()

@@ -11,6 +11,10 @@ pub(crate) enum Step {
     Delivered,
     /// The acknowledgement of a datagram reaches its sender.
     Ack,
+    /// The server asks a group of connections for a read each.
+    Ask,
+    /// A request of its own reaches the sender of a connection.
+    Asked,
     /// A connection continues: its first read has arrived, or its pacing allows it.
     Wake,
     /// A connection checks its timeout.
@@ -35,7 +39,8 @@ pub(crate) struct Datagram {
     pub(super) order: u64,
     pub(super) sent: Ps,
     pub(super) marked: bool,
-    /// Carried by the acknowledgement: the delay in the server, and the packets requested so far.
+    /// Carried by the acknowledgement: the delay in the server, and the packets requested so far if this one
+    /// completes a read.
     pub(super) endpoint: Ps,
     pub(super) asked: u64,
 }

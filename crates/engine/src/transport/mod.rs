@@ -18,6 +18,7 @@ mod dctcp;
 mod fixed;
 mod network;
 mod receiver;
+mod requests;
 mod swift;
 mod switch;
 

@@ -8,12 +8,14 @@ use super::counts::{ConnectionCounts, Counts};
 use super::cuts::Cuts;
 use super::datagram::{Datagram, Step};
 use super::receiver::Receiver;
+use super::requests::{Ask, Requests};
 use super::switch::Switch;
 use super::{AnyControl, Feedback, fixed};
 use crate::frame::wire_bits;
 use crate::rng::Rng;
 use crate::serial::Serial;
 use crate::slots::Slots;
+use crate::stats::histogram::Latency;
 use crate::stats::results::ConnectionResults;
 use crate::time::Ps;
 use crate::units::{BitRate, Size};
@@ -26,6 +28,7 @@ pub(crate) struct Network {
     frame: u32,
     connections: Vec<Connection>,
     receivers: Vec<Receiver>,
+    requests: Requests,
     links: Vec<Serial>,
     switch: Switch,
     datagrams: Slots<Datagram>,
@@ -34,52 +37,70 @@ pub(crate) struct Network {
     pub(crate) counts: Counts,
     /// Some of the counts, by connection.
     by_connection: Vec<ConnectionCounts>,
+    /// The group of each sender, and how long reads from each group took.
+    group_of: Vec<usize>,
+    reads: Vec<Latency>,
     counts_begin: Ps,
     /// Steps to be scheduled, each with its time and the datagram or connection that it applies to.
     pub(crate) due: Vec<(Ps, Step, u32)>,
 }
 
 impl Network {
-    /// The connections of `queues` queues; `link` is the rate of the server's link. The first read
-    /// of each connection arrives at a random time within one round trip without queueing.
+    /// The connections of `queues` queues; `link` is the rate of the server's link. The first reads of each
+    /// connection begin at a random time within one round trip without queueing, or after a pause.
     pub(crate) fn new(config: &ClosedLoopConfig, link: BitRate, queues: u32, seed: u64) -> Network {
-        let number = config.senders * queues;
-        let sender_links = config.network.sender_link;
-        let receiver = Receiver::new(config.packets_per_read(), config.open_reads);
-        let mut stream = Rng::new(seed, "transport");
-        let delay = config.network.delay.ps();
-        let by_sender: Vec<Connection> = config
-            .controls()
-            .flat_map(|(_, control, senders)| {
-                let mut idle = Connection::new(AnyControl::new(control), &config.recovery);
-                idle.ask(receiver.asked());
-                std::iter::repeat_n(idle, senders.len())
-            })
-            .collect();
-        let (connections, due) = (0..number)
-            .map(|connection| {
-                let wait = (u128::from(stream.next_u64()) * u128::from(2 * delay.0)) >> 64;
-                let begin = Ps(wait as u64);
-                let mut sender = by_sender[(connection % config.senders) as usize].clone();
-                sender.wakes = Some(begin);
-                (sender, (begin, Step::Wake, connection))
-            })
-            .unzip();
+        let number = (config.senders * queues) as usize;
+        let idle = config.groups().flat_map(|group| {
+            let idle = Connection::new(AnyControl::new(group.control), &config.recovery);
+            std::iter::repeat_n(idle, group.senders.len())
+        });
+        let connections: Vec<Connection> = idle.collect();
+        let receivers = config.reads().into_iter().map(|reads| Receiver::new(reads.packets));
+        let receivers: Vec<Receiver> = receivers.collect();
+        let groups = config.groups().enumerate();
         let Size(frame) = config.frame();
-        Network {
+        let mut network = Network {
             senders: config.senders,
-            delay,
+            delay: config.network.delay.ps(),
             frame: frame as u32,
-            connections,
-            receivers: vec![receiver; number as usize],
-            links: vec![Serial::new(sender_links); config.senders as usize],
+            connections: connections.into_iter().cycle().take(number).collect(),
+            receivers: receivers.into_iter().cycle().take(number).collect(),
+            requests: Requests::new(config, queues, Rng::new(seed, "transport")),
+            links: vec![Serial::new(config.network.sender_link); config.senders as usize],
             switch: Switch::new(link, config.network.buffer, config.network.ecn_threshold),
             datagrams: Slots::default(),
             first_acknowledged: 0,
             counts: Counts::default(),
-            by_connection: vec![ConnectionCounts::default(); number as usize],
+            by_connection: vec![ConnectionCounts::default(); number],
+            group_of: groups.flat_map(|(i, group)| group.senders.map(move |_| i)).collect(),
+            reads: vec![Latency::default(); config.groups().count()],
             counts_begin: Ps::ZERO,
-            due,
+            due: Vec::new(),
+        };
+        network.begin();
+        network
+    }
+
+    /// Asks for the first reads.
+    fn begin(&mut self) {
+        let round_trip = Ps(2 * self.delay.0);
+        for group in 0..self.requests.groups() {
+            let open_reads = self.requests.open_reads(group);
+            if !self.requests.are_carried(group) {
+                for _ in 0..open_reads {
+                    self.due.push((self.requests.first(group, round_trip), Step::Ask, group));
+                }
+                continue;
+            }
+            let at = self.requests.first(group, round_trip);
+            for connection in self.requests.connections(group) {
+                let receiver = &mut self.receivers[connection as usize];
+                (0..open_reads).for_each(|_| receiver.ask(Ps::ZERO));
+                let sender = &mut self.connections[connection as usize];
+                sender.ask(receiver.asked());
+                sender.wakes = Some(at);
+                self.due.push((at, Step::Wake, connection));
+            }
         }
     }
 
@@ -132,11 +153,44 @@ impl Network {
         let d = self.datagrams.at(datagram);
         let counts = &mut self.counts;
         let receiver = &mut self.receivers[d.connection as usize];
-        let received = receiver.receive(now, d.number, |time| counts.read.record(time));
-        (d.endpoint, d.asked) = (endpoint, received.asked);
+        let of_group = &mut self.reads[self.group_of[(d.connection % self.senders) as usize]];
+        let received = receiver.receive(now, d.number, |time| {
+            counts.read.record(time);
+            of_group.record(time);
+        });
+        for number in received.complete {
+            match self.requests.complete(now, d.connection, number) {
+                None => {}
+                Some(Ask::Carried) => {
+                    receiver.ask(now);
+                    d.asked = receiver.asked();
+                }
+                Some(Ask::Later { at, group, block }) => {
+                    self.due.push((at, Step::Ask, group));
+                    block.into_iter().for_each(|time| counts.block.record(time));
+                }
+            }
+        }
+        d.endpoint = endpoint;
         self.by_connection[d.connection as usize].delivered += u64::from(received.new);
         counts.delivered += u64::from(received.new);
         counts.duplicates += u64::from(!received.new);
+    }
+
+    /// The server asks a group of connections for a read each.
+    pub(crate) fn ask(&mut self, now: Ps, group: u32) {
+        self.requests.asked(now, group);
+        for connection in self.requests.connections(group) {
+            self.receivers[connection as usize].ask(now);
+            self.due.push((now + self.delay, Step::Asked, connection));
+        }
+    }
+
+    /// A request of its own reaches its sender.
+    pub(crate) fn asked(&mut self, now: Ps, connection: u32) {
+        let packets = self.receivers[connection as usize].packets_per_read();
+        self.connections[connection as usize].ask_more(packets);
+        self.send(now, connection);
     }
 
     /// The acknowledgement leaves the server.
@@ -276,6 +330,11 @@ impl Network {
         .collect()
     }
 
+    /// How long reads from each group of senders took.
+    pub(crate) fn reads_by_group(&self) -> &[Latency] {
+        &self.reads
+    }
+
     /// Whether any of these senders reacts to marks.
     pub(crate) fn hears_marks(&self, senders: Range<u32>) -> bool {
         // Those of the first queue stand for all.
@@ -310,6 +369,7 @@ impl Network {
         self.by_connection.fill(ConnectionCounts::from(now));
         self.connections.iter_mut().for_each(|c| c.cuts = Cuts::default());
         self.counts_begin = now;
+        self.reads.fill(Latency::default());
         self.counts = Counts { in_flight_begin: self.in_flight(), ..Counts::default() };
     }
 }
@@ -365,6 +425,8 @@ mod tests {
                     }
                 }
                 Step::Ack => network.at_sender(now, of),
+                Step::Ask => network.ask(now, of),
+                Step::Asked => network.asked(now, of),
                 Step::Wake => network.wake(now, of),
                 Step::Timeout => network.timeout(now, of),
             }
@@ -388,8 +450,12 @@ mod tests {
             room in 1u64..200,
             lossy in 2u64..1000,
             min_timeout_us in 10u64..2000,
+            think_us in prop_oneof![Just(0), 1u64..1000],
+            striped in any::<bool>(),
         ) {
             let mut config = config(&control, senders, open_reads);
+            config.think = Duration(think_us * 1_000_000);
+            config.striped = striped;
             config.recovery.min_timeout = Duration(min_timeout_us * 1_000_000);
             let until = |end| run(&config, Ps::from_ns(service_ns), room, lossy, end);
             let end = Ps::from_us(1_500_000);
@@ -458,6 +524,47 @@ mod tests {
         assert_eq!(sum(|c| c.cut_by_losses), 0.0);
         let rate = c.delivered as f64 * 712e-9 / 0.02;
         assert!(rate > 0.97, "{rate} of what the server can do");
+    }
+
+    /// Little's law: a read is open, or its thread thinks.
+    #[test]
+    fn a_thread_that_thinks_asks_for_less() {
+        let mut config = config(&ControlConfig::Dctcp(DctcpConfig::default()), 10, 3);
+        config.think = Duration(300_000_000);
+        let end = Ps::from_us(100_000);
+        let network = run(&config, Ps::from_ns(1), 10_000, u64::MAX, end);
+        let read = &network.counts.read;
+        let open = read.count() as f64 * (read.mean_ns() + 300e3) / end.as_ns_f64();
+        assert!((open / (2.0 * 10.0 * 3.0) - 1.0).abs() < 0.02, "{open}");
+        assert!((10e3..50e3).contains(&read.mean_ns()), "{}", read.mean_ns());
+        assert_eq!(network.counts.block.count(), 0);
+    }
+
+    #[test]
+    fn a_block_takes_as_long_as_its_slowest_read_and_meets_its_own_packets_in_the_switch() {
+        let mut config = config(&ControlConfig::Dctcp(DctcpConfig::default()), 8, 1);
+        let all = |config: &ClosedLoopConfig| {
+            run(config, Ps::from_ns(1), 10_000, u64::MAX, Ps::from_us(20_000)).counts
+        };
+        let mut large = config.clone();
+        large.network.buffer = Size(4 << 20);
+        large.striped = true;
+        let (independent, striped) = (all(&config), all(&large));
+        let (read, block) = (striped.read.mean_ns(), striped.block.mean_ns());
+        assert_eq!(striped.block.count(), striped.read.count() / 8);
+        assert!(block > read && block < 2.0 * read, "{block}, {read}");
+        assert_eq!((striped.dropped_switch, independent.block.count()), (0, 0));
+        // A block is 512 KiB, which a port with half of that has no room for.
+        config.network.buffer = Size(128 << 10);
+        let few = all(&config);
+        config.striped = true;
+        let many = all(&config);
+        assert!(
+            many.dropped_switch > 4 * few.dropped_switch,
+            "{} {}",
+            many.dropped_switch,
+            few.dropped_switch
+        );
     }
 
     #[test]

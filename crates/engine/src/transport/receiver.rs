@@ -1,6 +1,7 @@
 //! What the server knows about a connection: which packets have arrived, and which reads are open.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::time::Ps;
 
@@ -20,22 +21,23 @@ pub(super) struct Receiver {
 }
 
 /// The effect of a packet's arrival.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Received {
     /// The packet had not arrived before.
     pub(super) new: bool,
-    /// Packets requested so far.
-    pub(super) asked: u64,
+    /// Numbers of the reads that are complete now, counted from 0.
+    pub(super) complete: Range<u64>,
 }
 
 impl Receiver {
-    pub(super) fn new(packets_per_read: u32, reads: u32) -> Receiver {
-        Receiver {
-            packets_per_read,
-            first: 0,
-            got: 0,
-            issued: std::iter::repeat_n(Ps::ZERO, reads as usize).collect(),
-        }
+    /// A connection that nothing has been asked of.
+    pub(super) fn new(packets_per_read: u32) -> Receiver {
+        Receiver { packets_per_read, first: 0, got: 0, issued: VecDeque::new() }
+    }
+
+    /// Packets of a read.
+    pub(super) fn packets_per_read(&self) -> u32 {
+        self.packets_per_read
     }
 
     /// Packets requested so far.
@@ -43,14 +45,19 @@ impl Receiver {
         self.first + self.issued.len() as u64 * u64::from(self.packets_per_read)
     }
 
-    /// The thread has processed a packet. A completed read makes room for the next one, whose
-    /// request the acknowledgement carries; `completed` receives the time that the read took.
+    /// A read is asked for.
+    pub(super) fn ask(&mut self, now: Ps) {
+        self.issued.push_back(now);
+    }
+
+    /// The thread has processed a packet; `completed` receives the time that each completed read took.
     pub(super) fn receive(
         &mut self,
         now: Ps,
         number: u64,
         mut completed: impl FnMut(Ps),
     ) -> Received {
+        let before = self.first;
         let bit = number.checked_sub(self.first).map(|i| 1u128 << i);
         let new = bit.is_some_and(|bit| self.got & bit == 0);
         self.got |= bit.unwrap_or(0);
@@ -61,9 +68,9 @@ impl Receiver {
             self.first += u64::from(self.packets_per_read);
             let since = self.issued.pop_front().expect("there are open reads");
             completed(now - since);
-            self.issued.push_back(now);
         }
-        Received { new, asked: self.asked() }
+        let read = |first: u64| first / u64::from(self.packets_per_read);
+        Received { new, complete: read(before)..read(self.first) }
     }
 }
 
@@ -72,27 +79,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_complete_read_asks_for_the_next() {
-        let mut receiver = Receiver::new(4, 2);
+    fn reads_complete_in_order() {
+        let mut receiver = Receiver::new(4);
+        assert_eq!(receiver.asked(), 0);
+        receiver.ask(Ps::from_ns(1));
+        receiver.ask(Ps::from_ns(2));
         assert_eq!(receiver.asked(), 8);
         let mut times = Vec::new();
-        let mut asked = Vec::new();
-        for (ns, number) in [(1, 0), (2, 1), (3, 1), (4, 3), (5, 5), (6, 2), (7, 0)] {
+        let mut seen = Vec::new();
+        // All of the second read arrives before the last packet of the first.
+        for (ns, number) in
+            [(1, 0), (2, 1), (3, 1), (4, 3), (5, 5), (5, 4), (5, 6), (5, 7), (6, 2), (7, 0)]
+        {
             let r = receiver.receive(Ps::from_ns(ns), number, |time| times.push(time));
-            asked.push((r.new, r.asked));
+            seen.push((r.new, r.complete));
         }
-        let expected =
-            [(true, 8), (true, 8), (false, 8), (true, 8), (true, 8), (true, 12), (false, 12)];
-        assert_eq!(asked, expected);
-        assert_eq!(times, [Ps::from_ns(6)]);
+        let news = [true, true, false, true, true, true, true, true, true, false];
+        assert_eq!(seen.iter().map(|s| s.0).collect::<Vec<_>>(), news);
+        assert_eq!((seen[8].1.clone(), seen[9].1.clone()), (0..2, 2..2));
+        assert!(seen[..8].iter().all(|s| s.1.is_empty()));
+        assert_eq!(times, [Ps::from_ns(5), Ps::from_ns(4)]);
+        assert_eq!(receiver.asked(), 8);
     }
 
     #[test]
     fn a_read_may_fill_the_map() {
-        let mut receiver = Receiver::new(128, 1);
+        let mut receiver = Receiver::new(128);
+        receiver.ask(Ps::ZERO);
+        receiver.ask(Ps::ZERO);
         for number in 0..256 {
             assert!(receiver.receive(Ps::ZERO, number, |_| {}).new);
         }
-        assert_eq!(receiver.asked(), 384);
+        assert_eq!(receiver.asked(), 256);
     }
 }

@@ -1,6 +1,6 @@
 //! Poisson arrivals: many independent clients, as one server sees them.
 
-use super::pace::{ONE, Pace};
+use super::pace::Pace;
 use crate::rng::Rng;
 use crate::time::Ps;
 use crate::units::Rate;
@@ -22,7 +22,7 @@ impl Poisson {
     /// The time of the next packet.
     #[inline]
     pub(super) fn next(&mut self) -> Ps {
-        self.now += self.pace.gap(exponential(&mut self.stream));
+        self.now += self.pace.gap(self.stream.exponential());
         Ps(self.now)
     }
 
@@ -35,18 +35,6 @@ impl Poisson {
     pub(super) fn mean_f64(&self) -> f64 {
         self.pace.per_second_f64()
     }
-}
-
-/// An exponential variate of mean 1 in the fixed point of [`Pace::gap`], by inversion.
-///
-/// The only floating-point step of the wire: `libm` computes it in software, with the same bits on
-/// every platform, and the result becomes an integer before it reaches the clock. With a 53-bit
-/// uniform variate in (0, 1], the largest gap is 53 ln 2 = 36.7 means.
-#[inline]
-fn exponential(stream: &mut Rng) -> u64 {
-    const TWO_POW_53: f64 = (1u64 << 53) as f64;
-    let uniform = ((stream.next_u64() >> 11) + 1) as f64 / TWO_POW_53;
-    (-libm::log(uniform) * ONE as f64 + 0.5) as u64
 }
 
 #[cfg(test)]

@@ -142,14 +142,17 @@ pub struct TransportResults {
     pub host_delay: Distribution,
     /// From the issue of a read until it and all reads before it are complete.
     pub read_latency: Distribution,
-    /// What the senders of each congestion control got; empty if all have the same.
+    /// From asking all senders for a striped block until all of it has arrived; absent if reads are independent.
     #[serde(default)]
-    pub by_control: Vec<SendersResults>,
+    pub block_latency: Option<Distribution>,
+    /// What rivals got, and before them what the other senders got; empty without rivals.
+    #[serde(default)]
+    pub by_group: Vec<SendersResults>,
     /// One entry per connection, by queue and then by sender.
     pub connections: Vec<ConnectionResults>,
 }
 
-/// The senders of one congestion control, where there are several, within the measured time.
+/// Senders that are like one another, where there are rivals, within the measured time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SendersResults {
     /// The key of their control in the scenario.
@@ -182,6 +185,8 @@ pub struct SendersResults {
     pub cut_by_losses: f64,
     /// Jain's fairness index over what their connections delivered.
     pub fairness: f64,
+    /// From the issue of a read from them until it and all reads before it on its connection are complete.
+    pub read_latency: Distribution,
 }
 
 /// A connection of closed-loop traffic, within the measured time.
