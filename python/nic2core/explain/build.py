@@ -98,10 +98,15 @@ def _demand(data: Results, scenario: dict[str, Any]) -> float:
     # Even the shortest time in the server may have waits in it, if queues never empty.
     moved = [s.distribution.cdf for s in data.latency if s.stage in {"dma", "service"}]
     trip += sum(cdf[0][0] for cdf in moved if cdf)
+    work_ns = next((s.distribution.mean_ns for s in data.latency if s.stage == "service"), 0.0)
     asked = 0.0
     for group, window in zip(groups(traffic), mean_windows(data.transport), strict=True):
-        trips = group.open_packets / largest_window(group, window)
-        asked += group.senders * group.open_packets / (trips * trip + group.think_ns)
+        packets = group.senders * group.open_packets
+        open_ns = group.open_packets / largest_window(group, window) * trip
+        if group.striped:
+            # One thread takes all packets of a block.
+            open_ns = max(open_ns, packets * work_ns)
+        asked += packets / (open_ns + group.think_ns)
     return len(data.queues) * asked * 1e3
 
 

@@ -20,6 +20,8 @@ class Group:
     open_reads: int
     think_ns: float
     """Mean time from the completion of a read to the request for the next."""
+    striped: bool
+    """Whether a thread reads from all of them at once, and then waits for all."""
     control: Mapping[str, Any]
     """The table of their congestion control."""
 
@@ -33,18 +35,19 @@ def groups(traffic: Mapping[str, Any]) -> list[Group]:
     """The groups of senders: rivals last, if there are any."""
     rivals = traffic.get("rivals")
     if rivals is None:
-        return [_group(traffic, traffic)]
+        return [_group(traffic)]
     others = traffic["senders"] - rivals["senders"]
     given = {key: value for key, value in rivals.items() if value is not None}
-    return [_group(traffic | {"senders": others}, traffic), _group(traffic | given, traffic)]
+    return [_group({**traffic, "senders": others}), _group({**traffic, **given})]
 
 
-def _group(of: Mapping[str, Any], traffic: Mapping[str, Any]) -> Group:
+def _group(of: Mapping[str, Any]) -> Group:
     return Group(
         of["senders"],
-        round(size_bytes(of["read"]) / size_bytes(traffic["payload"])),
+        round(size_bytes(of["read"]) / size_bytes(of["payload"])),
         of.get("open_reads", 1),
         nanoseconds(of.get("think", "0 ns")),
+        of.get("striped", False),
         of["control"],
     )
 

@@ -83,6 +83,19 @@ def test_threads_that_think_offer_less_and_that_limits() -> None:
     assert result.limit is not Limit.LOAD
 
 
+def test_a_block_takes_at_least_the_time_of_its_thread() -> None:
+    one = {"machine.iommu.mode": "off", "tenants.0.cores.count": 1, "traffic.senders": 8}
+    blocks = {"traffic.striped": True, "traffic.think": "1 ms", "traffic.read": "64 KiB"}
+    # A control that reacts to nothing here.
+    fixed = '{ kind = "dctcp", initial_cwnd = 16, min_cwnd = 16, max_cwnd = 16 }'
+    sets = {"traffic.control": fixed, "traffic.recovery.min_timeout": "2 ms"}
+    times = {"run.warmup": "5 ms", "run.duration": "100 ms"}
+    result = api.run("host-congestion", one | blocks | sets | times)
+    # 128 packets of 2.6 us each, and the pause.
+    assert result.model.demand == pytest.approx(128 / (128 * 2.6 + 1000), rel=0.03)
+    assert result.limit is Limit.LOAD
+
+
 @pytest.fixture(scope="module")
 def held_back() -> Result:
     """Senders whose control wants less delay than the server has at any load."""
