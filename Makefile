@@ -45,14 +45,23 @@ codegen: quick  ## Schema, Python models and docs/scenario.md anew from the Rust
 demo: build  ## Replay a real memcached capture at 100 Gbps under DDIO and under Sweeper, and compare
 	@scripts/demo.sh
 
-# pytest comes last: its summary is the last line of the output.
+# Two at a time, because each step is for a while on one core: linking the engine, or fuzzing. pytest takes both
+# cores, and comes last: its summary is the last line of the output.
 .PHONY: test
-test: build lint test-rust fuzz test-python  ## Everything a change must pass
+test:  ## Everything a change must pass
+	@$(MAKE) --no-print-directory -j2 build lint-rust test-rust fuzz
+	@$(MAKE) --no-print-directory lint-python test-python
 
 .PHONY: lint
-lint: build  ## Formatting, lints and types of Rust and Python
+lint: lint-rust lint-python  ## Formatting, lints and types of Rust and Python
+
+.PHONY: lint-rust
+lint-rust:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+.PHONY: lint-python
+lint-python: build
 	$(BIN)/ruff format --check python tools
 	$(BIN)/ruff check python tools
 	$(BIN)/mypy

@@ -2,7 +2,7 @@
 
 use crate::time::Ps;
 
-/// An event outside the server that affects a datagram or a connection.
+/// An event outside the server that affects a datagram, a connection or a batch of connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
     /// A datagram reaches the switch.
@@ -11,7 +11,7 @@ pub(crate) enum Step {
     Delivered,
     /// The acknowledgement of a datagram reaches its sender.
     Ack,
-    /// The server asks a group of connections for a read each.
+    /// The server asks a batch of connections for a read each.
     Ask,
     /// A request of its own reaches the sender of a connection.
     Asked,

@@ -8,7 +8,7 @@ use super::counts::{ConnectionCounts, Counts};
 use super::cuts::Cuts;
 use super::datagram::{Datagram, Step};
 use super::receiver::Receiver;
-use super::requests::{Ask, Requests};
+use super::requests::{Request, Requests};
 use super::switch::Switch;
 use super::{AnyControl, Feedback, fixed};
 use crate::frame::wire_bits;
@@ -84,16 +84,16 @@ impl Network {
     /// Asks for the first reads.
     fn begin(&mut self) {
         let round_trip = Ps(2 * self.delay.0);
-        for group in 0..self.requests.groups() {
-            let open_reads = self.requests.open_reads(group);
-            if !self.requests.are_carried(group) {
+        for batch in 0..self.requests.batches() {
+            let open_reads = self.requests.open_reads(batch);
+            if !self.requests.are_carried(batch) {
                 for _ in 0..open_reads {
-                    self.due.push((self.requests.first(group, round_trip), Step::Ask, group));
+                    self.due.push((self.requests.first(batch, round_trip), Step::Ask, batch));
                 }
                 continue;
             }
-            let at = self.requests.first(group, round_trip);
-            for connection in self.requests.connections(group) {
+            let at = self.requests.first(batch, round_trip);
+            for connection in self.requests.connections(batch) {
                 let receiver = &mut self.receivers[connection as usize];
                 (0..open_reads).for_each(|_| receiver.ask(Ps::ZERO));
                 let sender = &mut self.connections[connection as usize];
@@ -161,12 +161,12 @@ impl Network {
         for number in received.complete {
             match self.requests.complete(now, d.connection, number) {
                 None => {}
-                Some(Ask::Carried) => {
+                Some(Request::Carried) => {
                     receiver.ask(now);
                     d.asked = receiver.asked();
                 }
-                Some(Ask::Later { at, group, block }) => {
-                    self.due.push((at, Step::Ask, group));
+                Some(Request::Later { at, batch, block }) => {
+                    self.due.push((at, Step::Ask, batch));
                     block.into_iter().for_each(|time| counts.block.record(time));
                 }
             }
@@ -177,10 +177,10 @@ impl Network {
         counts.duplicates += u64::from(!received.new);
     }
 
-    /// The server asks a group of connections for a read each.
-    pub(crate) fn ask(&mut self, now: Ps, group: u32) {
-        self.requests.asked(now, group);
-        for connection in self.requests.connections(group) {
+    /// The server asks a batch of connections for a read each.
+    pub(crate) fn ask(&mut self, now: Ps, batch: u32) {
+        self.requests.asked(now, batch);
+        for connection in self.requests.connections(batch) {
             self.receivers[connection as usize].ask(now);
             self.due.push((now + self.delay, Step::Asked, connection));
         }

@@ -8,21 +8,21 @@ use super::config::ClosedLoopConfig;
 use crate::rng::{Rng, below};
 use crate::time::Ps;
 
-/// How the read after a completed one is asked for.
+/// How the read after a completed one is requested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Ask {
+pub(super) enum Request {
     /// The acknowledgement that completes the read carries the request.
     Carried,
-    /// Each connection of a group gets a message of its own.
+    /// Each connection of a batch gets a message of its own.
     Later {
         at: Ps,
-        group: u32,
+        batch: u32,
         /// How long the block took that is complete now; `None` if reads are independent.
         block: Option<Ps>,
     },
 }
 
-/// A block that is being read: one read on each connection of a group.
+/// A block that is being read: one read on each connection of a batch.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     /// Reads of it that are not complete yet.
@@ -30,7 +30,7 @@ struct Block {
     issued: Ps,
 }
 
-/// The blocks of a group.
+/// The blocks of a batch.
 #[derive(Clone, Debug, Default)]
 struct Blocks {
     complete: u64,
@@ -40,7 +40,7 @@ struct Blocks {
 
 /// Connections that are asked together: one by itself, or those that a queue's blocks are striped over.
 #[derive(Clone, Debug)]
-struct Group {
+struct Batch {
     connections: Range<u32>,
     open_reads: u32,
     /// Mean pause between a read, or a block, and the next.
@@ -53,79 +53,79 @@ struct Group {
 #[derive(Clone, Debug)]
 pub(super) struct Requests {
     stream: Rng,
-    groups: Vec<Group>,
+    batches: Vec<Batch>,
     /// By connection.
-    group_of: Vec<u32>,
+    batch_of: Vec<u32>,
 }
 
 impl Requests {
     /// The requests of `queues` queues. `stream` decides when the first reads begin, and how long pauses are.
     pub(super) fn new(config: &ClosedLoopConfig, queues: u32, stream: Rng) -> Requests {
-        let mut requests = Requests { stream, groups: Vec::new(), group_of: Vec::new() };
+        let mut requests = Requests { stream, batches: Vec::new(), batch_of: Vec::new() };
         for first in (0..queues).map(|queue| queue * config.senders) {
             for of in config.groups() {
                 let all = first + of.senders.start..first + of.senders.end;
                 let together = if of.striped { of.senders.len() } else { 1 };
                 for begin in all.step_by(together) {
-                    let group = Group {
+                    let batch = Batch {
                         connections: begin..begin + together as u32,
                         open_reads: of.open_reads,
                         think: of.think.ps(),
                         blocks: of.striped.then(Blocks::default),
                     };
-                    let number = requests.groups.len() as u32;
-                    requests.group_of.extend(group.connections.clone().map(|_| number));
-                    requests.groups.push(group);
+                    let number = requests.batches.len() as u32;
+                    requests.batch_of.extend(batch.connections.clone().map(|_| number));
+                    requests.batches.push(batch);
                 }
             }
         }
         requests
     }
 
-    /// How many groups there are.
-    pub(super) fn groups(&self) -> u32 {
-        self.groups.len() as u32
+    /// How many batches there are.
+    pub(super) fn batches(&self) -> u32 {
+        self.batches.len() as u32
     }
 
-    /// The connections of a group.
-    pub(super) fn connections(&self, group: u32) -> Range<u32> {
-        self.groups[group as usize].connections.clone()
+    /// The connections of a batch.
+    pub(super) fn connections(&self, batch: u32) -> Range<u32> {
+        self.batches[batch as usize].connections.clone()
     }
 
-    /// Reads that are open on each connection of a group.
-    pub(super) fn open_reads(&self, group: u32) -> u32 {
-        self.groups[group as usize].open_reads
+    /// Reads that are open on each connection of a batch.
+    pub(super) fn open_reads(&self, batch: u32) -> u32 {
+        self.batches[batch as usize].open_reads
     }
 
-    /// Whether acknowledgements carry the requests of a group.
-    pub(super) fn are_carried(&self, group: u32) -> bool {
-        let Group { think, blocks, .. } = &self.groups[group as usize];
+    /// Whether acknowledgements carry the requests of a batch.
+    pub(super) fn are_carried(&self, batch: u32) -> bool {
+        let Batch { think, blocks, .. } = &self.batches[batch as usize];
         *think == Ps::ZERO && blocks.is_none()
     }
 
-    /// When a group is asked for one of its first reads: after a pause or, without pauses, within a round trip.
-    pub(super) fn first(&mut self, group: u32, round_trip: Ps) -> Ps {
-        match self.groups[group as usize].think {
+    /// When a batch is asked for one of its first reads: after a pause or, without pauses, within a round trip.
+    pub(super) fn first(&mut self, batch: u32, round_trip: Ps) -> Ps {
+        match self.batches[batch as usize].think {
             Ps::ZERO => Ps(below(self.stream.next_u64(), round_trip.0)),
             think => pause(&mut self.stream, think),
         }
     }
 
-    /// A group is asked for a read on each of its connections.
-    pub(super) fn asked(&mut self, now: Ps, group: u32) {
-        let Group { connections, blocks, .. } = &mut self.groups[group as usize];
+    /// A batch is asked for a read on each of its connections.
+    pub(super) fn asked(&mut self, now: Ps, batch: u32) {
+        let Batch { connections, blocks, .. } = &mut self.batches[batch as usize];
         if let Some(blocks) = blocks {
             blocks.open.push_back(Block { left: connections.len() as u32, issued: now });
         }
     }
 
     /// Read `number` of a connection, counted from 0, is complete: how to ask for the next, if it is time to.
-    pub(super) fn complete(&mut self, now: Ps, connection: u32, number: u64) -> Option<Ask> {
-        let group = self.group_of[connection as usize];
-        if self.are_carried(group) {
-            return Some(Ask::Carried);
+    pub(super) fn complete(&mut self, now: Ps, connection: u32, number: u64) -> Option<Request> {
+        let batch = self.batch_of[connection as usize];
+        if self.are_carried(batch) {
+            return Some(Request::Carried);
         }
-        let of = &mut self.groups[group as usize];
+        let of = &mut self.batches[batch as usize];
         let mut block = None;
         if let Some(blocks) = &mut of.blocks {
             let in_open = (number - blocks.complete) as usize;
@@ -135,7 +135,7 @@ impl Requests {
             blocks.complete += 1;
             block = Some(now - done.issued);
         }
-        Some(Ask::Later { at: now + pause(&mut self.stream, of.think), group, block })
+        Some(Request::Later { at: now + pause(&mut self.stream, of.think), batch, block })
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn the_next_block_is_asked_for_when_the_slowest_sender_has_answered() {
         let mut requests = requests("striped", json!(true));
-        assert_eq!((requests.groups(), requests.connections(1)), (2, 3..6));
+        assert_eq!((requests.batches(), requests.connections(1)), (2, 3..6));
         let ns = Ps::from_ns;
         requests.asked(ns(1), 1);
         requests.asked(ns(2), 1);
@@ -176,7 +176,7 @@ mod tests {
         for (connection, number) in [(3, 0), (5, 0), (5, 1), (3, 1)] {
             assert_eq!(requests.complete(ns(5), connection, number), None);
         }
-        let later = |at, took| Some(Ask::Later { at: ns(at), group: 1, block: Some(ns(took)) });
+        let later = |at, took| Some(Request::Later { at: ns(at), batch: 1, block: Some(ns(took)) });
         assert_eq!(requests.complete(ns(9), 4, 0), later(9, 8));
         requests.asked(ns(9), 1);
         assert_eq!(requests.complete(ns(10), 4, 1), later(10, 8));
@@ -188,11 +188,11 @@ mod tests {
     #[test]
     fn pauses_are_exponentially_distributed_and_of_each_connection() {
         let mut requests = requests("think", json!("50 us"));
-        assert_eq!((requests.groups(), requests.connections(4)), (6, 4..5));
+        assert_eq!((requests.batches(), requests.connections(4)), (6, 4..5));
         let (n, mut sum, mut long) = (20_000, 0.0, 0.0);
         for number in 0..n {
             let ask = requests.complete(Ps::from_us(7), 4, number);
-            let Some(Ask::Later { at, group: 4, block: None }) = ask else { panic!("{ask:?}") };
+            let Some(Request::Later { at, batch: 4, block: None }) = ask else { panic!("{ask:?}") };
             let pause = (at - Ps::from_us(7)).as_ns_f64();
             sum += pause;
             long += f64::from(u8::from(pause > 50e3));
@@ -207,12 +207,12 @@ mod tests {
     fn rivals_are_asked_in_their_own_way() {
         let mut requests =
             requests("rivals", json!({ "senders": 2, "striped": true, "open_reads": 1 }));
-        let groups: Vec<_> = (0..requests.groups())
+        let batches: Vec<_> = (0..requests.batches())
             .map(|g| (requests.connections(g), requests.open_reads(g), requests.are_carried(g)))
             .collect();
         let (one, both) = (|c| (c..c + 1, 2, true), |c| (c..c + 2, 1, false));
-        assert_eq!(groups, [one(0), both(1), one(3), both(4)]);
-        assert_eq!(requests.complete(Ps::ZERO, 3, 9), Some(Ask::Carried));
+        assert_eq!(batches, [one(0), both(1), one(3), both(4)]);
+        assert_eq!(requests.complete(Ps::ZERO, 3, 9), Some(Request::Carried));
         requests.asked(Ps::ZERO, 3);
         assert_eq!(requests.complete(Ps::ZERO, 5, 0), None);
     }
