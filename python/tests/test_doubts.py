@@ -163,7 +163,12 @@ def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
         seen = {**both, "mean_window": window, **more}
         marked = transport.model_copy(update=seen)
         data = crowded.data.model_copy(update={"transport": marked})
-        found = doubts(replace(crowded, data=data))
+        traffic = crowded.scenario["traffic"]
+        if "by_group" in more:
+            traffic = traffic | {"rivals": {"senders": 1, "open_reads": 2}}
+        found = doubts(
+            replace(crowded, data=data, scenario=crowded.scenario | {"traffic": traffic})
+        )
         return [doubt for doubt in found if "slow down no further" in doubt]
 
     connections = len(transport.connections)
@@ -176,8 +181,8 @@ def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
     assert "keep the NIC's SRAM above" in told(0.95, 2.5, "marked_server")[0]
     assert told(0.85, 2.5) == []
     # Of two groups, only the connections that hear marks are counted.
-    shape = {"first": 0, "count": 1, "goodput_gbps": 1.0, "sent": 1, "sent_again": 0}
-    shape |= {"timeouts": 0, "mean_window": 2.5, "fairness": 1.0}
+    shape: dict[str, object] = {"first": 0, "count": 1, "goodput_gbps": 1.0, "sent": 1}
+    shape |= {"sent_again": 0, "timeouts": 0, "mean_window": 2.5, "fairness": 1.0}
     shape |= {"read_latency": transport.read_latency.model_dump()}
     groups = [
         SendersResults.model_validate(
@@ -189,6 +194,31 @@ def test_dctcp_at_its_least_windows_is_told(crowded: Result) -> None:
     assert f"marked: {len(crowded.data.queues)} connection" in doubt
     # Windows that are still large can be cut.
     assert told(0.95, 4.0) == []
+
+
+def test_windows_that_grow_behind_pauses_are_told() -> None:
+    def told(**keys: object) -> list[str]:
+        run = {"run.warmup": "2 ms", "run.duration": "6 ms", "machine.iommu.mode": "off"}
+        thinks = {"traffic.think": "800 us", "tenants.0.cores.count": 12}
+        found = doubts(api.run("host-congestion", {**run, **thinks, **keys}))
+        return [doubt for doubt in found if "had not settled" in doubt]
+
+    # Windows begin at one packet and grow by 0.017 a round trip, while the pauses set the goodput.
+    (doubt,) = told()
+    assert "the mean window went from 1." in doubt
+    assert told(**{"traffic.control.initial_cwnd": 4.0}) == []
+
+
+def test_pauses_too_long_for_the_run_are_told() -> None:
+    def told(think: str) -> list[str]:
+        run = {"run.warmup": "1 ms", "run.duration": "1 ms", "tenants.0.cores.count": 2}
+        return doubts(api.run("host-congestion", {**run, "traffic.think": think}))
+
+    found = [doubt for doubt in told("1 s") if "before they ask for the next" in doubt]
+    assert found
+    assert "completed in the 1.00 ms measured, because threads think for 1.00 s" in found[0]
+    assert not [doubt for doubt in told("1 s") if "a packet takes longer than that" in doubt]
+    assert not [doubt for doubt in told("100 us") if "before they ask" in doubt]
 
 
 def test_bursts_that_a_link_spreads_are_told_at_a_peak_too() -> None:

@@ -105,6 +105,29 @@ def test_rivals_are_told_apart_wherever_a_run_is_shown(
     assert "A rival gets" in " ".join(capsys.readouterr().out.split())
 
 
+def test_rivals_that_are_asked_for_less_are_not_compared(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sets = {
+        "traffic.rivals": '{ senders = 8, read = "4 KiB", think = "100 us" }',
+        "tenants.0.cores.count": 2,
+        "run.warmup": "1 ms",
+        "run.duration": "1 ms",
+    }
+    run = api.run("host-congestion", sets)
+    sentence = senders.done(run)
+    assert "Rivals (8 senders, swift, read 4 KiB, think 100 us): " in sentence
+    assert "; others (32 senders, swift): " in sentence
+    assert sentence.count(", fairness ") == 2
+    names = [n.name for n in headline(run)]
+    show_result(run)
+    shown = capsys.readouterr().out
+    for told in (" ".join([*names, sentence]), " ".join(shown.split())):
+        assert "another sender" not in told
+        assert "Jain" not in told
+    assert "fairness" not in names
+
+
 def test_blocks_are_shown_where_reads_are_striped(
     closed_loop: Result, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,9 +13,10 @@ from nic2core.describe.drift import drifting
 from nic2core.describe.seeds import Repeated, repeated
 from nic2core.describe.warmup import growing_dirty_lines, short_warmup
 from nic2core.describe.warned import Warned
-from nic2core.scenario.closed_loop import most_kept
+from nic2core.explain.asked import of_groups
+from nic2core.scenario.closed_loop import groups, most_kept
 from nic2core.scenario.quantity import gigabits, is_bit_rate, nanoseconds
-from nic2core.words import percent, sentence, three, time
+from nic2core.words import count, percent, sentence, three, time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,11 +39,17 @@ ENOUGH_PACKETS = 10_000
 FEW_PACKETS = 1000
 """For any other run: ten packets lie above the 99th percentile."""
 
+FEW_READS = 100
+"""Reads whose 99th percentile is their maximum."""
+
 SAMPLES = 30
 """Samples of a time series from which the means of its thirds are worth comparing."""
 
 UNSETTLED = 0.25
 """Difference between the first and last third of a run, relative to the larger, above chance."""
+
+GROWING = 0.1
+"""The same for the mean window of all connections, which chance moves less than their goodput."""
 
 FILLING = 0.02
 """Growth of the packets in the server during the measurement, as a share of those offered, that is
@@ -75,7 +82,7 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
     found: dict[Kind, Warned] = {}
     for several in (
         (_other_version,),
-        (_no_arrival, _no_completion, short_warmup, growing_dirty_lines, drifting),
+        (_no_arrival, _long_pauses, _no_completion, short_warmup, growing_dirty_lines, drifting),
         (_unsettled,),
         (_filling,),
         (_small_pool,),
@@ -208,6 +215,26 @@ def _no_completion(result: Record) -> Warned | None:
     )
 
 
+def _long_pauses(result: Record) -> Warned | None:
+    """A warning if few reads were completed because threads think for long."""
+    transport = result.data.transport
+    if transport is None:
+        return None
+    both = zip(groups(result.scenario["traffic"]), of_groups(transport), strict=True)
+    of = [(group, results.read_latency) for group, results in both]
+    few = [(group, reads.count) for group, reads in of if group.think_ns > reads.mean_ns]
+    group, reads = min(few, key=lambda found: found[1], default=(None, 0))
+    if group is None or reads >= FEW_READS:
+        return None
+    return Warned(
+        f"only {count(reads, 'read')} of {group.senders:,} senders completed in the "
+        f"{time(result.data.measured_ns)} measured, because threads think for "
+        f"{time(group.think_ns)} before they ask for the next: rates and tails are largely chance. "
+        "Increase run.duration, or reduce think.",
+        -float(reads),
+    )
+
+
 def _full_link(result: Record) -> Warned | None:
     """A warning if open-loop traffic leaves the link no time to drain a queue."""
     data, link = result.data, result.scenario["machine"]["nic"].get("link")
@@ -285,20 +312,28 @@ def _other_sizes(result: Record) -> Warned | None:
 
 def _unsettled(result: Record) -> Warned | None:
     """A warning if the goodput of closed-loop senders was still rising or falling."""
-    column = next((c for c in result.data.series.columns if c.name == "goodput"), None)
-    if column is None or len(column.values) < SAMPLES:
-        return None
-    third = len(column.values) // 3
-    first, last = fmean(column.values[:third]), fmean(column.values[-third:])
-    if abs(last - first) <= UNSETTLED * max(first, last):
-        return None
-    end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
-    text = (
-        f"the goodput went from {three(first)} to {three(last)} {column.unit} during the "
-        "measurement: the senders' windows had not settled, and all numbers average over the "
-        f"change. Set run.warmup to {ceil(end_ns / 1e5) / 10:g} ms or more."
-    )
-    return Warned(text, abs(last - first) / max(first, last))
+    transport = result.data.transport
+    names = ["goodput"]
+    if transport is not None and any(g.think_ns for g in groups(result.scenario["traffic"])):
+        # Pauses may set the goodput while windows still grow, and reads become faster.
+        names.append("window")
+    for column in (c for c in result.data.series.columns if c.name in names):
+        if len(column.values) < SAMPLES:
+            continue
+        third = len(column.values) // 3
+        first, last = fmean(column.values[:third]), fmean(column.values[-third:])
+        allowed = UNSETTLED if column.name == "goodput" else GROWING
+        if abs(last - first) <= allowed * max(first, last):
+            continue
+        end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
+        what = "goodput" if column.name == "goodput" else "mean window"
+        text = (
+            f"the {what} went from {three(first)} to {three(last)} {column.unit} during the "
+            "measurement: the senders' windows had not settled, and all numbers average over the "
+            f"change. Set run.warmup to {ceil(end_ns / 1e5) / 10:g} ms or more."
+        )
+        return Warned(text, abs(last - first) / max(first, last))
+    return None
 
 
 def _filling(result: Record) -> Warned | None:
@@ -413,7 +448,9 @@ def _unheard(result: Record) -> Warned | None:
 
 def _control(result: Record, *, hears: bool) -> str:
     """The congestion control that reacts to marks or does not, as the scenario names it."""
-    kinds = (table["kind"] for table, of in senders.groups(result) if of.hears_marks is hears)
+    kinds = (
+        table["kind"] for table, of in senders.with_controls(result) if of.hears_marks is hears
+    )
     return f'the control "{next(kinds)}"'
 
 
@@ -422,7 +459,7 @@ def _all_marked(result: Record) -> Warned | None:
     transport = result.data.transport
     if transport is None or not transport.hears_marks:
         return None
-    table, hearing = next(group for group in senders.groups(result) if group[1].hears_marks)
+    table, hearing = next(group for group in senders.with_controls(result) if group[1].hears_marks)
     least = table.get("min_cwnd")
     share = senders.marked_share(transport)
     if share < MARKED or least is None or hearing.mean_window > LEAST * least:

@@ -136,10 +136,11 @@ def _senders(result: Record) -> Iterator[Number]:
     for cause, share in senders.cuts(transport).items():
         yield _percent(f"cut by {cause}", share)
     yield _beside("in flight", senders.in_flight(result.data), "packets")
-    yield _beside("fairness", transport.fairness, "")
+    if senders.asked_alike(result):
+        yield _beside("fairness", transport.fairness, "")
     if transport.by_group:
         yield _number("goodput of the rivals", transport.by_group[1].goodput_gbps, "Gbit/s")
-    times = senders.advantage(transport)
+    times = senders.advantage(result)
     if times is not None:
         yield _beside("a rival over another sender", times, "x")
     for delay, name in SENDERS_SEE.items():

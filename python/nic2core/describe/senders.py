@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nic2core.scenario import closed_loop
 from nic2core.scenario.closed_loop import controls
+from nic2core.scenario.toml_text import toml_value
 from nic2core.words import DELAYS, count, percent, three, time
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nic2core.results.models import Distribution, Results, SendersResults, TransportResults
     from nic2core.run_record import Record
+    from nic2core.scenario.closed_loop import Group
 
 TITLE = "What closed-loop senders see"
 """Title of the table of delays."""
@@ -40,12 +45,21 @@ def done(result: Record) -> str:
     timeouts = _count(transport.timeouts, "timeout", "timeouts")
     wrongly = taken_for_lost(transport)
     arrived = f" ({wrongly:,} declared lost had arrived)" if wrongly else ""
+    fair = (
+        f" Jain's fairness over {len(transport.connections):,} connections is "
+        f"{three(transport.fairness)}."
+        if asked_alike(result)
+        else ""
+    )
     return (
         f"Of {transport.sent:,} packets sent, {again} were retransmissions and {marked} were "
-        f"marked (ECN{whose}); {recovered}, {timeouts}{arrived}. Jain's fairness over "
-        f"{len(transport.connections):,} connections is {three(transport.fairness)}."
-        f"{_rivals(result)}"
+        f"marked (ECN{whose}); {recovered}, {timeouts}{arrived}.{fair}{_rivals(result)}"
     )
+
+
+def asked_alike(result: Record) -> bool:
+    """Whether all senders are asked for the same, so that what they get can be compared."""
+    return not any(group.differs for group in closed_loop.groups(result.scenario["traffic"]))
 
 
 def _rivals(result: Record) -> str:
@@ -53,16 +67,25 @@ def _rivals(result: Record) -> str:
     transport = result.data.transport
     if transport is None or not transport.by_group:
         return ""
-    tables = controls(result.scenario["traffic"])
+    traffic = result.scenario["traffic"]
+    tables, asked = controls(traffic), closed_loop.groups(traffic)
     others, them = (
-        f"{who} ({count(of.count, 'sender')}, {tables[of.control]['kind']}): "
+        f"{who} ({count(of.count, 'sender')}, {tables[of.control]['kind']}"
+        f"{_different(traffic, group)}): "
         f"{three(of.goodput_gbps)} Gbit/s, a mean window of {three(of.mean_window)} packets, "
         f"{percent(sent_again(of))} sent again{_slowest(of.read_latency)}"
-        for who, of in zip(("others", "Rivals"), transport.by_group, strict=True)
+        f"{'' if asked_alike(result) else f', fairness {three(of.fairness)}'}"
+        for who, of, group in zip(("others", "Rivals"), transport.by_group, asked, strict=True)
     )
-    times = advantage(transport)
+    times = advantage(result)
     told = f" A rival gets {three(times)} times as much as another sender." if times else ""
     return f" {them}; {others}.{told}"
+
+
+def _different(traffic: Mapping[str, Any], group: Group) -> str:
+    """What is asked of rivals, as far as it is not what is asked of the others."""
+    values = ((key, traffic["rivals"][key]) for key in group.differs)
+    return "".join(f", {key} {toml_value(value).strip(chr(34))}" for key, value in values)
 
 
 def _slowest(reads: Distribution) -> str:
@@ -70,7 +93,7 @@ def _slowest(reads: Distribution) -> str:
     return f", 99 % of reads within {time(reads.percentile(99.0))}" if reads.count else ""
 
 
-def groups(
+def with_controls(
     result: Record,
 ) -> list[tuple[dict[str, Any], TransportResults | SendersResults]]:
     """The groups of senders, each with the table of its congestion control."""
@@ -96,9 +119,10 @@ def cuts(of: TransportResults | SendersResults) -> dict[str, float]:
     return {cause: cut / whole for cause, cut in packets.items()} if whole else {}
 
 
-def advantage(transport: TransportResults) -> float | None:
-    """Goodput of a rival over that of another sender; `None` if there is no such ratio."""
-    if not transport.by_group:
+def advantage(result: Record) -> float | None:
+    """Goodput of a rival over that of another sender; `None` unless both are asked for the same."""
+    transport = result.data.transport
+    if transport is None or not transport.by_group or not asked_alike(result):
         return None
     others, them = (group.goodput_gbps / group.count for group in transport.by_group)
     return them / others if others else None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nic2core.describe import senders
+from nic2core.explain.asked import of_groups, thread_ns
 from nic2core.explain.limit import IDLE, Limit, core_shares, one_core_is_full
 from nic2core.explain.model import SAME
 from nic2core.explain.use import one, work
-from nic2core.scenario.closed_loop import controls
+from nic2core.scenario.closed_loop import controls, groups
 from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import (
     FAILED,
@@ -105,8 +106,8 @@ def verdict(result: Record) -> str:
     elif by is Limit.FULL:
         text = f"{_full(result)}: there is no headroom left{_awaited(result)}."
     else:
-        awaited = _awaited(result) if by is Limit.LOAD else ""
-        text = f"{_why(result, by)}; {_nearest(result)}{awaited}."
+        more = _blocks(result) + _awaited(result) if by is Limit.LOAD else ""
+        text = f"{_why(result, by)}; {_nearest(result)}{more}."
         text += dropped if by is Limit.CONTROL else ""
     return text + outside
 
@@ -201,6 +202,21 @@ def _awaited(result: Record) -> str:
         return ""
     names = ", the ".join(f"{stage(use.name)} {percent(use.starved)} of the time" for use in found)
     return f". Waits that cost latency but not throughput: for the {names}"
+
+
+def _blocks(result: Record) -> str:
+    """How long striped blocks take, and how much of that is their thread's work."""
+    transport = result.data.transport
+    if transport is None:
+        return ""
+    of = zip(groups(result.scenario["traffic"]), of_groups(transport), strict=True)
+    found = ""
+    for group, results in of:
+        blocks = results.block_latency
+        if group.striped and blocks is not None and blocks.count:
+            work = time(group.senders * group.packets_per_read * thread_ns(result.data))
+            found += f". A block takes {time(blocks.mean_ns)}, its thread's work {work}"
+    return found
 
 
 def _less(result: Record) -> str:

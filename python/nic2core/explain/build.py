@@ -6,16 +6,15 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain import cores, dma
+from nic2core.explain.asked import asked
 from nic2core.explain.iotlb import iotlb
 from nic2core.explain.memory import memory
 from nic2core.explain.model import Model, Pool
 from nic2core.explain.use import MEMORY, ONLY_INFORMS, WRITE_CREDITS, Use, serves, uses, work
-from nic2core.scenario.closed_loop import groups
 from nic2core.scenario.quantity import nanoseconds
 
 if TYPE_CHECKING:
-    from nic2core.results.models import Domain, Results, TransportResults
-    from nic2core.scenario.closed_loop import Group
+    from nic2core.results.models import Domain, Results
 
 
 def build_model(data: Results, scenario: dict[str, Any]) -> Model:
@@ -93,33 +92,4 @@ def _demand(data: Results, scenario: dict[str, Any]) -> float:
         return 1e3 / pace if pace > 0 else inf
     if traffic is None or data.transport is None:
         return inf
-    # Closed loop: all windows fully open, a round trip without queueing, and the pauses.
-    trip = 2 * nanoseconds(traffic["network"]["delay"])
-    # Even the shortest time in the server may have waits in it, if queues never empty.
-    moved = [s.distribution.cdf for s in data.latency if s.stage in {"dma", "service"}]
-    trip += sum(cdf[0][0] for cdf in moved if cdf)
-    work_ns = next((s.distribution.mean_ns for s in data.latency if s.stage == "service"), 0.0)
-    asked = 0.0
-    for group, window in zip(groups(traffic), mean_windows(data.transport), strict=True):
-        packets = group.senders * group.open_packets
-        open_ns = group.open_packets / largest_window(group, window) * trip
-        if group.striped:
-            # One thread takes all packets of a block.
-            open_ns = max(open_ns, packets * work_ns)
-        asked += packets / (open_ns + group.think_ns)
-    return len(data.queues) * asked * 1e3
-
-
-def mean_windows(transport: TransportResults) -> list[float]:
-    """The mean window of each group of senders, in packets."""
-    return [group.mean_window for group in transport.by_group] or [transport.mean_window]
-
-
-def largest_window(group: Group, mean: float) -> float:
-    """Packets that a connection of closed-loop senders may have in flight.
-
-    Open reads bound it: a control without a maximum window may open it that far. `mean` is their
-    mean window, packets.
-    """
-    asked = float(group.open_packets)
-    return min(asked, max(mean, float(group.control.get("max_cwnd") or asked)))
+    return sum(group.mpps for group in asked(data, scenario))

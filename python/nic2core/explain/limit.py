@@ -7,11 +7,10 @@ from enum import Enum, auto
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.build import largest_window, mean_windows
+from nic2core.explain.asked import asked
 from nic2core.explain.model import SAME
 from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import work
-from nic2core.scenario.closed_loop import groups
 
 if TYPE_CHECKING:
     from nic2core.explain.model import Model
@@ -100,10 +99,12 @@ class Run:
         transport = self.data.transport
         if transport is None:
             return False
+        if self.rate >= (1 - NOTICED) * self.model.rate:
+            return False
         # A window that is nearly fully open may cover everything that is requested.
-        windows = zip(groups(self.scenario["traffic"]), mean_windows(transport), strict=True)
-        closed = any(mean < largest_window(group, mean) / 2 for group, mean in windows)
-        return self.rate < (1 - NOTICED) * self.model.rate and (self.model.limited or closed)
+        of = asked(self.data, self.scenario)
+        closed = sum(group.mpps for group in of if group.closed)
+        return self.model.limited or closed > sum(group.mpps for group in of) / 2
 
     @property
     def _stage_limits(self) -> bool:

@@ -126,6 +126,10 @@ class SendersResults(Plain):
     """From the issue of a read from them until it and all reads before it on its connection are
     complete.
     """
+    block_latency: Distribution | None = None
+    """From the request for a block that is striped over them until all of it has arrived; absent if
+    reads are independent.
+    """
 
 
 class ConnectionResults(Plain):
@@ -223,8 +227,8 @@ class TransportResults(Plain):
     read_latency: Distribution
     """From the issue of a read until it and all reads before it are complete."""
     block_latency: Distribution | None = None
-    """From asking all senders for a striped block until all of it has arrived; absent if reads are
-    independent.
+    """From the request for a striped block until all of it has arrived; absent if reads are
+    independent, or if there are blocks of rivals and of others (`by_group`).
     """
     by_group: list[SendersResults] = Field(default_factory=list)
     """What rivals got, and before them what the other senders got; empty without rivals."""

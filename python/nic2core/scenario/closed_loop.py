@@ -24,6 +24,8 @@ class Group:
     """Whether a thread reads from all of them at once, and then waits for all."""
     control: Mapping[str, Any]
     """The table of their congestion control."""
+    differs: tuple[str, ...] = ()
+    """Keys of the rivals' table other than their number and control: what is asked of them."""
 
     @property
     def open_packets(self) -> int:
@@ -38,10 +40,11 @@ def groups(traffic: Mapping[str, Any]) -> list[Group]:
         return [_group(traffic)]
     others = traffic["senders"] - rivals["senders"]
     given = {key: value for key, value in rivals.items() if value is not None}
-    return [_group({**traffic, "senders": others}), _group({**traffic, **given})]
+    differs = tuple(key for key in given if key not in {"senders", "control"})
+    return [_group({**traffic, "senders": others}), _group({**traffic, **given}, differs)]
 
 
-def _group(of: Mapping[str, Any]) -> Group:
+def _group(of: Mapping[str, Any], differs: tuple[str, ...] = ()) -> Group:
     return Group(
         of["senders"],
         round(size_bytes(of["read"]) / size_bytes(of["payload"])),
@@ -49,6 +52,7 @@ def _group(of: Mapping[str, Any]) -> Group:
         nanoseconds(of.get("think", "0 ns")),
         of.get("striped", False),
         of["control"],
+        differs,
     )
 
 

@@ -856,18 +856,19 @@ class ClosedLoopTraffic(Model):
     """Reads that a thread keeps open on each connection."""
     think: Duration = "0 ps"
     """Mean time from the completion of a read, or of a striped block, to the request for the next;
-    it is exponentially distributed. With 0 the load is as high as host and network allow.
+    it is exponentially distributed.
     """
     striped: bool = False
-    """Whether a thread reads blocks that are striped over all senders: it asks all of them at once
-    for a read, and for the next only when all have answered (incast).
+    """Whether a thread reads blocks that are striped over the senders (over rivals and others
+    apart): it asks all of them at once for a read, and for the next only when all have answered
+    (incast).
     """
     payload: Size
     """Payload of a packet; a read is a whole number of packets."""
     headers: Size
     """Bytes of headers before the payload; they land in the buffer as well."""
     acknowledgement: Size
-    """Frame size of an acknowledgement, including the request for the next read."""
+    """Frame size of an acknowledgement, including any request for the next read."""
     network: Network
     """The network between senders and server."""
     recovery: Recovery = Field(default_factory=Recovery)

@@ -10,7 +10,7 @@ import pytest
 from nic2core import Result, api, words
 from nic2core.command import explanation
 from nic2core.describe.verdict import limit, verdict
-from nic2core.explain.build import largest_window
+from nic2core.explain.asked import largest_window
 from nic2core.explain.limit import Limit
 from nic2core.explain.use import work
 from nic2core.rerun import run_changes
@@ -21,8 +21,9 @@ def test_a_window_larger_than_the_open_reads_offers_no_more() -> None:
     one = {"machine.iommu.mode": "off", "tenants.0.cores.count": 1, "traffic.senders": 1}
     times = {"run.warmup": "1 ms", "run.duration": "2 ms"}
     result = api.run("host-congestion", one | times | {"traffic.control.max_cwnd": 1000.0})
-    # The four packets of 4 KiB of a read of 16 KiB, in twice 5 us and some 3 us of the host.
-    assert result.model.demand == pytest.approx(4 / 13.2, rel=0.05)
+    # The four packets of 4 KiB of a read of 16 KiB, in twice 5 us and some 3 us of the host for the
+    # first, and the time of the thread for each of the others.
+    assert result.model.demand == pytest.approx(4 / (13.2 + 3 * 2.6), rel=0.05)
     assert not result.limited
     assert "offered load" in limit(result)
     # Another thread has a connection of its own.
@@ -71,8 +72,8 @@ def test_threads_that_think_offer_less_and_that_limits() -> None:
     open_windows = {"traffic.control.initial_cwnd": 4.0, "traffic.control.max_cwnd": 4.0}
     times = {"run.warmup": "4 ms", "run.duration": "10 ms"}
     result = api.run("host-congestion", idle | open_windows | times)
-    # 480 connections with a read of four packets each in 2 ms and some 20 us.
-    assert result.model.demand == pytest.approx(480 * 4 / 2020, rel=0.01)
+    # 480 connections with a read of four packets each in 2 ms and some 21 us.
+    assert result.model.demand == pytest.approx(480 * 4 / 2021, rel=0.01)
     assert result.mpps == pytest.approx(480 * 4 / 2020, rel=0.05)
     assert result.limit is Limit.LOAD
     assert "the offered load limits this run" in verdict(result)
@@ -91,9 +92,38 @@ def test_a_block_takes_at_least_the_time_of_its_thread() -> None:
     sets = {"traffic.control": fixed, "traffic.recovery.min_timeout": "2 ms"}
     times = {"run.warmup": "5 ms", "run.duration": "100 ms"}
     result = api.run("host-congestion", one | blocks | sets | times)
-    # 128 packets of 2.6 us each, and the pause.
-    assert result.model.demand == pytest.approx(128 / (128 * 2.6 + 1000), rel=0.03)
+    # 128 packets of 2.6 us each, a round trip, and the pause.
+    assert result.model.demand == pytest.approx(128 / (127 * 2.6 + 13 + 1000), rel=0.03)
     assert result.limit is Limit.LOAD
+    transport = result.data.transport
+    assert transport is not None
+    block = transport.block_latency
+    assert block is not None
+    assert f". A block takes {words.time(block.mean_ns)}, its thread's work 33" in verdict(result)
+    # Two blocks are thought about at a time.
+    twice = api.run("host-congestion", one | blocks | sets | times | {"traffic.open_reads": 2})
+    assert twice.model.demand == pytest.approx(2 * result.model.demand, rel=0.03)
+    assert result.mpps < twice.mpps < 1.02 * twice.model.rate
+
+
+def test_windows_of_a_whole_read_hold_nothing_back() -> None:
+    fixed = '{ kind = "dctcp", initial_cwnd = 4, min_cwnd = 4, max_cwnd = 4 }'
+    alone = {"machine.iommu.mode": "off", "traffic.recovery.min_timeout": "2 ms"}
+    one = {"tenants.0.cores.count": 1, "tenants.0.app.packet_instructions": 1000}
+    times = {"run.warmup": "5 ms", "run.duration": "5 ms"}
+    sets = alone | one | times | {"traffic.control": fixed}
+    # A block of 160 packets comes through one link.
+    blocks = api.run("host-congestion", sets | {"traffic.striped": True})
+    assert blocks.limit is Limit.LOAD
+    # Open reads are thought about one by one, not together.
+    reads = {"traffic.senders": 1, "traffic.open_reads": 8, "traffic.think": "100 us"}
+    several = api.run("host-congestion", sets | reads | {"tenants.0.cores.count": 8})
+    assert several.mpps < 1.02 * several.model.demand
+    assert several.limit in {Limit.LOAD, Limit.FULL}
+    # Of those that nothing is asked of, windows that do not open mean nothing.
+    idle = {"traffic.rivals": '{ senders = 39, think = "1 s" }'}
+    rest = api.run("host-congestion", sets | idle)
+    assert rest.limit is Limit.LOAD
 
 
 @pytest.fixture(scope="module")

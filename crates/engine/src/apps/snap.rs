@@ -1,8 +1,7 @@
 //! A thread of a user-space network stack that reads from other machines, as Snap's engines do (Marty
 //! et al., "Snap: a microkernel approach to host networking", SOSP 2019).
 //!
-//! For every packet, the headers are read, the transport does its work, and an acknowledgement is sent, which
-//! carries the request for the next read when one is complete. The payload is copied from the receive buffer to the
+//! For every packet, the headers are read, the transport does its work, and an acknowledgement is sent. The payload is copied from the receive buffer to the
 //! application's memory: at once, or when its read is complete.
 
 use schemars::JsonSchema;
@@ -232,7 +231,7 @@ impl App for Snap {
             ops.load(line, LineKind::Rx, Dep::Free);
         }
         ops.compute(self.packet_instructions);
-        // Before the acknowledgement, which asks for the next read: that needs the memory of this one.
+        // Before the acknowledgement, which may ask for the next read: that needs the memory of this one.
         let keeps = self.deliver(rank, packet, ops);
         for line in packet.tx..packet.tx + lines_in(u64::from(self.acknowledgement)) {
             ops.store(line, LineKind::Tx, Dep::Free);

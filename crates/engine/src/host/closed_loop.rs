@@ -8,8 +8,10 @@ use super::packets::Packet;
 use super::shares::Share;
 use super::{Event, Host};
 use crate::config::Scenario;
+use crate::stats::histogram::Latency;
 use crate::stats::results::{Balance, ConnectionResults, SendersResults, Series, TransportResults};
 use crate::time::Ps;
+use crate::transport::config::Group;
 use crate::transport::{Network, Step};
 use crate::units::BitRate;
 use crate::wire::Arrival;
@@ -26,14 +28,21 @@ const SERIES: [(&str, &str); 6] = [
     ("switch-queue", "KiB"),
 ];
 
+/// A group of senders that are alike.
+#[derive(Clone, Debug)]
+struct Senders {
+    all: Range<u32>,
+    /// The key of their congestion control.
+    control: &'static str,
+    striped: bool,
+}
+
 /// The network, and what the host knows about the packets it has received from it.
 #[derive(Clone, Debug)]
 pub(super) struct ClosedLoop {
     pub(super) network: Network,
     payload_bits: u64,
-    striped: bool,
-    /// The groups of senders, each with the key of its congestion control.
-    groups: Vec<(&'static str, Range<u32>)>,
+    groups: Vec<Senders>,
     /// The datagram of each packet in the host, by the packet's handle, or [`NONE`].
     datagrams: Vec<u32>,
     /// Counts at the last sample: delivered, sent again, acknowledged, and the sums of delays.
@@ -49,11 +58,15 @@ impl ClosedLoop {
         let config = scenario.traffic.as_ref()?.closed_loop()?;
         // The scenario check requires a rate; without one, the link is no limit.
         let link = scenario.machine.nic.link.unwrap_or(BitRate(u64::MAX));
+        let senders = |group: Group<'_>| Senders {
+            all: group.senders,
+            control: group.control_key,
+            striped: group.striped,
+        };
         Some(ClosedLoop {
             network: Network::new(config, link, queues, scenario.run.seed),
             payload_bits: config.payload.0 * 8,
-            striped: config.groups().any(|group| group.striped),
-            groups: config.groups().map(|group| (group.control_key, group.senders)).collect(),
+            groups: config.groups().map(senders).collect(),
             datagrams: Vec::new(),
             last: [0; 5],
             series: Default::default(),
@@ -143,7 +156,7 @@ impl ClosedLoop {
             marked: c.marked,
             marked_server: c.marked_server,
             hears_marks: Some(
-                self.groups.iter().any(|(_, of)| self.network.hears_marks(of.clone())),
+                self.groups.iter().any(|group| self.network.hears_marks(group.all.clone())),
             ),
             fast_recoveries: c.fast_recoveries,
             timeouts: c.timeouts,
@@ -160,10 +173,19 @@ impl ClosedLoop {
             fabric_delay: c.fabric.distribution(),
             host_delay: c.endpoint.distribution(),
             read_latency: c.read.distribution(),
-            block_latency: self.striped.then(|| c.block.distribution()),
+            block_latency: match &self.blocks().collect::<Vec<_>>()[..] {
+                [only] => Some(only.distribution()),
+                _ => None,
+            },
             by_group: self.by_group(&connections, gbps),
             connections,
         }
+    }
+
+    /// How long blocks took, of each group that has any.
+    fn blocks(&self) -> impl Iterator<Item = &Latency> {
+        let of = self.groups.iter().zip(self.network.by_group());
+        of.filter(|(group, _)| group.striped).map(|(_, (_, blocks))| blocks)
     }
 
     /// What each group of senders got, if there is more than one.
@@ -172,13 +194,29 @@ impl ClosedLoop {
         connections: &[ConnectionResults],
         gbps: impl Fn(u64) -> f64,
     ) -> Vec<SendersResults> {
-        let reads = self.network.reads_by_group();
-        let several = self.groups.iter().zip(reads).filter(|_| self.groups.len() > 1);
+        let several = self.groups.iter().zip(self.network.by_group());
         several
-            .map(|((key, senders), reads)| {
-                let theirs = connections.iter().filter(|c| senders.contains(&c.sender));
-                let hears_marks = self.network.hears_marks(senders.clone());
-                Share::of(&theirs).results(key, senders, hears_marks, reads, &gbps)
+            .filter(|_| self.groups.len() > 1)
+            .map(|(Senders { all, control, striped }, (reads, blocks))| {
+                let theirs = connections.iter().filter(|c| all.contains(&c.sender));
+                let share = Share::of(&theirs);
+                SendersResults {
+                    control: (*control).into(),
+                    first: all.start,
+                    count: all.len() as u32,
+                    goodput_gbps: gbps(share.delivered),
+                    sent: share.sent,
+                    sent_again: share.sent_again,
+                    timeouts: share.timeouts,
+                    hears_marks: self.network.hears_marks(all.clone()),
+                    mean_window: share.mean_window,
+                    cut_by_host: share.cut_by_host,
+                    cut_by_path: share.cut_by_path,
+                    cut_by_losses: share.cut_by_losses,
+                    fairness: share.fairness,
+                    read_latency: reads.distribution(),
+                    block_latency: striped.then(|| blocks.distribution()),
+                }
             })
             .collect()
     }
@@ -519,6 +557,16 @@ mod tests {
             assert!((open / 6.0 - 1.0).abs() < 0.1, "{copied}: {open}");
             assert_eq!(t.block_latency, None);
         }
+        let striped = json!({ "senders": 2, "striped": true, "open_reads": 2 });
+        let (_, t) = transport(&reader(&[("/traffic/rivals", striped.clone())]));
+        let [others, rivals] = &t.by_group[..] else { panic!("{:?}", t.by_group) };
+        assert_eq!((&others.block_latency, &rivals.block_latency), (&None, &t.block_latency));
+        let blocks = rivals.block_latency.as_ref().expect("theirs are blocks");
+        assert!(blocks.count > 20 && blocks.count.abs_diff(rivals.read_latency.count / 2) < 10);
+        // Blocks of five and of two senders have no common latency.
+        let both = [("/traffic/rivals", striped), ("/traffic/striped", json!(true))];
+        let (_, t) = transport(&reader(&both));
+        assert!(t.block_latency.is_none() && t.by_group.iter().all(|g| g.block_latency.is_some()));
     }
 
     /// The same blocks, but the packets of one come at once.

@@ -1,17 +1,14 @@
 //! What a group of connections got: all of them, or those of senders that are alike.
 
-use std::ops::Range;
-
-use crate::stats::histogram::Latency;
-use crate::stats::results::{ConnectionResults, SendersResults};
+use crate::stats::results::ConnectionResults;
 
 /// Connections, added up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Share {
-    sent: u64,
-    sent_again: u64,
-    timeouts: u64,
-    delivered: u64,
+    pub(super) sent: u64,
+    pub(super) sent_again: u64,
+    pub(super) timeouts: u64,
+    pub(super) delivered: u64,
     /// Mean over the connections, packets.
     pub(super) mean_window: f64,
     /// Packets by which windows were cut; `None` if one of them does not keep the server's delay apart.
@@ -37,33 +34,6 @@ impl Share {
             cut_by_path: of.clone().map(|c| c.cut_by_path).sum(),
             cut_by_losses: of.clone().map(|c| c.cut_by_losses).sum(),
             fairness: jain(of.clone().map(|c| c.delivered)),
-        }
-    }
-
-    /// As the results tell it, of `senders` with the control of this key, whose reads took as long as `reads`.
-    pub(super) fn results(
-        self,
-        control: &str,
-        senders: &Range<u32>,
-        hears_marks: bool,
-        reads: &Latency,
-        gbps: impl Fn(u64) -> f64,
-    ) -> SendersResults {
-        SendersResults {
-            control: control.into(),
-            first: senders.start,
-            count: senders.len() as u32,
-            goodput_gbps: gbps(self.delivered),
-            sent: self.sent,
-            sent_again: self.sent_again,
-            timeouts: self.timeouts,
-            hears_marks,
-            mean_window: self.mean_window,
-            cut_by_host: self.cut_by_host,
-            cut_by_path: self.cut_by_path,
-            cut_by_losses: self.cut_by_losses,
-            fairness: self.fairness,
-            read_latency: reads.distribution(),
         }
     }
 }

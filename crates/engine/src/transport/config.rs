@@ -24,18 +24,18 @@ pub struct ClosedLoopConfig {
     #[serde(default = "ClosedLoopConfig::one")]
     pub open_reads: u32,
     /// Mean time from the completion of a read, or of a striped block, to the request for the next; it is
-    /// exponentially distributed. With 0 the load is as high as host and network allow.
+    /// exponentially distributed.
     #[serde(default)]
     pub think: Duration,
-    /// Whether a thread reads blocks that are striped over all senders: it asks all of them at once for a
-    /// read, and for the next only when all have answered (incast).
+    /// Whether a thread reads blocks that are striped over the senders (over rivals and others apart): it asks
+    /// all of them at once for a read, and for the next only when all have answered (incast).
     #[serde(default)]
     pub striped: bool,
     /// Payload of a packet; a read is a whole number of packets.
     pub payload: Size,
     /// Bytes of headers before the payload; they land in the buffer as well.
     pub headers: Size,
-    /// Frame size of an acknowledgement, including the request for the next read.
+    /// Frame size of an acknowledgement, including any request for the next read.
     pub acknowledgement: Size,
     /// The network between senders and server.
     pub network: NetworkConfig,
@@ -297,6 +297,13 @@ impl ClosedLoopConfig {
             let allowed = format!("at least 1, and fewer than traffic.senders ({})", self.senders);
             check.refuse("senders", rivals.senders, allowed);
         }
+        let RivalsConfig { senders, read, open_reads, think, striped, control } = rivals;
+        let same = read.is_none() && open_reads.is_none() && think.is_none() && striped.is_none();
+        if same && control.is_none() {
+            let allowed =
+                "also one of read, open_reads, think, striped and control, in which they differ";
+            check.refuse("senders", senders, allowed);
+        }
         if self.payload.0 > 0 && (rivals.read.is_some() || rivals.open_reads.is_some()) {
             let open_reads = rivals.open_reads.unwrap_or(self.open_reads);
             self.check_reads(rivals.read.unwrap_or(self.read), open_reads, check);
@@ -326,7 +333,9 @@ impl ClosedLoopConfig {
         } else if read.0 > most {
             check.within("read", read, self.payload..=Size(most));
         } else {
-            let what = format!(" of {read}, for {MAX_OPEN_PACKETS} packets of a connection");
+            let what = format!(
+                " with reads of {read}: at most {MAX_OPEN_PACKETS} packets of a connection"
+            );
             check.within_what("open_reads", u64::from(open_reads), 1..=most / read.0, &what);
         }
     }
@@ -457,7 +466,8 @@ mod tests {
             ),
             ("/control", json!({"kind": "dctcp", "gain": 0.0}), "control.gain"),
             ("/think", json!("2 s"), "think"),
-            ("/rivals", json!({"senders": 40}), "rivals.senders"),
+            ("/rivals", json!({"senders": 40, "open_reads": 2}), "rivals.senders"),
+            ("/rivals", json!({"senders": 4}), "rivals.senders"),
             ("/rivals", json!({"senders": 1, "read": "6 KiB"}), "rivals.read"),
             ("/rivals", json!({"senders": 1, "open_reads": 33}), "rivals.open_reads"),
             ("/rivals", json!({"senders": 1, "think": "2 s"}), "rivals.think"),
@@ -481,7 +491,7 @@ mod tests {
                 |g: Group<'_>| (g.senders, g.read, g.open_reads, g.think, g.striped, g.control_key);
             (config.groups().map(of).collect::<Vec<_>>(), config.reads())
         };
-        let (same, _) = groups(json!({ "senders": 4 }));
+        let (same, _) = groups(json!({ "senders": 4, "open_reads": 1 }));
         let others = (0..36, Size(16 << 10), 1, Duration(0), false, "traffic.control");
         let mut alike = others.clone();
         alike.0 = 36..40;

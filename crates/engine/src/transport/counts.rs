@@ -33,8 +33,6 @@ pub(crate) struct Counts {
     pub(crate) endpoint: Latency,
     /// From issuing a read until it and all reads before it are complete.
     pub(crate) read: Latency,
-    /// From asking all senders for a block until all of it has arrived.
-    pub(crate) block: Latency,
     /// Sums of the fabric and endpoint delays, for the time series.
     pub(crate) fabric_sum: u64,
     pub(crate) endpoint_sum: u64,

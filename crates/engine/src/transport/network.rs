@@ -37,9 +37,10 @@ pub(crate) struct Network {
     pub(crate) counts: Counts,
     /// Some of the counts, by connection.
     by_connection: Vec<ConnectionCounts>,
-    /// The group of each sender, and how long reads from each group took.
+    /// The group of each sender, and how long reads and blocks of each group took.
     group_of: Vec<usize>,
     reads: Vec<Latency>,
+    blocks: Vec<Latency>,
     counts_begin: Ps,
     /// Steps to be scheduled, each with its time and the datagram or connection that it applies to.
     pub(crate) due: Vec<(Ps, Step, u32)>,
@@ -74,6 +75,7 @@ impl Network {
             by_connection: vec![ConnectionCounts::default(); number],
             group_of: groups.flat_map(|(i, group)| group.senders.map(move |_| i)).collect(),
             reads: vec![Latency::default(); config.groups().count()],
+            blocks: vec![Latency::default(); config.groups().count()],
             counts_begin: Ps::ZERO,
             due: Vec::new(),
         };
@@ -153,10 +155,10 @@ impl Network {
         let d = self.datagrams.at(datagram);
         let counts = &mut self.counts;
         let receiver = &mut self.receivers[d.connection as usize];
-        let of_group = &mut self.reads[self.group_of[(d.connection % self.senders) as usize]];
+        let group = self.group_of[(d.connection % self.senders) as usize];
         let received = receiver.receive(now, d.number, |time| {
             counts.read.record(time);
-            of_group.record(time);
+            self.reads[group].record(time);
         });
         for number in received.complete {
             match self.requests.complete(now, d.connection, number) {
@@ -167,7 +169,7 @@ impl Network {
                 }
                 Some(Request::Later { at, batch, block }) => {
                     self.due.push((at, Step::Ask, batch));
-                    block.into_iter().for_each(|time| counts.block.record(time));
+                    block.into_iter().for_each(|time| self.blocks[group].record(time));
                 }
             }
         }
@@ -330,9 +332,9 @@ impl Network {
         .collect()
     }
 
-    /// How long reads from each group of senders took.
-    pub(crate) fn reads_by_group(&self) -> &[Latency] {
-        &self.reads
+    /// How long reads and blocks of each group of senders took.
+    pub(crate) fn by_group(&self) -> impl Iterator<Item = (&Latency, &Latency)> {
+        self.reads.iter().zip(&self.blocks)
     }
 
     /// Whether any of these senders reacts to marks.
@@ -370,6 +372,7 @@ impl Network {
         self.connections.iter_mut().for_each(|c| c.cuts = Cuts::default());
         self.counts_begin = now;
         self.reads.fill(Latency::default());
+        self.blocks.fill(Latency::default());
         self.counts = Counts { in_flight_begin: self.in_flight(), ..Counts::default() };
     }
 }
@@ -379,7 +382,7 @@ mod tests {
     use super::*;
     use crate::events::Events;
     use crate::testing::every;
-    use crate::transport::config::{ControlConfig, DctcpConfig, SwiftConfig};
+    use crate::transport::config::{ControlConfig, DctcpConfig, RivalsConfig, SwiftConfig};
     use crate::units::Duration;
     use proptest::prelude::*;
     use serde_json::json;
@@ -452,10 +455,22 @@ mod tests {
             min_timeout_us in 10u64..2000,
             think_us in prop_oneof![Just(0), 1u64..1000],
             striped in any::<bool>(),
+            rivals in prop::option::of((1u32..20, 1u64..16, 1u32..4, any::<bool>())),
         ) {
             let mut config = config(&control, senders, open_reads);
             config.think = Duration(think_us * 1_000_000);
             config.striped = striped;
+            config.rivals = rivals.filter(|rivals| rivals.0 < senders).map(|rivals| {
+                let (senders, packets, open_reads, striped) = rivals;
+                Box::new(RivalsConfig {
+                    senders,
+                    read: Some(Size(packets << 12)),
+                    open_reads: Some(open_reads),
+                    think: None,
+                    striped: Some(striped),
+                    control: None,
+                })
+            });
             config.recovery.min_timeout = Duration(min_timeout_us * 1_000_000);
             let until = |end| run(&config, Ps::from_ns(service_ns), room, lossy, end);
             let end = Ps::from_us(1_500_000);
@@ -537,34 +552,31 @@ mod tests {
         let open = read.count() as f64 * (read.mean_ns() + 300e3) / end.as_ns_f64();
         assert!((open / (2.0 * 10.0 * 3.0) - 1.0).abs() < 0.02, "{open}");
         assert!((10e3..50e3).contains(&read.mean_ns()), "{}", read.mean_ns());
-        assert_eq!(network.counts.block.count(), 0);
+        assert_eq!(network.blocks[0].count(), 0);
     }
 
     #[test]
     fn a_block_takes_as_long_as_its_slowest_read_and_meets_its_own_packets_in_the_switch() {
         let mut config = config(&ControlConfig::Dctcp(DctcpConfig::default()), 8, 1);
         let all = |config: &ClosedLoopConfig| {
-            run(config, Ps::from_ns(1), 10_000, u64::MAX, Ps::from_us(20_000)).counts
+            let network = run(config, Ps::from_ns(1), 10_000, u64::MAX, Ps::from_us(20_000));
+            let (reads, blocks) = (network.reads[0].clone(), network.blocks[0].clone());
+            (network.counts.dropped_switch, reads, blocks)
         };
         let mut large = config.clone();
         large.network.buffer = Size(4 << 20);
         large.striped = true;
         let (independent, striped) = (all(&config), all(&large));
-        let (read, block) = (striped.read.mean_ns(), striped.block.mean_ns());
-        assert_eq!(striped.block.count(), striped.read.count() / 8);
+        let (read, block) = (striped.1.mean_ns(), striped.2.mean_ns());
+        assert_eq!(striped.2.count(), striped.1.count() / 8);
         assert!(block > read && block < 2.0 * read, "{block}, {read}");
-        assert_eq!((striped.dropped_switch, independent.block.count()), (0, 0));
-        // A block is 512 KiB, which a port with half of that has no room for.
+        assert_eq!((striped.0, independent.2.count()), (0, 0));
+        // Two queues' blocks of 128 KiB each, for which the port has half of the room.
         config.network.buffer = Size(128 << 10);
-        let few = all(&config);
+        let (few, ..) = all(&config);
         config.striped = true;
-        let many = all(&config);
-        assert!(
-            many.dropped_switch > 4 * few.dropped_switch,
-            "{} {}",
-            many.dropped_switch,
-            few.dropped_switch
-        );
+        let (many, ..) = all(&config);
+        assert!(many > 4 * few, "{many} {few}");
     }
 
     #[test]

@@ -142,7 +142,8 @@ pub struct TransportResults {
     pub host_delay: Distribution,
     /// From the issue of a read until it and all reads before it are complete.
     pub read_latency: Distribution,
-    /// From asking all senders for a striped block until all of it has arrived; absent if reads are independent.
+    /// From the request for a striped block until all of it has arrived; absent if reads are independent, or if
+    /// there are blocks of rivals and of others (`by_group`).
     #[serde(default)]
     pub block_latency: Option<Distribution>,
     /// What rivals got, and before them what the other senders got; empty without rivals.
@@ -187,6 +188,10 @@ pub struct SendersResults {
     pub fairness: f64,
     /// From the issue of a read from them until it and all reads before it on its connection are complete.
     pub read_latency: Distribution,
+    /// From the request for a block that is striped over them until all of it has arrived; absent if reads are
+    /// independent.
+    #[serde(default)]
+    pub block_latency: Option<Distribution>,
 }
 
 /// A connection of closed-loop traffic, within the measured time.
