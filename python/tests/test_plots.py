@@ -104,6 +104,22 @@ def test_runs_with_and_without_congestion_control_can_be_compared(
     assert len(figure.layout.shapes) == 2
 
 
+def test_rivals_are_drawn_beside_all_senders(closed_loop: Result) -> None:
+    columns = closed_loop.data.series.columns
+    goodput = next(c for c in columns if c.name == "goodput")
+    half = [value / 2 for value in goodput.values]
+    theirs = goodput.model_copy(update={"name": "rivals-goodput", "values": half})
+    series = closed_loop.data.series.model_copy(update={"columns": [*columns, theirs]})
+    run = replace(closed_loop, data=closed_loop.data.model_copy(update={"series": series}))
+    figure = plots.time_series([run])
+    titles = [a.text for a in figure.layout.annotations]
+    assert "goodput of closed-loop senders (dashed: of rivals), Gbit/s" in titles
+    assert len(titles) == len(plots.time_series([closed_loop]).layout.annotations)
+    (line,) = (x for x in figure.data if x.hovertemplate.startswith("rivals-goodput"))
+    axis = f"y{1 + titles.index('goodput of closed-loop senders (dashed: of rivals), Gbit/s')}"
+    assert (line.yaxis, line.line.dash, list(line.y)) == (axis, "dash", half)
+
+
 @pytest.mark.parametrize(("least", "mode"), [(600.0, "normal"), (100.0, "tozero")])
 def test_an_axis_that_is_cut_says_so(closed_loop: Result, least: float, mode: str) -> None:
     columns = [

@@ -311,24 +311,23 @@ def _other_sizes(result: Record) -> Warned | None:
 
 
 def _unsettled(result: Record) -> Warned | None:
-    """A warning if the goodput of closed-loop senders was still rising or falling."""
+    """A warning if goodput or windows of closed-loop senders were still rising or falling."""
     transport = result.data.transport
-    names = ["goodput"]
+    means = {"goodput": ("goodput", UNSETTLED)}
     if transport is not None and any(g.think_ns for g in groups(result.scenario["traffic"])):
         # Pauses may set the goodput while windows still grow, and reads become faster.
-        names.append("window")
-    for column in (c for c in result.data.series.columns if c.name in names):
+        means["window"] = ("mean window", GROWING)
+    for column in (c for c in result.data.series.columns if c.name in means):
+        name, allowed = means[column.name]
         if len(column.values) < SAMPLES:
             continue
         third = len(column.values) // 3
         first, last = fmean(column.values[:third]), fmean(column.values[-third:])
-        allowed = UNSETTLED if column.name == "goodput" else GROWING
         if abs(last - first) <= allowed * max(first, last):
             continue
         end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
-        what = "goodput" if column.name == "goodput" else "mean window"
         text = (
-            f"the {what} went from {three(first)} to {three(last)} {column.unit} during the "
+            f"the {name} went from {three(first)} to {three(last)} {column.unit} during the "
             "measurement: the senders' windows had not settled, and all numbers average over the "
             f"change. Set run.warmup to {ceil(end_ns / 1e5) / 10:g} ms or more."
         )

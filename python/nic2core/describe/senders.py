@@ -84,8 +84,8 @@ def _rivals(result: Record) -> str:
 
 def _different(traffic: Mapping[str, Any], group: Group) -> str:
     """What is asked of rivals, as far as it is not what is asked of the others."""
-    values = ((key, traffic["rivals"][key]) for key in group.differs)
-    return "".join(f", {key} {toml_value(value).strip(chr(34))}" for key, value in values)
+    values = ((key, toml_value(traffic["rivals"][key]).strip('"')) for key in group.differs)
+    return "".join(f", {key} {value}" for key, value in values)
 
 
 def _slowest(reads: Distribution) -> str:

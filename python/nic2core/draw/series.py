@@ -44,6 +44,9 @@ BOUNDS = {"host-delay": "the control's target", "nic-sram": "its capacity"}
 ONE_WINDOW = "window-"
 """Prefix, followed by the sender's number, of the window of a connection that is recorded."""
 
+RIVALS = "rivals-"
+"""Prefix of what is recorded of rivals alone; it is drawn with that of all senders."""
+
 SAWTEETH = {"window", "host-delay", "nic-sram"}
 """Panels whose axis need not start at zero: a congestion control may move them only a little."""
 
@@ -65,9 +68,12 @@ def time_series(results: Sequence[Record]) -> go.Figure:
     columns = [{c.name: c for c in r.data.series.columns} for r in results]
     known = list(dict.fromkeys(n for c in columns for n in c))
     watched = [n for n in known if n.startswith(ONE_WINDOW)]
+    rivals = [n for n in known if n.startswith(RIVALS)]
     together = {"completed": ["offered"], "window": watched}
+    for name in rivals:
+        together.setdefault(name.removeprefix(RIVALS), []).append(name)
     there = [n for n in PANEL_TITLES if n in known]
-    there += [n for n in known if n not in {*PANEL_TITLES, "offered", *watched}]
+    there += [n for n in known if n not in {*PANEL_TITLES, "offered", *watched, *rivals}]
     panels = [
         panel
         for panel in there
@@ -100,7 +106,8 @@ def time_series(results: Sequence[Record]) -> go.Figure:
         drawn = [v for line in figure.data if line.yaxis == f"y{row}" for v in line.y]
         cut = panel in SAWTEETH and min(drawn, default=0.0) > CUT * max(drawn + bounds, default=0.0)
         dotted = f" (dotted: {BOUNDS[panel]})" if bounds else ""
-        title = f"{PANEL_TITLES.get(panel, panel)}{dotted}{thin}, {unit}"
+        dashed = " (dashed: of rivals)" if RIVALS + panel in rivals else ""
+        title = f"{PANEL_TITLES.get(panel, panel)}{dotted}{dashed}{thin}, {unit}"
         title += " (axis not from 0)" if cut else ""
         _add_panel(figure, row, len(panels), title, bounds, zero=not cut)
     rows = max(1, len(panels))
@@ -157,7 +164,8 @@ def _series_line(result: Record, series: Series, number: int, *, several: bool) 
         # Drops come in bursts: filled, even a single one is visible.
         fill="tozeroy" if series.name == "dropped" else "none",
         line=palette.line(number, 0.6 if series.name.startswith(ONE_WINDOW) else 1.6)
-        | ({"dash": "dot"} if series.name == "offered" else {}),
+        | ({"dash": "dot"} if series.name == "offered" else {})
+        | ({"dash": "dash"} if series.name.startswith(RIVALS) else {}),
         hovertemplate=f"{series.name}{run}: <b>%{{y:,.4~r}}</b> {_unit(series)}<extra></extra>",
     )
 

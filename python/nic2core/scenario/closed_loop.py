@@ -25,7 +25,7 @@ class Group:
     control: Mapping[str, Any]
     """The table of their congestion control."""
     differs: tuple[str, ...] = ()
-    """Keys of the rivals' table other than their number and control: what is asked of them."""
+    """Keys of what is asked of rivals and not of the others."""
 
     @property
     def open_packets(self) -> int:
@@ -40,7 +40,8 @@ def groups(traffic: Mapping[str, Any]) -> list[Group]:
         return [_group(traffic)]
     others = traffic["senders"] - rivals["senders"]
     given = {key: value for key, value in rivals.items() if value is not None}
-    differs = tuple(key for key in given if key not in {"senders", "control"})
+    asked = (key for key in given if key not in {"senders", "control"})
+    differs = tuple(key for key in asked if given[key] != traffic.get(key))
     return [_group({**traffic, "senders": others}), _group({**traffic, **given}, differs)]
 
 

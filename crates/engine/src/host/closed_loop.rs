@@ -28,6 +28,10 @@ const SERIES: [(&str, &str); 6] = [
     ("switch-queue", "KiB"),
 ];
 
+/// The same of the rivals alone, if there are any.
+const SERIES_OF_RIVALS: [(&str, &str); 2] =
+    [("rivals-goodput", "Gbps"), ("rivals-window", "packets")];
+
 /// A group of senders that are alike.
 #[derive(Clone, Debug)]
 struct Senders {
@@ -48,6 +52,9 @@ pub(super) struct ClosedLoop {
     /// Counts at the last sample: delivered, sent again, acknowledged, and the sums of delays.
     last: [u64; 5],
     series: [Vec<f64>; SERIES.len()],
+    /// Packets that rivals had delivered at the last sample.
+    last_of_rivals: u64,
+    series_of_rivals: [Vec<f64>; SERIES_OF_RIVALS.len()],
     /// For each watched connection, the samples of its window.
     windows: Vec<Vec<f64>>,
 }
@@ -70,6 +77,8 @@ impl ClosedLoop {
             datagrams: Vec::new(),
             last: [0; 5],
             series: Default::default(),
+            last_of_rivals: 0,
+            series_of_rivals: Default::default(),
             windows: vec![Vec::new(); config.watched.min(config.senders) as usize],
         })
     }
@@ -111,6 +120,14 @@ impl ClosedLoop {
         for (column, value) in self.series.iter_mut().zip(values) {
             column.push(value);
         }
+        if let [_, rivals] = &self.groups[..] {
+            let delivered = self.network.delivered_by(&rivals.all);
+            let packets = (delivered - self.last_of_rivals) as f64;
+            let [goodput, window] = &mut self.series_of_rivals;
+            goodput.push(packets * self.payload_bits as f64 / ns);
+            window.push(self.network.window_with(&rivals.all));
+            self.last_of_rivals = delivered;
+        }
         for (connection, column) in self.windows.iter_mut().enumerate() {
             column.push(self.network.window_of(connection));
         }
@@ -120,12 +137,16 @@ impl ClosedLoop {
     pub(super) fn reset(&mut self, now: Ps) {
         self.network.reset_counts(now);
         (self.last, self.series) = ([0; 5], Default::default());
+        (self.last_of_rivals, self.series_of_rivals) = (0, Default::default());
         self.windows.iter_mut().for_each(Vec::clear);
     }
 
     /// The columns of the time series.
     pub(super) fn series(&self) -> impl Iterator<Item = Series> + '_ {
-        let of_all = SERIES.iter().zip(&self.series).map(|((name, unit), values)| Series {
+        let of_rivals = SERIES_OF_RIVALS.iter().zip(&self.series_of_rivals);
+        let rivals = of_rivals.filter(|_| self.groups.len() > 1);
+        let all = SERIES.iter().zip(&self.series).chain(rivals);
+        let of_all = all.map(|((name, unit), values)| Series {
             name: (*name).into(),
             unit: (*unit).into(),
             values: values.clone(),
@@ -499,7 +520,7 @@ mod tests {
         let fixed = |window| json!({ "kind": "dctcp", "min_cwnd": window, "initial_cwnd": window, "max_cwnd": window });
         let rivals = json!({ "senders": 2, "control": fixed(4) });
         let set = [("/traffic/control", fixed(1)), ("/traffic/rivals", rivals)];
-        let (_, t) = transport(&reader(&set));
+        let (r, t) = transport(&reader(&set));
         let windows: Vec<f64> = t.connections.iter().map(|c| c.mean_window.round()).collect();
         assert_eq!(windows, [1.0, 1.0, 1.0, 4.0, 4.0, 1.0, 1.0, 1.0, 4.0, 4.0]);
         let [control, rivals] = &t.by_group[..] else { panic!("{:?}", t.by_group) };
@@ -515,6 +536,13 @@ mod tests {
         assert_eq!(control.sent + rivals.sent, t.sent);
         let both = control.goodput_gbps + rivals.goodput_gbps;
         assert!((both - t.goodput_gbps).abs() < 1e-9, "{both} and {}", t.goodput_gbps);
+        let column = |name: &str| {
+            let found = r.series.columns.iter().find(|c| c.name == name);
+            found.map(|c| c.values.iter().sum::<f64>() / c.values.len() as f64)
+        };
+        let goodput = column("rivals-goodput").expect("there are rivals");
+        assert!((goodput / rivals.goodput_gbps - 1.0).abs() < 0.02, "{goodput}");
+        assert_eq!((column("rivals-window"), column("window")), (Some(4.0), Some(2.2)));
         // Packets that wait in one queue leave it in proportion to those in flight: 2 x 4 of 2 x 4 + 3 x 1.
         let share = rivals.goodput_gbps / both;
         assert!((share - 8.0 / 11.0).abs() < 0.03, "{share}");

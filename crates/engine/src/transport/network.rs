@@ -350,8 +350,23 @@ impl Network {
 
     /// Mean of the current congestion windows, in packets.
     pub(crate) fn window(&self) -> f64 {
-        let sum: f64 = self.connections.iter().map(|c| fixed::to_f64(c.window())).sum();
-        sum / self.connections.len() as f64
+        self.window_with(&(0..self.senders))
+    }
+
+    /// The same over the connections with these senders.
+    pub(crate) fn window_with(&self, of: &Range<u32>) -> f64 {
+        let connections = self.connections.iter().zip((0..self.senders).cycle());
+        let windows = connections.filter(|(_, sender)| of.contains(sender));
+        let (n, sum) = windows.fold((0u32, 0.0), |(n, sum), (connection, _)| {
+            (n + 1, sum + fixed::to_f64(connection.window()))
+        });
+        sum / f64::from(n)
+    }
+
+    /// Packets from these senders that reached their application for the first time.
+    pub(crate) fn delivered_by(&self, of: &Range<u32>) -> u64 {
+        let counts = self.by_connection.iter().zip((0..self.senders).cycle());
+        counts.filter(|(_, sender)| of.contains(sender)).map(|(counts, _)| counts.delivered).sum()
     }
 
     /// Bytes in the switch queue.
