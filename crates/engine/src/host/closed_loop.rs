@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use super::packets::Packet;
+use super::sender_series::SenderSeries;
 use super::shares::Share;
 use super::{Event, Host};
 use crate::config::Scenario;
@@ -17,20 +18,6 @@ use crate::units::BitRate;
 use crate::wire::Arrival;
 
 const NONE: u32 = u32::MAX;
-
-/// Name and unit of each column of the time series.
-const SERIES: [(&str, &str); 6] = [
-    ("goodput", "Gbps"),
-    ("sent-again", "Mpps"),
-    ("window", "packets"),
-    ("fabric-delay", "us"),
-    ("host-delay", "us"),
-    ("switch-queue", "KiB"),
-];
-
-/// The same of the rivals alone, if there are any.
-const SERIES_OF_RIVALS: [(&str, &str); 2] =
-    [("rivals-goodput", "Gbps"), ("rivals-window", "packets")];
 
 /// A group of senders that are alike.
 #[derive(Clone, Debug)]
@@ -49,14 +36,7 @@ pub(super) struct ClosedLoop {
     groups: Vec<Senders>,
     /// The datagram of each packet in the host, by the packet's handle, or [`NONE`].
     datagrams: Vec<u32>,
-    /// Counts at the last sample: delivered, sent again, acknowledged, and the sums of delays.
-    last: [u64; 5],
-    series: [Vec<f64>; SERIES.len()],
-    /// Packets that rivals had delivered at the last sample.
-    last_of_rivals: u64,
-    series_of_rivals: [Vec<f64>; SERIES_OF_RIVALS.len()],
-    /// For each watched connection, the samples of its window.
-    windows: Vec<Vec<f64>>,
+    series: SenderSeries,
 }
 
 impl ClosedLoop {
@@ -70,16 +50,14 @@ impl ClosedLoop {
             control: group.control_key,
             striped: group.striped,
         };
+        let payload_bits = config.payload.0 * 8;
+        let rivals = config.groups().nth(1).map(|group| group.senders);
         Some(ClosedLoop {
             network: Network::new(config, link, queues, scenario.run.seed),
-            payload_bits: config.payload.0 * 8,
+            payload_bits,
             groups: config.groups().map(senders).collect(),
             datagrams: Vec::new(),
-            last: [0; 5],
-            series: Default::default(),
-            last_of_rivals: 0,
-            series_of_rivals: Default::default(),
-            windows: vec![Vec::new(); config.watched.min(config.senders) as usize],
+            series: SenderSeries::new(payload_bits, rivals, config.watched.min(config.senders)),
         })
     }
 
@@ -96,67 +74,20 @@ impl ClosedLoop {
         std::mem::replace(&mut self.datagrams[packet as usize], NONE)
     }
 
-    /// The counts up to now; samples are made of their differences.
-    fn totals(&self) -> [u64; 5] {
-        let c = &self.network.counts;
-        [c.delivered, c.sent_again, c.acknowledged, c.fabric_sum, c.endpoint_sum]
-    }
-
     /// Takes a sample of the time series.
     pub(super) fn sample(&mut self, now: Ps, interval: Ps) {
-        let totals = self.totals();
-        let since = |i: usize| (totals[i] - self.last[i]) as f64;
-        let ns = interval.as_ns_f64();
-        let mean_us = |i: usize| if since(2) > 0.0 { since(i) / since(2) / 1e6 } else { 0.0 };
-        let values = [
-            since(0) * self.payload_bits as f64 / ns,
-            since(1) / ns * 1e3,
-            self.network.window(),
-            mean_us(3),
-            mean_us(4),
-            self.network.switch_bytes(now) as f64 / 1024.0,
-        ];
-        self.last = totals;
-        for (column, value) in self.series.iter_mut().zip(values) {
-            column.push(value);
-        }
-        if let [_, rivals] = &self.groups[..] {
-            let delivered = self.network.delivered_by(&rivals.all);
-            let packets = (delivered - self.last_of_rivals) as f64;
-            let [goodput, window] = &mut self.series_of_rivals;
-            goodput.push(packets * self.payload_bits as f64 / ns);
-            window.push(self.network.window_with(&rivals.all));
-            self.last_of_rivals = delivered;
-        }
-        for (connection, column) in self.windows.iter_mut().enumerate() {
-            column.push(self.network.window_of(connection));
-        }
+        self.series.sample(&self.network, now, interval);
     }
 
     /// Starts the measured time.
     pub(super) fn reset(&mut self, now: Ps) {
         self.network.reset_counts(now);
-        (self.last, self.series) = ([0; 5], Default::default());
-        (self.last_of_rivals, self.series_of_rivals) = (0, Default::default());
-        self.windows.iter_mut().for_each(Vec::clear);
+        self.series.reset();
     }
 
     /// The columns of the time series.
     pub(super) fn series(&self) -> impl Iterator<Item = Series> + '_ {
-        let of_rivals = SERIES_OF_RIVALS.iter().zip(&self.series_of_rivals);
-        let rivals = of_rivals.filter(|_| self.groups.len() > 1);
-        let all = SERIES.iter().zip(&self.series).chain(rivals);
-        let of_all = all.map(|((name, unit), values)| Series {
-            name: (*name).into(),
-            unit: (*unit).into(),
-            values: values.clone(),
-        });
-        let watched = self.windows.iter().enumerate().map(|(sender, values)| Series {
-            name: format!("window-{sender}"),
-            unit: "packets".into(),
-            values: values.clone(),
-        });
-        of_all.chain(watched)
+        self.series.columns()
     }
 
     /// What was measured in a time span.
@@ -342,6 +273,7 @@ impl Host {
 mod tests {
     use serde_json::{Value, json};
 
+    use super::super::sender_series::OF_ALL;
     use super::*;
     use crate::apps::AppConfig;
     use crate::apps::snap::CopyTime;
@@ -426,7 +358,7 @@ mod tests {
         }
         assert!(t.reads > 100 && t.delivered.abs_diff(4 * t.reads) < 4 * 5 * 2 * 8);
         let columns: Vec<&str> = results.series.columns.iter().map(|c| c.name.as_str()).collect();
-        assert_eq!(columns[8..], SERIES.map(|(name, _)| name));
+        assert_eq!(columns[8..], OF_ALL.map(|(name, _)| name));
         assert_eq!(results.reads_after_sweep, 0);
     }
 

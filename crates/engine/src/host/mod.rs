@@ -22,6 +22,7 @@ mod packets;
 mod reads;
 mod results;
 mod rx;
+mod sender_series;
 mod series;
 mod shares;
 mod software;

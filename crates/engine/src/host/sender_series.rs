@@ -1,0 +1,105 @@
+//! Time series of closed-loop senders.
+
+use std::ops::Range;
+
+use crate::stats::results::Series;
+use crate::time::Ps;
+use crate::transport::Network;
+
+/// Name and unit of each column.
+pub(super) const OF_ALL: [(&str, &str); 6] = [
+    ("goodput", "Gbps"),
+    ("sent-again", "Mpps"),
+    ("window", "packets"),
+    ("fabric-delay", "us"),
+    ("host-delay", "us"),
+    ("switch-queue", "KiB"),
+];
+
+/// The same of the rivals alone, if there are any.
+const OF_RIVALS: [(&str, &str); 2] = [("rivals-goodput", "Gbps"), ("rivals-window", "packets")];
+
+/// The samples since measuring began.
+#[derive(Clone, Debug)]
+pub(super) struct SenderSeries {
+    payload_bits: u64,
+    rivals: Option<Range<u32>>,
+    /// Counts at the last sample: delivered, sent again, acknowledged, and the sums of delays.
+    last: [u64; 5],
+    of_all: [Vec<f64>; OF_ALL.len()],
+    /// Packets that rivals had delivered at the last sample.
+    last_of_rivals: u64,
+    of_rivals: [Vec<f64>; OF_RIVALS.len()],
+    /// For each watched connection, the samples of its window.
+    windows: Vec<Vec<f64>>,
+}
+
+impl SenderSeries {
+    /// No samples yet. `watched` connections are recorded individually.
+    pub(super) fn new(payload_bits: u64, rivals: Option<Range<u32>>, watched: u32) -> SenderSeries {
+        SenderSeries {
+            payload_bits,
+            rivals,
+            last: [0; 5],
+            of_all: Default::default(),
+            last_of_rivals: 0,
+            of_rivals: Default::default(),
+            windows: vec![Vec::new(); watched as usize],
+        }
+    }
+
+    /// Takes a sample.
+    pub(super) fn sample(&mut self, network: &Network, now: Ps, interval: Ps) {
+        let c = &network.counts;
+        let totals = [c.delivered, c.sent_again, c.acknowledged, c.fabric_sum, c.endpoint_sum];
+        let since = |i: usize| (totals[i] - self.last[i]) as f64;
+        let ns = interval.as_ns_f64();
+        let mean_us = |i: usize| if since(2) > 0.0 { since(i) / since(2) / 1e6 } else { 0.0 };
+        let values = [
+            since(0) * self.payload_bits as f64 / ns,
+            since(1) / ns * 1e3,
+            network.window(),
+            mean_us(3),
+            mean_us(4),
+            network.switch_bytes(now) as f64 / 1024.0,
+        ];
+        self.last = totals;
+        for (column, value) in self.of_all.iter_mut().zip(values) {
+            column.push(value);
+        }
+        if let Some(rivals) = &self.rivals {
+            let delivered = network.delivered_by(rivals);
+            let packets = (delivered - self.last_of_rivals) as f64;
+            let [goodput, window] = &mut self.of_rivals;
+            goodput.push(packets * self.payload_bits as f64 / ns);
+            window.push(network.window_with(rivals));
+            self.last_of_rivals = delivered;
+        }
+        for (connection, column) in self.windows.iter_mut().enumerate() {
+            column.push(network.window_of(connection));
+        }
+    }
+
+    /// Starts the measured time: counts begin anew.
+    pub(super) fn reset(&mut self) {
+        *self =
+            SenderSeries::new(self.payload_bits, self.rivals.clone(), self.windows.len() as u32);
+    }
+
+    /// The columns.
+    pub(super) fn columns(&self) -> impl Iterator<Item = Series> + '_ {
+        let rivals = OF_RIVALS.iter().zip(&self.of_rivals).filter(|_| self.rivals.is_some());
+        let of_all = OF_ALL.iter().zip(&self.of_all).chain(rivals);
+        let named = of_all.map(|((name, unit), values)| Series {
+            name: (*name).into(),
+            unit: (*unit).into(),
+            values: values.clone(),
+        });
+        let watched = self.windows.iter().enumerate().map(|(sender, values)| Series {
+            name: format!("window-{sender}"),
+            unit: "packets".into(),
+            values: values.clone(),
+        });
+        named.chain(watched)
+    }
+}
