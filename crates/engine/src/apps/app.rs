@@ -75,8 +75,8 @@ pub enum Verdict {
 /// Contract: `on_packet` appends operations and never clears; it emits only loads and stores of its
 /// own regions, of the packet's buffers and of buffers that it has kept, in program order, one per
 /// cache line touched and instruction (consecutive accesses of one instruction stream to the same
-/// line may be folded into one load plus compute); and its verdict states what becomes of the packet. It emits no marks,
-/// but gives back what it has kept.
+/// line may be folded into one load plus compute); and its verdict states what becomes of the packet.
+/// It emits no marks, but gives back what it has kept.
 pub trait App {
     /// What the core of this rank does for one packet.
     fn on_packet(&mut self, rank: u32, packet: &Packet, ops: &mut Ops) -> Verdict;

@@ -1,8 +1,8 @@
 //! A thread of a user-space network stack that reads from other machines, as Snap's engines do (Marty
 //! et al., "Snap: a microkernel approach to host networking", SOSP 2019).
 //!
-//! For every packet, the headers are read, the transport does its work, and an acknowledgement is sent. The payload is copied from the receive buffer to the
-//! application's memory: at once, or when its read is complete.
+//! For every packet, the headers are read, the transport does its work, and an acknowledgement is sent. The payload
+//! is copied from the receive buffer to the application's memory: at once, or when its read is complete.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

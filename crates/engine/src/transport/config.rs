@@ -304,9 +304,17 @@ impl ClosedLoopConfig {
                 "also one of read, open_reads, think, striped and control, in which they differ";
             check.refuse("senders", senders, allowed);
         }
-        if self.payload.0 > 0 && (rivals.read.is_some() || rivals.open_reads.is_some()) {
-            let open_reads = rivals.open_reads.unwrap_or(self.open_reads);
-            self.check_reads(rivals.read.unwrap_or(self.read), open_reads, check);
+        match (*read, *open_reads) {
+            _ if self.payload.0 == 0 => {}
+            (read, Some(open_reads)) => {
+                self.check_reads(read.unwrap_or(self.read), open_reads, check);
+            }
+            (Some(read), None) => {
+                let most = MAX_OPEN_PACKETS / u64::from(self.open_reads.max(1));
+                let with = format!(" with {} open reads (traffic.open_reads)", self.open_reads);
+                self.check_read(read, most, &with, check);
+            }
+            (None, None) => {}
         }
         check.within("think", rivals.think.unwrap_or_default(), Duration(0)..=MAX_DELAY);
         if let Some(control) = &rivals.control {
@@ -326,18 +334,26 @@ impl ClosedLoopConfig {
 
     /// Checks what is read on a connection, given a payload that is not 0.
     fn check_reads(&self, read: Size, open_reads: u32, check: &mut Check) {
-        let most = MAX_OPEN_PACKETS * self.payload.0;
-        if read.0 == 0 || !read.0.is_multiple_of(self.payload.0) {
-            let allowed = format!("a multiple of traffic.payload ({})", self.payload);
-            check.refuse("read", read, allowed);
-        } else if read.0 > most {
-            check.within("read", read, self.payload..=Size(most));
-        } else {
+        if self.check_read(read, MAX_OPEN_PACKETS, "", check) {
             let what = format!(
                 " with reads of {read}: at most {MAX_OPEN_PACKETS} packets of a connection"
             );
-            check.within_what("open_reads", u64::from(open_reads), 1..=most / read.0, &what);
+            let most = MAX_OPEN_PACKETS * self.payload.0 / read.0;
+            check.within_what("open_reads", u64::from(open_reads), 1..=most, &what);
         }
+    }
+
+    /// Checks the size of a read, which may be that of `most` packets. Returns whether it holds.
+    fn check_read(&self, read: Size, most: u64, with: &str, check: &mut Check) -> bool {
+        let whole = read.0 > 0 && read.0.is_multiple_of(self.payload.0);
+        let sizes = self.payload..=Size(most * self.payload.0);
+        if !whole {
+            let allowed = format!("a multiple of traffic.payload ({})", self.payload);
+            check.refuse("read", read, allowed);
+        } else {
+            check.within_what("read", read, sizes.clone(), with);
+        }
+        whole && sizes.contains(&read)
     }
 }
 
@@ -470,6 +486,7 @@ mod tests {
             ("/rivals", json!({"senders": 4}), "rivals.senders"),
             ("/rivals", json!({"senders": 1, "read": "6 KiB"}), "rivals.read"),
             ("/rivals", json!({"senders": 1, "open_reads": 33}), "rivals.open_reads"),
+            ("/rivals", json!({"senders": 1, "read": "516 KiB"}), "rivals.read"),
             ("/rivals", json!({"senders": 1, "think": "2 s"}), "rivals.think"),
             (
                 "/rivals",
@@ -481,6 +498,15 @@ mod tests {
             assert_eq!(error.key, key, "{pointer} = {value}");
             assert!(!error.allowed.is_empty());
         }
+        // The number of open reads is that of the others, so the size is what is wrong.
+        let mut inherits = config("/open_reads", json!(16));
+        let rivals = |read: &str| serde_json::from_value(json!({ "senders": 1, "read": read }));
+        inherits.rivals = Some(rivals("64 KiB").expect("parses"));
+        let error = wrong(inherits.clone()).expect_err("1 MiB would be open");
+        assert_eq!(error.key, "rivals.read");
+        assert_eq!(error.allowed, "4 KiB to 32 KiB with 16 open reads (traffic.open_reads)");
+        inherits.rivals = Some(rivals("32 KiB").expect("parses"));
+        assert_eq!(wrong(inherits), Ok(()));
     }
 
     #[test]

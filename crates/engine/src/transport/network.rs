@@ -42,7 +42,7 @@ pub(crate) struct Network {
     reads: Vec<Latency>,
     blocks: Vec<Latency>,
     counts_begin: Ps,
-    /// Steps to be scheduled, each with its time and the datagram or connection that it applies to.
+    /// Steps to be scheduled, each with its time and the datagram, connection or batch that it applies to.
     pub(crate) due: Vec<(Ps, Step, u32)>,
 }
 
