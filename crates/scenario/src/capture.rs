@@ -15,7 +15,7 @@ const KEY: &str = "traffic.file";
 /// Turns the name of the capture into an absolute path, so that a result that contains the scenario
 /// can be run again from any folder. In a file, the name is relative to that file; on the command
 /// line and from a program, to the working directory.
-pub(crate) fn locate(files: &impl Files, scenario: &mut Scenario, origins: &Origins) {
+pub(crate) fn locate(files: &dyn Files, scenario: &mut Scenario, origins: &Origins) {
     if let Some(TrafficConfig::Replay { file, .. }) = &mut scenario.traffic {
         let path = match origins.place(KEY) {
             Place::File { name, .. } => {
@@ -32,7 +32,7 @@ pub(crate) fn locate(files: &impl Files, scenario: &mut Scenario, origins: &Orig
 /// # Errors
 /// If the file cannot be read, or is not a complete pcap or pcapng capture with packets.
 pub fn read_capture(
-    files: &impl Files,
+    files: &dyn Files,
     scenario: &Scenario,
     origins: &Origins,
 ) -> Result<Option<Arc<Capture>>, UserErrors> {

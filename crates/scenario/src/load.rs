@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use nic2core_engine::config::{Scenario, validate};
-use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::capture::locate;
@@ -36,7 +35,7 @@ pub struct Loaded {
 /// # Errors
 /// Everything in the files and overrides that the user has to change.
 pub fn load(
-    files: &impl Files,
+    files: &dyn Files,
     path: &Path,
     sets: &[String],
     machine_folders: &[PathBuf],
@@ -79,7 +78,7 @@ pub fn load(
 /// # Errors
 /// Everything in it and in the overrides that has to be changed.
 pub fn from_json(
-    files: &impl Files,
+    files: &dyn Files,
     text: &str,
     sets: &[String],
     origins: &Origins,
@@ -98,7 +97,7 @@ pub fn from_json(
 }
 
 fn finish(
-    files: &impl Files,
+    files: &dyn Files,
     root: &Node,
     base_place: Option<Place>,
 ) -> Result<Loaded, UserErrors> {
@@ -108,7 +107,7 @@ fn finish(
     }
     let mut origins = root.origins();
     origins.0.extend(base_place.map(|place| (BASE.to_owned(), place)));
-    let mut scenario: Scenario = serde_path_to_error::deserialize(root.to_json()).map_err(|e| {
+    let mut scenario = typed(root).map_err(|e| {
         let key = e.path().to_string();
         let given = root.written(&key).unwrap_or_else(|| "the value".into());
         let message = e.into_inner().to_string();
@@ -126,6 +125,11 @@ fn finish(
     }
 }
 
+/// The scenario in its types, or the key whose value they refuse.
+fn typed(root: &Node) -> Result<Scenario, serde_path_to_error::Error<serde_json::Error>> {
+    serde_path_to_error::deserialize(root.to_json())
+}
+
 /// The errors, where integers that their types cannot hold get the range that can be simulated:
 /// this is usually narrower than the type, and the engine reports it for the nearest value that the
 /// type holds.
@@ -138,7 +142,7 @@ fn with_ranges(wrong: Wrong, root: &Node) -> Vec<UserError> {
     }
     let mut errors = wrong.errors;
     // If anything else is wrong as well, there is no scenario to check.
-    let Ok(scenario) = Scenario::deserialize(near.to_json()) else { return errors };
+    let Ok(scenario) = typed(&near) else { return errors };
     let violations = validate::violations(&scenario);
     for error in &mut errors {
         if let Some(v) = violations.iter().find(|v| error.key.as_ref() == Some(&v.key)) {
@@ -150,7 +154,7 @@ fn with_ranges(wrong: Wrong, root: &Node) -> Vec<UserError> {
 
 /// Replaces `machine.base` by the machine that it names, with the rest of `machine` laid over it.
 fn merge_machine(
-    files: &impl Files,
+    files: &dyn Files,
     scenario: &Path,
     folders: &[PathBuf],
     root: &mut Node,
@@ -216,7 +220,7 @@ fn is_machine(root: &Node) -> bool {
 }
 
 /// The machines that exist, except the file that was given, which is not one.
-fn available(files: &impl Files, folders: &[PathBuf], given: &str) -> String {
+fn available(files: &dyn Files, folders: &[PathBuf], given: &str) -> String {
     let mut names: Vec<String> = folders.iter().flat_map(|f| files.names(f)).collect();
     names.retain(|name| name.ends_with(".toml") && name != given);
     names.sort();
@@ -237,7 +241,7 @@ fn available(files: &impl Files, folders: &[PathBuf], given: &str) -> String {
 
 /// The tree of a TOML file; `None` if there is no such file.
 fn read(
-    files: &impl Files,
+    files: &dyn Files,
     path: &Path,
     named_by: Option<&Node>,
 ) -> Result<Option<Node>, UserErrors> {
