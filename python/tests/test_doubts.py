@@ -12,7 +12,7 @@ import nic2core
 from nic2core import Result, api, words
 from nic2core.command import terminal
 from nic2core.describe.doubts import all_doubts, doubts
-from nic2core.describe.drift import drifting
+from nic2core.describe.doubts.drift import drifting
 from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
 from nic2core.report.page import report_html

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nic2core.command import terminal
-from nic2core.describe.warmup import growing_dirty_lines, short_warmup
+from nic2core.describe.doubts.warmup import growing_dirty_lines, short_warmup
 from nic2core.progress import of_sweep
 from nic2core.report.page import report_html
 from nic2core.results.models import Peak

@@ -6,7 +6,7 @@ from math import ceil, sqrt
 from statistics import fmean, variance
 from typing import TYPE_CHECKING
 
-from nic2core.describe.warned import Warned
+from nic2core.describe.doubts.warned import Warned
 from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import distinct
 

@@ -1,0 +1,101 @@
+"""Warnings about what a congestion control hears: marks, and losses that are none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nic2core.describe import senders
+from nic2core.describe.doubts.warned import Warned
+from nic2core.scenario.quantity import nanoseconds
+from nic2core.words import percent, time
+
+if TYPE_CHECKING:
+    from nic2core.run_record import Record
+
+MARKED = 0.9
+"""Share of marked packets from which a mark no longer tells a sender anything."""
+
+NEEDLESS = 0.03
+"""Share of the packets that senders take for lost although they arrive, from which that shapes what
+the congestion control does. Where a round trip is near the timeout, 1 % is usual."""
+
+LEAST = 1.5
+"""Multiple of the minimum window up to which the mean is close to it: some have just grown."""
+
+
+def unmarked(result: Record) -> Warned | None:
+    """A warning if nothing marks packets for a control that waits for marks."""
+    transport = result.data.transport
+    if transport is None or not transport.hears_marks:
+        return None
+    marks = (result.scenario["traffic"]["network"], result.scenario["machine"]["nic"])
+    if any(place.get("ecn_threshold") is not None for place in marks):
+        return None
+    return Warned(
+        f"neither the switch nor the NIC marks packets, so {_control(result, hears=True)} reacts "
+        "only to losses. Set traffic.network.ecn_threshold or machine.nic.ecn_threshold."
+    )
+
+
+def unheard(result: Record) -> Warned | None:
+    """A warning if the NIC marks packets for a congestion control that ignores marks."""
+    transport = result.data.transport
+    if transport is None or transport.hears_marks is not False:
+        return None
+    if result.scenario["machine"]["nic"].get("ecn_threshold") is None:
+        return None
+    return Warned(
+        f"{_control(result, hears=False)} ignores ECN marks, so machine.nic.ecn_threshold changes "
+        "nothing but the number of marks."
+    )
+
+
+def _control(result: Record, *, hears: bool) -> str:
+    """The congestion control that reacts to marks or does not, as the scenario names it."""
+    kinds = (
+        table["kind"] for table, of in senders.with_controls(result) if of.hears_marks is hears
+    )
+    return f'the control "{next(kinds)}"'
+
+
+def all_marked(result: Record) -> Warned | None:
+    """A warning if windows are near the minimum and nearly all packets are still marked."""
+    transport = result.data.transport
+    if transport is None or not transport.hears_marks:
+        return None
+    table, hearing = next(group for group in senders.with_controls(result) if group[1].hears_marks)
+    least = table.get("min_cwnd")
+    share = senders.marked_share(transport)
+    if share < MARKED or least is None or hearing.mean_window > LEAST * least:
+        return None
+    rivals = sum(group.count for group in transport.by_group if group.hears_marks)
+    many = rivals * len(result.data.queues) or len(transport.connections)
+    by_nic = transport.marked_server > transport.marked
+    what = "the NIC's SRAM" if by_nic else "the queue of the switch"
+    text = (
+        f"{percent(share)} of the packets are marked: {many:,} "
+        f"connections near the minimum window of {least:g} packets keep {what} above the "
+        f"threshold, and {_control(result, hears=True)} can slow down no further. To let it "
+        "control the queue, use fewer senders or threads."
+    )
+    return Warned(text, share)
+
+
+def needless(result: Record) -> Warned | None:
+    """A warning if senders send much again that has arrived, because they wait for too short."""
+    transport = result.data.transport
+    if transport is None or result.p99_rtt_ns is None:
+        return None
+    wrongly = senders.share(senders.taken_for_lost(transport), transport)
+    if wrongly < NEEDLESS:
+        return None
+    least = result.scenario["traffic"]["recovery"]["min_timeout"]
+    if result.p99_rtt_ns < nanoseconds(least):
+        return None
+    text = (
+        f"{percent(wrongly)} of the packets were declared lost, but arrived: the p99 round trip is "
+        f"{time(result.p99_rtt_ns)}, and a sender may wait for as little as "
+        f"traffic.recovery.min_timeout = {least}. Its congestion control reacts to losses that are "
+        "none. Set it to a longer time."
+    )
+    return Warned(text, wrongly)

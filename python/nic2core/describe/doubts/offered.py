@@ -1,0 +1,117 @@
+"""Warnings about traffic that is not offered as the scenario says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nic2core import _core
+from nic2core.describe.doubts.warned import Warned
+from nic2core.scenario.quantity import gigabits, is_bit_rate
+from nic2core.words import three, time
+
+if TYPE_CHECKING:
+    from nic2core.results.models import Packets
+    from nic2core.run_record import Record
+
+FULL = 0.998
+"""Share of time busy from which a link counts as full."""
+
+SMOOTHED = 10
+"""Mean wait before a link, in frames, from which the link reshapes the traffic: that of bursts of
+twenty packets arriving at once."""
+
+KEPT = 0.8
+"""Mean depth of a backlog, as a share of the requested depth, from which it counts as kept."""
+
+
+def full_link(result: Record) -> Warned | None:
+    """A warning if open-loop traffic leaves the link no time to drain a queue."""
+    data, link = result.data, result.scenario["machine"]["nic"].get("link")
+    demand = data.demand_mpps
+    if link is None or demand is None or data.transport is not None:
+        return None
+    wire = next((d for d in data.domains if d.domain == "wire"), None)
+    if wire is None or wire.busy_ps < FULL * 1e3 * data.measured_ns:
+        return None
+    if result.peak is not None:
+        waits_ns = data.packets.link_wait_ns or 0.0
+        text = (
+            f"the {link} link is full at this peak: packets wait {time(waits_ns)} before it on "
+            "average, and the wait keeps growing. Neither latencies nor the objective include this "
+            "wait. For meaningful latencies, run the scenario at 99 % of the link rate."
+        )
+        return Warned(text, waits_ns)
+    offered = data.packets.offered_mpps
+    beyond = (
+        f"the traffic asks for {demand:.3g} Mpps, but the {link} link delivers only "
+        f"{offered:.3g}: the rest waits at the senders and is not counted"
+        if demand > 1.01 * offered
+        else f"the {link} link is full"
+    )
+    text = (
+        f"{beyond}. On a full link, a queue never drains once it has formed, so latencies are "
+        "those of the first microseconds. For meaningful latencies, set traffic.rate to at most "
+        "99 % of the link rate."
+    )
+    return Warned(text, demand - offered)
+
+
+def smoothed(result: Record) -> Warned | None:
+    """A warning if a link spreads out bursts: latencies do not include the wait before it."""
+    traffic, packets = result.scenario.get("traffic") or {}, result.data.packets
+    bursts = traffic.get("kind") in {"bursts", "replay"}
+    if not bursts or packets.link_wait_ns is None or packets.offered == 0:
+        return None
+    link, wait_ns = result.scenario["machine"]["nic"]["link"], packets.link_wait_ns
+    frame_ns = _wire_bits(packets) / gigabits(link)
+    if wait_ns < SMOOTHED * frame_ns:
+        return None
+    text = (
+        f"bursts come faster than the {link} link can carry them: packets wait {time(wait_ns)} "
+        "before it on average and reach the server one after the other. Neither latencies nor the "
+        "objective include this wait, and latencies are those of the smoothed traffic. To keep a "
+        "capture's own bursts, lower traffic.rate, or unset it to replay the capture's own timing."
+    )
+    return Warned(text, wait_ns)
+
+
+def _wire_bits(packets: Packets) -> float:
+    """Mean bits on the wire per packet that arrived."""
+    return packets.offered_gbps * 1e3 / packets.offered_mpps + 8 * _core.WIRE_OVERHEAD_BYTES
+
+
+def other_sizes(result: Record) -> Warned | None:
+    """A warning if a capture is scaled to a bit rate but its packets are given other sizes."""
+    traffic, packets = result.scenario["traffic"], result.data.packets
+    rate = (traffic or {}).get("rate")
+    drawn = any(t["app"].get("requests") == "drawn" for t in result.scenario["tenants"])
+    # A peak's rate is the one that the search found.
+    if rate is None or result.peak is not None or traffic["kind"] != "replay" or not drawn:
+        return None
+    if not is_bit_rate(rate) or packets.offered == 0:
+        return None
+    carried = packets.offered_mpps * _wire_bits(packets) / 1e3
+    text = (
+        f"the capture's timing is scaled so that its own packets would carry {rate}, but packets "
+        f'have the sizes of drawn requests (app.requests = "drawn"), which carry {carried:.3g} '
+        'Gbps. Set tenants.N.app.requests to "from-size" to use the capture\'s sizes.'
+    )
+    return Warned(text, abs(carried / gigabits(rate) - 1))
+
+
+def short_backlog(result: Record) -> Warned | None:
+    """A warning if a backlog is shallower than requested: the NIC does not deliver enough."""
+    traffic, spread = result.scenario.get("traffic") or {}, result.total_latency
+    if traffic.get("kind") != "backlog" or spread is None:
+        return None
+    wanted = int(traffic["depth"]) * len(result.data.queues)
+    # Little's law.
+    there_are = result.data.packets.completed_mpps * spread.mean_ns / 1e3
+    if there_are >= KEPT * wanted:
+        return None
+    text = (
+        f"{three(there_are)} packets are waiting or in service on average, but the backlog should "
+        f"be {wanted:,}: the NIC or the posted descriptors cannot keep up. Latencies are those of "
+        "the shallower backlog."
+    )
+    return Warned(text, -there_are)

@@ -1,0 +1,61 @@
+"""Warnings about pools that are too small, application bugs, and results of other versions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nic2core import _core
+from nic2core.describe.doubts.warned import Warned
+from nic2core.scenario.closed_loop import most_kept
+
+if TYPE_CHECKING:
+    from nic2core.run_record import Record
+
+
+def other_version(result: Record) -> Warned | None:
+    """A warning if the result was saved by another version of nic2core."""
+    made, here = result.data.engine_version, _core.__version__
+    if made == here:
+        return None
+    return Warned(
+        f"nic2core {made} simulated this run, and {here} may simulate it differently. To compare "
+        f"it with runs of {here}, run it again."
+    )
+
+
+def small_pool(result: Record) -> Warned | None:
+    """A warning if packets being sent occupy the buffers that a full receive ring needs."""
+    queues = result.scenario["queues"]
+    in_place = any(tenant.sends_in_place for tenant in result.data.tenants)
+    receive, transmit = int(queues["rx_descriptors"]), int(queues["tx_descriptors"])
+    buffers = int(queues.get("pool_buffers") or receive)
+    kept = most_kept(result.scenario)
+    if kept and buffers < receive + kept:
+        return Warned(
+            f"each core's pool has {buffers:,} buffers, but the receive ring needs {receive:,}, "
+            f"and up to {kept:,} packets wait in theirs until their read is complete (copied = "
+            f'"on-completion"). Set queues.pool_buffers to {receive + kept:,} or more, unless your '
+            "real pool is this small."
+        )
+    if not in_place or not result.scenario.get("traffic") or buffers >= receive + transmit:
+        return None
+    return Warned(
+        f"each core's pool has {buffers:,} buffers, but the rings need {receive + transmit:,} "
+        f"({receive:,} receive and {transmit:,} transmit descriptors): packets are sent from the "
+        "buffer they arrived in, so the receive ring cannot stay full while they are being sent. "
+        f"Set queues.pool_buffers to {receive + transmit:,} or more, unless your real pool is this "
+        "small."
+    )
+
+
+def premature_reads(result: Record) -> Warned | None:
+    """A warning if an application read data that it had swept."""
+    reads = result.data.reads_after_sweep
+    if reads == 0:
+        return None
+    text = (
+        f"an application has a bug: it relinquished data and read it afterwards, "
+        f"{reads:,} time{'s' if reads > 1 else ''}. Such a read returns stale data. Relinquish a "
+        "buffer only after the last read of it."
+    )
+    return Warned(text, reads)

@@ -1,0 +1,136 @@
+"""Which warnings apply to a run, and which runs a warning applies to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nic2core.describe.doubts.drift import drifting
+from nic2core.describe.doubts.marks import all_marked, needless, unheard, unmarked
+from nic2core.describe.doubts.offered import full_link, other_sizes, short_backlog, smoothed
+from nic2core.describe.doubts.setup import other_version, premature_reads, small_pool
+from nic2core.describe.doubts.too_short import (
+    few_packets,
+    filling,
+    long_pauses,
+    no_arrival,
+    no_completion,
+    unsettled,
+)
+from nic2core.describe.doubts.warmup import growing_dirty_lines, short_warmup
+from nic2core.describe.seeds import Repeated, repeated
+from nic2core.words import sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from nic2core.describe.doubts.warned import Warned
+    from nic2core.run_record import Record
+
+    Kind = Callable[[Record], Warned | None]
+
+NAMED = 4
+"""The most runs, or scenarios, that a warning shared by several names."""
+
+
+def doubts(result: Record) -> list[str]:
+    """The warnings that apply to a run."""
+    return [warned.text for warned in _by_kind(result).values()]
+
+
+def _by_kind(result: Record) -> dict[Kind, Warned]:
+    """The warnings that apply to a run, by the function that found them."""
+    found: dict[Kind, Warned] = {}
+    for several in (
+        (other_version,),
+        (no_arrival, long_pauses, no_completion, short_warmup, growing_dirty_lines, drifting),
+        (unsettled,),
+        (filling,),
+        (small_pool,),
+        (short_backlog,),
+        (unmarked,),
+        (unheard,),
+        (all_marked,),
+        (needless,),
+        (few_packets,),
+        (full_link, smoothed),
+        (other_sizes,),
+        (premature_reads,),
+    ):
+        for kind in several:
+            warned = kind(result)
+            if warned is not None:
+                found[kind] = warned
+                # It explains those after it.
+                break
+    return found
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A warning, and the runs that it applies to."""
+
+    of: str
+    """The runs in words, followed by a colon; empty for a single run."""
+    warning: str
+
+
+def all_doubts(results: Sequence[Record]) -> list[Doubt]:
+    """The warnings of several runs; the same one of several runs is told once.
+
+    Runs that differ in nothing but their seed have the same warnings with other numbers: those of
+    the worst are told.
+    """
+    groups = repeated(results) or [Repeated(result, [result]) for result in results]
+    found: dict[str, list[_Seeds]] = {}
+    for group in groups:
+        by_kind: dict[Kind, dict[int, Warned]] = {}
+        for run in group.runs:
+            for kind, warned in _by_kind(run).items():
+                by_kind.setdefault(kind, {})[run.data.seed] = warned
+        for by_seed in by_kind.values():
+            seeds = _Seeds(group, by_seed)
+            found.setdefault(by_seed[seeds.worst].text, []).append(seeds)
+    return [Doubt(_who(of, groups, len(results)), text) for text, of in found.items()]
+
+
+@dataclass(frozen=True)
+class _Seeds:
+    """The runs of a scenario to which one kind of warning applies."""
+
+    group: Repeated
+    by_seed: Mapping[int, Warned]
+
+    @property
+    def worst(self) -> int:
+        """The seed whose numbers are told."""
+        return max(self.by_seed, key=lambda seed: self.by_seed[seed].worse)
+
+    @property
+    def is_same_in_all(self) -> bool:
+        """Whether it applies to every seed, with the same numbers."""
+        texts = {warned.text for warned in self.by_seed.values()}
+        return len(self.by_seed) == len(self.group.runs) and len(texts) == 1
+
+    def __str__(self) -> str:
+        """How many of the seeds, and whose numbers are told."""
+        some, of = len(self.by_seed), len(self.group.runs)
+        many = f"{some} of {of} seeds" if some < of else _all(of, "seeds")
+        return f"{many} ({'worst: ' if some > 1 else ''}seed {self.worst})"
+
+
+def _who(found: Sequence[_Seeds], groups: Sequence[Repeated], runs: int) -> str:
+    if runs == 1:
+        return ""
+    if len(found) == len(groups) and all(of.is_same_in_all for of in found):
+        return f"{sentence(_all(runs, 'runs'))}: "
+    if len(groups) == 1:
+        return f"{sentence(str(found[0]))}: "
+    # Labels have commas of their own.
+    labels = [f"{of.group.case.label}{'' if of.is_same_in_all else f', {of}'}" for of in found]
+    more = f"; and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
+    return f"{'; '.join(labels[:NAMED])}{more}: "
+
+
+def _all(number: int, what: str) -> str:
+    return f"both {what}" if number == 2 else f"all {number} {what}"

@@ -1,0 +1,158 @@
+"""Warnings about a run that is too short, or measured before it had settled."""
+
+from __future__ import annotations
+
+from math import ceil
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from nic2core import _core
+from nic2core.describe.doubts.warned import Warned
+from nic2core.explain.asked import of_groups
+from nic2core.scenario.closed_loop import groups
+from nic2core.scenario.quantity import nanoseconds
+from nic2core.words import count, three, time
+
+if TYPE_CHECKING:
+    from nic2core.run_record import Record
+
+ENOUGH_PACKETS = 10_000
+"""For a peak's run: a hundred packets lie above the 99th percentile that decides the peak."""
+
+FEW_PACKETS = 1000
+"""For any other run: ten packets lie above the 99th percentile."""
+
+FEW_READS = 100
+"""Reads whose 99th percentile is their maximum."""
+
+SAMPLES = 30
+"""Samples of a time series from which the means of its thirds are worth comparing."""
+
+UNSETTLED = 0.25
+"""Difference between the first and last third of a run, relative to the larger, above chance."""
+
+GROWING = 0.1
+"""The same for the mean window of all connections, which chance moves less than their goodput."""
+
+FILLING = 0.02
+"""Growth of the packets in the server during the measurement, as a share of those offered, that is
+still normal; bursts alone may cause more."""
+
+
+def no_arrival(result: Record) -> Warned | None:
+    """A warning if traffic was configured but no packet arrived."""
+    comes_ns = result.data.packets.next_arrival_ns
+    if comes_ns is None:
+        return None
+    end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
+    # Long after the start, the two times may read the same.
+    alike = time(comes_ns) == time(end_ns)
+    comes = f"{time(comes_ns - end_ns)} later" if alike else f"at {time(comes_ns)}"
+    text = (
+        f"no packet arrived in the {time(result.data.measured_ns)} measured, which end at "
+        f"{time(end_ns)}; the next comes {comes}. Increase run.duration to include it."
+    )
+    return Warned(text, comes_ns)
+
+
+def no_completion(result: Record) -> Warned | None:
+    """A warning if packets were on their way, but the measured time was too short for any."""
+    packets = result.data.packets
+    # Packets of closed-loop senders may not have reached the server.
+    on_the_way = packets.in_flight_end or result.data.transport is not None
+    if packets.completed or not on_the_way:
+        return None
+    return Warned(
+        f"no packet completed in the {time(result.data.measured_ns)} measured, because a packet "
+        "takes longer than that. Increase run.duration."
+    )
+
+
+def long_pauses(result: Record) -> Warned | None:
+    """A warning if few reads were completed because threads think for long."""
+    transport = result.data.transport
+    if transport is None:
+        return None
+    both = zip(groups(result.scenario["traffic"]), of_groups(transport), strict=True)
+    of = [(group, results.read_latency) for group, results in both]
+    few = [(group, reads.count) for group, reads in of if group.think_ns > reads.mean_ns]
+    group, reads = min(few, key=lambda found: found[1], default=(None, 0))
+    if group is None or reads >= FEW_READS:
+        return None
+    return Warned(
+        f"only {count(reads, 'read')} of {group.senders:,} senders completed in the "
+        f"{time(result.data.measured_ns)} measured, because threads think for "
+        f"{time(group.think_ns)} before they ask for the next: rates and tails are largely chance. "
+        "Increase run.duration, or reduce think.",
+        -float(reads),
+    )
+
+
+def unsettled(result: Record) -> Warned | None:
+    """A warning if goodput or windows of closed-loop senders were still rising or falling."""
+    transport = result.data.transport
+    means = {"goodput": ("goodput", UNSETTLED)}
+    if transport is not None and any(g.think_ns for g in groups(result.scenario["traffic"])):
+        # Pauses may set the goodput while windows still grow, and reads become faster.
+        means["window"] = ("mean window", GROWING)
+    for column in (c for c in result.data.series.columns if c.name in means):
+        name, allowed = means[column.name]
+        if len(column.values) < SAMPLES:
+            continue
+        third = len(column.values) // 3
+        first, last = fmean(column.values[:third]), fmean(column.values[-third:])
+        if abs(last - first) <= allowed * max(first, last):
+            continue
+        end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
+        text = (
+            f"the {name} went from {three(first)} to {three(last)} {column.unit} during the "
+            "measurement: the senders' windows had not settled, and all numbers average over the "
+            f"change. Set run.warmup to {ceil(end_ns / 1e5) / 10:g} ms or more."
+        )
+        return Warned(text, abs(last - first) / max(first, last))
+    return None
+
+
+def filling(result: Record) -> Warned | None:
+    """A warning if the number of packets in the server kept growing: its rings were filling."""
+    packets = result.data.packets
+    begin, end = packets.in_flight_begin, packets.in_flight_end
+    bursts = int(result.scenario["queues"]["burst"]) * len(result.data.queues)
+    few = max(FILLING * packets.offered, bursts)
+    if result.data.transport is not None or end - begin <= few:
+        return None
+    full_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
+    room = int(result.scenario["queues"]["rx_descriptors"]) * len(result.data.queues) - end
+    full_ns += max(0.0, room) / (end - begin) * result.data.measured_ns
+    text = (
+        f"the number of packets in the server grew from {begin:,} to {end:,} while "
+        f"{packets.offered:,} arrived: its rings were still filling, so drops and latencies are "
+        "not yet those of full rings. Set run.warmup to "
+        f"{ceil(full_ns / 1e5) / 10:g} ms or more."
+    )
+    return Warned(text, full_ns)
+
+
+def few_packets(result: Record) -> Warned | None:
+    """A warning if the 99th percentile comes from too few packets."""
+    spread = result.total_latency
+    if spread is None or spread.count == 0:
+        return None
+    packets = spread.count
+    whose, moves, enough = "the", "it", FEW_PACKETS
+    if result.peak is not None:
+        whose = "the peak's"
+        moves = (
+            "it, and the peak, by more than the search's resolution of "
+            f"{_core.PEAK_RESOLUTION_PERCENT} %"
+        )
+        enough = ENOUGH_PACKETS
+    if packets >= enough:
+        return None
+    enough_ns = result.data.measured_ns * enough / packets
+    text = (
+        f"{whose} 99th percentile comes from {packets:,} packets, of which only "
+        f"{packets // 100} are above it: another seed may move {moves}. Set run.duration to "
+        f"{ceil(enough_ns / 1e5) / 10:g} ms or more, to get {enough:,} packets."
+    )
+    return Warned(text, enough_ns)
