@@ -96,11 +96,7 @@ pub fn from_json(
     finish(files, &root, origins.0.get(BASE).cloned())
 }
 
-fn finish(
-    files: &dyn Files,
-    root: &Node,
-    base_place: Option<Place>,
-) -> Result<Loaded, UserErrors> {
+fn finish(files: &dyn Files, root: &Node, base_place: Option<Place>) -> Result<Loaded, UserErrors> {
     let wrong = check(&SCHEMA, root);
     if !wrong.errors.is_empty() {
         return Err(UserErrors(with_ranges(wrong, root)));

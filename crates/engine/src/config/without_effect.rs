@@ -12,7 +12,7 @@ use crate::memory::dram::Refresh;
 use crate::memory::line::{LineKind, MemoryNode};
 use crate::memory::placement::config::Policy;
 use crate::nic::dma_bench::Direction;
-use crate::transport::config::ControlConfig;
+use crate::transport::control::ControlConfig;
 use crate::wire::config::TrafficConfig;
 
 /// A key that has no effect in a scenario.

@@ -279,7 +279,8 @@ mod tests {
     use crate::apps::snap::CopyTime;
     use crate::stats::results::{ConnectionResults, Results};
     use crate::testing::{closed_loop_json, every, forwarder, measure, pcie_json, run};
-    use crate::transport::config::{ControlConfig, DctcpConfig};
+    use crate::transport::control::ControlConfig;
+    use crate::transport::control::dctcp::DctcpConfig;
 
     /// Two threads that read from five machines, with a network stack that costs 500 ns per packet.
     fn reader(set: &[(&str, Value)]) -> Scenario {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::iter::once;
 use std::ops::{Range, RangeInclusive};
 
+use super::control::ControlConfig;
 use super::receiver::MAX_OPEN_PACKETS;
 use crate::check::Check;
 use crate::frame::{MAX_FRAME_BYTES, MAX_LINK, MIN_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
@@ -112,112 +113,15 @@ pub struct RivalsConfig {
     pub control: Option<ControlConfig>,
 }
 
-/// A congestion control.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum ControlConfig {
-    /// Swift: delay targets for fabric and endpoint (SIGCOMM 2020).
-    Swift(SwiftConfig),
-    /// DCTCP: reacts to the fraction of packets that are marked (SIGCOMM 2010).
-    Dctcp(DctcpConfig),
-}
-
-/// The parameters of Swift, named as in the paper's algorithm 1 and section 3.5 where they have a
-/// name there. The paper gives no production values; unless stated otherwise, the defaults are
-/// those of the public simulation by Broadcom and University College London (`csg-htsim`,
-/// `sim/swift.cpp`).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct SwiftConfig {
-    /// `ai`: packets added per round trip.
-    pub additive_increase: f64,
-    /// `beta`: decrease for a delay far above its target.
-    pub beta: f64,
-    /// `max_mdf`: largest decrease per round trip.
-    pub max_mdf: f64,
-    /// `min_cwnd`, in packets. The default of 0.001 is an estimate: with it, 1000 connections
-    /// together send one packet per round trip.
-    pub min_cwnd: f64,
-    /// `max_cwnd`, in packets.
-    pub max_cwnd: f64,
-    /// The initial window of a connection, in packets.
-    pub initial_cwnd: f64,
-    /// `RETX_RESET_THRESHOLD`: consecutive timeouts after which the window is set to its minimum.
-    pub reset_after_timeouts: u32,
-    /// Base target for the fabric delay.
-    pub fabric_target: Duration,
-    /// `h`: what each hop adds to the target.
-    pub hop_target: Duration,
-    /// Number of hops of a packet.
-    pub hops: u32,
-    /// `fs_range`: the most that flow scaling adds.
-    pub flow_range: Duration,
-    /// `fs_min_cwnd`: the window at which flow scaling adds all of it, in packets.
-    pub flow_min_cwnd: f64,
-    /// `fs_max_cwnd`: the window above which flow scaling adds nothing, in packets.
-    pub flow_max_cwnd: f64,
-    /// Target for the endpoint delay: 100 us in production ("Understanding Host Interconnect
-    /// Congestion", HotNets 2022, section 3.1).
-    pub endpoint_target: Duration,
-}
-
-impl Default for SwiftConfig {
-    fn default() -> SwiftConfig {
-        SwiftConfig {
-            additive_increase: 1.0,
-            beta: 0.8,
-            max_mdf: 0.5,
-            min_cwnd: 0.001,
-            max_cwnd: 1000.0,
-            initial_cwnd: 1.0,
-            reset_after_timeouts: 5,
-            fabric_target: Duration(20_000_000),
-            // csg-htsim: the base target over 6.55.
-            hop_target: Duration(3_053_435),
-            hops: 1,
-            flow_range: Duration(100_000_000),
-            flow_min_cwnd: 0.1,
-            flow_max_cwnd: 100.0,
-            endpoint_target: Duration(100_000_000),
-        }
-    }
-}
-
-/// The parameters of DCTCP.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct DctcpConfig {
-    /// `g`: weight of each window of data in the estimate (paper, section 3.4: 1/16).
-    pub gain: f64,
-    /// Minimum window after marks and losses, in packets; 2 as in Linux (`dctcp_ssthresh`). A timeout
-    /// leaves one packet, as in TCP.
-    pub min_cwnd: f64,
-    /// Maximum window, in packets.
-    pub max_cwnd: f64,
-    /// The initial window of a connection, in packets (RFC 6928: 10).
-    pub initial_cwnd: f64,
-}
-
-impl Default for DctcpConfig {
-    fn default() -> DctcpConfig {
-        DctcpConfig { gain: 1.0 / 16.0, min_cwnd: 2.0, max_cwnd: 1000.0, initial_cwnd: 10.0 }
-    }
-}
-
 /// More lines than this cannot be told apart in a plot.
 const MAX_WATCHED: u32 = 16;
 
 /// Far more than any testbed has.
 const MAX_SENDERS: u32 = 4096;
 /// One second.
-const MAX_DELAY: Duration = Duration(1_000_000_000_000);
+pub(super) const MAX_DELAY: Duration = Duration(1_000_000_000_000);
 /// For a switch port; larger than any real one.
 const MAX_BUFFER: Size = Size(1 << 40);
-/// Windows are fixed-point numbers with 32 integer bits.
-const MAX_CWND: f64 = 65_536.0;
-/// Far below what makes any difference, and far above the resolution of the fixed-point format.
-const MIN_CWND: f64 = 1e-6;
-
 impl ClosedLoopConfig {
     const fn one() -> u32 {
         1
@@ -383,56 +287,6 @@ impl Reads {
     /// Packets of all open reads of a connection.
     pub(crate) fn open_packets(self) -> u32 {
         self.packets * self.open
-    }
-}
-
-impl ControlConfig {
-    fn check(&self, check: &mut Check) {
-        match self {
-            ControlConfig::Swift(swift) => swift.check(check),
-            ControlConfig::Dctcp(dctcp) => dctcp.check(check),
-        }
-    }
-}
-
-/// Checks that `max` is at least `min`, and that `initial` lies between them.
-fn check_windows(check: &mut Check, min: f64, max: f64, initial: f64) {
-    check.within_what("max_cwnd", max, min..=MAX_CWND, ", the first being min_cwnd");
-    if min <= max {
-        check.within_what("initial_cwnd", initial, min..=max, ", which are min_cwnd and max_cwnd");
-    }
-}
-
-impl SwiftConfig {
-    fn check(&self, check: &mut Check) {
-        check.within("additive_increase", self.additive_increase, 1e-6..=1000.0);
-        check.within("beta", self.beta, 0.0..=1.0);
-        check.within("max_mdf", self.max_mdf, 0.0..=0.999);
-        check.within("min_cwnd", self.min_cwnd, MIN_CWND..=MAX_CWND);
-        check_windows(check, self.min_cwnd, self.max_cwnd, self.initial_cwnd);
-        check.within("reset_after_timeouts", self.reset_after_timeouts, 1..=u32::MAX);
-        check.within("hops", self.hops, 0..=255);
-        check.within("flow_min_cwnd", self.flow_min_cwnd, MIN_CWND..=MAX_CWND);
-        // Equal windows would leave no range to scale over.
-        check.within("flow_max_cwnd", self.flow_max_cwnd, 1.01 * self.flow_min_cwnd..=MAX_CWND);
-        for (key, delay) in [
-            ("fabric_target", self.fabric_target),
-            ("hop_target", self.hop_target),
-            ("flow_range", self.flow_range),
-        ] {
-            check.within(key, delay, Duration(0)..=MAX_DELAY);
-        }
-        // Every delay would be above a target of zero.
-        check.within("endpoint_target", self.endpoint_target, Duration(1)..=MAX_DELAY);
-    }
-}
-
-impl DctcpConfig {
-    fn check(&self, check: &mut Check) {
-        check.within("gain", self.gain, 1e-6..=1.0);
-        // Below one packet, DCTCP would still send one packet per round trip, since it does not pace.
-        check.within("min_cwnd", self.min_cwnd, 1.0..=MAX_CWND);
-        check_windows(check, self.min_cwnd, self.max_cwnd, self.initial_cwnd);
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use super::config::RecoveryConfig;
+use super::control::{AnyControl, Feedback, Loss};
 use super::cuts::Cuts;
 use super::fixed::ONE;
-use super::{AnyControl, Feedback, Loss};
 use crate::time::Ps;
 
 /// Consecutive timeouts after which the timeout no longer doubles: 2^6 is RFC 6298's one minute
@@ -230,7 +230,9 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::config::{ControlConfig, DctcpConfig, SwiftConfig};
+    use crate::transport::control::ControlConfig;
+    use crate::transport::control::dctcp::DctcpConfig;
+    use crate::transport::control::swift::SwiftConfig;
 
     fn connection(cwnd: f64) -> Connection {
         let config = SwiftConfig { initial_cwnd: cwnd, ..SwiftConfig::default() };

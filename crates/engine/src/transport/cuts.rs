@@ -1,6 +1,6 @@
 //! By how much the congestion window of a connection was cut, and by what.
 
-use super::AnyControl;
+use super::control::AnyControl;
 
 /// Cuts of a window since counting began, in packets of [`super::fixed::ONE`].
 #[derive(Clone, Copy, Debug, Default)]

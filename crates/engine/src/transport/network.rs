@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use super::config::ClosedLoopConfig;
 use super::connection::{Connection, Next};
+use super::control::{AnyControl, Feedback};
 use super::counts::{ConnectionCounts, Counts};
 use super::cuts::Cuts;
 use super::datagram::{Datagram, Step};
+use super::fixed;
 use super::receiver::Receiver;
 use super::requests::{Request, Requests};
 use super::switch::Switch;
-use super::{AnyControl, Feedback, fixed};
 use crate::frame::wire_bits;
 use crate::rng::Rng;
 use crate::serial::Serial;
@@ -397,7 +398,10 @@ mod tests {
     use super::*;
     use crate::events::Events;
     use crate::testing::every;
-    use crate::transport::config::{ControlConfig, DctcpConfig, RivalsConfig, SwiftConfig};
+    use crate::transport::config::RivalsConfig;
+    use crate::transport::control::ControlConfig;
+    use crate::transport::control::dctcp::DctcpConfig;
+    use crate::transport::control::swift::SwiftConfig;
     use crate::units::Duration;
     use proptest::prelude::*;
     use serde_json::json;

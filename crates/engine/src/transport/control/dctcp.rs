@@ -7,10 +7,34 @@
 //! while losses are recovered (RFC 6675). As in Linux (`tcp_is_cwnd_limited`), a window that was not
 //! full does not grow: nothing has tested whether the network takes that much.
 
-use super::config::DctcpConfig;
-use super::fixed::{self, ONE};
-use super::{Control, Feedback, Loss};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Control, Feedback, Loss, MAX_CWND, check_windows};
+use crate::check::Check;
 use crate::time::Ps;
+use crate::transport::fixed::{self, ONE};
+
+/// The parameters of DCTCP.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DctcpConfig {
+    /// `g`: weight of each window of data in the estimate (paper, section 3.4: 1/16).
+    pub gain: f64,
+    /// Minimum window after marks and losses, in packets; 2 as in Linux (`dctcp_ssthresh`). A timeout
+    /// leaves one packet, as in TCP.
+    pub min_cwnd: f64,
+    /// Maximum window, in packets.
+    pub max_cwnd: f64,
+    /// The initial window of a connection, in packets (RFC 6928: 10).
+    pub initial_cwnd: f64,
+}
+
+impl Default for DctcpConfig {
+    fn default() -> DctcpConfig {
+        DctcpConfig { gain: 1.0 / 16.0, min_cwnd: 2.0, max_cwnd: 1000.0, initial_cwnd: 10.0 }
+    }
+}
 
 /// The state of a connection.
 #[derive(Clone, Debug)]
@@ -49,6 +73,13 @@ impl Control for Dctcp {
     type Config = DctcpConfig;
 
     const HEARS_MARKS: bool = true;
+
+    fn check(config: &DctcpConfig, check: &mut Check) {
+        check.within("gain", config.gain, 1e-6..=1.0);
+        // Below one packet, DCTCP would still send one packet per round trip, since it does not pace.
+        check.within("min_cwnd", config.min_cwnd, 1.0..=MAX_CWND);
+        check_windows(check, config.min_cwnd, config.max_cwnd, config.initial_cwnd);
+    }
 
     fn new(config: &DctcpConfig) -> Dctcp {
         Dctcp {

@@ -5,10 +5,76 @@
 //! the endpoint delay; the smaller one applies (section 3.4). The fabric's target grows with the
 //! number of hops and for small windows (section 3.5); the endpoint's is fixed.
 
-use super::config::SwiftConfig;
-use super::fixed::{self, ONE};
-use super::{Control, Feedback, Loss};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Control, Feedback, Loss, MAX_CWND, MIN_CWND, check_windows};
+use crate::check::Check;
 use crate::time::Ps;
+use crate::transport::config::MAX_DELAY;
+use crate::transport::fixed::{self, ONE};
+use crate::units::Duration;
+
+/// The parameters of Swift, named as in the paper's algorithm 1 and section 3.5 where they have a
+/// name there. The paper gives no production values; unless stated otherwise, the defaults are
+/// those of the public simulation by Broadcom and University College London (`csg-htsim`,
+/// `sim/swift.cpp`).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SwiftConfig {
+    /// `ai`: packets added per round trip.
+    pub additive_increase: f64,
+    /// `beta`: decrease for a delay far above its target.
+    pub beta: f64,
+    /// `max_mdf`: largest decrease per round trip.
+    pub max_mdf: f64,
+    /// `min_cwnd`, in packets. The default of 0.001 is an estimate: with it, 1000 connections
+    /// together send one packet per round trip.
+    pub min_cwnd: f64,
+    /// `max_cwnd`, in packets.
+    pub max_cwnd: f64,
+    /// The initial window of a connection, in packets.
+    pub initial_cwnd: f64,
+    /// `RETX_RESET_THRESHOLD`: consecutive timeouts after which the window is set to its minimum.
+    pub reset_after_timeouts: u32,
+    /// Base target for the fabric delay.
+    pub fabric_target: Duration,
+    /// `h`: what each hop adds to the target.
+    pub hop_target: Duration,
+    /// Number of hops of a packet.
+    pub hops: u32,
+    /// `fs_range`: the most that flow scaling adds.
+    pub flow_range: Duration,
+    /// `fs_min_cwnd`: the window at which flow scaling adds all of it, in packets.
+    pub flow_min_cwnd: f64,
+    /// `fs_max_cwnd`: the window above which flow scaling adds nothing, in packets.
+    pub flow_max_cwnd: f64,
+    /// Target for the endpoint delay: 100 us in production ("Understanding Host Interconnect
+    /// Congestion", HotNets 2022, section 3.1).
+    pub endpoint_target: Duration,
+}
+
+impl Default for SwiftConfig {
+    fn default() -> SwiftConfig {
+        SwiftConfig {
+            additive_increase: 1.0,
+            beta: 0.8,
+            max_mdf: 0.5,
+            min_cwnd: 0.001,
+            max_cwnd: 1000.0,
+            initial_cwnd: 1.0,
+            reset_after_timeouts: 5,
+            fabric_target: Duration(20_000_000),
+            // csg-htsim: the base target over 6.55.
+            hop_target: Duration(3_053_435),
+            hops: 1,
+            flow_range: Duration(100_000_000),
+            flow_min_cwnd: 0.1,
+            flow_max_cwnd: 100.0,
+            endpoint_target: Duration(100_000_000),
+        }
+    }
+}
 
 /// The parameters, in the form in which the model computes with them.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +171,28 @@ impl Control for Swift {
     type Config = SwiftConfig;
 
     const HEARS_MARKS: bool = false;
+
+    fn check(config: &SwiftConfig, check: &mut Check) {
+        check.within("additive_increase", config.additive_increase, 1e-6..=1000.0);
+        check.within("beta", config.beta, 0.0..=1.0);
+        check.within("max_mdf", config.max_mdf, 0.0..=0.999);
+        check.within("min_cwnd", config.min_cwnd, MIN_CWND..=MAX_CWND);
+        check_windows(check, config.min_cwnd, config.max_cwnd, config.initial_cwnd);
+        check.within("reset_after_timeouts", config.reset_after_timeouts, 1..=u32::MAX);
+        check.within("hops", config.hops, 0..=255);
+        check.within("flow_min_cwnd", config.flow_min_cwnd, MIN_CWND..=MAX_CWND);
+        // Equal windows would leave no range to scale over.
+        check.within("flow_max_cwnd", config.flow_max_cwnd, 1.01 * config.flow_min_cwnd..=MAX_CWND);
+        for (key, delay) in [
+            ("fabric_target", config.fabric_target),
+            ("hop_target", config.hop_target),
+            ("flow_range", config.flow_range),
+        ] {
+            check.within(key, delay, Duration(0)..=MAX_DELAY);
+        }
+        // Every delay would be above a target of zero.
+        check.within("endpoint_target", config.endpoint_target, Duration(1)..=MAX_DELAY);
+    }
 
     fn new(config: &SwiftConfig) -> Swift {
         let c = config;

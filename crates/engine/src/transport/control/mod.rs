@@ -1,0 +1,186 @@
+//! Congestion controls: the joint, and the registry.
+//!
+//! docs/models/transport.md explains step by step how to add one.
+
+pub mod dctcp;
+pub mod swift;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::dctcp::{Dctcp, DctcpConfig};
+use self::swift::{Swift, SwiftConfig};
+use crate::check::Check;
+use crate::time::Ps;
+
+/// Windows are fixed-point numbers with 32 integer bits.
+const MAX_CWND: f64 = 65_536.0;
+/// Far below what makes any difference, and far above the resolution of the fixed-point format.
+const MIN_CWND: f64 = 1e-6;
+
+/// What an acknowledgement tells the congestion control. Anything that the server adds, such as a
+/// signal of its host, is put into the [`Datagram`](super::datagram::Datagram) by `host/closed_loop.rs` and read in
+/// [`Network::at_sender`](super::Network::at_sender).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Feedback {
+    /// From sending the packet to the arrival of its acknowledgement.
+    pub(crate) rtt: Ps,
+    /// The part of `rtt` that the packet spent in the server, from its arrival at the NIC until its
+    /// acknowledgement was handed over; the acknowledgement carries this value.
+    pub(crate) endpoint: Ps,
+    /// Whether the switch or the server's NIC marked the packet (ECN).
+    pub(crate) marked: bool,
+    /// Position of this transmission among all transmissions of the connection.
+    pub(crate) order: u64,
+    /// Position that the connection's next transmission will have.
+    pub(crate) next_order: u64,
+    /// At some time since the packet was sent, the window was full: it limited what was sent, not a
+    /// lack of data to send.
+    pub(crate) window_full: bool,
+    /// The packet had been acknowledged before, so one of its transmissions was unnecessary.
+    pub(crate) duplicate: bool,
+}
+
+/// A packet that is considered lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loss {
+    /// Position of the lost transmission among all transmissions of the connection.
+    pub(crate) order: u64,
+    /// Position that the connection's next transmission will have.
+    pub(crate) next_order: u64,
+}
+
+/// A congestion control: the state of one connection.
+///
+/// Contract: calls come in time order. `window` is in packets of [`fixed::ONE`](super::fixed::ONE) and above zero; a
+/// window below one packet means one packet at a time, no sooner than `pacing` after the previous
+/// one. A window of 2.7 packets allows two in flight. A rate-based control limits its rate with
+/// `pacing`, and its window is no smaller than what it wants in flight: its rate times the round
+/// trip, rounded up. Whatever it needs to know about the path, such as the bits of a frame, is a
+/// parameter of its own. The connection, not the control, decides what is lost; the control limits
+/// how often it reacts.
+pub(crate) trait Control: Sized {
+    /// The parameters that a user sets.
+    type Config;
+
+    /// Whether it reacts to marks (ECN). Users are warned of marks that nothing hears.
+    const HEARS_MARKS: bool;
+
+    /// Reports parameters that cannot be simulated.
+    fn check(config: &Self::Config, check: &mut Check);
+
+    /// The control of a new connection.
+    fn new(config: &Self::Config) -> Self;
+
+    /// An acknowledgement has arrived.
+    fn on_ack(&mut self, now: Ps, feedback: &Feedback);
+
+    /// A packet is considered lost because later ones were acknowledged; it is sent again.
+    fn on_fast_recovery(&mut self, now: Ps, loss: Loss);
+
+    /// Nothing has been acknowledged for the retransmission timeout.
+    fn on_timeout(&mut self, now: Ps);
+
+    /// How many packets may be in flight.
+    fn window(&self) -> u64;
+
+    /// Minimum time between two packets.
+    fn pacing(&self) -> Ps;
+
+    /// Of a control that keeps a window for the server's delay and another for the rest: whether the
+    /// former is the one that counts.
+    fn host_counts(&self) -> Option<bool> {
+        None
+    }
+}
+
+/// Checks that `max` is at least `min`, and that `initial` lies between them.
+fn check_windows(check: &mut Check, min: f64, max: f64, initial: f64) {
+    check.within_what("max_cwnd", max, min..=MAX_CWND, ", the first being min_cwnd");
+    if min <= max {
+        check.within_what("initial_cwnd", initial, min..=max, ", which are min_cwnd and max_cwnd");
+    }
+}
+
+/// For each control: its description, its name in scenarios, its type, and its parameters.
+macro_rules! controls {
+    ($($(#[$doc:meta])* $kind:literal => $name:ident($config:ty);)*) => {
+        /// A congestion control.
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind")]
+        pub enum ControlConfig {
+            $($(#[$doc])* #[serde(rename = $kind)] $name($config),)*
+        }
+
+        impl ControlConfig {
+            pub(super) fn check(&self, check: &mut Check) {
+                match self {
+                    $(ControlConfig::$name(config) => $name::check(config, check),)*
+                }
+            }
+        }
+
+        /// Any of the congestion controls, dispatched statically.
+        #[derive(Clone, Debug)]
+        pub(crate) enum AnyControl {
+            $($(#[$doc])* $name($name),)*
+        }
+
+        impl AnyControl {
+            pub(crate) fn new(config: &ControlConfig) -> AnyControl {
+                match config {
+                    $(ControlConfig::$name(c) => AnyControl::$name(<$name as Control>::new(c)),)*
+                }
+            }
+
+            pub(crate) fn on_ack(&mut self, now: Ps, feedback: &Feedback) {
+                match self {
+                    $(AnyControl::$name(c) => c.on_ack(now, feedback),)*
+                }
+            }
+
+            pub(crate) fn on_fast_recovery(&mut self, now: Ps, loss: Loss) {
+                match self {
+                    $(AnyControl::$name(c) => c.on_fast_recovery(now, loss),)*
+                }
+            }
+
+            pub(crate) fn on_timeout(&mut self, now: Ps) {
+                match self {
+                    $(AnyControl::$name(c) => c.on_timeout(now),)*
+                }
+            }
+
+            pub(crate) fn window(&self) -> u64 {
+                match self {
+                    $(AnyControl::$name(c) => c.window(),)*
+                }
+            }
+
+            pub(crate) fn pacing(&self) -> Ps {
+                match self {
+                    $(AnyControl::$name(c) => c.pacing(),)*
+                }
+            }
+
+            pub(crate) fn host_counts(&self) -> Option<bool> {
+                match self {
+                    $(AnyControl::$name(c) => c.host_counts(),)*
+                }
+            }
+
+            pub(crate) fn hears_marks(&self) -> bool {
+                match self {
+                    $(AnyControl::$name(_) => <$name as Control>::HEARS_MARKS,)*
+                }
+            }
+        }
+    };
+}
+
+controls! {
+    /// Swift: delay targets for fabric and endpoint (SIGCOMM 2020).
+    "swift" => Swift(SwiftConfig);
+    /// DCTCP: reacts to the fraction of packets that are marked (SIGCOMM 2010).
+    "dctcp" => Dctcp(DctcpConfig);
+}
