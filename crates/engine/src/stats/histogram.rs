@@ -34,6 +34,12 @@ impl Latency {
         self.histogram.record(units).expect("the histogram takes all values up to the longest");
     }
 
+    /// Adds the samples of another distribution.
+    pub(crate) fn add(&mut self, other: &Latency) {
+        self.sum += other.sum;
+        self.histogram.add(&other.histogram).expect("all histograms have the same bounds");
+    }
+
     pub(crate) fn count(&self) -> u64 {
         self.histogram.len()
     }
@@ -105,6 +111,18 @@ mod tests {
         assert!((seconds(50.0) / 100.0 - 1.0).abs() < 0.01, "{d:?}");
         assert!((seconds(100.0) / 100.0 - 1.0).abs() < 0.01, "{d:?}");
         assert_eq!((d.count, d.mean_ns), (4, 412.5e9));
+    }
+
+    #[test]
+    fn distributions_add_up_to_that_of_all_samples() {
+        let of = |samples: std::ops::Range<u64>| {
+            let mut l = Latency::default();
+            samples.for_each(|ns| l.record(Ps::from_ns(7 * ns)));
+            l
+        };
+        let mut sum = of(0..30);
+        sum.add(&of(30..100));
+        assert_eq!(sum.distribution(), of(0..100).distribution());
     }
 
     #[test]

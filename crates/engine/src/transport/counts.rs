@@ -31,11 +31,18 @@ pub(crate) struct Counts {
     pub(crate) rtt: Latency,
     pub(crate) fabric: Latency,
     pub(crate) endpoint: Latency,
-    /// From issuing a read until it and all reads before it are complete.
-    pub(crate) read: Latency,
     /// Sums of the fabric and endpoint delays, for the time series.
     pub(crate) fabric_sum: u64,
     pub(crate) endpoint_sum: u64,
+}
+
+/// What one group of senders answered.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GroupCounts {
+    /// From issuing a read until it and all reads before it are complete.
+    pub(crate) reads: Latency,
+    /// From asking for a striped block until the last of its reads is complete.
+    pub(crate) blocks: Latency,
 }
 
 /// Counts of one connection.

@@ -1,0 +1,344 @@
+//! Closed-loop senders in front of a whole host.
+
+use serde_json::{Value, json};
+
+use super::super::sender_series::OF_ALL;
+use super::*;
+use crate::apps::AppConfig;
+use crate::apps::snap::CopyTime;
+use crate::stats::results::{ConnectionResults, Results};
+use crate::testing::{closed_loop_json, every, forwarder, measure, pcie_json, run};
+use crate::transport::control::ControlConfig;
+use crate::transport::control::dctcp::DctcpConfig;
+
+/// Two threads that read from five machines, with a network stack that costs 500 ns per packet.
+fn reader(set: &[(&str, Value)]) -> Scenario {
+    let tenants = json!([{
+        "name": "snap", "cores": { "first": 0, "count": 2 },
+        "app": { "kind": "snap", "packet_instructions": 4000 }
+    }]);
+    let mut all = vec![
+        ("/machine/nic/link", json!("100 Gbps")),
+        ("/traffic", closed_loop_json()),
+        ("/tenants", tenants),
+        ("/run/warmup", json!("1 ms")),
+        ("/run/duration", json!("1 ms")),
+    ];
+    all.extend_from_slice(set);
+    forwarder(&all)
+}
+
+/// A NIC with an input buffer of a dozen packets behind one PCIe lane, which is slower than the
+/// threads: the buffer is full before a packet has waited for the target delay. The fabric
+/// target leaves room for the time that acknowledgements wait for that lane.
+fn lossy() -> Scenario {
+    let mut pcie = pcie_json();
+    pcie["lanes"] = json!(1);
+    // Enough for the acknowledgements.
+    pcie["non_posted_credits"] = json!(64);
+    reader(&[
+        ("/machine/nic/sram", json!("8 KiB")),
+        ("/machine/pcie", pcie),
+        ("/traffic/control/fabric_target", json!("100 us")),
+    ])
+}
+
+fn transport(scenario: &Scenario) -> (Results, TransportResults) {
+    let results = run(scenario).results().unwrap_or_else(|e| panic!("{e}"));
+    let transport = results.transport.clone().expect("the traffic is closed-loop");
+    (results, transport)
+}
+
+#[test]
+fn threads_add_up_until_the_link_is_full() {
+    let goodput = |threads: u32, link: &str| {
+        let cores = ("/tenants/0/cores/count", json!(threads));
+        transport(&reader(&[cores, ("/machine/nic/link", json!(link))])).1.goodput_gbps
+    };
+    let (one, two) = (goodput(1, "100 Gbps"), goodput(2, "100 Gbps"));
+    // 4000 instructions at 8 per nanosecond, those of the driver, and the memory accesses.
+    assert!((5.0..8.0).contains(&one), "{one}");
+    // They share a small LLC and one channel.
+    assert!((1.75..2.02).contains(&(two / one)), "{one} and {two}");
+    // 512 of 600 bytes on the wire are payload.
+    let limit = 4.0 * 512.0 / 600.0;
+    let full = goodput(2, "4 Gbps");
+    assert!((full - limit).abs() < 0.02 * limit, "{full} of {limit}");
+}
+
+#[test]
+fn swift_holds_the_delay_of_slow_threads_at_its_target() {
+    let (_, t) = transport(&reader(&[]));
+    assert_eq!(t.dropped_server, 0);
+    assert!((15e3..30e3).contains(&t.host_delay.mean_ns), "{:?}", t.host_delay.mean_ns);
+    assert!(t.fabric_delay.mean_ns < 8e3, "{:?}", t.fabric_delay.mean_ns);
+    let parts = t.host_delay.mean_ns + t.fabric_delay.mean_ns;
+    assert!((t.rtt.mean_ns - parts).abs() < 1.0, "{} of {parts}", t.rtt.mean_ns);
+}
+
+#[test]
+fn what_is_dropped_is_sent_again_and_everything_balances() {
+    let (results, t) = transport(&lossy());
+    assert!(t.dropped_server > 20 && t.sent_again > 20, "{}", t.dropped_server);
+    assert!(t.fast_recoveries > 5, "{}, {} timeouts", t.fast_recoveries, t.timeouts);
+    assert_eq!(t.dropped_server, results.packets.dropped_sram);
+    assert_eq!(results.conservation.len(), 20);
+    for b in &results.conservation[17..] {
+        assert!(b.entered > 0, "{b:?}");
+    }
+    assert!(t.reads > 100 && t.delivered.abs_diff(4 * t.reads) < 4 * 5 * 2 * 8);
+    let columns: Vec<&str> = results.series.columns.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(columns[8..], OF_ALL.map(|(name, _)| name));
+    assert_eq!(results.reads_after_sweep, 0);
+}
+
+#[test]
+fn packets_that_wait_for_their_read_keep_their_buffers_and_the_rest_finds_some() {
+    let on_completion = ("/tenants/0/app/copied", json!("on-completion"));
+    let with = |mut scenario: Scenario, buffers: u32| {
+        scenario.queues.pool_buffers = Some(buffers);
+        scenario.placement.sweeper = true;
+        let AppConfig::Snap(snap) = &mut scenario.tenants[0].app else { panic!("it is snap") };
+        snap.copied = CopyTime::OnCompletion;
+        transport(&scenario)
+    };
+    // One more than can wait for their reads: 5 senders, 8 open reads, and 3 packets of each.
+    let (tight, lost) = with(lossy(), 121);
+    assert!(lost.dropped_server > 20 && lost.reads > 100, "{lost:?}");
+    assert_eq!(tight.reads_after_sweep, 0);
+    let (_, free) = with(reader(&[on_completion]), 2000);
+    let (_, arrival) = transport(&reader(&[]));
+    assert!(free.goodput_gbps > 0.97 * arrival.goodput_gbps, "{}", free.goodput_gbps);
+}
+
+#[test]
+fn what_is_copied_late_is_read_from_memory_and_what_is_copied_to_one_place_stays_cached() {
+    let lines = |llc: &str, copy: &str, cause: &str| {
+        let set = [
+            ("/machine/llc/size", json!(llc)),
+            ("/tenants/0/app/copied", json!(copy)),
+            ("/queues/pool_buffers", json!(2000)),
+        ];
+        let (results, _) = transport(&reader(&set));
+        let causes = results.memory.causes;
+        causes.iter().find(|c| c.cause == cause).expect("the cause is listed").lines
+    };
+    // The I/O ways hold the packets that wait for their thread, but not those that wait for their read.
+    let received = |copy| lines("768 KiB", copy, "cpu-rx-rd");
+    let (early, late) = (received("on-arrival"), received("on-completion"));
+    assert!(late > 4 * early, "{early}, {late}");
+    // The whole LLC is smaller than the memory of the open reads.
+    let evicted = |copy| lines("96 KiB", copy, "other-evct");
+    assert!(evicted("on-arrival") > 10_000, "{}", evicted("on-arrival"));
+    assert!(evicted("on-completion") < 100, "{}", evicted("on-completion"));
+}
+
+#[test]
+fn marks_of_the_nic_keep_its_buffer_from_overflowing() {
+    let with = |threshold: Option<&str>| {
+        let mut scenario = lossy();
+        scenario.machine.nic.sram = "32 KiB".parse().unwrap();
+        scenario.machine.nic.ecn_threshold = threshold.map(|t| t.parse().unwrap());
+        let Some(crate::wire::config::TrafficConfig::ClosedLoop(c)) = &mut scenario.traffic else {
+            panic!("it is closed-loop")
+        };
+        c.control = ControlConfig::Dctcp(DctcpConfig::default());
+        transport(&scenario).1
+    };
+    let (none, never, early) = (with(None), with(Some("32 KiB")), with(Some("8 KiB")));
+    assert!(none.dropped_server > 20 && none.marked_server == 0, "{}", none.dropped_server);
+    // An admitted packet never finds the buffer full.
+    assert_eq!((never.dropped_server, never.marked_server), (none.dropped_server, 0));
+    assert!(early.marked_server > 100, "{}", early.marked_server);
+    assert!(early.dropped_server < none.dropped_server / 4, "{}", early.dropped_server);
+    assert!(early.goodput_gbps > 0.98 * none.goodput_gbps, "{}", early.goodput_gbps);
+}
+
+#[test]
+fn connections_add_up_to_what_all_did() {
+    let (_, t) = transport(&lossy());
+    assert_eq!(t.connections.len(), 10);
+    let last = t.connections.last().unwrap();
+    assert_eq!((last.queue, last.sender), (1, 4));
+    let sum = |of: fn(&ConnectionResults) -> u64| t.connections.iter().map(of).sum::<u64>();
+    let sums = [sum(|c| c.sent), sum(|c| c.sent_again), sum(|c| c.timeouts), sum(|c| c.delivered)];
+    assert_eq!(sums, [t.sent, t.sent_again, t.timeouts, t.delivered]);
+    assert!(t.sent_again > 0);
+    let squares = sum(|c| c.delivered.pow(2)) as f64;
+    let fairness = (t.delivered as f64).powi(2) / (10.0 * squares);
+    assert!((t.fairness - fairness).abs() < 1e-12, "{} and {fairness}", t.fairness);
+    // Which connection waits for a timeout is chance, and evens out over time.
+    let mut longer = lossy();
+    longer.run.duration = "20 ms".parse().unwrap();
+    let fairness = transport(&longer).1.fairness;
+    assert!((0.99..=1.0).contains(&fairness), "{fairness}");
+}
+
+#[test]
+fn rivals_are_the_last_senders_and_have_their_own_control() {
+    // A window of one packet against one of four, in front of slow threads.
+    let fixed = |window| json!({ "kind": "dctcp", "min_cwnd": window, "initial_cwnd": window, "max_cwnd": window });
+    let rivals = json!({ "senders": 2, "control": fixed(4) });
+    let set = [("/traffic/control", fixed(1)), ("/traffic/rivals", rivals)];
+    let (r, t) = transport(&reader(&set));
+    let windows: Vec<f64> = t.connections.iter().map(|c| c.mean_window.round()).collect();
+    assert_eq!(windows, [1.0, 1.0, 1.0, 4.0, 4.0, 1.0, 1.0, 1.0, 4.0, 4.0]);
+    let [control, rivals] = &t.by_group[..] else { panic!("{:?}", t.by_group) };
+    assert_eq!((control.control.as_str(), control.first, control.count), ("traffic.control", 0, 3));
+    assert_eq!(
+        (rivals.control.as_str(), rivals.first, rivals.count),
+        ("traffic.rivals.control", 3, 2)
+    );
+    assert_eq!((control.mean_window, rivals.mean_window), (1.0, 4.0));
+    assert_eq!(control.sent + rivals.sent, t.sent);
+    let both = control.goodput_gbps + rivals.goodput_gbps;
+    assert!((both - t.goodput_gbps).abs() < 1e-9, "{both} and {}", t.goodput_gbps);
+    let column = |name: &str| {
+        let found = r.series.columns.iter().find(|c| c.name == name);
+        found.map(|c| c.values.iter().sum::<f64>() / c.values.len() as f64)
+    };
+    let goodput = column("rivals-goodput").expect("there are rivals");
+    assert!((goodput / rivals.goodput_gbps - 1.0).abs() < 0.02, "{goodput}");
+    assert_eq!((column("rivals-window"), column("window")), (Some(4.0), Some(2.2)));
+    // Packets that wait in one queue leave it in proportion to those in flight: 2 x 4 of 2 x 4 + 3 x 1.
+    let share = rivals.goodput_gbps / both;
+    assert!((share - 8.0 / 11.0).abs() < 0.03, "{share}");
+    assert!(control.fairness > 0.99 && rivals.fairness > 0.99 && t.fairness < 0.8);
+    // Swift beside DCTCP: only one of them hears marks.
+    let swift = json!({ "senders": 1, "control": { "kind": "swift" } });
+    let (_, t) = transport(&reader(&[("/traffic/control", fixed(1)), ("/traffic/rivals", swift)]));
+    assert_eq!(t.by_group.iter().map(|s| s.hears_marks).collect::<Vec<_>>(), [true, false]);
+    assert_eq!((t.hears_marks, t.cut_by_host), (Some(true), None));
+    assert!(t.by_group[1].cut_by_host.is_some());
+    // In the lossy host only losses cut the windows.
+    let (_, t) = transport(&lossy());
+    assert!(t.cut_by_losses > 100.0 * (t.cut_by_host.unwrap() + t.cut_by_path), "{t:?}");
+    assert_eq!(transport(&reader(&[])).1.by_group, []);
+}
+
+#[test]
+fn rivals_may_read_more_at_a_time_and_everything_balances() {
+    let rivals = json!({ "senders": 2, "read": "8 KiB", "open_reads": 4 });
+    for copied in ["on-arrival", "on-completion"] {
+        let set = [
+            ("/traffic/open_reads", json!(1)),
+            ("/traffic/think", json!("20 us")),
+            ("/traffic/rivals", rivals.clone()),
+            ("/tenants/0/app/copied", json!(copied)),
+            ("/queues/pool_buffers", json!(2000)),
+        ];
+        let (r, t) = transport(&reader(&set));
+        let [others, rivals] = &t.by_group[..] else { panic!("{:?}", t.by_group) };
+        assert_eq!([&*others.control, &*rivals.control], ["traffic.control"; 2]);
+        // Sixteen packets, behind those of three more reads, against four.
+        let times = rivals.read_latency.mean_ns / others.read_latency.mean_ns;
+        assert!((2.0..16.0).contains(&times), "{copied}: {times}");
+        let reads = others.read_latency.count + rivals.read_latency.count;
+        assert_eq!((reads, r.reads_after_sweep), (t.reads, 0));
+        // Little's law over the others: two threads, three senders, a read or a pause.
+        let cycle = others.read_latency.mean_ns + 20e3;
+        let open = others.read_latency.count as f64 * cycle / 1e6;
+        assert!((open / 6.0 - 1.0).abs() < 0.1, "{copied}: {open}");
+        assert_eq!(t.block_latency, None);
+    }
+    let striped = json!({ "senders": 2, "striped": true, "open_reads": 2 });
+    let (_, t) = transport(&reader(&[("/traffic/rivals", striped.clone())]));
+    let [others, rivals] = &t.by_group[..] else { panic!("{:?}", t.by_group) };
+    assert_eq!((&others.block_latency, &rivals.block_latency), (&None, &t.block_latency));
+    let blocks = rivals.block_latency.as_ref().expect("theirs are blocks");
+    assert!(blocks.count > 20 && blocks.count.abs_diff(rivals.read_latency.count / 2) < 10);
+    // Blocks of five and of two senders have no common latency.
+    let both = [("/traffic/rivals", striped), ("/traffic/striped", json!(true))];
+    let (_, t) = transport(&reader(&both));
+    assert!(t.block_latency.is_none() && t.by_group.iter().all(|g| g.block_latency.is_some()));
+}
+
+/// The same blocks, but the packets of one come at once.
+#[test]
+fn striped_blocks_fill_the_buffer_of_the_nic() {
+    let with = |striped: bool| {
+        let mut scenario = lossy();
+        let Some(crate::wire::config::TrafficConfig::ClosedLoop(c)) = &mut scenario.traffic else {
+            panic!("it is closed-loop")
+        };
+        // A block is 20 packets, and the buffer has room for 14.
+        c.control = ControlConfig::Dctcp(DctcpConfig::default());
+        (c.striped, c.open_reads, c.think) = (striped, 1, "200 us".parse().unwrap());
+        transport(&scenario).1
+    };
+    let (independent, striped) = (with(false), with(true));
+    let block = striped.block_latency.as_ref().expect("blocks are read");
+    assert!(block.mean_ns > striped.read_latency.mean_ns, "{block:?}");
+    let share = |t: &TransportResults| t.dropped_server as f64 / t.sent as f64;
+    let (alone, together) = (share(&independent), share(&striped));
+    assert!(together > 3.0 * alone && together > 0.05, "{together} and {alone}");
+}
+
+#[test]
+fn a_window_that_nothing_moves_is_told_of_each_connection() {
+    let fixed = json!({ "kind": "dctcp", "initial_cwnd": 2, "max_cwnd": 2 });
+    // There are five senders.
+    let watched = ("/traffic/watched", json!(7));
+    let (r, t) = transport(&reader(&[("/traffic/control", fixed), watched]));
+    assert_eq!((t.marked, t.sent_again), (0, 0));
+    assert!(t.connections.iter().all(|c| (c.mean_window - 2.0).abs() < 1e-9));
+    let columns = r.series.columns.iter().filter(|c| c.name.starts_with("window-"));
+    let names: Vec<&str> = columns.clone().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["window-0", "window-1", "window-2", "window-3", "window-4"]);
+    let still = |c: &Series| !c.values.is_empty() && c.values.iter().all(|&w| w == 2.0);
+    assert!(columns.clone().all(still));
+    let trips = t.connections.iter().filter_map(|c| c.mean_rtt_ns);
+    let mean = trips.sum::<f64>() / t.connections.len() as f64;
+    assert!((mean / t.rtt.mean_ns - 1.0).abs() < 0.05, "{mean} and {}", t.rtt.mean_ns);
+}
+
+#[test]
+fn a_lost_datagram_and_a_forgotten_packet_are_caught() {
+    let caught = |fault: fn(&mut ClosedLoop)| {
+        let mut host = run(&lossy());
+        assert!(host.results().is_ok());
+        fault(host.closed_loop.as_mut().expect("it is closed-loop"));
+        host.results().expect_err("the fault is seen")
+    };
+    let e = caught(|c| c.network.counts.dropped_server -= 1);
+    assert!(e.contains("datagrams"), "{e}");
+    let e = caught(|c| {
+        let slot = c.datagrams.iter_mut().find(|d| **d != NONE);
+        *slot.expect("a packet is in the host") = NONE;
+    });
+    assert!(e.contains("datagrams in flight"), "{e}");
+    let e = caught(|c| c.network.forget_a_packet());
+    assert!(e.contains("packets of reads"), "{e}");
+}
+
+#[test]
+fn a_packet_without_descriptor_is_sent_again() {
+    let few = ("/queues/rx_descriptors", json!(4));
+    let (results, t) = transport(&reader(&[few]));
+    assert!(results.packets.dropped_no_descriptor > 0);
+    assert_eq!(t.dropped_server, results.packets.dropped_no_descriptor);
+    assert!(t.sent_again > 0);
+}
+
+#[test]
+fn one_seed_gives_one_result_and_a_clone_goes_on_as_the_original() {
+    let as_json = |host: &Host| serde_json::to_value(host.results().unwrap()).unwrap();
+    for control in every::<ControlConfig>() {
+        let mut scenario = lossy();
+        let Some(crate::wire::config::TrafficConfig::ClosedLoop(c)) = &mut scenario.traffic else {
+            panic!("it is closed-loop")
+        };
+        c.control = control;
+        let first = as_json(&run(&scenario));
+        assert_eq!(first, as_json(&run(&scenario)));
+        let mut host = Host::new(&scenario, None).unwrap();
+        host.run_until(Ps::from_us(777));
+        let mut copy = host.clone();
+        measure(&mut host, &scenario, &[Ps::from_us(1_234)]);
+        measure(&mut copy, &scenario, &[]);
+        assert_eq!(first, as_json(&host));
+        assert_eq!(first, as_json(&copy));
+        scenario.run.seed += 1;
+        assert_ne!(first, as_json(&run(&scenario)));
+    }
+}
