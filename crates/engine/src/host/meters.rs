@@ -57,6 +57,8 @@ pub(super) struct Meters {
     /// Packets admitted whose request has not ended.
     pub(super) in_path: u64,
     pub(super) in_path_begin: u64,
+    /// Packets that the NIC had to send when measuring began.
+    pub(super) unsent_begin: u64,
     /// By [`Stage`], whose numbers are those of `Stage::ALL`.
     pub(super) stages: [Latency; Stage::ALL.len()],
     /// Lines moved by the NIC.
@@ -83,6 +85,7 @@ impl Meters {
             transmitted: 0,
             in_path: 0,
             in_path_begin: 0,
+            unsent_begin: 0,
             stages: Default::default(),
             io_lines: 0,
             domains: DomainCounters::default(),
@@ -145,6 +148,7 @@ impl Host {
             completed_before,
             in_path,
             in_path_begin: in_path,
+            unsent_begin: self.tx.in_flight,
             series: Samples::from(now),
             domains,
             ..fresh

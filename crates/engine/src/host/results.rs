@@ -120,6 +120,8 @@ impl Host {
             transmitted: m.transmitted,
             in_flight_begin: m.in_path_begin,
             in_flight_end: m.in_path,
+            unsent_begin: m.unsent_begin,
+            unsent_end: self.tx.in_flight,
             offered_mpps: per_us(m.offered),
             completed_mpps: per_us(m.completed),
             completed_gbps: gbps(m.completed_bytes),

@@ -8,9 +8,15 @@ use crate::time::{PS_PER_S, Ps};
 use crate::units::{Duration, Rate};
 use crate::wire::config::TrafficConfig;
 
-/// A rate is sustained if completions fall behind arrivals by at most this share of them, percent:
-/// more than the noise of some 10 000 Poisson arrivals.
+/// A rate is sustained if completions, and what is sent, fall behind arrivals by at most this share of them, percent,
+/// and by no more than chance: [`by_chance`].
 const BEHIND_PERCENT: u64 = 2;
+
+/// Whether completions may be so far behind this many arrivals by chance: two standard deviations of Poisson arrivals.
+/// A queue that grows faster only takes longer to be full, and then packets are dropped.
+fn by_chance(behind: u64, arrivals: u64) -> bool {
+    behind * behind <= 4 * arrivals
+}
 
 /// A network link that is busy for this share of the time is full. With the fewest packets of a
 /// probe, one more or less at each end makes 0.4 %.
@@ -160,13 +166,14 @@ impl<'a, 'w> Prober<'a, 'w> {
         let limit_ns = self.limit_ns.unwrap_or_else(|| slo.p99_limit_ns(host.service_mean_ns()));
         let p99_ns = host.total_p99_ns();
         let p = &results.packets;
-        let behind = p.in_flight_end.saturating_sub(p.in_flight_begin);
+        let (begin, end) = (p.in_flight_begin + p.unsent_begin, p.in_flight_end + p.unsent_end);
+        let behind = end.saturating_sub(begin);
         let dropped = host.dropped();
         let failed_by = if bound_to_fail.is_some() {
             bound_to_fail
         } else if dropped * 100_000 > p.offered * slo.drops.0 {
             Some(Failed::Drops)
-        } else if behind * 100 > p.offered * BEHIND_PERCENT {
+        } else if behind * 100 > p.offered * BEHIND_PERCENT || !by_chance(behind, p.offered) {
             Some(Failed::Rate)
         } else if p99_ns > limit_ns {
             Some(Failed::P99)

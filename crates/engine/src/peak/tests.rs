@@ -247,3 +247,25 @@ fn an_overloaded_server_begins_the_search_anew() {
     assert!(begun > 0);
     assert_eq!(seen, found.probes);
 }
+
+/// Of two cores that need 2000 instructions a packet, the busier one has no time left.
+#[test]
+fn a_queue_that_grows_by_more_than_chance_is_no_peak() {
+    let found = peak(&[
+        ("/placement/policy", json!("ideal-ddio")),
+        ("/queues/rx_descriptors", json!(4096)),
+        ("/queues/pool_buffers", json!(8192)),
+        ("/tenants/0/app/packet_instructions", json!(2000)),
+        ("/slo", json!({ "p99": "1 s", "drops": "0 %" })),
+        ("/run/duration", json!("8 ms")),
+        // With it a probe is among them in which the queue grows by more than chance and less than 2 %.
+        ("/run/seed", json!(5)),
+    ])
+    .expect("there is a peak");
+    let packets = &found.results.packets;
+    let grown = packets.in_flight_end.saturating_sub(packets.in_flight_begin) as f64;
+    let chance = 2.0 * (packets.offered as f64).sqrt();
+    assert!(grown <= chance && chance < 0.01 * packets.offered as f64, "{packets:?}");
+    // What fails are not drops yet: the rings are deeper than a probe is long.
+    assert_eq!(found.failed_by, "rate");
+}

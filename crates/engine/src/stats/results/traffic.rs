@@ -25,6 +25,13 @@ pub struct Packets {
     pub in_flight_begin: u64,
     /// The same when measuring ended.
     pub in_flight_end: u64,
+    /// Packets that cores have posted for transmission and the NIC has not sent when measuring began;
+    /// 0 in results of older versions.
+    #[serde(default)]
+    pub unsent_begin: u64,
+    /// The same when measuring ended.
+    #[serde(default)]
+    pub unsent_end: u64,
     /// Offered rate, million packets per second.
     pub offered_mpps: f64,
     /// Completed rate, million packets per second.

@@ -2,9 +2,10 @@
 //!
 //! The sender estimates the fraction of marked packets once per window of data, equation (1), and
 //! cuts its window by half of that estimate if any packet of the window was marked, equation (2).
-//! Slow start, additive increase and the reaction to loss are TCP's (RFC 5681). Losses and marks of
-//! one window are one reason to cut, not two (RFC 3168, section 6.1.2), and the window does not grow
-//! while losses are recovered (RFC 6675). As in Linux (`tcp_is_cwnd_limited`), a window that was not
+//! Slow start, additive increase and the reaction to loss are TCP's (RFC 5681; RFC 8257, section 3.5): losses of
+//! one window of data halve it once, even where marks have cut it already, perhaps by little (as in Linux,
+//! `dctcp_react_to_loss`). Marks of that window are then no further reason to cut, and it does not grow while
+//! losses are recovered (RFC 6675). As in Linux (`tcp_is_cwnd_limited`), a window that was not
 //! full does not grow: nothing has tested whether the network takes that much.
 
 use schemars::JsonSchema;
@@ -52,9 +53,8 @@ pub(crate) struct Dctcp {
     to_react: u64,
     /// The transmission that ends the current window of data.
     window_end: u64,
-    /// Losses and marks of transmissions before this one have already been reacted to.
-    reacted: u64,
-    /// Losses are recovered until a transmission from this one on is acknowledged.
+    /// Losses are recovered until a transmission from this one on is acknowledged: those before it have been
+    /// reacted to.
     recovered: u64,
     /// Nothing has been acknowledged since the last timeout.
     timed_out: bool,
@@ -62,10 +62,10 @@ pub(crate) struct Dctcp {
 
 impl Dctcp {
     /// Reduces the window, but not below the minimum; a timeout may have left it smaller than that.
-    fn cut(&mut self, cwnd: u64, next_order: u64) {
+    fn cut(&mut self, cwnd: u64) {
         let cwnd = cwnd.max(self.min_cwnd);
         self.cwnd = self.cwnd.min(cwnd);
-        (self.slow_start_until, self.reacted) = (cwnd, next_order);
+        self.slow_start_until = cwnd;
     }
 }
 
@@ -94,7 +94,6 @@ impl Control for Dctcp {
             marked: 0,
             to_react: 0,
             window_end: 0,
-            reacted: 0,
             recovered: 0,
             timed_out: false,
         }
@@ -114,7 +113,7 @@ impl Control for Dctcp {
             self.alpha = fixed::mul(ONE - self.gain, self.alpha) + fixed::mul(self.gain, fraction);
             if self.to_react > 0 {
                 // cwnd <- cwnd * (1 - alpha / 2)
-                self.cut(fixed::mul(self.cwnd, ONE - self.alpha / 2), feedback.next_order);
+                self.cut(fixed::mul(self.cwnd, ONE - self.alpha / 2));
             }
             (self.acked, self.marked, self.to_react) = (0, 0, 0);
             self.window_end = feedback.next_order;
@@ -129,9 +128,7 @@ impl Control for Dctcp {
     fn on_fast_recovery(&mut self, _now: Ps, loss: Loss) {
         if loss.order >= self.recovered {
             self.recovered = loss.next_order;
-        }
-        if loss.order >= self.reacted {
-            self.cut(self.cwnd / 2, loss.next_order);
+            self.cut(self.cwnd / 2);
         }
     }
 
@@ -217,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_and_marks_of_one_window_cut_it_once_and_it_does_not_grow_meanwhile() {
+    fn losses_halve_the_window_whatever_marks_have_cut_and_it_does_not_grow_meanwhile() {
         let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
         // The first of sixteen packets is lost and the others are marked.
         let mut dctcp = Dctcp::new(&config);
@@ -237,13 +234,15 @@ mod tests {
         dctcp.on_ack(Ps::ZERO, &ack(0, 16, true));
         let marked = dctcp.window();
         assert!(marked < 10 * ONE);
-        dctcp.on_fast_recovery(Ps::ZERO, Loss { order: 3, next_order: 18 });
-        assert_eq!(dctcp.window(), marked);
+        for order in 3..6 {
+            dctcp.on_fast_recovery(Ps::ZERO, Loss { order, next_order: 18 });
+        }
+        assert_eq!(dctcp.window(), marked / 2);
         // It grows once what was in flight then has been acknowledged.
-        (4..18).for_each(|order| dctcp.on_ack(Ps::ZERO, &ack(order, 18, false)));
-        assert_eq!(dctcp.window(), marked);
+        (6..18).for_each(|order| dctcp.on_ack(Ps::ZERO, &ack(order, 18, false)));
+        assert_eq!(dctcp.window(), marked / 2);
         dctcp.on_ack(Ps::ZERO, &ack(18, 26, false));
-        assert!(dctcp.window() > marked);
+        assert!(dctcp.window() > marked / 2);
     }
 
     #[test]
