@@ -166,7 +166,7 @@ class Record:
     @cached_property
     def stages(self) -> list[Stage]:
         """The load of every stage of the path, in path order."""
-        return stages(self.data, self.model.used)
+        return stages(self.data, self.scenario, self.model.used)
 
     @property
     def limiting_stage(self) -> Stage:

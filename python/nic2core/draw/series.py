@@ -31,6 +31,8 @@ PANEL_TITLES = {
     "dropped": "dropped by the NIC",
     "sent-again": "retransmitted",
     "switch-queue": "switch queue",
+    "switch-dropped": "dropped by the switch",
+    "marked": "marked by the switch or the NIC (ECN)",
     "queue": "waiting for the cores",
     "memory-rd": "memory reads",
     "memory-wr": "memory writes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.use import brought
 
@@ -33,9 +33,9 @@ class Stage:
     """What the load consists of, as displayed."""
 
 
-def stages(data: Results, used: Sequence[Use]) -> list[Stage]:
+def stages(data: Results, scenario: dict[str, Any], used: Sequence[Use]) -> list[Stage]:
     """Every stage of a run, given how its domains were used, in path order."""
-    found = [_stage(data, use) for use in used]
+    found = [_stage(data, scenario, use) for use in used]
     llc = _llc(data)
     if llc is not None:
         # In front of its trackers and the memory behind it.
@@ -44,7 +44,7 @@ def stages(data: Results, used: Sequence[Use]) -> list[Stage]:
     return found
 
 
-def _stage(data: Results, use: Use) -> Stage:
+def _stage(data: Results, scenario: dict[str, Any], use: Use) -> Stage:
     load, of = use.load, use.occupancy
     if use.name == "io-ways":
         # The load of the I/O ways shows in the lines that leave them for memory.
@@ -62,7 +62,8 @@ def _stage(data: Results, use: Use) -> Stage:
         "dram": _bus(data),
     }
     if use.name == "tx-fetches":
-        return Stage(use.name, load, f"{brought(data, use.core):.1f} descriptors each")
+        each = brought(data, scenario, use.core)
+        return Stage(use.name, load, f"{each:.1f} descriptors each")
     if use.name == "rx-fetches":
         return Stage(use.name, load, f"packets wait {100 * use.starved:.0f} % of the time")
     plain = f"{of:.1f} of {use.credits} {use.unit}s"

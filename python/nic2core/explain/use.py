@@ -105,10 +105,15 @@ def uses(data: Results, scenario: dict[str, Any]) -> list[Use]:
     return [_use(data, scenario, d) for d in data.domains]
 
 
-def brought(data: Results, core: int | None) -> float:
-    """Mean number of descriptors that a send queue's reads return."""
+def brought(data: Results, scenario: dict[str, Any], core: int | None) -> float:
+    """Mean number of descriptors that a send queue's reads return.
+
+    Reads count when they begin and descriptors when their packets are sent, so what is read before
+    the measured time and sent in it would make it more than a read can return.
+    """
     queue = next(q for q in data.queues if q.core == core)
-    return queue.sent / (queue.tx_fetches or 1)
+    most = scenario["machine"]["nic"]["tx_descriptor_batch"]
+    return min(most, queue.sent / (queue.tx_fetches or 1))
 
 
 def descriptor_reads(data: Results, scenario: dict[str, Any]) -> float:
@@ -165,7 +170,7 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
     if d.domain == "cores" and data.queues:
         load = data.core_time.busiest_ps / 1e3 / span
     if d.domain == "tx-fetches":
-        load *= brought(data, core) / scenario["machine"]["nic"]["tx_descriptor_batch"]
+        load *= brought(data, scenario, core) / scenario["machine"]["nic"]["tx_descriptor_batch"]
     if d.domain == "rx-fetches":
         load = descriptor_reads(data, scenario)
     if d.domain == "wire":

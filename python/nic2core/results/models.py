@@ -51,6 +51,12 @@ class Packets(Plain):
     """Packets between wire and completion when measuring began."""
     in_flight_end: int
     """The same when measuring ended."""
+    unsent_begin: int = 0
+    """Packets that cores have posted for transmission and the NIC has not sent when measuring
+    began; 0 in results of older versions.
+    """
+    unsent_end: int = 0
+    """The same when measuring ended."""
     offered_mpps: float
     """Offered rate, million packets per second."""
     completed_mpps: float

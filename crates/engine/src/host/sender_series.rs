@@ -7,13 +7,15 @@ use crate::time::Ps;
 use crate::transport::Network;
 
 /// Name and unit of each column.
-pub(super) const OF_ALL: [(&str, &str); 6] = [
+pub(super) const OF_ALL: [(&str, &str); 8] = [
     ("goodput", "Gbps"),
     ("sent-again", "Mpps"),
     ("window", "packets"),
     ("fabric-delay", "us"),
     ("host-delay", "us"),
     ("switch-queue", "KiB"),
+    ("switch-dropped", "Mpps"),
+    ("marked", "Mpps"),
 ];
 
 /// The same of the rivals alone, if there are any.
@@ -24,8 +26,9 @@ const OF_RIVALS: [(&str, &str); 2] = [("rivals-goodput", "Gbps"), ("rivals-windo
 pub(super) struct SenderSeries {
     payload_bits: u64,
     rivals: Option<Range<u32>>,
-    /// Counts at the last sample: delivered, sent again, acknowledged, and the sums of delays.
-    last: [u64; 5],
+    /// Counts at the last sample: delivered, sent again, acknowledged, the sums of delays, dropped by the switch,
+    /// and marked by it or the NIC.
+    last: [u64; 7],
     of_all: [Vec<f64>; OF_ALL.len()],
     /// Packets that rivals had delivered at the last sample.
     last_of_rivals: u64,
@@ -40,7 +43,7 @@ impl SenderSeries {
         SenderSeries {
             payload_bits,
             rivals,
-            last: [0; 5],
+            last: [0; 7],
             of_all: Default::default(),
             last_of_rivals: 0,
             of_rivals: Default::default(),
@@ -51,7 +54,15 @@ impl SenderSeries {
     /// Takes a sample.
     pub(super) fn sample(&mut self, network: &Network, now: Ps, interval: Ps) {
         let c = &network.counts;
-        let totals = [c.delivered, c.sent_again, c.acknowledged, c.fabric_sum, c.endpoint_sum];
+        let totals = [
+            c.delivered,
+            c.sent_again,
+            c.acknowledged,
+            c.fabric_sum,
+            c.endpoint_sum,
+            c.dropped_switch,
+            c.marked + c.marked_server,
+        ];
         let since = |i: usize| (totals[i] - self.last[i]) as f64;
         let ns = interval.as_ns_f64();
         let mean_us = |i: usize| if since(2) > 0.0 { since(i) / since(2) / 1e6 } else { 0.0 };
@@ -62,6 +73,8 @@ impl SenderSeries {
             mean_us(3),
             mean_us(4),
             network.switch_bytes(now) as f64 / 1024.0,
+            since(5) / ns * 1e3,
+            since(6) / ns * 1e3,
         ];
         self.last = totals;
         for (column, value) in self.of_all.iter_mut().zip(values) {

@@ -81,9 +81,13 @@ pub fn find_peak(
     let (host, first, outcome) = search.begin(&cold, rate)?;
     drop(cold);
     let ((rate, good), bad) = search.bracket(host, first, outcome)?;
+    // What arrived in a probe may be a frame more than the link carries in its time.
+    let most =
+        scenario.machine.nic.link.filter(|_| bad.is_none()).map_or(f64::MAX, |link| link.0 as f64);
+    let bits = mean.map(|mean| (mean.bits_at(Rate(rate)).0 as f64).min(most));
     Ok(Peak {
         peak_mpps: good.probe.completed_mpps,
-        rate_gbps: mean.map(|mean| mean.bits_at(Rate(rate)).0 as f64 / 1e9 * while_on(scenario)),
+        rate_gbps: bits.map(|bits| bits / 1e9 * while_on(scenario)),
         fails_at_mpps: bad.as_ref().map(|bad| bad.probe.offered_mpps),
         failed_by: bad.and_then(|bad| bad.failed_by).unwrap_or(Failed::Link).name().into(),
         probes: search.into_probes(),

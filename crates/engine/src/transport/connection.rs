@@ -106,15 +106,17 @@ impl Connection {
 
     /// The congestion window, in packets of [`ONE`].
     pub(super) fn window(&self) -> u64 {
-        self.control.window()
+        let window = self.control.window();
+        debug_assert!(window > 0, "a control's window is above zero");
+        window
     }
 
-    /// [`super::Control::host_counts`].
+    /// [`super::control::Control::host_counts`].
     pub(super) fn host_counts(&self) -> Option<bool> {
         self.control.host_counts()
     }
 
-    /// [`super::Control::HEARS_MARKS`].
+    /// [`super::control::Control::HEARS_MARKS`].
     pub(super) fn hears_marks(&self) -> bool {
         self.control.hears_marks()
     }
@@ -138,7 +140,7 @@ impl Connection {
     /// What to do now; a packet to send counts as in flight from here on.
     pub(super) fn next(&mut self, now: Ps) -> Next {
         // Below one packet, pacing limits the rate and one packet may be in flight.
-        let window = (self.control.window() / ONE).max(1);
+        let window = (self.window() / ONE).max(1);
         let again = !self.lost.is_empty();
         if self.flight.len() as u64 >= window || !(again || self.next < self.asked) {
             return Next::Nothing;
