@@ -16,7 +16,7 @@ from nic2core.describe.doubts.drift import drifting
 from nic2core.describe.headline import headline
 from nic2core.describe.verdict import verdict
 from nic2core.report.page import report_html
-from nic2core.results.models import Peak, SendersResults, Series
+from nic2core.results.models import ConnectionResults, Peak, SendersResults, Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -290,6 +290,42 @@ def test_rings_that_still_fill_are_told() -> None:
     assert full_ms <= said <= full_ms + 0.1
     calm = api.run("sweeper-kvs", few | {"traffic.rate": "1 Mpps"})
     assert not any("rings were still filling" in doubt for doubt in doubts(calm))
+    # Cores complete packets that only wait in the other rings.
+    changed = with_numbers(calm, "packets", unsent_begin=3, unsent_end=203)
+    (sends,) = (d for d in doubts(changed) if "wait to be sent grew from 3 to 203" in d)
+    # 64 descriptors each, which are full already.
+    assert "Set run.warmup to 0.2 ms" in sends
+    few_more = with_numbers(calm, "packets", unsent_begin=3, unsent_end=5)
+    assert not any("wait to be sent" in doubt for doubt in doubts(few_more))
+
+
+def test_a_peak_whose_queues_grow_is_told() -> None:
+    run = api.run("explain-cpu", SHORT)
+    packets = run.data.packets.model_copy(update={"offered": 100_000})
+    found = Peak(peak_mpps=4, failed_by="rate", probes=[], results=run.data)
+    at_peak = replace(run, peak=found, data=run.data.model_copy(update={"packets": packets}))
+    for share, told in ((0.004, False), (0.006, True)):
+        end = packets.in_flight_begin + int(share * packets.offered)
+        grown = with_numbers(at_peak, "packets", in_flight_end=end)
+        assert any("may not keep up with this rate" in d for d in doubts(grown)) == told, share
+
+
+def test_connections_that_deliver_nothing_are_told(crowded: Result) -> None:
+    transport = crowded.data.transport
+    assert transport is not None
+    each = [c.model_copy(update={"delivered": 30}) for c in transport.connections]
+    silent = [c.model_copy(update={"delivered": 0}) for c in each[:3]]
+
+    def told(connections: list[ConnectionResults], delivered: int) -> list[str]:
+        changed = {"connections": connections, "delivered": delivered}
+        found = doubts(with_numbers(crowded, "transport", **changed))
+        return [doubt for doubt in found if "delivered nothing" in doubt]
+
+    (some,) = told([*silent, *each[3:]], 30 * len(each))
+    assert some.startswith(f"3 of {len(each)} connections")
+    # Where most deliver only a few, one without any is chance.
+    assert told([*silent, *each[3:]], 19 * len(each)) == []
+    assert told(each, 30 * len(each)) == []
 
 
 def test_a_backlog_that_the_descriptors_do_not_keep_is_told() -> None:

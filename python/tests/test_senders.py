@@ -151,8 +151,9 @@ def test_what_cut_the_windows_adds_up_and_keeps_to_what_the_control_knows(
         "cut by the path": "0",
         "cut by losses": "75.0",
     }
-    dctcp = changed(closed_loop, cut_by_host=None, cut_by_path=1.0, cut_by_losses=3.0)
-    assert senders.cuts(measured(dctcp)) == {"the path": 0.25, "losses": 0.75}
+    of_marks = {"cut_by_host": None, "cut_by_path": 1.0, "cut_by_losses": 3.0}
+    dctcp = changed(closed_loop, hears_marks=True, **of_marks)
+    assert senders.cuts(measured(dctcp)) == {"marks": 0.25, "losses": 0.75}
     none = changed(closed_loop, cut_by_host=0.0, cut_by_path=0.0, cut_by_losses=0.0)
     assert senders.cuts(measured(none)) == {}
 

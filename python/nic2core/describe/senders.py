@@ -110,13 +110,20 @@ def cuts(of: TransportResults | SendersResults) -> dict[str, float]:
     """Shares of all that windows were cut by, 0 to 1, by cause; empty if nothing cut them.
 
     Only causes that the congestion control knows: without a window for the server's delay, all
-    that acknowledgements cut is of the path.
+    that acknowledgements cut is of the path, or of marks for a control that hears them.
     """
-    packets = {"the path": of.cut_by_path, "losses": of.cut_by_losses}
+    packets = {_told_by_acknowledgements(of): of.cut_by_path, "losses": of.cut_by_losses}
     if of.cut_by_host is not None:
         packets = {"the host's delay": of.cut_by_host} | packets
     whole = sum(packets.values())
     return {cause: cut / whole for cause, cut in packets.items()} if whole else {}
+
+
+def _told_by_acknowledgements(of: TransportResults | SendersResults) -> str:
+    """What acknowledgements cut windows for, besides the server's delay."""
+    groups = getattr(of, "by_group", None) or [of]
+    hear = [bool(group.hears_marks) for group in groups]
+    return "marks" if all(hear) else "the path or marks" if any(hear) else "the path"
 
 
 def advantage(result: Record) -> float | None:
@@ -144,8 +151,11 @@ def taken_for_lost(transport: TransportResults) -> int:
 
 
 def marked_share(transport: TransportResults) -> float:
-    """Share of the packets sent that the switch or the NIC marked, 0 to 1."""
-    return share(transport.marked + transport.marked_server, transport)
+    """Share of the packets sent that the switch or the NIC marked, 0 to 1.
+
+    Of packets sent before the measured time, some are marked in it.
+    """
+    return min(1.0, share(transport.marked + transport.marked_server, transport))
 
 
 def in_flight(data: Results) -> float:

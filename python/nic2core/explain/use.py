@@ -112,7 +112,7 @@ def brought(data: Results, scenario: dict[str, Any], core: int | None) -> float:
     the measured time and sent in it would make it more than a read can return.
     """
     queue = next(q for q in data.queues if q.core == core)
-    most = scenario["machine"]["nic"]["tx_descriptor_batch"]
+    most = float(scenario["machine"]["nic"]["tx_descriptor_batch"])
     return min(most, queue.sent / (queue.tx_fetches or 1))
 
 

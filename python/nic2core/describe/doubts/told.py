@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core.describe.doubts.drift import drifting
-from nic2core.describe.doubts.marks import all_marked, needless, unheard, unmarked
 from nic2core.describe.doubts.offered import full_link, other_sizes, short_backlog, smoothed
+from nic2core.describe.doubts.senders import all_marked, needless, starved, unheard, unmarked
 from nic2core.describe.doubts.setup import other_version, premature_reads, small_pool
 from nic2core.describe.doubts.too_short import (
     few_packets,
@@ -15,6 +15,7 @@ from nic2core.describe.doubts.too_short import (
     long_pauses,
     no_arrival,
     no_completion,
+    sending_queue_fills,
     unsettled,
 )
 from nic2core.describe.doubts.warmup import growing_dirty_lines, short_warmup
@@ -46,12 +47,14 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
         (no_arrival, long_pauses, no_completion, short_warmup, growing_dirty_lines, drifting),
         (unsettled,),
         (filling,),
+        (sending_queue_fills,),
         (small_pool,),
         (short_backlog,),
         (unmarked,),
         (unheard,),
         (all_marked,),
         (needless,),
+        (starved,),
         (few_packets,),
         (full_link, smoothed),
         (other_sizes,),

@@ -38,6 +38,9 @@ FILLING = 0.02
 """Growth of the packets in the server during the measurement, as a share of those offered, that is
 still normal; bursts alone may cause more."""
 
+FILLING_AT_PEAK = 0.005
+"""The same for a peak, whose rate is known to 1 %."""
+
 
 def no_arrival(result: Record) -> Warned | None:
     """A warning if traffic was configured but no packet arrived."""
@@ -117,20 +120,53 @@ def filling(result: Record) -> Warned | None:
     """A warning if the number of packets in the server kept growing: its rings were filling."""
     packets = result.data.packets
     begin, end = packets.in_flight_begin, packets.in_flight_end
-    bursts = int(result.scenario["queues"]["burst"]) * len(result.data.queues)
-    few = max(FILLING * packets.offered, bursts)
-    if result.data.transport is not None or end - begin <= few:
+    if result.data.transport is not None or not _grew(result, begin, end):
         return None
-    full_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
-    room = int(result.scenario["queues"]["rx_descriptors"]) * len(result.data.queues) - end
-    full_ns += max(0.0, room) / (end - begin) * result.data.measured_ns
-    text = (
+    grew = (
         f"the number of packets in the server grew from {begin:,} to {end:,} while "
-        f"{packets.offered:,} arrived: its rings were still filling, so drops and latencies are "
-        "not yet those of full rings. Set run.warmup to "
-        f"{ceil(full_ns / 1e5) / 10:g} ms or more."
+        f"{packets.offered:,} arrived"
+    )
+    if result.peak is not None:
+        text = (
+            f"{grew}: the server may not keep up with this rate for long. Increase run.duration "
+            "for a peak that it can sustain."
+        )
+        return Warned(text, end - begin)
+    full_ns = _full_ns(result, begin, end, int(result.scenario["queues"]["rx_descriptors"]))
+    text = (
+        f"{grew}: its rings were still filling, so drops and latencies are not yet those of full "
+        f"rings. Set run.warmup to {ceil(full_ns / 1e5) / 10:g} ms or more."
     )
     return Warned(text, full_ns)
+
+
+def sending_queue_fills(result: Record) -> Warned | None:
+    """A warning if cores give the NIC more packets to send than it sends."""
+    packets = result.data.packets
+    begin, end = packets.unsent_begin, packets.unsent_end
+    if result.data.transport is not None or not _grew(result, begin, end):
+        return None
+    full_ns = _full_ns(result, begin, end, int(result.scenario["queues"]["tx_descriptors"]))
+    text = (
+        f"the number of packets that wait to be sent grew from {begin:,} to {end:,}: the NIC sends "
+        "fewer than the cores complete, which they can do until the transmit rings are full. Set "
+        f"run.warmup to {ceil(full_ns / 1e5) / 10:g} ms or more."
+    )
+    return Warned(text, full_ns)
+
+
+def _grew(result: Record, begin: int, end: int) -> bool:
+    """Whether a number of packets in the server grew by more than is normal."""
+    share = FILLING if result.peak is None else FILLING_AT_PEAK
+    bursts = int(result.scenario["queues"]["burst"]) * len(result.data.queues)
+    return end - begin > max(share * result.data.packets.offered, bursts)
+
+
+def _full_ns(result: Record, begin: int, end: int, descriptors: int) -> float:
+    """When all rings of so many descriptors will be full if this goes on."""
+    end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
+    room = descriptors * len(result.data.queues) - end
+    return end_ns + max(0.0, room) / (end - begin) * result.data.measured_ns
 
 
 def few_packets(result: Record) -> Warned | None:

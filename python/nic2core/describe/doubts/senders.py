@@ -1,4 +1,4 @@
-"""Warnings about what a congestion control hears: marks, and losses that are none."""
+"""Warnings about closed-loop senders: marks, losses that are none, and connections that starve."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ the congestion control does. Where a round trip is near the timeout, 1 % is usua
 
 LEAST = 1.5
 """Multiple of the minimum window up to which the mean is close to it: some have just grown."""
+
+STARVED = 20
+"""Packets that connections deliver on average, from which it is no chance if one delivers none."""
 
 
 def unmarked(result: Record) -> Warned | None:
@@ -99,3 +102,20 @@ def needless(result: Record) -> Warned | None:
         "none. Set it to a longer time."
     )
     return Warned(text, wrongly)
+
+
+def starved(result: Record) -> Warned | None:
+    """A warning if some connections delivered nothing while others did."""
+    transport = result.data.transport
+    if transport is None or transport.delivered < STARVED * len(transport.connections):
+        return None
+    none = sum(connection.delivered == 0 for connection in transport.connections)
+    if none == 0:
+        return None
+    text = (
+        f"{none:,} of {len(transport.connections):,} connections delivered nothing in the "
+        f"{time(result.data.measured_ns)} measured, so what all do together is what the others do. "
+        "A connection whose packets were lost is silent until its retransmission timeout, which "
+        "doubles each time."
+    )
+    return Warned(text, none)
