@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import api
 from nic2core._core import ModelError, UserError
+from nic2core.describe.doubts.too_short import filling, sending_queue_fills
 from nic2core.engine import said
 from nic2core.scenario.models import Scenario
 from nic2core.sweeps import run_all
@@ -70,4 +71,5 @@ def _checked(help_: Help, base: float, run: Result | None, refused: dict[str, st
         measured=run.rate_mps / base - 1,
         drop_share=packets.drop_share if packets.offered else None,
         p99_ns=run.p99_ns,
+        filling=bool(filling(run) or sending_queue_fills(run)),
     )

@@ -238,7 +238,9 @@ def held(use: Use) -> str:
         return NOTHING
     own, whole = time(use.own_ns), time(use.latency_ns)
     # The time that counts is another queue's if that one allows less than the fullest.
-    if own == whole or use.core != use.short_core:
+    if use.core != use.short_core:
+        return f"{whole} (core {use.short_core}: {own})"
+    if own == whole:
         return whole
     if use.own_ns > use.latency_ns:
         return f"{whole} + {time(use.own_ns - use.latency_ns)}"

@@ -53,6 +53,11 @@ def show(result: Result, helps: Sequence[Help]) -> None:
     )
     for hint in hints(result, helps):
         console.print(hint)
+    if any(h.filling for h in helps):
+        console.print(
+            "* Queues still grew in this re-run: with a longer run.warmup, more is dropped.",
+            style="dim",
+        )
     for refused in (h for h in helps if h.refused is not None):
         console.print(
             f"Not possible: {words.stage(refused.change.domain)}, {refused.change.what}: "
@@ -151,7 +156,8 @@ def _change_cells(help_: Help | None) -> list[str]:
         cells.append(words.gain(help_.measured))
         if help_.drop_share is not None:
             p99 = words.NOTHING if help_.p99_ns is None else words.time(help_.p99_ns)
-            cells += [words.percent(help_.drop_share), p99]
+            drops = words.percent(help_.drop_share)
+            cells += [f"{drops} *" if help_.filling else drops, p99]
     return cells
 
 
@@ -199,6 +205,7 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
                 "rerun": h.measured,
                 "rerun_drop_share": h.drop_share,
                 "rerun_p99_ns": h.p99_ns,
+                "rerun_filling": h.filling if h.measured is not None else None,
                 "not_possible": h.refused,
                 "not_predicted": h.unknown or None,
                 "harm": h.harm or None,

@@ -141,9 +141,17 @@ def _of_packets(results: Sequence[Record]) -> Iterator[_Span]:
     # A hundred times next to nothing is still next to nothing.
     if any(m.bandwidth_gbytes_per_s > MUCH * m.bus_limit_gbytes_per_s for m in memory):
         yield _Span("memory traffic", labels, traffic, partial(_with_unit, unit="GB/s"))
-    tails = [r.p99_ns for r in results if r.p99_ns]
-    if len(tails) == len(results):
-        yield _Span("the p99", labels, tails, time)
+    sent = [r.data.transport for r in results if r.data.transport is not None]
+    if len(sent) == len(results):
+        losses = [transport.lost_share for transport in sent]
+        if max(losses) >= DROPS_FELT:
+            yield _Span("loss", labels, losses, percent)
+        tails, name = [senders.p99_ns(r.data, "rtt") for r in results], "the p99 round trip"
+    else:
+        tails, name = [r.p99_ns for r in results], "the p99"
+    told = [tail for tail in tails if tail]
+    if len(told) == len(results):
+        yield _Span(name, labels, told, time)
 
 
 def _beside(results: Sequence[Record]) -> Iterator[_Span]:

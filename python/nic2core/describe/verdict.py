@@ -153,6 +153,9 @@ def _nearest(result: Record) -> str:
         f"the stage closest to its limit, the {stage(model.tightest)}, is at {share} of the rate "
         "it allows"
     )
+    if model.tightest == "cores" and int(result.scenario["queues"]["burst"]) > 1:
+        # What a burst costs once is shared by the packets that are there.
+        nearest += " at this load (busier cores take larger bursts, and less time for a packet)"
     if model.cause == model.tightest:
         return nearest
     return f"{nearest} and waits for the {stage(model.cause)}"

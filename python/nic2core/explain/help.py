@@ -32,6 +32,8 @@ class Help:
     """Share of packets dropped with the change, if it was run and there are packets."""
     p99_ns: float | None = None
     """99th percentile of the latency with the change, ns, if it was run."""
+    filling: bool = False
+    """Whether queues still grew in the run with the change: drops and latencies are not final."""
     refused: str | None = None
     """Why the change cannot be run, if that was tried."""
     unknown: str = ""
