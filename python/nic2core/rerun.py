@@ -71,5 +71,6 @@ def _checked(help_: Help, base: float, run: Result | None, refused: dict[str, st
         measured=run.rate_mps / base - 1,
         drop_share=packets.drop_share if packets.offered else None,
         p99_ns=run.p99_ns,
-        filling=bool(filling(run) or sending_queue_fills(run)),
+        # Of a peak, the search has seen to that.
+        filling=run.peak is None and bool(filling(run) or sending_queue_fills(run)),
     )

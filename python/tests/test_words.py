@@ -104,6 +104,21 @@ def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None
     assert overview(idle).startswith("all runs perform about the same, 20.9 M packets/s; ")
 
 
+def test_controls_with_the_same_goodput_are_told_apart(closed_loop: Result) -> None:
+    transport = closed_loop.data.transport
+    assert transport is not None
+
+    def run(label: str, lost_share: float) -> Result:
+        update = {"transport": transport.model_copy(update={"lost_share": lost_share})}
+        return replace(closed_loop, label=label, data=closed_loop.data.model_copy(update=update))
+
+    said = overview([run("a", 0.03), run("b", 0.03), run("c", 0.09)])
+    assert "throughput is about the same" in said
+    assert "; loss ranges from 3.00 % (a) to 9.00 % (c); " in said
+    said = overview([run("a", 0.001), run("b", 0.002), run("c", 0.003)])
+    assert said.startswith("all runs perform about the same")
+
+
 def test_a_neighbour_that_is_slowed_is_told() -> None:
     short = {"run.warmup": "100 us", "run.duration": "100 us", "traffic.rate": "1 Mpps"}
     with warnings.catch_warnings(action="ignore"):

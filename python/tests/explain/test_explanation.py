@@ -38,6 +38,13 @@ def test_the_table_names_the_limit_and_every_domain(
         assert any(use.unit in line for line in lines), use.name
     assert "8 channels" in shown
     assert "re-run" in shown
+    # Drops of queues that still fill are not final.
+    first, *others = (replace(h, drop_share=0.03) for h in helps)
+    for filling, marked in ((False, False), (True, True)):
+        explanation.show(ddio, [replace(first, filling=filling), *others])
+        shown = capsys.readouterr().out
+        assert ("3.00 % *" in shown) == marked
+        assert ("Queues still grew in this re-run" in shown) == marked
     explanation.show(ddio, ddio.helps)
     assert "re-run" not in capsys.readouterr().out
 

@@ -117,8 +117,9 @@ def test_a_ring_that_is_full_of_what_waits_for_its_core_is_shown_and_allows_by_a
     span_ps = result.data.measured_ns * 1e3
     allowed = result.mpps * span_ps / by_core[use.short_core].full
     assert result.model.allows["descriptors"] == pytest.approx(allowed)
-    # The time that is shown is the whole of the fullest.
-    assert words.held(use) == words.time(use.latency_ns)
+    # The times that are shown are the whole of the fullest, and that by which the other allows.
+    own = f"(core {use.short_core}: {words.time(use.own_ns)})"
+    assert words.held(use) == f"{words.time(use.latency_ns)} {own}"
     assert use.occupancy == pytest.approx(use.uses_per_us * use.latency_ns / 1e3)
 
 
