@@ -4,8 +4,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 BIN := .venv/bin
-# Without MAKEFLAGS, where cargo would look for a job server that make passes on to other makes only.
-CARGO := env -u MAKEFLAGS cargo
+# Without MAKEFLAGS and MFLAGS, where cargo would look for a job server that make passes on to other makes only.
+CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 # Sources of the extension module: a change in any of them rebuilds it.
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock \
                 rust-toolchain.toml .cargo/config.toml pyproject.toml scripts/build.sh
@@ -28,7 +28,7 @@ $(STAMPS)/deps: requirements-dev.txt scripts/setup-python.sh
 	@begun=$$(date +%s.%N); flock Makefile scripts/setup-python.sh; touch -d @$$begun $@
 
 $(STAMPS)/build: $(STAMPS)/deps $(RUST_SOURCES)
-	@begun=$$(date +%s.%N); flock Makefile env -u MAKEFLAGS scripts/build.sh; touch -d @$$begun $@
+	@begun=$$(date +%s.%N); flock Makefile env -u MAKEFLAGS -u MFLAGS scripts/build.sh; touch -d @$$begun $@
 
 .PHONY: build
 build: $(STAMPS)/build  ## Create .venv and build the engine into it; afterwards .venv/bin/nic2core works
@@ -86,7 +86,7 @@ test-python: build  ## Tests of the Python package, the report in a real browser
 
 .PHONY: fuzz
 fuzz:  ## Fuzz every reader of outside bytes for FUZZ_SECONDS each (20)
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) env -u MAKEFLAGS scripts/fuzz.sh
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) env -u MAKEFLAGS -u MFLAGS scripts/fuzz.sh
 
 .PHONY: bench
 bench:  ## Speed of the engine: seconds and host instructions
