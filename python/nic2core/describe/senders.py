@@ -10,7 +10,7 @@ from nic2core.scenario.toml_text import toml_value
 from nic2core.words import DELAYS, count, percent, three, time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from nic2core.results.models import Distribution, Results, SendersResults, TransportResults
     from nic2core.run_record import Record
@@ -106,7 +106,7 @@ def with_controls(
     return [(tables[group.control], group) for group in transport.by_group]
 
 
-def cuts(of: TransportResults | SendersResults) -> dict[str, float]:
+def cuts(of: TransportResults) -> dict[str, float]:
     """Shares of all that windows were cut by, 0 to 1, by cause; empty if nothing cut them.
 
     Only causes that the congestion control knows: without a window for the server's delay, all
@@ -119,9 +119,9 @@ def cuts(of: TransportResults | SendersResults) -> dict[str, float]:
     return {cause: cut / whole for cause, cut in packets.items()} if whole else {}
 
 
-def _told_by_acknowledgements(of: TransportResults | SendersResults) -> str:
+def _told_by_acknowledgements(of: TransportResults) -> str:
     """What acknowledgements cut windows for, besides the server's delay."""
-    groups = getattr(of, "by_group", None) or [of]
+    groups: Sequence[TransportResults | SendersResults] = of.by_group or [of]
     hear = [bool(group.hears_marks) for group in groups]
     return "marks" if all(hear) else "the path or marks" if any(hear) else "the path"
 

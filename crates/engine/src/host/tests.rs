@@ -295,6 +295,25 @@ fn the_nic_sends_no_faster_than_its_link() {
     assert!(sent("1000 Gbps".into()) > 2.0 * line_rate);
 }
 
+/// What cores have completed and the NIC has not sent waits in rings that are deeper than the run is long.
+#[test]
+fn packets_that_wait_to_be_sent_are_told() {
+    let flood = json!({
+        "kind": "backlog", "depth": 16, "flows": 64, "sizes": { "kind": "fixed", "size": "1024 B" }
+    });
+    let set = [
+        ("/traffic", flood),
+        ("/machine/nic/link", json!("10 Gbps")),
+        ("/queues/tx_descriptors", json!(4096)),
+        ("/queues/pool_buffers", json!(8192)),
+    ];
+    let p = run(&forwarder(&set)).results().unwrap().packets;
+    let grown = p.unsent_end - p.unsent_begin;
+    assert!(p.unsent_begin > 0 && grown > 100, "{p:?}");
+    // A packet is posted before the core is done with it.
+    assert!(grown.abs_diff(p.completed - p.transmitted) <= 2, "{p:?}");
+}
+
 /// Large requests, short answers: only the answers go over the link.
 #[test]
 fn a_backlog_does_not_come_over_the_link() {

@@ -18,6 +18,9 @@
 //! the network link there is nothing to try: a probe in which the link is full and the objective
 //! holds ends the search.
 //!
+//! A rate is refused if more packets wait in the server, or to be sent, after the probe than before, by more than
+//! chance explains: the longer a probe is, the closer its rate is to one that can be kept up for ever.
+//!
 //! A probe ends early once so many packets have been dropped or were too slow that the objective
 //! can no longer be met, though not before a quarter of its time, so that its rates can be
 //! reported.

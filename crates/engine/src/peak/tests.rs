@@ -67,6 +67,8 @@ fn a_full_link_is_the_limit() {
         assert_eq!((&*found.failed_by, found.fails_at_mpps), ("link", None), "{rate}");
         assert!((0.1188..0.1194).contains(&found.peak_mpps), "{rate}: {}", found.peak_mpps);
         assert!(found.probes[0].holds, "{rate}: {:?}", found.probes[0]);
+        let gbps = found.rate_gbps.expect("the packets have a size");
+        assert!((0.998..=1.0).contains(&gbps), "{rate}: {gbps} Gbps");
     }
     let error = at("8 Mpps", "1 ms").unwrap_err().to_string();
     assert!(error.starts_with("run.duration = 1 ms is too short"), "{error}");
