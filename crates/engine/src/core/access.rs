@@ -52,14 +52,19 @@ impl Core {
         if chained && !self.chains.now().is_known() {
             return self.defer(access);
         }
-        let issue = if chained { self.slot.max(self.chains.now().ready) } else { self.slot };
+        let mut issue = if chained { self.slot.max(self.chains.now().ready) } else { self.slot };
         let found = match std::mem::replace(&mut self.blocked, Blocked::No) {
             Blocked::Register(_) => Found::Nowhere,
             _ => memory.access(self.id as usize, line, kind, store),
         };
         let latency = match found {
             Found::L1 => self.latencies.l1,
-            Found::L2 => self.latencies.l2,
+            Found::L2 => {
+                if !chained {
+                    issue = self.l2_turn(issue);
+                }
+                self.l2_latency(memory, line, issue)
+            }
             Found::NotWritable | Found::Nowhere => {
                 if self.window.is_full() {
                     return false;
@@ -87,8 +92,9 @@ impl Core {
         self.access_slots += latency;
         let ready = issue + latency;
         if store {
-            if !self.stores.is_empty() {
-                self.stores.push(self.dispatched, issue, None);
+            let leaves = self.hit_store_leaves(issue, latency);
+            if leaves > self.slot || !self.stores.is_empty() {
+                self.stores.push(self.dispatched, leaves, None);
                 self.settle(ask);
             }
         } else {

@@ -37,7 +37,7 @@ impl Core {
         };
         let latency = match found {
             Found::L1 => self.latencies.l1,
-            Found::L2 => self.latencies.l2,
+            Found::L2 => self.l2_latency(memory, d.line, issue),
             Found::NotWritable | Found::Nowhere => {
                 let (register, free_at) = match self.misses.register_for(d.line) {
                     Ok(register) => register,
@@ -68,7 +68,7 @@ impl Core {
         self.access_slots += latency;
         if d.store {
             self.window.complete(d.entry, issue);
-            self.stores.complete(d.store_entry, issue);
+            self.stores.complete(d.store_entry, self.hit_store_leaves(issue, latency));
         } else {
             self.window.complete(d.entry, issue + latency);
             if d.link {

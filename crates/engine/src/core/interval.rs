@@ -62,6 +62,7 @@ pub(crate) struct RegisterUse {
 /// Latencies in slots.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Latencies {
+    pub(super) cycle: u64,
     pub(super) l1: u64,
     pub(super) l2: u64,
     /// From issue to the LLC: the lookups in L1d and L2 and the trip to the LLC.
@@ -88,6 +89,8 @@ pub(crate) struct Core {
     /// Instructions left of the compute operation in progress.
     pub(super) compute_left: u32,
     pub(super) blocked: Blocked,
+    /// The slot from which the L2 can send the next line.
+    l2_free: u64,
     /// The last access hit the L1d: the next ones may, too.
     pub(super) hit: bool,
     pub(super) chains: Chains,
@@ -113,6 +116,7 @@ impl Core {
             window_size: u64::from(c.reorder_window),
             store_buffer: c.store_buffer as usize,
             latencies: Latencies {
+                cycle: width,
                 l1: in_slots(parts.l1d.latency_cycles),
                 l2: in_slots(parts.l2.latency_cycles),
                 to_llc: in_slots(parts.l2.latency_cycles + parts.noc.latency_cycles),
@@ -124,6 +128,7 @@ impl Core {
             next_op: 0,
             compute_left: 0,
             blocked: Blocked::No,
+            l2_free: 0,
             hit: false,
             chains: Chains::new(window),
             window: InOrder::new(window),
@@ -212,6 +217,33 @@ impl Core {
             }
             self.next_op += 1;
         }
+    }
+
+    /// When the L2 sends the L1d a line that is asked for at `issue`: one a cycle. Only for accesses that
+    /// issue in the order in which they dispatch.
+    #[inline]
+    pub(super) fn l2_turn(&mut self, issue: u64) -> u64 {
+        let turn = issue.max(self.l2_free);
+        self.l2_free = turn + self.latencies.cycle;
+        turn
+    }
+
+    /// Latency of an access, issued at `issue`, that finds its line in the L2. A line that has been
+    /// prefetched from the LLC may still be on its way.
+    #[inline]
+    pub(super) fn l2_latency(&self, memory: &Memory, line: Line, issue: u64) -> u64 {
+        if !memory.prefetches() {
+            return self.latencies.l2;
+        }
+        let arrives = self.slots.ticks_until(memory.arrives(self.number(), line));
+        self.latencies.l2.max(arrives.saturating_sub(issue))
+    }
+
+    /// When a store with this latency, whose line is in the private caches, leaves the store buffer: at
+    /// once, unless the line is still on its way.
+    #[inline]
+    pub(super) fn hit_store_leaves(&self, issue: u64, latency: u64) -> u64 {
+        if latency > self.latencies.l2 { issue + latency } else { issue }
     }
 
     #[inline]

@@ -4,6 +4,7 @@ use super::ask::Ask;
 use super::interval::{Core, Stop};
 use super::op::{Dep, Mark, Op, Ops};
 use crate::config::machine::Machine;
+use crate::memory::config::Prefetch;
 use crate::memory::line::{Line, LineKind};
 use crate::memory::private::Found;
 use crate::memory::system::Memory;
@@ -251,6 +252,43 @@ fn an_l2_hit_costs_what_the_l2_says() {
     // 4 KiB of L1d, 16 KiB of L2: 128 lines fit in the L2 but not in the L1d.
     b.cycles(|ops| loads(ops, 0..128, Dep::Chain));
     within(b.cycles(|ops| loads(ops, 0..32, Dep::Chain)), 32 * 14, 5);
+}
+
+#[test]
+fn the_l2_sends_the_l1d_a_line_a_cycle() {
+    // The last eight stores wait in the store buffer.
+    for (width, stored) in [(1, 64), (5, 64 - 8)] {
+        let mut b = Bench::new(|m| (m.core.dispatch_width, m.core.store_buffer) = (width, 8));
+        // The L2 holds 256 lines, the L1d 64.
+        b.cycles(|ops| loads(ops, 0..192, Dep::Free));
+        within(b.cycles(|ops| loads(ops, 0..64, Dep::Free)), 64 + 14, 2);
+        let stores = |ops: &mut Ops| (64..128).for_each(|l| ops.store(l, LineKind::App, Dep::Free));
+        within(b.cycles(stores), stored, 2);
+    }
+}
+
+#[test]
+fn an_access_to_a_line_that_is_being_prefetched_waits_for_it() {
+    let prefetching = |store_buffer| {
+        let mut b = Bench::new(|m| {
+            (m.l2.prefetch, m.l2.superqueue) = (Prefetch::NextLine, 30);
+            m.core.store_buffer = store_buffer;
+        });
+        // An L2 of 256 lines, of which these leave it for the LLC.
+        b.cycles(|ops| loads(ops, 0..600, Dep::Free));
+        b.memory.request(b.core.now(), 8, LineKind::App, 0, 0, false);
+        b
+    };
+    // Another 8 for the trip back from the slice's 30.
+    let coming = 30 + 8;
+    let mut b = prefetching(56);
+    within(b.cycles(|ops| loads(ops, 9..10, Dep::Chain)), coming, 1);
+    within(b.cycles(|ops| loads(ops, 9..10, Dep::Chain)), 4, 1);
+    let mut b = prefetching(1);
+    let store = |ops: &mut Ops| ops.store(9, LineKind::App, Dep::Free);
+    within(b.cycles(store), 0, 1);
+    within(b.cycles(store), coming, 1);
+    assert_eq!(b.requests, [], "none of them misses");
 }
 
 /// An increment of a line that is in no cache: it arrives writable, because no other core holds it.

@@ -42,6 +42,18 @@ pub(crate) enum Served {
     NoEntry(u16),
 }
 
+/// Where a prefetch finds its line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Prefetched {
+    /// Nowhere, because it was dropped: the directory already has an entry for the line, or has no room
+    /// for one.
+    Dropped,
+    /// In the LLC alone: the prefetching core's L2 holds it now.
+    Llc,
+    /// In memory: the line is on its way under the caller's transaction.
+    Memory,
+}
+
 /// Private caches, directory and LLC.
 #[derive(Clone, Debug)]
 pub(crate) struct Caches {
@@ -175,6 +187,8 @@ impl Caches {
             return if owned { Served::Owner } else { on_chip };
         }
         if sharers & me != 0 {
+            // The line has come up to the L2 since the core asked for it.
+            self.cores[core].access(line, None);
             return on_chip;
         }
         let snooped = others != 0 && self.downgrade(home, others);
@@ -207,20 +221,23 @@ impl Caches {
             || (self.io_lines == IoLines::Stay && state.io() && state.dirty())
     }
 
-    /// A prefetch of `core` arrives at the LLC. A line that only the LLC holds comes up to the L2.
-    /// Returns whether the line must come from memory, under the caller's transaction. The prefetch is
-    /// dropped if the directory already has an entry for the line or has no room for one.
-    pub(crate) fn request_prefetch(&mut self, core: usize, line: Line, transaction: u16) -> bool {
+    /// A prefetch of `core` arrives at the LLC.
+    pub(crate) fn request_prefetch(
+        &mut self,
+        core: usize,
+        line: Line,
+        transaction: u16,
+    ) -> Prefetched {
         let home = self.home(line);
         if self.directory.find(home).is_some() || self.directory.waits_for(home).is_some() {
-            return false;
+            return Prefetched::Dropped;
         }
         let Some(slot) = self.llc.lookup(home) else {
             self.enter(home, Entry::Coming(transaction));
-            return true;
+            return Prefetched::Memory;
         };
         self.bring_up(core, home, slot);
-        false
+        Prefetched::Llc
     }
 
     /// A core's L2 fetches a line if only the LLC holds it and the directory has room for an entry.
@@ -519,7 +536,7 @@ mod tests {
                 request(&mut c, 0, 7 + 64 * other, false);
             }
             assert!(!c.cores[0].holds(7) && c.llc.find(c.home(7)).is_some());
-            assert!(!c.request_prefetch(0, 7, 0));
+            assert_eq!(c.request_prefetch(0, 7, 0), Prefetched::Llc);
             assert_eq!(c.private_access(0, 7, Some(LineKind::App)), Found::L2, "{inclusion:?}");
             c.check().unwrap();
         }
@@ -541,7 +558,7 @@ mod tests {
             let Served::NoEntry(first) = c.request(1, *last, LineKind::App, true, 99) else {
                 panic!("there is no entry left");
             };
-            assert!(!c.request_prefetch(1, *last, 99), "it is dropped");
+            assert_eq!(c.request_prefetch(1, *last, 99), Prefetched::Dropped);
             c.arrive(0, lines[usize::from(first)], LineKind::App, false, first);
             assert_eq!(c.request(1, *last, LineKind::App, true, 99), Served::Memory);
             c.check().unwrap();

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::caches::{Caches, Served};
+use super::caches::{Caches, Prefetched, Served};
 use super::directory::Directory;
 use super::line::{Line, LineKind};
 use super::private::Found;
@@ -225,10 +225,13 @@ impl Trial {
         let held = (0..CORES).any(|c| self.caches.cores[c].holds(line));
         let dropped = self.is_swamped(line) || self.coming.values().any(|c| c.line == line);
         let transaction = self.transaction();
-        if self.caches.request_prefetch(core, line, transaction) {
-            return self.comes(transaction, core, line, Asked::Prefetch, late);
+        let prefetched = self.caches.request_prefetch(core, line, transaction);
+        prop_assert_eq!(prefetched == Prefetched::Dropped, held || dropped);
+        match prefetched {
+            Prefetched::Dropped => Ok(()),
+            Prefetched::Llc => self.has_got(core, line),
+            Prefetched::Memory => self.comes(transaction, core, line, Asked::Prefetch, late),
         }
-        if held || dropped { Ok(()) } else { self.has_got(core, line) }
     }
 
     /// Memory is asked for a line.

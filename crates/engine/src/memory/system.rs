@@ -1,7 +1,7 @@
 //! The memory system: the coherent caches, what they count, and the memory behind them.
 
 use super::backend::{Backend, MemoryBalance};
-use super::caches::{Caches, Served};
+use super::caches::{Caches, Prefetched, Served};
 use super::config::Hierarchy;
 use super::counts::{ByKind, Counts};
 use super::dram::Dram;
@@ -90,6 +90,12 @@ impl Memory {
     #[inline]
     pub(crate) fn access(&mut self, core: usize, line: Line, kind: LineKind, store: bool) -> Found {
         self.caches.private_access(core, line, store.then_some(kind))
+    }
+
+    /// When a line that the L2 of a core holds reaches or has reached it; zero if that is long ago.
+    #[inline]
+    pub(crate) fn arrives(&self, core: usize, line: Line) -> Ps {
+        self.prefetchers.get(core).map_or(Ps::ZERO, |prefetcher| prefetcher.arrives(line))
     }
 
     /// Counts an L2 lookup of a core, which the core's prefetcher sees.
@@ -187,7 +193,10 @@ impl Memory {
         let transaction = self.backend.reads.next();
         let served = self.caches.request(core as usize, line, kind, exclusive, transaction);
         let answer = match served {
-            Served::Llc => Some(now + self.latencies.llc),
+            Served::Llc => Some(match self.take_over(core, line) {
+                Some(arrives) => arrives.max(now),
+                None => now + self.latencies.llc,
+            }),
             Served::Forward => Some(now + self.latencies.llc + self.latencies.forward),
             Served::Owner => {
                 let turn = self.hand_overs.turn(now, line);
@@ -229,11 +238,18 @@ impl Memory {
         answer
     }
 
+    /// A core requests a line that its prefetcher may already be fetching from the LLC. Returns when that
+    /// line arrives.
+    #[inline]
+    fn take_over(&mut self, core: u16, line: Line) -> Option<Ps> {
+        self.prefetchers.get_mut(usize::from(core))?.take_over(line)
+    }
+
     /// A core's L2 prefetcher sees its request and asks for lines. Lines that are on their way or in a
     /// private cache are left alone.
     #[inline(never)]
     fn prefetch(&mut self, now: Ps, core: u16, requested: Line, kind: LineKind) {
-        self.prefetchers[core as usize].request(requested, kind);
+        self.prefetchers[core as usize].request(now, requested, kind);
         while let Some((line, kind)) = self.prefetchers[core as usize].next() {
             self.prefetch_line(now, core, line, kind);
         }
@@ -245,13 +261,18 @@ impl Memory {
             return;
         }
         let transaction = self.backend.reads.next();
-        if self.caches.request_prefetch(core as usize, line, transaction) {
-            self.count_traffic(line, Cause::new(Agent::Prefetch, kind));
-            self.prefetchers[core as usize].sent();
-            // It is not a software bug if a prefetcher touches swept data. Its copy is not kept, so
-            // that a read by the software still goes to memory and is noticed.
-            let stale = self.swept.holds(line);
-            self.backend.read(now, line, kind, Requester::Prefetch { core }, stale);
+        let prefetcher = &mut self.prefetchers[core as usize];
+        match self.caches.request_prefetch(core as usize, line, transaction) {
+            Prefetched::Dropped => {}
+            Prefetched::Llc => prefetcher.found_in_llc(line, now + self.latencies.llc),
+            Prefetched::Memory => {
+                prefetcher.sent();
+                self.count_traffic(line, Cause::new(Agent::Prefetch, kind));
+                // It is not a software bug if a prefetcher touches swept data. Its copy is not kept, so
+                // that a read by the software still goes to memory and is noticed.
+                let stale = self.swept.holds(line);
+                self.backend.read(now, line, kind, Requester::Prefetch { core }, stale);
+            }
         }
     }
 
@@ -457,7 +478,7 @@ mod tests {
                 m.count_miss(0, line, LineKind::App, asked);
             }
         }
-        m.prefetchers[0].request(66, LineKind::App);
+        m.prefetchers[0].request(Ps::ZERO, 66, LineKind::App);
         assert_eq!(std::iter::from_fn(|| m.prefetchers[0].next()).count(), 2);
     }
 }

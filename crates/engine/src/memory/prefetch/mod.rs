@@ -6,10 +6,13 @@
 mod stream;
 mod streamer;
 
+use std::collections::VecDeque;
+
 use self::stream::Streams;
 use self::streamer::Streamer;
 use super::line::{LINE_BYTES, Line, LineKind};
 use crate::memory::config::{Hierarchy, Prefetch};
+use crate::time::Ps;
 
 /// Lines of a 4 KiB page.
 const PAGE: Line = 4096 / LINE_BYTES as Line;
@@ -44,9 +47,15 @@ pub(crate) struct Prefetcher {
     /// Lines to fetch, each with the kind of the access that caused it, the next one last. They go out
     /// with the core's next request to the LLC.
     wanted: Vec<(Line, LineKind)>,
-    /// Prefetches on their way from memory, and how many of them there may be.
-    in_flight: u32,
+    /// Prefetches on their way from memory.
+    from_memory: u32,
+    /// Lines on their way from the LLC and when they reach the L2, in that order.
+    from_llc: VecDeque<(Line, Ps)>,
+    /// How many prefetches there may be on their way.
     most: u32,
+    /// The trip of a request from the L2 to the LLC. Prefetches are told of when they reach the LLC, but
+    /// have held a place from when they left the L2.
+    trip: Ps,
 }
 
 impl Prefetcher {
@@ -59,7 +68,14 @@ impl Prefetcher {
             Prefetch::Streamer => Pattern::Streamer(Box::new(Streamer::new())),
         };
         let most = parts.l2.superqueue - parts.l1_miss_registers;
-        let one = Prefetcher { pattern, wanted: Vec::new(), in_flight: 0, most };
+        let one = Prefetcher {
+            pattern,
+            wanted: Vec::new(),
+            from_memory: 0,
+            from_llc: VecDeque::with_capacity(most as usize),
+            most,
+            trip: parts.frequency.clock().at(u64::from(parts.noc.latency_cycles)),
+        };
         vec![one; parts.cores as usize]
     }
 
@@ -71,10 +87,15 @@ impl Prefetcher {
         }
     }
 
-    /// The core has requested a line from the LLC.
+    /// The core's request for a line has reached the LLC.
     #[inline]
-    pub(crate) fn request(&mut self, line: Line, kind: LineKind) {
-        let room = self.most - self.in_flight;
+    pub(crate) fn request(&mut self, now: Ps, line: Line, kind: LineKind) {
+        // A line from the LLC keeps its place for one trip longer than it takes, because it has got it
+        // one trip too late.
+        while self.from_llc.front().is_some_and(|&(_, arrives)| arrives + self.trip <= now) {
+            self.from_llc.pop_front();
+        }
+        let room = self.room();
         match &mut self.pattern {
             Pattern::NextLine if room > 0 && line + 1 < end_of_page(line) => {
                 self.wanted.push((line + 1, kind));
@@ -93,22 +114,50 @@ impl Prefetcher {
         self.wanted.pop()
     }
 
-    /// Whether one more prefetch may go to memory.
+    /// How many more prefetches may go out, as of the last request.
+    #[inline]
+    fn room(&self) -> u32 {
+        self.most - self.from_memory - self.from_llc.len() as u32
+    }
+
+    /// Whether one more prefetch may go out.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
-        self.in_flight < self.most
+        self.room() > 0
+    }
+
+    /// A prefetch has found its line in the LLC. The line reaches the L2 at `arrives`.
+    #[inline]
+    pub(crate) fn found_in_llc(&mut self, line: Line, arrives: Ps) {
+        self.from_llc.push_back((line, arrives));
+    }
+
+    /// When a line that the L2 holds reaches or has reached it; zero if that is long ago.
+    #[inline]
+    pub(crate) fn arrives(&self, line: Line) -> Ps {
+        let last = self.from_llc.iter().rev().find(|coming| coming.0 == line);
+        last.map_or(Ps::ZERO, |&(_, arrives)| arrives)
+    }
+
+    /// The core has requested a line before its prefetch from the LLC arrived, and takes it over. Returns
+    /// when it arrives, if it is on its way.
+    #[inline]
+    pub(crate) fn take_over(&mut self, line: Line) -> Option<Ps> {
+        let place = self.from_llc.iter().position(|coming| coming.0 == line)?;
+        self.from_llc.remove(place).map(|(_, arrives)| arrives)
     }
 
     /// A prefetch has gone to memory.
     #[inline]
     pub(crate) fn sent(&mut self) {
-        self.in_flight += 1;
+        self.from_memory += 1;
     }
 
-    /// A prefetch is no longer in flight: its line has arrived, or its core has taken it over.
+    /// A prefetch is no longer on its way from memory: its line has arrived, or its core has taken it
+    /// over.
     #[inline]
     pub(crate) fn arrived(&mut self) {
-        self.in_flight -= 1;
+        self.from_memory -= 1;
     }
 }
 
@@ -117,7 +166,7 @@ mod tests {
     use super::*;
     use crate::memory::config::Inclusion;
     use crate::stats::results::Results;
-    use crate::testing::{every, forwarder, results};
+    use crate::testing::{every, forwarder, results, xmem};
 
     /// The prefetcher of a core that may have 20 prefetches in flight.
     fn one(kind: Prefetch) -> Prefetcher {
@@ -134,7 +183,7 @@ mod tests {
     /// What a prefetcher fetches when its core misses the L2, in order.
     fn miss(p: &mut Prefetcher, line: Line) -> Vec<Line> {
         p.lookup(line, LineKind::App);
-        p.request(line, LineKind::App);
+        p.request(Ps::ZERO, line, LineKind::App);
         std::iter::from_fn(|| p.next()).map(|(line, _)| line).collect()
     }
 
@@ -207,6 +256,56 @@ mod tests {
             p.lookup(3, LineKind::App);
             p.lookup(4, LineKind::App);
             assert_eq!(miss(&mut p, 10 * PAGE).len(), fetched, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_from_the_llc_holds_its_place_until_it_arrives_and_for_the_trip_before() {
+        let mut p = one(Prefetch::NextLine);
+        let (trip, arrives) = (p.trip, Ps::from_ns(50));
+        assert!(trip > Ps::ZERO);
+        for line in 0..20 {
+            assert!(p.has_room());
+            p.found_in_llc(line, arrives);
+        }
+        let mut has_room = |now| {
+            p.request(now, 2 * PAGE - 1, LineKind::App);
+            p.has_room()
+        };
+        assert!(!has_room(arrives + trip - Ps(1)));
+        assert!(has_room(arrives + trip));
+    }
+
+    #[test]
+    fn a_core_takes_over_what_its_prefetcher_fetches_from_the_llc_and_its_place() {
+        let mut p = one(Prefetch::NextLine);
+        for line in 0..20 {
+            p.found_in_llc(line, Ps::from_ns(line.into()));
+        }
+        assert_eq!((p.arrives(7), p.arrives(20)), (Ps::from_ns(7), Ps::ZERO));
+        assert_eq!((p.take_over(7), p.take_over(20)), (Some(Ps::from_ns(7)), None));
+        assert!(p.has_room());
+        assert_eq!((p.take_over(7), p.arrives(7)), (None, Ps::ZERO));
+    }
+
+    /// Little's law: a place of the superqueue for each line on its way, for the latency of an LLC hit.
+    #[test]
+    fn a_core_reads_the_llc_in_sequence_as_fast_as_its_superqueue_allows() {
+        for (prefetch, superqueue) in [("none", 10), ("stream", 14), ("streamer", 14)] {
+            let r = results(&xmem(
+                "sequential",
+                "64 KiB",
+                &[
+                    ("/machine/l2/prefetch", prefetch.into()),
+                    ("/machine/l2/superqueue", superqueue.into()),
+                ],
+            ));
+            assert_eq!(r.memory.causes.iter().map(|c| c.lines).sum::<u64>(), 0, "{prefetch}");
+            // Lookup in the L2, two trips and the slice: 14 + 2 * 8 + 30 cycles of 0.5 ns.
+            let allowed = f64::from(superqueue) / 30e-9;
+            let lines = r.tenants[0].progress_mps * 1e6 / 8.0;
+            // A stream starts anew in each page.
+            assert!((0.94..=1.0).contains(&(lines / allowed)), "{prefetch}: {lines} of {allowed}");
         }
     }
 

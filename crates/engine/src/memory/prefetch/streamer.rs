@@ -53,7 +53,12 @@ impl Streamer {
         s.used = self.lookups;
         let ascends = line > s.last;
         s.last = line;
-        if !ascends || wanted.len() >= MAX_WANTED {
+        if !ascends {
+            // What was fetched on the last way up may have been evicted since.
+            s.furthest = line;
+            return;
+        }
+        if wanted.len() >= MAX_WANTED {
             return;
         }
         let first = s.furthest.max(line) + 1;
@@ -99,6 +104,21 @@ mod tests {
             }
         }
         assert_eq!(most_ahead, AHEAD);
+    }
+
+    #[test]
+    fn each_pass_over_a_page_is_a_stream() {
+        let mut s = Streamer::new();
+        let mut pass = || -> Vec<Line> {
+            let mut wanted = Vec::new();
+            let lookups = (0..PAGE).flat_map(|line| {
+                s.lookup(line, LineKind::App, &mut wanted);
+                wanted.drain(..).rev().map(|(line, _)| line).collect::<Vec<_>>()
+            });
+            lookups.collect()
+        };
+        assert_eq!(pass(), Vec::from_iter(2..PAGE));
+        assert_eq!(pass(), Vec::from_iter(2..PAGE));
     }
 
     #[test]
