@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::iter::once;
 use std::ops::{Range, RangeInclusive};
 
-use super::control::ControlConfig;
+use super::control::{ControlConfig, MAX_DELAY};
 use super::receiver::MAX_OPEN_PACKETS;
 use crate::check::Check;
 use crate::frame::{MAX_FRAME_BYTES, MAX_LINK, MIN_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
@@ -118,8 +118,6 @@ const MAX_WATCHED: u32 = 16;
 
 /// Far more than any testbed has.
 const MAX_SENDERS: u32 = 4096;
-/// One second.
-pub(super) const MAX_DELAY: Duration = Duration(1_000_000_000_000);
 /// For a switch port; larger than any real one.
 const MAX_BUFFER: Size = Size(1 << 40);
 impl ClosedLoopConfig {

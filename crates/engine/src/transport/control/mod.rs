@@ -12,11 +12,14 @@ use self::dctcp::{Dctcp, DctcpConfig};
 use self::swift::{Swift, SwiftConfig};
 use crate::check::Check;
 use crate::time::Ps;
+use crate::units::Duration;
 
 /// Windows are fixed-point numbers with 32 integer bits.
 const MAX_CWND: f64 = 65_536.0;
 /// Far below what makes any difference, and far above the resolution of the fixed-point format.
 const MIN_CWND: f64 = 1e-6;
+/// The longest delay, target or timeout that can be set: one second.
+pub(super) const MAX_DELAY: Duration = Duration(1_000_000_000_000);
 
 /// What an acknowledgement tells the congestion control. Anything that the server adds, such as a
 /// signal of its host, is put into the [`Datagram`](super::datagram::Datagram) by `host/closed_loop.rs` and read in

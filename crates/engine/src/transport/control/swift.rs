@@ -8,10 +8,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Control, Feedback, Loss, MAX_CWND, MIN_CWND, check_windows};
+use super::{Control, Feedback, Loss, MAX_CWND, MAX_DELAY, MIN_CWND, check_windows};
 use crate::check::Check;
 use crate::time::Ps;
-use crate::transport::config::MAX_DELAY;
 use crate::transport::fixed::{self, ONE};
 use crate::units::Duration;
 
