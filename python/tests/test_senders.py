@@ -86,8 +86,11 @@ def test_rivals_are_told_apart_wherever_a_run_is_shown(
     others, rivals = measured(run).by_group
     assert (others.count, rivals.count) == (3, 1)
     sentence = senders.done(run)
-    assert f"Rivals (1 sender, swift): {three(rivals.goodput_gbps)} Gbit/s" in sentence
-    assert f"; others (3 senders, dctcp): {three(others.goodput_gbps)} Gbit/s" in sentence
+    rows = dict(senders.groups(run))
+    assert rows["senders"] == ["3, dctcp", "1, swift"]
+    assert rows["goodput, Gbit/s"] == [three(of.goodput_gbps) for of in (others, rivals)]
+    # A window of one packet at least and at most is never cut.
+    assert rows["windows are cut by"][0] == "-"
     times = rivals.goodput_gbps / (others.goodput_gbps / 3)
     assert f"A rival gets {three(times)} times as much as another sender." in sentence
     numbers = {n.name: n.raw for n in headline(run)}
@@ -99,10 +102,15 @@ def test_rivals_are_told_apart_wherever_a_run_is_shown(
     slowest = table["read_p99_ns"].to_list()
     for whose, ns in zip(("others", "rivals"), slowest, strict=True):
         assert numbers[f"p99 whole read of the {whose}"] == ns / 1e3
-    assert f"99 % of reads within {time(slowest[1])}; others" in sentence
-    assert sentence in unescape(report_html([run]))
+    assert rows["a whole read, p99"] == [time(ns) for ns in slowest]
+    page = unescape(report_html([run]))
+    assert sentence in page
     show_result(run)
-    assert "A rival gets" in " ".join(capsys.readouterr().out.split())
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "A rival gets" in shown
+    for name, values in rows.items():
+        assert " ".join([name, *values]) in shown
+        assert all(f'<td class="num">{value}</td>' in page for value in values)
 
 
 def test_rivals_that_are_asked_for_less_are_not_compared(
@@ -116,9 +124,9 @@ def test_rivals_that_are_asked_for_less_are_not_compared(
     }
     run = api.run("host-congestion", sets)
     sentence = senders.done(run)
-    assert "Rivals (8 senders, swift, read 4 KiB, think 100 us): " in sentence
-    assert "; others (32 senders, swift): " in sentence
-    assert sentence.count(", fairness ") == 2
+    groups = dict(senders.groups(run))
+    assert groups["senders"] == ["32, swift", "8, swift, read 4 KiB, think 100 us"]
+    assert groups["fairness among them"] == [three(of.fairness) for of in measured(run).by_group]
     names = [n.name for n in headline(run)]
     show_result(run)
     shown = capsys.readouterr().out

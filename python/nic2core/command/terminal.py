@@ -52,8 +52,8 @@ def show_result(result: Result) -> None:
         if objective:
             console.print(objective)
     warn([result])
-    tables = [_main(result), _path(result), _latency(result), _senders(result), _memory(result)]
-    for table in tables:
+    tables = [_main(result), _path(result), _latency(result), _senders(result), _rivals(result)]
+    for table in (*tables, _memory(result)):
         if table.row_count:
             console.print(Padding(table, (1, 0, 0, 0)))
 
@@ -107,6 +107,13 @@ def _senders(result: Result) -> Table:
     table = _delays(senders.TITLE, "delay", senders.delays(result.data))
     if result.data.transport is not None:
         table.caption, table.caption_justify = Text(senders.done(result)), "left"
+    return table
+
+
+def _rivals(result: Result) -> Table:
+    table = _table(senders.RIVALS, "", *senders.GROUPS)
+    for name, values in senders.groups(result):
+        table.add_row(name, *map(Text, values))
     return table
 
 

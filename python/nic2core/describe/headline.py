@@ -145,7 +145,7 @@ def _senders(result: Record) -> Iterator[Number]:
         yield _beside("a rival over another sender", times, "x")
     for delay, name in SENDERS_SEE.items():
         yield _tail(name, senders.p99_ns(result.data, delay))
-    for whose, group in zip(("others", "rivals"), transport.by_group, strict=False):
+    for whose, group in zip(senders.GROUPS, transport.by_group, strict=False):
         reads = group.read_latency
         yield _tail(
             f"{SENDERS_SEE['read_latency']} of the {whose}",

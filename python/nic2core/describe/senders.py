@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nic2core.results.models import TransportResults
 from nic2core.scenario import closed_loop
 from nic2core.scenario.closed_loop import controls
 from nic2core.scenario.toml_text import toml_value
-from nic2core.words import DELAYS, count, percent, three, time
+from nic2core.words import DELAYS, NOTHING, percent, three, time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nic2core.results.models import Distribution, Results, SendersResults, TransportResults
+    from nic2core.results.models import Distribution, Results, SendersResults
     from nic2core.run_record import Record
     from nic2core.scenario.closed_loop import Group
 
 TITLE = "What closed-loop senders see"
 """Title of the table of delays."""
+
+RIVALS = "Rivals and other senders"
+"""Title of the table of the groups."""
+
+GROUPS = ("others", "rivals")
+"""The groups of senders, in the order of the results."""
 
 
 def delays(data: Results) -> dict[str, Distribution]:
@@ -63,23 +70,40 @@ def asked_alike(result: Record) -> bool:
 
 
 def _rivals(result: Record) -> str:
-    """Which of two groups of senders gets what, in two sentences; empty if there is one group."""
+    """How much more a rival gets, as a sentence; empty if there are none to compare."""
+    times = advantage(result)
+    return f" A rival gets {three(times)} times as much as another sender." if times else ""
+
+
+def groups(result: Record) -> list[tuple[str, list[str]]]:
+    """`GROUPS` side by side: rows of a name and what each group has; empty without rivals."""
     transport = result.data.transport
     if transport is None or not transport.by_group:
-        return ""
-    traffic = result.scenario["traffic"]
+        return []
+    traffic, found = result.scenario["traffic"], transport.by_group
     tables, asked = controls(traffic), closed_loop.groups(traffic)
-    others, them = (
-        f"{who} ({count(of.count, 'sender')}, {tables[of.control]['kind']}"
-        f"{_different(traffic, group)}): "
-        f"{three(of.goodput_gbps)} Gbit/s, a mean window of {three(of.mean_window)} packets, "
-        f"{percent(sent_again(of))} sent again{_slowest(of.read_latency)}"
-        f"{'' if asked_alike(result) else f', fairness {three(of.fairness)}'}"
-        for who, of, group in zip(("others", "Rivals"), transport.by_group, asked, strict=True)
-    )
-    times = advantage(result)
-    told = f" A rival gets {three(times)} times as much as another sender." if times else ""
-    return f" {them}; {others}.{told}"
+    who = [
+        f"{of.count:,}, {tables[of.control]['kind']}{_different(traffic, group)}"
+        for of, group in zip(found, asked, strict=True)
+    ]
+    rows: list[tuple[str, list[str]]] = [
+        ("senders", who),
+        ("goodput, Gbit/s", [three(of.goodput_gbps) for of in found]),
+        ("of a sender, Gbit/s", [three(of.goodput_gbps / of.count) for of in found]),
+        ("mean window, packets", [three(of.mean_window) for of in found]),
+        ("sent again", [percent(sent_again(of)) for of in found]),
+        ("timeouts", [f"{of.timeouts:,}" for of in found]),
+        ("windows are cut by", [_shares(cuts(of)) for of in found]),
+        ("fairness among them", [three(of.fairness) for of in found]),
+    ]
+    for delay in ("read_latency", "block_latency"):
+        spreads: list[Distribution | None] = [getattr(of, delay) for of in found]
+        if any(spread and spread.count for spread in spreads):
+            rows += [
+                (f"{DELAYS[delay]}, p{p:g}", [_within(spread, p) for spread in spreads])
+                for p in (50.0, 99.0, 99.9)
+            ]
+    return rows
 
 
 def _different(traffic: Mapping[str, Any], group: Group) -> str:
@@ -88,9 +112,14 @@ def _different(traffic: Mapping[str, Any], group: Group) -> str:
     return "".join(f", {key} {value}" for key, value in values)
 
 
-def _slowest(reads: Distribution) -> str:
-    """The 99th percentile of reads, if any ended."""
-    return f", 99 % of reads within {time(reads.percentile(99.0))}" if reads.count else ""
+def _shares(of: Mapping[str, float]) -> str:
+    """Shares in words, the largest first."""
+    largest = sorted(of.items(), key=lambda share: -share[1])
+    return ", ".join(f"{what} {percent(share)}" for what, share in largest if share) or NOTHING
+
+
+def _within(spread: Distribution | None, percentile: float) -> str:
+    return time(spread.percentile(percentile)) if spread and spread.count else NOTHING
 
 
 def with_controls(
@@ -106,7 +135,7 @@ def with_controls(
     return [(tables[group.control], group) for group in transport.by_group]
 
 
-def cuts(of: TransportResults) -> dict[str, float]:
+def cuts(of: TransportResults | SendersResults) -> dict[str, float]:
     """Shares of all that windows were cut by, 0 to 1, by cause; empty if nothing cut them.
 
     Only causes that the congestion control knows: without a window for the server's delay, all
@@ -119,10 +148,11 @@ def cuts(of: TransportResults) -> dict[str, float]:
     return {cause: cut / whole for cause, cut in packets.items()} if whole else {}
 
 
-def _told_by_acknowledgements(of: TransportResults) -> str:
+def _told_by_acknowledgements(of: TransportResults | SendersResults) -> str:
     """What acknowledgements cut windows for, besides the server's delay."""
-    groups: Sequence[TransportResults | SendersResults] = of.by_group or [of]
-    hear = [bool(group.hears_marks) for group in groups]
+    apart = of.by_group if isinstance(of, TransportResults) else []
+    alike: Sequence[TransportResults | SendersResults] = apart or [of]
+    hear = [bool(group.hears_marks) for group in alike]
     return "marks" if all(hear) else "the path or marks" if any(hear) else "the path"
 
 
