@@ -5,8 +5,9 @@
 //! [`transport`] is the part of closed-loop traffic outside the server; `host` wires the path
 //! together from a scenario.
 
+mod ahead;
 pub mod apps;
-pub mod check;
+mod check;
 pub mod config;
 pub mod core;
 pub mod events;

@@ -96,9 +96,9 @@ fn check_sums(check: &mut Check, scenario: &Scenario) {
     }
 }
 
-/// How many times the longer of `run.warmup` and `run.duration` a server may run: a peak search
-/// warms it up twice, and each probe lets it settle before it measures. Doubled for cores that run
-/// ahead.
+/// How many times the longer of `run.warmup` and `run.duration` a server may run: a peak search warms it
+/// up twice, and each probe lets it settle before it measures. Doubled for cores that run ahead. (Probes that
+/// hold go on from the last one, so a search could run longer, but not within hundreds of seconds.)
 const SEARCHED: u64 = 8;
 
 fn whole_ms(ps: u64) -> Duration {

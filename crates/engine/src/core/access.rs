@@ -50,6 +50,7 @@ impl Core {
         }
         let chained = dep != Dep::Free;
         if chained && !self.chains.now().is_known() {
+            memory.caches.load_private_ahead(self.id as usize, line);
             return self.defer(access);
         }
         let mut issue = if chained { self.slot.max(self.chains.now().ready) } else { self.slot };
@@ -74,7 +75,7 @@ impl Core {
                         // A register that becomes free later delays this access, not the dispatch
                         // of later instructions.
                         let asked = self.dispatch_miss(access, register, issue.max(free_at), ask);
-                        memory.count_miss(self.number(), line, kind, asked);
+                        memory.missed(self.number(), line, kind, asked);
                         return true;
                     }
                     Err(refusal) => {

@@ -58,7 +58,7 @@ impl Core {
                 let waiter = Waiter { issue, entry, store: d.store };
                 let asked =
                     self.wait_for(register, d.line, d.kind, d.link.then_some(number), waiter, ask);
-                memory.count_miss(self.number(), d.line, d.kind, asked);
+                memory.missed(self.number(), d.line, d.kind, asked);
                 return true;
             }
         };

@@ -22,6 +22,9 @@ use crate::memory::private::Found;
 use crate::memory::system::Memory;
 use crate::time::{Clock, Ps};
 
+/// How many operations ahead of their execution the simulation loads what they look up.
+const OPS_AHEAD: usize = 6;
+
 /// Why a core stopped running.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
@@ -212,6 +215,11 @@ impl Core {
                     continue;
                 }
             };
+            if let Some(Op::Load { line, .. } | Op::Store { line, .. }) =
+                self.ops.get(self.next_op + OPS_AHEAD)
+            {
+                memory.caches.load_private_ahead(self.id as usize, line);
+            }
             if !self.access(memory, access, ask) {
                 return Stop::Waiting;
             }

@@ -53,12 +53,11 @@ impl Host {
         if let Some(Source::Timed(arrivals)) = &mut self.source {
             let mut arrival = arrivals.next();
             arrival.bytes = self.frame_bytes(&arrival, self.queue_of(&arrival));
+            let due = arrival.at;
             if let Some(line) = &mut self.rx.line_rate {
-                let due = arrival.at;
                 arrival.at = line.arrives(due, arrival.bytes);
-                self.meters.link_wait += u128::from((arrival.at - due).0);
             }
-            self.next_arrival = Some(arrival);
+            self.next_arrival = Some((arrival, arrival.at - due));
             self.events.push(arrival.at, Event::Arrival);
         }
     }
@@ -77,7 +76,8 @@ impl Host {
     }
 
     pub(super) fn arrival(&mut self, now: Ps) {
-        let arrival = self.next_arrival.take().expect("an arrival was scheduled");
+        let (arrival, waited) = self.next_arrival.take().expect("an arrival was scheduled");
+        self.meters.link_wait += u128::from(waited.0);
         let queue = self.queue_of(&arrival);
         let seq = self.next_seq();
         if self.admit(now, arrival, queue, seq).is_some() {

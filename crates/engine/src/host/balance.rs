@@ -48,6 +48,11 @@ fn all(host: &Host) -> Vec<Balance> {
         balance("packets", m.in_path_begin + m.offered, ended + m.in_path),
         balance("packets in the path", m.in_path, packets(|p| !p.ended)),
         balance("packets to transmit", host.tx.in_flight, packets(|p| p.unsent > 0)),
+        balance(
+            "packets to post for transmission",
+            host.tx.unposted,
+            packets(|p| p.ended && p.to_send && p.unsent == 0),
+        ),
         balance("NIC SRAM bytes", host.rx.sram.in_use(), in_sram),
         balance(
             "packets without descriptor",
@@ -116,7 +121,7 @@ fn doorbells(host: &Host) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::testing::{forwarder, iommu_json, pcie_json, run};
@@ -153,8 +158,12 @@ mod tests {
 
     #[test]
     fn every_balance_has_something_in_it_now_and_then() {
-        let mut host = overloaded(&[("/machine/iommu", iommu_json(8))]);
-        let mut empty = [true; 19];
+        let mut host = overloaded(&[
+            ("/machine/iommu", iommu_json(8)),
+            ("/queues/tx_descriptors", json!(2)),
+            ("/queues/tx_backlog", json!(8)),
+        ]);
+        let mut empty = [true; 20];
         while empty.contains(&true) {
             let balances = host.results().unwrap().conservation;
             assert_eq!(balances.len(), empty.len());
@@ -200,6 +209,12 @@ mod tests {
         }
         let fault = caught(|host| host.queues[0].rx.admit());
         assert!(fault.contains("packets without descriptor"), "{fault}");
+    }
+
+    #[test]
+    fn a_packet_that_waits_in_software_to_be_sent_is_not_forgotten() {
+        let fault = caught(|host| host.tx.unposted += 1);
+        assert!(fault.contains("packets to post for transmission"), "{fault}");
     }
 
     #[test]

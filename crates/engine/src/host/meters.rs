@@ -57,7 +57,7 @@ pub(super) struct Meters {
     /// Packets admitted whose request has not ended.
     pub(super) in_path: u64,
     pub(super) in_path_begin: u64,
-    /// Packets that the NIC had to send when measuring began.
+    /// Packets that waited to be sent when measuring began.
     pub(super) unsent_begin: u64,
     /// By [`Stage`], whose numbers are those of `Stage::ALL`.
     pub(super) stages: [Latency; Stage::ALL.len()],
@@ -148,7 +148,7 @@ impl Host {
             completed_before,
             in_path,
             in_path_begin: in_path,
-            unsent_begin: self.tx.in_flight,
+            unsent_begin: self.tx.unsent(),
             series: Samples::from(now),
             domains,
             ..fresh

@@ -227,7 +227,8 @@ pub struct Host {
     apps: Vec<AnyApp>,
     packets: Packets,
     source: Option<Source>,
-    next_arrival: Option<Arrival>,
+    /// The next packet on the wire, and how long it has waited for the link.
+    next_arrival: Option<(Arrival, Ps)>,
     rss: Option<Rss>,
     closed_loop: Option<ClosedLoop>,
     rx: Receiver,

@@ -121,7 +121,7 @@ impl Host {
             in_flight_begin: m.in_path_begin,
             in_flight_end: m.in_path,
             unsent_begin: m.unsent_begin,
-            unsent_end: self.tx.in_flight,
+            unsent_end: self.tx.unsent(),
             offered_mpps: per_us(m.offered),
             completed_mpps: per_us(m.completed),
             completed_gbps: gbps(m.completed_bytes),
@@ -130,7 +130,7 @@ impl Host {
             dropped_bytes_share: share(m.dropped_bytes, m.offered_bytes),
             next_arrival_ns: (self.next_arrival.as_ref())
                 .filter(|_| m.offered == 0)
-                .map(|arrival| arrival.at.as_ns_f64()),
+                .map(|(arrival, _)| arrival.at.as_ns_f64()),
             link_wait_ns: (self.rx.line_rate.as_ref())
                 .filter(|_| self.rate().is_some() && m.offered > 0)
                 .map(|_| m.link_wait as f64 / 1e3 / m.offered as f64),

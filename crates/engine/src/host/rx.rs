@@ -7,7 +7,7 @@ use super::credits::Credits;
 use super::timeline::Point;
 use super::{Event, Host};
 use crate::config::machine::Machine;
-use crate::memory::line::{LINE_BYTES, LineKind, lines_in};
+use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 use crate::memory::placement::DmaWrite;
 use crate::time::Ps;
 use crate::wire::line_rate::LineRate;
@@ -126,6 +126,8 @@ impl Host {
             let at = self.interconnect.write(now, rest.min(u64::from(lines) * LINE_BYTES));
             let (first, burst) = (sent as u16, lines as u8);
             self.events.push(at, Event::Write { packet, first, lines: burst });
+            let line = self.line_received(packet, first);
+            (line..line + lines).for_each(|line| self.memory.caches.load_home_ahead(line));
             self.rx.sent_lines = Some(sent + lines);
             self.rx.unsent_lines -= u64::from(lines);
             last = at;
@@ -185,12 +187,16 @@ impl Host {
 
     /// Lines of a packet reach the memory system.
     pub(super) fn write(&mut self, now: Ps, packet: u32, first: u16, lines: u8) {
+        let (line, index) = (self.line_received(packet, first), u32::from(first));
+        let reader = Some(self.queues[self.packets.get(packet).queue as usize].reader());
+        self.io_write(now, DmaWrite { line, kind: LineKind::Rx, index, reader }, lines.into());
+    }
+
+    /// Where a line of a packet goes: into its receive buffer.
+    pub(super) fn line_received(&self, packet: u32, index: u16) -> Line {
         let p = self.packets.get(packet);
         let buffer = p.buffer.expect("a packet on its way has a buffer");
-        let index = u32::from(first);
-        let queue = &self.queues[p.queue as usize];
-        let (line, reader) = (queue.rx.layout.data(buffer) + index, Some(queue.reader()));
-        self.io_write(now, DmaWrite { line, kind: LineKind::Rx, index, reader }, lines.into());
+        self.queues[p.queue as usize].rx.layout.data(buffer) + u32::from(index)
     }
 
     pub(super) fn visible(&mut self, now: Ps, packet: u32) {

@@ -271,6 +271,8 @@ impl Host {
                 }
                 if !p.to_send {
                     self.packets.remove(packet);
+                } else if p.unsent == 0 {
+                    self.tx.unposted += 1;
                 }
             }
             Mark::RingTx => self.ring_tx(now, self.queue_of_core(core), packet),

@@ -22,9 +22,7 @@ impl Host {
         use Mapping::{Completion, Payload};
         let (order, touched) = match event {
             Event::Write { packet, first, lines } => {
-                let p = self.packets.get(packet);
-                let buffer = p.buffer.expect("a packet on its way has a buffer");
-                let first = self.queues[p.queue as usize].rx.layout.data(buffer) + u32::from(first);
+                let first = self.line_received(packet, first);
                 (Order::Posted, one_range(Payload, first..first + u32::from(lines)))
             }
             Event::BenchWrite { line, lines, .. } => {

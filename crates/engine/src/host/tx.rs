@@ -31,7 +31,17 @@ pub(super) struct Transmitter {
     pub(super) active: VecDeque<u16>,
     /// The line rate of the network link, if it is a limit.
     pub(super) line_rate: Option<LineRate>,
+    /// Packets that the driver has posted and the NIC has not sent.
     pub(super) in_flight: u64,
+    /// Packets whose request has ended and that wait in software until the driver posts them.
+    pub(super) unposted: u64,
+}
+
+impl Transmitter {
+    /// Packets that wait to be sent.
+    pub(super) fn unsent(&self) -> u64 {
+        self.in_flight + self.unposted
+    }
 }
 
 impl Transmitter {
@@ -43,6 +53,7 @@ impl Transmitter {
             active: VecDeque::new(),
             line_rate: machine.nic.link.map(LineRate::new),
             in_flight: 0,
+            unposted: 0,
         }
     }
 }
@@ -51,7 +62,9 @@ impl Host {
     /// The driver has posted a packet for transmission.
     pub(super) fn post_tx(&mut self, now: Ps, packet: u32) {
         let p = self.packets.at(packet);
-        if !p.ended {
+        if p.ended {
+            self.tx.unposted -= 1;
+        } else {
             p.to_send_since = now;
         }
         p.unsent = lines_in(p.tx.expect("a posted packet has its data").1.into());

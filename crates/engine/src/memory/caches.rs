@@ -127,6 +127,28 @@ impl Caches {
         }
     }
 
+    /// Loads ahead what a request or DMA write of a line will look up.
+    #[inline(always)]
+    pub(crate) fn load_home_ahead(&self, line: Line) {
+        let home = self.home(line);
+        self.llc.load_ahead(home);
+        self.directory.load_ahead(home);
+    }
+
+    /// Loads ahead what the line that leaves the L2 for this one will look up.
+    #[inline(always)]
+    pub(crate) fn load_victim_ahead(&self, core: usize, line: Line) {
+        if let Some(victim) = self.cores[core].next_to_leave(line) {
+            self.load_home_ahead(victim);
+        }
+    }
+
+    /// Loads ahead what an access of a core will look up first.
+    #[inline(always)]
+    pub(crate) fn load_private_ahead(&self, core: usize, line: Line) {
+        self.cores[core].load_ahead(line);
+    }
+
     /// A load by a core in its private caches, or a store to data of the given kind.
     #[inline]
     pub(crate) fn private_access(

@@ -9,6 +9,7 @@
 use super::line::Line;
 use super::tags::Home;
 use super::ways::matching;
+use crate::ahead;
 
 /// What is known about a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -155,6 +156,14 @@ impl Directory {
             Sets::Blocks { of_set, blocks: vec![Entries::new(); (sets * of_set) as usize] }
         };
         Directory { ways, sets: blocks, hand: vec![0; sets as usize], coming: Vec::new() }
+    }
+
+    /// Loads the set of a line ahead of its use. (Sets of several blocks are rare.)
+    #[inline(always)]
+    pub(crate) fn load_ahead(&self, home: Home) {
+        if let Sets::UpTo20(sets) = &self.sets {
+            ahead::load(&sets[home.set as usize]);
+        }
     }
 
     /// The entry of a line, and where it is.

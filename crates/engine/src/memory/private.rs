@@ -41,6 +41,19 @@ impl Private {
         Private { l1, l2 }
     }
 
+    /// Loads the sets of a line ahead of their use.
+    #[inline(always)]
+    pub(crate) fn load_ahead(&self, line: Line) {
+        self.l1.load_ahead(self.l1.home(line));
+        self.l2.load_ahead(self.l2.home(line));
+    }
+
+    /// The line that would leave the L2 for this one, where its policy tells.
+    #[inline(always)]
+    pub(crate) fn next_to_leave(&self, line: Line) -> Option<Line> {
+        self.l2.next_to_leave(self.l2.home(line))
+    }
+
     /// A load by the core, or a store to data of the given kind. Most accesses that come here miss,
     /// which takes only two searches; what a hit does is outlined, so that misses need no registers for
     /// it.

@@ -49,6 +49,13 @@ impl<const W: usize, const R: usize, A> Set<W, R, A> {
         (found != 0).then(|| found.trailing_zeros())
     }
 
+    /// The line that would leave if another one came, where all ways are full and the policy tells.
+    #[inline(always)]
+    pub(super) fn next_to_leave(&self, order: &Order) -> Option<Line> {
+        let line = self.tags[order.next_victim(&self.order)? as usize];
+        (line != EMPTY).then_some(line)
+    }
+
     /// The line of a way has been used.
     #[inline]
     pub(super) fn touch(&mut self, order: &Order, way: u32) {

@@ -155,14 +155,15 @@ impl Memory {
         }
     }
 
-    /// Counts an access that waits in a miss register: one that has `asked` for its line, or one that
-    /// joined another that had. An access that found no free register is retried, and is counted when
-    /// it gets one.
+    /// An access waits in a miss register: one that has `asked` for its line, or one that joined another
+    /// that had. An access that found no free register is retried, and is counted when it gets one.
     #[inline]
-    pub(crate) fn count_miss(&mut self, core: usize, line: Line, kind: LineKind, asked: bool) {
+    pub(crate) fn missed(&mut self, core: usize, line: Line, kind: LineKind, asked: bool) {
         self.counts.l1_accesses[kind as usize] += 1;
         self.counts.l1_misses[kind as usize] += 1;
         if asked {
+            self.caches.load_home_ahead(line);
+            self.caches.load_victim_ahead(core, line);
             self.counts.l2_misses[kind as usize] += 1;
             self.count_l2_access(core, line, kind);
         }
@@ -267,6 +268,7 @@ impl Memory {
             Prefetched::Llc => prefetcher.found_in_llc(line, now + self.latencies.llc),
             Prefetched::Memory => {
                 prefetcher.sent();
+                self.caches.load_victim_ahead(core as usize, line);
                 self.count_traffic(line, Cause::new(Agent::Prefetch, kind));
                 // It is not a software bug if a prefetcher touches swept data. Its copy is not kept, so
                 // that a read by the software still goes to memory and is noticed.
@@ -475,7 +477,7 @@ mod tests {
             for line in [64, 66] {
                 assert_eq!(m.access(0, line, LineKind::App, false), Found::Nowhere);
                 m.access(0, line, LineKind::App, false);
-                m.count_miss(0, line, LineKind::App, asked);
+                m.missed(0, line, LineKind::App, asked);
             }
         }
         m.prefetchers[0].request(Ps::ZERO, 66, LineKind::App);

@@ -3,6 +3,7 @@
 use super::line::Line;
 use super::replacement::Order;
 use super::set::{Packed, Set, WholeLines};
+use crate::ahead;
 use crate::memory::config::Replacement;
 
 pub(crate) use super::index::{Home, Index, Indexing, LowBits};
@@ -87,6 +88,19 @@ impl<I: Indexing> Tags<I> {
     #[inline]
     pub(crate) fn home(&self, line: Line) -> Home {
         self.index.home(line)
+    }
+
+    /// Loads the set of a line ahead of its use.
+    #[inline(always)]
+    pub(crate) fn load_ahead(&self, home: Home) {
+        each_size!(&self.sets, sets => ahead::load(&sets[home.set as usize]));
+    }
+
+    /// The line that would leave the full set of another one, where the policy tells that without being asked for
+    /// a victim.
+    #[inline(always)]
+    pub(crate) fn next_to_leave(&self, home: Home) -> Option<Line> {
+        each_size!(&self.sets, sets => sets[home.set as usize].next_to_leave(&self.order))
     }
 
     /// The slot of a line, without touching the replacement order.

@@ -22,7 +22,8 @@ pub struct Pcie {
     pub latency: Duration,
     /// Time from when a written line becomes visible until the device can use its credit again.
     pub credit_return: Duration,
-    /// Posted-header credits of the root port: write TLPs that the memory system has not taken yet.
+    /// Posted-header credits of the root port: write TLPs that it has not passed on to the LLC yet. Lines that
+    /// then wait for room in a write queue hold `nic.write_credits` only.
     pub posted_credits: u32,
     /// Read requests that can wait for their data: the non-posted credits or the NIC's tags,
     /// whichever is fewer. At least as many as the largest fetch of descriptors takes, and two if

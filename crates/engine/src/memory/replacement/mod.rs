@@ -93,6 +93,15 @@ impl Order {
         }
     }
 
+    /// The way that would be the victim among all, if the policy can tell without choosing one.
+    #[inline(always)]
+    pub(crate) fn next_victim<const R: usize>(&self, set: &[u8; R]) -> Option<u32> {
+        match *self {
+            Order::Lru { ways } if R > 0 => Some(lru::oldest(set, ways, u32::MAX)),
+            _ => None,
+        }
+    }
+
     #[inline]
     pub(crate) fn victim<const R: usize>(&mut self, set: &mut [u8; R], mask: u32) -> u32 {
         if R > 0

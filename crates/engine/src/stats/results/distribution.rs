@@ -10,7 +10,8 @@ pub struct Distribution {
     pub count: u64,
     /// Mean, ns.
     pub mean_ns: f64,
-    /// Percentiles, ns: (percent, value), ascending: 50, 90, 99, 99.9, 100.
+    /// Percentiles, ns: (percent, value), ascending: 50, 90, 99, 99.9, 100. Each is the upper edge of a
+    /// bucket of the histogram, so up to 0.8 % above a value that occurred.
     pub percentiles_ns: Vec<(f64, f64)>,
     /// The cumulative distribution, ascending: (ns, share of samples up to that, 0 to 1).
     pub cdf: Vec<(f64, f64)>,

@@ -19,9 +19,10 @@ pub struct TimeSeries {
 pub struct Series {
     /// `offered`, `completed`, `dropped` (Mpps), `nic-sram` (KiB at the sample), `queue` (packets
     /// waiting), `memory-rd`, `memory-wr` (GB/s), `rx-evct` (GB/s); with closed-loop traffic also
-    /// `goodput` (Gbps), `sent-again` (Mpps), `window` (packets, mean), `fabric-delay`,
-    /// `host-delay` (us, mean) and `switch-queue` (KiB at the sample), and for each connection of
-    /// `traffic.watched` `window-N` (packets), N being the number of its sender.
+    /// `goodput` (Gbps), `sent-again` (Mpps), `window` (packets, mean at the sample), `fabric-delay`,
+    /// `host-delay` (us, mean), `switch-queue` (KiB at the sample), `switch-dropped` and `marked`
+    /// (Mpps); with rivals `rivals-goodput` and `rivals-window`, which are theirs alone; and for each
+    /// connection of `traffic.watched` `window-N` (packets), N being the number of its sender.
     pub name: String,
     /// Unit of the values.
     pub unit: String,

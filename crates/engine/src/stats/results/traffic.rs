@@ -25,8 +25,9 @@ pub struct Packets {
     pub in_flight_begin: u64,
     /// The same when measuring ended.
     pub in_flight_end: u64,
-    /// Packets that cores have posted for transmission and the NIC has not sent when measuring began;
-    /// 0 in results of older versions.
+    /// Packets that wait to be sent when measuring began, in transmit rings or in the software's queues
+    /// (`queues.tx_backlog`): packets that cores have posted or are done with, and that the NIC has not
+    /// sent. 0 in results of older versions.
     #[serde(default)]
     pub unsent_begin: u64,
     /// The same when measuring ended.
