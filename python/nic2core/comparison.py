@@ -44,7 +44,10 @@ class Comparison(Drawn):
         latency; `p99_rtt_ns` and `p99_read_ns` are what closed-loop senders see, and null without
         any. With several tenants, each has its own `amat_ns (NAME)` and `progress_mps (NAME)`, in
         the units of `tables.tenants`, and STREAM its `stream_gbytes_per_s (NAME)`.
-        `dma_write_hit_share` is 0 to 1, and null if the NIC does not write to the LLC.
+        `dma_write_hit_share` is 0 to 1, and null if the NIC does not write to the LLC, as is
+        `dma_write_move_share`, the hits that take a line of the I/O ways like a miss, because only
+        a core's cache held the line. `memory_lines_per_request` leaves out what tenants that
+        serve no packets cause.
         """
         return rows.table(self.results)
 

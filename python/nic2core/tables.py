@@ -95,18 +95,22 @@ class Tables:
 
     @property
     def io(self) -> pl.DataFrame:
-        """One row for the lines that the NIC writes to the LLC, one for those that it reads.
+        """One row for the lines that the NIC writes, if some go to the LLC, one for those it reads.
 
-        Writes that bypass the LLC, as with the `dma` policy, are neither hits nor misses.
+        Of the hits, `moves` took a line of the I/O ways like a miss: only a core's cache held the
+        line. `bypasses` went past the LLC, as payload with `ddio-headers`, and count in the ratio.
         """
-        io, rows = self.data.io, []
+        io = self.data.io
+        rows: list[tuple[str | int | None, ...]] = []
         if io is not None and io.write_hits is not None:
-            rows.append({"access": "write", "hits": io.write_hits, "misses": io.write_misses})
+            missed = (io.write_moves, io.write_misses, io.write_bypasses)
+            rows.append(("write", io.write_hits, *missed))
         if io is not None and io.read_hits + io.read_misses > 0:
-            rows.append({"access": "read", "hits": io.read_hits, "misses": io.read_misses})
-        schema = {"access": pl.String, "hits": pl.UInt64, "misses": pl.UInt64}
-        hits, accesses = pl.col("hits"), pl.col("hits") + pl.col("misses")
-        return pl.DataFrame(rows, schema=schema).with_columns((hits / accesses).alias("hit_ratio"))
+            rows.append(("read", io.read_hits, None, io.read_misses, None))
+        counts = dict.fromkeys(("hits", "moves", "misses", "bypasses"), pl.UInt64)
+        table = pl.DataFrame(rows, schema={"access": pl.String, **counts}, orient="row")
+        lines = pl.sum_horizontal("hits", "misses", "bypasses")
+        return table.with_columns((pl.col("hits") / lines).alias("hit_ratio"))
 
     @property
     def iotlb(self) -> pl.DataFrame:

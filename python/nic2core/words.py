@@ -284,6 +284,10 @@ def peak(found: Peak, traffic: Mapping[str, Any]) -> str:
     )
 
 
+FAR = 100
+"""Times a p99 from which an objective says nothing beside it: it was set to play no part."""
+
+
 def objective_ns(found: Peak) -> float | None:
     """The p99 objective at a peak, ns."""
     at_peak = (p.p99_limit_ns for p in found.probes if p.completed_mpps == found.peak_mpps)

@@ -135,6 +135,29 @@ def test_an_axis_that_is_cut_says_so(closed_loop: Result, least: float, mode: st
     assert figure.layout[f"yaxis{place}"].rangemode == mode
 
 
+def test_what_keeps_doubling_is_evenly_spaced() -> None:
+    def over(*values: int) -> object:
+        table = pl.DataFrame({"key": values, "rate_mps": [1.0] * len(values)})
+        return plots.over(table, ["key"], "rate_mps").layout.xaxis.type
+
+    assert over(128, 512, 1024, 4096) == over(1, 2, 4, 8) == "log"
+    assert over(1, 2, 3, 4) is over(0, 1, 2, 4, 8) is over(1, 2, 100, 200) is None
+
+
+def test_runs_measured_at_different_times_lie_over_one_another(ddio: Result) -> None:
+    def begins(*starts: float) -> set[float]:
+        runs = []
+        for start in starts:
+            series = ddio.data.series.model_copy(update={"start_ns": start})
+            data = ddio.data.model_copy(update={"series": series})
+            runs.append(replace(ddio, label=str(start), data=data))
+        return {round(line.x[0], 6) for line in plots.time_series(runs).data}
+
+    half = ddio.data.series.interval_ns / 2e6
+    assert begins(5e6, 5e6) == {round(5 + half, 6)}
+    assert begins(5e6, 90e6) == {round(half, 6)}
+
+
 def test_a_search_is_drawn_by_rate_with_what_holds_and_what_it_is_held_against(
     calm: Result,
 ) -> None:
@@ -153,6 +176,14 @@ def test_a_search_is_drawn_by_rate_with_what_holds_and_what_it_is_held_against(
     assert set(limit.y) == {20.0}
     # As in the other panels, a run has the colour of its place.
     assert line.line.color == limit.line.color == palette.run(1)
+    (drops,) = plots.peak_drops([calm, found]).data
+    assert (list(drops.x), list(drops.y)) == ([5, 10, 20], [0, 0, 0])
+    # An objective that was set to play no part is not drawn.
+    far = [p.model_copy(update={"p99_limit_ns": 1e9}) for p in probes]
+    loose = replace(calm, peak=peak.model_copy(update={"probes": far}))
+    figure = plots.peak_search([loose])
+    assert len(figure.data) == 1
+    assert max(figure.layout.yaxis.tickvals) < 1000
     assert "Rates tried" in report_html([found])
     assert "Rates tried" not in report_html([calm])
     assert len(found.plot_peak_search().data) == 2

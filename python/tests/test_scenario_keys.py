@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nic2core import api
-from nic2core.describe.scenario_keys import LONGEST, differing
+from nic2core.describe.scenario_keys import LONGEST, Difference, differing, first
 from nic2core.results.models import Peak
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ def test_keys_are_told_with_their_values_as_they_are_set(ddio: Result, keys: Key
     }
 
 
+def test_a_line_that_tells_of_one_more_key_would_take_its_room() -> None:
+    keys = [Difference(str(n), ["1", "2"]) for n in range(10)]
+    assert first(keys[:9]) == (keys[:9], 0)
+    assert first(keys) == (keys[:8], 2)
+
+
 def test_a_machine_does_not_hide_the_rest(keys: Keys) -> None:
     one = {"machine": {"nic": {"sram": "1 MiB"}, "llc": 1}, "run": {"seed": 1}}
     two = {"machine": {"nic": {"sram": "2 MiB"}, "llc": 2}, "run": {"seed": 2}}
@@ -56,13 +62,13 @@ def test_what_was_changed_comes_first(keys: Keys) -> None:
     one = {"machine": {"nic": {"sram": 1}, "llc": 1}, "traffic": {"rate": 1, "kind": "a"}}
     two = {"machine": {"nic": {"sram": 2}, "llc": 2}, "traffic": {"rate": 2, "kind": "b"}}
     usual = ["traffic.rate", "traffic.kind", "machine.nic.sram", "machine.llc"]
-    for changed, first in (
+    for changed, leads in (
         ("machine.llc", "machine.llc"),
         ("traffic", "traffic.kind"),
         ("traffic.kin", "traffic.rate"),
     ):
-        rest = [key for key in usual if key != first]
-        assert list(keys(one, two, changed=changed)) == [first, *rest]
+        rest = [key for key in usual if key != leads]
+        assert list(keys(one, two, changed=changed)) == [leads, *rest]
 
 
 def test_a_table_of_another_kind_is_told_by_its_kind(keys: Keys) -> None:

@@ -12,7 +12,7 @@ from nic2core.describe.headline import side_by_side
 from nic2core.results.models import Peak, Probe
 
 if TYPE_CHECKING:
-    from nic2core.results.models import CauseTraffic
+    from nic2core.results.models import CauseTraffic, Results
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,23 @@ def test_where_an_objective_comes_from_is_told_unless_it_was_set(ddio: Result) -
     assert words.objective(found, {**slo, "p99": "20 us"}) == ""
 
 
+def slower(run: Result, times: float) -> Results:
+    packets = run.data.packets
+    less = {k: getattr(packets, k) / times for k in ("completed_mpps", "completed_gbps")}
+    return run.data.model_copy(update={"packets": packets.model_copy(update=less)})
+
+
+def test_next_to_no_memory_traffic_is_not_compared(ddio: Result) -> None:
+    def with_traffic(gbytes_per_s: float) -> Result:
+        used = {"bandwidth_gbytes_per_s": gbytes_per_s}
+        memory = ddio.data.memory.model_copy(update=used)
+        return replace(ddio, data=ddio.data.model_copy(update={"memory": memory}))
+
+    bus = ddio.data.memory.bus_limit_gbytes_per_s
+    assert "memory traffic" not in summary(with_traffic(0.0001 * bus), with_traffic(0.009 * bus))
+    assert "memory traffic" in summary(with_traffic(0.0001 * bus), with_traffic(0.011 * bus))
+
+
 def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None:
     assert overview([ddio, sweeper]) == ""
     more = replace(sweeper, label="more")
@@ -75,6 +92,14 @@ def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None
         "DDIO, 2 ways, Sweeper and more are fastest at 24.4 M packets/s, 17 % more than the "
         "slowest, DDIO, 2 ways; the limit"
     )
+    late = replace(ddio, label="late", data=slower(ddio, 37))
+    assert "at 20.9 M packets/s, 37 times the slowest, late" in overview([ddio, ddio, late])
+    # Packets of another size are not as much work.
+    packets = sweeper.data.packets.model_copy(update={"offered_gbps": 1.0})
+    large = replace(
+        sweeper, label="large", data=sweeper.data.model_copy(update={"packets": packets})
+    )
+    assert "Gbit/s, " in overview([ddio, ddio, large])
     same = [replace(ddio, label=str(n)) for n in range(3)]
     limit = "all are limited by the memory bus"
     assert overview(same) == f"all runs perform about the same, 20.9 M packets/s; {limit}"
@@ -138,9 +163,8 @@ def test_a_neighbour_that_is_slowed_is_told() -> None:
     ranges = f"; {stream_name} ranges from {half} (a) to {whole} (c); "
     assert ranges in said
     # Also where the packets' rates differ.
-    packets, whole_run = run.data.packets, at(1, "d")
-    fewer = packets.model_copy(update={"completed_mpps": packets.completed_mpps / 2})
-    slow = replace(whole_run, data=whole_run.data.model_copy(update={"packets": fewer}))
+    whole_run = at(1, "d")
+    slow = replace(whole_run, data=slower(whole_run, 2))
     said = overview([at(0.5, "a"), at(1, "c"), slow])
     assert "100 % more than the slowest, d" + ranges in said
     told = f"; {stream_name} does {whole} instead of {half}; both"

@@ -7,7 +7,7 @@
 
 mod ahead;
 pub mod apps;
-mod check;
+pub mod check;
 pub mod config;
 pub mod core;
 pub mod events;

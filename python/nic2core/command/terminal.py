@@ -15,7 +15,7 @@ from nic2core.describe.compared import Compared, compared
 from nic2core.describe.differences import UNCHANGED
 from nic2core.describe.doubts import all_doubts
 from nic2core.describe.headline import headline
-from nic2core.describe.scenario_keys import SHOWN
+from nic2core.describe.scenario_keys import first
 from nic2core.describe.verdict import mark, verdict
 from nic2core.explain.use import neighbours
 
@@ -175,10 +175,11 @@ def show_keys(results: Sequence[Result]) -> None:
     found = compared(results).keys
     if found:
         console.print(Text("\nThe scenarios differ in", style="bold"))
-    for of in found[:SHOWN]:
+    shown, more = first(found)
+    for of in shown:
         console.print(f"  {of.key}: {' | '.join(of.values)}", markup=False)
-    if found[SHOWN:]:
-        console.print(f"  and {len(found) - SHOWN} more keys")
+    if more:
+        console.print(f"  and {more} more keys")
 
 
 def _side_by_side(found: Compared, width: int) -> Iterator[Table]:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from nic2core.run_record import Record
 
 
+FEW_LINES = 0.01
+"""Memory lines per request below which a cause is next to nothing."""
+
 UNCHANGED = "nothing changes by 1 % or more"
 """Shown where there are no differences."""
 
@@ -31,6 +34,9 @@ SEVERAL = 3
 
 SAME_RATE = 0.01
 """Relative difference below which two rates are about the same."""
+
+SAME_SIZE = 0.05
+"""Relative difference up to which mean sizes of packets are about the same: it may be chance."""
 
 LATENCY_FELT = 0.1
 """Relative change of the p99 above which a summary mentions it."""
@@ -70,7 +76,7 @@ def overview(results: Sequence[Record]) -> str:
     else:
         labels = [r.label for r in results]
         (best, are), (worst, _) = (alike(labels, rates, end) for end in (high, low))
-        more = f"{100 * (high / low - 1):.0f} % more than the slowest, {worst}"
+        more = f"{times_of(high, low)} the slowest, {worst}"
         beside = _most_apart([*_beside(results)]) if what == {"packets"} else ""
         said = f"{best} {are} fastest at {three(high)} {unit}, {more}{beside}"
     limits = list(dict.fromkeys(limiter(r) for r in results))
@@ -79,16 +85,28 @@ def overview(results: Sequence[Record]) -> str:
     return f"{said}; the limits are {listed(limits)}"
 
 
+def times_of(high: float, low: float) -> str:
+    """How much more a rate is than another, to be followed by that one."""
+    times = high / low
+    return f"{100 * (times - 1):.0f} % more than" if times < TIMES else f"{times:.0f} times"
+
+
 def achieved(results: Sequence[Record]) -> tuple[list[float], str]:
     """What each run achieves, and the unit.
 
     For closed-loop senders it is goodput: some of the packets that are completed are sent again.
+    Packets of different sizes are compared by their bytes.
     """
     sent = [r.data.transport for r in results]
     goodput = [transport.goodput_gbps for transport in sent if transport is not None]
     if len(goodput) == len(results):
         return goodput, "Gbit/s of goodput"
-    return [r.rate_mps for r in results], f"M {work(results[0].data)[1]}/s"
+    what, packets = work(results[0].data)[1], [r.data.packets for r in results]
+    if what == "packets" and all(p.offered for p in packets):
+        sizes = [p.offered_gbps / p.offered_mpps for p in packets]
+        if max(sizes) > (1 + SAME_SIZE) * min(sizes):
+            return [p.completed_gbps for p in packets], "Gbit/s"
+    return [r.rate_mps for r in results], f"M {what}/s"
 
 
 def alike(labels: Sequence[str], rates: Sequence[float], end: float) -> tuple[str, str]:
@@ -136,10 +154,8 @@ class _Span:
 def _of_packets(results: Sequence[Record]) -> Iterator[_Span]:
     """What users notice of the packets' way besides the rate, if all runs have it."""
     labels = [r.label for r in results]
-    memory = [r.data.memory for r in results]
-    traffic = [m.bandwidth_gbytes_per_s for m in memory]
-    # A hundred times next to nothing is still next to nothing.
-    if any(m.bandwidth_gbytes_per_s > MUCH * m.bus_limit_gbytes_per_s for m in memory):
+    traffic = [r.data.memory.bandwidth_gbytes_per_s for r in results]
+    if _memory_is_used(results):
         yield _Span("memory traffic", labels, traffic, partial(_with_unit, unit="GB/s"))
     sent = [r.data.transport for r in results if r.data.transport is not None]
     if len(sent) == len(results):
@@ -152,6 +168,12 @@ def _of_packets(results: Sequence[Record]) -> Iterator[_Span]:
     told = [tail for tail in tails if tail]
     if len(told) == len(results):
         yield _Span(name, labels, told, time)
+
+
+def _memory_is_used(results: Sequence[Record]) -> bool:
+    """Whether some run moves much to or from memory: many times next to nothing is little still."""
+    memory = [r.data.memory for r in results]
+    return any(m.bandwidth_gbytes_per_s > MUCH * m.bus_limit_gbytes_per_s for m in memory)
 
 
 def _beside(results: Sequence[Record]) -> Iterator[_Span]:
@@ -178,6 +200,7 @@ def summary(base: Record, other: Record) -> str:
     (before, after), unit = achieved([base, other])
     traffic = base.data.memory.bandwidth_gbytes_per_s, other.data.memory.bandwidth_gbytes_per_s
     less = _more(*traffic, "less", "memory traffic", "GB/s of memory traffic")
+    causes = f" and causes {less}" if _memory_is_used([base, other]) else ""
     limiters = limiter(base), limiter(other)
     end = f"the limit moves from {limiters[0]} to {limiters[1]}"
     if limiters[0] == limiters[1]:
@@ -185,11 +208,13 @@ def summary(base: Record, other: Record) -> str:
     if what != same:
         return f"{other.label} {felt}causes {less}; {end}."
     done = "requests" if what == "packets" else what
+    if before <= 0 and after <= 0:
+        return f"Neither run completes any {done}."
     more = f"completes {_more(before, after, 'fewer', done, f'M {done}/s')}"
     if base.data.transport and other.data.transport:
         more = f"achieves {_more(before, after, 'less', 'goodput', unit)}"
     beside = _beside_felt(base, other) if what == "packets" else ""
-    return f"{other.label} {felt}{more} and causes {less}{beside}; {end}."
+    return f"{other.label} {felt}{more}{causes}{beside}; {end}."
 
 
 def _drops_felt(base: Record, other: Record) -> str:
@@ -250,6 +275,8 @@ def differences(base: Record, other: Record) -> list[str]:
     lines = lines_per_request([base, other])
     moved = sorted(lines.items(), key=lambda of: -abs(of[1][1] - of[1][0]))
     for name, (was, now) in moved[:3]:
+        if max(was, now) < FEW_LINES:
+            continue
         _change(said, CAUSES.get(name, name), was, now, "lines per request")
     if limit(base) != limit(other):
         said.append(f"limited by: {limit(base)} → {limit(other)}")

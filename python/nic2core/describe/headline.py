@@ -83,12 +83,20 @@ def _memory(result: Record, *, by_tenant: bool) -> Iterator[Number]:
         for name, causes in owned(result)
         if by_tenant
     )
+    lines = lines_per_request(result)
+    if lines is not None:
+        yield _beside("memory lines", lines, "per request")
+
+
+def lines_per_request(result: Record) -> float | None:
+    """Memory lines that a request causes; `None` if none was completed."""
+    if result.data.packets.completed == 0:
+        return None
     # Lines that belong to a neighbour are not caused by requests.
     tenants = zip(result.scenario["tenants"], result.data.tenants, strict=True)
     others = (c for asked, t in tenants if not serves(result.data, asked) for c in t.memory)
-    lines = sum(c.lines for c in memory.causes) - sum(c.lines for c in others)
-    if result.data.packets.completed > 0:
-        yield _beside("memory lines", lines / result.data.packets.completed, "per request")
+    lines = sum(c.lines for c in result.data.memory.causes) - sum(c.lines for c in others)
+    return lines / result.data.packets.completed
 
 
 def side_by_side(results: Sequence[Record]) -> list[tuple[Number, list[str]]]:
@@ -170,9 +178,7 @@ def _packets(result: Record) -> Iterator[Number]:
         yield _percent("dropped by the switch", share)
     yield _percent("dropped", packets.drop_share)
     if packets.drop_share > 0:
-        of_bytes = words.percent(packets.dropped_bytes_share)
-        if of_bytes != words.percent(packets.drop_share):
-            yield _percent("dropped bytes", packets.dropped_bytes_share)
+        yield _percent("dropped bytes", packets.dropped_bytes_share)
         yield Number("no room in", words.no_room_in(packets, shares=True), "")
     spread = result.total_latency
     if spread is None:
@@ -181,7 +187,7 @@ def _packets(result: Record) -> Iterator[Number]:
     yield _beside("p50 latency", spread.percentile(50.0) / 1e3, "µs")
     yield _number("p99 latency", spread.percentile(99.0) / 1e3, "µs")
     objective_ns = None if result.peak is None else words.objective_ns(result.peak)
-    if objective_ns is not None:
+    if objective_ns is not None and objective_ns < words.FAR * spread.percentile(99.0):
         yield _beside("p99 objective", objective_ns / 1e3, "µs")
 
 
@@ -218,6 +224,14 @@ def dma_write_hits(result: Record) -> float | None:
     return _of_dma_writes(result, lambda io: io.write_hits)
 
 
+def dma_write_moves(result: Record) -> float | None:
+    """The share of them that hit a line that only a core's cache held.
+
+    They take a line of the I/O ways, as misses do.
+    """
+    return _of_dma_writes(result, lambda io: io.write_moves)
+
+
 def _of_dma_writes(result: Record, count: Callable[[IoResults], int | None]) -> float | None:
     """The share of the lines written by the NIC that a counter has."""
     io = result.data.io
@@ -236,8 +250,7 @@ def _dma_writes(result: Record) -> Iterator[Number]:
     share = dma_write_hits(result)
     if share is not None:
         yield _percent("DMA writes that hit", share)
-    # They take a line of the I/O ways, as misses do.
-    moved = _of_dma_writes(result, lambda io: io.write_moves)
+    moved = dma_write_moves(result)
     if moved is not None:
         yield _percent("DMA hits in an L2 only", moved)
 

@@ -27,6 +27,11 @@ NOT_TO_SET = ("io-ways",)
 """Domains whose change no real server offers: ideal DDIO."""
 
 
+TIED = 1.02
+"""Rates that domains allow, relative to the lowest, up to which they limit together: a run counts
+as doing what a domain allows from 98 % on."""
+
+
 def at_ease(result: Record) -> bool:
     """Whether all of the offered load gets through, so that no change can raise the throughput."""
     return (
@@ -60,6 +65,7 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
             "How much a change helps cannot be predicted here: it depends on how the senders' "
             "congestion control responds. `nic2core explain DIR --check` runs each change."
         )
+    yield from _tied(result)
     # Of changes with equal gain, the one that takes least.
     most = max(
         (h for h in helps if h.change.domain not in NOT_TO_SET and not isnan(_gain(h))),
@@ -96,6 +102,24 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
         )
 
 
+def _tied(result: Record) -> Iterator[str]:
+    """Which domains allow the same rate, where that is what limits.
+
+    What only waits for another of them is not one more.
+    """
+    model = result.model
+    if not (result.limited or result.peak is not None):
+        return
+    full = (name for name, rate in model.allows.items() if rate <= TIED * model.rate)
+    tied = list(dict.fromkeys(model.cause_of(name) for name in full))
+    if len(tied) > 1:
+        yield (
+            f"{words.sentence(words.listed([words.stage(name) for name in tied]))} allow the same "
+            f"rate, within {100 * (TIED - 1):.0f} %: which of them limits cannot be told, and a "
+            "change to one alone may gain nothing."
+        )
+
+
 def why_no_change_helps(result: Record) -> str:
     """Why no change can raise the throughput of a run at ease."""
     if result.limit is Limit.FULL:
@@ -113,6 +137,15 @@ def _gain(help_: Help) -> float:
 
 def _against_leaks(result: Record) -> Iterator[str]:
     """Settings to try if ideal DDIO, which nobody can buy, would help."""
+    io = result.data.io
+    if io is not None and io.write_bypasses > (io.write_hits or 0) + (io.write_misses or 0):
+        policy = result.scenario["placement"]["policy"]
+        yield (
+            f"Most of what the NIC writes goes to memory because of placement.policy ({policy}): "
+            f"`nic2core compare SCENARIO --vary placement.policy={policy},ddio` compares it with "
+            "one that writes to the LLC."
+        )
+        return
     ways: int = result.scenario["placement"]["io_ways"]
     most: int = result.scenario["machine"]["llc"]["ways"]
     several = sorted({ways, min(2 * ways, most), min(4 * ways, most)})
@@ -138,8 +171,8 @@ def _against_leaks(result: Record) -> Iterator[str]:
 def _fewer_descriptors(result: Record) -> list[int]:
     """Numbers of receive descriptors, halved until the packets they hold fit into the I/O ways.
 
-    Only the present number if fewer descriptors do not mean fewer buffers (a pool that is a ring
-    with a size of its own circulates as before), or if most of what arrives goes past the LLC.
+    Only the present number if fewer descriptors do not mean fewer buffers: a pool that is a ring
+    with a size of its own circulates as before.
     """
     queues = result.scenario["queues"]
     now: int = queues["rx_descriptors"]
@@ -149,10 +182,7 @@ def _fewer_descriptors(result: Record) -> list[int]:
     io, received = result.data.io, sum(q.received for q in result.data.queues)
     if io is None or received == 0:
         return [now]
-    written = (io.write_hits or 0) + (io.write_misses or 0)
-    if io.write_bypasses > written:
-        return [now]
-    lines = written / received
+    lines = ((io.write_hits or 0) + (io.write_misses or 0)) / received
     at_a_time = (queues["burst"], queues["post_batch"], queues["tx_completion_batch"])
     waits = result.scenario["traffic"].get("depth") or most_kept(result.scenario) + 1
     least = max(*at_a_time, waits)

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from nic2core.describe import senders
-from nic2core.describe.headline import dma_write_hits, several_tenants
+from nic2core.describe.headline import (
+    dma_write_hits,
+    dma_write_moves,
+    lines_per_request,
+    several_tenants,
+)
 from nic2core.describe.verdict import limit
 from nic2core.explain.use import work
 from nic2core.scenario.toml_text import toml_value
@@ -43,7 +48,9 @@ def _row(result: Record, *, by_tenant: bool) -> dict[str, Any]:
         "p99_rtt_ns": result.p99_rtt_ns,
         "p99_read_ns": senders.p99_ns(data, "read_latency"),
         "memory_gbytes_per_s": data.memory.bandwidth_gbytes_per_s,
+        "memory_lines_per_request": lines_per_request(result),
         "dma_write_hit_share": dma_write_hits(result),
+        "dma_write_move_share": dma_write_moves(result),
         **_of_tenants(result, by_tenant=by_tenant),
         "limited_by": limit(result),
     }

@@ -32,6 +32,12 @@ class Difference:
     rate that peaks with several seeds found is their mean ± half its 95 % confidence interval."""
 
 
+def first(found: Sequence[Difference]) -> tuple[Sequence[Difference], int]:
+    """The keys to show, and how many more there are: never one, which takes no more room itself."""
+    shown = len(found) if len(found) <= SHOWN + 1 else SHOWN
+    return found[:shown], len(found) - shown
+
+
 def differing(
     results: Sequence[Record], runs: Sequence[Sequence[Record]] | None = None
 ) -> list[Difference]:

@@ -18,6 +18,7 @@ from nic2core.describe.differences import (
     alike,
     in_percent,
     lines_per_request,
+    times_of,
 )
 from nic2core.describe.headline import Number, lined_up
 from nic2core.describe.labels import describe, name_cases, told_apart
@@ -243,7 +244,7 @@ def in_a_sentence(groups: Sequence[Repeated]) -> str:
     with_up_to = "with" if are == "is" else "with up to"
     return sentence(
         f"{first} {are} fastest, {with_up_to} {best} {unit} {over}, "
-        f"{100 * (best.mean / slow.mean - 1):.0f} % more than the slowest, {last}; {limits}."
+        f"{times_of(best.mean, slow.mean)} the slowest, {last}; {limits}."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
@@ -17,6 +18,7 @@ from nic2core.explain.use import serves
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nic2core.results.models import Probe
     from nic2core.run_record import Record
 
 COLUMNS = {
@@ -38,6 +40,10 @@ PROGRESS = {
 
 ONE_KIND = re.compile(r'\{ kind = "([^"]+)" \}')
 """A table of a scenario that consists only of its kind."""
+
+STEPS = 8
+"""Ratio of the largest to the smallest value of a key from which values that keep doubling have an
+axis on which they are evenly spaced."""
 
 CONTRAST = 0.1
 """Smallest span of a grid's values, relative to the largest, that uses the whole colour scale."""
@@ -92,10 +98,21 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "")
             # A line between names would have no meaning.
             x = [_name(place) for place in line["place"]]
             figure.add_bar(name=name, x=x, y=y, error_y=spread, marker_color=palette.run(number))
-    axis = {} if curve else {"type": "category"}
+    axis = _places(places) if curve else {"type": "category"}
     figure.update_xaxes(axis, title=f"{first}, {unit}" if unit else first)
     figure.update_yaxes(title=title or COLUMNS.get(column, column), rangemode="tozero")
     return style(figure, legend=bool(rest))
+
+
+def _places(places: Sequence[Any]) -> dict[str, Any]:
+    """The axis of a key in numbers: logarithmic if each is about as many times the one before."""
+    values = sorted(set(places))
+    if values[0] <= 0 or values[-1] < STEPS * values[0]:
+        return {}
+    ratios = [after / before for before, after in pairwise(values)]
+    if max(ratios) > 2 * min(ratios):
+        return {}
+    return {"type": "log", "tickvals": values, "ticktext": [f"{value:,g}" for value in values]}
 
 
 def _spread(line: pl.DataFrame, column: str) -> dict[str, Any] | None:
@@ -142,8 +159,37 @@ def grid(table: pl.DataFrame, down: str, across: str, column: str) -> go.Figure:
     )
 
 
+def peak_drops(results: Sequence[Record]) -> go.Figure:
+    """The share of packets dropped at every rate that peak searches tried."""
+    figure = go.Figure()
+    for number, result in enumerate(results):
+        if result.peak is None:
+            continue
+        probes = sorted(result.peak.probes, key=lambda probe: probe.offered_mpps)
+        figure.add_scatter(
+            name=result.label,
+            x=[probe.offered_mpps for probe in probes],
+            y=[100 * probe.drop_share for probe in probes],
+            mode="lines+markers",
+            line=palette.line(number),
+            marker=_tried(probes),
+            hovertemplate="%{x:,.3~r} Mpps offered: %{y:,.3~r} % dropped<extra></extra>",
+        )
+    figure.update_xaxes(title="offered, Mpps", rangemode="tozero")
+    figure.update_yaxes(title="dropped, %", rangemode="tozero")
+    return style(figure, legend=len(results) > 1)
+
+
+def _tried(probes: Sequence[Probe]) -> dict[str, Any]:
+    """Markers of the rates tried: crosses for those that fail."""
+    return {"size": 9, "symbol": ["circle" if p.holds else "x" for p in probes]}
+
+
 def peak_search(results: Sequence[Record]) -> go.Figure:
-    """The p99 at every rate that peak searches tried, and the objective."""
+    """The p99 at every rate that peak searches tried, and the objective.
+
+    An objective that no rate comes near, as in a search for a rate without loss, is left out.
+    """
     figure = go.Figure()
     for number, result in enumerate(results):
         if result.peak is None:
@@ -157,11 +203,13 @@ def peak_search(results: Sequence[Record]) -> go.Figure:
             y=[probe.p99_ns / 1e3 for probe in probes],
             mode="lines+markers",
             line=palette.line(number),
-            marker={"size": 9, "symbol": ["circle" if p.holds else "x" for p in probes]},
+            marker=_tried(probes),
             customdata=[f"{words.percent(p.drop_share)} dropped" for p in probes],
             hovertemplate="%{x:,.3~r} Mpps offered: p99 %{y:,.3~r} µs, %{customdata}"
             "<extra></extra>",
         )
+        if _far(probes):
+            continue
         figure.add_scatter(
             x=rates,
             y=[probe.p99_limit_ns / 1e3 for probe in probes],
@@ -172,7 +220,15 @@ def peak_search(results: Sequence[Record]) -> go.Figure:
         )
     figure.update_xaxes(title="offered, Mpps", rangemode="tozero")
     # Beyond the peak, the p99 is tens or hundreds of times as long.
-    probes = [p for r in results if r.peak is not None for p in r.peak.probes]
-    times = [ns / 1e3 for p in probes for ns in (p.p99_ns, p.p99_limit_ns) if ns > 0]
+    times = []
+    for probes in (r.peak.probes for r in results if r.peak is not None):
+        ends = ("p99_ns",) if _far(probes) else ("p99_ns", "p99_limit_ns")
+        times += [ns / 1e3 for p in probes for end in ends if (ns := getattr(p, end)) > 0]
     figure.update_yaxes(wide(times), title="p99 latency, µs")
     return style(figure, legend=len(results) > 1)
+
+
+def _far(probes: Sequence[Probe]) -> bool:
+    """Whether the objective is far above every p99."""
+    slowest = max((p.p99_ns for p in probes), default=0.0)
+    return all(p.p99_limit_ns > words.FAR * slowest for p in probes)

@@ -1,6 +1,6 @@
 """Plotly figures of one or several runs: the same in notebooks and in the report."""
 
-from nic2core.draw.curves import grid, over, peak_search, titles
+from nic2core.draw.curves import grid, over, peak_drops, peak_search, titles
 from nic2core.draw.latency import latency_by_stage, latency_cdf
 from nic2core.draw.memory import dram_cdf, memory_by_cause
 from nic2core.draw.series import time_series
@@ -12,6 +12,7 @@ __all__ = [
     "latency_cdf",
     "memory_by_cause",
     "over",
+    "peak_drops",
     "peak_search",
     "time_series",
     "titles",

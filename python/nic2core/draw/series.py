@@ -83,6 +83,9 @@ def time_series(results: Sequence[Record]) -> go.Figure:
             any(c[n].values) for c in columns for n in (*together.get(panel, []), panel) if n in c
         )
     ]
+    # Runs that were measured at different times, as peaks are, lie over one another all the same.
+    starts = {r.data.series.start_ns for r in results}
+    together_from = [r.data.series.start_ns if len(starts) > 1 else 0.0 for r in results]
     figure = go.Figure()
     shown: set[str] = set()
     for row, panel in enumerate(panels, start=1):
@@ -90,7 +93,13 @@ def time_series(results: Sequence[Record]) -> go.Figure:
         for number, (result, series) in enumerate(zip(results, columns, strict=True)):
             for column in (*together.get(panel, []), panel):
                 if column in series:
-                    line = _series_line(result, series[column], number, several=len(results) > 1)
+                    line = _series_line(
+                        result,
+                        series[column],
+                        number,
+                        several=len(results) > 1,
+                        zero_ns=together_from[number],
+                    )
                     # The legend shows the line of a panel's own quantity.
                     first = column == panel and result.label not in shown
                     line.update(yaxis=f"y{row}", showlegend=first)
@@ -117,7 +126,10 @@ def time_series(results: Sequence[Record]) -> go.Figure:
     figure = style(figure, height=height, legend=len(results) > 1)
     zero = [PANEL_TITLES.get(n, n).partition(" (")[0] for n in there if n not in panels]
     figure.update_xaxes(
-        title_text=_of_time(zero if any(r.data.packets.offered for r in results) else []),
+        title_text=_of_time(
+            "since measuring began" if len(starts) > 1 else "simulated time",
+            zero if any(r.data.packets.offered for r in results) else [],
+        ),
         anchor=f"y{rows}",
         unifiedhovertitle={"text": "%{x:.3f} ms"},
         showspikes=True, spikemode="across", spikethickness=1, spikedash="solid",
@@ -129,10 +141,10 @@ def time_series(results: Sequence[Record]) -> go.Figure:
     )
 
 
-def _of_time(zero: list[str]) -> str:
+def _of_time(what: str, zero: list[str]) -> str:
     """The title of the time axis, and below it what has no panel: zero drops are worth knowing."""
     text = f"zero in every sample: {', '.join(zero)}" if zero else ""
-    return "<br>".join(["simulated time, ms", *textwrap.wrap(text, PHONE)])
+    return "<br>".join([f"{what}, ms", *textwrap.wrap(text, PHONE)])
 
 
 def _add_panel(
@@ -154,8 +166,10 @@ def _add_panel(
     )  # fmt: skip
 
 
-def _series_line(result: Record, series: Series, number: int, *, several: bool) -> go.Scatter:
-    begin, spacing = result.data.series.start_ns, result.data.series.interval_ns
+def _series_line(
+    result: Record, series: Series, number: int, *, several: bool, zero_ns: float
+) -> go.Scatter:
+    begin, spacing = result.data.series.start_ns - zero_ns, result.data.series.interval_ns
     run = f", {result.label}" if several else ""
     return go.Scatter(
         name=result.label,

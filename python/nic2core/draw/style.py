@@ -14,6 +14,12 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 BAR_GAP = 0.5
 """Share of a bar's space that stays free, for its name."""
 
+LEGEND_LINE = 20
+"""Height of a line of the legend, pixels."""
+
+FEW_NAMES = 3
+"""Number of names in a legend for which a figure has room; each of the others may need a line."""
+
 WIDE = 3
 """Ratio of the largest to the smallest value up to which a linear axis works well."""
 
@@ -21,7 +27,13 @@ WIDE = 3
 def style(
     figure: go.Figure, height: int = 340, *, bars: bool = False, legend: bool = True
 ) -> go.Figure:
-    """One plain style for all; the background is transparent and takes the page's colour."""
+    """One plain style for all; the background is transparent and takes the page's colour.
+
+    The figure is higher by what a long legend takes.
+    """
+    named = {trace.name for trace in figure.data if trace.name and trace.showlegend is not False}
+    if legend:
+        height += LEGEND_LINE * max(0, len(named) - FEW_NAMES)
     figure.update_layout(
         template="none",
         height=height,

@@ -110,27 +110,31 @@ class Model:
 
     @property
     def cause(self) -> str:
-        """The domain to name as the limit: where the tightest domain's credits wait most.
+        """The domain to name as the limit: where the tightest domain's credits wait most."""
+        return self.cause_of(self.tightest)
+
+    def cause_of(self, domain: str) -> str:
+        """The domain to name if this one limits: where its credits wait most.
 
         DMA credits that wait nowhere for long limit by their own transit time. For cores, it is
         where most of their time goes, including their own work.
         """
-        pool = self.pools.get(self.tightest)
+        pool = self.pools.get(domain)
         if pool is None:
-            return self.tightest
+            return domain
         named = self.waits(pool)
         # Reading packets back is work of the reader: ways that evict do not hold anything up.
-        named[self.tightest] += named.pop("io-ways", 0.0)
-        if self.tightest != "cores":
+        named[domain] += named.pop("io-ways", 0.0)
+        if domain != "cores":
             least = NOTICED * sum(pool.spent_ns.values())
             named = {
                 name: ns
                 for name, ns in named.items()
-                if name != self.tightest
+                if name != domain
                 and ns > least
                 and (name not in LINKS or self.use(name).load >= FULL)
             }
-        return max(named, key=lambda name: named[name], default=self.tightest)
+        return max(named, key=lambda name: named[name], default=domain)
 
     @property
     def too_few_trackers(self) -> bool:

@@ -15,13 +15,13 @@ from nic2core._core import UserError
 from nic2core.describe import rows, seeds, senders
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.describe.compared import compared
-from nic2core.describe.differences import UNCHANGED
+from nic2core.describe.differences import SAME_RATE, UNCHANGED
 from nic2core.describe.doubts import all_doubts, doubts
 from nic2core.describe.headline import headline, parts
 from nic2core.describe.hints import hints
 from nic2core.describe.labels import told_apart
 from nic2core.describe.limits import HELD, limits_of
-from nic2core.describe.scenario_keys import SHOWN
+from nic2core.describe.scenario_keys import first
 from nic2core.describe.verdict import verdict
 from nic2core.draw import palette, plots
 from nic2core.explain.use import neighbours
@@ -81,10 +81,9 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
     panels, over = _panels(results), [*_curves(results), *_grid(results)]
     figures = {p.key: [json.loads(f.to_json()) for _, f in p.views] for p in (*over, *panels)}
     found = compared(results)
+    keys, more_keys = first(found.keys)
     warnings = all_doubts(results)
-    return TEMPLATES.get_template(
-        "report.html.j2"
-    ).render(
+    return TEMPLATES.get_template("report.html.j2").render(
         head=_head(results),
         machine=_machine(results),
         results=list(results),
@@ -109,8 +108,8 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
         warnings=warnings,
         doubtful=sum(1 for result in results if doubts(result)),
         shown_warnings=SHOWN_WARNINGS,
-        keys=found.keys[:SHOWN],
-        more_keys=len(found.keys[SHOWN:]),
+        keys=keys,
+        more_keys=more_keys,
         spreads=[_spreads(r) for r in results],
         made=_made(results),
         scenarios=[json.dumps(r.scenario, indent=2) for r in results],
@@ -183,10 +182,18 @@ def _grid(results: Sequence[Record]) -> list[Panel]:
 
 
 def _columns(results: Sequence[Record], found: pl.DataFrame) -> list[tuple[str, str]]:
-    """The columns to draw, with their titles: those in which some run has a value."""
+    """The columns to draw, with their titles: those in which some run has a value.
+
+    Those in which all runs are about the same come last.
+    """
     titles = plots.titles(results)
     known = {c for c in found.columns if found[c].null_count() < found.height}
-    return [(column, title) for column, title in titles.items() if column in known]
+    drawn = [(column, title) for column, title in titles.items() if column in known]
+    return sorted(drawn, key=lambda of: _about_the_same(found[of[0]].drop_nulls().to_list()))
+
+
+def _about_the_same(values: Sequence[float]) -> bool:
+    return max(values) <= (1 + SAME_RATE) * min(values)
 
 
 def _panels(results: Sequence[Record]) -> list[Panel]:
@@ -232,8 +239,11 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
         Panel(
             "search",
             "Rates tried",
-            "The p99 at each rate of the search. ✕ marks rates that fail; dotted: p99 objective.",
-            [("search", plots.peak_search(results))] if searched else [],
+            "The p99 or the drops at each rate of the search. ✕ marks rates that fail; dotted: the "
+            "p99 objective, unless it is far away.",
+            [("p99", plots.peak_search(results)), ("drops", plots.peak_drops(results))]
+            if searched
+            else [],
         ),
         Panel(
             "dram",

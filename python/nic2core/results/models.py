@@ -52,8 +52,9 @@ class Packets(Plain):
     in_flight_end: int
     """The same when measuring ended."""
     unsent_begin: int = 0
-    """Packets that cores have posted for transmission and the NIC has not sent when measuring
-    began; 0 in results of older versions.
+    """Packets that wait to be sent when measuring began, in transmit rings or in the software's
+    queues (`queues.tx_backlog`): packets that cores have posted or are done with, and that the NIC
+    has not sent. 0 in results of older versions.
     """
     unsent_end: int = 0
     """The same when measuring ended."""
@@ -89,7 +90,9 @@ class Distribution(DistributionBase):
     mean_ns: float
     """Mean, ns."""
     percentiles_ns: list[tuple[float, float]]
-    """Percentiles, ns: (percent, value), ascending: 50, 90, 99, 99.9, 100."""
+    """Percentiles, ns: (percent, value), ascending: 50, 90, 99, 99.9, 100. Each is the upper edge
+    of a bucket of the histogram, so up to 0.8 % above a value that occurred.
+    """
     cdf: list[tuple[float, float]]
     """The cumulative distribution, ascending: (ns, share of samples up to that, 0 to 1)."""
 
@@ -625,9 +628,10 @@ class Series(Plain):
     name: str
     """`offered`, `completed`, `dropped` (Mpps), `nic-sram` (KiB at the sample), `queue` (packets
     waiting), `memory-rd`, `memory-wr` (GB/s), `rx-evct` (GB/s); with closed-loop traffic also
-    `goodput` (Gbps), `sent-again` (Mpps), `window` (packets, mean), `fabric-delay`, `host-delay`
-    (us, mean) and `switch-queue` (KiB at the sample), and for each connection of `traffic.watched`
-    `window-N` (packets), N being the number of its sender.
+    `goodput` (Gbps), `sent-again` (Mpps), `window` (packets, mean at the sample), `fabric-delay`,
+    `host-delay` (us, mean), `switch-queue` (KiB at the sample), `switch-dropped` and `marked`
+    (Mpps); with rivals `rivals-goodput` and `rivals-window`, which are theirs alone; and for each
+    connection of `traffic.watched` `window-N` (packets), N being the number of its sender.
     """
     unit: str
     """Unit of the values."""

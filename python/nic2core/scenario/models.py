@@ -472,7 +472,8 @@ class Pcie(Model):
     credit_return: Duration
     """Time from when a written line becomes visible until the device can use its credit again."""
     posted_credits: UInt32
-    """Posted-header credits of the root port: write TLPs that the memory system has not taken yet.
+    """Posted-header credits of the root port: write TLPs that it has not passed on to the LLC yet.
+    Lines that then wait for room in a write queue hold `nic.write_credits` only.
     """
     non_posted_credits: UInt32
     """Read requests that can wait for their data: the non-posted credits or the NIC's tags,

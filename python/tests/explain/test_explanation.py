@@ -14,6 +14,7 @@ from nic2core.command import cli, explanation
 from nic2core.describe.doubts import doubts
 from nic2core.describe.hints import hints
 from nic2core.describe.limits import limits_of
+from nic2core.explain.changes import RECEIVED
 from nic2core.explain.model import Model
 from nic2core.rerun import run_changes
 from nic2core.results.models import Peak
@@ -270,6 +271,36 @@ def test_a_leak_has_ways_and_descriptors_against_it(ddio: Result) -> None:
     pool = replace(ddio, scenario={**ddio.scenario, "queues": queues})
     assert "rx_descriptors" not in "\n".join(hints(pool, leak))
     assert "--vary" not in "\n".join(hints(ddio, [replace(leak[0], predicted=0.0)]))
+    # More ways hold no more of what goes past them.
+    assert ddio.data.io is not None
+    past = ddio.data.io.model_copy(update={"write_bypasses": 10**9})
+    run = replace(ddio, data=ddio.data.model_copy(update={"io": past}))
+    said = "\n".join(hints(run, leak))
+    assert "--vary placement.policy=ddio,ddio" in said
+    assert "io_ways" not in said
+
+
+def test_domains_that_limit_together_are_told(ddio: Result) -> None:
+    assert "allow the same rate" not in "\n".join(hints(ddio, []))
+    model = ddio.model
+    others = {**model.others, "wire": 1.01 * model.rate}
+    run = replace(ddio)
+    # As the cached property would have it.
+    run.__dict__["model"] = replace(model, others=others)
+    (tied,) = (hint for hint in hints(run, []) if "allow the same rate, within 2 %" in hint)
+    for name in (model.tightest, "wire"):
+        assert words.stage(name) in tied.lower() or words.stage(name) in tied
+
+
+def test_what_does_not_leak_is_not_offered_to_leak_no_more(ddio: Result) -> None:
+    assert any(h.change.domain == "io-ways" for h in ddio.helps)
+    dry = [
+        cause.model_copy(update={"lines": 0}) if cause.cause in RECEIVED else cause
+        for cause in ddio.data.memory.causes
+    ]
+    memory = ddio.data.memory.model_copy(update={"causes": dry})
+    run = replace(ddio, data=ddio.data.model_copy(update={"memory": memory}))
+    assert all(h.change.domain != "io-ways" for h in run.helps)
 
 
 def test_the_keys_of_what_helps_most_are_told(ddio: Result) -> None:

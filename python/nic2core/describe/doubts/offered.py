@@ -70,7 +70,8 @@ def smoothed(result: Record) -> Warned | None:
         f"bursts come faster than the {link} link can carry them: packets wait {time(wait_ns)} "
         "before it on average and reach the server one after the other. Neither latencies nor the "
         "objective include this wait, and latencies are those of the smoothed traffic. To keep a "
-        "capture's own bursts, lower traffic.rate, or unset it to replay the capture's own timing."
+        "capture's own bursts, lower traffic.rate; without that key in the scenario file, the "
+        "capture's own timing is replayed."
     )
     return Warned(text, wait_ns)
 
