@@ -159,7 +159,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Host, Ps};
-    use crate::testing::{forwarder, results};
+    use crate::testing::{forwarder, pcie_json, results};
 
     /// The causes of the memory traffic of the device alone, over 1 MiB.
     fn causes(direction: &str, policy: &str) -> Vec<String> {
@@ -194,6 +194,35 @@ mod tests {
             assert_eq!(found, results(whole), "{window}");
             assert_ne!(found, results(bench(window, false)), "{window}");
         }
+    }
+
+    /// Random writes of one line, which the memory takes more slowly than the link brings them.
+    #[test]
+    fn a_write_that_waits_for_its_queue_holds_its_line_credit_only() {
+        let in_use = |policy: &str| {
+            let mut pcie = pcie_json();
+            (pcie["generation"], pcie["latency"]) = (json!(5), json!("50 ns"));
+            pcie["credit_return"] = json!("0 ns");
+            let r = results(&forwarder(&[
+                ("/traffic", Value::Null),
+                ("/tenants", json!([])),
+                ("/dma_bench", json!({ "direction": "write", "size": "64 B", "window": "64 MiB" })),
+                ("/placement/policy", policy.into()),
+                ("/machine/pcie", pcie),
+                ("/machine/nic/write_credits", json!(256)),
+                ("/machine/llc/home_trackers", json!(512)),
+                ("/machine/dram/write_queue", json!(8)),
+            ]));
+            ["io-credits", "posted-credits"].map(|name| {
+                let domain = r.domains.iter().find(|d| d.domain == name).expect("there is PCIe");
+                domain.busy_ps as f64 / 1e3 / r.measured_ns
+            })
+        };
+        let [lines, tlps] = in_use("ddio");
+        assert!((lines - tlps).abs() < 0.5 && tlps > 15.0, "{lines} lines, {tlps} TLPs");
+        // 16 TLPs are the most, and there are 256 lines.
+        let [lines, tlps] = in_use("dma");
+        assert!(lines > 200.0 && tlps < 15.0, "{lines} lines, {tlps} TLPs");
     }
 
     #[test]
