@@ -19,7 +19,8 @@ HELD = (
     "“2 µs of 9 µs”: held for 9 µs, but 7 µs are waits for other domains and do not count. "
     "“2 µs + 1 µs”: held for 2 µs, and a wait of 1 µs counts too (for PCIe before a credit is "
     "taken, or for the NIC to read a reposted descriptor). “9 µs (core 3: 2 µs)”: the fullest ring "
-    "is that of 9 µs, but what descriptors allow is that of the ring that runs short first."
+    "is that of 9 µs, but what descriptors allow is that of the ring that runs short first. The "
+    "memory bus allows what its channels' read queues do, if these are fuller."
 )
 """How to read the times for which credits are held."""
 

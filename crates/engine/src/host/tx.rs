@@ -38,13 +38,6 @@ pub(super) struct Transmitter {
 }
 
 impl Transmitter {
-    /// Packets that wait to be sent.
-    pub(super) fn unsent(&self) -> u64 {
-        self.in_flight + self.unposted
-    }
-}
-
-impl Transmitter {
     pub(super) fn new(machine: &Machine) -> Transmitter {
         Transmitter {
             asked: 0,
@@ -55,6 +48,11 @@ impl Transmitter {
             in_flight: 0,
             unposted: 0,
         }
+    }
+
+    /// Packets that wait to be sent.
+    pub(super) fn unsent(&self) -> u64 {
+        self.in_flight + self.unposted
     }
 }
 
