@@ -46,8 +46,9 @@ class Comparison(Drawn):
         the units of `tables.tenants`, and STREAM its `stream_gbytes_per_s (NAME)`.
         `dma_write_hit_share` is 0 to 1, and null if the NIC does not write to the LLC, as is
         `dma_write_move_share`, the hits that take a line of the I/O ways like a miss, because only
-        a core's cache held the line. `memory_lines_per_request` leaves out what tenants that
-        serve no packets cause.
+        a core's cache held the line. `llc_consumed_share` is the share of the LLC that receive
+        buffers without a packet hold at the end. `memory_lines_per_request` leaves out what tenants
+        that serve no packets cause.
         """
         return rows.table(self.results)
 

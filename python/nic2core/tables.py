@@ -45,6 +45,7 @@ TABLES = (
     "memory",
     "memory_by_tenant",
     "caches",
+    "llc",
     "io",
     "iotlb",
     "stages",
@@ -92,6 +93,18 @@ class Tables:
         return pl.DataFrame(rows, schema=schema).with_columns(
             pl.when(accesses > 0).then(pl.col("hits") / accesses).alias("hit_ratio")
         )
+
+    @property
+    def llc(self) -> pl.DataFrame:
+        """One row per way of the LLC, tenant and kind of line: what the LLC held at the end.
+
+        `share` is that of the way's lines. `rx-consumed` are receive buffers without a packet.
+        """
+        rows = [c.model_dump() for c in self.data.llc_contents]
+        texts = dict.fromkeys(("kind", "tenant"), pl.String)
+        counts = dict.fromkeys(("lines", "dirty"), pl.UInt64)
+        schema = {"way": pl.UInt64, **texts, **counts, "share": pl.Float64}
+        return pl.DataFrame(rows, schema=schema)
 
     @property
     def io(self) -> pl.DataFrame:

@@ -89,6 +89,18 @@ CAUSES = {
 """Display names of the causes of memory traffic."""
 
 
+CONTENTS = {
+    "rx": "packets on their way",
+    "rx-consumed": "consumed receive buffers",
+    "tx": "transmit buffers",
+    "app": "application data",
+    "mbuf": "mbuf metadata",
+    "descriptor": "descriptors",
+    "bench": "benchmark data",
+}
+"""Display names of what the LLC holds."""
+
+
 OF_PACKETS = {name for name in CAUSES if {"rx", "tx", "descriptor", "mbuf"} & {*name.split("-")}}
 """The causes that concern lines on a packet's way: data, descriptors and mbufs."""
 

@@ -8,6 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from nic2core.describe import senders
+from nic2core.describe.contents import consumed_share
 from nic2core.describe.headline import benchmarks, dma_write_hits, headline
 from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import neighbours, work
@@ -271,6 +272,9 @@ def differences(base: Record, other: Record) -> list[str]:
     hits, then = dma_write_hits(base), dma_write_hits(other)
     if hits is not None and then is not None:
         _share(said, "DMA writes that hit", hits, then)
+    held, later = consumed_share(base), consumed_share(other)
+    if held is not None and later is not None:
+        _share(said, "LLC with consumed buffers", held, later)
     _senders(said, base.data, other.data)
     lines = lines_per_request([base, other])
     moved = sorted(lines.items(), key=lambda of: -abs(of[1][1] - of[1][0]))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import words
 from nic2core.describe import senders
+from nic2core.describe.contents import consumed_share
 from nic2core.describe.verdict import limit
 from nic2core.explain.use import serves, work
 from nic2core.words import NOTHING, three
@@ -60,6 +61,7 @@ def parts(result: Record, *, by_tenant: bool = False) -> dict[str, list[Number]]
         "Caches and memory": [
             *_memory(result, by_tenant=by_tenant),
             *_dma_writes(result),
+            *_llc(result),
             *_iotlb(result),
             *_amat(result, by_tenant=by_tenant),
         ],
@@ -253,6 +255,12 @@ def _dma_writes(result: Record) -> Iterator[Number]:
     moved = dma_write_moves(result)
     if moved is not None:
         yield _percent("DMA hits in an L2 only", moved)
+
+
+def _llc(result: Record) -> Iterator[Number]:
+    share = consumed_share(result)
+    if share is not None and result.data.packets.offered > 0:
+        yield _percent("LLC with consumed buffers", share)
 
 
 def benchmarks(result: Record) -> Iterator[Number]:

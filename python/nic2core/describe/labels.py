@@ -24,13 +24,17 @@ def describe(scenario: Mapping[str, Any]) -> str:
     policy = placement["policy"]
     name = " ".join(ACRONYMS.get(word, word) for word in policy.split("-"))
     words = [name[0].upper() + name[1:]]
-    # With the other policies the I/O ways matter little or not at all: they hold no packets.
-    if policy not in ("dma", "ideal-ddio"):
+    if uses_io_ways(scenario):
         ways = placement["io_ways"]
         words.append(f"{ways} way" if ways == 1 else f"{ways} ways")
     if placement.get("sweeper"):
         words.append("Sweeper")
     return ", ".join(words)
+
+
+def uses_io_ways(scenario: Mapping[str, Any]) -> bool:
+    """Whether packets lie in the I/O ways: with other policies these matter little or nothing."""
+    return scenario["placement"]["policy"] not in ("dma", "ideal-ddio")
 
 
 def name_cases(

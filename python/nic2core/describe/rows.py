@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from nic2core.describe import senders
+from nic2core.describe.contents import consumed_share
 from nic2core.describe.headline import (
     dma_write_hits,
     dma_write_moves,
@@ -51,6 +52,7 @@ def _row(result: Record, *, by_tenant: bool) -> dict[str, Any]:
         "memory_lines_per_request": lines_per_request(result),
         "dma_write_hit_share": dma_write_hits(result),
         "dma_write_move_share": dma_write_moves(result),
+        "llc_consumed_share": consumed_share(result),
         **_of_tenants(result, by_tenant=by_tenant),
         "limited_by": limit(result),
     }

@@ -51,6 +51,13 @@ class Drawn:
 
         return plots.memory_by_cause(self._runs(), unit)
 
+    def plot_llc(self) -> Figure:
+        """What the LLC holds at the end: of a single run by way, of several side by side."""
+        from nic2core.draw import plots
+
+        runs = self._runs()
+        return plots.llc_by_way(runs[0]) if len(runs) == 1 else plots.llc_contents(runs)
+
     def plot_dram(self) -> Figure:
         """The distribution of the DRAM read latency."""
         from nic2core.draw import plots

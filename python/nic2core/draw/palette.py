@@ -27,6 +27,18 @@ CAUSES = {
 The last three keep an OKLab distance of 0.1 from every other, even without red or green cones.
 """
 
+CONTENTS = {
+    "rx": CAUSES["nic-rx-wr"],
+    "rx-consumed": CAUSES["rx-evct"],
+    "tx": CAUSES["tx-evct"],
+    "mbuf": CAUSES["mbuf-rd"],
+    "bench": CAUSES["nic-rx-wr"],
+}
+"""What the LLC holds, in the colour of its traffic."""
+
+TENANTS = [CAUSES[name] for name in ("cpu-other-rd", "other-evct", "prefetch-rd", "nic-tx-rd")]
+"""The data of applications, one colour each."""
+
 OTHER_CAUSE = "#8b909b"
 """Descriptors, evicted metadata and other small causes, drawn as one."""
 

@@ -2,6 +2,7 @@
 
 from nic2core.draw.curves import grid, over, peak_drops, peak_search, titles
 from nic2core.draw.latency import latency_by_stage, latency_cdf
+from nic2core.draw.llc import llc_by_way, llc_contents
 from nic2core.draw.memory import dram_cdf, memory_by_cause
 from nic2core.draw.series import time_series
 
@@ -10,6 +11,8 @@ __all__ = [
     "grid",
     "latency_by_stage",
     "latency_cdf",
+    "llc_by_way",
+    "llc_contents",
     "memory_by_cause",
     "over",
     "peak_drops",

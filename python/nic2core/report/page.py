@@ -12,7 +12,7 @@ from plotly.offline import get_plotlyjs
 
 from nic2core import words
 from nic2core._core import UserError
-from nic2core.describe import rows, seeds, senders
+from nic2core.describe import contents, rows, seeds, senders
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.describe.compared import compared
 from nic2core.describe.differences import SAME_RATE, UNCHANGED
@@ -42,6 +42,11 @@ if TYPE_CHECKING:
 SERIES_TEXT = (
     "Drag to zoom all panels, double-click to reset. To see what individual packets wait for, run "
     f"with --timeline timeline.json and open that file at {VIEWER.removeprefix('https://')}."
+)
+
+LLC_TEXT = (
+    "When the run ended. The data of a consumed buffer is needed by nobody: it takes room until it "
+    "is overwritten, swept or evicted."
 )
 
 TEMPLATES = Environment(
@@ -230,6 +235,7 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
             "Every byte on the memory bus, by what caused it.",
             memory,
         ),
+        Panel("llc", "What the LLC holds", LLC_TEXT, _llc(results)),
         Panel(
             "tail",
             "Latency tail",
@@ -260,6 +266,18 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
         ),
     ]
     return [p for p in panels if p.views]
+
+
+def _llc(results: Sequence[Record]) -> list[tuple[str, Figure]]:
+    """What the LLC holds; no views for results of engines that did not tell it."""
+    if not any(r.data.llc_contents for r in results):
+        return []
+    if len(results) == 1:
+        return [("by way", plots.llc_by_way(results[0]))]
+    views = [("LLC", plots.llc_contents(results))]
+    if any(contents.io_ways(r) for r in results):
+        views.append(("I/O ways", plots.llc_contents(results, io=True)))
+    return views
 
 
 def _spreads(result: Record) -> dict[str, dict[str, Distribution]]:

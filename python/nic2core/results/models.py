@@ -354,6 +354,28 @@ class CacheResults(Plain):
     """Accesses that did not."""
 
 
+class LlcContents(Plain):
+    """Lines of one way of the LLC that belong to one tenant and hold the same, when the measured
+    time ended.
+    """
+
+    way: int
+    """The way, from 0. The I/O ways are the first."""
+    kind: str
+    """`rx` (data of packets that are on their way, or that the application keeps), `rx-consumed`
+    (data in receive buffers that hold no packet any more), `tx`, `descriptor`, `mbuf`, `app`, or
+    `bench`.
+    """
+    tenant: str | None = None
+    """The tenant; absent if they belong to none, as page tables do."""
+    lines: int
+    """How many they are."""
+    dirty: int
+    """How many of them are dirty."""
+    share: float
+    """What share of the way they are, 0 to 1."""
+
+
 class IoResults(Plain):
     """DMA by the NIC, in cache lines."""
 
@@ -682,6 +704,8 @@ class Results(Plain):
     """The DRAM channels."""
     caches: list[CacheResults]
     """Hits and misses by cache and kind of line."""
+    llc_contents: list[LlcContents] = Field(default_factory=list)
+    """What the ways of the LLC held when the measured time ended."""
     io: IoResults | None
     """DMA by the NIC; absent if there was none."""
     iommu: IommuResults | None = None

@@ -10,12 +10,14 @@ use crate::config::machine::Machine;
 use crate::iommu::{Iommu, Mapping};
 use crate::memory::dram::{Rows, UnloadedRead};
 use crate::memory::line::{LINE_BYTES, LineKind, gbytes_per_s};
+use crate::memory::line_set::LineSet;
 use crate::memory::traffic::Traffic;
+use crate::nic::queue::QueuePair;
 use crate::stats::occupancy::Occupancy;
 use crate::stats::results::{
     CacheResults, CaptureFacts, CauseTraffic, DramResults, IoResults, IommuResults, IotlbResults,
-    MemoryTraffic, NodeTraffic, Packets as PacketResults, Results, SocketLinkResults, StageLatency,
-    TenantResults,
+    LlcContents, MemoryTraffic, NodeTraffic, Packets as PacketResults, Results, SocketLinkResults,
+    StageLatency, TenantResults,
 };
 use crate::time::Ps;
 use crate::wire::Source;
@@ -76,6 +78,7 @@ impl Host {
             memory: self.memory_results(span_ns),
             dram: self.dram_results(),
             caches: self.cache_results(),
+            llc_contents: self.llc_contents(),
             io: (self.meters.io_lines > 0).then_some(IoResults {
                 write_hits: looked_up.then_some(counts.io_write_hits),
                 write_moves: looked_up.then_some(counts.io_write_moves),
@@ -269,6 +272,24 @@ impl Host {
         rows
     }
 
+    fn llc_contents(&self) -> Vec<LlcContents> {
+        let mut consumed = LineSet::default();
+        for data in self.queues.iter().flat_map(QueuePair::consumed_data) {
+            consumed.insert_all(data);
+        }
+        let of_a_way = self.memory.lines_of_an_llc_way() as f64;
+        let held = self.memory.llc_contents(&consumed).into_iter();
+        held.map(|held| LlcContents {
+            way: held.way as u32,
+            kind: held.kind.into(),
+            tenant: self.scenario.tenants.get(held.owner).map(|tenant| tenant.name.clone()),
+            lines: held.lines,
+            dirty: held.dirty,
+            share: held.lines as f64 / of_a_way,
+        })
+        .collect()
+    }
+
     fn tenant_results(&self, span_ns: f64) -> Vec<TenantResults> {
         let by_core = &self.memory.counts.llc_by_core;
         self.scenario
@@ -330,6 +351,7 @@ fn bus_limit_gbytes_per_s(machine: &Machine) -> f64 {
 mod tests {
     use serde_json::{Value, json};
 
+    use crate::memory::line::LINE_BYTES;
     use crate::stats::results::{Results, TenantResults};
     use crate::testing::{forwarder, iommu_json, results};
 
@@ -392,5 +414,71 @@ mod tests {
         let walks = crate::testing::lines(&r, "iommu-walk-rd");
         assert!(walks > 0);
         assert_eq!(all_lines(&r) - of_tenants(&r), walks);
+    }
+
+    /// How many lines of a kind the LLC holds.
+    fn held(r: &Results, kind: &str) -> u64 {
+        r.llc_contents.iter().filter(|c| c.kind == kind).map(|c| c.lines).sum()
+    }
+
+    #[test]
+    fn what_the_llc_holds_is_told_by_way_and_tenant() {
+        let r = beside(&json!({ "kind": "xmem", "region": "1 MiB" }), &[]);
+        let machine = crate::testing::machine();
+        let of_a_way = machine.llc.size.0 / LINE_BYTES / u64::from(machine.llc.ways);
+        let mut in_io_ways = 0;
+        for way in 0..machine.llc.ways {
+            let held = r.llc_contents.iter().filter(|c| c.way == way);
+            let (lines, share) = held.fold((0, 0.0), |a, c| (a.0 + c.lines, a.1 + c.share));
+            assert!(lines <= of_a_way, "way {way} holds {lines} of {of_a_way}");
+            assert!((share - lines as f64 / of_a_way as f64).abs() < 1e-9);
+            in_io_ways += if way < 2 { lines } else { 0 };
+        }
+        // The domain of the I/O ways counts the same lines in its own way.
+        let io_ways = r.domains.iter().find(|d| d.domain == "io-ways").expect("a domain");
+        assert_eq!(in_io_ways as f64, io_ways.busy_ps as f64 / 1e3 / r.measured_ns);
+        let of = |tenant: &'static str| {
+            r.llc_contents.iter().filter(move |c| c.tenant.as_deref() == Some(tenant))
+        };
+        assert!(of("second").all(|c| c.kind == "app"));
+        let of_xmem = of("second").map(|c| c.lines).sum::<u64>();
+        assert!(of_xmem > 100, "{of_xmem}: its region is larger than L2 and LLC");
+        assert!(
+            of("first").any(|c| c.kind == "rx-consumed") && of("first").any(|c| c.kind == "tx")
+        );
+        assert!(r.llc_contents.iter().all(|c| c.dirty <= c.lines));
+    }
+
+    /// At a low rate, hardly a buffer holds a packet; sweeping leaves nothing of the others in the LLC.
+    #[test]
+    fn consumed_buffers_stay_in_the_llc_unless_they_are_swept() {
+        let of = |sweeper: bool| {
+            results(&forwarder(&[
+                ("/traffic/rate", "1 Mpps".into()),
+                ("/placement/sweeper", sweeper.into()),
+                ("/run/duration", "1 ms".into()),
+            ]))
+        };
+        let (kept, swept) = (of(false), of(true));
+        // Of 1536 lines, 256 in the two I/O ways.
+        assert!(held(&kept, "rx-consumed") > 300, "{:?}", kept.llc_contents);
+        assert!(held(&kept, "rx") < 20, "{:?}", kept.llc_contents);
+        assert_eq!(held(&swept, "rx-consumed"), 0, "{:?}", swept.llc_contents);
+    }
+
+    /// While packets wait in full rings, their data is not consumed.
+    #[test]
+    fn data_of_packets_that_wait_is_not_consumed() {
+        let r = results(&forwarder(&[
+            ("/traffic/rate", "40 Mpps".into()),
+            ("/placement/policy", "ideal-ddio".into()),
+        ]));
+        assert_eq!(held(&r, "rx") + held(&r, "rx-consumed"), 0, "ideal DDIO keeps packets aside");
+        let r = results(&forwarder(&[
+            ("/traffic/rate", "40 Mpps".into()),
+            ("/queues/rx_descriptors", 32.into()),
+        ]));
+        assert!(r.packets.drop_share > 0.2);
+        assert!(held(&r, "rx") > 2 * held(&r, "rx-consumed"), "{:?}", r.llc_contents);
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod address_space;
 mod backend;
 mod caches;
 pub mod config;
+pub(crate) mod contents;
 mod counts;
 mod directory;
 pub mod dram;
@@ -13,6 +14,7 @@ mod index;
 mod ingress;
 mod io;
 pub mod line;
+pub(crate) mod line_set;
 #[cfg(test)]
 mod oracle;
 pub(crate) mod owners;

@@ -114,6 +114,12 @@ impl<const W: usize, const R: usize, A> Set<W, R, A> {
 
     /// Every line held, in the order of ways.
     pub(super) fn lines(&self) -> impl Iterator<Item = (Line, State)> + '_ {
-        self.tags.iter().zip(&self.states).filter(|(tag, _)| **tag != EMPTY).map(|(t, s)| (*t, *s))
+        self.by_way().map(|(_, line, state)| (line, state))
+    }
+
+    /// Every line held with its way, in the order of ways.
+    pub(super) fn by_way(&self) -> impl Iterator<Item = (u32, Line, State)> + '_ {
+        let ways = (0..).zip(self.tags).zip(self.states);
+        ways.filter(|((_, tag), _)| *tag != EMPTY).map(|((way, tag), state)| (way, tag, state))
     }
 }

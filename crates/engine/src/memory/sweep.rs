@@ -4,6 +4,7 @@
 use super::caches::{Caches, bits};
 use super::directory::Entry;
 use super::line::Line;
+use super::line_set::LineSet;
 use super::traffic::{Agent, Cause};
 
 impl Caches {
@@ -46,7 +47,7 @@ impl Caches {
 /// read after `free()`.
 #[derive(Clone, Debug)]
 pub(crate) struct Swept {
-    bits: Vec<u64>,
+    lines: LineSet,
     /// Whether any line has ever been swept: on a machine without Sweeper the bits are never read.
     any: bool,
     /// Reads of swept lines seen.
@@ -56,30 +57,20 @@ pub(crate) struct Swept {
 impl Swept {
     /// For two nodes of at most `lines_of_node` lines each.
     pub(crate) fn new(lines_of_node: usize) -> Swept {
-        Swept { bits: vec![0; (2 * lines_of_node).div_ceil(64)], any: false, reads: 0 }
-    }
-
-    /// Word and bit of a line: the node's bit is rotated to the bottom, so that there is no gap between
-    /// the nodes.
-    #[inline]
-    fn place(line: Line) -> (usize, u64) {
-        let number = line.rotate_left(1);
-        (number as usize / 64, 1 << (number % 64))
+        Swept { lines: LineSet::with_room(lines_of_node), any: false, reads: 0 }
     }
 
     #[inline]
     pub(crate) fn sweep(&mut self, line: Line) {
         self.any = true;
-        let (word, bit) = Swept::place(line);
-        self.bits[word] |= bit;
+        self.lines.insert(line);
     }
 
     /// The line has new data.
     #[inline]
     pub(crate) fn written(&mut self, line: Line) {
         if self.any {
-            let (word, bit) = Swept::place(line);
-            self.bits[word] &= !bit;
+            self.lines.remove(line);
         }
     }
 
@@ -92,8 +83,7 @@ impl Swept {
     /// Whether the line was swept and not written since.
     #[inline]
     pub(crate) fn holds(&self, line: Line) -> bool {
-        let (word, bit) = Swept::place(line);
-        self.any && self.bits[word] & bit != 0
+        self.any && self.lines.holds(line)
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct Memory {
     hand_overs: HandOvers,
     pub(crate) swept: Swept,
     pub(crate) counts: Counts,
-    owners: Owners,
+    pub(super) owners: Owners,
     /// By owner and node.
     pub(crate) traffic: Vec<[Traffic; 2]>,
 }

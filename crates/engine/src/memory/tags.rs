@@ -170,10 +170,26 @@ impl<I: Indexing> Tags<I> {
         each_size!(&self.sets, sets => sets.iter().map(Set::dirty).sum())
     }
 
+    /// Shows every line held with its way, in the order of slots.
+    pub(crate) fn each(&self, mut show: impl FnMut(u32, Line, State)) {
+        each_size!(&self.sets, sets => {
+            for (way, line, state) in sets.iter().flat_map(Set::by_way) {
+                show(way, line, state);
+            }
+        });
+    }
+
+    pub(crate) fn ways(&self) -> u32 {
+        self.all_ways.count_ones()
+    }
+
+    pub(crate) fn sets(&self) -> usize {
+        each_size!(&self.sets, sets => sets.len())
+    }
+
     /// Every line held, in the order of slots.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (Line, State)> + '_ {
-        let sets = each_size!(&self.sets, sets => sets.len());
-        (0..sets).flat_map(|set| {
+        (0..self.sets()).flat_map(|set| {
             let lines: Vec<_> = each_size!(&self.sets, sets => sets[set].lines().collect());
             lines
         })

@@ -37,8 +37,9 @@ impl Pool {
         self.free.push_back(buffer);
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.free.len()
+    /// The free buffers.
+    pub(crate) fn free(&self) -> impl Iterator<Item = Buffer> {
+        self.free.iter().copied()
     }
 }
 

@@ -10,6 +10,7 @@ use transmit::TransmitQueue;
 
 use super::buffers::{Region, TransmitBuffers};
 use super::config::{Nic, Queues};
+use super::pool::Buffer;
 use crate::memory::address_space::AddressSpace;
 use crate::memory::line::Line;
 use crate::memory::placement::Reader;
@@ -60,11 +61,20 @@ impl QueuePair {
         self.tx.reaped_data(&self.rx.layout)
     }
 
-    /// Buffers that are not with a packet: in the pool, behind posted descriptors, kept by the application, or
-    /// sent but not reclaimed.
+    /// Buffers that are not with a packet: those below, and those kept by the application.
     pub(crate) fn idle_buffers(&self) -> u64 {
-        let free = self.rx.pool.len() as u64;
-        free + u64::from(self.rx.posted() + self.rx.kept()) + self.tx.receive_buffers_held()
+        self.consumed_buffers().count() as u64 + u64::from(self.rx.kept())
+    }
+
+    /// Buffers whose data nobody needs any more: in the pool, behind posted descriptors, or sent but not reclaimed.
+    fn consumed_buffers(&self) -> impl Iterator<Item = Buffer> {
+        let waiting = self.rx.pool.free().chain(self.rx.posted_buffers());
+        waiting.chain(self.tx.receive_buffers_held())
+    }
+
+    /// The lines for data of these buffers.
+    pub(crate) fn consumed_data(&self) -> impl Iterator<Item = Range<Line>> {
+        self.consumed_buffers().map(|buffer| self.rx.layout.data_lines(buffer))
     }
 
     /// Starts the measured time.

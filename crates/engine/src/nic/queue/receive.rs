@@ -190,6 +190,11 @@ impl ReceiveQueue {
         self.kept
     }
 
+    /// Buffers behind posted descriptors.
+    pub(super) fn posted_buffers(&self) -> impl Iterator<Item = Buffer> {
+        self.posted.iter().copied()
+    }
+
     /// Descriptors posted to the NIC that it has not used.
     pub(crate) fn posted(&self) -> u32 {
         self.posted.len() as u32

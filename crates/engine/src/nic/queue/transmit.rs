@@ -269,8 +269,8 @@ impl TransmitQueue {
     }
 
     /// Receive buffers of packets that have been sent from them and are not reclaimed yet.
-    pub(super) fn receive_buffers_held(&self) -> u64 {
-        self.sent.iter().flatten().count() as u64
+    pub(super) fn receive_buffers_held(&self) -> impl Iterator<Item = Buffer> {
+        self.sent.iter().flatten().copied()
     }
 }
 

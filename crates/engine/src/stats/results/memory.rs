@@ -103,6 +103,25 @@ pub struct CacheResults {
     pub misses: u64,
 }
 
+/// Lines of one way of the LLC that belong to one tenant and hold the same, when the measured time ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LlcContents {
+    /// The way, from 0. The I/O ways are the first.
+    pub way: u32,
+    /// `rx` (data of packets that are on their way, or that the application keeps), `rx-consumed` (data in
+    /// receive buffers that hold no packet any more), `tx`, `descriptor`, `mbuf`, `app`, or `bench`.
+    pub kind: String,
+    /// The tenant; absent if they belong to none, as page tables do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
+    /// How many they are.
+    pub lines: u64,
+    /// How many of them are dirty.
+    pub dirty: u64,
+    /// What share of the way they are, 0 to 1.
+    pub share: f64,
+}
+
 /// DMA by the NIC, in cache lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IoResults {

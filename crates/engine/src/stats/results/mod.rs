@@ -22,7 +22,7 @@ pub use distribution::{Distribution, StageLatency};
 pub use domains::{CoreTime, Domain, QueueResults, TenantResults};
 pub use memory::{
     CacheResults, CauseTraffic, DmaResults, DramResults, IoResults, IommuResults, IotlbResults,
-    MemoryTraffic, NodeTraffic, SocketLinkResults,
+    LlcContents, MemoryTraffic, NodeTraffic, SocketLinkResults,
 };
 pub use peak::{Peak, Probe};
 pub use series::{Series, TimeSeries};
@@ -58,6 +58,9 @@ pub struct Results {
     pub dram: DramResults,
     /// Hits and misses by cache and kind of line.
     pub caches: Vec<CacheResults>,
+    /// What the ways of the LLC held when the measured time ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub llc_contents: Vec<LlcContents>,
     /// DMA by the NIC; absent if there was none.
     pub io: Option<IoResults>,
     /// The IOMMU; absent without one.
