@@ -20,6 +20,8 @@ from nic2core.run_record import comparison
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from plotly.graph_objects import Figure
+
     from nic2core.run_record import Record
 
 
@@ -87,6 +89,35 @@ class Comparison(Drawn):
             f"{other.label} against {base.label}": said
             for base, other, said in compared(self.results).changes
         }
+
+    def plot(self, column: str = "rate_mps", over: str | None = None) -> Figure:
+        """Plot a table column over a key in which the runs differ, with a line per other value.
+
+        Without `over` it is the first key with several numbers, otherwise the first. If `run.seed`
+        differs too, means are plotted, with bars of their 95 % intervals.
+        """
+        from nic2core.draw import plots
+
+        found, keys, _ = seeds.drawn(self.results)
+        if not keys:
+            raise UserError(
+                f"plot: no key was varied between the {len(self)} finished runs; expected one that "
+                "was set to two or more values."
+            )
+        numbers = [c.name for c in found if c.dtype.is_numeric() and c.count()]
+        if column not in numbers:
+            raise UserError(
+                f"plot: there is no column {column!r} of numbers; expected one of "
+                f"{', '.join(numbers)}."
+            )
+        if over is not None and over not in keys:
+            raise UserError(
+                f"plot: over = {over!r} is no key in which the runs differ; expected one of "
+                f"{', '.join(keys)}."
+            )
+        curves = {key: rows.is_curve(found[key].to_list(), least=2) for key in keys}
+        keys.sort(key=lambda key: (key != over, not curves[key]))
+        return plots.over(found, keys, column, plots.titles(self.results).get(column, ""))
 
     def report(self, path: str | Path) -> Path:
         """Write the comparison as one HTML file."""

@@ -9,12 +9,11 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nic2core import api
 from nic2core._core import ModelError, UserError, __version__
 from nic2core.comparison import Comparison
-from nic2core.describe import rows, seeds
 from nic2core.describe.labels import name_cases
 from nic2core.engine import LOOK_S, Stopped, Watch, said
 from nic2core.files import write_parquet, write_whole
@@ -27,9 +26,6 @@ from nic2core.run_record import (
     forget_comparison,
 )
 from nic2core.scenario.toml_text import plain, toml_value
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 Settings = dict[str, Any]
 
@@ -49,29 +45,6 @@ class Sweep(Comparison):
     def complete(self) -> bool:
         """Whether every point ran to its end."""
         return len(self.results) == self.planned
-
-    def plot(self, column: str = "rate_mps") -> go.Figure:
-        """Plot a table column over the first numeric key, with a line per value of the others.
-
-        If `run.seed` was varied too, means are plotted, with bars of their 95 % intervals.
-        """
-        from nic2core.draw import plots
-
-        found, keys, _ = seeds.drawn(self.results)
-        if not keys:
-            raise UserError(
-                f"plot: no key differs between the {len(self)} finished runs of this sweep; "
-                "expected one with two or more values."
-            )
-        numbers = [c.name for c in found if c.dtype.is_numeric() and c.count()]
-        if column not in numbers:
-            raise UserError(
-                f"plot: there is no column {column!r} of numbers in this sweep; expected one of "
-                f"{', '.join(numbers)}."
-            )
-        keys.sort(key=lambda key: not rows.is_curve(found[key].to_list(), least=2))
-        title = plots.titles(self.results).get(column, "")
-        return plots.over(found, keys, column, title)
 
     def save(self, directory: str | Path) -> Path:
         """Write each point to its own directory under `directory`, and the list of them.

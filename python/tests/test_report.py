@@ -393,14 +393,36 @@ def test_many_runs_begin_with_a_curve_and_are_folded(
     assert opened.drawn("#chart-curve .scatterlayer path.js-line")
     opened.page.locator("#panel-curve button", has_text="p99").click()
     expect(opened.page.locator("#chart-curve .ytitle")).to_have_text("p99 latency, ns")
-    shown = opened.page.locator(".limits table, .path svg").filter(visible=True)
+    shown = opened.page.locator("#runs table, .path svg").filter(visible=True)
     colours = opened.page.locator(".colour").filter(visible=True)
     expect(shown).to_have_count(0)
     expect(colours).to_have_count(0)
-    opened.page.get_by_text("Every domain").first.click()
-    expect(shown).to_have_count(1)
-    expect(colours).to_have_text(["below 50 %", "below 80 %", "above"])
+    opened.page.locator("#runs summary").first.click()
+    expect(opened.page.locator("#runs svg").filter(visible=True)).to_have_count(1)
+    expect(opened.page.locator("#runs tr.limits").filter(visible=True)).to_have_count(1)
+    expect(colours).to_have_text(["below 50 %", "below 80 %", "above"] * 2)
     assert opened.faults == []
+
+
+def test_many_runs_are_rows_and_their_changes_are_folded(
+    browser: Browser, ddio: Result, sweeper: Result, tmp_path: Path
+) -> None:
+    runs = [replace(ddio, label=f"{n} ways", settings={"io_ways": n}) for n in range(2, 7)]
+    columns = Opened(browser, write_report(runs, tmp_path / "five.html"))
+    expect(columns.page.locator("#side-by-side thead th")).to_have_count(6)
+    last = replace(sweeper, label="12 ways", settings={"io_ways": 12})
+    rows = Opened(browser, write_report([*runs, last], tmp_path / "six.html"))
+    names = rows.page.locator("#side-by-side tbody th")
+    expect(names).to_have_text([*(f"{n} ways" for n in range(2, 7)), "12 ways"])
+    heads = rows.page.locator("#side-by-side thead th").all_inner_texts()
+    cells = rows.page.locator("#side-by-side tbody tr").last.locator("th, td").all_inner_texts()
+    numbers = dict(zip(heads, cells, strict=True))
+    assert numbers["p99 latency µs"] == "6.67"
+    changes = rows.page.locator("#changes ul").filter(visible=True)
+    expect(changes).to_have_count(0)
+    rows.page.locator("#changes summary", has_text="12 ways").click()
+    expect(changes).to_contain_text("Receive buffers evicted: 14.6 → 0.120 lines per request")
+    assert rows.faults == []
 
 
 def test_runs_over_two_keys_are_a_grid(browser: Browser, ddio: Result, tmp_path: Path) -> None:

@@ -138,8 +138,13 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
     assert list(figure.data[1].y) == shown.to_list()
     assert "…" not in repr(done), "all columns are shown"
     for column in ("speed", "limited_by"):
-        with pytest.raises(UserError, match=f"no column '{column}' of numbers in this sweep; exp"):
+        with pytest.raises(UserError, match=f"no column '{column}' of numbers; exp"):
             done.plot(column)
+    other = done.plot("memory_gbytes_per_s", over="placement.io_ways")
+    assert [line.name for line in other.data] == ["queues.burst = 1", "queues.burst = 2"]
+    assert list(other.data[0].x) == [2, 4]
+    with pytest.raises(UserError, match=r"over = 'run.seed' is no key .* of queues.burst, pl"):
+        done.plot(over="run.seed")
     # Names are no axis, whatever the order of the keys.
     both = sweep("any.toml", {"placement.policy": ["ddio", "dma"], "queues.burst": [1, 2]})
     named = both.plot("memory_gbytes_per_s")
@@ -154,6 +159,18 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
 
 
 @pytest.mark.usefixtures("fake_engine")
+def test_varied_keys_come_first_in_the_table_and_fixed_ones_last() -> None:
+    fixed = {"traffic.rate": "3 Mpps"}
+    vary = {"placement.sweeper": [False, True], "queues.burst": [1, 2]}
+    done = sweep("any.toml", vary, overrides=fixed)
+    columns = done.table.columns
+    assert columns[:3] == ["case", "placement.sweeper", "queues.burst"]
+    assert columns[-1] == "traffic.rate"
+    lines = [line.name for line in done.plot(over="queues.burst").data]
+    assert lines == ["placement.sweeper = false", "placement.sweeper = true"]
+
+
+@pytest.mark.usefixtures("fake_engine")
 def test_tables_are_varied_like_names() -> None:
     controls = [{"kind": "swift", "beta": 0.4}, {"kind": "dctcp"}]
     done = sweep("any.toml", {"traffic.control": controls, "queues.burst": [1, 2]})
@@ -161,7 +178,7 @@ def test_tables_are_varied_like_names() -> None:
     assert done.table["traffic.control"].to_list() == [swift, swift, dctcp, dctcp]
     assert done[0].label == "control=swift, burst=1", "a kind tells tables apart where it can"
     names = [line.name for line in done.plot("rate_mps").data]
-    assert names == [f"traffic.control = {swift}", f"traffic.control = {dctcp}"]
+    assert names == [f"traffic.control = {swift}", "traffic.control = dctcp"]
 
 
 @pytest.mark.usefixtures("fake_engine")
@@ -195,7 +212,7 @@ def test_runs_are_compared_by_what_is_no_number_also_where_both_came_as_text() -
 
 @pytest.mark.usefixtures("fake_engine")
 def test_nothing_is_drawn_over_a_key_of_one_value() -> None:
-    with pytest.raises(UserError, match="no key differs between the 1 finished runs"):
+    with pytest.raises(UserError, match="no key was varied between the 1 finished runs"):
         sweep("any.toml", {"run.seed": [1]}).plot()
 
 

@@ -30,13 +30,17 @@ QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-zµμ/%]*)")
 """A number with its unit, if any."""
 
 
-def _row(result: Record, *, by_tenant: bool) -> dict[str, Any]:
-    """The main numbers of a run, with its settings; `Comparison.table` says what they are."""
+def _row(result: Record, keys: Sequence[str], *, by_tenant: bool) -> dict[str, Any]:
+    """The main numbers of a run behind its settings of `keys`, and its other settings at the end.
+
+    `Comparison.table` says what the numbers are.
+    """
     data = result.data
     rate, what = work(data)
+    settings = {key: cell(value) for key, value in result.settings.items()}
     return {
         "case": result.label,
-        **{key: cell(value) for key, value in result.settings.items()},
+        **{key: settings[key] for key in keys if key in settings},
         "rate_mps": rate,
         "of": what,
         "offered_mpps": data.packets.offered_mpps,
@@ -55,6 +59,7 @@ def _row(result: Record, *, by_tenant: bool) -> dict[str, Any]:
         "llc_consumed_share": consumed_share(result),
         **_of_tenants(result, by_tenant=by_tenant),
         "limited_by": limit(result),
+        **settings,
     }
 
 
@@ -89,7 +94,9 @@ def text(value: Any) -> str:
 def table(results: Sequence[Record]) -> pl.DataFrame:
     """One row per run."""
     by_tenant = several_tenants(results)
-    found = [_row(r, by_tenant=by_tenant) for r in results]
+    every = dict.fromkeys(key for r in results for key in r.settings)
+    keys = [key for key in every if len({str(r.settings.get(key)) for r in results}) > 1]
+    found = [_row(r, keys, by_tenant=by_tenant) for r in results]
     return pl.DataFrame(found, infer_schema_length=None)
 
 

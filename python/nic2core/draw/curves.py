@@ -83,7 +83,7 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "")
         table = table.sort("place", maintain_order=True)
     groups = table.group_by(rest, maintain_order=True) if rest else [((), table)]
     for number, (values, line) in enumerate(groups):
-        name = ", ".join(f"{k} = {v}" for k, v in zip(rest, values, strict=True))
+        name = ", ".join(f"{k} = {_name(v)}" for k, v in zip(rest, values, strict=True))
         y, spread = line[column].to_list(), _spread(line, column)
         if curve:
             figure.add_scatter(
@@ -122,17 +122,17 @@ def _spread(line: pl.DataFrame, column: str) -> dict[str, Any] | None:
 
 
 def _name(value: Any) -> str:
-    """A value as a short name: for a table that consists only of its kind, the kind."""
-    text = str(value)
+    """A value as a scenario has it; a table that consists only of its kind is named by that."""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
     kind = ONE_KIND.fullmatch(text)
     return kind[1] if kind else text
 
 
 def grid(table: pl.DataFrame, down: str, across: str, column: str) -> go.Figure:
     """A column of a sweep over two keys: one cell per run, one row per value of the first key."""
-    ys, xs = (list(dict.fromkeys(map(str, table[key]))) for key in (down, across))
+    ys, xs = (list(dict.fromkeys(map(_name, table[key]))) for key in (down, across))
     runs = zip(table[down], table[across], table[column], strict=True)
-    found = {(str(y), str(x)): value for y, x, value in runs}
+    found = {(_name(y), _name(x)): value for y, x, value in runs}
     cells = [[found.get((y, x)) for x in xs] for y in ys]
     known = [value for value in found.values() if value is not None]
     most = max(known, default=0.0)

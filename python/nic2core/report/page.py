@@ -95,7 +95,8 @@ def report_html(results: Sequence[Record], gaps: Sequence[str] = ()) -> str:
         pictures=[svg(r, f"path{n}") for n, r in enumerate(results)],
         panels=panels,
         over=over,
-        folded=len(results) > UNFOLDED,
+        unfolded=UNFOLDED,
+        columns=COLUMNS,
         figures=_script_json(figures),
         plotly=Markup(get_plotlyjs()),  # noqa: S704 - plotly's own script, from the package
         words=words,
@@ -145,7 +146,10 @@ SHOWN_WARNINGS = 3
 first."""
 
 UNFOLDED = 3
-"""Maximum number of runs whose path and table of limits are shown unfolded."""
+"""Maximum number of runs that have cards of their own, and of changes; more are folded in one."""
+
+COLUMNS = 5
+"""Maximum number of runs that are columns of the table of numbers; more of them are its rows."""
 
 CURVE = 3
 """Number of values of a key from which they are drawn as a curve."""
