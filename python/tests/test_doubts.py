@@ -469,6 +469,22 @@ def test_seeds_of_several_scenarios_are_warned_of_by_scenario(
     assert told([4, 4], [4, 4]) == [f"All 4 runs: {an_error} 4"]
 
 
+def test_a_kind_of_warning_of_many_runs_is_told_once_with_the_worst_numbers(ddio: Result) -> None:
+    def run(number: int, reads: int) -> Result:
+        data = ddio.data.model_copy(update={"reads_after_sweep": reads})
+        # Another key than the seed, so that they are runs of their own.
+        scenario = ddio.scenario | {"placement": ddio.scenario["placement"] | {"io_ways": number}}
+        return replace(ddio, scenario=scenario, data=data, label=f"run {number}")
+
+    two = all_doubts([run(1, 5), run(2, 7)])
+    assert [doubt.of for doubt in two] == ["run 1: ", "run 2: "]
+    (some,) = all_doubts([run(1, 5), run(2, 7), run(3, 0), run(4, 6)])
+    assert some.of == "3 of 4 runs (worst: run 2): "
+    assert "7 times" in some.warning
+    (every,) = all_doubts([run(1, 5), run(2, 7), run(3, 8)])
+    assert every.of == "All 3 runs (worst: run 3): "
+
+
 def with_numbers(base: Result, part: str, **numbers: Any) -> Result:
     """The same run with these numbers in a part of its results."""
     changed = getattr(base.data, part).model_copy(update=numbers)

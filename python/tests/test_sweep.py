@@ -161,8 +161,11 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
 @pytest.mark.usefixtures("fake_engine")
 def test_varied_keys_come_first_in_the_table_and_fixed_ones_last() -> None:
     fixed = {"traffic.rate": "3 Mpps"}
-    vary = {"placement.sweeper": [False, True], "queues.burst": [1, 2]}
-    done = sweep("any.toml", vary, overrides=fixed)
+    done = sweep(
+        "any.toml",
+        {"placement.sweeper": [False, True], "queues.burst": [1, 2]},
+        overrides=fixed,
+    )
     columns = done.table.columns
     assert columns[:3] == ["case", "placement.sweeper", "queues.burst"]
     assert columns[-1] == "traffic.rate"

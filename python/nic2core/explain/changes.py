@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from math import ceil, inf, sqrt
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core import _core
 from nic2core._core import UserError
 from nic2core.explain.contention import crowd, waits_in_channels, waits_with_more
 from nic2core.explain.pages import LARGE, larger_pages, why_they_may_miss
-from nic2core.explain.queueing import at_twice_the_rate
+from nic2core.explain.queueing import at_twice_the_rate, before_one_has_had
 from nic2core.explain.queues import OF_QUEUES, by_queue, more
 from nic2core.explain.use import read_back, serves, work
 from nic2core.scenario.quantity import times
@@ -187,18 +187,24 @@ def _trackers(factor: float) -> Callable[[Model], Model]:
     return apply
 
 
-def _cores(factor: float, load: float) -> Callable[[Model], Model]:
-    """More cores bring their own miss registers and queues, and `load` times the offered load."""
+def _cores(data: Results, batch: int, factor: float, load: float) -> Callable[[Model], Model]:
+    """More cores bring their own miss registers and queues, and `load` times the offered load.
+
+    The NIC reads `batch` receive descriptors of a queue at a time.
+    """
 
     def apply(model: Model) -> Model:
         model = replace(model, demand=load * model.demand)
         for domain in {"cores", "miss-registers", *OF_QUEUES} & model.allows.keys():
             model = _more(domain, factor)(model)
         if "rx-fetches" in model.others:
-            # The NIC takes packets in order: by chance, a packet for a queue that is still reading
-            # comes after about sqrt(queues) others (as in the birthday problem). A single queue
-            # that is always reading is the first case of this.
-            model = model.with_others("rx-fetches", sqrt(factor))
+            # The NIC takes packets in order, and while each queue reads, it carries as many as come
+            # before one for a queue that has used all that it had read.
+            queues = len(data.queues)
+            before, after = (
+                before_one_has_had(batch, of) for of in (queues, round(factor * queues))
+            )
+            model = model.with_others("rx-fetches", after / before)
         return _crowd(model, factor, model.memory.own_misses)
 
     return apply
@@ -402,4 +408,5 @@ def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     time = data.core_time
     uneven = time.busy_ps <= EVEN * before * time.busiest_ps
     factor = 1.0 if uneven else after / before
-    yield Change("cores", f"{after} cores", sets, _cores(factor, load))
+    apply = _cores(data, machine["nic"]["descriptor_batch"], factor, load)
+    yield Change("cores", f"{after} cores", sets, apply)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import exp, inf, sqrt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +13,33 @@ FULLEST = 0.99
 
 STEPS = 40
 """Doublings and halvings of an interval: far beyond and below what can be measured."""
+
+
+SPANS = 2000
+"""Spans of the integral for random choices: far more than its digits are worth."""
+
+
+def before_one_has_had(of_each: int, queues: int) -> float:
+    """Mean number of packets that come before one for a queue that has had `of_each` already.
+
+    Each packet chooses one of the queues at random (the birthday problem, for `of_each` of 1). If
+    packets come at random times, those of each queue do so independently, and the mean number of
+    packets is the integral over the time for which no queue has had more (Holst, "On birthday,
+    collectors', occupancy and other classical urn problems", 1986).
+    """
+
+    def none_has_more(packets: float) -> float:
+        mean = packets / queues
+        term = within = exp(-mean)
+        for number in range(1, of_each + 1):
+            term *= mean / number
+            within += term
+        return within**queues
+
+    # By then, every queue has had more, in all likelihood.
+    end = queues * (of_each + 10 * sqrt(of_each) + 10)
+    span = end / SPANS
+    return span * (0.5 + sum(none_has_more(n * span) for n in range(1, SPANS))) - 1
 
 
 def settled(load: float, new_load: Callable[[float], float], faster: float) -> float:

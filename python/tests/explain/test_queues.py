@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from math import inf
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from nic2core import Result, api, words
 from nic2core.describe.verdict import verdict
+from nic2core.explain.queueing import before_one_has_had
 from nic2core.explain.queues import Queue, by_queue, fullest, more
 from nic2core.report.path import picture
 from nic2core.rerun import run_changes
@@ -58,12 +60,12 @@ def test_one_queue_that_is_short_of_descriptors_is_named(limits: str, sets: dict
     assert not enough.limited
 
 
-def reading(cores: int, batch: int) -> Result:
+def reading(cores: int, batch: int, **more: str) -> Result:
     """Forwarding by a NIC that reads so few receive descriptors at a time."""
     sets = {"tenants.0.app": {"kind": "l2fwd"}, "tenants.0.cores.count": cores}
     nic = {"machine.nic.descriptor_batch": batch, "traffic.sizes.size": "1024 B"}
     times = {"run.warmup": "1 ms", "run.duration": "500 us"}
-    return api.run("explain-cpu", sets | nic | times | {"traffic.rate": "11 Mpps"})
+    return api.run("explain-cpu", sets | nic | times | {"traffic.rate": "11 Mpps"} | more)
 
 
 def test_a_queue_whose_descriptors_are_read_too_slowly_is_named() -> None:
@@ -76,6 +78,32 @@ def test_a_queue_whose_descriptors_are_read_too_slowly_is_named() -> None:
     assert (helps["cores"].measured or 0.0) > 0.4
     for name, said in helps.items():
         assert said.predicted == pytest.approx(said.measured, rel=0.2, abs=0.05), name
+
+
+def test_with_large_batches_queues_run_out_of_descriptors_seldom() -> None:
+    far = {"machine.pcie.latency": "2 us", "traffic.sizes.size": "256 B"}
+    result = reading(1, 8, **far)
+    assert (result.model.cause, result.limited) == ("rx-fetches", True)
+    cores = next(h for h in run_changes(result, jobs=2) if h.change.domain == "cores")
+    assert cores.measured is not None
+    assert cores.predicted == pytest.approx(cores.measured, rel=0.2)
+    assert cores.predicted > 0.6, "more than for batches of one"
+
+
+def test_the_mean_before_one_has_had_too_many_is_that_of_drawing() -> None:
+    draw = random.Random(1)  # noqa: S311 - no secret
+
+    def drawn(of_each: int, queues: int) -> int:
+        had = [0] * queues
+        while True:
+            queue = draw.randrange(queues)
+            if had[queue] == of_each:
+                return sum(had)
+            had[queue] += 1
+
+    for of_each, queues in ((1, 1), (1, 24), (7, 1), (8, 2), (32, 4)):
+        mean = sum(drawn(of_each, queues) for _ in range(4000)) / 4000
+        assert before_one_has_had(of_each, queues) == pytest.approx(mean, rel=0.02)
 
 
 def test_packets_wait_behind_one_whose_descriptor_is_read() -> None:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 NAMED = 4
 """The most runs, or scenarios, that a warning shared by several names."""
 
+TEXTS = 2
+"""The most texts of one kind of warning that are told one by one."""
+
 
 def doubts(result: Record) -> list[str]:
     """The warnings that apply to a run."""
@@ -82,19 +85,34 @@ def all_doubts(results: Sequence[Record]) -> list[Doubt]:
     """The warnings of several runs; the same one of several runs is told once.
 
     Runs that differ in nothing but their seed have the same warnings with other numbers: those of
-    the worst are told.
+    the worst are told. So are they where a kind of warning has more than `TEXTS` texts.
     """
     groups = repeated(results) or [Repeated(result, [result]) for result in results]
-    found: dict[str, list[_Seeds]] = {}
+    found: dict[Kind, dict[str, list[_Seeds]]] = {}
     for group in groups:
         by_kind: dict[Kind, dict[int, Warned]] = {}
         for run in group.runs:
             for kind, warned in _by_kind(run).items():
                 by_kind.setdefault(kind, {})[run.data.seed] = warned
-        for by_seed in by_kind.values():
+        for kind, by_seed in by_kind.items():
             seeds = _Seeds(group, by_seed)
-            found.setdefault(by_seed[seeds.worst].text, []).append(seeds)
-    return [Doubt(_who(of, groups, len(results)), text) for text, of in found.items()]
+            found.setdefault(kind, {}).setdefault(seeds.worst_text, []).append(seeds)
+    told: list[Doubt] = []
+    for by_text in found.values():
+        if len(by_text) > TEXTS:
+            told.append(_worst([of for several in by_text.values() for of in several], groups))
+        else:
+            told += [Doubt(_who(of, groups, len(results)), t) for t, of in by_text.items()]
+    return told
+
+
+def _worst(found: Sequence[_Seeds], groups: Sequence[Repeated]) -> Doubt:
+    """One kind of warning of many runs: how many they are, and the numbers of the worst."""
+    worst = max(found, key=lambda of: of.by_seed[of.worst].worse)
+    what = "scenarios" if any(len(group.runs) > 1 for group in groups) else "runs"
+    some = f"{len(found)} of {len(groups)} {what}"
+    many = some if len(found) < len(groups) else _all(len(found), what)
+    return Doubt(f"{sentence(many)} (worst: {worst.group.case.label}): ", worst.worst_text)
 
 
 @dataclass(frozen=True)
@@ -108,6 +126,11 @@ class _Seeds:
     def worst(self) -> int:
         """The seed whose numbers are told."""
         return max(self.by_seed, key=lambda seed: self.by_seed[seed].worse)
+
+    @property
+    def worst_text(self) -> str:
+        """The warning with these numbers."""
+        return self.by_seed[self.worst].text
 
     @property
     def is_same_in_all(self) -> bool:
