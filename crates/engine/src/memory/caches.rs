@@ -42,18 +42,6 @@ pub(crate) enum Served {
     NoEntry(u16),
 }
 
-/// Where a prefetch finds its line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Prefetched {
-    /// Nowhere, because it was dropped: the directory already has an entry for the line, or has no room
-    /// for one.
-    Dropped,
-    /// In the LLC alone: the prefetching core's L2 holds it now.
-    Llc,
-    /// In memory: the line is on its way under the caller's transaction.
-    Memory,
-}
-
 /// Private caches, directory and LLC.
 #[derive(Clone, Debug)]
 pub(crate) struct Caches {
@@ -238,64 +226,9 @@ impl Caches {
     }
 
     /// Whether the LLC keeps a line that a core reads.
-    fn stays(&self, state: State) -> bool {
+    pub(super) fn stays(&self, state: State) -> bool {
         self.inclusion == Inclusion::Inclusive
             || (self.io_lines == IoLines::Stay && state.io() && state.dirty())
-    }
-
-    /// A prefetch of `core` arrives at the LLC.
-    pub(crate) fn request_prefetch(
-        &mut self,
-        core: usize,
-        line: Line,
-        transaction: u16,
-    ) -> Prefetched {
-        let home = self.home(line);
-        if self.directory.find(home).is_some() || self.directory.waits_for(home).is_some() {
-            return Prefetched::Dropped;
-        }
-        let Some(slot) = self.llc.lookup(home) else {
-            self.enter(home, Entry::Coming(transaction));
-            return Prefetched::Memory;
-        };
-        self.bring_up(core, home, slot);
-        Prefetched::Llc
-    }
-
-    /// A core's L2 fetches a line if only the LLC holds it and the directory has room for an entry.
-    pub(super) fn fetch_from_llc(&mut self, core: usize, line: Line) {
-        let home = self.home(line);
-        if self.directory.find(home).is_none()
-            && self.directory.waits_for(home).is_none()
-            && let Some(slot) = self.llc.find(home)
-        {
-            self.bring_up(core, home, slot);
-        }
-    }
-
-    /// A line that only the LLC holds, in `slot`, comes up to the L2 of a core.
-    fn bring_up(&mut self, core: usize, home: Home, slot: Slot) {
-        let state = self.llc.state(slot);
-        let up = if self.stays(state) {
-            granted(state.kind(), self.inclusion == Inclusion::Inclusive, false)
-        } else {
-            self.llc.remove(slot);
-            granted(state.kind(), true, state.dirty())
-        };
-        self.enter(home, Entry::Held(1 << core));
-        self.fill_l2(core, home.line, up);
-    }
-
-    /// The line of a prefetch arrives from memory.
-    pub(crate) fn arrive_prefetch(
-        &mut self,
-        core: usize,
-        line: Line,
-        kind: LineKind,
-        transaction: u16,
-    ) {
-        self.arrived(core, line, kind, transaction);
-        self.fill_l2(core, line, granted(kind, true, false));
     }
 
     /// The line of a [`Served::Memory`] request arrives.
@@ -322,7 +255,7 @@ impl Caches {
 
     /// A line has arrived from memory for a core.
     #[inline]
-    fn arrived(&mut self, core: usize, line: Line, kind: LineKind, transaction: u16) {
+    pub(super) fn arrived(&mut self, core: usize, line: Line, kind: LineKind, transaction: u16) {
         self.directory.arrive(transaction, 1 << core);
         if self.inclusion == Inclusion::Inclusive {
             self.insert_llc(core, self.home(line), State::shared(kind));
@@ -415,69 +348,6 @@ impl Caches {
             self.leave(core, victim);
         }
     }
-
-    /// The same for a prefetched line, which goes to the L2 only.
-    fn fill_l2(&mut self, core: usize, line: Line, state: State) {
-        if let Some(victim) = self.cores[core].fill_l2(line, state) {
-            self.leave(core, victim);
-        }
-    }
-
-    /// A seeded fault: a core loses a line without the directory noticing.
-    #[cfg(test)]
-    pub(crate) fn forget_a_private_line(&mut self) {
-        let (line, _) = self.cores[0].lines().next().expect("the core holds a line");
-        self.cores[0].remove(line);
-    }
-
-    /// Checks what must hold between any two operations; the error describes the first violation.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        let mut held = 0u64;
-        for (core, private) in self.cores.iter().enumerate() {
-            for (line, state) in private.lines() {
-                held += 1;
-                let known = self.directory.find(self.home(line)).map(|known| known.1.entry());
-                let Some(Entry::Held(sharers)) = known else {
-                    return Err(format!(
-                        "core {core} holds line {line:#x} unknown to the directory"
-                    ));
-                };
-                if sharers >> core & 1 == 0 {
-                    return Err(format!(
-                        "core {core} holds line {line:#x} unknown to the directory"
-                    ));
-                }
-                if state.writable() && sharers != 1 << core {
-                    return Err(format!("line {line:#x} is writable in core {core} and shared"));
-                }
-                let dirty = private.state(line).is_some_and(State::dirty);
-                if dirty && !state.writable() {
-                    return Err(format!("line {line:#x} is dirty in core {core} and not writable"));
-                }
-                let in_llc = self.llc.find(self.home(line)).is_some();
-                if !in_llc && self.inclusion == Inclusion::Inclusive {
-                    return Err(format!(
-                        "core {core} holds line {line:#x}, the LLC, which is inclusive, does not"
-                    ));
-                }
-                if state.writable() && in_llc && self.inclusion == Inclusion::NonInclusive {
-                    return Err(format!(
-                        "line {line:#x} is writable in core {core} and in the LLC"
-                    ));
-                }
-            }
-            if let Some(line) = private.l1_lines().find(|&l| !private.holds(l)) {
-                return Err(format!(
-                    "the L1d of core {core} holds line {line:#x}, its L2 does not"
-                ));
-            }
-        }
-        let known: u64 = self.directory.held().map(|(_, s)| u64::from(s.count_ones())).sum();
-        if known != held {
-            return Err(format!("the directory knows {known} private copies, the L2s hold {held}"));
-        }
-        Ok(())
-    }
 }
 
 /// The positions of the set bits.
@@ -494,20 +364,20 @@ pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::memory::private::Found;
+    use crate::memory::prefetched::Prefetched;
     use crate::testing::machine;
 
     /// The caches of two cores, with an inclusive LLC or not.
-    fn caches(inclusion: Inclusion) -> Caches {
+    pub(crate) fn caches(inclusion: Inclusion) -> Caches {
         let mut machine = machine();
         machine.llc.inclusion = inclusion;
         Caches::new(&machine.hierarchy(), vec![u32::MAX; 2], 0b11, 1)
     }
 
     /// A core reads a line, or asks for the right to write it.
-    fn request(c: &mut Caches, core: usize, line: Line, exclusive: bool) -> Served {
+    pub(crate) fn request(c: &mut Caches, core: usize, line: Line, exclusive: bool) -> Served {
         let served = c.request(core, line, LineKind::App, exclusive, 0);
         if served == Served::Memory {
             c.arrive(core, line, LineKind::App, exclusive, 0);
@@ -546,22 +416,6 @@ mod tests {
         assert_eq!(c.dirty(), 1, "in another core");
         c.invalidate(7);
         assert_eq!(c.dirty(), 0);
-    }
-
-    #[test]
-    fn what_a_prefetch_finds_in_the_llc_alone_may_be_written() {
-        for inclusion in [Inclusion::Inclusive, Inclusion::NonInclusive] {
-            let mut c = caches(inclusion);
-            request(&mut c, 0, 7, false);
-            // The L2 has 64 sets of four ways.
-            for other in 1..5 {
-                request(&mut c, 0, 7 + 64 * other, false);
-            }
-            assert!(!c.cores[0].holds(7) && c.llc.find(c.home(7)).is_some());
-            assert_eq!(c.request_prefetch(0, 7, 0), Prefetched::Llc);
-            assert_eq!(c.private_access(0, 7, Some(LineKind::App)), Found::L2, "{inclusion:?}");
-            c.check().unwrap();
-        }
     }
 
     /// More misses in flight to one directory set than it has entries.

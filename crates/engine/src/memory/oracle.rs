@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::caches::{Caches, Prefetched, Served};
+use super::caches::{Caches, Served};
 use super::directory::Directory;
 use super::line::{Line, LineKind};
+use super::prefetched::Prefetched;
 use super::private::Found;
 use super::shadow::Shadow;
 use crate::config::machine::Machine;

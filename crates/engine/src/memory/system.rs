@@ -1,7 +1,7 @@
 //! The memory system: the coherent caches, what they count, and the memory behind them.
 
 use super::backend::{Backend, MemoryBalance};
-use super::caches::{Caches, Prefetched, Served};
+use super::caches::{Caches, Served};
 use super::config::Hierarchy;
 use super::counts::{ByKind, Counts};
 use super::dram::Dram;
@@ -11,6 +11,7 @@ use super::owners::Owners;
 use super::placement::config::Placement;
 use super::placement::{DmaWrite, Placer, Written};
 use super::prefetch::Prefetcher;
+use super::prefetched::Prefetched;
 use super::private::Found;
 use super::sweep::Swept;
 use super::traffic::{Agent, Cause, Traffic};

@@ -1,0 +1,96 @@
+//! Traffic against the rest of the scenario.
+
+use crate::check::Check;
+use crate::config::machine::Machine;
+use crate::config::scenario::{Scenario, Tenant};
+use crate::nic::config::Queues;
+use crate::units::{BitRate, Size};
+use crate::wire::config::{SizesConfig, TrafficConfig};
+
+/// Returns whether the traffic alone can be simulated.
+pub(super) fn check_traffic(
+    check: &mut Check,
+    traffic: &TrafficConfig,
+    scenario: &Scenario,
+) -> bool {
+    let holds = check.below("traffic", |check| traffic.check(check));
+    if holds {
+        check_traffic_of(check, traffic, scenario);
+    }
+    holds
+}
+
+/// Checks traffic against the rest of the scenario.
+fn check_traffic_of(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario) {
+    let Scenario { queues, machine, .. } = scenario;
+    if traffic.closed_loop().is_some() && machine.nic.link.is_none() {
+        check.refuse(
+            "machine.nic.link",
+            "nothing",
+            "a rate such as \"100 Gbps\", which the switch before the server sends at",
+        );
+    }
+    if let TrafficConfig::Backlog { depth, .. } = traffic
+        && *depth > queues.rx_descriptors
+    {
+        let most = format!(
+            "at most queues.rx_descriptors ({}), which packets wait in",
+            queues.rx_descriptors
+        );
+        check.refuse("traffic.depth", *depth, most);
+    }
+    if let Some(rate) = traffic.synthetic_bit_rate() {
+        check_sizes_known(check, rate, scenario);
+    }
+    if traffic.closed_loop().is_none()
+        && scenario.serving().all(|t| t.app.settings().draws_requests())
+    {
+        return; // The sizes have no effect, and the messages are checked with their store.
+    }
+    let Some((key, size)) = largest_frame(traffic) else { return };
+    let (of, room) = frame_room(queues, machine);
+    if size > room {
+        check.refuse(&key, size, format!("at most {of} ({room}), which has to hold a frame"));
+    }
+}
+
+/// Checks that a bit rate determines a packet rate: it does not where clients choose the packet sizes.
+fn check_sizes_known(check: &mut Check, rate: BitRate, scenario: &Scenario) {
+    let drawn = |tenant: &Tenant| tenant.app.settings().draws_requests();
+    if let Some(i) = scenario.tenants.iter().position(drawn) {
+        let allowed = format!(
+            "packets per second, such as \"10 Mpps\": the sizes are those of tenants.{i}.app \
+             (item, gets), whose requests are drawn; with tenants.{i}.app.requests = \
+             \"from-size\" they are those of traffic.sizes"
+        );
+        check.refuse("traffic.rate", rate, allowed);
+    }
+}
+
+/// The largest frame that can be received, and the key that limits it: a packet lies in one buffer.
+pub(crate) fn frame_room(queues: &Queues, machine: &Machine) -> (&'static str, Size) {
+    let room = [("queues.buffer_size", queues.buffer_size), ("machine.nic.sram", machine.nic.sram)];
+    room.into_iter().min_by_key(|(_, size)| *size).expect("there are two")
+}
+
+/// The largest frame of traffic, if it is known without a capture, and the key that sets it.
+fn largest_frame(traffic: &TrafficConfig) -> Option<(String, Size)> {
+    if let Some(closed_loop) = traffic.closed_loop() {
+        return Some(("traffic.payload".into(), closed_loop.frame()));
+    }
+    let (TrafficConfig::Constant { sizes, .. }
+    | TrafficConfig::Poisson { sizes, .. }
+    | TrafficConfig::Bursts { sizes, .. }
+    | TrafficConfig::Backlog { sizes, .. }) = traffic
+    else {
+        return None;
+    };
+    match sizes {
+        SizesConfig::Fixed { size } => Some(("traffic.sizes.size".into(), *size)),
+        SizesConfig::Mix { of } => {
+            let frames = of.iter().enumerate().map(|(i, share)| (i, share.size));
+            let (i, size) = frames.max_by_key(|frame| frame.1)?;
+            Some((format!("traffic.sizes.of.{i}.size"), size))
+        }
+    }
+}

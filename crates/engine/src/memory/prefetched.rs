@@ -1,0 +1,107 @@
+//! How prefetched lines come to an L2: from the LLC or from memory.
+
+use super::caches::Caches;
+use super::config::Inclusion;
+use super::directory::Entry;
+use super::line::{Line, LineKind};
+use super::private::granted;
+use super::tags::{Home, Slot, State};
+
+/// Where a prefetch finds its line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Prefetched {
+    /// Nowhere, because it was dropped: the directory already has an entry for the line, or has no room
+    /// for one.
+    Dropped,
+    /// In the LLC alone: the prefetching core's L2 holds it now.
+    Llc,
+    /// In memory: the line is on its way under the caller's transaction.
+    Memory,
+}
+
+impl Caches {
+    /// A prefetch of `core` arrives at the LLC.
+    pub(crate) fn request_prefetch(
+        &mut self,
+        core: usize,
+        line: Line,
+        transaction: u16,
+    ) -> Prefetched {
+        let home = self.home(line);
+        if self.directory.find(home).is_some() || self.directory.waits_for(home).is_some() {
+            return Prefetched::Dropped;
+        }
+        let Some(slot) = self.llc.lookup(home) else {
+            self.enter(home, Entry::Coming(transaction));
+            return Prefetched::Memory;
+        };
+        self.bring_up(core, home, slot);
+        Prefetched::Llc
+    }
+
+    /// A core's L2 fetches a line if only the LLC holds it and the directory has room for an entry.
+    pub(super) fn fetch_from_llc(&mut self, core: usize, line: Line) {
+        let home = self.home(line);
+        if self.directory.find(home).is_none()
+            && self.directory.waits_for(home).is_none()
+            && let Some(slot) = self.llc.find(home)
+        {
+            self.bring_up(core, home, slot);
+        }
+    }
+
+    /// A line that only the LLC holds, in `slot`, comes up to the L2 of a core.
+    fn bring_up(&mut self, core: usize, home: Home, slot: Slot) {
+        let state = self.llc.state(slot);
+        let up = if self.stays(state) {
+            granted(state.kind(), self.inclusion == Inclusion::Inclusive, false)
+        } else {
+            self.llc.remove(slot);
+            granted(state.kind(), true, state.dirty())
+        };
+        self.enter(home, Entry::Held(1 << core));
+        self.fill_l2(core, home.line, up);
+    }
+
+    /// The line of a prefetch arrives from memory.
+    pub(crate) fn arrive_prefetch(
+        &mut self,
+        core: usize,
+        line: Line,
+        kind: LineKind,
+        transaction: u16,
+    ) {
+        self.arrived(core, line, kind, transaction);
+        self.fill_l2(core, line, granted(kind, true, false));
+    }
+
+    /// The same for a prefetched line, which goes to the L2 only.
+    fn fill_l2(&mut self, core: usize, line: Line, state: State) {
+        if let Some(victim) = self.cores[core].fill_l2(line, state) {
+            self.leave(core, victim);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::caches::tests::{caches, request};
+    use crate::memory::private::Found;
+
+    #[test]
+    fn what_a_prefetch_finds_in_the_llc_alone_may_be_written() {
+        for inclusion in [Inclusion::Inclusive, Inclusion::NonInclusive] {
+            let mut c = caches(inclusion);
+            request(&mut c, 0, 7, false);
+            // The L2 has 64 sets of four ways.
+            for other in 1..5 {
+                request(&mut c, 0, 7 + 64 * other, false);
+            }
+            assert!(!c.cores[0].holds(7) && c.llc.find(c.home(7)).is_some());
+            assert_eq!(c.request_prefetch(0, 7, 0), Prefetched::Llc);
+            assert_eq!(c.private_access(0, 7, Some(LineKind::App)), Found::L2, "{inclusion:?}");
+            c.check().unwrap();
+        }
+    }
+}
