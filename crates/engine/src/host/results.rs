@@ -262,7 +262,7 @@ impl Host {
                     rows.push(CacheResults {
                         level: level.into(),
                         kind: kind.name().into(),
-                        // Requests that wait for another core's miss count at the upper level only.
+                        // A request that asks again after its line arrived overwritten misses the LLC twice.
                         hits: all.saturating_sub(missed),
                         misses: missed,
                     });

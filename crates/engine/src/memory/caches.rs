@@ -295,7 +295,7 @@ impl Caches {
             None => self.enter(home, Entry::Held(me)),
         }
         if sharers & me != 0 {
-            self.cores[core].set_state(line, state);
+            self.cores[core].grant(line, state);
         } else {
             self.fill_private(core, line, state);
         }

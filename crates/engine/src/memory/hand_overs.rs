@@ -22,13 +22,21 @@ impl HandOvers {
         HandOvers { last: vec![(Line::MAX, Ps::ZERO); LINES], takes }
     }
 
-    /// A request at `now` wants a line that another core owns. Returns when its turn comes.
+    /// A request at `now` takes a line from another core, or the right to write it. Returns when its turn
+    /// comes.
     #[inline]
     pub(super) fn turn(&mut self, now: Ps, line: Line) -> Ps {
         let last = &mut self.last[line as usize % LINES];
         let turn = if last.0 == line { now.max(last.1) } else { now };
         *last = (line, turn + self.takes);
         turn
+    }
+
+    /// When the last hand-over of a line is or was over. Until then nobody else has its data.
+    #[inline]
+    pub(super) fn over(&self, line: Line) -> Ps {
+        let last = self.last[line as usize % LINES];
+        if last.0 == line { last.1 } else { Ps::ZERO }
     }
 }
 
@@ -44,6 +52,7 @@ mod tests {
         let turns = [(100, 7), (101, 7), (102, 8), (130, 7), (200, 7)];
         let turns = turns.map(|(now, line)| h.turn(Ps(now), line).0);
         assert_eq!(turns, [100, 120, 102, 140, 200]);
+        assert_eq!([7, 8, 9].map(|line| h.over(line).0), [220, 122, 0]);
     }
 
     /// When cores that all want a line at the same time get it, after core 0 has had the right to write
@@ -66,6 +75,24 @@ mod tests {
         let each = first - cycles(noc);
         assert_eq!(served(true), [first, first + each, first + each + each]);
         // The first reader takes away the right to write; after that, all find the line in the LLC.
-        assert_eq!(served(false), [first, cycles(llc + noc), cycles(llc + noc)]);
+        assert!(each > cycles(llc + noc));
+        assert_eq!(served(false), [first, each, each]);
+    }
+
+    /// Each of two cores that share a line can write it only once the other one has lost its copy.
+    #[test]
+    fn the_right_to_write_a_shared_line_passes_once_in_a_snoop() {
+        let mut memory = memory(&machine());
+        memory.fill_at_once(0, 7, LineKind::App, true);
+        let mut at = |now, core, exclusive| {
+            memory.request(now, 7, LineKind::App, core, 0, exclusive).expect("it is on the chip")
+        };
+        let long_after = Ps::from_ns(1000);
+        at(Ps(0), 1, false);
+        let first = at(long_after, 0, true);
+        let [second, third] = [1, 0].map(|core| at(long_after, core, true));
+        assert_eq!(second - first, third - second);
+        // What a reader then gets comes from the last writer.
+        assert_eq!(at(long_after, 1, false) - third, second - first);
     }
 }

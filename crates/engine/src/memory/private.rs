@@ -171,6 +171,14 @@ impl Private {
         }
     }
 
+    /// An access to a line that the L2 holds has been granted this state: the L1d holds it, too.
+    pub(crate) fn grant(&mut self, line: Line, state: State) {
+        self.set_state(line, state);
+        if self.l1.find(self.l1.home(line)).is_none() {
+            self.fill_l1(line, state.with_dirty(false));
+        }
+    }
+
     /// Removes a line and returns its state, if it was held.
     #[inline]
     pub(crate) fn remove(&mut self, line: Line) -> Option<State> {

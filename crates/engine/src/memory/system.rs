@@ -193,14 +193,18 @@ impl Memory {
             return Some(now + self.latencies.llc);
         }
         let transaction = self.backend.reads.next();
+        let coming = self.take_over(core, line, exclusive);
         let served = self.caches.request(core as usize, line, kind, exclusive, transaction);
         let answer = match served {
-            Served::Llc => Some(match self.take_over(core, line) {
-                Some(arrives) => arrives.max(now),
-                None => now + self.latencies.llc,
-            }),
-            Served::Forward => Some(now + self.latencies.llc + self.latencies.forward),
-            Served::Owner => {
+            Served::Llc => {
+                let answered = coming.map_or(now + self.latencies.llc, |arrives| arrives.max(now));
+                Some(answered.max(self.hand_overs.over(line)))
+            }
+            Served::Forward if !exclusive => {
+                let answered = now + self.latencies.llc + self.latencies.forward;
+                Some(answered.max(self.hand_overs.over(line)))
+            }
+            Served::Forward | Served::Owner => {
                 let turn = self.hand_overs.turn(now, line);
                 Some(turn + self.latencies.llc + self.latencies.forward)
             }
@@ -241,10 +245,12 @@ impl Memory {
     }
 
     /// A core requests a line that its prefetcher may already be fetching from the LLC. Returns when that
-    /// line arrives.
+    /// line arrives, if nothing has taken it away since and it comes with what the request asks for.
     #[inline]
-    fn take_over(&mut self, core: u16, line: Line) -> Option<Ps> {
-        self.prefetchers.get_mut(usize::from(core))?.take_over(line)
+    fn take_over(&mut self, core: u16, line: Line, exclusive: bool) -> Option<Ps> {
+        let arrives = self.prefetchers.get_mut(usize::from(core))?.take_over(line)?;
+        let held = self.caches.cores[usize::from(core)].state(line)?;
+        (!exclusive || held.writable()).then_some(arrives)
     }
 
     /// A core's L2 prefetcher sees its request and asks for lines. Lines that are on their way or in a
