@@ -39,6 +39,12 @@ def test_the_space_at_a_break_takes_no_room() -> None:
     assert wrap("DDIO, Sweeper", 5).splitlines() == ["DDIO,", "Sweeper"]
 
 
+def test_a_word_is_not_broken_to_fill_a_line() -> None:
+    text = "DDIO, 2 ways, Sweeper, rx_descriptors=512"
+    assert wrap(text, 18).splitlines() == ["DDIO, 2 ways,", "Sweeper,", "rx_descriptors=512"]
+    assert wrap(text, 16).splitlines() == ["DDIO, 2 ways,", "Sweeper,", "rx_descriptors=", "512"]
+
+
 @pytest.mark.parametrize(
     ("count", "most", "rows"),
     [(5, 4, [3, 2]), (5, 2, [2, 2, 1]), (9, 4, [3, 3, 3]), (4, 4, [4]), (1, 8, [1])],

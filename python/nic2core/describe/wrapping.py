@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
-BREAK = re.compile(r"(?<=[_=])(?=[^\s=])|(?<=\w\.)(?=[a-z_])|(?<=\D )")
-"""After `_`, `=`, the dots of a key, and spaces, except between a number and its unit."""
+WORD = re.compile(r"(?<=\D )")
+"""After spaces, except between a number and its unit."""
+
+BREAK = re.compile(rf"(?<=[_=])(?=[^\s=])|(?<=\w\.)(?=[a-z_])|{WORD.pattern}")
+"""The same, and after `_`, `=` and the dots of a key."""
 
 
 def parts(text: str) -> list[str]:
@@ -14,13 +17,27 @@ def parts(text: str) -> list[str]:
 
 
 def wrap(text: str, width: int) -> str:
-    """The text in lines of at most `width`, unless a part alone is longer."""
+    """The text in lines of at most `width`, unless a part alone is longer.
+
+    A word that does not fit into the rest of a line begins a new one, and is broken only if it is
+    longer than that.
+    """
     lines = [""]
-    for part in BREAK.split(text):
-        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
+    for word in WORD.split(text):
+        if _fits(lines[-1], word, width):
+            lines[-1] += word
+            continue
+        if lines[-1]:
             lines.append("")
-        lines[-1] += part
+        for part in BREAK.split(word):
+            if lines[-1] and not _fits(lines[-1], part, width):
+                lines.append("")
+            lines[-1] += part
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _fits(line: str, more: str, width: int) -> bool:
+    return len(line) + len(more.rstrip()) <= width
 
 
 def evenly(count: int, most: int) -> list[int]:
