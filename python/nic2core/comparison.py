@@ -91,7 +91,7 @@ class Comparison(Drawn):
         }
 
     def plot(self, column: str = "rate_mps", over: str | None = None) -> Figure:
-        """Plot a table column over a key in which the runs differ, with a line per other value.
+        """Plot a table column over a key that was set in every run, with a line per other value.
 
         Without `over` it is the first key with several numbers, otherwise the first. If `run.seed`
         differs too, means are plotted, with bars of their 95 % intervals.
@@ -102,7 +102,7 @@ class Comparison(Drawn):
         if not keys:
             raise UserError(
                 f"plot: no key was varied between the {len(self)} finished runs; expected one that "
-                "was set to two or more values."
+                "was set in every run, to two or more values."
             )
         numbers = [c.name for c in found if c.dtype.is_numeric() and c.count()]
         if column not in numbers:
@@ -112,8 +112,8 @@ class Comparison(Drawn):
             )
         if over is not None and over not in keys:
             raise UserError(
-                f"plot: over = {over!r} is no key in which the runs differ; expected one of "
-                f"{', '.join(keys)}."
+                f"plot: over = {over!r} is no key that was varied (of several seeds, means are "
+                f"plotted); expected one of {', '.join(keys)}."
             )
         curves = {key: rows.is_curve(found[key].to_list(), least=2) for key in keys}
         keys.sort(key=lambda key: (key != over, not curves[key]))

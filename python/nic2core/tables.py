@@ -99,8 +99,9 @@ class Tables:
         """One row per way of the LLC, tenant and kind of line: what the LLC held at the end.
 
         `share` is that of the way's lines. `rx-consumed` are receive buffers without a packet.
+        `dirty` lines are those dirty in the LLC itself: copies in the cores' caches may be newer.
         """
-        rows = [c.model_dump() for c in self.data.llc_contents]
+        rows = [c.model_dump() for c in self.data.llc_contents or ()]
         texts = dict.fromkeys(("kind", "tenant"), pl.String)
         counts = dict.fromkeys(("lines", "dirty"), pl.UInt64)
         schema = {"way": pl.UInt64, **texts, **counts, "share": pl.Float64}

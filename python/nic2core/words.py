@@ -90,7 +90,7 @@ CAUSES = {
 
 
 CONTENTS = {
-    "rx": "packets on their way",
+    "rx": "packet data in use",
     "rx-consumed": "consumed receive buffers",
     "tx": "transmit buffers",
     "app": "application data",

@@ -479,10 +479,15 @@ def test_a_kind_of_warning_of_many_runs_is_told_once_with_the_worst_numbers(ddio
     two = all_doubts([run(1, 5), run(2, 7)])
     assert [doubt.of for doubt in two] == ["run 1: ", "run 2: "]
     (some,) = all_doubts([run(1, 5), run(2, 7), run(3, 0), run(4, 6)])
-    assert some.of == "3 of 4 runs (worst: run 2): "
+    assert some.of == "run 1; run 2; run 4 (worst: run 2): "
     assert "7 times" in some.warning
     (every,) = all_doubts([run(1, 5), run(2, 7), run(3, 8)])
     assert every.of == "All 3 runs (worst: run 3): "
+    # One seed of each of three scenarios.
+    scenarios = [seeds_of(run(number, 0), [0, number]) for number in (3, 4, 5)]
+    (one,) = all_doubts([of for seeds in scenarios for of in seeds])
+    assert one.of.startswith("run 3, 1 of 2 seeds (seed 2); run 4, 1 of 2 seeds (seed 2); run 5, ")
+    assert one.of.endswith(" (worst: run 5, seed 2): ")
 
 
 def with_numbers(base: Result, part: str, **numbers: Any) -> Result:

@@ -143,7 +143,7 @@ def test_a_column_is_drawn_over_the_first_key_with_a_line_for_each_value_of_the_
     other = done.plot("memory_gbytes_per_s", over="placement.io_ways")
     assert [line.name for line in other.data] == ["queues.burst = 1", "queues.burst = 2"]
     assert list(other.data[0].x) == [2, 4]
-    with pytest.raises(UserError, match=r"over = 'run.seed' is no key .* of queues.burst, pl"):
+    with pytest.raises(UserError, match=r"over = 'run.seed' is no key that .* of queues.burst, pl"):
         done.plot(over="run.seed")
     # Names are no axis, whatever the order of the keys.
     both = sweep("any.toml", {"placement.policy": ["ddio", "dma"], "queues.burst": [1, 2]})

@@ -32,14 +32,16 @@ def io_ways(result: Record) -> int:
 
 def kind(held: LlcContents, *, by_tenant: bool) -> str:
     """What lines are, in words; with `by_tenant`, an application's data by its tenant."""
-    if by_tenant and held.kind == APP and held.tenant is not None:
+    if held.kind == APP and held.tenant is None:
+        return "page tables"
+    if by_tenant and held.kind == APP:
         return f"data of {held.tenant}"
     return words.CONTENTS.get(held.kind, held.kind)
 
 
 def consumed_share(result: Record) -> float | None:
-    """Share of the LLC that consumed receive buffers hold, 0 to 1; `None` if nothing is known."""
+    """Share of the LLC that consumed receive buffers hold, 0 to 1; `None` if it was not told."""
     held = result.data.llc_contents
-    if not held:
+    if held is None:
         return None
     return sum(of.share for of in held if of.kind == CONSUMED) / ways(result)

@@ -260,7 +260,7 @@ def _dma_writes(result: Record) -> Iterator[Number]:
 def _llc(result: Record) -> Iterator[Number]:
     share = consumed_share(result)
     if share is not None and result.data.packets.offered > 0:
-        yield _percent("LLC with consumed buffers", share)
+        yield _percent("LLC with consumed receive buffers", share)
 
 
 def benchmarks(result: Record) -> Iterator[Number]:

@@ -40,7 +40,7 @@ def _row(result: Record, keys: Sequence[str], *, by_tenant: bool) -> dict[str, A
     settings = {key: cell(value) for key, value in result.settings.items()}
     return {
         "case": result.label,
-        **{key: settings[key] for key in keys if key in settings},
+        **{key: settings.get(key) for key in keys},
         "rate_mps": rate,
         "of": what,
         "offered_mpps": data.packets.offered_mpps,

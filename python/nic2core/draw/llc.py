@@ -71,17 +71,17 @@ def _named(results: Sequence[Record]) -> dict[str, tuple[str, list[list[LlcConte
     """The lines of each run by what they hold: its colour, and one list per run."""
     by_tenant = several_tenants(results)
     found: dict[str, tuple[str, list[list[LlcContents]]]] = {}
-    every = [held for result in results for held in result.data.llc_contents]
-    order = [*words.CONTENTS]
-    tenants = list(dict.fromkeys(of.tenant for of in every if of.kind == contents.APP))
-    for held in sorted(every, key=lambda of: order.index(of.kind)):
+    every = [held for result in results for held in result.data.llc_contents or ()]
+    order = {kind: place for place, kind in enumerate(words.CONTENTS)}
+    tenants = list(dict.fromkeys(of.name for result in results for of in result.data.tenants))
+    for held in sorted(every, key=lambda of: order.get(of.kind, len(order))):
         name = contents.kind(held, by_tenant=by_tenant)
         colour = palette.CONTENTS.get(held.kind, palette.OTHER_CAUSE)
-        if held.kind == contents.APP:
+        if held.kind == contents.APP and held.tenant is not None:
             colour = palette.TENANTS[tenants.index(held.tenant) % len(palette.TENANTS)]
         found.setdefault(name, (colour, [[] for _ in results]))
     for lines, result in enumerate(results):
-        for held in result.data.llc_contents:
+        for held in result.data.llc_contents or ():
             found[contents.kind(held, by_tenant=by_tenant)][1][lines].append(held)
     return found
 

@@ -32,12 +32,15 @@ CONTENTS = {
     "rx-consumed": CAUSES["rx-evct"],
     "tx": CAUSES["tx-evct"],
     "mbuf": CAUSES["mbuf-rd"],
-    "bench": CAUSES["nic-rx-wr"],
+    "bench": CAUSES["cpu-rx-rd"],
 }
 """What the LLC holds, in the colour of its traffic."""
 
-TENANTS = [CAUSES[name] for name in ("cpu-other-rd", "other-evct", "prefetch-rd", "nic-tx-rd")]
-"""The data of applications, one colour each."""
+TENANTS = [
+    CAUSES[name]
+    for name in ("cpu-other-rd", "other-evct", "prefetch-rd", "nic-tx-rd", "iommu-walk-rd")
+]
+"""The data of applications, one colour each, in the order of the tenants."""
 
 OTHER_CAUSE = "#8b909b"
 """Descriptors, evicted metadata and other small causes, drawn as one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, inf, sqrt
+from math import erf, exp, inf, sqrt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ SPANS = 2000
 """Spans of the integral for random choices: far more than its digits are worth."""
 
 
+MANY = 200
+"""Packets from which the Poisson distribution is taken as normal."""
+
+
 def before_one_has_had(of_each: int, queues: int) -> float:
     """Mean number of packets that come before one for a queue that has had `of_each` already.
 
@@ -30,6 +34,8 @@ def before_one_has_had(of_each: int, queues: int) -> float:
 
     def none_has_more(packets: float) -> float:
         mean = packets / queues
+        if of_each > MANY:
+            return ((1 + erf((of_each + 0.5 - mean) / sqrt(2 * mean))) / 2) ** queues
         term = within = exp(-mean)
         for number in range(1, of_each + 1):
             term *= mean / number

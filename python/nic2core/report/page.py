@@ -45,8 +45,9 @@ SERIES_TEXT = (
 )
 
 LLC_TEXT = (
-    "When the run ended. The data of a consumed buffer is needed by nobody: it takes room until it "
-    "is overwritten, swept or evicted."
+    "When the run ended. The data of a consumed receive buffer is needed by nobody: it takes room "
+    "until it is overwritten, swept or evicted. Policies that write no packets to the I/O ways "
+    "have no bar for these."
 )
 
 TEMPLATES = Environment(
@@ -274,7 +275,7 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
 
 def _llc(results: Sequence[Record]) -> list[tuple[str, Figure]]:
     """What the LLC holds; no views for results of engines that did not tell it."""
-    if not any(r.data.llc_contents for r in results):
+    if all(r.data.llc_contents is None for r in results):
         return []
     if len(results) == 1:
         return [("by way", plots.llc_by_way(results[0]))]

@@ -371,7 +371,7 @@ class LlcContents(Plain):
     lines: int
     """How many they are."""
     dirty: int
-    """How many of them are dirty."""
+    """How many of them are dirty in the LLC itself; copies in the cores' caches may be newer."""
     share: float
     """What share of the way they are, 0 to 1."""
 
@@ -704,8 +704,10 @@ class Results(Plain):
     """The DRAM channels."""
     caches: list[CacheResults]
     """Hits and misses by cache and kind of line."""
-    llc_contents: list[LlcContents] = Field(default_factory=list)
-    """What the ways of the LLC held when the measured time ended."""
+    llc_contents: list[LlcContents] | None = None
+    """What the ways of the LLC held when the measured time ended; absent in results of engines that
+    did not tell it.
+    """
     io: IoResults | None
     """DMA by the NIC; absent if there was none."""
     iommu: IommuResults | None = None

@@ -107,12 +107,13 @@ def all_doubts(results: Sequence[Record]) -> list[Doubt]:
 
 
 def _worst(found: Sequence[_Seeds], groups: Sequence[Repeated]) -> Doubt:
-    """One kind of warning of many runs: how many they are, and the numbers of the worst."""
+    """One kind of warning of many runs: which they are, and the numbers of the worst."""
     worst = max(found, key=lambda of: of.by_seed[of.worst].worse)
     what = "scenarios" if any(len(group.runs) > 1 for group in groups) else "runs"
-    some = f"{len(found)} of {len(groups)} {what}"
-    many = some if len(found) < len(groups) else _all(len(found), what)
-    return Doubt(f"{sentence(many)} (worst: {worst.group.case.label}): ", worst.worst_text)
+    every = len(found) == len(groups) and all(len(of.by_seed) == len(of.group.runs) for of in found)
+    who = sentence(_all(len(found), what)) if every else _named(found)
+    seed = f", seed {worst.worst}" if len(worst.group.runs) > 1 else ""
+    return Doubt(f"{who} (worst: {worst.group.case.label}{seed}): ", worst.worst_text)
 
 
 @dataclass(frozen=True)
@@ -152,10 +153,15 @@ def _who(found: Sequence[_Seeds], groups: Sequence[Repeated], runs: int) -> str:
         return f"{sentence(_all(runs, 'runs'))}: "
     if len(groups) == 1:
         return f"{sentence(str(found[0]))}: "
+    return f"{_named(found)}: "
+
+
+def _named(found: Sequence[_Seeds]) -> str:
+    """The runs, or scenarios, to which a warning applies, as far as `NAMED` allows."""
     # Labels have commas of their own.
     labels = [f"{of.group.case.label}{'' if of.is_same_in_all else f', {of}'}" for of in found]
     more = f"; and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
-    return f"{'; '.join(labels[:NAMED])}{more}: "
+    return f"{'; '.join(labels[:NAMED])}{more}"
 
 
 def _all(number: int, what: str) -> str:

@@ -116,7 +116,7 @@ pub struct LlcContents {
     pub tenant: Option<String>,
     /// How many they are.
     pub lines: u64,
-    /// How many of them are dirty.
+    /// How many of them are dirty in the LLC itself; copies in the cores' caches may be newer.
     pub dirty: u64,
     /// What share of the way they are, 0 to 1.
     pub share: f64,

@@ -58,9 +58,10 @@ pub struct Results {
     pub dram: DramResults,
     /// Hits and misses by cache and kind of line.
     pub caches: Vec<CacheResults>,
-    /// What the ways of the LLC held when the measured time ended.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub llc_contents: Vec<LlcContents>,
+    /// What the ways of the LLC held when the measured time ended; absent in results of engines that did
+    /// not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub llc_contents: Option<Vec<LlcContents>>,
     /// DMA by the NIC; absent if there was none.
     pub io: Option<IoResults>,
     /// The IOMMU; absent without one.
