@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 CONSUMED = "rx-consumed"
 """The kind of lines in receive buffers that hold no packet any more."""
 
+CONSUMED_SHARE = "LLC with consumed receive buffers"
+"""Name of the share of the LLC that these lines are."""
+
 APP = "app"
 """The kind of an application's own lines."""
 

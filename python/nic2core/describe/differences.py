@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from nic2core.describe import senders
-from nic2core.describe.contents import consumed_share
+from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.headline import benchmarks, dma_write_hits, headline
 from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import neighbours, work
@@ -274,7 +274,7 @@ def differences(base: Record, other: Record) -> list[str]:
         _share(said, "DMA writes that hit", hits, then)
     held, later = consumed_share(base), consumed_share(other)
     if held is not None and later is not None:
-        _share(said, "LLC with consumed receive buffers", held, later)
+        _share(said, CONSUMED_SHARE, held, later)
     _senders(said, base.data, other.data)
     lines = lines_per_request([base, other])
     moved = sorted(lines.items(), key=lambda of: -abs(of[1][1] - of[1][0]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import words
 from nic2core.describe import senders
-from nic2core.describe.contents import consumed_share
+from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.verdict import limit
 from nic2core.explain.use import serves, work
 from nic2core.words import NOTHING, three
@@ -260,7 +260,7 @@ def _dma_writes(result: Record) -> Iterator[Number]:
 def _llc(result: Record) -> Iterator[Number]:
     share = consumed_share(result)
     if share is not None and result.data.packets.offered > 0:
-        yield _percent("LLC with consumed receive buffers", share)
+        yield _percent(CONSUMED_SHARE, share)
 
 
 def benchmarks(result: Record) -> Iterator[Number]:

@@ -178,9 +178,9 @@ fn skewed(scenario: &crate::config::Scenario, ns_over_10: u64) -> (f64, f64) {
 #[test]
 fn how_far_cores_run_ahead_moves_no_result() {
     // Chance moves a single run: over eight seeds, the throughput of the forwarder at 200 ns was
-    // -0.65 to 1.26 % off that at 12.5 ns. So medians of 32 are compared (those of 16, known to about
-    // 0.2 %, were once 0.52 % apart where those of 32 are 0.30); and one of eight may enter the other
-    // state of an overloaded server, in which it leaks a fifth less (D5).
+    // -0.65 to 1.26 % off that at 12.5 ns. So medians of 32 are compared (those of 16 were once 0.52 %
+    // apart, where those of 32 are 0.30 % and those of 96 are 0.13 %); and one of eight may enter the
+    // other state of an overloaded server, in which it leaks a fifth less (D5).
     const SEEDS: std::ops::Range<u64> = 1..33;
     let median = |mut values: Vec<f64>| {
         values.sort_by(f64::total_cmp);

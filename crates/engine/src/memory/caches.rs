@@ -367,6 +367,7 @@ pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
 pub(super) mod tests {
     use super::*;
     use crate::memory::prefetched::Prefetched;
+    use crate::memory::private::Found;
     use crate::testing::machine;
 
     /// The caches of two cores, with an inclusive LLC or not.
@@ -416,6 +417,21 @@ pub(super) mod tests {
         assert_eq!(c.dirty(), 1, "in another core");
         c.invalidate(7);
         assert_eq!(c.dirty(), 0);
+    }
+
+    /// The L1d has 16 sets of four ways, the L2 64: the other lines displace it from the L1d alone.
+    #[test]
+    fn a_store_that_is_granted_a_line_of_the_l2_finds_it_in_the_l1d_afterwards() {
+        let mut c = caches(Inclusion::NonInclusive);
+        request(&mut c, 0, 7, false);
+        request(&mut c, 1, 7, false);
+        for other in [7 + 16, 7 + 32, 7 + 48, 7 + 80] {
+            request(&mut c, 0, other, false);
+        }
+        assert!(c.cores[0].holds(7) && !c.cores[0].l1_lines().any(|line| line == 7));
+        assert_eq!(request(&mut c, 0, 7, true), Served::Forward);
+        assert_eq!(c.private_access(0, 7, Some(LineKind::App)), Found::L1);
+        c.check().unwrap();
     }
 
     /// More misses in flight to one directory set than it has entries.

@@ -87,7 +87,11 @@ impl Caches {
 mod tests {
     use super::*;
     use crate::memory::caches::tests::{caches, request};
+    use crate::memory::config::{IoLines, Prefetch};
+    use crate::memory::placement::DmaWrite;
     use crate::memory::private::Found;
+    use crate::testing::{machine, memory};
+    use crate::time::Ps;
 
     #[test]
     fn what_a_prefetch_finds_in_the_llc_alone_may_be_written() {
@@ -103,5 +107,38 @@ mod tests {
             assert_eq!(c.private_access(0, 7, Some(LineKind::App)), Found::L2, "{inclusion:?}");
             c.check().unwrap();
         }
+    }
+
+    /// When a core gets a line that its prefetcher is fetching from the LLC, a nanosecond after that began:
+    /// where the NIC overwrites it meanwhile or not, and where the core wants to write it or not.
+    fn taken_over(io_lines: IoLines, overwritten: bool, exclusive: bool) -> Ps {
+        let mut machine = machine();
+        machine.llc.io_lines = io_lines;
+        machine.l2.prefetch = Prefetch::NextLine;
+        machine.l2.superqueue = machine.core.l1_miss_registers + 4;
+        let mut memory = memory(&machine);
+        let write = |line| DmaWrite { line, kind: LineKind::Rx, index: 0, reader: None };
+        for line in [10, 11] {
+            memory.io_write(Ps(0), write(line), false);
+        }
+        memory.request(Ps(0), 10, LineKind::Rx, 0, 0, false).expect("the LLC has it");
+        if overwritten {
+            memory.io_write(Ps(0), write(11), false);
+        }
+        let later = Ps::from_ns(1);
+        memory.request(later, 11, LineKind::Rx, 0, 0, exclusive).expect("the LLC has it") - later
+    }
+
+    #[test]
+    fn a_prefetch_is_taken_over_only_with_the_line_that_it_fetched_and_the_right_that_it_has() {
+        let whole = taken_over(IoLines::Move, true, false);
+        let rest = whole - Ps::from_ns(1);
+        for exclusive in [false, true] {
+            assert_eq!(taken_over(IoLines::Move, false, exclusive), rest);
+            assert_eq!(taken_over(IoLines::Move, true, exclusive), whole);
+        }
+        // Dirty data of the NIC stays in the LLC, and the core's copy is none that it may write.
+        assert_eq!(taken_over(IoLines::Stay, false, false), rest);
+        assert_eq!(taken_over(IoLines::Stay, false, true), whole);
     }
 }
