@@ -418,6 +418,9 @@ def test_many_runs_are_rows_and_their_changes_are_folded(
     cells = rows.page.locator("#side-by-side tbody tr").last.locator("th, td").all_inner_texts()
     numbers = dict(zip(heads, cells, strict=True))
     assert numbers["p99 latency µs"] == "6.67"
+    assert "offered Mpps" not in numbers
+    alike = rows.page.locator("#side-by-side .note", has_text="The same in all: offered 24.4 Mpps")
+    expect(alike).to_be_visible()
     changes = rows.page.locator("#changes ul").filter(visible=True)
     expect(changes).to_have_count(0)
     rows.page.locator("#changes summary", has_text="12 ways").click()

@@ -7,6 +7,7 @@ import pytest
 
 from nic2core.command import terminal
 from nic2core.describe.doubts.warmup import growing_dirty_lines, short_warmup
+from nic2core.describe.headline import side_by_side
 from nic2core.progress import of_sweep
 from nic2core.report.page import report_html
 from nic2core.results.models import Peak
@@ -294,15 +295,29 @@ def test_a_head_is_broken_between_its_parts_and_no_run_stands_alone(
     assert "DDIO [b]" in capsys.readouterr().out.partition("against")[0]
 
 
-def test_a_comparison_of_many_runs_breaks_no_number(
-    ddio: Result, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_many_runs_are_rows_without_numbers_that_are_the_same_in_all(
+    ddio: Result,
+    sweeper: Result,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    terminal.show_comparison([replace(ddio, label=f"run {n}") for n in range(9)])
-    lines = capsys.readouterr().out.partition("against")[0].splitlines()
-    shown = [line.split("[Mpps]")[1].split() for line in lines if line.startswith("completed")]
-    assert [value for row in shown for value in row] == ["20.9"] * 9
+    runs = [replace(ddio, label=f"run {n}") for n in range(8)]
+    terminal.show_comparison([*runs, replace(sweeper, label="run 8")])
+    table, _, rest = capsys.readouterr().out.partition("\n\n")
+    lines = table.splitlines()
     assert max(map(len, lines)) <= 80
+    assert "offered" not in table.partition("run 0")[0]
+    assert rest.startswith("The same in all: offered 24.4 Mpps; ")
+    differing = [values for _, values in side_by_side([ddio, sweeper]) if len({*values}) > 1]
+    for run, label in enumerate(("run 0", "run 8")):
+        shown = " ".join(line for line in lines if line.startswith(label)).split()
+        # Those of one word are in one piece.
+        assert {of[run] for of in differing if " " not in of[run]} <= {*shown}
+    assert "against" not in rest
+    assert terminal.CHANGES in " ".join(rest.split())
+    terminal.show_keys([*runs, replace(sweeper, label="run 8")])
+    assert capsys.readouterr().out.endswith("\n  placement.sweeper: false, true\n")
 
 
 def test_nothing_finished_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:

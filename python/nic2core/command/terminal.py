@@ -10,8 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from nic2core import words
-from nic2core.describe import senders, wrapping
-from nic2core.describe.compared import Compared, compared
+from nic2core.command.side_by_side import side_by_side
+from nic2core.describe import senders
+from nic2core.describe.compared import COLUMNS, Compared, compared
 from nic2core.describe.differences import UNCHANGED
 from nic2core.describe.doubts import all_doubts
 from nic2core.describe.headline import headline
@@ -20,17 +21,16 @@ from nic2core.describe.verdict import mark, verdict
 from nic2core.explain.use import neighbours
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from nic2core.result import Result
     from nic2core.results.models import Distribution
 
-SHORTEST, LONGEST = 10, 20
-"""Minimum width of a run's column in a comparison: its longest word, within these bounds. Longer
-words are broken."""
-
-GAP = 2
-"""Cells between two columns."""
+CHANGES = (
+    "What changes between pairs of them is in the report, which --out DIR and `nic2core report` "
+    "write."
+)
+"""Shown in place of the changes between many runs, which would push the table off the screen."""
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -151,58 +151,42 @@ def _memory(result: Result) -> Table:
 
 
 def show_comparison(results: Sequence[Result]) -> None:
-    """Draw several runs side by side, one column each, and list the differences."""
+    """Draw several runs side by side; of a few, list what changes between them."""
     if not results:
         return
     console = Console(highlight=False)
     found = compared(results)
     if found.sentence:
         console.print(Text(found.sentence, style="bold"))
-    for table in _side_by_side(found, console.width):
-        console.print(table)
+    for part in side_by_side(found, console.width):
+        console.print(part, markup=False)
     warn(results)
-    for base, other, changes in found.changes:
-        console.print(Text(f"\n{other.label} against {base.label}", style="bold"))
-        for sentence in changes or [UNCHANGED]:
-            console.print(f"  {sentence}", markup=False)
+    if len(found.shown) > COLUMNS:
+        console.print(f"\n{CHANGES}")
+    else:
+        _changes(console, found)
     if found.caution:
         console.print(f"\n{found.caution}", markup=False)
 
 
+def _changes(console: Console, found: Compared) -> None:
+    """What changes between pairs of runs."""
+    for base, other, changes in found.changes:
+        console.print(Text(f"\n{other.label} against {base.label}", style="bold"))
+        for sentence in changes or [UNCHANGED]:
+            console.print(f"  {sentence}", markup=False)
+
+
 def show_keys(results: Sequence[Result]) -> None:
-    """List the keys in which the scenarios of several runs differ, with each column's value."""
+    """List the keys in which the scenarios differ, with each column's value, or all of many."""
     console = Console(highlight=False)
-    found = compared(results).keys
-    if found:
+    found = compared(results)
+    if found.keys:
         console.print(Text("\nThe scenarios differ in", style="bold"))
-    shown, more = first(found)
+    shown, more = first(found.keys)
+    many = len(found.shown) > COLUMNS
     for of in shown:
-        console.print(f"  {of.key}: {' | '.join(of.values)}", markup=False)
+        values = ", ".join(dict.fromkeys(of.values)) if many else " | ".join(of.values)
+        console.print(f"  {of.key}: {values}", markup=False)
     if more:
         console.print(f"  and {more} more keys")
-
-
-def _side_by_side(found: Compared, width: int) -> Iterator[Table]:
-    """Tables with all columns; those that do not fit follow below, evenly distributed."""
-    results, rows = found.shown, found.numbers
-    names = [f"{n.name} [{n.unit}]" if n.unit else n.name for n, _ in rows]
-    named = min(max(map(len, names)), width // 2)
-    shown = [*(r.label for r in results), *(v for _, values in rows for v in values)]
-    widest = max(len(part) for text in shown for part in wrapping.parts(text))
-    cells = min(max(widest, SHORTEST), LONGEST)
-    shares = wrapping.evenly(len(results), max(1, (width - named) // (cells + GAP)))
-    cells = (width - named) // shares[0] - GAP
-    first = 0
-    for share in shares:
-        of = slice(first, first + share)
-        first += share
-        table = _table("", "", *(Text(wrapping.wrap(r.label, cells)) for r in results[of]))
-        table.columns[0].max_width = named
-        for column in table.columns[1:]:
-            # If cut off, a heading might lose what distinguishes the runs.
-            column.overflow, column.max_width = "fold", cells
-        for name, (_, values) in zip(names, rows, strict=True):
-            table.add_row(Text(name), *values[of])
-        if first < len(results):
-            table.add_row()
-        yield table

@@ -21,6 +21,9 @@ CHANCE = 0.1
 """Relative difference of two rates or tails up to which it may be chance: in overload at a full
 memory bus, seeds alone change a rate by 3 to 10 %."""
 
+COLUMNS = 5
+"""Maximum number of runs that are columns of the table of numbers; more of them are its rows."""
+
 ONE_SEED = (
     "With one seed a run, differences of less than 10 % can be chance: runs with several, "
     "`--vary run.seed=1,2,3,4`, show whether they are."
@@ -46,6 +49,21 @@ class Compared:
     """The keys in which the scenarios differ, with the value in each column."""
     caution: str = ""
     """What to keep in mind about the changes; empty if nothing."""
+
+    @property
+    def differing(self) -> list[tuple[Number, list[str]]]:
+        """The main numbers that are not the same in all columns."""
+        return [(number, values) for number, values in self.numbers if len({*values}) > 1]
+
+    @property
+    def alike(self) -> str:
+        """A sentence on the main numbers that are, as shown, the same in all columns."""
+        same = [
+            f"{number.name} {values[0]} {number.unit}".rstrip()
+            for number, values in self.numbers
+            if len({*values}) == 1
+        ]
+        return f"The same in all: {'; '.join(same)}." if same else ""
 
 
 def compared(results: Sequence[Record]) -> Compared:

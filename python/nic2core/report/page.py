@@ -14,7 +14,7 @@ from nic2core import words
 from nic2core._core import UserError
 from nic2core.describe import contents, rows, seeds, senders
 from nic2core.describe.capture_facts import capture_facts
-from nic2core.describe.compared import compared
+from nic2core.describe.compared import COLUMNS, compared
 from nic2core.describe.differences import SAME_RATE, UNCHANGED
 from nic2core.describe.doubts import all_doubts, doubts
 from nic2core.describe.headline import headline, parts
@@ -148,9 +148,6 @@ first."""
 
 UNFOLDED = 3
 """Maximum number of runs that have cards of their own, and of changes; more are folded in one."""
-
-COLUMNS = 5
-"""Maximum number of runs that are columns of the table of numbers; more of them are its rows."""
 
 CURVE = 3
 """Number of values of a key from which they are drawn as a curve."""
