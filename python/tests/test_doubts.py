@@ -295,6 +295,11 @@ def test_rings_that_still_fill_are_told() -> None:
     (sends,) = (d for d in doubts(changed) if "wait to be sent grew from 3 to 203" in d)
     # 64 descriptors each, which are full already.
     assert "Set run.warmup to 0.2 ms" in sends
+    # Or not, if packets wait in software too: 728 more come in 364 us.
+    queues = changed.scenario["queues"] | {"tx_backlog": 400}
+    behind = replace(changed, scenario=changed.scenario | {"queues": queues})
+    (sends,) = (d for d in doubts(behind) if "wait to be sent" in d)
+    assert "Set run.warmup to 0.6 ms" in sends
     few_more = with_numbers(calm, "packets", unsent_begin=3, unsent_end=5)
     assert not any("wait to be sent" in doubt for doubt in doubts(few_more))
 
@@ -392,9 +397,11 @@ def test_a_pool_that_cannot_fill_both_rings_is_told() -> None:
     assert told(l3fwd) == []
     assert told(l3fwd, pool_buffers=512) == [], "256 of each ring"
     (doubt,) = told(l3fwd, pool_buffers=511)
-    assert "has 511 buffers, but the rings need 512" in doubt
+    assert "has 511 buffers, but its queues need 512" in doubt
     assert "Set queues.pool_buffers to 512 or more" in doubt
     assert len(told({"kind": "l2fwd"}, pool_buffers=None)) == 1, "as many as receive descriptors"
+    (doubt,) = told(l3fwd, pool_buffers=512, tx_backlog=1024)
+    assert "need 1,536 (256 receive descriptors, and room for 1,280 packets" in doubt
     assert told(copy, pool_buffers=256) == []
 
 

@@ -100,6 +100,8 @@ def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None
         sweeper, label="large", data=sweeper.data.model_copy(update={"packets": packets})
     )
     assert "Gbit/s, " in overview([ddio, ddio, large])
+    assert "completes 14 % less traffic" in summary(large, ddio)
+    assert "requests" not in summary(large, ddio)
     same = [replace(ddio, label=str(n)) for n in range(3)]
     limit = "all are limited by the memory bus"
     assert overview(same) == f"all runs perform about the same, 20.9 M packets/s; {limit}"

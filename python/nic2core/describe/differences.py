@@ -48,6 +48,9 @@ FELT = 0.1
 TIMES = 20
 """From this many times a number on, its change is not told in percent."""
 
+BYTES = "Gbit/s"
+"""Unit of what runs achieve whose packets differ in size."""
+
 MUCH = 0.01
 """Share of the memory bus above which memory traffic is worth mentioning."""
 
@@ -106,7 +109,7 @@ def achieved(results: Sequence[Record]) -> tuple[list[float], str]:
     if what == "packets" and all(p.offered for p in packets):
         sizes = [p.offered_gbps / p.offered_mpps for p in packets]
         if max(sizes) > (1 + SAME_SIZE) * min(sizes):
-            return [p.completed_gbps for p in packets], "Gbit/s"
+            return [p.completed_gbps for p in packets], BYTES
     return [r.rate_mps for r in results], f"M {what}/s"
 
 
@@ -214,6 +217,8 @@ def summary(base: Record, other: Record) -> str:
     more = f"completes {_more(before, after, 'fewer', done, f'M {done}/s')}"
     if base.data.transport and other.data.transport:
         more = f"achieves {_more(before, after, 'less', 'goodput', unit)}"
+    elif unit == BYTES:
+        more = f"completes {_more(before, after, 'less', 'traffic', unit)}"
     beside = _beside_felt(base, other) if what == "packets" else ""
     return f"{other.label} {felt}{more}{causes}{beside}; {end}."
 

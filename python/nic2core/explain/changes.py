@@ -293,9 +293,11 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         sets["queues.pool_buffers"] = queues["pool_buffers"] + queues["rx_descriptors"]
     apply = _more_by_queue(data, "descriptors", 2)
     yield Change("descriptors", "twice the descriptors", sets, apply)
-    batch = 2 * nic["descriptor_batch"]
-    sets = {"machine.nic.descriptor_batch": batch}
-    yield Change("rx-fetches", f"{batch} descriptors each", sets, _more("rx-fetches", 2))
+    # The NIC never reads more than a ring at once.
+    if nic["descriptor_batch"] < queues["rx_descriptors"]:
+        batch = 2 * nic["descriptor_batch"]
+        sets = {"machine.nic.descriptor_batch": batch}
+        yield Change("rx-fetches", f"{batch} descriptors each", sets, _more("rx-fetches", 2))
     if pcie is not None:
         sets = {"machine.pcie.lanes": 2 * pcie["lanes"]}
         yield Change("pcie", f"{2 * pcie['lanes']} lanes", sets, _wider("pcie"))
@@ -337,7 +339,7 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     registers = 2 * machine["core"]["l1_miss_registers"]
     sets = {"machine.core.l1_miss_registers": registers}
     superqueue = machine["l2"].get("superqueue")
-    if superqueue is not None:
+    if superqueue is not None and machine["l2"].get("prefetch", "none") != "none":
         # The L2 keeps the same room for its prefetches behind them.
         sets["machine.l2.superqueue"] = superqueue + registers // 2
     yield Change("miss-registers", f"{registers} per core", sets, _registers(2))
@@ -355,11 +357,12 @@ def _larger_pages(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
 
 def _send_queues(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     """More descriptors in send queues, and more of them per read."""
-    sets = {"queues.tx_descriptors": 2 * scenario["queues"]["tx_descriptors"]}
+    ring = scenario["queues"]["tx_descriptors"]
+    sets = {"queues.tx_descriptors": 2 * ring}
     apply = _more_by_queue(data, "tx-descriptors", 2)
     yield Change("tx-descriptors", "twice the descriptors", sets, apply)
     batch = scenario["machine"]["nic"].get("tx_descriptor_batch")
-    if batch is not None:
+    if batch is not None and batch < ring:
         sets = {"machine.nic.tx_descriptor_batch": 2 * batch}
         yield Change("tx-fetches", f"{2 * batch} descriptors each", sets, _fetches(data, 2))
 
@@ -386,7 +389,8 @@ def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     sets: dict[str, Any] = {}
     before = after = last = 0
     moved = 0
-    for number in sorted(range(len(tenants)), key=lambda n: tenants[n]["cores"]["first"]):
+    working = [n for n, tenant in enumerate(tenants) if tenant["cores"]["count"] > 0]
+    for number in sorted(working, key=lambda n: tenants[n]["cores"]["first"]):
         cores, takes = tenants[number]["cores"], serving[number]
         first, count = cores["first"] + moved, cores["count"]
         more = ceil(count / 4) if takes else 0

@@ -77,13 +77,14 @@ def reads(
     pcie = machine.get("pcie")
     llc_ns = cycle * (machine["llc"]["latency_cycles"] + noc)
     way = 2 * (nanoseconds(pcie["latency"]) if pcie else noc * cycle) + llc_ns
+    way += nanoseconds((scenario.get("dma_bench") or {}).get("overhead", "0 ns"))
     iommu, trackers, memory, wire = (
         domains[name].holds_reads_ps / 1e3 / lines if name in domains else 0.0
         for name in ("iommu", "home-trackers", "read-queue", "wire")
     )
     io = data.io
     missed = io.read_misses / ((io.read_hits + io.read_misses) or 1) if io is not None else 0.0
-    unloaded = (data.dram.unloaded_ns or 0.0) if missed > 0 else 0.0
+    unloaded = missed * ((data.dram.unloaded_ns or 0.0) + _beyond_llc_ns(scenario))
     spent = {"iommu": iommu, "home-trackers": trackers}
     if name == "read-credits":
         # Data read for transmission keeps its credits until it is on the wire, but not its tag.
@@ -99,6 +100,15 @@ def reads(
     if pcie and name == "read-credits":
         usable = _usable(pool, pcie["max_read_request"])
     return Pool(usable, pool.uses_per_work, spent)
+
+
+def _beyond_llc_ns(scenario: dict[str, Any]) -> float:
+    """The fixed time of a DMA read between the LLC and the memory controllers, there and back."""
+    machine = scenario["machine"]
+    ns = nanoseconds(machine["llc"].get("memory_latency", "0 ns"))
+    if scenario["queues"].get("memory") == "remote":
+        ns += 2 * nanoseconds(machine["numa"]["latency"])
+    return ns
 
 
 def sends(by_name: dict[str, Use], pools: dict[str, Pool]) -> Pool:

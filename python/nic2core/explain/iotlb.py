@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.pages import SMALL
+from nic2core.scenario.queues import room_to_send
 
 if TYPE_CHECKING:
     from nic2core.results.models import Results
@@ -21,7 +22,7 @@ class Iotlb:
     found: float
     """Pages of a packet that reads find because its writes have brought them, per piece of work."""
     can_wait: int
-    """Packets that rings have room for, once nothing takes them out any more."""
+    """Packets that queues have room for, once nothing takes them out any more."""
     of_writes: float
     """Share of the page walks that writes ask for."""
 
@@ -39,7 +40,7 @@ def iotlb(data: Results, scenario: dict[str, Any]) -> Iotlb | None:
     payload = [of for of in data.iommu.lookups if small and of.mapping == "payload"]
     found = sum(min(of.read_hits, of.misses - of.read_misses) for of in payload)
     queues = scenario["queues"]
-    room = queues["rx_descriptors"] + queues["tx_descriptors"]
+    room = queues["rx_descriptors"] + room_to_send(queues)
     return Iotlb(
         entries=scenario["machine"]["iommu"]["iotlb"]["entries"],
         misses=misses / packets,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.use import serves
 from nic2core.scenario.quantity import size_bytes
+from nic2core.scenario.queues import room_to_send
 
 if TYPE_CHECKING:
     from nic2core.results.models import Results
@@ -62,7 +63,7 @@ def _of_queue(data: Results, scenario: dict[str, Any]) -> int:
     pages: int = ceil(pool * buffer / large) + RINGS
     if _copies(data, scenario):
         sent = size_bytes(traffic.get("acknowledgement") or queues["buffer_size"])
-        pages += ceil(queues["tx_descriptors"] * sent / large) + 1
+        pages += ceil(room_to_send(queues) * sent / large) + 1
     return pages
 
 

@@ -75,10 +75,11 @@ def _stage(data: Results, scenario: dict[str, Any], use: Use) -> Stage:
 
 
 def _bus(data: Results) -> str:
-    """What the memory bus carries; with two nodes, the fuller one's, as for the load."""
+    """What the memory bus carries; with two nodes, that of the node whose load is shown."""
     memory, where = data.memory, ""
     if memory.nodes:
-        node = max(memory.nodes, key=lambda node: node.bandwidth_gbytes_per_s)
+        lines = next(d.uses for d in data.domains if d.domain == "dram")
+        node = min(memory.nodes, key=lambda of: abs(sum(c.lines for c in of.causes) - lines))
         carried, limit, where = node.bandwidth_gbytes_per_s, node.bus_limit_gbytes_per_s, node.node
     else:
         carried, limit = memory.bandwidth_gbytes_per_s, memory.bus_limit_gbytes_per_s

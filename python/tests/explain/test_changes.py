@@ -41,6 +41,9 @@ def test_what_the_engine_does_not_simulate_is_not_offered() -> None:
     assert wider == {8: "16 lanes", 16: "generation 4"}
 
 
+FETCHES = "tx-fetches"
+
+
 @pytest.mark.parametrize("value", ["100 Gbps", "1000001 B", "38.5 MiB", "1048577 B"])
 def test_twice_a_quantity_is_exact(value: str) -> None:
     number, unit = value.split()
@@ -63,3 +66,35 @@ def test_more_cores_move_those_behind_that_stand_first_in_the_file(ddio: Result)
     cores = next(c for c in found if c.domain == "cores").overrides
     assert cores["tenants.1.cores.count"] == 5
     assert (cores["tenants.1.cores.first"], cores["tenants.0.cores.first"]) == (0, 5)
+    # A tenant without cores has no place.
+    nobody = neighbour | {"cores": {"first": 31, "count": 0}}
+    found = possible_changes(ddio.data, ddio.scenario | {"tenants": [server, nobody]})
+    cores = next(c for c in found if c.domain == "cores").overrides
+    assert not any(key.startswith("tenants.1") for key in cores)
+    assert cores["machine.core.count"] == 30
+
+
+def test_larger_batches_are_offered_up_to_a_ring(ddio: Result) -> None:
+    def offered(**rings: int) -> set[str]:
+        machine, queues = ddio.scenario["machine"], ddio.scenario["queues"]
+        nic = machine["nic"] | {"descriptor_batch": 16, "tx_descriptor_batch": 16}
+        changed = {"machine": machine | {"nic": nic}, "queues": queues | rings}
+        scenario = ddio.scenario | changed
+        domains = [*ddio.data.domains, ddio.data.domains[0].model_copy(update={"domain": FETCHES})]
+        data = ddio.data.model_copy(update={"domains": domains})
+        return {c.domain for c in possible_changes(data, scenario)} & {"rx-fetches", FETCHES}
+
+    assert offered() == {"rx-fetches", FETCHES}
+    assert offered(tx_descriptors=16) == {"rx-fetches"}
+    assert offered(rx_descriptors=16) == {FETCHES}
+
+
+def test_prefetches_get_room_only_where_there_are_some(ddio: Result) -> None:
+    def sets(prefetch: str) -> dict[str, Any]:
+        machine = ddio.scenario["machine"]
+        l2 = machine["l2"] | {"prefetch": prefetch}
+        found = possible_changes(ddio.data, ddio.scenario | {"machine": machine | {"l2": l2}})
+        return next(c for c in found if c.domain == "miss-registers").overrides
+
+    assert set(sets("none")) == {"machine.core.l1_miss_registers"}
+    assert set(sets("stream")) == {"machine.core.l1_miss_registers", "machine.l2.superqueue"}

@@ -148,7 +148,11 @@ def with_half_the_progress(result: dict[str, Any]) -> dict[str, Any]:
         ("fig2c/consumed-dominate", lambda r: with_causes(r, tx_evct=2.0)),
         # Any other cause counts, also one that the figure does not show.
         ("fig2c/consumed-dominate", lambda r: with_causes(r, descriptor_evct=2.0)),
-        ("fig2c/premature-overshadowed", lambda r: with_causes(r, cpu_rx_rd=0.6)),
+        *(
+            ("fig2c/premature-overshadowed", lambda r, n=n: with_causes(r, cpu_rx_rd=n))
+            # From 1 on, nothing is left for evictions of consumed ones.
+            for n in (0.6, 1.0, 1.1)
+        ),
         ("fig9b/l3fwd-indifferent", with_half_the_progress),
     ],
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nic2core import _core
 from nic2core.describe.doubts.warned import Warned
 from nic2core.scenario.closed_loop import most_kept
+from nic2core.scenario.queues import room_to_send
 
 if TYPE_CHECKING:
     from nic2core.run_record import Record
@@ -27,7 +28,7 @@ def small_pool(result: Record) -> Warned | None:
     """A warning if packets being sent occupy the buffers that a full receive ring needs."""
     queues = result.scenario["queues"]
     in_place = any(tenant.sends_in_place for tenant in result.data.tenants)
-    receive, transmit = int(queues["rx_descriptors"]), int(queues["tx_descriptors"])
+    receive, transmit = int(queues["rx_descriptors"]), room_to_send(queues)
     buffers = int(queues.get("pool_buffers") or receive)
     kept = most_kept(result.scenario)
     if kept and buffers < receive + kept:
@@ -40,9 +41,10 @@ def small_pool(result: Record) -> Warned | None:
     if not in_place or not result.scenario.get("traffic") or buffers >= receive + transmit:
         return None
     return Warned(
-        f"each core's pool has {buffers:,} buffers, but the rings need {receive + transmit:,} "
-        f"({receive:,} receive and {transmit:,} transmit descriptors): packets are sent from the "
-        "buffer they arrived in, so the receive ring cannot stay full while they are being sent. "
+        f"each core's pool has {buffers:,} buffers, but its queues need {receive + transmit:,} "
+        f"({receive:,} receive descriptors, and room for {transmit:,} packets that wait to be "
+        "sent): packets are sent from the buffer they arrived in, so the receive ring cannot stay "
+        "full while they are being sent. "
         f"Set queues.pool_buffers to {receive + transmit:,} or more, unless your real pool is this "
         "small."
     )

@@ -11,6 +11,7 @@ from nic2core.describe.doubts.warned import Warned
 from nic2core.explain.asked import of_groups
 from nic2core.scenario.closed_loop import groups
 from nic2core.scenario.quantity import nanoseconds
+from nic2core.scenario.queues import room_to_send
 from nic2core.words import count, three, time
 
 if TYPE_CHECKING:
@@ -146,10 +147,10 @@ def sending_queue_fills(result: Record) -> Warned | None:
     begin, end = packets.unsent_begin, packets.unsent_end
     if result.data.transport is not None or not _grew(result, begin, end):
         return None
-    full_ns = _full_ns(result, begin, end, int(result.scenario["queues"]["tx_descriptors"]))
+    full_ns = _full_ns(result, begin, end, room_to_send(result.scenario["queues"]))
     text = (
         f"the number of packets that wait to be sent grew from {begin:,} to {end:,}: the NIC sends "
-        "fewer than the cores complete, which they can do until the transmit rings are full. Set "
+        "fewer than the cores complete, which they can do until transmit queues are full. Set "
         f"run.warmup to {ceil(full_ns / 1e5) / 10:g} ms or more."
     )
     return Warned(text, full_ns)
@@ -162,11 +163,11 @@ def _grew(result: Record, begin: int, end: int) -> bool:
     return end - begin > max(share * result.data.packets.offered, bursts)
 
 
-def _full_ns(result: Record, begin: int, end: int, descriptors: int) -> float:
-    """When all rings of so many descriptors will be full if this goes on."""
+def _full_ns(result: Record, begin: int, end: int, room: int) -> float:
+    """When all queues that have room for so many packets will be full if this goes on."""
     end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns
-    room = descriptors * len(result.data.queues) - end
-    return end_ns + max(0.0, room) / (end - begin) * result.data.measured_ns
+    left = room * len(result.data.queues) - end
+    return end_ns + max(0.0, left) / (end - begin) * result.data.measured_ns
 
 
 def few_packets(result: Record) -> Warned | None:

@@ -151,7 +151,7 @@ def evictions_gone(at: At) -> Simulated:
     readings = [at(s) for _, s, _ in _swept()]
     return every(
         (r.consumed_evictions / r.accesses() for r in readings),
-        lambda share: share <= COMPLETELY,
+        lambda share: abs(share) <= COMPLETELY,
     )
 
 
