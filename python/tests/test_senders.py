@@ -192,6 +192,8 @@ def test_runs_are_compared_by_the_tails_that_senders_see(
     shown = {n.name: (n.unit, values) for n, values in side_by_side([closed_loop, slow])}
     assert shown["p99 round trip"] == ("µs", ["140", "2,200"])
     assert shown["p99 whole read"] == ("µs", ["2,200", "2,200"])
+    # One in 5 ms.
+    assert shown["timeouts"] == ("per ms", ["0.200", "0.200"])
     show_comparison([closed_loop, slow])
     said = capsys.readouterr().out
     assert "p99 round trip [µs]" in said

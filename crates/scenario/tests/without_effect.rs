@@ -50,6 +50,9 @@ fn results(loaded: &Loaded) -> Results {
 const FLOWS: &[&str] =
     &[ONE_CORE[0], "tenants.0.app.rules=16000", "tenants.0.app.destinations=per-flow"];
 const READS: &[&str] = &["dma_bench.direction=read"];
+/// A window that the L2 holds.
+const WARM: &[&str] =
+    &["dma_bench.direction=read", "dma_bench.warm=true", "dma_bench.window=256 KiB"];
 const WRITES: &[&str] = &["dma_bench.direction=write"];
 const PAGES: &[&str] = &[
     "machine.iommu.pages.payload=2 MiB",
@@ -63,6 +66,14 @@ const HUGE: &[&str] = &[
 ];
 const STRICT: &[&str] = &["machine.iommu.mode=strict", "machine.iommu.pages.payload=4 KiB"];
 const REMOTE: &[&str] = &["queues.memory=remote"];
+const REMOTE_IDEAL: &[&str] = &["queues.memory=remote", "placement.policy=ideal-ddio"];
+const DDR5: &[&str] = &[
+    "machine.dram.standard=DDR5-4800",
+    "machine.dram.bank_groups=8",
+    "machine.dram.density=16Gb",
+    "machine.dram.timings.faw=32",
+    "machine.dram.timings.ccd_l_wr=24",
+];
 const ONE_RANK: &[&str] = &["machine.dram.ranks=1"];
 const ONE_CORE: &[&str] = &["tenants.0.cores.count=1"];
 const NO_STREAM: &[&str] = &["tenants.1.cores.count=0"];
@@ -108,6 +119,8 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
     ("pcie-bench", READS, "machine.core.store_buffer", "=1"),
     ("pcie-bench", READS, "machine.l1d", ".latency_cycles=9"),
     ("pcie-bench", READS, "machine.l2", ".latency_cycles=99"),
+    ("pcie-bench", WARM, "machine.l2", ".latency_cycles=99"),
+    ("pcie-bench", WARM, "machine.l2", ".size=512 KiB"),
     ("explain-link", &["machine.l2.prefetch=none"], "machine.l2.superqueue", "=99"),
     ("pcie-bench", READS, "machine.llc.size", "=50 MiB"),
     ("pcie-bench", READS, "machine.llc.ways", "=10"),
@@ -117,6 +130,8 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
     ("pcie-bench", READS, "machine.llc.slices", "=5"),
     ("explain-link", &["machine.llc.inclusion=inclusive"], "machine.llc.io_lines", "=stay"),
     ("explain-link", REMOTE, "machine.llc.io_lines", "=stay"),
+    ("explain-link", REMOTE_IDEAL, "machine.llc.io_lines", "=stay"),
+    ("explain-link", REMOTE_IDEAL, "placement.io_ways", "=7"),
     ("explain-link", &["machine.llc.index=hashed"], "machine.llc.slices", "=4"),
     ("explain-link", &[], "machine.noc.port_width", "=8 B"),
     (XMEM, &[], "machine.noc.port_width", "=8 B"),
@@ -134,6 +149,7 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
         "machine.dram.device_width",
         "=x4",
     ),
+    ("explain-memory", DDR5, "machine.dram.device_width", "=x4"),
     ("explain-memory", ONE_RANK, "machine.dram.timings.rank_switch", "=99"),
     ("explain-memory", ONE_RANK, "machine.dram.write_to_read", "=all-ranks"),
     ("explain-memory", ONE_RANK, "machine.dram.timings.rd_to_wr_other_rank", "=99"),

@@ -9,7 +9,7 @@ use super::Scenario;
 use crate::iommu::config::{IommuConfig, Mode, PageSize};
 use crate::memory::config::{Inclusion, Prefetch, SetIndex};
 use crate::memory::dram::Refresh;
-use crate::memory::line::{LineKind, MemoryNode};
+use crate::memory::line::MemoryNode;
 use crate::memory::placement::config::Policy;
 use crate::nic::dma_bench::Direction;
 use crate::transport::control::ControlConfig;
@@ -80,8 +80,8 @@ impl Found<'_> {
     fn writes_to_llc(&self) -> bool {
         let policy = self.scenario.placement.policy;
         let remote = self.scenario.queues.memory == MemoryNode::Remote;
-        let packets = self.queues > 0 && (!remote || policy.keeps_aside(LineKind::Rx));
-        policy != Policy::Dma && (packets || self.bench_writes)
+        // Where packets are kept aside, completions may still go there.
+        policy != Policy::Dma && (self.queues > 0 && !remote || self.bench_writes)
     }
 
     /// `machine.core` to `machine.noc`.
@@ -121,8 +121,13 @@ impl Found<'_> {
         let because = "machine.dram.timings.rfc says what it decides";
         self.add(!off && dram.timings.rfc.is_some(), "machine.dram", &["density"], because);
         let t = &dram.timings;
-        let all = t.faw.is_some() && t.rrd_s.is_some() && t.rrd_l.is_some();
-        let because = "machine.dram.timings (faw, rrd_s, rrd_l) say what it decides";
+        let (all, because) = if dram.standard.is_ddr5() {
+            let because = "machine.dram.timings (faw, ccd_l_wr) say what it decides";
+            (t.faw.is_some() && t.ccd_l_wr.is_some(), because)
+        } else {
+            let because = "machine.dram.timings (faw, rrd_s, rrd_l) say what it decides";
+            (t.faw.is_some() && t.rrd_s.is_some() && t.rrd_l.is_some(), because)
+        };
         self.add(all, "machine.dram", &["device_width"], because);
         let other_rank = ["write_to_read", "timings.rank_switch", "timings.rd_to_wr_other_rank"];
         self.add(dram.ranks == 1, "machine.dram", &other_rank, "machine.dram.ranks is 1");

@@ -97,21 +97,20 @@ impl Host {
     /// missing beyond these follows as they become visible. (More would wait in the NIC, which is not where
     /// the backlog is meant to be.) A packet that would find no room in the SRAM is put in when there is
     /// room, and one that would find no descriptor when the doorbell of one reaches the NIC: nothing that the
-    /// generator makes up is dropped. Returns whether all found room.
-    pub(super) fn top_up(&mut self, queue: usize) -> bool {
-        let Some(Source::Backlog { depth, .. }) = self.source else { return true };
+    /// generator makes up is dropped.
+    pub(super) fn top_up(&mut self, queue: usize) {
+        let Some(Source::Backlog { depth, .. }) = self.source else { return };
         let on_their_way = self.most_on_their_way();
         if self.rx.without_room.has_one_of(queue) {
-            return false;
+            return;
         }
         for _ in 0..self.queues[queue].rx.backlog_lacks(depth, on_their_way) {
             let drawn = self.draw_for(queue as u16);
             if !self.put_in(drawn) {
                 self.rx.without_room.add(drawn);
-                return false;
+                return;
             }
         }
-        true
     }
 
     /// The most packets of a queue's backlog in transit through the NIC at once.
@@ -135,9 +134,7 @@ impl Host {
                 return;
             }
             self.rx.without_room.remove_first();
-            if !self.top_up(drawn.queue as usize) {
-                return;
-            }
+            self.top_up(drawn.queue as usize);
         }
     }
 

@@ -7,6 +7,7 @@ use crate::memory::placement::DmaWrite;
 use crate::nic::dma_bench::{Direction, DmaBench, Window};
 use crate::stats::results::DmaResults;
 use crate::time::Ps;
+use crate::units::Size;
 
 /// How far back a core touches the window, in multiples of the cache capacity. It leaves in the caches what
 /// it touched last: of lines that lie this far back nothing is left or, with random replacement, e^-8 of
@@ -75,19 +76,21 @@ impl Host {
     pub(super) fn start_bench(&mut self) {
         let Some(bench) = &self.bench else { return };
         if bench.warm {
-            let (l2, llc) = (self.scenario.machine.l2.size, self.scenario.machine.llc.size);
-            self.touch_window(KEPT * (l2.0 + llc.0).div_ceil(LINE_BYTES));
+            let Size(llc) = self.scenario.machine.llc.size;
+            self.touch_window(KEPT * llc.div_ceil(LINE_BYTES));
         }
         self.bench_start(Ps::ZERO);
     }
 
-    /// The first core touches the last lines of the window, at most `most` of them.
+    /// The first core touches the last lines of the window, at most `most` of them, and leaves them to
+    /// the LLC.
     fn touch_window(&mut self, most: u64) {
         let Some(bench) = &self.bench else { return };
         let end = bench.window.first + bench.window.lines;
         let lines = u64::from(bench.window.lines).min(most) as Line;
         for line in end - lines..end {
             self.memory.fill_at_once(0, line, LineKind::Bench, false);
+            self.memory.caches.let_go(0, line);
         }
     }
 

@@ -88,7 +88,7 @@ impl Driver<'_> {
         let short = visible < self.least_waiting && more_come;
         let wanted = if short { 0 } else { visible.min(self.config.burst) };
         let burst = wanted.min(self.q.tx.reply_room());
-        self.q.tx.starves(self.now, burst < wanted);
+        self.q.tx.starves(self.now, burst == 0 && wanted > 0);
         burst
     }
 

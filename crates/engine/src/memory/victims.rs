@@ -8,6 +8,13 @@ use super::traffic::{Agent, Cause};
 use crate::memory::config::Inclusion;
 
 impl Caches {
+    /// A line leaves a core's caches as a victim of its L2, if it is there.
+    pub(crate) fn let_go(&mut self, core: usize, line: Line) {
+        if let Some(state) = self.cores[core].remove(line) {
+            self.leave(core, Evicted { line, state });
+        }
+    }
+
     /// A victim leaves a core's L2.
     #[inline(always)]
     pub(super) fn leave(&mut self, core: usize, victim: Evicted) {

@@ -116,6 +116,19 @@ mod tests {
         assert_eq!(q.tx_fetches, 0);
     }
 
+    /// With 32 packets at a time, the last is still being sent when the core comes back for more.
+    #[test]
+    fn a_core_that_is_busy_with_packets_does_not_wait_for_descriptors() {
+        let (q, _) = one_flow(&[
+            ("/tenants/0/app", json!({ "kind": "l2fwd", "packet_instructions": 20_000 })),
+            ("/queues/tx_descriptors", json!(32)),
+            ("/queues/tx_completion_batch", json!(1)),
+            ("/queues/burst", json!(32)),
+        ]);
+        assert!(q.sent > 20 && q.sent < q.offered / 2, "{q:?}");
+        assert_eq!(q.tx_starved_ps, 0, "{q:?}");
+    }
+
     #[test]
     fn a_send_queue_that_waits_for_its_descriptors_always_reads_some() {
         let (q, span) = one_flow(&[("/machine/nic/tx_descriptor_batch", json!(1))]);

@@ -102,8 +102,7 @@ impl TransmitQueue {
         self.room() + self.max_backlog - self.backlog.len() as u32
     }
 
-    /// Records whether the core takes fewer packets than it could because there is no room for
-    /// their replies.
+    /// Records whether the core takes no packets because there is no room for their replies.
     pub(crate) fn starves(&mut self, now: Ps, starves: bool) {
         let starved = &mut self.counts.starved;
         if starves { starved.begin(now) } else { starved.end(now) }

@@ -65,8 +65,8 @@ pub struct QueueResults {
     /// Time integral of the transmit descriptors that the driver has taken and not yet reclaimed,
     /// descriptor × ps.
     pub tx_busy_ps: u64,
-    /// Time in which the core left packets waiting for lack of transmit descriptors for what they
-    /// would send, ps.
+    /// Time in which the core took no packet of those that waited, for lack of transmit descriptors for
+    /// what they would send, ps.
     pub tx_starved_ps: u64,
     /// Time integral of the packets whose transmit doorbell has reached the NIC but whose data the
     /// NIC has not requested yet, packet × ps.
