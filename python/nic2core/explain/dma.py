@@ -83,8 +83,9 @@ def reads(
         for name in ("iommu", "home-trackers", "read-queue", "wire")
     )
     io = data.io
-    missed = io.read_misses / ((io.read_hits + io.read_misses) or 1) if io is not None else 0.0
-    unloaded = missed * ((data.dram.unloaded_ns or 0.0) + _beyond_llc_ns(scenario))
+    # A line that hits waits for those of its read that miss.
+    missed = io is not None and io.read_misses > 0
+    unloaded = (data.dram.unloaded_ns or 0.0) + _beyond_llc_ns(scenario) if missed else 0.0
     spent = {"iommu": iommu, "home-trackers": trackers}
     if name == "read-credits":
         # Data read for transmission keeps its credits until it is on the wire, but not its tag.

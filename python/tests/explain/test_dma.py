@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nic2core import api
+from nic2core.rerun import run_changes
 
 SHORT = {"machine.iommu.mode": "off", "run.warmup": "100 us", "run.duration": "200 us"}
 
@@ -15,12 +16,12 @@ def test_the_fixed_time_of_a_read_is_no_wait(overhead: str) -> None:
     result = api.run("pcie-bench", SHORT | {"dma_bench.overhead": overhead})
     assert result.model.cause == "read-tags"
     spent = result.model.pools["read-tags"].spent_ns
-    assert spent["pcie"] < 25
-    assert spent["dram"] < 25
-    helps = {h.change.domain: h.predicted for h in result.helps}
-    assert helps["read-tags"] > 0.2
-    assert helps["pcie"] == pytest.approx(0.0, abs=0.03)
-    assert helps["dram"] == pytest.approx(0.0, abs=0.03)
+    assert spent["pcie"] < 30
+    assert spent["dram"] < 15
+    helps = {h.change.domain: h for h in run_changes(result, jobs=2)}
+    assert helps["read-tags"].predicted > 0.5
+    for name in ("read-tags", "pcie", "dram"):
+        assert helps[name].predicted == pytest.approx(helps[name].measured, abs=0.02), name
 
 
 def test_the_way_to_the_other_socket_is_no_wait_for_memory() -> None:
@@ -32,7 +33,7 @@ def test_the_way_to_the_other_socket_is_no_wait_for_memory() -> None:
     result = api.run("explain-memory", far)
     io = result.data.io
     assert io is not None
-    assert io.read_misses > 10 * io.read_hits
+    assert io.read_misses > 3 * io.read_hits
     spent = result.model.pools["read-credits"].spent_ns
     assert sum(spent.values()) > 2000
     assert spent["dram"] < 100
