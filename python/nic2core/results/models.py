@@ -571,8 +571,8 @@ class QueueResults(Plain):
     descriptor × ps.
     """
     tx_starved_ps: int
-    """Time in which the core left packets waiting for lack of transmit descriptors for what they
-    would send, ps.
+    """Time in which the core took no packet of those that waited, for lack of transmit descriptors
+    for what they would send, ps.
     """
     tx_unread_ps: int
     """Time integral of the packets whose transmit doorbell has reached the NIC but whose data the
