@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from nic2core import Result, api
@@ -126,6 +128,15 @@ def test_the_link_between_the_sockets_limits_what_crosses_it_and_nothing_else() 
     carried = float(bus.detail.split()[0])
     assert bus.detail.endswith("GB/s, remote")
     assert bus.load == pytest.approx(carried / float(bus.detail.split()[2]), rel=0.02)
+    # The one whose load is shown, which may carry less: reads can fill its queue.
+    memory = beside.data.memory
+    nodes = [
+        n.model_copy(update={"bandwidth_gbytes_per_s": 99.0} if n.node == "local" else {})
+        for n in memory.nodes or []
+    ]
+    changed = {"memory": memory.model_copy(update={"nodes": nodes})}
+    full = replace(beside, data=beside.data.model_copy(update=changed))
+    assert next(s for s in full.stages if s.stage == "dram").detail == bus.detail
     alone = across("local", "remote", None)
     assert alone.model.allows["socket-link"] == pytest.approx(alone.model.rate, rel=0.1)
     # What STREAM has read and written, in lines.
