@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from nic2core.describe.headline import Number
 
 SHORTEST, LONGEST = 10, 20
-"""Minimum width of a run's column in a comparison: its longest word, within these bounds. Longer
-words are broken."""
+"""Minimum width of a column: its longest word, within these bounds (of a number of many runs, only
+within the upper). Longer words are broken."""
 
 GAP = 2
 """Cells between two columns."""

@@ -11,6 +11,8 @@ from nic2core import Result, api
 from nic2core.explain.changes import possible_changes
 from nic2core.scenario.quantity import times
 
+FETCHES = "tx-fetches"
+
 
 def test_what_the_engine_does_not_simulate_is_not_offered() -> None:
     short = {"run.warmup": "100 us", "run.duration": "100 us"}
@@ -39,9 +41,6 @@ def test_what_the_engine_does_not_simulate_is_not_offered() -> None:
         for run in [api.run("explain-link", {"machine.pcie.lanes": lanes, **short})]
     }
     assert wider == {8: "16 lanes", 16: "generation 4"}
-
-
-FETCHES = "tx-fetches"
 
 
 @pytest.mark.parametrize("value", ["100 Gbps", "1000001 B", "38.5 MiB", "1048577 B"])
