@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from nic2core.explain.memory import behind_llc_ns
 from nic2core.explain.model import Pool
 from nic2core.explain.use import read_back, work
-from nic2core.scenario.quantity import gigahertz, nanoseconds
+from nic2core.scenario.quantity import gigahertz
 
 if TYPE_CHECKING:
     from nic2core.explain.use import Use
@@ -49,7 +50,7 @@ def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -
             + 2 * machine["noc"]["latency_cycles"]
         ),
         hidden_ns=cycle * machine["core"]["reorder_window"] / machine["core"]["dispatch_width"],
-        read_ns=nanoseconds(machine["llc"].get("memory_latency", "0 ns")) + read_ns,
+        read_ns=behind_llc_ns(machine) + read_ns,
         queued_ns=read_ns - min(read_ns, data.dram.unloaded_ns or read_ns),
         tracker_ns=waited_ps / 1e3 / requests if requests else 0.0,
         invalidations_ns=queue.holds_cores_ps / 1e3 if queue is not None else 0.0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nic2core.explain.memory import behind_llc_ns
 from nic2core.explain.model import FULL, LINKS, Pool
 from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import LINE_BYTES
@@ -104,9 +105,9 @@ def reads(
 
 
 def _beyond_llc_ns(scenario: dict[str, Any]) -> float:
-    """The fixed time of a DMA read between the LLC and the memory controllers, there and back."""
+    """The fixed time of a DMA read beyond the LLC, in memory of either node."""
     machine = scenario["machine"]
-    ns = nanoseconds(machine["llc"].get("memory_latency", "0 ns"))
+    ns = behind_llc_ns(machine)
     if scenario["queues"].get("memory") == "remote":
         ns += 2 * nanoseconds(machine["numa"]["latency"])
     return ns

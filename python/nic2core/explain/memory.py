@@ -43,6 +43,11 @@ class Memory:
         return self.own_trackers + (1 - self.own_trackers) * waits
 
 
+def behind_llc_ns(machine: dict[str, Any]) -> float:
+    """The fixed time of a read between the LLC and the memory controllers, there and back."""
+    return nanoseconds(machine["llc"].get("memory_latency", "0 ns"))
+
+
 def memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -> Memory:
     """The memory of a run."""
     reads = domains["read-queue"]
@@ -50,7 +55,7 @@ def memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) 
     unloaded = min(read_ns, data.dram.unloaded_ns or read_ns)
     trackers, machine = domains["home-trackers"], scenario["machine"]
     # A line has arrived once it is back at its requester.
-    back_ns = nanoseconds(machine["llc"].get("memory_latency", "0 ns"))
+    back_ns = behind_llc_ns(machine)
     back_cycles = machine["llc"]["latency_cycles"] + machine["noc"]["latency_cycles"]
     back_ns += back_cycles / gigahertz(machine["core"]["frequency"])
     own = domains["dram"].holds_writes_ps + trackers.holds_writes_ps
