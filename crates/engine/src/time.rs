@@ -114,6 +114,12 @@ impl Clock {
         Ps(self.ticks.quotient_of_one_less(n * self.ps.n.get() + 1))
     }
 
+    /// What `n` ticks of several things at once add up to, which may be longer than [`Self::longest`].
+    pub fn sum(self, n: u64) -> Ps {
+        let ps = u128::from(n) * u128::from(self.ps.n.get()) / u128::from(self.ticks.n.get());
+        Ps(ps as u64)
+    }
+
     /// The first tick at or after `t`.
     #[inline]
     pub fn ticks_until(self, t: Ps) -> u64 {
@@ -177,6 +183,16 @@ mod tests {
         assert_eq!(c.at(1), Ps(312));
         assert_eq!(c.at(2), Ps(625));
         assert_eq!(c.at(3_200_000_000), Ps(1_000_000_000_000));
+    }
+
+    #[test]
+    fn a_sum_of_ticks_may_be_longer_than_any_time() {
+        // Of a clock with 309163 ticks in a microsecond: ten things for 40 s each, while 2^64 ps over that are 59.7 s.
+        let clock = Clock::from_hz(9_973_000_000).divided(31);
+        let ticks = 10 * 40 * 309_163_000_000;
+        assert!(clock.longest() < Ps(60_000_000_000_000));
+        assert_eq!(clock.sum(ticks), Ps(400_000_000_000_000));
+        assert_eq!(clock.sum(7), clock.at(7));
     }
 
     #[test]

@@ -56,8 +56,14 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
         })?
         .1;
     let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
-    if whole.is_empty() || fraction.contains('.') || fraction.len() > 15 {
+    if whole.is_empty() || fraction.contains('.') {
         return Err(bad());
+    }
+    let finer = || format!("\"{text}\" is finer than the smallest step of this quantity");
+    let fraction = fraction.trim_end_matches('0');
+    // No unit has a thousand million million steps.
+    if fraction.len() > 15 {
+        return Err(finer());
     }
     let too_large = || format!("\"{text}\" is too large; expected {}", allowed());
     let whole: u64 = whole.parse().map_err(|_| too_large())?;
@@ -66,7 +72,7 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
     let part: u128 = if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| bad())? };
     let part = part * u128::from(scale);
     if !part.is_multiple_of(ten) {
-        return Err(format!("\"{text}\" is finer than the smallest step of this quantity"));
+        return Err(finer());
     }
     u64::try_from(base + part / ten).map_err(|_| too_large())
 }
@@ -284,6 +290,13 @@ mod tests {
         assert_eq!("0.1 ns".parse(), Ok(Duration(100)));
         assert_eq!("0.1 %".parse(), Ok(Share(100)));
         assert_eq!("100Gbps".parse(), Ok(BitRate(100_000_000_000)));
+        assert_eq!("0.10000000000000000000 us".parse(), Ok(Duration(100_000)));
+        // As other programs print a third.
+        let error = "0.3333333333333333 us".parse::<Duration>().unwrap_err();
+        assert_eq!(
+            error,
+            "\"0.3333333333333333 us\" is finer than the smallest step of this quantity"
+        );
     }
 
     #[test]

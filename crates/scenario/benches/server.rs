@@ -132,7 +132,8 @@ fn main() {
     }
     if std::env::var_os("SERIES").is_some() {
         for c in &r.series.columns {
-            let values: Vec<String> = c.values.iter().map(|v| format!("{v:.1}")).collect();
+            let tell = |v: &Option<f64>| v.map_or("-".into(), |v| format!("{v:.1}"));
+            let values: Vec<String> = c.values.iter().map(tell).collect();
             println!("{:10} {:8} {}", c.name, c.unit, values.join(" "));
         }
     }

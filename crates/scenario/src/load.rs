@@ -254,7 +254,10 @@ fn read(
     };
     let bytes = match files.read(path) {
         Ok(bytes) => bytes,
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        // A part of the path that is a file is no folder to look in.
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(e) => return Err(unreadable(format!("cannot be read ({e})"))),
     };
     let text = String::from_utf8(bytes).map_err(|e| unreadable(format!("is not text ({e})")))?;

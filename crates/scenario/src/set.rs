@@ -158,7 +158,10 @@ fn by_number(array: &[Node], walked: &str, key: &str) -> String {
         |element| matches!(&element.value, Value::Table(table) if table.contains_key(next)),
     );
     match named.or(replaces) {
-        Some(i) => format!("; did you mean {}?", join(&join(walked, &i.to_string()), below)),
+        Some(i) => format!(
+            "; did you mean {}?",
+            join(walked, rest.replacen(segment, &i.to_string(), 1).as_str())
+        ),
         None => format!("; did you mean {walked}.0.{rest}?"),
     }
 }
@@ -199,6 +202,7 @@ mod tests {
             ("tenants.app.x=1", "elements 0 to 1; did you mean tenants.0.app.x?"),
             ("tenants.b.app.x=1", "elements 0 to 1; did you mean tenants.1.app.x?"),
             ("tenants.x.name=c", "elements 0 to 1; did you mean tenants.0.name?"),
+            ("tenants.b=c", "elements 0 to 1; did you mean tenants.1?"),
         ] {
             let e = apply(file, &[set]).unwrap_err();
             assert!(e.ends_with(meant), "{e}");

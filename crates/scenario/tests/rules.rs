@@ -65,7 +65,14 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "(64 B × 11 ways × 24 slices); or another machine.llc.slices, such as 26, which fits",
     ),
     (&["machine.llc.slices=0"], "machine.llc.slices", "at least 1"),
-    (&["machine.nic.sram=0 B"], "machine.nic.sram", "at least 64 B"),
+    // All divisors of the sets are tried, not all numbers up to twice what is given.
+    (
+        &["machine.llc.index=sliced", "machine.llc.slices=4294967295"],
+        "machine.llc.size",
+        "or another machine.llc.slices, such as 16384, which fits",
+    ),
+    (&["machine.nic.sram=0 B"], "machine.nic.sram", "64 B to 1 GiB"),
+    (&["machine.nic.sram=32 GiB"], "machine.nic.sram", "64 B to 1 GiB"),
     (&["machine.nic.link=0 bps"], "machine.nic.link", "1 bps to 600000 Gbps, or no link"),
     (&["machine.nic.link=600001 Gbps"], "machine.nic.link", "1 bps to 600000 Gbps, or no link"),
     (
@@ -148,6 +155,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "less than machine.dram.drain_high_percent (80)",
     ),
     (&["machine.dram.drain_high_percent=101"], "machine.dram.drain_high_percent", "21 to 100"),
+    (&["machine.dram.drain_high_percent=0"], "machine.dram.drain_high_percent", "21 to 100"),
     (&["machine.dram.timings.refi=100"], "machine.dram.timings.refi", "a round of refreshes"),
     (
         &["machine.dram.row_policy={close-after=0}"],
@@ -369,7 +377,22 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "tenants.0.app.item",
         "it has to fit queues.buffer_size",
     ),
+    (
+        &["tenants.0.app.network_header=18446744073709551615 B"],
+        "tenants.0.app.network_header",
+        "0 B to 44 B",
+    ),
     (&["tenants.0.app.keys=0"], "tenants.0.app.keys", "1 to"),
+    (
+        &["tenants.0.app.spike={ probability='1 %', min='5 s', max='6 s' }"],
+        "tenants.0.app.spike.min",
+        "0 ps to 4 s",
+    ),
+    (
+        &["tenants.0.app.spike={ probability='1 %', min='2 us', max='1 us' }"],
+        "tenants.0.app.spike.max",
+        "2 us to 4 s, the first being",
+    ),
     (&["placement.io_ways=0"], "placement.io_ways", "1 to 6"),
     (&["placement.io_ways=7"], "placement.io_ways", "1 to 6"),
     (&["queues.rx_descriptors=0"], "queues.rx_descriptors", "1 to 65535"),

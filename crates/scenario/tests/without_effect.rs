@@ -232,7 +232,7 @@ const CASES: &[(&str, &[&str], &str, &str)] = &[
     ("explain-link", ONE_CORE, "tenants.0.app.tables", "=per-core"),
     ("explain-link", L2FWD, "tenants.0.memory", "=remote"),
     ("explain-trackers", NO_STREAM, "tenants.1.app", ".array=1 MiB"),
-    ("explain-trackers", NO_STREAM, "tenants.1.cores.first", "=2"),
+    ("explain-trackers", NO_STREAM, "tenants.1.cores.first", "=99"),
     ("explain-trackers", NO_STREAM, "tenants.1.llc_ways", "={ first = 0, count = 1 }"),
     ("explain-trackers", NO_STREAM, "tenants.1.memory", "=remote"),
     ("explain-link", &["slo.p99=5 us"], "slo.p99_service_times", "=7"),

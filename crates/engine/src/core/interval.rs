@@ -340,7 +340,11 @@ impl Core {
     pub(crate) fn miss_registers(&self, now: Ps) -> RegisterUse {
         // A core that waits lags behind `now`, and one in a long computation is ahead of it.
         let (busy, full) = self.misses.times_until(self.slots.ticks_at(now));
-        RegisterUse { busy: self.slots.at(busy), full: self.slots.at(full), uses: self.misses.uses }
+        RegisterUse {
+            busy: self.slots.sum(busy),
+            full: self.slots.at(full),
+            uses: self.misses.uses,
+        }
     }
 
     /// Time that the core spent dispatching instructions since the measured time began; in the rest
@@ -351,7 +355,7 @@ impl Core {
 
     /// Sum of the latencies of all accesses that have completed, ps.
     pub(crate) fn access_ps(&self) -> f64 {
-        self.slots.at(self.access_slots).0 as f64
+        self.slots.sum(self.access_slots).0 as f64
     }
 
     /// Starts the measured time.

@@ -26,7 +26,7 @@ fn all(host: &Host) -> Vec<Balance> {
         host.packets.iter().filter(|p| wanted(p)).count() as u64
     };
     let m = &host.meters;
-    let ended = m.completed + m.dropped_sram + m.dropped_no_descriptor;
+    let ended = m.completed + m.dropped();
     let in_sram = host.packets.iter().filter(|p| p.in_sram).map(|p| u64::from(p.bytes)).sum();
     let config = &host.scenario.queues;
     let queues = host.queues.len() as u64;

@@ -1,7 +1,6 @@
 //! The result of a run, assembled from what its parts have counted.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use super::meters::Stage;
 use super::{Event, Host, HostCore, balance};
@@ -310,7 +309,7 @@ impl Host {
                     llc_hits: all - missed,
                     llc_misses: missed,
                     amat_ns: amat_ns(self.cores.iter().skip(first).take(count)),
-                    miss_registers_full: self.miss_registers_full(first..first + count),
+                    miss_registers_full: self.miss_registers_full(first, count),
                     memory: self.causes_that_occurred(&Traffic::sum(traffic), span_ns),
                     counters,
                     stream_gbytes_per_s_by_core: app
@@ -321,11 +320,12 @@ impl Host {
             .collect()
     }
 
-    /// Share of the time in which all miss registers of a core were busy, mean over some cores.
-    fn miss_registers_full(&self, cores: Range<usize>) -> f64 {
+    /// Share of the time in which all miss registers of a core were busy, mean over `count` cores from `first` on.
+    /// (If there are none, the first may lie beyond the machine.)
+    fn miss_registers_full(&self, first: usize, count: usize) -> f64 {
         let full = |c: &HostCore| c.core.miss_registers(self.meters.now).full.0 as f64;
-        let of_all = self.span_ps() * cores.len().max(1) as f64;
-        self.cores[cores].iter().map(full).sum::<f64>() / of_all
+        let of_all = self.span_ps() * count.max(1) as f64;
+        self.cores.iter().skip(first).take(count).map(full).sum::<f64>() / of_all
     }
 }
 

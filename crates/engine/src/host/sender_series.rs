@@ -28,13 +28,13 @@ pub(super) struct SenderSeries {
     rivals: Option<Range<u32>>,
     /// Counts at the last sample: delivered, sent again, acknowledged, the sums of delays, dropped by the switch,
     /// and marked by it or the NIC.
-    last: [u64; 7],
-    of_all: [Vec<f64>; OF_ALL.len()],
+    last: [u128; 7],
+    of_all: [Vec<Option<f64>>; OF_ALL.len()],
     /// Packets that rivals had delivered at the last sample.
     last_of_rivals: u64,
-    of_rivals: [Vec<f64>; OF_RIVALS.len()],
+    of_rivals: [Vec<Option<f64>>; OF_RIVALS.len()],
     /// For each watched connection, the samples of its window.
-    windows: Vec<Vec<f64>>,
+    windows: Vec<Vec<Option<f64>>>,
 }
 
 impl SenderSeries {
@@ -55,26 +55,26 @@ impl SenderSeries {
     pub(super) fn sample(&mut self, network: &Network, now: Ps, interval: Ps) {
         let c = &network.counts;
         let totals = [
-            c.delivered,
-            c.sent_again,
-            c.acknowledged,
-            c.fabric_sum,
-            c.endpoint_sum,
-            c.dropped_switch,
-            c.marked + c.marked_server,
+            c.delivered.into(),
+            c.sent_again.into(),
+            c.acknowledged.into(),
+            c.fabric.sum(),
+            c.endpoint.sum(),
+            c.dropped_switch.into(),
+            (c.marked + c.marked_server).into(),
         ];
         let since = |i: usize| (totals[i] - self.last[i]) as f64;
         let ns = interval.as_ns_f64();
-        let mean_us = |i: usize| if since(2) > 0.0 { since(i) / since(2) / 1e6 } else { 0.0 };
+        let mean_us = |i: usize| (since(2) > 0.0).then(|| since(i) / since(2) / 1e6);
         let values = [
-            since(0) * self.payload_bits as f64 / ns,
-            since(1) / ns * 1e3,
-            network.window(),
+            Some(since(0) * self.payload_bits as f64 / ns),
+            Some(since(1) / ns * 1e3),
+            Some(network.window()),
             mean_us(3),
             mean_us(4),
-            network.switch_bytes(now) as f64 / 1024.0,
-            since(5) / ns * 1e3,
-            since(6) / ns * 1e3,
+            Some(network.switch_bytes(now) as f64 / 1024.0),
+            Some(since(5) / ns * 1e3),
+            Some(since(6) / ns * 1e3),
         ];
         self.last = totals;
         for (column, value) in self.of_all.iter_mut().zip(values) {
@@ -84,12 +84,12 @@ impl SenderSeries {
             let delivered = network.delivered_by(rivals);
             let packets = (delivered - self.last_of_rivals) as f64;
             let [goodput, window] = &mut self.of_rivals;
-            goodput.push(packets * self.payload_bits as f64 / ns);
-            window.push(network.window_with(rivals));
+            goodput.push(Some(packets * self.payload_bits as f64 / ns));
+            window.push(Some(network.window_with(rivals)));
             self.last_of_rivals = delivered;
         }
         for (connection, column) in self.windows.iter_mut().enumerate() {
-            column.push(network.window_of(connection));
+            column.push(Some(network.window_of(connection)));
         }
     }
 

@@ -11,7 +11,7 @@ pub(super) struct Share {
     pub(super) delivered: u64,
     /// Mean over the connections, packets.
     pub(super) mean_window: f64,
-    /// Packets by which windows were cut; `None` if one of them does not keep the server's delay apart.
+    /// Packets by which windows were cut; `None` if none of them keeps the server's delay apart.
     pub(super) cut_by_host: Option<f64>,
     pub(super) cut_by_path: f64,
     pub(super) cut_by_losses: f64,
@@ -30,7 +30,7 @@ impl Share {
             timeouts: sum(|c| c.timeouts),
             delivered: sum(|c| c.delivered),
             mean_window: mean(of.clone().map(|c| c.mean_window).sum()),
-            cut_by_host: of.clone().map(|c| c.cut_by_host).sum(),
+            cut_by_host: of.clone().filter_map(|c| c.cut_by_host).reduce(|a, b| a + b),
             cut_by_path: of.clone().map(|c| c.cut_by_path).sum(),
             cut_by_losses: of.clone().map(|c| c.cut_by_losses).sum(),
             fairness: jain(of.clone().map(|c| c.delivered)),

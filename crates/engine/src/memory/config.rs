@@ -282,7 +282,7 @@ impl Llc {
 /// wrong, not their size: the size may be that of a large socket of which 32 cores are simulated.
 fn slices_that_fit(sets: u64, given: u32) -> Option<u64> {
     let given = u64::from(given);
-    (2..=2 * given).filter(|&n| sets.is_multiple_of(n)).min_by_key(|n| n.abs_diff(given))
+    (2..=sets.min(2 * given)).filter(|&n| sets.is_multiple_of(n)).min_by_key(|n| n.abs_diff(given))
 }
 
 impl Numa {

@@ -49,6 +49,11 @@ impl Latency {
         self.sum = 0;
     }
 
+    /// Exact sum, ps.
+    pub(crate) fn sum(&self) -> u128 {
+        self.sum
+    }
+
     /// Exact mean in nanoseconds; zero without samples.
     pub(crate) fn mean_ns(&self) -> f64 {
         if self.count() == 0 { 0.0 } else { self.sum as f64 / self.count() as f64 / 1e3 }

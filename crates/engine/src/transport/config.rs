@@ -240,7 +240,7 @@ impl ClosedLoopConfig {
             let what = format!(
                 " with reads of {read}: at most {MAX_OPEN_PACKETS} packets of a connection"
             );
-            let most = MAX_OPEN_PACKETS * self.payload.0 / read.0;
+            let most = MAX_OPEN_PACKETS.saturating_mul(self.payload.0) / read.0;
             check.within_what("open_reads", u64::from(open_reads), 1..=most, &what);
         }
     }
@@ -248,7 +248,7 @@ impl ClosedLoopConfig {
     /// Checks the size of a read, which may be that of `most` packets. Returns whether it holds.
     fn check_read(&self, read: Size, most: u64, with: &str, check: &mut Check) -> bool {
         let whole = read.0 > 0 && read.0.is_multiple_of(self.payload.0);
-        let sizes = self.payload..=Size(most * self.payload.0);
+        let sizes = self.payload..=Size(most.saturating_mul(self.payload.0));
         if !whole {
             let allowed = format!("a multiple of traffic.payload ({})", self.payload);
             check.refuse("read", read, allowed);

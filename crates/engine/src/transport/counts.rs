@@ -31,9 +31,6 @@ pub(crate) struct Counts {
     pub(crate) rtt: Latency,
     pub(crate) fabric: Latency,
     pub(crate) endpoint: Latency,
-    /// Sums of the fabric and endpoint delays, for the time series.
-    pub(crate) fabric_sum: u64,
-    pub(crate) endpoint_sum: u64,
 }
 
 /// What one group of senders answered.
@@ -83,14 +80,11 @@ impl Counts {
     /// Counts an acknowledgement whose round trip took `rtt`, of which the packet spent `endpoint`
     /// in the server.
     pub(super) fn acknowledged(&mut self, acked: &Acked, rtt: Ps, endpoint: Ps) {
-        let fabric = rtt.saturating_sub(endpoint);
         self.acknowledged += 1;
         self.fast_recoveries += u64::from(acked.lost);
         self.not_lost += u64::from(acked.not_lost);
         self.rtt.record(rtt);
-        self.fabric.record(fabric);
+        self.fabric.record(rtt.saturating_sub(endpoint));
         self.endpoint.record(endpoint);
-        self.fabric_sum += fabric.0;
-        self.endpoint_sum += endpoint.0;
     }
 }

@@ -64,7 +64,8 @@ def _differ(before: float, after: float) -> bool:
 
 def _halves(result: Record, name: str) -> tuple[Sequence[float], Sequence[float]] | None:
     """The batch means of a time series in each half of the measurement; none if it is too short."""
-    values = next((c.values for c in result.data.series.columns if c.name == name), ())
+    samples = next((c.values for c in result.data.series.columns if c.name == name), ())
+    values = [value for value in samples if value is not None]
     size = len(values) // (2 * BATCHES)
     if size == 0:
         return None

@@ -101,10 +101,11 @@ def unsettled(result: Record) -> Warned | None:
         means["window"] = ("mean window", GROWING)
     for column in (c for c in result.data.series.columns if c.name in means):
         name, allowed = means[column.name]
-        if len(column.values) < SAMPLES:
+        values = [value for value in column.values if value is not None]
+        if len(values) < SAMPLES:
             continue
-        third = len(column.values) // 3
-        first, last = fmean(column.values[:third]), fmean(column.values[-third:])
+        third = len(values) // 3
+        first, last = fmean(values[:third]), fmean(values[-third:])
         if abs(last - first) <= allowed * max(first, last):
             continue
         end_ns = nanoseconds(result.scenario["run"]["warmup"]) + result.data.measured_ns

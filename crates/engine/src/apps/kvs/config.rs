@@ -11,6 +11,8 @@ use crate::memory::line::LINE_BYTES;
 use crate::transport::config::ClosedLoopConfig;
 use crate::units::{Duration, Share, Size};
 
+const LONGEST_SPIKE: Duration = Duration(4_000_000_000_000);
+
 /// A MICA-style key-value store. The defaults are the workload of the Sweeper paper (appendix,
 /// "Workload configurations"), in one store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -130,13 +132,13 @@ impl Settings for KvsConfig {
         check.that((0.0..=4.0).contains(&self.zipf), "zipf", self.zipf, "0 to 4");
         check.that(self.gets <= Share::WHOLE, "gets", self.gets, "0 % to 100 %");
         check.that(
-            self.network_header.0 + u64::from(HEADER_BYTES) <= LINE_BYTES,
+            self.network_header.0 <= LINE_BYTES - u64::from(HEADER_BYTES),
             "network_header",
             self.network_header,
             "0 B to 44 B (network and request header share the first cache line)",
         );
         check.that(
-            self.set_from.0 > self.network_header.0 + u64::from(HEADER_BYTES),
+            self.set_from.0 > self.network_header.0.saturating_add(HEADER_BYTES.into()),
             "set_from",
             self.set_from,
             "more than network_header and 20 B of request header",
@@ -148,12 +150,11 @@ impl Settings for KvsConfig {
                 spike.probability,
                 "0 % to 100 %",
             );
-            check.that(
-                spike.min <= spike.max && spike.max <= Duration(4_000_000_000_000),
-                "spike.max",
-                spike.max,
-                "spike.min to 4 s",
-            );
+            check.within("spike.min", spike.min, Duration(0)..=LONGEST_SPIKE);
+            if spike.min <= LONGEST_SPIKE {
+                let what = ", the first being spike.min";
+                check.within_what("spike.max", spike.max, spike.min..=LONGEST_SPIKE, what);
+            }
         }
     }
 
@@ -170,7 +171,7 @@ impl Settings for KvsConfig {
     /// as those of requests.
     fn check_messages(&self, check: &mut Check, frame: Room, buffer: Room) {
         let (of, room) = if self.draws_requests() { frame } else { buffer };
-        if self.item.0 + self.network_header.0 > room.0 {
+        if self.item.0.saturating_add(self.network_header.0) > room.0 {
             let most = Size(room.0.saturating_sub(self.network_header.0));
             let allowed =
                 format!("at most {most}: with network_header it has to fit {of} ({room})");

@@ -190,7 +190,7 @@ impl DramConfig {
             check.refuse("columns", self.columns, allowed);
         }
         let (low, high) = (self.drain_low_percent, self.drain_high_percent);
-        if high > 100 {
+        if !(1..=100).contains(&high) {
             check.refuse("drain_high_percent", high, format!("{} to 100", low.min(99) + 1));
         } else if low >= high {
             let allowed = format!("less than machine.dram.drain_high_percent ({high})");

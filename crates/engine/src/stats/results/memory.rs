@@ -12,7 +12,7 @@ pub struct MemoryTraffic {
     pub bandwidth_gbytes_per_s: f64,
     /// Capacity of the channels' data buses, GB/s.
     pub bus_limit_gbytes_per_s: f64,
-    /// Every cause that occurred.
+    /// Every cause that occurred, and those of the Sweeper paper's figure 1c in any case.
     pub causes: Vec<CauseTraffic>,
     /// Dirty lines in the caches when the measured time began.
     #[serde(default)]
@@ -37,7 +37,7 @@ pub struct NodeTraffic {
     pub bandwidth_gbytes_per_s: f64,
     /// Capacity of the data buses of the node's channels, GB/s.
     pub bus_limit_gbytes_per_s: f64,
-    /// Every cause that occurred.
+    /// Every cause that occurred, and those of the Sweeper paper's figure 1c in any case.
     pub causes: Vec<CauseTraffic>,
 }
 

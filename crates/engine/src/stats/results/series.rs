@@ -26,6 +26,6 @@ pub struct Series {
     pub name: String,
     /// Unit of the values.
     pub unit: String,
-    /// One value per interval.
-    pub values: Vec<f64>,
+    /// One value per interval; null where there is none: a mean delay while no acknowledgement came.
+    pub values: Vec<Option<f64>>,
 }

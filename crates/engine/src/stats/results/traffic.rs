@@ -128,8 +128,8 @@ pub struct TransportResults {
     pub reads: u64,
     /// Mean congestion window of the connections over the measured time, packets.
     pub mean_window: f64,
-    /// Packets by which congestion windows were cut in all because of the delay in the server; absent if the
-    /// control does not keep it apart. What a cut takes is what all increases give, over time.
+    /// Packets by which congestion windows were cut in all because of the delay in the server, where the
+    /// control keeps that apart; absent if none does. What a cut takes is what all increases give, over time.
     #[serde(default)]
     pub cut_by_host: Option<f64>,
     /// Packets by which windows were cut because of other acknowledgements: the delay of the path, or marks.

@@ -2,11 +2,12 @@
 //!
 //! The sender estimates the fraction of marked packets once per window of data, equation (1), and
 //! cuts its window by half of that estimate if any packet of the window was marked, equation (2).
-//! Slow start, additive increase and the reaction to loss are TCP's (RFC 5681; RFC 8257, section 3.5): losses of
-//! one window of data halve it once, even where marks have cut it already, perhaps by little (as in Linux,
-//! `dctcp_react_to_loss`). Marks of that window are then no further reason to cut, and it does not grow while
-//! losses are recovered (RFC 6675). As in Linux (`tcp_is_cwnd_limited`), a window that was not
-//! full does not grow: nothing has tested whether the network takes that much.
+//! Slow start, additive increase and the reaction to loss are TCP's (RFC 5681; RFC 8257, section 3.5). Losses of
+//! one window of data halve it once, and its marks are then no further reason to cut. Where marks have cut it
+//! before, perhaps by little, losses halve it all the same (as in Linux, `dctcp_react_to_loss`; the RFC has one cut
+//! for all signals of a window). It does not grow while losses are recovered (RFC 6675). As in Linux
+//! (`tcp_is_cwnd_limited`), a window that was not full does not grow: nothing has tested whether the network takes
+//! that much.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -107,18 +108,20 @@ impl Control for Dctcp {
         self.acked += 1;
         self.marked += u64::from(feedback.marked);
         self.to_react += u64::from(feedback.marked && feedback.order >= self.recovered);
+        let mut cut = false;
         if feedback.order >= self.window_end {
             let fraction = fixed::div(self.marked, self.acked);
             // alpha <- (1 - g) * alpha + g * F
             self.alpha = fixed::mul(ONE - self.gain, self.alpha) + fixed::mul(self.gain, fraction);
-            if self.to_react > 0 {
+            cut = self.to_react > 0;
+            if cut {
                 // cwnd <- cwnd * (1 - alpha / 2)
                 self.cut(fixed::mul(self.cwnd, ONE - self.alpha / 2));
             }
             (self.acked, self.marked, self.to_react) = (0, 0, 0);
             self.window_end = feedback.next_order;
         }
-        if feedback.window_full && feedback.order >= self.recovered {
+        if feedback.window_full && feedback.order >= self.recovered && !cut {
             let slow_start = self.cwnd < self.slow_start_until;
             let step = if slow_start { ONE } else { fixed::div(ONE, self.cwnd) };
             self.cwnd = (self.cwnd + step).min(self.max_cwnd);
@@ -127,7 +130,7 @@ impl Control for Dctcp {
 
     fn on_fast_recovery(&mut self, _now: Ps, loss: Loss) {
         if loss.order >= self.recovered {
-            self.recovered = loss.next_order;
+            (self.recovered, self.to_react) = (loss.next_order, 0);
             self.cut(self.cwnd / 2);
         }
     }
@@ -137,7 +140,7 @@ impl Control for Dctcp {
         if !self.timed_out {
             self.slow_start_until = (self.cwnd / 2).max(2 * ONE);
         }
-        (self.cwnd, self.timed_out) = (ONE, true);
+        (self.cwnd, self.timed_out, self.to_react) = (ONE, true, 0);
     }
 
     fn window(&self) -> u64 {
@@ -173,15 +176,18 @@ mod tests {
             for (w, &(packets, marked)) in windows.iter().enumerate() {
                 let marked = marked.min(packets);
                 for i in 0..packets {
+                    let cuts = i + 1 == packets && marked > 0;
                     if i + 1 == packets {
                         alpha = (1.0 - gain) * alpha + gain * marked as f64 / packets as f64;
-                        if marked > 0 {
+                        if cuts {
                             cwnd = (cwnd * (1.0 - alpha / 2.0)).max(config.min_cwnd);
                             threshold = cwnd;
                         }
                     }
-                    let step = if cwnd < threshold { 1.0 } else { 1.0 / cwnd };
-                    cwnd = (cwnd + step).min(config.max_cwnd);
+                    if !cuts {
+                        let step = if cwnd < threshold { 1.0 } else { 1.0 / cwnd };
+                        cwnd = (cwnd + step).min(config.max_cwnd);
+                    }
                     let next_order = order + windows.get(w + 1).map_or(1, |next| next.0);
                     let marked = i < marked;
                     let ack = Feedback { rtt: Ps(1), marked, order, next_order, window_full: true, ..Feedback::default() };
@@ -216,11 +222,13 @@ mod tests {
     #[test]
     fn losses_halve_the_window_whatever_marks_have_cut_and_it_does_not_grow_meanwhile() {
         let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
-        // The first of sixteen packets is lost and the others are marked.
+        // The first of sixteen packets is lost, as three acknowledgements show, and the others are marked.
         let mut dctcp = Dctcp::new(&config);
         dctcp.window_end = 16;
+        let marked = |order| Feedback { window_full: false, ..ack(order, 16, true) };
+        (1..4).for_each(|order| dctcp.on_ack(Ps::ZERO, &marked(order)));
         dctcp.on_fast_recovery(Ps::ZERO, Loss { order: 0, next_order: 16 });
-        (1..16).for_each(|order| dctcp.on_ack(Ps::ZERO, &ack(order, 16, true)));
+        (4..16).for_each(|order| dctcp.on_ack(Ps::ZERO, &ack(order, 16, true)));
         assert_eq!(dctcp.window(), 8 * ONE);
         // These marks cut nothing when the window ends, either.
         dctcp.on_ack(Ps::ZERO, &ack(16, 24, false));
@@ -260,8 +268,29 @@ mod tests {
         marked.on_ack(Ps::ZERO, &ack(0, 1, true));
         assert!(marked.window() <= 2 * ONE);
         // Slow start goes on to the minimum.
-        (1..7).for_each(|order| marked.on_ack(Ps::ZERO, &ack(order, order + 1, false)));
+        (1..8).for_each(|order| marked.on_ack(Ps::ZERO, &ack(order, order + 1, false)));
         assert_eq!(marked.window(), 8 * ONE);
+    }
+
+    #[test]
+    fn marks_before_a_timeout_do_not_lower_the_threshold_that_it_sets() {
+        let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
+        let mut dctcp = Dctcp::new(&config);
+        dctcp.window_end = 16;
+        let marked = Feedback { window_full: false, ..ack(1, 16, true) };
+        dctcp.on_ack(Ps::ZERO, &marked);
+        dctcp.on_timeout(Ps::ZERO);
+        // Slow start goes up to half of the sixteen packets.
+        (16..23).for_each(|order| dctcp.on_ack(Ps::ZERO, &ack(order, order + 1, false)));
+        assert_eq!(dctcp.window(), 8 * ONE);
+    }
+
+    #[test]
+    fn the_acknowledgement_that_cuts_the_window_does_not_open_it() {
+        let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
+        let mut dctcp = Dctcp::new(&config);
+        dctcp.on_ack(Ps::ZERO, &ack(0, 16, true));
+        assert_eq!(dctcp.window(), 8 * ONE);
     }
 
     #[test]

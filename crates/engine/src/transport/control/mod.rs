@@ -81,7 +81,8 @@ pub(crate) trait Control: Sized {
     /// A packet is considered lost because later ones were acknowledged; it is sent again.
     fn on_fast_recovery(&mut self, now: Ps, loss: Loss);
 
-    /// Nothing has been acknowledged for the retransmission timeout.
+    /// The oldest packet in flight has not been acknowledged for the retransmission timeout. All in flight are
+    /// considered lost, though later ones may just have been acknowledged.
     fn on_timeout(&mut self, now: Ps);
 
     /// How many packets may be in flight.

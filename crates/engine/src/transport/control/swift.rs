@@ -32,7 +32,8 @@ pub struct SwiftConfig {
     pub min_cwnd: f64,
     /// `max_cwnd`, in packets.
     pub max_cwnd: f64,
-    /// The initial window of a connection, in packets.
+    /// The initial window of a connection, in packets; 1 is a choice, as in `csg-htsim` whoever sets up a simulation
+    /// chooses it.
     pub initial_cwnd: f64,
     /// `RETX_RESET_THRESHOLD`: consecutive timeouts after which the window is set to its minimum.
     pub reset_after_timeouts: u32,
@@ -40,7 +41,7 @@ pub struct SwiftConfig {
     pub fabric_target: Duration,
     /// `h`: what each hop adds to the target.
     pub hop_target: Duration,
-    /// Number of hops of a packet.
+    /// Number of hops of a packet: 1, the switch (in `csg-htsim`, that of its route).
     pub hops: u32,
     /// `fs_range`: the most that flow scaling adds.
     pub flow_range: Duration,
