@@ -22,7 +22,7 @@ from nic2core.results.timeline import Recording, Timeline
 from nic2core.scenario.capture import capture_digest, is_capture
 from nic2core.scenario.models import Scenario
 from nic2core.scenario.origin import Origin, layered
-from nic2core.scenario.other_memory import STANDARD, dropped
+from nic2core.scenario.other_memory import STANDARD, dropped, own_timings
 from nic2core.scenario.toml_text import as_sets, given, plain, toml_value
 
 if TYPE_CHECKING:
@@ -171,14 +171,21 @@ def _changed(source: Scenario, overrides: dict[str, Any]) -> Prepared:
     origin = source._origin  # noqa: SLF001 - as in `load`
     # Values of the wrong type are refused below, with the same messages as in a file.
     value = plain(source.model_dump(warnings=False))
+    assigned = origin.changed(value)
+    before = value if origin.loaded is None else origin.loaded
+    if STANDARD in overrides:
+        # It replaces one that was assigned.
+        value["machine"]["dram"]["standard"] = before["machine"]["dram"]["standard"]
+    elif STANDARD in assigned:
+        value["machine"]["dram"]["timings"] = own_timings(value, assigned)
     text, origins = _core.change_scenario(
         json.dumps(given(value)), as_sets(overrides), origin.places_of(value)
     )
-    settings = layered(origin.settings, origin.changed(value), _as_they_are(text, overrides))
+    settings = layered(origin.settings, assigned, _as_they_are(text, overrides))
     prepared = replace(_prepared(text, origins, settings), name=origin.name, dropped=origin.dropped)
-    if STANDARD not in overrides:
+    if STANDARD not in (*assigned, *overrides):
         return prepared
-    return replace(prepared, dropped=dropped(value, prepared.scenario))
+    return replace(prepared, dropped=dropped(before, prepared.scenario))
 
 
 def _prepared(text: str, origins: dict[str, str], settings: dict[str, Any]) -> Prepared:

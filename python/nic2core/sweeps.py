@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Container, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from nic2core import api
@@ -28,6 +29,8 @@ from nic2core.run_record import (
 from nic2core.scenario.toml_text import plain, toml_value
 
 Settings = dict[str, Any]
+Refusal = UserError | ModelError
+"""Why a point could not be simulated."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,10 +39,12 @@ class Sweep(Comparison):
 
     planned: int
     """Points that were requested; more than `results` if some were refused or it was stopped."""
-    refused: dict[str, UserError | ModelError] = field(default_factory=dict)
+    refused: dict[str, Refusal] = field(default_factory=dict)
     """With `skip_refused`: points that cannot be simulated, by name, and why."""
     stopped: bool = False
     """Whether Ctrl-C or `Progress.stop` ended it before every point was tried."""
+    points: Sequence[int] = ()
+    """The number of each result's point among those planned, from 0; if empty, the first ones."""
 
     @property
     def complete(self) -> bool:
@@ -53,21 +58,9 @@ class Sweep(Comparison):
         of an earlier sweep stay there unless they have the same number, but are not listed.
         """
         directory = Path(directory)
-        digits = max(2, len(str(self.planned - 1)))
-        names = [f"{number:0{digits}}" for number in range(len(self.results))]
         # If the disk fills up and only some runs are replaced, the directory is no comparison.
         forget_comparison(directory)
-        for name, result in zip(names, self.results, strict=True):
-            result.save(directory / name)
-        listing = {
-            "nic2core": __version__,
-            "planned": self.planned,
-            "runs": names,
-            "refused": {name: said(why) for name, why in self.refused.items()},
-            "stopped": self.stopped,
-        }
-        text = json.dumps(listing, indent=1)
-        write_whole(directory / COMPARISON_FILE, text + "\n")
+        self._save(directory, self._numbers())
         means = self.over_seeds
         if not means.is_empty():
             write_parquet(directory / OVER_SEEDS_FILE, means)
@@ -93,7 +86,28 @@ class Sweep(Comparison):
             listed.get("planned", len(runs)),
             {name: UserError(why) for name, why in listed.get("refused", {}).items()},
             listed.get("stopped", False),
+            [int(run.name) for run in runs],
         )
+
+    def _numbers(self) -> Sequence[int]:
+        return self.points or range(len(self.results))
+
+    def _save(self, directory: Path, points: Container[int]) -> None:
+        """Write the results of these points, and the list that makes the directory a comparison."""
+        digits = max(2, len(str(self.planned - 1)))
+        names = {number: f"{number:0{digits}}" for number in self._numbers()}
+        for (number, name), result in zip(names.items(), self.results, strict=True):
+            if number in points:
+                result.save(directory / name)
+        listing = {
+            "nic2core": __version__,
+            "planned": self.planned,
+            "runs": list(names.values()),
+            "refused": {name: said(why) for name, why in self.refused.items()},
+            "stopped": self.stopped,
+        }
+        text = json.dumps(listing, indent=1)
+        write_whole(directory / COMPARISON_FILE, text + "\n")
 
     def _gaps(self) -> Sequence[str]:
         missing = _gap("This report", len(self), self.planned, stopped=self.stopped)
@@ -160,6 +174,7 @@ def sweep(
     peak: bool = False,
     progress: Progress | None = None,
     skip_refused: bool = False,
+    out: str | Path | None = None,
 ) -> Sweep:
     """Run every combination of `vary`, e.g. `{"placement.io_ways": [2, 4, 6]}`, `jobs` at a time.
 
@@ -170,6 +185,10 @@ def sweep(
     points that are finished. Without a `progress` of your own, progress bars are shown on a
     terminal. A scenario that is wrong ends the sweep before anything runs. A point that the engine
     refuses when it runs ends it too; with `skip_refused` it is left out.
+
+    With `out`, every point is saved in that directory as soon as it has finished, so that it is
+    not lost whatever becomes of the others; `Sweep.load` reads what is there. `Sweep.save` then
+    writes the sweep as a whole.
     """
     values = _values(vary)
     fixed = api.keyed("overrides", {} if overrides is None else overrides, "4")
@@ -184,7 +203,13 @@ def sweep(
     api.warn_of_keys_without_effect(prepared, peak=peak)
     names = name_cases([p.scenario for p in prepared], settings)
     done = run_all(
-        prepared, names, jobs=jobs, peak=peak, progress=progress, skip_refused=skip_refused
+        prepared,
+        names,
+        jobs=jobs,
+        peak=peak,
+        progress=progress,
+        skip_refused=skip_refused,
+        out=None if out is None else Path(out),
     )
     api.warn_of_doubts(done.results)
     return done
@@ -198,56 +223,97 @@ def run_all(
     peak: bool = False,
     progress: Progress | None = None,
     skip_refused: bool = False,
+    out: Path | None = None,
 ) -> Sweep:
     """Run what `prepare` returned, `jobs` at a time; see `sweep`."""
     if jobs < 1:
         raise UserError(f"jobs = {jobs} runs nothing; expected 1 or more.")
     simulate = api.peak_prepared if peak else api.run_prepared
-    refused: dict[str, UserError | ModelError] = {}
+    # Not the caller's event, which may stop another sweep later.
+    end = Event()
+    if out is not None:
+        forget_comparison(out)
 
     with of_sweep(progress) as follow, ThreadPoolExecutor(max_workers=jobs) as pool:
         follow.planned(list(names))
 
-        def one(point: int) -> Result | None:
-            watch = Watch(lambda share: follow.told(point, share), follow.stop)
+        def one(point: int) -> Result | Refusal:
+            def told(share: float) -> None:
+                if follow.stop.is_set():
+                    raise Stopped
+                follow.told(point, share)
+
+            watch = Watch(told, end)
             watch.tell(0.0)
             try:
                 return simulate(prepared[point], names[point], watch)
-            except (UserError, ModelError) as error:
+            except Stopped:
+                raise
+            except BaseException as error:
                 if not skip_refused:
                     raise
-                refused[names[point]] = error
                 watch.tell(1.0)
-                return None
+                return _refusal(error)
 
-        points: list[Future[Result | None]] = []
+        points: list[Future[Result | Refusal]] = []
         try:
             points.extend(pool.submit(one, point) for point in range(len(prepared)))
             # Poll: under Polars' Ctrl-C handler a wait without timeout resumes instead of waking.
             running = set(points)
             while running:
-                ended, running = wait(running, LOOK_S, FIRST_EXCEPTION)
+                ended, running = wait(running, LOOK_S, FIRST_COMPLETED)
                 if any(point.exception() for point in ended):
                     break
+                if out is not None and ended:
+                    _keep(out, names, points, ended)
         except KeyboardInterrupt:
             pass
         finally:
             # Whatever ended the wait, stop all points; if all have finished this does nothing.
-            follow.stop.set()
+            end.set()
             _join(points)
-    ended_itself = [p for p in points if not _stopped(p)]
-    results = [p.result() for p in ended_itself]
-    stopped = len(ended_itself) < len(prepared)
-    return Sweep([r for r in results if r is not None], len(prepared), refused, stopped)
+    return _finished(names, points)
 
 
-def _join(points: Sequence[Future[Result | None]]) -> None:
+def _refusal(error: BaseException) -> Refusal:
+    """Why a point was not simulated: a panic of the engine, which is no `Exception`, is a bug."""
+    if isinstance(error, UserError | ModelError):
+        return error
+    return ModelError(f"{type(error).__name__}: {error}")
+
+
+def _finished(names: Sequence[str], points: Sequence[Future[Result | Refusal]]) -> Sweep:
+    """The points that have ended by now; one that has failed raises its error."""
+    ended = {n: p.result() for n, p in enumerate(points) if p.done() and not _stopped(p)}
+    results = {n: found for n, found in ended.items() if not isinstance(found, Refusal)}
+    return Sweep(
+        list(results.values()),
+        len(names),
+        {names[n]: found for n, found in ended.items() if isinstance(found, Refusal)},
+        stopped=len(ended) < len(names),
+        points=list(results),
+    )
+
+
+def _keep(
+    out: Path,
+    names: Sequence[str],
+    points: Sequence[Future[Result | Refusal]],
+    ended: Iterable[Future[Result | Refusal]],
+) -> None:
+    """Save points that have just ended, and list all that have: a sweep that is stopped there."""
+    # A full disk is told when the sweep is saved as a whole.
+    with suppress(OSError):
+        _finished(names, points)._save(out, {points.index(point) for point in ended})  # noqa: SLF001
+
+
+def _join(points: Sequence[Future[Result | Refusal]]) -> None:
     """Wait for stopped points to finish their current slice, ignoring further Ctrl-C."""
-    running: Iterable[Future[Result | None]] = points
+    running: Iterable[Future[Result | Refusal]] = points
     while running:
         with suppress(KeyboardInterrupt):
             running = wait(running, LOOK_S).not_done
 
 
-def _stopped(point: Future[Result | None]) -> bool:
+def _stopped(point: Future[Result | Refusal]) -> bool:
     return isinstance(point.exception(), Stopped)

@@ -300,6 +300,7 @@ def no_engine(fake_engine: list[int]) -> Iterator[None]:
         (["run", "any.toml", "--out", "/proc/a/b"], "/proc/a/b: results cannot be written there"),
         (["compare", "any.toml", "--vary", "run.seed=1,2", "--out", "FILE"], "FILE is a file"),
         (["run", "any.toml", "--timeline", "DIR"], "DIR is a directory; name a file in it."),
+        (["run", "any.toml", "--timeline", "OTHER"], "OTHER exists and is not a timeline; choose"),
         (["report", "DIR", "--out", "FILE/r.html"], "FILE/r.html: the file cannot be written"),
         (
             ["reproduce", "sweeper/fig3", "--out", "FILE"],
@@ -319,9 +320,11 @@ def test_where_nothing_can_be_written_is_told_before_a_run(
     says: str,
 ) -> None:
     (tmp_path / "file").touch()
+    (tmp_path / "other").write_text("[machine]")
 
     def real(text: str) -> str:
-        return text.replace("FILE", f"{tmp_path}/file").replace("DIR", str(tmp_path))
+        text = text.replace("FILE", f"{tmp_path}/file").replace("OTHER", f"{tmp_path}/other")
+        return text.replace("DIR", str(tmp_path))
 
     assert command(*map(real, arguments)) == cli.EXIT_USER
     assert real(says) in capsys.readouterr().err

@@ -1,17 +1,24 @@
-"""The scenarios that the documentation shows are accepted as they stand there."""
+"""The scenarios and commands that the documentation shows are accepted as they stand there."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from nic2core import api
+from nic2core.command import options
+from nic2core.sweeps import cases
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = re.compile(r"^```toml\n(\[machine\]\n.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```.*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+IN_TEXT = re.compile(r"`(nic2core [^`]+)`")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/your-server.md"])
@@ -26,3 +33,37 @@ def test_a_scenario_of_the_documentation_is_accepted(page: str, tmp_path: Path) 
         scenario = tmp_path / f"scenarios/{number}.toml"
         scenario.write_text(text)
         api.prepare(scenario)
+
+
+def _commands(text: str) -> list[list[str]]:
+    """The commands of a page that simulate a scenario of the repository, as words."""
+    lines = [line for block in BLOCK.findall(text) for line in _whole_lines(block)]
+    lines += [" ".join(shown.split()) for shown in IN_TEXT.findall(BLOCK.sub("", text))]
+    words = [shlex.split(line, comments=True) for line in lines if line.startswith("nic2core ")]
+    simulating = [w[1:] for w in words if len(w) > 2 and w[1] in {"run", "compare", "peak"}]
+    known = {path.stem for path in (ROOT / "scenarios").glob("*.toml")}
+    return [w for w in simulating if w[1].removeprefix("scenarios/").removesuffix(".toml") in known]
+
+
+def _whole_lines(block: str) -> list[str]:
+    return [line.strip() for line in block.replace("\\\n", " ").splitlines()]
+
+
+def _given(words: list[str], option: str) -> list[str]:
+    return [value for name, value in pairwise(words) if name == option]
+
+
+def test_the_commands_of_the_documentation_are_found() -> None:
+    block = "```\nnic2core run demo \\\n  --set a=1  # why\n```\n"
+    text = f"{block}(`nic2core peak\ndemo`; `nic2core run x`)"
+    assert _commands(text) == [["run", "demo", "--set", "a=1"], ["peak", "demo"]]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_command_of_the_documentation_is_accepted(page: Path) -> None:
+    for words in _commands(page.read_text(encoding="utf-8")):
+        source = api.find(words[1].removeprefix("scenarios/").removesuffix(".toml"))
+        fixed = options.overrides(_given(words, "--set"), None)
+        varied = options.pairs(_given(words, "--vary"), "--vary", "queues.burst=1,2")
+        for case in cases(options.values(varied)):
+            api.prepare(source, {**fixed, **case})

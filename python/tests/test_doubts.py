@@ -506,7 +506,7 @@ def with_numbers(base: Result, part: str, **numbers: Any) -> Result:
 def with_series(base: Result, name: str, times: float) -> Result:
     """The same run with a series that ends at so many times its start, and steady arrivals."""
     columns = [
-        Series(name=of, unit="Mpps", values=[20.0] * 40 + [20.0 * more] * 40)
+        Series(name=of, unit="Mpps", values=[*[20.0] * 40, *[20.0 * more] * 40])
         for of, more in (("offered", 1.0), (name, times))
     ]
     return with_numbers(base, "series", columns=columns)

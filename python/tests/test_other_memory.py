@@ -43,6 +43,28 @@ def test_timings_of_the_same_standard_stay(source: Any) -> None:
     assert _told(source(), sets) == []
 
 
+@pytest.mark.parametrize("overrides", [{}, {"machine.dram.standard": "DDR4-2933"}])
+def test_a_standard_assigned_in_python_drops_them_too(overrides: dict[str, Any]) -> None:
+    scenario = nic2core.load("sweeper-kvs")
+    scenario.machine.dram.standard = "DDR4-2933" if not overrides else "DDR4-2400"
+    scenario.machine.dram.timings.faw = 40
+    prepared = api.prepare(scenario, overrides)
+    dram = prepared.scenario["machine"]["dram"]
+    assert dram["standard"] == "DDR4-2933"
+    own = {key: clocks for key, clocks in dram["timings"].items() if clocks is not None}
+    # What is set for a run comes after what was assigned, and another standard drops that.
+    assert own == ({} if overrides else {"faw": 40})
+    assert prepared.dropped.startswith("machine.dram.timings of DDR4-3200AA are dropped (ccd_l, ")
+
+
+def test_the_standard_of_the_file_set_again_keeps_its_timings() -> None:
+    scenario = nic2core.load("sweeper-kvs")
+    scenario.machine.dram.standard = "DDR4-2933"
+    prepared = api.prepare(scenario, {"machine.dram.standard": "DDR4-3200AA"})
+    assert prepared.scenario["machine"]["dram"]["timings"]["rfc"] == 560
+    assert prepared.dropped == ""
+
+
 def test_a_file_that_needs_what_is_set_tells_nothing(tmp_path: Path) -> None:
     text = Path(str(api.find("explain-cpu"))).read_text()
     scenario = tmp_path / "s.toml"

@@ -107,17 +107,43 @@ def test_runs_with_and_without_congestion_control_can_be_compared(
 def test_rivals_are_drawn_beside_all_senders(closed_loop: Result) -> None:
     columns = closed_loop.data.series.columns
     goodput = next(c for c in columns if c.name == "goodput")
-    half = [value / 2 for value in goodput.values]
+    half = [value / 2 for value in goodput.values if value is not None]
     theirs = goodput.model_copy(update={"name": "rivals-goodput", "values": half})
-    series = closed_loop.data.series.model_copy(update={"columns": [*columns, theirs]})
+    their_window = goodput.model_copy(update={"name": "rivals-window", "values": half})
+    # No single connection is watched.
+    columns = [c for c in columns if not c.name.startswith("window-")]
+    series = closed_loop.data.series.model_copy(
+        update={"columns": [*columns, theirs, their_window]}
+    )
     run = replace(closed_loop, data=closed_loop.data.model_copy(update={"series": series}))
     figure = plots.time_series([run])
     titles = [a.text for a in figure.layout.annotations]
     assert "goodput of closed-loop senders (dashed: of rivals), Gbit/s" in titles
+    assert "congestion window, mean of all connections (dashed: of rivals), packets" in titles
     assert len(titles) == len(plots.time_series([closed_loop]).layout.annotations)
     (line,) = (x for x in figure.data if x.hovertemplate.startswith("rivals-goodput"))
     axis = f"y{1 + titles.index('goodput of closed-loop senders (dashed: of rivals), Gbit/s')}"
     assert (line.yaxis, line.line.dash, list(line.y)) == (axis, "dash", half)
+
+
+def test_where_no_acknowledgement_came_a_delay_has_a_gap(closed_loop: Result) -> None:
+    columns = [
+        c.model_copy(update={"values": [90.0, None, *c.values[2:]]})
+        if c.name == "host-delay"
+        else c
+        for c in closed_loop.data.series.columns
+    ]
+    series = closed_loop.data.series.model_copy(update={"columns": columns})
+    run = replace(closed_loop, data=closed_loop.data.model_copy(update={"series": series}))
+    (line,) = (x for x in plots.time_series([run]).data if x.hovertemplate.startswith("host-d"))
+    assert list(line.y)[:2] == [90.0, None]
+    assert run.tables.series["host-delay [us]"].null_count() == 1
+
+
+def test_names_that_look_like_numbers_are_names(ddio: Result, sweeper: Result) -> None:
+    runs = [replace(ddio, label="2"), replace(sweeper, label="8")]
+    for figure in (plots.latency_by_stage(runs), plots.memory_by_cause(runs)):
+        assert figure.layout.yaxis.type == "category"
 
 
 @pytest.mark.parametrize(("least", "mode"), [(600.0, "normal"), (100.0, "tozero")])

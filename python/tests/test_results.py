@@ -149,6 +149,17 @@ def test_the_notebook_shows_verdict_and_path(ddio: Result) -> None:
     assert "the warm-up of 1.00 µs is too short" in cold._repr_html_()
 
 
+def test_pictures_of_different_runs_share_no_ids_in_a_notebook(
+    ddio: Result, sweeper: Result
+) -> None:
+    def ids(result: Result) -> set[str]:
+        return set(re.findall(r'id="([^"]+)"', result._repr_html_()))
+
+    assert ids(ddio)
+    assert not ids(ddio) & ids(sweeper)
+    assert ids(ddio) == ids(ddio)
+
+
 def test_a_prompt_shows_how_much_there_is_not_all_of_it(ddio: Result) -> None:
     assert repr(ddio.tables).startswith("Tables: latency (6 x 8), memory (7 x 4), caches (")
     assert len(repr(ddio.tables)) < 200

@@ -9,13 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nic2core import UserError, engine, load, run, sweep
+from nic2core import ModelError, Sweep, UserError, engine, load, run, sweep
 from nic2core.describe import rows
 from nic2core.progress import Progress, of_run, of_sweep
 from nic2core.sweeps import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from nic2core import Result
     from nic2core.results.models import Results
@@ -52,8 +53,7 @@ def test_ctrl_c_keeps_the_finished_points(
         if (point, share) == (2, 0.5):
             # As the terminal does it; then the point goes on until it is told to stop.
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            assert progress.stop.wait(10)
-
+            time.sleep(0.5)
             # Once more, while the command waits for it.
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             time.sleep(0.5)
@@ -119,6 +119,79 @@ def test_an_error_in_one_point_stops_the_others(
         sweep("any.toml", {"run.seed": [1, 2, 3]})
     assert fake_engine == [1]
     assert threading.active_count() == 1
+
+
+def test_a_progress_can_follow_several_sweeps(fake_engine: list[int]) -> None:
+    progress = Progress()
+    for _ in range(2):
+        assert sweep("any.toml", {"run.seed": [1, 2]}, progress=progress).complete
+    assert not progress.stop.is_set()
+    assert sorted(fake_engine) == [1, 1, 2, 2]
+    # Its owner may stop them.
+    progress.stop.set()
+    stopped = sweep("any.toml", {"run.seed": [1, 2]}, progress=progress)
+    assert (len(stopped), stopped.stopped) == (0, True)
+
+
+class Panic(BaseException):
+    """What a panic of the engine is in Python: no `Exception`."""
+
+
+@pytest.fixture
+def _panics(fake_engine: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seed 2 panics, and seed 3 is refused, before others end."""
+    run = engine.run
+
+    def failing(scenario_json: str, watch: engine.Watch, origins: None) -> Results:
+        if '"seed": 2' in scenario_json:
+            time.sleep(0.1)
+            raise Panic("index out of bounds")
+        if '"seed": 3' in scenario_json:
+            raise UserError("a peak that cannot be found")
+        return run(scenario_json, watch, origins)
+
+    monkeypatch.setattr(engine, "run", failing)
+    assert fake_engine == []
+
+
+@pytest.mark.usefixtures("_panics")
+def test_a_panic_in_one_point_loses_no_other(tmp_path: Path) -> None:
+    seeds = {"run.seed": [1, 2, 3, 4]}
+    done = sweep("any.toml", seeds, jobs=2, skip_refused=True, out=tmp_path)
+    assert [r.data.seed for r in done] == [1, 4]
+    # In the order of the values, whichever ended first.
+    assert [str(why) for why in done.refused.values()] == [
+        "Panic: index out of bounds",
+        "a peak that cannot be found",
+    ]
+    assert [isinstance(why, ModelError) for why in done.refused.values()] == [True, False]
+    done.save(tmp_path)
+    # Every run is in the directory with the number of its point.
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_dir()) == ["00", "03"]
+    again = Sweep.load(tmp_path)
+    assert (list(again.points), list(again.refused)) == ([0, 3], list(done.refused))
+    with pytest.raises(Panic):
+        sweep("any.toml", seeds)
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_what_has_finished_is_saved_while_the_others_run(tmp_path: Path) -> None:
+    saved: list[Sweep] = []
+
+    def told(point: int, share: float) -> None:
+        if (point, share) == (2, 0.5):
+            time.sleep(0.5)
+            saved.append(Sweep.load(tmp_path))
+
+    vary = {"run.seed": [1, 2, 3]}
+    done = sweep("any.toml", vary, progress=Progress(told=told), out=tmp_path)
+    (early,) = saved
+    assert [r.data.seed for r in early] == [1, 2]
+    assert (early.planned, early.stopped) == (3, True)
+    late = Sweep.load(tmp_path)
+    assert ([r.data.seed for r in late], late.complete) == ([1, 2, 3], True)
+    assert not late.stopped
+    assert not done.stopped
 
 
 def test_the_table_has_a_row_per_point(fake_engine: list[int]) -> None:

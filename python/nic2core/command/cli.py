@@ -119,7 +119,7 @@ def run(
     if timeline is None:
         _one(api.run, scenario, overrides, json_, out)
         return
-    places.writable_file(timeline)
+    places.writable_timeline(timeline)
     recorded: list[Timeline] = []
     simulate = partial(_record, Recording(every, packets), recorded)
     try:
@@ -196,6 +196,7 @@ def compare(
             overrides=options.overrides(sets, seed),
             peak=peaks,
             skip_refused=True,
+            out=out,
         )
     except UserError as error:
         raise UserError(_of_varied(varied, str(error))) from None

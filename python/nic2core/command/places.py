@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nic2core._core import UserError
 from nic2core.command import terminal
+from nic2core.results.timeline import HEAD as TRACE_HEAD
 from nic2core.run_record import COMPARISON_FILE, OVER_SEEDS_FILE, RESULT_FILE, comparison
 from nic2core.tables import TABLES
 
@@ -58,6 +59,15 @@ def writable_report(path: Path) -> None:
     writable_file(path)
     if path.is_file() and not _is_ours(path):
         raise UserError(f"{path} exists and is not a nic2core report; choose another file.")
+
+
+def writable_timeline(path: Path) -> None:
+    """Refuse a file of a timeline that cannot be written, or that exists and is none."""
+    writable_file(path)
+    if path.is_file() and path.stat().st_size > 0:
+        with path.open("rb") as file:
+            if file.read(len(TRACE_HEAD)) != TRACE_HEAD.encode():
+                raise UserError(f"{path} exists and is not a timeline; choose another file.")
 
 
 def _in_the_way(out: Path) -> Iterator[Path]:

@@ -71,7 +71,7 @@ def time_series(results: Sequence[Record]) -> go.Figure:
     known = list(dict.fromkeys(n for c in columns for n in c))
     watched = [n for n in known if n.startswith(ONE_WINDOW)]
     rivals = [n for n in known if n.startswith(RIVALS)]
-    together = {"completed": ["offered"], "window": watched}
+    together = {"completed": ["offered"], "window": [*watched]}
     for name in rivals:
         together.setdefault(name.removeprefix(RIVALS), []).append(name)
     there = [n for n in PANEL_TITLES if n in known]
@@ -114,7 +114,8 @@ def time_series(results: Sequence[Record]) -> go.Figure:
                 )  # fmt: skip
         unit = _unit(next(c[panel] for c in columns if panel in c))
         thin = " (thin: single connections)" if watched and panel == "window" else ""
-        drawn = [v for line in figure.data if line.yaxis == f"y{row}" for v in line.y]
+        lines = [line for line in figure.data if line.yaxis == f"y{row}"]
+        drawn = [v for line in lines for v in line.y if v is not None]
         cut = panel in SAWTEETH and min(drawn, default=0.0) > CUT * max(drawn + bounds, default=0.0)
         dotted = f" (dotted: {BOUNDS[panel]})" if bounds else ""
         dashed = " (dashed: of rivals)" if RIVALS + panel in rivals else ""

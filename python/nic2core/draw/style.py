@@ -27,7 +27,7 @@ WIDE = 3
 def style(
     figure: go.Figure, height: int = 340, *, bars: bool = False, legend: bool = True
 ) -> go.Figure:
-    """One plain style for all; the background is transparent and takes the page's colour.
+    """One plain style for all; a report takes the background away, so that the page's is seen.
 
     The figure is higher by what a long legend takes.
     """
@@ -38,7 +38,7 @@ def style(
         template="none",
         height=height,
         font={"family": FONT, "size": 13},
-        paper_bgcolor="rgba(0,0,0,0)",
+        paper_bgcolor="#ffffff",
         plot_bgcolor="rgba(0,0,0,0)",
         margin={"l": 64, "r": 16, "t": 40 if legend else 20, "b": 52},
         showlegend=legend,
@@ -52,7 +52,10 @@ def style(
     if bars:
         # A run's name is above its bar, not next to it, so that bars have the whole width.
         figure.update_layout(legend_traceorder="normal", margin_l=12, bargap=BAR_GAP)
-        figure.update_yaxes(autorange="reversed", showgrid=False, showticklabels=False)
+        # A name may look like a number.
+        figure.update_yaxes(
+            type="category", autorange="reversed", showgrid=False, showticklabels=False
+        )
         for place, label in enumerate(dict.fromkeys(y for bar in figure.data for y in bar.y)):
             figure.add_annotation(
                 text=label, x=0, xref="paper", xanchor="left", showarrow=False,

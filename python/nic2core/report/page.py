@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -127,12 +128,17 @@ def notebook_html(result: Record) -> str:
     """What a notebook shows for a run: verdict, path and main numbers."""
     return TEMPLATES.get_template("notebook.html.j2").render(
         result=result,
-        picture=svg(result, "notebook"),
+        picture=svg(result, _ident(result)),
         words=words,
         verdict=verdict,
         headline=headline(result),
         warnings=doubts(result),
     )
+
+
+def _ident(result: Record) -> str:
+    """An id for the picture in a notebook, whose cells are one page: no other picture has it."""
+    return "n" + sha256(repr(picture(result)).encode()).hexdigest()[:12]
 
 
 def svg(result: Record, ident: str) -> Markup:

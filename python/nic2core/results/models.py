@@ -211,9 +211,9 @@ class TransportResults(Plain):
     mean_window: float
     """Mean congestion window of the connections over the measured time, packets."""
     cut_by_host: float | None = None
-    """Packets by which congestion windows were cut in all because of the delay in the server;
-    absent if the control does not keep it apart. What a cut takes is what all increases give, over
-    time.
+    """Packets by which congestion windows were cut in all because of the delay in the server, where
+    the control keeps that apart; absent if none does. What a cut takes is what all increases give,
+    over time.
     """
     cut_by_path: float = 0.0
     """Packets by which windows were cut because of other acknowledgements: the delay of the path,
@@ -285,7 +285,7 @@ class NodeTraffic(Plain):
     bus_limit_gbytes_per_s: float
     """Capacity of the data buses of the node's channels, GB/s."""
     causes: list[CauseTraffic]
-    """Every cause that occurred."""
+    """Every cause that occurred, and those of the Sweeper paper's figure 1c in any case."""
 
 
 class SocketLinkResults(Plain):
@@ -307,7 +307,7 @@ class MemoryTraffic(Plain):
     bus_limit_gbytes_per_s: float
     """Capacity of the channels' data buses, GB/s."""
     causes: list[CauseTraffic]
-    """Every cause that occurred."""
+    """Every cause that occurred, and those of the Sweeper paper's figure 1c in any case."""
     dirty_begin: int = 0
     """Dirty lines in the caches when the measured time began."""
     dirty_end: int = 0
@@ -657,8 +657,9 @@ class Series(Plain):
     """
     unit: str
     """Unit of the values."""
-    values: list[float]
-    """One value per interval."""
+    values: list[float | None]
+    """One value per interval; null where there is none: a mean delay while no acknowledgement came.
+    """
 
 
 class TimeSeries(Plain):
@@ -748,13 +749,13 @@ class Peak(PeakBase):
     peak_mpps: float
     """The highest rate at which the objective was met, completed Mpps."""
     rate_gbps: float | None = None
-    """The same rate in the terms of `traffic.rate`, Gbit/s on the wire: for a capture the average
-    over all of it, for bursts the rate while on. Absent if clients draw the sizes of synthetic
-    traffic.
+    """What was offered there, in the terms of `traffic.rate`, Gbit/s on the wire: for a capture the
+    average over all of it, for bursts the rate while on. It exceeds what was completed by what the
+    objective lets be dropped. Absent if clients draw the sizes of synthetic traffic.
     """
     fails_at_mpps: float | None = None
-    """The lowest rate at which the objective was missed, Mpps; the peak lies between the two.
-    Absent if it is met up to the line rate of the network link.
+    """The lowest rate at which the objective was missed, offered Mpps: the highest that may be
+    offered lies between the two. Absent if it is met up to the line rate of the network link.
     """
     failed_by: str
     """What failed there: `p99`, `drops` or `rate` (completions fall behind arrivals); `link` if

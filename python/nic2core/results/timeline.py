@@ -27,6 +27,9 @@ HOST = 1
 
 VIEWER = "https://ui.perfetto.dev"
 
+HEAD = '{"displayTimeUnit":"ns","traceEvents":['
+"""How the file of a timeline begins."""
+
 
 @dataclass(frozen=True)
 class Recording:
@@ -146,8 +149,7 @@ class Timeline(Plain):
         path = Path(path)
         # One event per line keeps large files readable and searchable.
         events = ",\n".join(json.dumps(e, separators=(",", ":")) for e in self.events())
-        head = '{"displayTimeUnit":"ns","traceEvents":['
-        write_whole(path, f"{head}\n{events}\n]}}\n")
+        write_whole(path, f"{HEAD}\n{events}\n]}}\n")
         return path
 
     def events(self) -> Iterator[Event]:

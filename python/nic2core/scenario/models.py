@@ -785,7 +785,9 @@ class SwiftControl(Model):
     max_cwnd: float = 1000.0
     """`max_cwnd`, in packets."""
     initial_cwnd: float = 1.0
-    """The initial window of a connection, in packets."""
+    """The initial window of a connection, in packets; 1 is a choice, as in `csg-htsim` whoever sets
+    up a simulation chooses it.
+    """
     reset_after_timeouts: UInt32 = 5
     """`RETX_RESET_THRESHOLD`: consecutive timeouts after which the window is set to its minimum."""
     fabric_target: Duration = "20 us"
@@ -793,7 +795,7 @@ class SwiftControl(Model):
     hop_target: Duration = "3053435 ps"
     """`h`: what each hop adds to the target."""
     hops: UInt32 = 1
-    """Number of hops of a packet."""
+    """Number of hops of a packet: 1, the switch (in `csg-htsim`, that of its route)."""
     flow_range: Duration = "100 us"
     """`fs_range`: the most that flow scaling adds."""
     flow_min_cwnd: float = 0.1

@@ -9,6 +9,16 @@ if TYPE_CHECKING:
 
 STANDARD = "machine.dram.standard"
 """The key of the memory standard."""
+TIMINGS = "machine.dram.timings"
+"""The key of the table of its timings."""
+
+
+def own_timings(now: Mapping[str, Any], assigned: Mapping[str, Any]) -> Any:
+    """The timings of a scenario's new standard: only those that were assigned in Python as well."""
+    timings = now["machine"]["dram"]["timings"]
+    if TIMINGS in assigned:
+        return timings
+    return {key: clocks for key, clocks in timings.items() if f"{TIMINGS}.{key}" in assigned}
 
 
 def dropped(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

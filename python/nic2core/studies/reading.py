@@ -8,17 +8,6 @@ from typing import Any
 
 from nic2core.explain.use import LINE_BYTES
 
-CAUSES = (
-    "nic-rx-wr",
-    "nic-tx-rd",
-    "cpu-rx-rd",
-    "cpu-other-rd",
-    "rx-evct",
-    "tx-evct",
-    "other-evct",
-)
-"""The causes of memory traffic in the Sweeper paper's figure 1c, in stacking order."""
-
 
 @dataclass(frozen=True)
 class Reading:

@@ -8,7 +8,7 @@ from typing import Any
 
 import synthetic_receiver
 
-from nic2core.studies.reading import CAUSES
+from nic2core.studies.sweeper.look import CAUSES
 
 
 class ScenarioRefused(ValueError):

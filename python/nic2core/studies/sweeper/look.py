@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from nic2core.draw import palette as meanings
 from nic2core.studies import palette
 from nic2core.studies.chart import Bars, Part, Series, Stacks
-from nic2core.studies.reading import CAUSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from nic2core.studies.sweeper.points import Placement
 
 _WAYS = {2: palette.SKY, 4: palette.GREEN, 6: palette.ORANGE, 12: palette.BLUE}
-_CAUSES = {
+CAUSES = {
     "nic-rx-wr": "NIC RX Wr",
     "nic-tx-rd": "NIC TX Rd",
     "cpu-rx-rd": "CPU RX Rd",
@@ -28,7 +27,7 @@ _CAUSES = {
     "tx-evct": "TX Evct",
     "other-evct": "Other Evct",
 }
-"""Names as in the legend of figure 1c."""
+"""The causes of figure 1c in stacking order, and their names in its legend."""
 
 
 def color(placement: Placement) -> str:
@@ -103,7 +102,7 @@ def _breakdown(
 
     parts = [
         Part(name, heights(lambda r, cause=cause: r.accesses(cause)), meanings.cause(cause))  # type: ignore[misc]
-        for cause, name in _CAUSES.items()
+        for cause, name in CAUSES.items()
     ]
     rest = heights(lambda r: r.accesses() - r.accesses(*CAUSES))
     parts.append(Part("descriptors and other", rest, meanings.OTHER_CAUSE))

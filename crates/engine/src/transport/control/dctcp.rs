@@ -108,19 +108,19 @@ impl Control for Dctcp {
         self.acked += 1;
         self.marked += u64::from(feedback.marked);
         self.to_react += u64::from(feedback.marked && feedback.order >= self.recovered);
-        let mut cut = false;
+        let before = self.cwnd;
         if feedback.order >= self.window_end {
             let fraction = fixed::div(self.marked, self.acked);
             // alpha <- (1 - g) * alpha + g * F
             self.alpha = fixed::mul(ONE - self.gain, self.alpha) + fixed::mul(self.gain, fraction);
-            cut = self.to_react > 0;
-            if cut {
+            if self.to_react > 0 {
                 // cwnd <- cwnd * (1 - alpha / 2)
                 self.cut(fixed::mul(self.cwnd, ONE - self.alpha / 2));
             }
             (self.acked, self.marked, self.to_react) = (0, 0, 0);
             self.window_end = feedback.next_order;
         }
+        let cut = self.cwnd < before;
         if feedback.window_full && feedback.order >= self.recovered && !cut {
             let slow_start = self.cwnd < self.slow_start_until;
             let step = if slow_start { ONE } else { fixed::div(ONE, self.cwnd) };
@@ -176,15 +176,15 @@ mod tests {
             for (w, &(packets, marked)) in windows.iter().enumerate() {
                 let marked = marked.min(packets);
                 for i in 0..packets {
-                    let cuts = i + 1 == packets && marked > 0;
+                    let before = cwnd;
                     if i + 1 == packets {
                         alpha = (1.0 - gain) * alpha + gain * marked as f64 / packets as f64;
-                        if cuts {
+                        if marked > 0 {
                             cwnd = (cwnd * (1.0 - alpha / 2.0)).max(config.min_cwnd);
                             threshold = cwnd;
                         }
                     }
-                    if !cuts {
+                    if cwnd >= before {
                         let step = if cwnd < threshold { 1.0 } else { 1.0 / cwnd };
                         cwnd = (cwnd + step).min(config.max_cwnd);
                     }
@@ -262,13 +262,13 @@ mod tests {
             assert_eq!(dctcp.window(), packets * ONE);
             dctcp.on_ack(Ps::ZERO, &ack(order, order + 1, false));
         }
-        // A mark does not cut what is smaller already.
+        // A mark does not cut what is smaller already, and does not keep it there.
         let mut marked = Dctcp::new(&config);
         marked.on_timeout(Ps::ZERO);
         marked.on_ack(Ps::ZERO, &ack(0, 1, true));
-        assert!(marked.window() <= 2 * ONE);
+        assert_eq!(marked.window(), 2 * ONE);
         // Slow start goes on to the minimum.
-        (1..8).for_each(|order| marked.on_ack(Ps::ZERO, &ack(order, order + 1, false)));
+        (1..7).for_each(|order| marked.on_ack(Ps::ZERO, &ack(order, order + 1, false)));
         assert_eq!(marked.window(), 8 * ONE);
     }
 
