@@ -19,6 +19,7 @@ from nic2core.describe.labels import describe
 from nic2core.progress import of_run
 from nic2core.result import Result
 from nic2core.results.timeline import Recording, Timeline
+from nic2core.run_record import COMPARISON_FILE, RESULT_FILE
 from nic2core.scenario.capture import capture_digest, is_capture
 from nic2core.scenario.models import Scenario
 from nic2core.scenario.origin import Origin, layered
@@ -143,6 +144,11 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
         raise UserError(
             f"{path} does not exist.{meant} A scenario is a TOML file, or the name of one in "
             f"{(SHIPPED / 'scenarios').resolve()}: {', '.join(shipped)}."
+        )
+    if path.name == RESULT_FILE or any((path / f).exists() for f in (RESULT_FILE, COMPARISON_FILE)):
+        raise UserError(
+            f"{path} holds results, not a scenario; `nic2core explain`, `report` and `compare` "
+            "read them."
         )
     if path.is_dir():
         raise UserError(f"{path} is a directory; name a scenario file in it.")

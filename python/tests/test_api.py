@@ -131,7 +131,10 @@ def test_overrides_do_the_same_to_a_file_and_to_its_scenario(overrides: dict[str
 @pytest.mark.parametrize(
     ("overrides", "told"),
     [
-        ({"placement": {"policy": "dma"}, "placement.io_ways": 4}, "contradicts --set placement="),
+        (
+            {"placement.io_ways": 4, "placement": {"policy": "dma"}},
+            "contradicts --set placement.io",
+        ),
         ({"placement.io_ways": None}, "placement.io_ways = None is no value"),
         ({"placement.io_ways": "[4"}, "has a value that is not TOML"),
         ({"run.seed": {1}}, "has a value that is not TOML"),
@@ -538,6 +541,10 @@ def test_a_capture_in_place_of_a_scenario_is_named_in_one(tmp_path: Path) -> Non
         nic2core.run(tmp_path / "text")
     with pytest.raises(UserError, match="is a directory; name a scenario file in it"):
         nic2core.run(tmp_path)
+    (tmp_path / "result.json").write_text("{}")
+    for result in (tmp_path, tmp_path / "result.json"):
+        with pytest.raises(UserError, match="holds results, not a scenario; `nic2core explain`"):
+            nic2core.run(result)
 
 
 def test_no_scenario_is_said_to_be_shipped_that_is_the_users_own(

@@ -48,6 +48,31 @@ def test_runs_that_do_the_same_are_named_together(ddio: Result) -> None:
     assert overview([a, b, c, d, slow]).startswith("run a and 3 more are fastest at ")
 
 
+def test_more_load_is_not_faster(calm: Result) -> None:
+    def run(mpps: float, drops: float = 0.0) -> Result:
+        change = {
+            "offered_mpps": mpps,
+            "offered_gbps": mpps * 4,
+            "completed_mpps": mpps * (1 - drops),
+            "drop_share": drops,
+        }
+        packets = calm.data.packets.model_copy(update=change)
+        return replace(
+            calm, label=f"rate={mpps:g}", data=calm.data.model_copy(update={"packets": packets})
+        )
+
+    assert overview([run(4), run(1), run(2)]).startswith(
+        "what is offered is carried, 1.00 to 4.00 M packets/s; all are limited by"
+    )
+    assert overview([run(1), run(4, 0.2), run(2), run(3, 0.1)]).startswith(
+        "what is offered is carried up to rate=2 (2.00 M packets/s); rate=4 drops 20.0 % of the"
+    )
+    # Drops that do not set in with the load have another cause.
+    assert "carried" not in overview([run(1), run(2, 0.1), run(4)])
+    assert "carried" not in overview([run(1, 0.1), run(2, 0.1), run(4, 0.1)])
+    assert "carried" not in overview([run(1), run(1), run(1.05)])
+
+
 def test_what_is_compared_with_nothing_is_told_in_its_unit(ddio: Result) -> None:
     data = ddio.data
     idle = replace(ddio, label="idle", data=data.model_copy(update={
@@ -104,7 +129,8 @@ def test_a_saved_sweep_is_loaded_as_it_was(tmp_path: Path, ddio: Result) -> None
     assert again == done
     assert list(again.plot("memory_gbytes_per_s").data[0].x) == [1, 2, 3]
     refused: dict[str, UserError | ModelError] = {"seed=4": UserError("no room")}
-    stopped = replace(done, results=done.results[:2], planned=4, stopped=True, refused=refused)
+    first = replace(done, results=done.results[:2], points=[0, 1], refused=refused)
+    stopped = replace(first, planned=4, stopped=True)
     part = Sweep.load(stopped.save(tmp_path / "part"))
     assert (len(part), part.planned, part.complete, part.stopped) == (2, 4, False, True)
     assert {name: str(why) for name, why in part.refused.items()} == {"seed=4": "no room"}

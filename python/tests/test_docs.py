@@ -18,31 +18,39 @@ ROOT = Path(__file__).parents[2]
 SCENARIO = re.compile(r"^```toml\n(\[machine\]\n.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```.*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 IN_TEXT = re.compile(r"`(nic2core [^`]+)`")
+OWN = "mine"
+"""The name that pages give to the scenario that they show."""
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def _shown(page: Path, folder: Path) -> list[Path]:
+    """The scenarios that a page shows, written beside the machine that they name."""
+    (folder / "machines").mkdir()
+    (folder / "scenarios").mkdir()
+    shutil.copyfile(ROOT / "machines/skylake-6140.toml", folder / "machines/my-server.toml")
+    files = []
+    for number, text in enumerate(SCENARIO.findall(page.read_text(encoding="utf-8"))):
+        files.append(folder / f"scenarios/{number}.toml")
+        files[-1].write_text(text)
+    return files
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/your-server.md"])
 def test_a_scenario_of_the_documentation_is_accepted(page: str, tmp_path: Path) -> None:
-    (tmp_path / "machines").mkdir()
-    (tmp_path / "scenarios").mkdir()
-    copied = tmp_path / "machines/my-server.toml"
-    shutil.copyfile(ROOT / "machines/skylake-6140.toml", copied)
-    shown = SCENARIO.findall((ROOT / page).read_text(encoding="utf-8"))
+    shown = _shown(ROOT / page, tmp_path)
     assert shown
-    for number, text in enumerate(shown):
-        scenario = tmp_path / f"scenarios/{number}.toml"
-        scenario.write_text(text)
+    for scenario in shown:
         api.prepare(scenario)
 
 
 def _commands(text: str) -> list[list[str]]:
-    """The commands of a page that simulate a scenario of the repository, as words."""
+    """The commands of a page that simulate its own scenario or one of the repository, as words."""
     lines = [line for block in BLOCK.findall(text) for line in _whole_lines(block)]
     lines += [" ".join(shown.split()) for shown in IN_TEXT.findall(BLOCK.sub("", text))]
     words = [shlex.split(line, comments=True) for line in lines if line.startswith("nic2core ")]
     simulating = [w[1:] for w in words if len(w) > 2 and w[1] in {"run", "compare", "peak"}]
-    known = {path.stem for path in (ROOT / "scenarios").glob("*.toml")}
-    return [w for w in simulating if w[1].removeprefix("scenarios/").removesuffix(".toml") in known]
+    known = {path.stem for path in (ROOT / "scenarios").glob("*.toml")} | {OWN}
+    return [w for w in simulating if Path(w[1]).stem in known]
 
 
 def _whole_lines(block: str) -> list[str]:
@@ -60,9 +68,11 @@ def test_the_commands_of_the_documentation_are_found() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_command_of_the_documentation_is_accepted(page: Path) -> None:
+def test_a_command_of_the_documentation_is_accepted(page: Path, tmp_path: Path) -> None:
+    shown = _shown(page, tmp_path)
     for words in _commands(page.read_text(encoding="utf-8")):
-        source = api.find(words[1].removeprefix("scenarios/").removesuffix(".toml"))
+        name = Path(words[1]).stem
+        source = shown[0] if name == OWN else api.find(name)
         fixed = options.overrides(_given(words, "--set"), None)
         varied = options.pairs(_given(words, "--vary"), "--vary", "queues.burst=1,2")
         for case in cases(options.values(varied)):

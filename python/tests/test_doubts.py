@@ -523,6 +523,19 @@ def with_full_wire(base: Result, demand: float) -> Result:
     return replace(base, data=data)
 
 
+def test_latencies_of_a_full_link_are_those_of_full_buffers_if_packets_are_dropped(
+    calm: Result,
+) -> None:
+    full = with_full_wire(calm, 30.0)
+    nic = {**full.scenario["machine"]["nic"], "link": "100 Gbps"}
+    scenario = full.scenario | {"machine": full.scenario["machine"] | {"nic": nic}}
+    full = replace(full, scenario=scenario)
+    (kept,) = (text for text in doubts(full) if "link delivers only" in text)
+    assert "latencies are those of the first microseconds" in kept
+    (drops,) = (t for t in doubts(with_numbers(full, "packets", drop_share=0.02)) if "only" in t)
+    assert "Packets are dropped, so latencies are those of full buffers." in drops
+
+
 def with_latencies(base: Result, **numbers: float) -> Result:
     latency = [
         of.model_copy(update={"distribution": of.distribution.model_copy(update=numbers)})

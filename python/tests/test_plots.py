@@ -164,7 +164,9 @@ def test_an_axis_that_is_cut_says_so(closed_loop: Result, least: float, mode: st
 def test_what_keeps_doubling_is_evenly_spaced() -> None:
     def over(*values: int) -> object:
         table = pl.DataFrame({"key": values, "rate_mps": [1.0] * len(values)})
-        return plots.over(table, ["key"], "rate_mps").layout.xaxis.type
+        axis = plots.over(table, ["key"], "rate_mps").layout.xaxis
+        assert axis.title.text == ("key (logarithmic)" if axis.type else "key")
+        return axis.type
 
     assert over(128, 512, 1024, 4096) == over(1, 2, 4, 8) == "log"
     assert over(1, 2, 3, 4) is over(0, 1, 2, 4, 8) is over(1, 2, 100, 200) is None

@@ -297,12 +297,26 @@ def test_what_is_awaited_though_the_load_gets_through_is_told() -> None:
     short = {"run.warmup": "200 us", "run.duration": "200 us", "traffic.rate": "2 Mpps"}
     busy = api.run("explain-trackers", short)
     assert busy.verdict.startswith("The offered load limits this run")
-    said = (
-        "Waits that cost latency but not throughput: for the LLC home trackers 100 % of the time."
-    )
-    assert busy.verdict.endswith(said)
+    said = "for the LLC home trackers 100 % of the time."
+    assert busy.verdict.endswith(f"What waits, though throughput does not suffer: {said}")
     alone = api.run("explain-trackers", {"tenants.1.cores.count": 0, **short})
-    assert "Waits that cost" not in alone.verdict
+    assert "What waits" not in alone.verdict
+
+
+def test_completions_that_wait_for_others_are_told(calm: Result) -> None:
+    total = calm.total_latency
+    assert total is not None
+
+    def told(share: float) -> str:
+        packets = calm.data.packets.model_copy(update={"gathering_ns": share * total.mean_ns})
+        run = replace(calm, data=calm.data.model_copy(update={"packets": packets}))
+        return run.verdict
+
+    assert (
+        f", a packet spends {words.time(0.3 * total.mean_ns)} until its completion is sent: the "
+        in told(0.3)
+    )
+    assert told(0.1) == calm.verdict
 
 
 def test_drops_of_the_switch_are_none_of_the_server(calm: Result, closed_loop: Result) -> None:

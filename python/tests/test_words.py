@@ -83,6 +83,14 @@ def test_next_to_no_memory_traffic_is_not_compared(ddio: Result) -> None:
     bus = ddio.data.memory.bus_limit_gbytes_per_s
     assert "memory traffic" not in summary(with_traffic(0.0001 * bus), with_traffic(0.009 * bus))
     assert "memory traffic" in summary(with_traffic(0.0001 * bus), with_traffic(0.011 * bus))
+    # It is much all the same if the packets carry less.
+    packets = ddio.data.packets.model_copy(update={"completed_gbps": 0.05 * bus})
+    slow = replace(ddio, data=ddio.data.model_copy(update={"packets": packets}))
+    memory = slow.data.memory.model_copy(update={"bandwidth_gbytes_per_s": 0.009 * bus})
+    leaks = replace(slow, data=slow.data.model_copy(update={"memory": memory}))
+    gone = memory.model_copy(update={"bandwidth_gbytes_per_s": 0.0001 * bus})
+    fits = replace(slow, data=slow.data.model_copy(update={"memory": gone}))
+    assert "causes 99 % less memory traffic" in summary(leaks, fits)
 
 
 def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None:
@@ -95,7 +103,7 @@ def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None
     late = replace(ddio, label="late", data=slower(ddio, 37))
     assert "at 20.9 M packets/s, 37 times the slowest, late" in overview([ddio, ddio, late])
     # Packets of another size are not as much work.
-    packets = sweeper.data.packets.model_copy(update={"offered_gbps": 1.0})
+    packets = sweeper.data.packets.model_copy(update={"offered_mpps": 5.0})
     large = replace(
         sweeper, label="large", data=sweeper.data.model_copy(update={"packets": packets})
     )

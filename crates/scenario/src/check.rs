@@ -301,14 +301,19 @@ fn known(names: &[&str], given: &str) -> String {
     }
 }
 
-/// The name most similar to `given`, if any is similar at all.
+/// The name most similar to `given`, if any is similar at all, or else the one that `given` begins.
 pub(crate) fn nearest<'n>(names: impl Iterator<Item = &'n str>, given: &str) -> Option<&'n str> {
     // Share of characters that stay when one name is typed for the other; a transposition counts as
     // one error. 0.6 finds "sed" for "seed", and nothing for what is not a typo.
     let given = given.to_lowercase();
     let like = |name: &str| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), &given);
-    let scored = names.map(|name| (like(name), name));
-    scored.filter(|s| s.0 >= 0.6).max_by(|a, b| a.0.total_cmp(&b.0)).map(|s| s.1)
+    let begun = |name: &str| given.len() >= 3 && name.to_lowercase().starts_with(&given);
+    // What is similar counts 1 more.
+    let scored = names.filter_map(|name| {
+        let like = like(name);
+        (like >= 0.6).then_some((1.0 + like, name)).or_else(|| begun(name).then_some((like, name)))
+    });
+    scored.max_by(|a, b| a.0.total_cmp(&b.0)).map(|s| s.1)
 }
 
 #[cfg(test)]

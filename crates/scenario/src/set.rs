@@ -23,20 +23,22 @@ pub(crate) fn parse_all(texts: &[String]) -> Result<Vec<Set>, UserErrors> {
     Ok(sets)
 }
 
-/// Lays all overrides over a tree. A change of standard comes first: it drops the timings that are
-/// already there, not those set alongside it.
+/// Lays all overrides over a tree, in their order. A change of standard comes first: it drops the timings that
+/// are already there, not those set alongside it.
 pub(crate) fn apply_all(sets: Vec<Set>, root: &mut Node) -> Result<(), UserErrors> {
+    let tables: Vec<String> = sets.iter().map(|set| format!("{}.", set.key)).collect();
+    let within = |set: &Set| tables.iter().any(|table| set.key.starts_with(table));
     let (standards, sets): (Vec<_>, Vec<_>) =
-        sets.into_iter().partition(|set| set.key.ends_with(".standard"));
+        sets.into_iter().partition(|set| set.key.ends_with(".standard") && !within(set));
     standards.into_iter().chain(sets).try_for_each(|set| set.apply(root))
 }
 
+/// A key of a table may be set after the table, but a table that is set replaces what was set in it before.
 fn contradiction(earlier: &Set, later: &Set) -> Result<(), UserErrors> {
-    let below = |a: &Set, b: &Set| {
-        a.key.strip_prefix(b.key.as_str()).is_some_and(|rest| rest.starts_with('.'))
-    };
+    let replaced =
+        earlier.key.strip_prefix(later.key.as_str()).is_some_and(|rest| rest.starts_with('.'));
     let same = earlier.key == later.key && earlier.value.to_json() != later.value.to_json();
-    if !same && !below(earlier, later) && !below(later, earlier) {
+    if !same && !replaced {
         return Ok(());
     }
     Err(UserErrors::from(UserError {
@@ -44,7 +46,7 @@ fn contradiction(earlier: &Set, later: &Set) -> Result<(), UserErrors> {
         key: Some(later.key.clone()),
         given: later.value.value.to_string(),
         problem: format!("contradicts {}", earlier.value.place),
-        allowed: "each key once, and not together with a key that contains it".into(),
+        allowed: "each key once, and a table before the keys in it".into(),
     }))
 }
 
@@ -223,13 +225,21 @@ mod tests {
 
     #[test]
     fn contradictory_overrides_are_refused() {
-        for pair in [["a=1", "a=2"], ["a.b=1", "a={c=1}"], ["a={c=1}", "a.b=1"]] {
+        for pair in [["a=1", "a=2"], ["a.b=1", "a={c=1}"], ["a.b.standard=1", "a={c=1}"]] {
             let e = apply("", &pair).unwrap_err();
             assert!(e.contains(&format!("--set {}", pair[1])), "{e}");
             assert!(e.contains(&format!("contradicts --set {}", pair[0])), "{e}");
         }
         assert!(apply("", &["a=1", "a=1"]).is_ok(), "the same twice is no contradiction");
         assert!(apply("", &["a=1", "ab=2"]).is_ok(), "ab is not below a");
+    }
+
+    #[test]
+    fn a_key_of_a_table_may_be_set_after_the_table() {
+        let set = |sets: &[&str]| apply("a={b=0, d=0}", sets).unwrap();
+        assert_eq!(set(&["a={c=1}", "a.b=2"]), r#"{"a":{"b":2,"c":1}}"#);
+        // The standard of a memory, too, although it is laid over the tree before other keys.
+        assert_eq!(set(&["a={standard='x'}", "a.standard=y"]), r#"{"a":{"standard":"y"}}"#);
     }
 
     #[test]

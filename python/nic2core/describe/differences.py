@@ -77,6 +77,8 @@ def overview(results: Sequence[Record]) -> str:
         apart = _most_apart([*_of_packets(results), *_beside(results)])
         same = "throughput is about the same" if apart else "all runs perform about the same"
         said = f"{same}, {span} {unit}{apart}"
+    elif carried := _carried(results, unit):
+        said = carried
     else:
         labels = [r.label for r in results]
         (best, are), (worst, _) = (alike(labels, rates, end) for end in (high, low))
@@ -87,6 +89,34 @@ def overview(results: Sequence[Record]) -> str:
     if len(limits) == 1:
         return f"{said}; all are limited by {limits[0]}"
     return f"{said}; the limits are {listed(limits)}"
+
+
+def _carried(results: Sequence[Record], unit: str) -> str:
+    """How much of different loads is carried; empty for other comparisons.
+
+    Runs that are offered more are no faster for it. They need to drop next to nothing up to a load,
+    and more from there on.
+    """
+    if any(r.peak or r.data.transport or r.data.demand_mpps is None for r in results):
+        return ""
+    packets = [r.data.packets for r in results]
+    offered = [p.offered_gbps if unit == BYTES else p.offered_mpps for p in packets]
+    if min(offered) <= 0 or max(offered) <= (1 + FELT) * min(offered):
+        return ""
+    by_load = sorted(range(len(results)), key=lambda run: offered[run])
+    lost = [packets[run].drop_share >= SAME_RATE for run in by_load]
+    if lost[0] or lost != sorted(lost):
+        return ""
+    carried = [run for run, loses in zip(by_load, lost, strict=True) if not loses]
+    span = f"{three(offered[carried[0]])} to {three(offered[carried[-1]])} {unit}"
+    if len(carried) == len(results):
+        return f"what is offered is carried, {span}{_most_apart([*_of_packets(results)])}"
+    worst = results[by_load[-1]]
+    return (
+        f"what is offered is carried up to {results[carried[-1]].label} "
+        f"({three(offered[carried[-1]])} {unit}); {worst.label} drops "
+        f"{percent(worst.data.packets.drop_share)} of the packets"
+    )
 
 
 def times_of(high: float, low: float) -> str:
@@ -175,9 +205,16 @@ def _of_packets(results: Sequence[Record]) -> Iterator[_Span]:
 
 
 def _memory_is_used(results: Sequence[Record]) -> bool:
-    """Whether some run moves much to or from memory: many times next to nothing is little still."""
-    memory = [r.data.memory for r in results]
-    return any(m.bandwidth_gbytes_per_s > MUCH * m.bus_limit_gbytes_per_s for m in memory)
+    """Whether some run moves much to or from memory: many times next to nothing is little still.
+
+    Much is measured by the bus, or by what the packets carry.
+    """
+    data = [r.data for r in results]
+    return any(
+        d.memory.bandwidth_gbytes_per_s
+        > min(MUCH * d.memory.bus_limit_gbytes_per_s, d.packets.completed_gbps / 8 or inf)
+        for d in data
+    )
 
 
 def _beside(results: Sequence[Record]) -> Iterator[_Span]:

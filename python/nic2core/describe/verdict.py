@@ -49,6 +49,12 @@ UNEVEN = 0.005
 MOST = 0.5
 """Share of the time from which waiting is mentioned although nothing limits."""
 
+MUCH = 0.2
+"""Share of the mean latency from which the gathering of completions is mentioned."""
+
+OF_SENDING = {"read-credits", "read-tags", "tx-descriptors", "tx-fetches"}
+"""Domains that packets to be sent wait for, after their total latency."""
+
 WORTH_TELLING = 0.05
 """Share of the time that a credit is held from which a wait for another domain is mentioned."""
 
@@ -202,9 +208,26 @@ def _awaited(result: Record) -> str:
     """What is waited for most of the time although all of the offered load gets through."""
     found = [use for use in result.model.used if use.starved > MOST]
     if not found:
+        return _gathered(result)
+    names = ", the ".join(
+        f"{stage(use.name)}{' (packets to be sent)' if use.name in OF_SENDING else ''} "
+        f"{percent(use.starved)} of the time"
+        for use in found
+    )
+    return f". What waits, though throughput does not suffer: for the {names}{_gathered(result)}"
+
+
+def _gathered(result: Record) -> str:
+    """How long packets wait for the completions that are written with theirs, if that is much."""
+    gathering_ns, total = result.data.packets.gathering_ns, result.total_latency
+    if gathering_ns is None or total is None or gathering_ns < MUCH * total.mean_ns:
         return ""
-    names = ", the ".join(f"{stage(use.name)} {percent(use.starved)} of the time" for use in found)
-    return f". Waits that cost latency but not throughput: for the {names}"
+    together = result.scenario["machine"]["nic"]["completions_per_write"]
+    return (
+        f". Of a mean latency of {time(total.mean_ns)}, a packet spends {time(gathering_ns)} until "
+        f"its completion is sent: the NIC, while busy, writes up to {together} of a queue together "
+        "(machine.nic.completions_per_write)"
+    )
 
 
 def _blocks(result: Record) -> str:

@@ -99,7 +99,8 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "")
             x = [_name(place) for place in line["place"]]
             figure.add_bar(name=name, x=x, y=y, error_y=spread, marker_color=palette.run(number))
     axis = _places(places) if curve else {"type": "category"}
-    figure.update_xaxes(axis, title=f"{first}, {unit}" if unit else first)
+    even = " (logarithmic)" if axis.get("type") == "log" else ""
+    figure.update_xaxes(axis, title=(f"{first}, {unit}" if unit else first) + even)
     figure.update_yaxes(title=title or COLUMNS.get(column, column), rangemode="tozero")
     return style(figure, legend=bool(rest))
 

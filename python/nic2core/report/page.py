@@ -16,7 +16,7 @@ from nic2core._core import UserError
 from nic2core.describe import contents, rows, seeds, senders
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.describe.compared import COLUMNS, compared
-from nic2core.describe.differences import SAME_RATE, UNCHANGED
+from nic2core.describe.differences import FELT, SAME_RATE, UNCHANGED
 from nic2core.describe.doubts import all_doubts, doubts
 from nic2core.describe.headline import headline, parts
 from nic2core.describe.hints import hints
@@ -197,16 +197,17 @@ def _grid(results: Sequence[Record]) -> list[Panel]:
 def _columns(results: Sequence[Record], found: pl.DataFrame) -> list[tuple[str, str]]:
     """The columns to draw, with their titles: those in which some run has a value.
 
-    Those in which all runs are about the same come last.
+    Those in which runs differ least come last.
     """
     titles = plots.titles(results)
     known = {c for c in found.columns if found[c].null_count() < found.height}
     drawn = [(column, title) for column, title in titles.items() if column in known]
-    return sorted(drawn, key=lambda of: _about_the_same(found[of[0]].drop_nulls().to_list()))
+    return sorted(drawn, key=lambda of: _alike(found[of[0]].drop_nulls().to_list()))
 
 
-def _about_the_same(values: Sequence[float]) -> bool:
-    return max(values) <= (1 + SAME_RATE) * min(values)
+def _alike(values: Sequence[float]) -> int:
+    """How alike the values are: 0 if users notice the difference, 2 if they are about the same."""
+    return sum(max(values) <= (1 + felt) * min(values) for felt in (FELT, SAME_RATE))
 
 
 def _panels(results: Sequence[Record]) -> list[Panel]:

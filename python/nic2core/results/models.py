@@ -80,6 +80,11 @@ class Packets(Plain):
     length of the run. Absent without a link, without traffic whose arrivals follow a time law, or
     if nothing was offered.
     """
+    gathering_ns: float | None = None
+    """Mean time from sending a packet's data to sending its completion, ns: the link carries the
+    data, and further completions join those of the queue. Part of the latency's `dma`. Absent if
+    completions are written one at a time (`machine.nic.completions_per_write`).
+    """
 
 
 class Distribution(DistributionBase):

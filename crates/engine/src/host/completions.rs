@@ -8,7 +8,8 @@ use crate::time::Ps;
 
 impl Host {
     /// The NIC has sent all data of a packet: the completion joins those gathered for its queue.
-    pub(super) fn gather_completion(&mut self, queue: u16, packet: u32) {
+    pub(super) fn gather_completion(&mut self, now: Ps, queue: u16, packet: u32) {
+        self.rx.gathered.enter(now, 1);
         let gathered = self.queues[queue as usize].rx.gather(packet);
         if gathered == self.rx.completions_per_write {
             self.rx.due.push_back(queue);
@@ -34,6 +35,7 @@ impl Host {
             }
             self.rx.due.pop_front();
             let packets = self.queues[queue as usize].rx.send_completions();
+            self.rx.gathered.leave(now, packets.into());
             let at = self.interconnect.write(now, LINE_BYTES);
             if let Some(recording) = &mut self.recording {
                 let q = &self.queues[queue as usize].rx;
@@ -96,6 +98,12 @@ mod tests {
         assert!((lines_a_packet(&single) - 18.0).abs() < 0.1, "{}", lines_a_packet(&single));
         assert!((lines_a_packet(&gathered) - 17.125).abs() < 0.1, "{}", lines_a_packet(&gathered));
         assert!(gathered.packets.completed > single.packets.completed);
+        // The eighth of a queue does not wait for the others, and the first for seven packets of the queue, between
+        // which there are as many of the other queue.
+        let packet_ns = 1e3 / gathered.packets.completed_mpps;
+        let waits = gathered.packets.gathering_ns.expect("completions gather") / packet_ns;
+        assert!((7.0..7.5).contains(&waits), "{waits} packets");
+        assert_eq!(single.packets.gathering_ns, None);
     }
 
     #[test]
@@ -105,5 +113,8 @@ mod tests {
         assert_eq!(single.latency[1].stage, "dma");
         let dma = |r: &Results| r.latency[1].distribution.mean_ns;
         assert!((dma(&single) - dma(&gathered)).abs() < 0.02 * dma(&single));
+        // It waits while the link carries the last TLP of the data.
+        let waits = gathered.packets.gathering_ns.expect("they may gather");
+        assert!((17.0..25.0).contains(&waits), "{waits} ns");
     }
 }

@@ -159,6 +159,7 @@ impl Host {
             q.reset_counts(now);
         }
         self.rx.sram.reset_counts(now);
+        self.rx.gathered.reset(now);
         self.writes.reset_counts(now);
         self.reads.reset_counts(now);
         self.interconnect.reset_counts(now);

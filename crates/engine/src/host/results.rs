@@ -136,6 +136,12 @@ impl Host {
             link_wait_ns: (self.rx.line_rate.as_ref())
                 .filter(|_| self.rate().is_some() && m.offered > 0)
                 .map(|_| m.link_wait as f64 / 1e3 / m.offered as f64),
+            gathering_ns: (self.rx.completions_per_write > 1 && self.rx.gathered.uses > 0).then(
+                || {
+                    let gathered = &self.rx.gathered;
+                    gathered.time(m.now) as f64 / 1e3 / gathered.uses as f64
+                },
+            ),
         }
     }
 

@@ -9,6 +9,7 @@ use super::{Event, Host};
 use crate::config::machine::Machine;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 use crate::memory::placement::DmaWrite;
+use crate::stats::occupancy::Occupancy;
 use crate::time::Ps;
 use crate::wire::line_rate::LineRate;
 
@@ -29,6 +30,8 @@ pub(super) struct Receiver {
     pub(super) completions_per_write: u32,
     /// Queues whose gathered completions are due to be written.
     pub(super) due: VecDeque<u16>,
+    /// Packets whose data have been sent, and whose completion has not.
+    pub(super) gathered: Occupancy,
     pub(super) without_room: WithoutRoom,
     pub(super) next_seq: u64,
 }
@@ -44,6 +47,7 @@ impl Receiver {
             descriptor_batch: machine.nic.descriptor_batch,
             completions_per_write: machine.nic.completions_per_write,
             due: VecDeque::new(),
+            gathered: Occupancy::default(),
             without_room: WithoutRoom::default(),
             next_seq: 0,
         }
@@ -107,7 +111,7 @@ impl Host {
             }
             self.rx.sent_lines = None;
             self.rx.fifo.pop_front();
-            self.gather_completion(self.packets.get(packet).queue, packet);
+            self.gather_completion(now, self.packets.get(packet).queue, packet);
         }
     }
 

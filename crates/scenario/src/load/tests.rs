@@ -293,7 +293,7 @@ fn contradictory_overrides_are_refused() {
     assert_eq!(
         load_text(KVS, BOX, &["run.seed=1", "run.seed=2"]).unwrap_err(),
         "--set run.seed=2: run.seed = 2 contradicts --set run.seed=1; allowed: each key once, \
-         and not together with a key that contains it."
+         and a table before the keys in it."
     );
 }
 

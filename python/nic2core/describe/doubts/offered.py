@@ -48,9 +48,14 @@ def full_link(result: Record) -> Warned | None:
         if demand > 1.01 * offered
         else f"the {link} link is full"
     )
+    latencies = (
+        "Packets are dropped, so latencies are those of full buffers."
+        if data.packets.drop_share > 0
+        else "On a full link, a queue never drains once it has formed, so latencies are those of "
+        "the first microseconds."
+    )
     text = (
-        f"{beyond}. On a full link, a queue never drains once it has formed, so latencies are "
-        "those of the first microseconds. For meaningful latencies, set traffic.rate to at most "
+        f"{beyond}. {latencies} For meaningful latencies, set traffic.rate to at most "
         "99 % of the link rate."
     )
     return Warned(text, demand - offered)
