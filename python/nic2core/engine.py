@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -19,6 +22,13 @@ SLICES = 200
 
 LOOK_S = 0.1
 """Polling interval for Ctrl-C, in seconds: people do not notice a tenth."""
+
+
+@cache
+def version() -> str:
+    """The package version and a digest of the compiled engine."""
+    compiled = Path(_core.__file__).read_bytes()
+    return f"{_core.__version__}+{sha256(compiled).hexdigest()[:12]}"
 
 
 def said(error: UserError | ModelError) -> str:

@@ -7,12 +7,12 @@ import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from typing import Any
 
-from nic2core import api
+from nic2core import api, engine
 from nic2core._core import ModelError, UserError, __version__
 from nic2core.comparison import Comparison
 from nic2core.describe.labels import name_cases
@@ -26,6 +26,7 @@ from nic2core.run_record import (
     comparison,
     forget_comparison,
 )
+from nic2core.scenario.capture import capture_digest
 from nic2core.scenario.toml_text import plain, toml_value
 
 Settings = dict[str, Any]
@@ -43,6 +44,8 @@ class Sweep(Comparison):
     """With `skip_refused`: points that cannot be simulated, by name, and why."""
     stopped: bool = False
     """Whether Ctrl-C or `Progress.stop` ended it before every point was tried."""
+    reused: int = 0
+    """How many of the results an earlier sweep had saved in `out`."""
     points: Sequence[int] = ()
     """The number of each result's point among those planned, from 0; if empty, the first ones."""
 
@@ -86,7 +89,7 @@ class Sweep(Comparison):
             listed.get("planned", len(runs)),
             {name: UserError(why) for name, why in listed.get("refused", {}).items()},
             listed.get("stopped", False),
-            [int(run.name) for run in runs],
+            points=[int(run.name) for run in runs],
         )
 
     def _numbers(self) -> Sequence[int]:
@@ -105,6 +108,7 @@ class Sweep(Comparison):
             "runs": list(names.values()),
             "refused": {name: said(why) for name, why in self.refused.items()},
             "stopped": self.stopped,
+            "engine": engine.version(),
         }
         text = json.dumps(listing, indent=1)
         write_whole(directory / COMPARISON_FILE, text + "\n")
@@ -188,7 +192,8 @@ def sweep(
 
     With `out`, every point is saved in that directory as soon as it has finished, so that it is
     not lost whatever becomes of the others; `Sweep.load` reads what is there. `Sweep.save` then
-    writes the sweep as a whole.
+    writes the sweep as a whole. Points that the same engine has saved there before are not run
+    again.
     """
     values = _values(vary)
     fixed = api.keyed("overrides", {} if overrides is None else overrides, "4")
@@ -231,7 +236,9 @@ def run_all(
     simulate = api.peak_prepared if peak else api.run_prepared
     # Not the caller's event, which may stop another sweep later.
     end = Event()
+    before: dict[int, Result] = {}
     if out is not None:
+        before = _saved(out, prepared, names, peak=peak)
         forget_comparison(out)
 
     with of_sweep(progress) as follow, ThreadPoolExecutor(max_workers=jobs) as pool:
@@ -246,6 +253,9 @@ def run_all(
             watch = Watch(told, end)
             watch.tell(0.0)
             try:
+                if point in before:
+                    watch.tell(1.0)
+                    return before[point]
                 return simulate(prepared[point], names[point], watch)
             except Stopped:
                 raise
@@ -272,7 +282,36 @@ def run_all(
             # Whatever ended the wait, stop all points; if all have finished this does nothing.
             end.set()
             _join(points)
-    return _finished(names, points)
+    done = _finished(names, points)
+    return replace(done, reused=len(before.keys() & {*done.points}))
+
+
+def _saved(
+    out: Path, prepared: Sequence[api.Prepared], names: Sequence[str], *, peak: bool
+) -> dict[int, Result]:
+    """The points that this engine has saved in a directory before, by their numbers now."""
+    try:
+        listed = json.loads((out / COMPARISON_FILE).read_bytes())
+        if listed["engine"] != engine.version():
+            return {}
+        runs = [Result.load(run) for run in comparison(out)]
+    except (OSError, ValueError, KeyError, TypeError):
+        # What cannot be read is simulated.
+        return {}
+    found: dict[int, Result] = {}
+    for number, (asked, name) in enumerate(zip(prepared, names, strict=True)):
+        scenario = asked.scenario
+        for run in runs:
+            if (
+                run.scenario == scenario
+                and (run.peak is not None) == peak
+                and run.capture == capture_digest(scenario)
+            ):
+                found[number] = replace(
+                    run, label=name, settings=asked.settings, scenario_name=asked.name
+                )
+                break
+    return found
 
 
 def _refusal(error: BaseException) -> Refusal:

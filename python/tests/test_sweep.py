@@ -194,6 +194,25 @@ def test_what_has_finished_is_saved_while_the_others_run(tmp_path: Path) -> None
     assert not done.stopped
 
 
+def test_what_an_earlier_sweep_has_saved_is_not_run_again(
+    fake_engine: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Saved results are checked, and the engine of the test has no such scenario.
+    sweep("any.toml", {"run.seed": [2, 3]}, out=tmp_path)
+    fake_engine.clear()
+    done = sweep("any.toml", {"run.seed": [1, 2, 3]}, out=tmp_path)
+    assert fake_engine == [1]
+    assert ([r.data.seed for r in done], done.reused, done.complete) == ([1, 2, 3], 2, True)
+    assert [r.label for r in done] == [r.label for r in sweep("any.toml", {"run.seed": [1, 2, 3]})]
+    assert [r.data.seed for r in Sweep.load(tmp_path)] == [1, 2, 3]
+    # Elsewhere, of another engine, and as a peak it is.
+    fake_engine.clear()
+    assert sweep("any.toml", {"run.seed": [1]}, out=tmp_path / "other").reused == 0
+    monkeypatch.setattr(engine, "version", lambda: "another")
+    assert sweep("any.toml", {"run.seed": [1]}, out=tmp_path).reused == 0
+    assert fake_engine == [1, 1]
+
+
 def test_the_table_has_a_row_per_point(fake_engine: list[int]) -> None:
     table = sweep("any.toml", {"run.seed": [1, 2]}).table
     assert table["run.seed"].to_list() == [1, 2]

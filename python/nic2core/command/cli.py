@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from nic2core.explain.help import Help
+    from nic2core.sweeps import Sweep
 
     Simulate = Callable[..., Result]
 
@@ -213,6 +214,13 @@ def compare(
             terminal.show_comparison(done.results)
     if out is not None and len(done):
         places.note_files(out)
+    _end(done, varied)
+
+
+def _end(done: Sweep, varied: Iterable[str]) -> None:
+    """Say what of a sweep was not simulated, and end the command accordingly."""
+    if done.reused:
+        terminal.note(f"{done.reused} of {done.planned} runs were there already.")
     for name, why in done.refused.items():
         terminal.note(f"nic2core: {name}: {_of_varied(varied, engine.said(why))}")
     if done.stopped:

@@ -52,8 +52,12 @@ class Compared:
 
     @property
     def differing(self) -> list[tuple[Number, list[str]]]:
-        """The main numbers that are not the same in all columns."""
-        return [(number, values) for number, values in self.numbers if len({*values}) > 1]
+        """The main numbers that are not the same in all columns, and first what limits.
+
+        The end of a wide table may be out of sight.
+        """
+        apart = [(number, values) for number, values in self.numbers if len({*values}) > 1]
+        return sorted(apart, key=lambda of: of[0].name != headline.LIMITED_BY)
 
     @property
     def alike(self) -> str:

@@ -33,6 +33,9 @@ class Number:
     it, or it is told in another way."""
 
 
+LIMITED_BY = "limited by"
+"""The name of what limits among the main numbers: the only one in words."""
+
 SENDERS_SEE = {
     "rtt": "p99 round trip",
     "host_delay": "p99 in the server",
@@ -47,7 +50,7 @@ def headline(result: Record, *, by_tenant: bool = False) -> list[Number]:
     With `by_tenant`, what is told for each of several tenants is told for a single one, too.
     """
     numbers = [n for part in parts(result, by_tenant=by_tenant).values() for n in part]
-    return [*numbers, Number("limited by", limit(result), "")]
+    return [*numbers, Number(LIMITED_BY, limit(result), "")]
 
 
 def parts(result: Record, *, by_tenant: bool = False) -> dict[str, list[Number]]:

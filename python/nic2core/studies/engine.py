@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from functools import cache
-from pathlib import Path
 from typing import Any, Protocol
 
 
@@ -33,7 +30,9 @@ class NativeEngine:
     @property
     def version(self) -> str:
         """The package version and a digest of the compiled engine."""
-        return _native_version()
+        from nic2core import engine
+
+        return engine.version()
 
     @property
     def failures(self) -> tuple[type[Exception], ...]:
@@ -58,11 +57,3 @@ class NativeEngine:
 def _plain(model: Any) -> dict[str, Any]:
     data: dict[str, Any] = model.model_dump(mode="json")
     return data
-
-
-@cache
-def _native_version() -> str:
-    from nic2core import _core
-
-    compiled = Path(_core.__file__).read_bytes()
-    return f"{_core.__version__}+{hashlib.sha256(compiled).hexdigest()[:12]}"
