@@ -178,12 +178,14 @@ def _changed(source: Scenario, overrides: dict[str, Any]) -> Prepared:
     # Values of the wrong type are refused below, with the same messages as in a file.
     value = plain(source.model_dump(warnings=False))
     assigned = origin.changed(value)
-    before = value if origin.loaded is None else origin.loaded
-    if STANDARD in overrides:
-        # It replaces one that was assigned.
-        value["machine"]["dram"]["standard"] = before["machine"]["dram"]["standard"]
-    elif STANDARD in assigned:
-        value["machine"]["dram"]["timings"] = own_timings(value, assigned)
+    before = value
+    if STANDARD in assigned and origin.loaded is not None:
+        before, dram = origin.loaded, value["machine"]["dram"]
+        if STANDARD in overrides:
+            # It replaces the one that was assigned.
+            dram["standard"] = before["machine"]["dram"]["standard"]
+        else:
+            dram["timings"] = own_timings(value, assigned)
     text, origins = _core.change_scenario(
         json.dumps(given(value)), as_sets(overrides), origin.places_of(value)
     )
