@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -46,6 +46,8 @@ class Sweep(Comparison):
     """Whether Ctrl-C or `Progress.stop` ended it before every point was tried."""
     reused: int = 0
     """How many of the results an earlier sweep had saved in `out`."""
+    engine: str = ""
+    """The engine that simulated all of them; empty if that is not known."""
     points: Sequence[int] = ()
     """The number of each result's point among those planned, from 0; if empty, the first ones."""
 
@@ -89,6 +91,7 @@ class Sweep(Comparison):
             listed.get("planned", len(runs)),
             {name: UserError(why) for name, why in listed.get("refused", {}).items()},
             listed.get("stopped", False),
+            engine=listed.get("engine", ""),
             points=[int(run.name) for run in runs],
         )
 
@@ -108,7 +111,7 @@ class Sweep(Comparison):
             "runs": list(names.values()),
             "refused": {name: said(why) for name, why in self.refused.items()},
             "stopped": self.stopped,
-            "engine": engine.version(),
+            "engine": self.engine,
         }
         text = json.dumps(listing, indent=1)
         write_whole(directory / COMPARISON_FILE, text + "\n")
@@ -204,7 +207,7 @@ def sweep(
         )
     settings = cases(values)
     # All points are checked before the first one runs, so a mistake in the last shows at once.
-    prepared = [api.prepare(source, {**fixed, **s}) for s in settings]
+    prepared = [api.prepare(source, _tables_first({**fixed, **s})) for s in settings]
     api.warn_of_keys_without_effect(prepared, peak=peak)
     names = name_cases([p.scenario for p in prepared], settings)
     done = run_all(
@@ -218,6 +221,12 @@ def sweep(
     )
     api.warn_of_doubts(done.results)
     return done
+
+
+def _tables_first(keys: Settings) -> Settings:
+    """The same keys, a table that contains others of them before those."""
+    tables = [key for key in keys if any(other.startswith(f"{key}.") for other in keys)]
+    return {**{key: keys[key] for key in tables}, **keys}
 
 
 def run_all(
@@ -236,10 +245,14 @@ def run_all(
     simulate = api.peak_prepared if peak else api.run_prepared
     # Not the caller's event, which may stop another sweep later.
     end = Event()
-    before: dict[int, Result] = {}
-    if out is not None:
-        before = _saved(out, prepared, names, peak=peak)
-        forget_comparison(out)
+    before = {} if out is None else _saved(out, prepared, names, peak=peak)
+    ended: dict[int, Result | Refusal] = {**before}
+
+    def keep(points: Collection[int]) -> None:
+        # What cannot be saved is told when the sweep is saved as a whole.
+        with suppress(OSError, ValueError):
+            if out is not None and points:
+                _sweep(names, ended)._save(out, points)  # noqa: SLF001
 
     with of_sweep(progress) as follow, ThreadPoolExecutor(max_workers=jobs) as pool:
         follow.planned(list(names))
@@ -252,38 +265,63 @@ def run_all(
 
             watch = Watch(told, end)
             watch.tell(0.0)
-            try:
-                if point in before:
-                    watch.tell(1.0)
-                    return before[point]
-                return simulate(prepared[point], names[point], watch)
-            except Stopped:
-                raise
-            except BaseException as error:
-                if not skip_refused:
-                    raise
-                watch.tell(1.0)
-                return _refusal(error)
+            found = _simulated(prepared[point], names[point], watch, simulate, skip_refused)
+            if isinstance(found, Refusal):
+                follow.told(point, 1.0)
+            return found
 
-        points: list[Future[Result | Refusal]] = []
+        points: dict[Future[Result | Refusal], int] = {}
         try:
-            points.extend(pool.submit(one, point) for point in range(len(prepared)))
+            for number in before:
+                follow.told(number, 1.0)
+            keep(before)
+            left = (number for number in range(len(prepared)) if number not in before)
+            points.update((pool.submit(one, number), number) for number in left)
             # Poll: under Polars' Ctrl-C handler a wait without timeout resumes instead of waking.
             running = set(points)
             while running:
-                ended, running = wait(running, LOOK_S, FIRST_COMPLETED)
-                if any(point.exception() for point in ended):
+                just, running = wait(running, LOOK_S, FIRST_COMPLETED)
+                new = _results(just, points)
+                ended |= new
+                keep(new)
+                if any(point.exception() for point in just):
                     break
-                if out is not None and ended:
-                    _keep(out, names, points, ended)
         except KeyboardInterrupt:
             pass
         finally:
             # Whatever ended the wait, stop all points; if all have finished this does nothing.
             end.set()
             _join(points)
-    done = _finished(names, points)
-    return replace(done, reused=len(before.keys() & {*done.points}))
+    for point in points:
+        if point.exception() and not _stopped(point):
+            point.result()
+    ended |= _results(points, points)
+    return replace(_sweep(names, ended), reused=len(before))
+
+
+def _simulated(
+    prepared: api.Prepared,
+    name: str,
+    watch: Watch,
+    simulate: Callable[[api.Prepared, str, Watch], Result],
+    skip_refused: bool,  # noqa: FBT001
+) -> Result | Refusal:
+    """The result of a point; with `skip_refused`, why there is none."""
+    try:
+        return simulate(prepared, name, watch)
+    except (UserError, ModelError) as error:
+        if not skip_refused:
+            raise
+        return error
+    except Exception:
+        raise
+    except BaseException as panic:
+        # A panic of the engine is no `Exception`, and a bug.
+        if not skip_refused:
+            raise
+        bug = ModelError(f"{type(panic).__name__}: {panic}")
+        bug.__cause__ = panic
+        return bug
 
 
 def _saved(
@@ -291,17 +329,16 @@ def _saved(
 ) -> dict[int, Result]:
     """The points that this engine has saved in a directory before, by their numbers now."""
     try:
-        listed = json.loads((out / COMPARISON_FILE).read_bytes())
-        if listed["engine"] != engine.version():
-            return {}
-        runs = [Result.load(run) for run in comparison(out)]
+        done = Sweep.load(out)
     except (OSError, ValueError, KeyError, TypeError):
         # What cannot be read is simulated.
+        return {}
+    if done.engine != engine.version():
         return {}
     found: dict[int, Result] = {}
     for number, (asked, name) in enumerate(zip(prepared, names, strict=True)):
         scenario = asked.scenario
-        for run in runs:
+        for run in done.results:
             if (
                 run.scenario == scenario
                 and (run.peak is not None) == peak
@@ -314,41 +351,30 @@ def _saved(
     return found
 
 
-def _refusal(error: BaseException) -> Refusal:
-    """Why a point was not simulated: a panic of the engine, which is no `Exception`, is a bug."""
-    if isinstance(error, UserError | ModelError):
-        return error
-    return ModelError(f"{type(error).__name__}: {error}")
+def _results(
+    ended: Iterable[Future[Result | Refusal]], points: Mapping[Future[Result | Refusal], int]
+) -> dict[int, Result | Refusal]:
+    """What has become of the points that have ended and have not failed, by number."""
+    return {points[point]: point.result() for point in ended if point.exception() is None}
 
 
-def _finished(names: Sequence[str], points: Sequence[Future[Result | Refusal]]) -> Sweep:
-    """The points that have ended by now; one that has failed raises its error."""
-    ended = {n: p.result() for n, p in enumerate(points) if p.done() and not _stopped(p)}
-    results = {n: found for n, found in ended.items() if not isinstance(found, Refusal)}
+def _sweep(names: Sequence[str], ended: Mapping[int, Result | Refusal]) -> Sweep:
+    """The sweep of these points, of which those that have ended were simulated now."""
+    of = sorted(ended.items())
+    results = {n: found for n, found in of if not isinstance(found, Refusal)}
     return Sweep(
         list(results.values()),
         len(names),
-        {names[n]: found for n, found in ended.items() if isinstance(found, Refusal)},
-        stopped=len(ended) < len(names),
+        {names[n]: found for n, found in of if isinstance(found, Refusal)},
+        stopped=len(of) < len(names),
         points=list(results),
+        engine=engine.version(),
     )
 
 
-def _keep(
-    out: Path,
-    names: Sequence[str],
-    points: Sequence[Future[Result | Refusal]],
-    ended: Iterable[Future[Result | Refusal]],
-) -> None:
-    """Save points that have just ended, and list all that have: a sweep that is stopped there."""
-    # A full disk is told when the sweep is saved as a whole.
-    with suppress(OSError):
-        _finished(names, points)._save(out, {points.index(point) for point in ended})  # noqa: SLF001
-
-
-def _join(points: Sequence[Future[Result | Refusal]]) -> None:
+def _join(points: Iterable[Future[Result | Refusal]]) -> None:
     """Wait for stopped points to finish their current slice, ignoring further Ctrl-C."""
-    running: Iterable[Future[Result | Refusal]] = points
+    running = points
     while running:
         with suppress(KeyboardInterrupt):
             running = wait(running, LOOK_S).not_done

@@ -246,7 +246,14 @@ class Tables:
         samples = max((len(c.values) for c in series.columns), default=0)
         time = [series.start_ns + i * series.interval_ns for i in range(samples)]
         return pl.DataFrame(
-            {"time_ns": time, **{f"{c.name} [{c.unit}]": c.values for c in series.columns}}
+            {
+                "time_ns": time,
+                # A column without any value has a type all the same.
+                **{
+                    f"{c.name} [{c.unit}]": pl.Series(c.values, dtype=pl.Float64)
+                    for c in series.columns
+                },
+            }
         )
 
     def __repr__(self) -> str:

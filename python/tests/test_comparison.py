@@ -57,20 +57,27 @@ def test_more_load_is_not_faster(calm: Result) -> None:
             "drop_share": drops,
         }
         packets = calm.data.packets.model_copy(update=change)
-        return replace(
-            calm, label=f"rate={mpps:g}", data=calm.data.model_copy(update={"packets": packets})
-        )
+        data = calm.data.model_copy(update={"packets": packets, "demand_mpps": mpps})
+        return replace(calm, label=f"rate={mpps:g}", data=data)
 
     assert overview([run(4), run(1), run(2)]).startswith(
         "what is offered is carried, 1.00 to 4.00 M packets/s; all are limited by"
     )
     assert overview([run(1), run(4, 0.2), run(2), run(3, 0.1)]).startswith(
-        "what is offered is carried up to rate=2 (2.00 M packets/s); rate=4 drops 20.0 % of the"
+        "what is offered is carried up to rate=2 (2.00 M packets/s); rate=4 completes 80.0 % of it;"
     )
     # Drops that do not set in with the load have another cause.
     assert "carried" not in overview([run(1), run(2, 0.1), run(4)])
     assert "carried" not in overview([run(1, 0.1), run(2, 0.1), run(4, 0.1)])
     assert "carried" not in overview([run(1), run(1), run(1.05)])
+    # Nor of two runs with the same load, of which only one carries it.
+    assert "carried" not in overview([run(1), run(4), run(4, 0.1)])
+    # What piles up is not carried, although nothing is dropped.
+    late = run(4)
+    half = {"completed_mpps": 2.0, "completed": late.data.packets.offered // 2}
+    packets = late.data.packets.model_copy(update=half)
+    late = replace(late, data=late.data.model_copy(update={"packets": packets}))
+    assert "; rate=4 completes 50.0 % of it;" in overview([run(1), run(2), late])
 
 
 def test_what_is_compared_with_nothing_is_told_in_its_unit(ddio: Result) -> None:

@@ -7,11 +7,13 @@ import shlex
 import shutil
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from nic2core import api
-from nic2core.command import options
+from nic2core.command import cli, options
 from nic2core.sweeps import cases
 
 ROOT = Path(__file__).parents[2]
@@ -20,6 +22,7 @@ BLOCK = re.compile(r"^```.*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 IN_TEXT = re.compile(r"`(nic2core [^`]+)`")
 OWN = "mine"
 """The name that pages give to the scenario that they show."""
+COMMANDS: Any = typer.main.get_command(cli.app)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -49,8 +52,8 @@ def _commands(text: str) -> list[list[str]]:
     lines += [" ".join(shown.split()) for shown in IN_TEXT.findall(BLOCK.sub("", text))]
     words = [shlex.split(line, comments=True) for line in lines if line.startswith("nic2core ")]
     simulating = [w[1:] for w in words if len(w) > 2 and w[1] in {"run", "compare", "peak"}]
-    known = {path.stem for path in (ROOT / "scenarios").glob("*.toml")} | {OWN}
-    return [w for w in simulating if Path(w[1]).stem in known]
+    # Not those of results, and not those that stand for any.
+    return [w for w in simulating if not w[1].startswith(("out/", "DIR", "SCENARIO", "..."))]
 
 
 def _whole_lines(block: str) -> list[str]:
@@ -62,8 +65,9 @@ def _given(words: list[str], option: str) -> list[str]:
 
 
 def test_the_commands_of_the_documentation_are_found() -> None:
+    assert sum(len(_commands(page.read_text(encoding="utf-8"))) for page in PAGES) > 20
     block = "```\nnic2core run demo \\\n  --set a=1  # why\n```\n"
-    text = f"{block}(`nic2core peak\ndemo`; `nic2core run x`)"
+    text = f"{block}(`nic2core peak\ndemo`; `nic2core compare out/x`)"
     assert _commands(text) == [["run", "demo", "--set", "a=1"], ["peak", "demo"]]
 
 
@@ -71,8 +75,11 @@ def test_the_commands_of_the_documentation_are_found() -> None:
 def test_a_command_of_the_documentation_is_accepted(page: Path, tmp_path: Path) -> None:
     shown = _shown(page, tmp_path)
     for words in _commands(page.read_text(encoding="utf-8")):
+        parsed = COMMANDS.commands[words[0]].make_context(words[0], words[1:])
+        assert parsed.params, "the options are known"
         name = Path(words[1]).stem
-        source = shown[0] if name == OWN else api.find(name)
+        own = shown[0] if name == OWN else ROOT / words[1]
+        source = own if own.is_file() else api.find(name)
         fixed = options.overrides(_given(words, "--set"), None)
         varied = options.pairs(_given(words, "--vary"), "--vary", "queues.burst=1,2")
         for case in cases(options.values(varied)):

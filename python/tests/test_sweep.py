@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nic2core import ModelError, Sweep, UserError, engine, load, run, sweep
+from nic2core import ModelError, Sweep, UserError, api, engine, load, run, sweep
 from nic2core.describe import rows
 from nic2core.progress import Progress, of_run, of_sweep
 from nic2core.sweeps import cases
@@ -194,23 +194,71 @@ def test_what_has_finished_is_saved_while_the_others_run(tmp_path: Path) -> None
     assert not done.stopped
 
 
+SEEDS = {"run.seed": [1, 2, 3]}
+
+
 def test_what_an_earlier_sweep_has_saved_is_not_run_again(
-    fake_engine: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fake_engine: list[int], tmp_path: Path
 ) -> None:
-    # Saved results are checked, and the engine of the test has no such scenario.
     sweep("any.toml", {"run.seed": [2, 3]}, out=tmp_path)
     fake_engine.clear()
-    done = sweep("any.toml", {"run.seed": [1, 2, 3]}, out=tmp_path)
+    done = sweep("any.toml", SEEDS, out=tmp_path)
     assert fake_engine == [1]
     assert ([r.data.seed for r in done], done.reused, done.complete) == ([1, 2, 3], 2, True)
-    assert [r.label for r in done] == [r.label for r in sweep("any.toml", {"run.seed": [1, 2, 3]})]
+    # Everything is as if it had been run now.
+    fresh = sweep("any.toml", SEEDS)
+    assert [(r.label, r.settings) for r in done] == [(r.label, r.settings) for r in fresh]
     assert [r.data.seed for r in Sweep.load(tmp_path)] == [1, 2, 3]
-    # Elsewhere, of another engine, and as a peak it is.
-    fake_engine.clear()
     assert sweep("any.toml", {"run.seed": [1]}, out=tmp_path / "other").reused == 0
+
+
+def test_what_was_saved_is_kept_when_the_sweep_that_goes_on_is_stopped(
+    fake_engine: list[int], tmp_path: Path
+) -> None:
+    sweep("any.toml", {"run.seed": [2, 3]}, out=tmp_path)
+    fake_engine.clear()
+
+    def told(point: int, _share: float) -> None:
+        if point == 0:
+            progress.stop.set()
+
+    progress = Progress(told=told)
+    stopped = sweep("any.toml", SEEDS, out=tmp_path, progress=progress)
+    assert fake_engine == []
+    assert ([r.data.seed for r in stopped], stopped.stopped) == ([2, 3], True)
+    assert [r.data.seed for r in Sweep.load(tmp_path)] == [2, 3]
+    assert sweep("any.toml", SEEDS, out=tmp_path).reused == 2
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_only_the_same_engine_and_question_are_reused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ddio: Result
+) -> None:
+    done = sweep("any.toml", SEEDS, out=tmp_path)
+    # A run answers no search for a peak.
+    searched: list[str] = []
+
+    def search(_prepared: api.Prepared, name: str, _watch: engine.Watch) -> Result:
+        searched.append(name)
+        return ddio
+
+    with monkeypatch.context() as patched:
+        patched.setattr(api, "peak_prepared", search)
+        assert sweep("any.toml", SEEDS, out=tmp_path / "peaks", peak=True).reused == 0
+        done.save(tmp_path)
+        assert sweep("any.toml", SEEDS, out=tmp_path, peak=True).reused == 0
+    assert len(searched) == 6
+    # The capture that was replayed may have changed since.
+    done.save(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr("nic2core.sweeps.capture_digest", lambda _scenario: "another")
+        assert sweep("any.toml", SEEDS, out=tmp_path / "again").reused == 0
+        assert sweep("any.toml", SEEDS, out=tmp_path).reused == 0
     monkeypatch.setattr(engine, "version", lambda: "another")
-    assert sweep("any.toml", {"run.seed": [1]}, out=tmp_path).reused == 0
-    assert fake_engine == [1, 1]
+    done.save(tmp_path)
+    # Saving what was loaded does not make it the work of this engine.
+    Sweep.load(tmp_path).save(tmp_path)
+    assert sweep("any.toml", SEEDS, out=tmp_path).reused == 0
 
 
 def test_the_table_has_a_row_per_point(fake_engine: list[int]) -> None:
@@ -380,3 +428,11 @@ def test_a_sweep_that_would_not_be_what_was_meant_is_refused(
     with pytest.raises(UserError, match=says):
         sweep("any.toml", vary, jobs=jobs)
     assert fake_engine == []
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_table_may_be_varied_with_a_key_of_it_set_for_all_runs() -> None:
+    short = {"run.warmup": "1 us", "run.duration": "1 us", "run.sample": "1 us"}
+    tables = [{"policy": "ddio", "io_ways": 2}, {"policy": "ddio", "io_ways": 4}]
+    done = sweep("explain-cpu", {"placement": tables}, overrides={"placement.io_ways": 3, **short})
+    assert [r.scenario["placement"]["io_ways"] for r in done] == [3, 3]

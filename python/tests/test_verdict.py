@@ -313,7 +313,7 @@ def test_completions_that_wait_for_others_are_told(calm: Result) -> None:
         return run.verdict
 
     assert (
-        f", a packet spends {words.time(0.3 * total.mean_ns)} until its completion is sent: the "
+        f", a packet's completion waits {words.time(0.3 * total.mean_ns)} for others of "
         in told(0.3)
     )
     assert told(0.1) == calm.verdict

@@ -61,16 +61,13 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
     }
     let finer = || format!("\"{text}\" is finer than the smallest step of this quantity");
     let fraction = fraction.trim_end_matches('0');
-    // No unit has a thousand million million steps.
-    if fraction.len() > 15 {
-        return Err(finer());
-    }
     let too_large = || format!("\"{text}\" is too large; expected {}", allowed());
     let whole: u64 = whole.parse().map_err(|_| too_large())?;
     let base = u128::from(whole) * u128::from(scale);
-    let ten = 10u128.pow(fraction.len() as u32);
+    // More digits than fit are more than any unit can be divided into.
+    let ten = 10u128.checked_pow(fraction.len() as u32).ok_or_else(finer)?;
     let part: u128 = if fraction.is_empty() { 0 } else { fraction.parse().map_err(|_| bad())? };
-    let part = part * u128::from(scale);
+    let part = part.checked_mul(u128::from(scale)).ok_or_else(finer)?;
     if !part.is_multiple_of(ten) {
         return Err(finer());
     }
@@ -291,6 +288,11 @@ mod tests {
         assert_eq!("0.1 %".parse(), Ok(Share(100)));
         assert_eq!("100Gbps".parse(), Ok(BitRate(100_000_000_000)));
         assert_eq!("0.10000000000000000000 us".parse(), Ok(Duration(100_000)));
+        assert_eq!("0.0000152587890625 MiB".parse(), Ok(Size(16)));
+        for digits in ["3".repeat(38), "3".repeat(60)] {
+            let error = format!("0.{digits} us").parse::<Duration>().unwrap_err();
+            assert!(error.ends_with("is finer than the smallest step of this quantity"), "{error}");
+        }
         // As other programs print a third.
         let error = "0.3333333333333333 us".parse::<Duration>().unwrap_err();
         assert_eq!(

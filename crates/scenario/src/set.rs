@@ -23,22 +23,26 @@ pub(crate) fn parse_all(texts: &[String]) -> Result<Vec<Set>, UserErrors> {
     Ok(sets)
 }
 
-/// Lays all overrides over a tree, in their order. A change of standard comes first: it drops the timings that
-/// are already there, not those set alongside it.
+/// Lays all overrides over a tree: tables of which other overrides set keys, then a change of standard, which drops
+/// the timings that are there, not those set alongside it, and then the others.
 pub(crate) fn apply_all(sets: Vec<Set>, root: &mut Node) -> Result<(), UserErrors> {
-    let tables: Vec<String> = sets.iter().map(|set| format!("{}.", set.key)).collect();
-    let within = |set: &Set| tables.iter().any(|table| set.key.starts_with(table));
+    let keys: Vec<String> = sets.iter().map(|set| set.key.clone()).collect();
+    let contains_another = |set: &Set| keys.iter().any(|key| below(key, &set.key));
+    let (tables, sets): (Vec<_>, Vec<_>) = sets.into_iter().partition(contains_another);
     let (standards, sets): (Vec<_>, Vec<_>) =
-        sets.into_iter().partition(|set| set.key.ends_with(".standard") && !within(set));
-    standards.into_iter().chain(sets).try_for_each(|set| set.apply(root))
+        sets.into_iter().partition(|set| set.key.ends_with(".standard"));
+    tables.into_iter().chain(standards).chain(sets).try_for_each(|set| set.apply(root))
+}
+
+/// Whether a key is in the table of another.
+fn below(key: &str, table: &str) -> bool {
+    key.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'))
 }
 
 /// A key of a table may be set after the table, but a table that is set replaces what was set in it before.
 fn contradiction(earlier: &Set, later: &Set) -> Result<(), UserErrors> {
-    let replaced =
-        earlier.key.strip_prefix(later.key.as_str()).is_some_and(|rest| rest.starts_with('.'));
     let same = earlier.key == later.key && earlier.value.to_json() != later.value.to_json();
-    if !same && !replaced {
+    if !same && !below(&earlier.key, &later.key) {
         return Ok(());
     }
     Err(UserErrors::from(UserError {
@@ -175,9 +179,8 @@ mod tests {
     fn apply(file: &str, sets: &[&str]) -> Result<String, String> {
         let texts: Vec<String> = sets.iter().map(|s| (*s).to_owned()).collect();
         let mut root = Node::from_toml(&"f.toml".into(), file).map_err(|e| e.to_string())?;
-        for set in parse_all(&texts).map_err(|e| e.to_string())? {
-            set.apply(&mut root).map_err(|e| e.to_string())?;
-        }
+        let sets = parse_all(&texts).map_err(|e| e.to_string())?;
+        apply_all(sets, &mut root).map_err(|e| e.to_string())?;
         Ok(root.to_json().to_string())
     }
 
@@ -238,8 +241,11 @@ mod tests {
     fn a_key_of_a_table_may_be_set_after_the_table() {
         let set = |sets: &[&str]| apply("a={b=0, d=0}", sets).unwrap();
         assert_eq!(set(&["a={c=1}", "a.b=2"]), r#"{"a":{"b":2,"c":1}}"#);
-        // The standard of a memory, too, although it is laid over the tree before other keys.
-        assert_eq!(set(&["a={standard='x'}", "a.standard=y"]), r#"{"a":{"standard":"y"}}"#);
+        // The standard of a memory drops the timings of the table, not those set alongside it.
+        assert_eq!(
+            set(&["a={standard='x', timings={b=1}}", "a.timings.c=2", "a.standard=y"]),
+            r#"{"a":{"standard":"y","timings":{"c":2}}}"#
+        );
     }
 
     #[test]

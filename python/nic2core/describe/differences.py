@@ -11,6 +11,7 @@ from nic2core.describe import senders
 from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.headline import benchmarks, dma_write_hits, headline
 from nic2core.describe.verdict import limit, limiter
+from nic2core.explain.limit import Limit
 from nic2core.explain.use import neighbours, work
 from nic2core.words import CAUSES, OF_PACKETS, listed, percent, sentence, three, time
 
@@ -32,6 +33,9 @@ DROPS_FELT = 0.01
 
 SEVERAL = 3
 """From this many runs on, an overview says more than comparing each run with the first."""
+
+MEMORY = "memory traffic"
+"""What grows with the load, whatever else changes."""
 
 SAME_RATE = 0.01
 """Relative difference below which two rates are about the same."""
@@ -94,29 +98,38 @@ def overview(results: Sequence[Record]) -> str:
 def _carried(results: Sequence[Record], unit: str) -> str:
     """How much of different loads is carried; empty for other comparisons.
 
-    Runs that are offered more are no faster for it. They need to drop next to nothing up to a load,
-    and more from there on.
+    Runs that are offered more are no faster for it. All of what is asked for needs to be carried up
+    to a load, and not from a higher one on.
     """
     if any(r.peak or r.data.transport or r.data.demand_mpps is None for r in results):
         return ""
-    packets = [r.data.packets for r in results]
-    offered = [p.offered_gbps if unit == BYTES else p.offered_mpps for p in packets]
-    if min(offered) <= 0 or max(offered) <= (1 + FELT) * min(offered):
+    asked = sorted(((_asked(r, unit), r) for r in results), key=lambda of: of[0])
+    if asked[0][0] <= 0 or asked[-1][0] <= (1 + FELT) * asked[0][0]:
         return ""
-    by_load = sorted(range(len(results)), key=lambda run: offered[run])
-    lost = [packets[run].drop_share >= SAME_RATE for run in by_load]
-    if lost[0] or lost != sorted(lost):
+    carried = [(load, r) for load, r in asked if r.limit in (Limit.LOAD, Limit.FULL)]
+    short = [(load, r) for load, r in asked if r.limit not in (Limit.LOAD, Limit.FULL)]
+    if not carried:
         return ""
-    carried = [run for run, loses in zip(by_load, lost, strict=True) if not loses]
-    span = f"{three(offered[carried[0]])} to {three(offered[carried[-1]])} {unit}"
-    if len(carried) == len(results):
-        return f"what is offered is carried, {span}{_most_apart([*_of_packets(results)])}"
-    worst = results[by_load[-1]]
+    most, last = carried[-1]
+    if not short:
+        spans = [span for span in _of_packets(results) if span.name != MEMORY]
+        apart = _most_apart([*spans, *_beside(results)])
+        return f"what is offered is carried, {three(asked[0][0])} to {three(most)} {unit}{apart}"
+    if short[0][0] <= (1 + SAME_RATE) * most:
+        return ""
+    worst = short[-1][1]
+    done = worst.data.packets.completed_mpps / (worst.data.demand_mpps or 1.0)
     return (
-        f"what is offered is carried up to {results[carried[-1]].label} "
-        f"({three(offered[carried[-1]])} {unit}); {worst.label} drops "
-        f"{percent(worst.data.packets.drop_share)} of the packets"
+        f"what is offered is carried up to {last.label} ({three(most)} {unit}); {worst.label} "
+        f"completes {percent(done)} of it"
     )
+
+
+def _asked(result: Record, unit: str) -> float:
+    """The load that a run's traffic asks for."""
+    packets, demand = result.data.packets, result.data.demand_mpps or 0.0
+    of = packets.offered_gbps / packets.offered_mpps if unit == BYTES else 1.0
+    return demand * of
 
 
 def times_of(high: float, low: float) -> str:
@@ -190,7 +203,7 @@ def _of_packets(results: Sequence[Record]) -> Iterator[_Span]:
     labels = [r.label for r in results]
     traffic = [r.data.memory.bandwidth_gbytes_per_s for r in results]
     if _memory_is_used(results):
-        yield _Span("memory traffic", labels, traffic, partial(_with_unit, unit="GB/s"))
+        yield _Span(MEMORY, labels, traffic, partial(_with_unit, unit="GB/s"))
     sent = [r.data.transport for r in results if r.data.transport is not None]
     if len(sent) == len(results):
         losses = [transport.lost_share for transport in sent]

@@ -224,9 +224,9 @@ def _gathered(result: Record) -> str:
         return ""
     together = result.scenario["machine"]["nic"]["completions_per_write"]
     return (
-        f". Of a mean latency of {time(total.mean_ns)}, a packet spends {time(gathering_ns)} until "
-        f"its completion is sent: the NIC, while busy, writes up to {together} of a queue together "
-        "(machine.nic.completions_per_write)"
+        f". Of a mean latency of {time(total.mean_ns)}, a packet's completion waits "
+        f"{time(gathering_ns)} for others of its queue: the NIC, while busy, writes up to "
+        f"{together} together (machine.nic.completions_per_write)"
     )
 
 

@@ -125,7 +125,11 @@ def time_series(results: Sequence[Record]) -> go.Figure:
     rows = max(1, len(panels))
     height = rows * (PANEL_HEIGHT + PANEL_GAP) + 92
     figure = style(figure, height=height, legend=len(results) > 1)
-    zero = [PANEL_TITLES.get(n, n).partition(" (")[0] for n in there if n not in panels]
+    zero = [
+        PANEL_TITLES.get(n, n).partition(" (")[0]
+        for n in there
+        if n not in panels and any(v is not None for c in columns if n in c for v in c[n].values)
+    ]
     figure.update_xaxes(
         title_text=_of_time(
             "since measuring began" if len(starts) > 1 else "simulated time",
@@ -177,7 +181,8 @@ def _series_line(
         legendgroup=result.label,
         x=[(begin + (i + 0.5) * spacing) / 1e6 for i in range(len(series.values))],
         y=series.values,
-        mode="lines",
+        # A value between two gaps has no line.
+        mode="lines+markers" if None in series.values else "lines",
         # Drops come in bursts: filled, even a single one is visible.
         fill="tozeroy" if series.name == "dropped" else "none",
         line=palette.line(number, 0.6 if series.name.startswith(ONE_WINDOW) else 1.6)

@@ -70,7 +70,7 @@ class Core(Model):
     l1_miss_registers: UInt32
     """Line-fill buffers: lines in flight from beyond the L2."""
     store_buffer: UInt32
-    """Stores retired or waiting for their line."""
+    """Stores whose line, or that of a store before them, the core does not own yet."""
 
 
 Size: TypeAlias = Annotated[

@@ -20,7 +20,7 @@ pub struct Core {
     pub reorder_window: u32,
     /// Line-fill buffers: lines in flight from beyond the L2.
     pub l1_miss_registers: u32,
-    /// Stores retired or waiting for their line.
+    /// Stores whose line, or that of a store before them, the core does not own yet.
     pub store_buffer: u32,
 }
 

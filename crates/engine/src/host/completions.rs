@@ -12,17 +12,20 @@ impl Host {
         self.rx.gathered.enter(now, 1);
         let gathered = self.queues[queue as usize].rx.gather(packet);
         if gathered == self.rx.completions_per_write {
-            self.rx.due.push_back(queue);
+            self.rx.are_due(now, queue, gathered);
         }
     }
 
     /// The NIC has nothing else to do, so the gathered completions become due. Returns false if
     /// there are none.
-    pub(super) fn gathered_are_due(&mut self) -> bool {
+    pub(super) fn gathered_are_due(&mut self, now: Ps) -> bool {
         if self.rx.completions_per_write > 1 {
-            let gathered = |q: &usize| self.queues[*q].rx.gathered() > 0;
-            let due = (0..self.queues.len()).filter(gathered).map(|q| q as u16);
-            self.rx.due.extend(due);
+            for (number, queue) in self.queues.iter().enumerate() {
+                let gathered = queue.rx.gathered();
+                if gathered > 0 {
+                    self.rx.are_due(now, number as u16, gathered);
+                }
+            }
         }
         !self.rx.due.is_empty()
     }
@@ -35,7 +38,6 @@ impl Host {
             }
             self.rx.due.pop_front();
             let packets = self.queues[queue as usize].rx.send_completions();
-            self.rx.gathered.leave(now, packets.into());
             let at = self.interconnect.write(now, LINE_BYTES);
             if let Some(recording) = &mut self.recording {
                 let q = &self.queues[queue as usize].rx;
@@ -102,7 +104,7 @@ mod tests {
         // which there are as many of the other queue.
         let packet_ns = 1e3 / gathered.packets.completed_mpps;
         let waits = gathered.packets.gathering_ns.expect("completions gather") / packet_ns;
-        assert!((7.0..7.5).contains(&waits), "{waits} packets");
+        assert!((waits - 7.0).abs() < 0.1, "{waits} packets");
         assert_eq!(single.packets.gathering_ns, None);
     }
 
@@ -113,8 +115,8 @@ mod tests {
         assert_eq!(single.latency[1].stage, "dma");
         let dma = |r: &Results| r.latency[1].distribution.mean_ns;
         assert!((dma(&single) - dma(&gathered)).abs() < 0.02 * dma(&single));
-        // It waits while the link carries the last TLP of the data.
+        // Now and then a packet has come by then.
         let waits = gathered.packets.gathering_ns.expect("they may gather");
-        assert!((17.0..25.0).contains(&waits), "{waits} ns");
+        assert!(waits < 5.0, "{waits} ns");
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Receiver {
     pub(super) completions_per_write: u32,
     /// Queues whose gathered completions are due to be written.
     pub(super) due: VecDeque<u16>,
-    /// Packets whose data have been sent, and whose completion has not.
+    /// Completions that wait for others of their queue, and are not due.
     pub(super) gathered: Occupancy,
     pub(super) without_room: WithoutRoom,
     pub(super) next_seq: u64,
@@ -62,6 +62,12 @@ impl Receiver {
         room
     }
 
+    /// The completions that a queue has gathered are due to be written.
+    pub(super) fn are_due(&mut self, now: Ps, queue: u16, gathered: u32) {
+        self.gathered.leave(now, gathered.into());
+        self.due.push_back(queue);
+    }
+
     /// A packet leaves the SRAM.
     pub(super) fn leave_sram(&mut self, now: Ps, bytes: u32) {
         self.sram.give_back(now, bytes.into());
@@ -74,7 +80,7 @@ impl Host {
     pub(super) fn receive(&mut self, now: Ps) {
         while self.write_completions(now) {
             let Some(&packet) = self.rx.fifo.front() else {
-                if !self.gathered_are_due() {
+                if !self.gathered_are_due(now) {
                     return;
                 }
                 continue;
@@ -94,7 +100,7 @@ impl Host {
                         recording.first(packet, now);
                     }
                     self.fetch_descriptors(queue);
-                    if self.gathered_are_due() {
+                    if self.gathered_are_due(now) {
                         self.write_completions(now);
                     }
                     return;

@@ -13,8 +13,7 @@ use super::tags::{Home, Index, LowBits, Slot, State, Tags};
 use super::traffic::Cause;
 use crate::memory::config::{Hierarchy, Inclusion, IoLines, SetIndex};
 
-/// Directory entries per L2 line of the whole chip: two, as in Skylake-SP and later, whose snoop filter
-/// covers the L2s about twice.
+/// Directory entries per L2 line of the whole chip: an assumption (`docs/models/caches.md`).
 const DIRECTORY_COVER: u64 = 2;
 
 /// A line on its way to memory.

@@ -223,7 +223,7 @@ impl Connection {
         self.lost.extend(self.flight.drain(..).map(|s| s.number));
         self.backoff += 1;
         let before = self.window();
-        self.control.on_timeout(now);
+        self.control.on_timeout(now, self.next_order);
         self.cuts.lost(before, &self.control);
         lost
     }

@@ -55,9 +55,9 @@ pub struct Packets {
     /// law, or if nothing was offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_wait_ns: Option<f64>,
-    /// Mean time from sending a packet's data to sending its completion, ns: the link carries the data, and further
-    /// completions join those of the queue. Part of the latency's `dma`. Absent if completions are written one at a time
-    /// (`machine.nic.completions_per_write`).
+    /// Mean time that the completion of a packet waits for others of its queue to be written with, ns; part of the
+    /// latency's `dma`. Absent if completions are written one at a time (`machine.nic.completions_per_write`), and if
+    /// none began to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gathering_ns: Option<f64>,
 }

@@ -50,12 +50,13 @@ pub(crate) struct Dctcp {
     alpha: u64,
     acked: u64,
     marked: u64,
-    /// Marks that are a reason to cut: those of transmissions that no loss has been reacted to for.
+    /// Marks that are a reason to cut: those of transmissions from `unanswered` on.
     to_react: u64,
+    /// The first transmission that no loss and no timeout has been reacted to for.
+    unanswered: u64,
     /// The transmission that ends the current window of data.
     window_end: u64,
-    /// Losses are recovered until a transmission from this one on is acknowledged: those before it have been
-    /// reacted to.
+    /// Losses are recovered until a transmission from this one on is acknowledged.
     recovered: u64,
     /// Nothing has been acknowledged since the last timeout.
     timed_out: bool,
@@ -94,6 +95,7 @@ impl Control for Dctcp {
             acked: 0,
             marked: 0,
             to_react: 0,
+            unanswered: 0,
             window_end: 0,
             recovered: 0,
             timed_out: false,
@@ -107,7 +109,7 @@ impl Control for Dctcp {
         }
         self.acked += 1;
         self.marked += u64::from(feedback.marked);
-        self.to_react += u64::from(feedback.marked && feedback.order >= self.recovered);
+        self.to_react += u64::from(feedback.marked && feedback.order >= self.unanswered);
         let before = self.cwnd;
         if feedback.order >= self.window_end {
             let fraction = fixed::div(self.marked, self.acked);
@@ -130,17 +132,19 @@ impl Control for Dctcp {
 
     fn on_fast_recovery(&mut self, _now: Ps, loss: Loss) {
         if loss.order >= self.recovered {
-            (self.recovered, self.to_react) = (loss.next_order, 0);
+            self.recovered = loss.next_order;
+            (self.unanswered, self.to_react) = (loss.next_order, 0);
             self.cut(self.cwnd / 2);
         }
     }
 
-    fn on_timeout(&mut self, _now: Ps) {
+    fn on_timeout(&mut self, _now: Ps, next_order: u64) {
         // RFC 5681, section 3.1: a repeated loss does not lower the threshold further.
         if !self.timed_out {
             self.slow_start_until = (self.cwnd / 2).max(2 * ONE);
         }
-        (self.cwnd, self.timed_out, self.to_react) = (ONE, true, 0);
+        (self.unanswered, self.to_react) = (next_order, 0);
+        (self.cwnd, self.timed_out) = (ONE, true);
     }
 
     fn window(&self) -> u64 {
@@ -211,7 +215,7 @@ mod tests {
         assert_eq!(dctcp.window(), 8 * ONE);
         dctcp.on_fast_recovery(Ps::ZERO, Loss { order: 10, next_order: 20 });
         assert_eq!(dctcp.window(), 4 * ONE);
-        dctcp.on_timeout(Ps::ZERO);
+        dctcp.on_timeout(Ps::ZERO, 0);
         assert_eq!(dctcp.window(), ONE);
     }
 
@@ -257,14 +261,14 @@ mod tests {
     fn after_a_timeout_the_window_grows_from_one_packet_whatever_the_minimum_of_a_cut_is() {
         let config = DctcpConfig { initial_cwnd: 8.0, min_cwnd: 8.0, ..DctcpConfig::default() };
         let mut dctcp = Dctcp::new(&config);
-        dctcp.on_timeout(Ps::ZERO);
+        dctcp.on_timeout(Ps::ZERO, 0);
         for (order, packets) in [(0, 1), (1, 2), (2, 3)] {
             assert_eq!(dctcp.window(), packets * ONE);
             dctcp.on_ack(Ps::ZERO, &ack(order, order + 1, false));
         }
         // A mark does not cut what is smaller already, and does not keep it there.
         let mut marked = Dctcp::new(&config);
-        marked.on_timeout(Ps::ZERO);
+        marked.on_timeout(Ps::ZERO, 0);
         marked.on_ack(Ps::ZERO, &ack(0, 1, true));
         assert_eq!(marked.window(), 2 * ONE);
         // Slow start goes on to the minimum.
@@ -273,13 +277,15 @@ mod tests {
     }
 
     #[test]
-    fn marks_before_a_timeout_do_not_lower_the_threshold_that_it_sets() {
+    fn marks_of_before_a_timeout_do_not_lower_the_threshold_that_it_sets() {
         let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
         let mut dctcp = Dctcp::new(&config);
         dctcp.window_end = 16;
         let marked = Feedback { window_full: false, ..ack(1, 16, true) };
         dctcp.on_ack(Ps::ZERO, &marked);
-        dctcp.on_timeout(Ps::ZERO);
+        dctcp.on_timeout(Ps::ZERO, 16);
+        // One of before the timeout comes late, and the window of data ends.
+        dctcp.on_ack(Ps::ZERO, &Feedback { order: 2, ..marked });
         // Slow start goes up to half of the sixteen packets.
         (16..23).for_each(|order| dctcp.on_ack(Ps::ZERO, &ack(order, order + 1, false)));
         assert_eq!(dctcp.window(), 8 * ONE);
@@ -298,7 +304,7 @@ mod tests {
         let config = DctcpConfig { initial_cwnd: 16.0, ..DctcpConfig::default() };
         let mut dctcp = Dctcp::new(&config);
         let after_timeouts = |dctcp: &mut Dctcp, times: u32| {
-            (0..times).for_each(|_| dctcp.on_timeout(Ps::ZERO));
+            (0..times).for_each(|_| dctcp.on_timeout(Ps::ZERO, 0));
             // Slow start goes up to the threshold, one packet per acknowledgement.
             (0..40).find(|&order| {
                 let before = dctcp.window();

@@ -82,8 +82,9 @@ pub(crate) trait Control: Sized {
     fn on_fast_recovery(&mut self, now: Ps, loss: Loss);
 
     /// The oldest packet in flight has not been acknowledged for the retransmission timeout. All in flight are
-    /// considered lost, though later ones may just have been acknowledged.
-    fn on_timeout(&mut self, now: Ps);
+    /// considered lost, though later ones may just have been acknowledged. `next_order` is the position that the
+    /// connection's next transmission will have.
+    fn on_timeout(&mut self, now: Ps, next_order: u64);
 
     /// How many packets may be in flight.
     fn window(&self) -> u64;
@@ -149,9 +150,9 @@ macro_rules! controls {
                 }
             }
 
-            pub(crate) fn on_timeout(&mut self, now: Ps) {
+            pub(crate) fn on_timeout(&mut self, now: Ps, next_order: u64) {
                 match self {
-                    $(AnyControl::$name(c) => c.on_timeout(now),)*
+                    $(AnyControl::$name(c) => c.on_timeout(now, next_order),)*
                 }
             }
 

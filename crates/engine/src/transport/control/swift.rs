@@ -239,7 +239,7 @@ impl Control for Swift {
         }
     }
 
-    fn on_timeout(&mut self, now: Ps) {
+    fn on_timeout(&mut self, now: Ps, _next_order: u64) {
         let p = &self.parameters;
         self.timeouts += 1;
         for window in [&mut self.fabric, &mut self.endpoint] {
@@ -406,7 +406,7 @@ mod tests {
                     Step::Timeout => {
                         fabric.loss(now, true);
                         endpoint.loss(now, true);
-                        swift.on_timeout(now);
+                        swift.on_timeout(now, 0);
                     }
                 }
                 for (ours, published) in [(&swift.fabric, &fabric), (&swift.endpoint, &endpoint)] {
