@@ -306,7 +306,7 @@ fn an_error_in_the_machine_names_the_machine_file() {
     assert_eq!(
         e,
         "shipped/box.toml, line 5: machine.core.store_buffer = nothing is given, but the key \
-         is required; allowed: an integer (Stores retired or waiting for their line)."
+         is required; allowed: an integer (Stores whose line, or that of a store before them, the core does not own yet)."
     );
 }
 
