@@ -265,7 +265,9 @@ def run_all(
 
             watch = Watch(told, end)
             watch.tell(0.0)
-            found = _simulated(prepared[point], names[point], watch, simulate, skip_refused)
+            found = _simulated(
+                prepared[point], names[point], watch, simulate, skip_refused=skip_refused
+            )
             if isinstance(found, Refusal):
                 follow.told(point, 1.0)
             return found
@@ -304,7 +306,8 @@ def _simulated(
     name: str,
     watch: Watch,
     simulate: Callable[[api.Prepared, str, Watch], Result],
-    skip_refused: bool,  # noqa: FBT001
+    *,
+    skip_refused: bool,
 ) -> Result | Refusal:
     """The result of a point; with `skip_refused`, why there is none."""
     try:

@@ -611,3 +611,12 @@ def test_a_directory_is_no_scenario_of_its_name(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "demo").mkdir()
     assert api.find("demo") == api.SHIPPED / "scenarios" / "demo.toml"
+
+
+def test_a_file_named_machines_is_no_folder_to_look_in(tmp_path: Path) -> None:
+    scenario = tmp_path / "scenarios" / "s.toml"
+    scenario.parent.mkdir()
+    shutil.copyfile(str(nic2core.api.find("explain-cpu")), scenario)
+    (tmp_path / "machines").write_text("notes")
+    (scenario.parent / "machines").write_text("notes")
+    assert prepare(scenario).scenario["machine"]["core"]["count"] > 0

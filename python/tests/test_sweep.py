@@ -244,15 +244,12 @@ def test_only_the_same_engine_and_question_are_reused(
 
     with monkeypatch.context() as patched:
         patched.setattr(api, "peak_prepared", search)
-        assert sweep("any.toml", SEEDS, out=tmp_path / "peaks", peak=True).reused == 0
-        done.save(tmp_path)
         assert sweep("any.toml", SEEDS, out=tmp_path, peak=True).reused == 0
-    assert len(searched) == 6
+    assert len(searched) == 3
     # The capture that was replayed may have changed since.
     done.save(tmp_path)
     with monkeypatch.context() as patched:
         patched.setattr("nic2core.sweeps.capture_digest", lambda _scenario: "another")
-        assert sweep("any.toml", SEEDS, out=tmp_path / "again").reused == 0
         assert sweep("any.toml", SEEDS, out=tmp_path).reused == 0
     monkeypatch.setattr(engine, "version", lambda: "another")
     done.save(tmp_path)

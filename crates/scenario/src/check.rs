@@ -301,19 +301,18 @@ fn known(names: &[&str], given: &str) -> String {
     }
 }
 
-/// The name most similar to `given`, if any is similar at all, or else the one that `given` begins.
+/// The name that `given` begins, or else the one most similar to it, if any is similar at all.
 pub(crate) fn nearest<'n>(names: impl Iterator<Item = &'n str>, given: &str) -> Option<&'n str> {
     // Share of characters that stay when one name is typed for the other; a transposition counts as
     // one error. 0.6 finds "sed" for "seed", and nothing for what is not a typo.
     let given = given.to_lowercase();
-    let like = |name: &str| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), &given);
-    let begun = |name: &str| given.len() >= 3 && name.to_lowercase().starts_with(&given);
-    // What is similar counts 1 more.
     let scored = names.filter_map(|name| {
-        let like = like(name);
-        (like >= 0.6).then_some((1.0 + like, name)).or_else(|| begun(name).then_some((like, name)))
+        let whole = name.to_lowercase();
+        let begun = given.len() >= 3 && whole.starts_with(&given);
+        let like = strsim::normalized_damerau_levenshtein(&whole, &given);
+        (begun || like >= 0.6).then_some((begun, like, name))
     });
-    scored.max_by(|a, b| a.0.total_cmp(&b.0)).map(|s| s.1)
+    scored.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))).map(|s| s.2)
 }
 
 #[cfg(test)]
@@ -322,6 +321,15 @@ mod tests {
     use serde::Deserialize;
 
     use super::*;
+
+    #[test]
+    fn a_name_that_is_only_begun_is_found_before_others_that_are_similar() {
+        let nearest =
+            |given: &str| nearest(["burst", "rx_descriptors", "rx_delay"].into_iter(), given);
+        assert_eq!(nearest("rx_desc"), Some("rx_descriptors"));
+        assert_eq!(nearest("rx_dely"), Some("rx_delay"));
+        assert_eq!((nearest("rx"), nearest("headroom")), (None, None));
+    }
 
     /// A key of every form that the schema of a scenario can have.
     #[derive(Deserialize, JsonSchema)]
