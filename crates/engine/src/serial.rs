@@ -90,6 +90,11 @@ impl Serial {
         self.line.append(Ps((time / self.rate) as u64))
     }
 
+    /// When the last bit of all messages will be out.
+    pub(crate) fn free_at(&self) -> Ps {
+        self.line.free_at
+    }
+
     /// How long the line has been busy since measuring began, up to `now`, which is not before the last
     /// message was given. Not for a line that is told its `ends`: they move it without work.
     pub(crate) fn busy(&self, now: Ps) -> Ps {

@@ -17,7 +17,7 @@ TINY = {"traffic.sizes": {"kind": "fixed", "size": "64 B"}, "traffic.rate": "120
 
 def mapping(mode: str, cores: int) -> dict[str, Any]:
     """Buffers in pages of 4 KiB that are mapped and unmapped at run time, by so many cores."""
-    times = {"run.warmup": "10 ms", "run.duration": "5 ms"}
+    times = {"run.warmup": "20 ms", "run.duration": "5 ms"}  # until windows have grown
     pages = {"machine.iommu.mode": mode, "machine.iommu.pages.payload": "4 KiB"}
     return times | pages | {"tenants.0.cores.count": cores}
 

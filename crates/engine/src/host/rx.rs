@@ -253,8 +253,14 @@ mod tests {
             ("/tenants", slow_and_fast(12_000)),
         ]));
         assert!(r.packets.dropped_no_descriptor > 100, "{:?}", r.packets);
-        // The NIC waits only for the fetch of descriptors that have been rung for.
-        assert!(mean_ns(&r, "nic") < 61.0, "{} ns", mean_ns(&r, "nic"));
+        // The NIC waits only for the fetch of descriptors that have been rung for. A doorbell takes another
+        // 200 ns.
+        let fetches = r.domains.iter().find(|d| d.domain == "rx-fetches").expect("a domain");
+        let fetch_ns = fetches.busy_ps as f64 / 1e3 / fetches.uses as f64;
+        let nic = r.latency.iter().find(|l| l.stage == "nic").expect("packets passed it");
+        let (percent, wait_ns) = nic.distribution.percentiles_ns[2];
+        assert_eq!(percent, 99.0);
+        assert!(wait_ns < 1.1 * fetch_ns, "{wait_ns} ns, a fetch {fetch_ns}");
     }
 
     /// Descriptors of other queues are of no use to a queue that has none.

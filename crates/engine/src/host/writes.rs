@@ -175,13 +175,13 @@ mod tests {
         for credits in [128, 256] {
             let r = with(credits);
             let io = r.io.as_ref().expect("it writes");
-            // 280 bytes at 113.7 Gbit/s, 200 ns to the memory system, 30 cycles at 2 GHz in the LLC,
+            // 280 bytes at 118.9 Gbit/s, 200 ns to the memory system, 30 cycles at 2 GHz in the LLC,
             // 100 ns back.
-            let held_ns = 280.0 * 8.0 / 113.7 + 200.0 + 15.0 + 100.0;
+            let held_ns = 280.0 * 8.0 / 118.9 + 200.0 + 15.0 + 100.0;
             let latency = io.write_latency_ns.expect("it writes");
             assert!((latency / held_ns - 1.0).abs() < 0.01, "{latency} ns, by hand {held_ns}");
-            // Little's law: 256 bytes every 19.7 ns.
-            let used = held_ns * 4.0 / (280.0 * 8.0 / 113.7);
+            // Little's law: 256 bytes every 18.8 ns.
+            let used = held_ns * 4.0 / (280.0 * 8.0 / 118.9);
             assert!((io.write_credits_used / used - 1.0).abs() < 0.02, "{}", io.write_credits_used);
             assert_eq!(of(&r, "io-credits").starved_ps, 0);
             // All other credits are there for lines that wait for the link.
@@ -203,7 +203,7 @@ mod tests {
         ]));
         let pcie = of(&r, "pcie");
         let packets = of(&r, "descriptors").uses as f64;
-        let ns = |bytes: f64| bytes * 8.0 / 113.7;
+        let ns = |bytes: f64| bytes * 8.0 / 118.9;
         // The read of the next descriptor goes first, and all eight lines wait for it. Four lines
         // wait while the first TLP is on the link, and then the completion while the second is.
         let by_hand = 8.0 * ns(24.0) + 4.0 * ns(280.0) + ns(280.0);

@@ -2,82 +2,63 @@
 //! traffic of the data link layer itself.
 //!
 //! Gen3 and later use 128b/130b coding. A TLP carries 24 bytes of framing, sequence number, header
-//! and LCRC as a write with a 64-bit address or a read request, and 20 bytes as a completion.
-//! Acknowledgements, flow control and SKIP ordered sets take their share of the link at the rates
-//! that the specification recommends, as in the model of Neugebauer et al. ("Understanding PCIe
-//! performance for end host networking", SIGCOMM 2018; repository pcie-bench/pcie-model).
+//! and LCRC as a write with a 64-bit address or a read request, and 20 bytes as a completion (Neugebauer
+//! et al., "Understanding PCIe performance for end host networking", SIGCOMM 2018). SKIP ordered sets,
+//! acknowledgements and flow-control updates take their share of both directions.
 
 pub mod config;
 
 use self::config::Pcie as Config;
-use crate::serial::InTurn;
+use crate::serial::Serial;
 use crate::time::Ps;
+use crate::units::BitRate;
 
 const WRITE_OVERHEAD: u64 = 24;
 const REQUEST_BYTES: u64 = 24;
 const COMPLETION_OVERHEAD: u64 = 20;
-/// An acknowledgement or a flow-control update: 4 bytes, their CRC, and framing.
-const DLLP_BYTES: u64 = 8;
+/// An acknowledgement and a flow-control update, of 8 bytes each, for as many bytes as the largest
+/// write has. The specification allows fewer and does not say how many ports send; with these, large
+/// reads and writes are as fast as measured (docs/models/pcie.md).
+const DLLP_BYTES: u64 = 2 * 8;
 /// A SKIP ordered set of 4 symbols every 1538 symbols.
 const SKIP: (u64, u64) = (4, 1538);
 
-/// Symbol times between acknowledgements, and also between flow-control updates, of a port that
-/// sends TLPs of `max_payload` bytes: (payload + 28) × factor / lanes + 115 (PCI Express Base
-/// Specification 5.0, tables 2-48 and 3-9; 28 bytes of TLP overhead, 115 symbols of internal delay
-/// at 8 GT/s and above, and the factor in tenths).
-fn dllp_interval(max_payload: u64, lanes: u64) -> u64 {
-    let factor = match (max_payload, lanes) {
-        (..=256, 16) => 30,
-        (..=256, 8) => 25,
-        (..=256, _) => 14,
-        (_, 16) => 20,
-        (_, _) => 10,
-    };
-    (max_payload + 28) * factor / (10 * lanes) + 115
+/// What coding, SKIP ordered sets and DLLPs leave for TLPs in each direction.
+fn tlp_rate(config: &Config) -> BitRate {
+    // Gen3: 8 GT/s per lane, 128 of 130 bits of them data; every generation doubles it.
+    let transfers = (8_000_000_000 * u64::from(config.lanes)) << (config.generation - 3);
+    let raw = transfers / 130 * 128;
+    let without_skips = raw / SKIP.1 * (SKIP.1 - SKIP.0);
+    let tlp = config.max_payload.0 + WRITE_OVERHEAD;
+    BitRate(without_skips / (tlp + DLLP_BYTES) * tlp)
 }
 
 /// The link.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
-    /// Femtoseconds to move one byte of a TLP, accounting for all lanes, coding and the data link layer.
-    fs_per_byte: u64,
+    /// The two directions, at the rate that is left for TLPs.
+    up: Serial,
+    down: Serial,
     latency: Ps,
     max_payload: u64,
     max_read_request: u64,
-    /// The two directions. A message takes whole picoseconds, rounded down: [`crate::serial::Serial`] would
-    /// carry the rest over, and committed studies depend on the times as they are.
-    up: InTurn,
-    down: InTurn,
 }
 
 impl Link {
     pub(crate) fn new(config: &Config) -> Link {
-        let lanes = u64::from(config.lanes);
-        // Gen3: 8 GT/s per lane; every generation doubles it.
-        let bits_per_us = 8_000 * (1 << (config.generation - 3)) * lanes;
-        // 8 bits per byte, coded as 130 for 128, in femtoseconds (10^9 in a microsecond).
-        let raw = 8 * 1_000_000_000_u64 * 130 / 128;
-        // Of every `interval × SKIP.1` bytes, `taken` are not part of TLPs.
-        let interval = dllp_interval(config.max_payload.0, lanes);
-        let all = interval * SKIP.1;
-        let taken = 2 * DLLP_BYTES * SKIP.1 + SKIP.0 * interval;
+        let line = Serial::new(tlp_rate(config));
         Link {
-            fs_per_byte: raw * all / (bits_per_us * (all - taken)),
+            up: line.clone(),
+            down: line,
             latency: config.latency.ps(),
             max_payload: config.max_payload.0,
             max_read_request: config.max_read_request.0,
-            up: InTurn::default(),
-            down: InTurn::default(),
         }
     }
 
     /// One-way latency of link, root port and I/O controller.
     pub(crate) fn latency(&self) -> Ps {
         self.latency
-    }
-
-    fn send(fs_per_byte: u64, direction: &mut InTurn, now: Ps, bytes: u64) -> Ps {
-        direction.serve(now, Ps(bytes * fs_per_byte / 1_000))
     }
 
     /// When everything that the NIC has put on the link will have left it.
@@ -88,7 +69,7 @@ impl Link {
     /// Sends a write of at most the maximum payload; returns when it reaches the memory system.
     pub(crate) fn write(&mut self, now: Ps, bytes: u64) -> Ps {
         debug_assert!(bytes <= self.max_payload);
-        Self::send(self.fs_per_byte, &mut self.up, now, bytes + WRITE_OVERHEAD) + self.latency
+        self.up.send(now, 8 * (bytes + WRITE_OVERHEAD)) + self.latency
     }
 
     /// Read requests needed to read `bytes` contiguous bytes.
@@ -98,16 +79,14 @@ impl Link {
 
     /// Sends `requests` read requests; returns when the last one reaches the memory system.
     pub(crate) fn request(&mut self, now: Ps, requests: u32) -> Ps {
-        let wire = REQUEST_BYTES * u64::from(requests);
-        Self::send(self.fs_per_byte, &mut self.up, now, wire) + self.latency
+        self.up.send(now, 8 * REQUEST_BYTES * u64::from(requests)) + self.latency
     }
 
     /// Returns `bytes` contiguous bytes to the NIC in completions; returns when the last of them
     /// arrives. A completion carries at most the maximum payload and answers one request.
     pub(crate) fn completion(&mut self, now: Ps, bytes: u64) -> Ps {
         let tlps = bytes.div_ceil(self.max_payload.min(self.max_read_request));
-        let wire = bytes + tlps * COMPLETION_OVERHEAD;
-        Self::send(self.fs_per_byte, &mut self.down, now, wire) + self.latency
+        self.down.send(now, 8 * (bytes + tlps * COMPLETION_OVERHEAD)) + self.latency
     }
 
     /// How long each direction has been busy since measuring began: to the processor, to the NIC.
@@ -126,8 +105,8 @@ impl Link {
 mod tests {
     use super::*;
 
-    fn link(generation: u32, lanes: u32, max_payload: &str) -> Link {
-        Link::new(&Config {
+    fn config(generation: u32, lanes: u32, max_payload: &str) -> Config {
+        Config {
             generation,
             lanes,
             max_payload: max_payload.parse().unwrap(),
@@ -137,7 +116,11 @@ mod tests {
             posted_credits: 64,
             non_posted_credits: 64,
             relaxed_ordering: false,
-        })
+        }
+    }
+
+    fn link(generation: u32, lanes: u32, max_payload: &str) -> Link {
+        Link::new(&config(generation, lanes, max_payload))
     }
 
     const N: u64 = 10_000;
@@ -176,34 +159,29 @@ mod tests {
     }
 
     fn close(got: f64, wanted: f64, what: &str) {
-        // The references are rounded to a tenth or to a whole unit; times here are rounded to a picosecond.
-        let rounding = if wanted.fract() == 0.0 { 0.5 } else { 0.05 } + wanted / 2000.0;
-        assert!((got - wanted).abs() < rounding, "{what}: {got:.2}, expected {wanted}");
+        assert!((got - wanted).abs() < 0.06, "{what}: {got:.2}, expected {wanted}");
     }
 
-    /// What the data link layer leaves for TLPs, from pcie-model with a payload of 256 bytes.
+    /// 280 of 296 bytes, and 1534 of 1538 symbols, of the raw rates 63.0, 126.0, 252.1 and 504.1.
     #[test]
     fn tlps_get_what_acks_flow_control_and_skips_leave() {
         for (generation, lanes, gbps) in
-            [(3, 8, 57.9), (3, 16, 113.7), (4, 16, 227.4), (5, 16, 454.8)]
+            [(3, 8, 59.5), (3, 16, 118.9), (4, 16, 237.8), (5, 16, 475.6)]
         {
-            let got = 8e6 / link(generation, lanes, "256 B").fs_per_byte as f64;
+            let got = 1e-9 * tlp_rate(&config(generation, lanes, "256 B")).0 as f64;
             close(got, gbps, &format!("gen{generation} x{lanes}"));
         }
     }
 
-    /// Rates of writes, of reads and of both at once, from pcie-model with MRRS 512 and RCB 64.
+    /// By hand: payload over bytes on the link in the busier direction, with read requests of 512 B.
     #[test]
-    fn payload_rates_match_the_pcie_model() {
+    fn headers_and_requests_take_their_share() {
         for (generation, payload, bytes, wanted) in [
-            (3, "256 B", 64, [82.7, 86.6, 65.0]),
-            (3, "256 B", 256, [104.0, 105.5, 95.7]),
-            (3, "256 B", 1500, [103.7, 105.3, 99.4]),
-            (4, "256 B", 64, [165.4, 173.3, 129.9]),
-            (4, "256 B", 1500, [207.5, 210.6, 198.8]),
-            (5, "256 B", 64, [330.8, 346.5, 259.9]),
-            (5, "256 B", 1500, [415.0, 421.0, 398.0]),
-            (4, "512 B", 1024, [219.0, 221.0, 210.0]),
+            (3, "256 B", 64, [86.5, 90.6, 67.9]),
+            (3, "256 B", 256, [108.7, 110.3, 100.1]),
+            (3, "256 B", 1500, [108.5, 110.1, 103.9]),
+            (4, "512 B", 1024, [233.2, 234.9, 223.2]),
+            (5, "256 B", 64, [345.9, 362.4, 271.8]),
         ] {
             let got = rates(link(generation, 16, payload), bytes);
             for (what, (got, wanted)) in
@@ -214,19 +192,13 @@ mod tests {
         }
     }
 
-    /// Table 3-9 of the specification, at 8 GT/s.
+    /// Transfers of 512 B without IOMMU, or with one that hits: 54.4 and 55.0 Gbit/s (pcie-bench,
+    /// bw_dma_win_sweep_wr_rnd_512 and _rd_rnd_512).
     #[test]
-    fn intervals_are_those_of_the_specification() {
-        for (payload, by_lanes) in [
-            (128, [333, 224, 169, 163, 144]),
-            (256, [512, 313, 214, 203, 168]),
-            (512, [655, 385, 250, 182, 182]),
-            (4096, [4239, 2177, 1146, 630, 630]),
-        ] {
-            for (lanes, wanted) in [1, 2, 4, 8, 16].into_iter().zip(by_lanes) {
-                assert_eq!(dllp_interval(payload, lanes), wanted, "{payload} B x{lanes}");
-            }
-        }
+    fn large_transfers_are_as_fast_as_measured() {
+        let [write, read, _] = rates(link(3, 8, "256 B"), 512);
+        assert!((write / 54.4 - 1.0).abs() < 0.005, "{write}");
+        assert!((read / 55.0 - 1.0).abs() < 0.005, "{read}");
     }
 
     #[test]
