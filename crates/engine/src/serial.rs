@@ -30,11 +30,6 @@ impl InTurn {
         self.free_at
     }
 
-    /// When it is done with all that it has been given.
-    pub(crate) fn free_at(&self) -> Ps {
-        self.free_at
-    }
-
     /// How long it has been busy since measuring began, up to `now`, which is not before the last work
     /// was given. It never idles while there is work, so what it has not done yet is exactly what lies
     /// ahead of `now`.
