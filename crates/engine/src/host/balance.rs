@@ -242,7 +242,7 @@ mod tests {
         assert!(fault.contains("write TLP credits"), "{fault}");
         let fault = caught(|host| host.reads.lines.take(Ps::ZERO, 1));
         assert!(fault.contains("read line credits"), "{fault}");
-        let fault = caught(|host| host.reads.requests.take(Ps::ZERO, 1));
+        let fault = caught(|host| host.reads.requests.give_back(Ps::ZERO, 1));
         assert!(fault.contains("read requests"), "{fault}");
     }
 
