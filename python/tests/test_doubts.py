@@ -142,7 +142,7 @@ def test_dctcp_without_marks_is_told(crowded: Result) -> None:
 def test_senders_that_wait_for_too_short_are_told() -> None:
     def told(**sets: Any) -> list[str]:
         keys = {key.replace("__", "."): value for key, value in sets.items()}
-        run = {"run.warmup": "2 ms", "run.duration": "2 ms", "run.sample": "1 ms"}
+        run = {"run.warmup": "4 ms", "run.duration": "4 ms", "run.sample": "1 ms"}
         found = doubts(api.run("host-congestion", {**run, **keys}))
         return [doubt for doubt in found if "declared lost, but arrived" in doubt]
 

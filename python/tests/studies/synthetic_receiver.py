@@ -143,6 +143,16 @@ class Receiver:
         return received + min(90 - received, 11.0 * streams)
 
 
+FULL_LINK = {
+    "io": {"write_latency_ns": BASE_NS},
+    "domains": [
+        {"domain": "io-credits", "uses": 1},
+        {"domain": "pcie", "holds_writes_ps": 0},
+    ],
+}
+"""What the writes of a DMA benchmark wait for: no more than those of a receiver."""
+
+
 def receiver(scenario: dict[str, Any], fault: Fault | None) -> Receiver:
     """What the rule looks at in a scenario."""
     iommu, queues = scenario["machine"]["iommu"], scenario["queues"]
@@ -204,7 +214,7 @@ def results(scenario: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
         "domains": [
             {"domain": "io-credits", "uses": round(lines)},
             {"domain": "pcie", "holds_writes_ps": 0},
-            {"domain": "iommu", "holds_writes_ps": 1e3 * r.wait_ns * round(lines)},
+            {"domain": "iommu", "holds_writes_ps": 1e3 * r.wait_ns * r.bus * round(lines)},
         ],
         "iommu": iommu,
     }
