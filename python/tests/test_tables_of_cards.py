@@ -1,4 +1,4 @@
-"""The tables of the model cards: what they run is accepted, and what they show is there."""
+"""The tables of the model cards: what they run is accepted, and how cells are written."""
 
 import pytest
 

@@ -66,7 +66,7 @@ def _cell(of: Callable[[Results], float | None], group: Sequence[Results]) -> st
 
 
 def _number(value: float) -> str:
-    """At least three digits, and whole units from 100 on."""
+    """Three digits, but at most two decimals, and whole units from 100 on."""
     return (
         f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
     )

@@ -1,4 +1,4 @@
-"""`python -m tools.tables [NAME...]`: runs tables of the model cards anew and prints them."""
+"""`python -m tools.tables [NAME...]`: runs the tables whose names begin so, and prints them."""
 
 import sys
 
@@ -6,7 +6,8 @@ from .cards import TABLES
 
 names = sys.argv[1:] or list(TABLES)
 chosen = [name for name in TABLES if any(name.startswith(wanted) for wanted in names)]
-if not chosen:
-    sys.exit(f"no table begins with {' or '.join(names)}; there are {', '.join(TABLES)}")
+for wanted in names:
+    if not any(name.startswith(wanted) for name in chosen):
+        sys.exit(f"no table begins with {wanted}; there are {', '.join(TABLES)}")
 for name in chosen:
     print(f"{name}\n{TABLES[name].run(2)}\n", flush=True)

@@ -271,7 +271,7 @@ TABLES = {
         {"goodput": goodput, "dropped": dropped},
         LONG | {DRAINS[2]: 16},
     ),
-    "stream/drain-80-20": _drain(80, 20, 0),
+    "stream/drain-20-0": _drain(80, 20, 0),
     "stream/drain-90-16": _drain(99, 90, 16),
     "stream/drain-90-32": _drain(99, 90, 32),
     "stream/drain-60-48": _drain(99, 60, 48),

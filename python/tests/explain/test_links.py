@@ -35,7 +35,8 @@ def test_the_port_of_a_nic_on_the_chip_limits_a_forwarder_that_never_leaks() -> 
 def test_no_credits_allow_less_than_the_run_does() -> None:
     # A full PCIe link, before which writes wait that hold nothing; completions take the four of 92
     # credits for lines that are too few for a TLP.
-    link = {"machine.nic.link": "200 Gbps", "traffic.rate": "14 Mpps"}
+    pcie = {"machine.pcie.max_payload": "512 B"}
+    link = pcie | {"machine.nic.link": "200 Gbps", "traffic.rate": "14 Mpps"}
     app = {"tenants.0.app": {"kind": "l2fwd"}, "traffic.sizes.size": "1024 B"}
     result = api.run("explain-cpu", link | app | {"run.warmup": "2 ms", "run.duration": "500 us"})
     assert result.model.use("pcie").load > 0.999
