@@ -4,31 +4,26 @@ from __future__ import annotations
 
 from . import Settings, Table
 from .rows import (
-    before_link_ns,
-    credit_ns,
     cut_by,
     dma_written,
-    dram_read_ns,
-    dropped,
     fabric_us,
-    goodput,
     host_us,
     in_use,
-    memory,
-    miss_ns,
-    misses,
     not_lost,
     of_group,
-    read,
     read_us,
+    reading,
     rival_over_other,
     rival_read_us,
     rtt_us,
     starved,
     stream_a_core,
-    written,
 )
 
+GOODPUT = reading("goodput_gbps")
+DROPPED = reading("transport_drop_percent")
+READ = reading("memory_reads")
+WRITTEN = reading("memory_writes")
 THREADS = "tenants.0.cores.count"
 STREAMS = "tenants.1.cores.count"
 MODE = "machine.iommu.mode"
@@ -36,8 +31,14 @@ OFF = {MODE: "off"}
 DCTCP = {"kind": "dctcp", "initial_cwnd": 4, "max_cwnd": 4}
 LONG = {"run.warmup": "20 ms", "run.duration": "40 ms"}
 SHORT = {"run.warmup": "10 ms", "run.duration": "10 ms"}
+GROWN = {"traffic.control.initial_cwnd": 4, "run.warmup": "40 ms", "run.duration": "20 ms"}
 PAUSES = ("0 us", "200 us", "500 us", "800 us", "1200 us")
-BEHIND_IOMMU = {"goodput": goodput, "dropped": dropped, "host delay": host_us, "M": misses}
+BEHIND_IOMMU = {
+    "goodput": GOODPUT,
+    "dropped": DROPPED,
+    "host delay": host_us,
+    "M": reading("misses_per_packet"),
+}
 DRAINS = (
     "machine.dram.drain_high_percent",
     "machine.dram.drain_low_percent",
@@ -53,7 +54,11 @@ def _drain(high: int, low: int, reads: int) -> Table:
     return Table(
         "host-network-writes",
         {"0": {"tenants": []}, **_each(THREADS, (1, 2, 3, 4, 6))},
-        {"GB/s": dma_written, "credit, ns": credit_ns, "queue full, %": starved("write-queue")},
+        {
+            "GB/s": dma_written,
+            "credit, ns": reading("write_latency_ns"),
+            "queue full, %": starved("write-queue"),
+        },
         dict(zip(DRAINS, (high, low, reads), strict=True)),
     )
 
@@ -63,12 +68,12 @@ TABLES = {
         "host-congestion",
         _each(THREADS, (1, 2, 4, 6, 7, 8, 10, 12, 16)),
         {
-            "goodput": goodput,
+            "goodput": GOODPUT,
             "host delay": host_us,
             "fabric delay": fabric_us,
             "not lost": not_lost,
-            "read": read,
-            "written": written,
+            "read": READ,
+            "written": WRITTEN,
         },
         OFF | SHORT,
     ),
@@ -81,7 +86,7 @@ TABLES = {
     "transport/on-arrival": Table(
         "host-congestion",
         {"on arrival": {"tenants.0.app.copied": "on-arrival"}},
-        {"goodput": goodput, "read": read, "written": written},
+        {"goodput": GOODPUT, "read": READ, "written": WRITTEN},
         OFF | SHORT,
     ),
     "transport/slow-host": Table(
@@ -91,13 +96,13 @@ TABLES = {
             "48 credits": {"machine.nic.write_credits": 48},
             "8 lanes": {"machine.pcie.lanes": 8},
         },
-        {"goodput": goodput, "dropped": dropped, "host delay": host_us},
+        {"goodput": GOODPUT, "dropped": DROPPED, "host delay": host_us},
         OFF | SHORT,
     ),
     "transport/marks": Table(
         "host-congestion",
         {"none": {}, **_each("machine.nic.ecn_threshold", ("768 KiB", "512 KiB", "256 KiB"))},
-        {"dropped": dropped, "goodput": goodput, "host delay": host_us},
+        {"dropped": DROPPED, "goodput": GOODPUT, "host delay": host_us},
         SHORT | {"traffic.senders": 8, "traffic.control": DCTCP},
         seeds=3,
     ),
@@ -122,11 +127,11 @@ TABLES = {
             },
         },
         {
-            "all": goodput,
+            "all": GOODPUT,
             "Swift": of_group(0),
             "DCTCP": of_group(1),
             "over": rival_over_other,
-            "dropped": dropped,
+            "dropped": DROPPED,
         },
         {"traffic.recovery.min_timeout": "1 ms", "run.duration": "40 ms"},
     ),
@@ -134,25 +139,24 @@ TABLES = {
         f"transport/think{name}": Table(
             "host-congestion",
             _each("traffic.think", PAUSES),
-            {"goodput": goodput, "p99 of a read": read_us(99), "dropped": dropped},
-            {"traffic.control.initial_cwnd": 4, "run.warmup": "40 ms", "run.duration": "20 ms"}
-            | mode,
+            {"goodput": GOODPUT, "p99 of a read": read_us(99), "dropped": DROPPED},
+            GROWN | mode,
         )
         for name, mode in (("", {}), ("-off", OFF))
     },
     "transport/additive": Table(
         "host-congestion",
         _each("traffic.control.additive_increase", (0.0058,)),
-        {"goodput": goodput, "dropped": dropped},
-        {"traffic.control.initial_cwnd": 4, "run.warmup": "40 ms", "run.duration": "20 ms"},
+        {"goodput": GOODPUT, "dropped": DROPPED},
+        GROWN,
     ),
     **{
         f"transport/short-reads{name}": Table(
             scenario,
             {"": change},
             {
-                "all": goodput,
-                "dropped": dropped,
+                "all": GOODPUT,
+                "dropped": DROPPED,
                 "median": rival_read_us(50),
                 "p99": rival_read_us(99),
                 "p99.9": rival_read_us(99.9),
@@ -175,7 +179,7 @@ TABLES = {
         f"transport/incast{name}": Table(
             scenario,
             _each("traffic.control.endpoint_target", ("100 us", "50 us")),
-            {"goodput": goodput, "dropped": dropped},
+            {"goodput": GOODPUT, "dropped": DROPPED},
             {
                 "traffic.senders": 8,
                 "traffic.read": "64 KiB",
@@ -192,14 +196,14 @@ TABLES = {
     "transport/timeouts": Table(
         "host-congestion",
         _each("traffic.recovery.min_timeout", ("100 us", "1 ms")),
-        {"goodput": goodput, "not lost": not_lost, "rtt, p99": rtt_us(99), "longest": rtt_us(100)},
+        {"goodput": GOODPUT, "not lost": not_lost, "rtt, p99": rtt_us(99), "longest": rtt_us(100)},
         {"traffic.control": {"kind": "dctcp"}},
     ),
     **{
         f"transport/increase-{target}": Table(
             "host-congestion",
             _each("traffic.control.additive_increase", (0.013, 0.1, 1)),
-            {"goodput": goodput, "dropped": dropped},
+            {"goodput": GOODPUT, "dropped": DROPPED},
             SHORT | {"traffic.control.endpoint_target": f"{target} us"},
         )
         for target in (100, 50)
@@ -236,15 +240,15 @@ TABLES = {
         "host-congestion-stream",
         _each(STREAMS, (0, 2, 4, 6, 8, 10, 12, 15)),
         {
-            "goodput": goodput,
-            "dropped": dropped,
-            "memory": memory,
-            "read": read,
+            "goodput": GOODPUT,
+            "dropped": DROPPED,
+            "memory": reading("bandwidth"),
+            "read": READ,
             "STREAM a core": stream_a_core,
             "trackers": in_use("home-trackers"),
-            "DRAM read": dram_read_ns,
-            "credit": credit_ns,
-            "before the link": before_link_ns,
+            "DRAM read": reading("dram_mean_ns"),
+            "credit": reading("write_latency_ns"),
+            "before the link": reading("write_link_wait_ns"),
             "no credit": starved("io-credits"),
             "host delay": host_us,
         },
@@ -253,7 +257,7 @@ TABLES = {
     "stream/loose": Table(
         "host-congestion-stream",
         _each(STREAMS, (0, 2, 4, 6, 8, 10, 12, 15)),
-        {"goodput": goodput, "dropped": dropped, "a miss": miss_ns},
+        {"goodput": GOODPUT, "dropped": DROPPED, "a miss": reading("miss_latency_ns")},
         LONG | {MODE: "loose"},
     ),
     "stream/trackers": Table(
@@ -262,13 +266,13 @@ TABLES = {
             f"{trackers}, {cores}": {"machine.llc.home_trackers": trackers, STREAMS: cores}
             for trackers, cores in ((96, 8), (160, 10), (160, 15), (192, 15))
         },
-        {"goodput": goodput, "dropped": dropped},
+        {"goodput": GOODPUT, "dropped": DROPPED},
         {"run.warmup": "12 ms", "run.duration": "10 ms"},
     ),
     "stream/turns": Table(
         "host-congestion-stream",
         _each(STREAMS, (12, 15)),
-        {"goodput": goodput, "dropped": dropped},
+        {"goodput": GOODPUT, "dropped": DROPPED},
         LONG | {DRAINS[2]: 16},
     ),
     "stream/drain-20-0": _drain(80, 20, 0),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from nic2core.results.models import Results
+from nic2core.studies.reading import Reading
 
 if TYPE_CHECKING:
     from nic2core.results.models import Domain, SendersResults, TransportResults
@@ -25,14 +26,14 @@ def transport(r: Results) -> TransportResults:
     return _there(r.transport)
 
 
-def goodput(r: Results) -> float:
-    """Payload that reached its application, Gbit/s."""
-    return transport(r).goodput_gbps
+def reading(name: str) -> Row:
+    """A number that studies read as well: a property of `Reading`."""
 
+    def read(r: Results) -> float:
+        value: float = getattr(Reading(r.model_dump()), name)
+        return value
 
-def dropped(r: Results) -> float:
-    """Share of the packets sent that were dropped, %."""
-    return 100 * transport(r).lost_share
+    return read
 
 
 def host_us(r: Results) -> float:
@@ -64,10 +65,10 @@ def not_lost(r: Results) -> float:
 def cut_by(name: str) -> Row:
     """Share of what windows are cut by, %: `host`, `path` or `losses`."""
 
-    def share(r: Results) -> float:
+    def share(r: Results) -> float | None:
         t = transport(r)
         cuts = {"host": t.cut_by_host or 0.0, "path": t.cut_by_path, "losses": t.cut_by_losses}
-        return 100 * cuts[name] / sum(cuts.values())
+        return 100 * cuts[name] / total if (total := sum(cuts.values())) else None
 
     return share
 
@@ -110,52 +111,12 @@ def starved(name: str) -> Row:
     return lambda r: domain(r, name).starved_ps / (10 * r.measured_ns)
 
 
-def memory(r: Results) -> float:
-    """Memory traffic, GB/s."""
-    return r.memory.bandwidth_gbytes_per_s
-
-
-def written(r: Results) -> float:
-    """Memory traffic that is written, GB/s."""
-    return sum(c.gbytes_per_s for c in r.memory.causes if c.cause.endswith(("-evct", "-wr")))
-
-
-def read(r: Results) -> float:
-    """Memory traffic that is read, GB/s."""
-    return memory(r) - written(r)
+def dma_written(r: Results) -> float:
+    """What the DMA benchmark writes, GB/s."""
+    return _there(r.dma).gbps / 8
 
 
 def stream_a_core(r: Results) -> float | None:
     """What STREAM counts on a core, GB/s."""
     cores = [gbs for t in r.tenants for gbs in t.stream_gbytes_per_s_by_core or []]
     return sum(cores) / len(cores) if cores else None
-
-
-def dram_read_ns(r: Results) -> float:
-    """A read in the memory, ns."""
-    return r.dram.read_latency.mean_ns
-
-
-def dma_written(r: Results) -> float:
-    """What the DMA benchmark writes, GB/s."""
-    return _there(r.dma).gbps / 8
-
-
-def credit_ns(r: Results) -> float | None:
-    """How long a line that is written has its credit, ns."""
-    return _there(r.io).write_latency_ns
-
-
-def before_link_ns(r: Results) -> float:
-    """How long a written line waits for the link although there are credits for it, ns."""
-    return domain(r, "pcie").holds_writes_ps / domain(r, "io-credits").uses / 1e3
-
-
-def misses(r: Results) -> float | None:
-    """IOTLB misses a packet."""
-    return r.iommu.misses_per_packet if r.iommu else None
-
-
-def miss_ns(r: Results) -> float | None:
-    """What a miss takes, ns."""
-    return r.iommu.miss_latency_ns if r.iommu else None

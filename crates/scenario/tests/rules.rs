@@ -103,6 +103,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["machine.pcie.credit_return=2 ms"], "machine.pcie.credit_return", "0 ps to 1 ms"),
     (&["machine.pcie.posted_credits=0"], "machine.pcie.posted_credits", "at least 1"),
     (&["machine.pcie.non_posted_credits=0"], "machine.pcie.non_posted_credits", "at least 1"),
+    (&["machine.pcie.dllps=65"], "machine.pcie.dllps", "0 to 64"),
     (&["machine.dram.channels=0"], "machine.dram.channels", "1 to 64"),
     (&["machine.dram.ranks=16", "machine.dram.banks_per_group=16"], "machine.dram.ranks", "banks"),
     (

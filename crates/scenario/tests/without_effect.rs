@@ -282,6 +282,7 @@ const ALWAYS: &[&str] = &[
     "machine.dram.timings.wtr_l",
     "machine.iommu.mode",
     "machine.iommu.pages.payload",
+    "machine.pcie.dllps",
     "traffic.kind",
     "traffic.rate",
     "traffic.on",

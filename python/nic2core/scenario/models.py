@@ -484,6 +484,10 @@ class Pcie(Model):
     """Whether the device allows its writes of packet data to pass its earlier writes that are
     waiting for translation (the Relaxed Ordering attribute). Completions pass nothing.
     """
+    dllps: UInt32 = 2
+    """Acknowledgements and flow-control updates, of 8 bytes each, in both directions for as many
+    bytes of TLPs as a write of the largest payload has.
+    """
 
 
 Mode: TypeAlias = Literal["off", "loose", "strict", "deferred"]

@@ -58,7 +58,7 @@ class SyntheticEngine:
             missed = 0 if scenario["machine"].get("iommu") is None else megabytes(bench["window"])
             ns = 400 + 10 * missed + 1e6 * megabytes(bench["size"])
             dma = {"transactions": 1000, "gbps": 1e4 / ns, "latency_ns": ns}
-            return {"engine_version": self.version, "dma": dma, **synthetic_receiver.FULL_LINK}
+            return {"engine_version": self.version, "dma": dma}
         if (scenario.get("traffic") or {"kind": "closed-loop"})["kind"] == "closed-loop":
             found = synthetic_receiver.results(scenario, self.receiver_fault)
             return {"engine_version": self.version, **found}

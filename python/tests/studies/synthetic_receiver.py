@@ -143,16 +143,6 @@ class Receiver:
         return received + min(90 - received, 11.0 * streams)
 
 
-FULL_LINK = {
-    "io": {"write_latency_ns": BASE_NS},
-    "domains": [
-        {"domain": "io-credits", "uses": 1},
-        {"domain": "pcie", "holds_writes_ps": 0},
-    ],
-}
-"""What the writes of a DMA benchmark wait for: no more than those of a receiver."""
-
-
 def receiver(scenario: dict[str, Any], fault: Fault | None) -> Receiver:
     """What the rule looks at in a scenario."""
     iommu, queues = scenario["machine"]["iommu"], scenario["queues"]

@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 from synthetic import SyntheticEngine
-from synthetic_receiver import BASE_NS, Fault
+from synthetic_receiver import Fault
 
 from nic2core.studies.claim import Simulated, judge, load_claims
 from nic2core.studies.host_congestion import STUDY, fig3, fig4, fig5, fig6
-from nic2core.studies.host_congestion.bound import FULL, closed_form_gbps
 from nic2core.studies.host_congestion.points import RUN, receiver
 from nic2core.studies.point import Point, base_scenario, plan
-from nic2core.studies.reading import Reading
 
 CLAIMS = {
     claim.id.removeprefix("host-congestion/"): claim for claim in load_claims(STUDY.paper).claims
@@ -155,15 +153,3 @@ def test_figures_vary_what_the_paper_varies_and_nothing_else() -> None:
             assert scenario["machine"][key] == base["machine"][key], point.name
         assert scenario["run"] == base["run"] | RUN, point.name
         assert scenario["placement"] == base["placement"], point.name
-
-
-def test_the_closed_form_allows_no_more_than_a_full_link() -> None:
-    engine = SyntheticEngine()
-    on, off = fig3.ON[12], fig3.OFF[12]
-    readings = {point: Reading(engine.run(json.loads(point.scenario))) for point in (on, off, FULL)}
-    slow = engine.run(json.loads(FULL.scenario)) | {"io": {"write_latency_ns": 2 * BASE_NS}}
-    by_itself = closed_form_gbps(readings[on], readings[off], readings[FULL])
-    behind = closed_form_gbps(readings[on], readings[off], Reading(slow))
-    # Tbase is twice as long, and what translations take stays.
-    wait_ns = readings[on].write_wait_ns
-    assert behind / by_itself == pytest.approx((BASE_NS + wait_ns) / (2 * BASE_NS + wait_ns))

@@ -33,12 +33,20 @@ pub struct Pcie {
     /// waiting for translation (the Relaxed Ordering attribute). Completions pass nothing.
     #[serde(default)]
     pub relaxed_ordering: bool,
+    /// Acknowledgements and flow-control updates, of 8 bytes each, in both directions for as many bytes
+    /// of TLPs as a write of the largest payload has.
+    #[serde(default = "Pcie::one_of_each")]
+    pub dllps: u32,
 }
 
 /// Longest latency allowed: a thousand times that of real links.
 const LONGEST: Duration = Duration(1_000_000_000);
 
 impl Pcie {
+    const fn one_of_each() -> u32 {
+        2
+    }
+
     /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         // Sizes of the Device Control register (PCI Express Base Specification 5.0, section 7.5.3.4).
@@ -51,5 +59,6 @@ impl Pcie {
         check.within("credit_return", self.credit_return, Duration(0)..=LONGEST);
         check.at_least_one("posted_credits", self.posted_credits);
         check.at_least_one("non_posted_credits", self.non_posted_credits);
+        check.within("dllps", self.dllps, 0..=64);
     }
 }

@@ -16,10 +16,8 @@ use crate::units::BitRate;
 const WRITE_OVERHEAD: u64 = 24;
 const REQUEST_BYTES: u64 = 24;
 const COMPLETION_OVERHEAD: u64 = 20;
-/// An acknowledgement and a flow-control update, of 8 bytes each, for as many bytes as the largest
-/// write has. The specification allows fewer and does not say how many ports send; with these, large
-/// reads and writes are as fast as measured (docs/models/pcie.md).
-const DLLP_BYTES: u64 = 2 * 8;
+/// An acknowledgement or a flow-control update: 4 bytes, their CRC, and framing.
+const DLLP_BYTES: u64 = 8;
 /// A SKIP ordered set of 4 symbols every 1538 symbols.
 const SKIP: (u64, u64) = (4, 1538);
 
@@ -30,7 +28,8 @@ fn tlp_rate(config: &Config) -> BitRate {
     let raw = transfers / 130 * 128;
     let without_skips = raw / SKIP.1 * (SKIP.1 - SKIP.0);
     let tlp = config.max_payload.0 + WRITE_OVERHEAD;
-    BitRate(without_skips / (tlp + DLLP_BYTES) * tlp)
+    let dllps = u64::from(config.dllps) * DLLP_BYTES;
+    BitRate(without_skips / (tlp + dllps) * tlp)
 }
 
 /// The link.
@@ -116,6 +115,7 @@ mod tests {
             posted_credits: 64,
             non_posted_credits: 64,
             relaxed_ordering: false,
+            dllps: 2,
         }
     }
 
@@ -171,6 +171,12 @@ mod tests {
             let got = 1e-9 * tlp_rate(&config(generation, lanes, "256 B")).0 as f64;
             close(got, gbps, &format!("gen{generation} x{lanes}"));
         }
+    }
+
+    #[test]
+    fn without_acks_and_flow_control_tlps_get_all_but_skips() {
+        let all = tlp_rate(&Config { dllps: 0, ..config(3, 8, "256 B") });
+        close(1e-9 * all.0 as f64, 62.9, "gen3 x8");
     }
 
     /// By hand: payload over bytes on the link in the busier direction, with read requests of 512 B.

@@ -1,15 +1,14 @@
 """The paper's closed form, C x size / (Tbase + M x Tmiss), with terms that the simulation counts.
 
 `C` is the I/O controller's credits for lines on their way to memory, as many as whole write
-transactions can hold; `size` is the payload of a line. `Tbase` is measured with the IOMMU off: the
-time for which a line holds its credit, plus the time that it waits for the link before that
-although credits are free, since the form has no other term for the link. It is that of the same
-scenario, but at least that of DMA writes alone, which ask for all credits and so fill the link:
-with less the form would allow more than the link carries. `M x Tmiss` is how long a line waits for
-translations. `Tmiss` is the cost per line of each miss of its packet. This is less than the time of
-a walk, because a walk in progress delays what follows only for its remaining time, and walks
-overlap. The number of misses therefore cancels. Where credits limit, the comparison tests that all
-credits are in use or could be, that only translations make a DMA take longer, and Little's law.
+transactions can hold; `size` is the payload of a line. `Tbase` is measured in the same scenario
+with the IOMMU off: the time for which a line holds its credit, plus the time that it waits for the
+link before that although credits are free, since the form has no other term for the link.
+`M x Tmiss` is how long a line waits for translations. `Tmiss` is the cost per line of each miss of
+its packet. This is less than the time of a walk, because a walk in progress delays what follows
+only for its remaining time, and walks overlap. The number of misses therefore cancels. Where
+credits limit, the comparison tests that all credits are in use or could be, that only translations
+make a DMA take longer, and Little's law.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from typing import TYPE_CHECKING
 from nic2core.explain.use import LINE_BYTES
 from nic2core.studies.evaluate import Evaluator, every
 from nic2core.studies.host_congestion.judge import CLOSE, VISIBLE, throughput, within
-from nic2core.studies.host_congestion.points import dma_writes
 from nic2core.studies.point import base_scenario
 
 if TYPE_CHECKING:
@@ -38,17 +36,10 @@ def usable(lines: int) -> int:
     return lines // of_a_write * of_a_write
 
 
-FULL = dma_writes()
-"""The run with a full link."""
-
-
-def closed_form_gbps(reading: Reading, base: Reading, full: Reading) -> float:
-    """Throughput by the closed form, Gbps of payload.
-
-    `base` is the run without IOMMU, `full` is that of `FULL`.
-    """
+def closed_form_gbps(reading: Reading, base: Reading) -> float:
+    """Throughput by the closed form, Gbps of payload; `base` is the run that gives `Tbase`."""
     payload_bits = 8 * LINE_BYTES * reading.goodput_gbps / reading.written_gbps
-    base_ns = max(run.write_link_wait_ns + run.write_latency_ns for run in (base, full))
+    base_ns = base.write_link_wait_ns + base.write_latency_ns
     return usable(reading.write_credits) * payload_bits / (base_ns + reading.write_wait_ns)
 
 
@@ -58,11 +49,11 @@ def closed_form(cases: Mapping[Point, Point]) -> Evaluator:
     `cases` maps each point with the IOMMU on to the same point with it off. Credits limit where the
     throughput with the IOMMU on is visibly lower.
     """
-    points = list(dict.fromkeys([*cases, *cases.values(), FULL]))
+    points = list(dict.fromkeys([*cases, *cases.values()]))
 
     def evaluate(at: At) -> Simulated | None:
         found = [
-            throughput(at(on)) / closed_form_gbps(at(on), at(off), at(FULL))
+            throughput(at(on)) / closed_form_gbps(at(on), at(off))
             for on, off in cases.items()
             if throughput(at(on)) < VISIBLE * throughput(at(off))
         ]

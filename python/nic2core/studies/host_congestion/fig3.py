@@ -10,7 +10,7 @@ from nic2core.studies.chart import Line
 from nic2core.studies.claim import Simulated
 from nic2core.studies.evaluate import Evaluator, at_one, every, span
 from nic2core.studies.host_congestion import look
-from nic2core.studies.host_congestion.bound import FULL, closed_form, closed_form_gbps
+from nic2core.studies.host_congestion.bound import closed_form, closed_form_gbps
 from nic2core.studies.host_congestion.judge import (
     CLOSE,
     FALLS,
@@ -34,6 +34,7 @@ from nic2core.studies.host_congestion.points import (
     BASE_THREADS,
     DCTCP,
     THREADS,
+    dma_writes,
     receiver,
 )
 from nic2core.studies.study import Figure
@@ -62,7 +63,8 @@ HALF_TARGET = receiver(
     changes={"traffic": {"control": {"endpoint_target": "50 us"}}},
 )
 UNDER_DCTCP = receiver("on", variant="DCTCP", changes={"traffic": DCTCP})
-POINTS = [*OFF.values(), *ON.values(), *FLOWS, HALF_TARGET, UNDER_DCTCP, FULL]
+GOODPUT = dma_writes()
+POINTS = [*OFF.values(), *ON.values(), *FLOWS, HALF_TARGET, UNDER_DCTCP, GOODPUT]
 
 
 def at_threads(points: dict[int, Point], counts: tuple[int, ...]) -> list[Point]:
@@ -124,7 +126,7 @@ def draw(at: At) -> list[Panel]:
         Line(
             "C size / (Tbase + M Tmiss)",
             [float(n) for n in PCIE_LIMITS],
-            [closed_form_gbps(at(ON[n]), at(OFF[n]), at(FULL)) for n in PCIE_LIMITS],
+            [closed_form_gbps(at(ON[n]), at(OFF[n])) for n in PCIE_LIMITS],
             palette.BLACK,
             dashed=True,
         ),
@@ -143,7 +145,7 @@ _LIMITED = at_threads(ON, PCIE_LIMITS)
 _STEPS = [(ON[after], ON[before]) for before, after in pairwise(FROM_8)]
 
 CLAIMS = {
-    "fig3/pcie-goodput": at_one(FULL, lambda r: r.dma_gbps),
+    "fig3/pcie-goodput": at_one(GOODPUT, lambda r: r.dma_gbps),
     "fig3/throughput-8-threads": at_one(OFF[8], throughput),
     "fig3/off-throughput": Evaluator(
         at_threads(OFF, FROM_8), lambda at: span(throughput(at(OFF[n])) for n in FROM_8)
