@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from nic2core import _core
 from nic2core._core import UserError
-from nic2core.explain.contention import crowd, waits_in_channels, waits_with_more
+from nic2core.explain.contention import (
+    crowd_memory,
+    more_credits,
+    waits_in_channels,
+    waits_with_more,
+)
 from nic2core.explain.pages import LARGE, larger_pages, why_they_may_miss
 from nic2core.explain.queueing import at_twice_the_rate, before_one_has_had
 from nic2core.explain.queues import OF_QUEUES, by_queue, more
@@ -112,29 +117,8 @@ def _fetches(data: Results, factor: float) -> Callable[[Model], Model]:
 
 
 def _credits(domain: str, factor: float) -> Callable[[Model], Model]:
-    """More DMA credits: those that something waits for are taken, and add to memory contention."""
-
-    def apply(model: Model) -> Model:
-        if domain not in model.pools:
-            return model
-        memory = model.memory
-        own = memory.own_reads if domain.startswith("read") else memory.own_writes
-        # Credits that nothing waits for are not taken.
-        starved = model.use(domain).starved
-        model = crowd(_more(domain, factor)(model), domain)
-        return _crowd(model, 1 + (factor - 1) * starved, own)
-
-    return apply
-
-
-def _crowd(model: Model, factor: float, own: float) -> Model:
-    """A domain whose share of the memory requests was `own` now sends `factor` times as many.
-
-    All requests wait longer there, and this domain gets a larger share of the memory's throughput.
-    """
-    longer = 1 + (factor - 1) * own
-    model = model.without_waits("dram", longer).without_waits("home-trackers", longer)
-    return model.with_others("dram", factor / longer)
+    """More DMA credits: those that are used add to memory contention."""
+    return lambda model: more_credits(model, domain, factor) if domain in model.pools else model
 
 
 def _channels(factor: float) -> Callable[[Model], Model]:
@@ -205,7 +189,7 @@ def _cores(data: Results, batch: int, factor: float, load: float) -> Callable[[M
                 before_one_has_had(batch, of) for of in (queues, round(factor * queues))
             )
             model = model.with_others("rx-fetches", after / before)
-        return _crowd(model, factor, model.memory.own_misses)
+        return crowd_memory(model, factor, model.memory.own_misses)
 
     return apply
 

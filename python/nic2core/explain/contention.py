@@ -7,7 +7,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 from nic2core.explain.model import SAME
-from nic2core.explain.queueing import FULLEST, settled
+from nic2core.explain.queueing import FULLEST, least, settled
 from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import WRITE_CREDITS
 
@@ -50,7 +50,39 @@ def _without_dram(model: Model, waits: float) -> float:
     return model.without_waits("home-trackers", model.memory.held(waits)).without(["dram"]).rate
 
 
-def crowd(model: Model, domain: str) -> Model:
+def more_credits(model: Model, domain: str, factor: float) -> Model:
+    """A pool of DMA with `factor` times the credits, of which only those that are used crowd.
+
+    Credits that nothing waited for stay free. So do those that the rate does not take to which
+    something else then holds the work, by Little's law: that waits longer too, the more are in use.
+    """
+    pool, memory = model.pools[domain], model.memory
+    own = memory.own_reads if domain in SENDING else memory.own_writes
+    new = (factor - 1) * model.use(domain).starved
+    more = crowd_walkers(model.with_pool(domain, pool.more(factor)), domain)
+
+    def with_new(share: float) -> Model:
+        return crowd_memory(more, 1 + share * new, own)
+
+    def enough(share: float) -> bool:
+        # What memory allows follows from the credits in use, and is no limit for them.
+        then = with_new(share).settled(model).without(["dram"])
+        return factor * then.rate <= then.pools[domain].allows * (1 + share * (factor - 1))
+
+    return with_new(least(enough))
+
+
+def crowd_memory(model: Model, factor: float, own: float) -> Model:
+    """A domain whose share of the memory requests was `own` now sends `factor` times as many.
+
+    All requests wait longer there, and this domain gets a larger share of the memory's throughput.
+    """
+    longer = 1 + (factor - 1) * own
+    model = model.without_waits("dram", longer).without_waits("home-trackers", longer)
+    return model.with_others("dram", factor / longer)
+
+
+def crowd_walkers(model: Model, domain: str) -> Model:
     """What has more credits than the page walkers can serve waits longer for them, by Little's law.
 
     Reads stay behind all writes that came before them (PCI Express Base Specification, section

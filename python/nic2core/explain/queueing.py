@@ -76,6 +76,17 @@ def settled(load: float, new_load: Callable[[float], float], faster: float) -> f
     return high
 
 
+def least(enough: Callable[[float], bool]) -> float:
+    """The least share that is enough, if a larger one always is; 1 if none is."""
+    if enough(0.0):
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
 def _odds(load: float) -> float:
     return load / (1 - load) if load < 1 else inf
 

@@ -8,7 +8,7 @@ import pytest
 
 from nic2core import Result, api
 from nic2core.explain.changes import Change, _credits
-from nic2core.explain.contention import crowd, left_behind
+from nic2core.explain.contention import crowd_walkers, left_behind
 from nic2core.explain.help import helps
 from nic2core.explain.iotlb import Iotlb
 from nic2core.explain.memory import Memory
@@ -33,7 +33,7 @@ def _model(walks: float = 4.0, starved: float = 0.9, can_wait: int = 1000) -> Mo
 
 
 def _twice(model: Model, domain: str) -> Model:
-    return crowd(model.with_pool(domain, model.pools[domain].more(2)), domain)
+    return crowd_walkers(model.with_pool(domain, model.pools[domain].more(2)), domain)
 
 
 def test_twice_the_writes_wait_for_the_same_walkers() -> None:

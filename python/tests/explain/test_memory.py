@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nic2core.explain.contention import waits_in_channels, waits_with_more
+from nic2core.explain.contention import more_credits, waits_in_channels, waits_with_more
 from nic2core.explain.memory import Memory
 from nic2core.explain.model import Model, Pool
 from nic2core.explain.queueing import settled
@@ -57,3 +57,25 @@ def test_more_lines_in_flight_wait_longer_up_to_what_the_memory_carries() -> Non
 def test_a_load_that_no_wait_keeps_away_is_not_decided_by_waits() -> None:
     assert settled(0.9, lambda _: 1.8, 1.0) == 1.0
     assert settled(0.5, lambda _: 0.5, 2.0) == pytest.approx(0.5)
+
+
+def test_credits_that_the_rest_of_the_path_does_not_use_crowd_nothing() -> None:
+    # A hundred lines, ten a packet, for a microsecond: ten packets a microsecond. Half of what
+    # waits in the memory are theirs, so twice as many wait 1.5 times as long, as do the cores.
+    reads = Pool(100, 10, {"dram": 1000.0})
+    used = [
+        Use(name, "", 1, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+        for name in ("read-credits", "dram", "read-queue")
+    ]
+    memory = Memory(0.0, 100.0, 0.0, 0.5, 0.0, 0.0, 0.0, own_trackers=0.0, own_traffic=0.5)
+
+    def then(cores_allow: float) -> Model:
+        cores = Pool(1, 1, {"dram": 1e3 / cores_allow})
+        pools = {"read-credits": reads, "cores": cores}
+        return more_credits(Model(1e6, {"dram": 10.0}, pools, memory, used), "read-credits", 2)
+
+    assert then(1000).rate == pytest.approx(20 / 1.5)
+    # With a share x of the new ones in use, cores allow 15 / (1 + x / 2), and the credits
+    # 10 (1 + x) / (1 + x / 2).
+    assert then(15).rate == pytest.approx(15 / 1.25)
+    assert then(9).pools["cores"].allows == pytest.approx(9)
