@@ -96,9 +96,11 @@ impl Order {
     /// The way that would be the victim among all, if the policy can tell without choosing one.
     #[inline(always)]
     pub(crate) fn next_victim<const R: usize>(&self, set: &[u8; R]) -> Option<u32> {
-        match *self {
-            Order::Lru { ways } if R > 0 => Some(lru::oldest(set, ways, u32::MAX)),
-            _ => None,
+        match self {
+            _ if R == 0 => None,
+            Order::Lru { ways } => Some(lru::oldest(set, *ways, u32::MAX)),
+            Order::TreePlru(p) => Some(p.next(set)),
+            Order::Srrip | Order::Random(_) => None,
         }
     }
 

@@ -49,15 +49,22 @@ impl TreePlru {
         write(set, tree(set) & used.others | used.right);
     }
 
+    /// The victim among all ways.
+    #[inline]
+    pub(super) fn next(&self, set: &[u8]) -> u32 {
+        let (tree, leaves) = (tree(set), self.leaves);
+        let mut node = 1u32;
+        while node < leaves {
+            node = 2 * node + (tree >> node & 1);
+        }
+        node - leaves
+    }
+
     #[inline]
     pub(super) fn victim(&self, set: &[u8], mask: u32) -> u32 {
         let (tree, leaves) = (tree(set), self.leaves);
         if mask == ((1u64 << leaves) - 1) as u32 {
-            let mut node = 1u32;
-            while node < leaves {
-                node = 2 * node + (tree >> node & 1);
-            }
-            return node - leaves;
+            return self.next(set);
         }
         let (mut node, mut first, mut span) = (1u32, 0u32, leaves);
         while span > 1 {
