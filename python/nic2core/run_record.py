@@ -15,7 +15,7 @@ from nic2core._core import UserError, __version__
 from nic2core.explain.build import build_model
 from nic2core.explain.changes import possible_changes
 from nic2core.explain.help import Help, Helps, helps
-from nic2core.explain.limit import Limit, Run
+from nic2core.explain.limit import IDLE, Limit, Run
 from nic2core.explain.stages import Stage, stages
 from nic2core.explain.use import work
 from nic2core.files import write_parquet, write_whole
@@ -178,8 +178,11 @@ class Record:
         """By how much changing each domain would help, according to the model.
 
         At a peak the offered load is unbounded: more would be offered if more were carried. If
-        congestion control holds the senders back, their reaction to a change is not known.
+        congestion control holds the senders back, their reaction to a change is not known. Empty
+        for a run that does no work.
         """
+        if self.limit in IDLE:
+            return Helps()
         changes = possible_changes(self.data, self.scenario)
         if self.limit is Limit.CONTROL:
             return Helps(Help(change, nan) for change in changes)

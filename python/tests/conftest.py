@@ -109,9 +109,14 @@ def packetless(ddio: Result) -> Result:
     results["latency"] = []
     results["io"] = None
     results["packets"] = dict.fromkeys(results["packets"], 0)
+    results["queues"] = []
+    results["demand_mpps"] = None
     for cause in results["memory"]["causes"]:
         cause["per_request"] = None
-    results["series"]["columns"] = []
+    # An engine samples them all the same.
+    for column in results["series"]["columns"]:
+        if not column["name"].startswith(("memory-", "rx-")):
+            column["values"] = [0.0] * len(column["values"])
     return Result.from_json(value)
 
 

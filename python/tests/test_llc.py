@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
@@ -10,6 +12,7 @@ from nic2core.describe import contents
 from nic2core.describe.differences import differences
 from nic2core.describe.headline import headline
 from nic2core.report.page import report_html
+from nic2core.results.models import LlcContents
 
 SHORT = {"run.warmup": "300 us", "run.duration": "100 us"}
 NAME = "LLC with consumed receive buffers"
@@ -85,6 +88,18 @@ def test_results_of_engines_that_did_not_tell_have_no_figure_and_no_share(ddio: 
     assert 'id="panel-llc"' not in report_html([ddio])
 
 
+def test_page_tables_have_a_colour_of_their_own(ddio: Result) -> None:
+    lines = {"way": 0, "lines": 10, "dirty": 0, "share": 0.1}
+    kinds = [{"kind": "app"}, {"kind": "app", "tenant": "kvs"}, {"kind": "descriptor"}]
+    held = [LlcContents.model_validate(lines | kind) for kind in kinds]
+    tenants = [ddio.data.tenants[0].model_copy(update={"name": "kvs"})]
+    data = ddio.data.model_copy(update={"llc_contents": held, "tenants": tenants})
+    bars = replace(ddio, data=data).plot_llc().data
+    assert len({bar.marker.color for bar in bars}) == len(bars) == 3
+
+
 def test_the_report_shows_it_by_way_or_side_by_side(two: Comparison) -> None:
     assert 'id="panel-llc"' in report_html([two[0]])
     assert ">I/O ways</button>" in report_html([*two])
+    none = replace(two[0], data=two[0].data.model_copy(update={"llc_contents": []}))
+    assert 'id="panel-llc"' not in report_html([none])

@@ -51,6 +51,8 @@ def test_a_grid_of_much_the_same_has_much_the_same_colours() -> None:
 def test_lines_beyond_the_colours_are_told_apart_by_their_dashes() -> None:
     lines = [palette.line(n) for n in range(4 * len(palette.RUNS))]
     assert len({(line["color"], line["dash"]) for line in lines}) == len(lines)
+    bars = [palette.bar(n) for n in range(4 * len(palette.RUNS))]
+    assert len({(bar["color"], bar["pattern_shape"]) for bar in bars}) == len(bars)
 
 
 @pytest.mark.parametrize("unit", ["per_request", "gbytes_per_s"])
@@ -222,12 +224,10 @@ def test_a_search_is_drawn_by_rate_with_what_holds_and_what_it_is_held_against(
 
 
 def test_a_run_without_packets_can_be_plotted(packetless: Result) -> None:
-    for figure in (
-        packetless.plot_latency(),
-        packetless.plot_latency_cdf(),
-        packetless.plot_series(),
-    ):
+    for figure in (packetless.plot_latency(), packetless.plot_latency_cdf()):
         assert len(figure.data) == 0
+    lines = {line.hovertemplate.split(":")[0] for line in packetless.plot_series().data}
+    assert lines == {"memory-rd", "memory-wr", "rx-evct"}
     assert len(packetless.plot_memory("gbytes_per_s").data) > 0
     assert len(packetless.plot_dram().data) == 2
 

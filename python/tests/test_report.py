@@ -198,6 +198,10 @@ def test_light_and_dark(browser: Browser, one: Opened, ddio: Result, tmp_path: P
         paper = opened.page.evaluate(script % "backgroundColor", "body")
         # Plotly sets colours of its own: the page's must win in the charts too.
         ink = opened.page.evaluate(script % "fill", "#chart-memory .xtitle")
+        # The box of a legend has a paper of its own.
+        named = opened.page.evaluate(script % "fill", "#chart-memory .legendtext")
+        box = opened.page.evaluate(script % "fill", "#chart-memory .legend .bg")
+        assert abs(named - box) > 120
         return float(ink), float(paper)
 
     ink, paper = ink_on_paper(one)
@@ -482,6 +486,22 @@ def test_a_run_shorter_than_a_sample_has_no_panel_over_time(ddio: Result) -> Non
     short = replace(ddio, data=ddio.data.model_copy(update={"series": series}))
     assert "Over time" in report_html([ddio])
     assert "Over time" not in report_html([short])
+
+
+def test_what_never_happens_has_no_panel(ddio: Result) -> None:
+    """A benchmark whose data stays in its cache, for example."""
+    columns = [
+        c.model_copy(update={"values": [0.0] * len(c.values)}) for c in ddio.data.series.columns
+    ]
+    none = {"bandwidth_gbytes_per_s": 0.0, "causes": []}
+    still = {
+        "series": ddio.data.series.model_copy(update={"columns": columns}),
+        "memory": ddio.data.memory.model_copy(update=none),
+    }
+    html = report_html([replace(ddio, data=ddio.data.model_copy(update=still))])
+    assert 'id="panel-latency"' in html
+    assert 'id="panel-series"' not in html
+    assert 'id="panel-memory"' not in html
 
 
 def test_runs_of_several_machines_are_not_headed_by_the_first(ddio: Result) -> None:

@@ -292,6 +292,8 @@ def test_a_run_that_completes_nothing_names_no_stage(calm: Result) -> None:
         "no packet completes: 100 % are dropped because the NIC input SRAM has no room."
     )
     assert (limit(none), mark(none)) == ("drops", "")
+    assert none.helps == [], "there is no work that a change could help"
+    assert not any("--check" in hint for hint in hints(none, none.helps))
 
 
 def test_what_is_awaited_though_the_load_gets_through_is_told() -> None:
@@ -336,6 +338,28 @@ def test_packets_that_are_still_on_their_way_are_not_dropped(calm: Result) -> No
     run = with_packets(calm, completed=0, completed_mpps=0.0)
     assert verdict(run) == "the run does no work."
     assert limit(run) == "nothing"
+    few = {
+        "offered": 100, "dropped_sram": 3, "dropped_no_descriptor": 0, "in_flight_end": 97,
+        "drop_share": 0.03,
+    }  # fmt: skip
+    run = with_packets(calm, completed=0, completed_mpps=0.0, **few)
+    assert verdict(run) == "the run does no work. 3.00 % of the packets are dropped."
+    assert limit(run) == "nothing"
+
+
+def test_a_queue_of_writes_that_is_full_before_its_walkers_is_told() -> None:
+    # All six TLPs of a packet wait for one walk, so four places keep one walker of six busy.
+    short = {"run.warmup": "1 ms", "run.duration": "1 ms", "traffic.rate": "8 Mpps"}
+    queue = {"machine.iommu.walkers": 6, "machine.iommu.posted_queue": 4}
+    found = api.run("explain-iommu", {**queue, **short, "traffic.sizes.size": "1500 B"})
+    assert found.model.full == "iommu"
+    walkers = found.model.use("iommu")
+    assert walkers.allows_mps > 1.1 * found.model.allows["iommu"]
+    share = words.percent(found.rate_mps / found.model.allows["iommu"])
+    assert verdict(found).startswith(
+        f"the IOMMU limits this run: its queue of 4 writes is {share} full of those that wait for "
+        f"page walks: {words.three(found.model.allows['iommu'])} M packets/s."
+    )
 
 
 def test_a_few_packets_on_their_way_are_no_backlog(calm: Result) -> None:

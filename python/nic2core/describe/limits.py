@@ -20,7 +20,8 @@ HELD = (
     "“2 µs + 1 µs”: held for 2 µs, and a wait of 1 µs counts too (for PCIe before a credit is "
     "taken, or for the NIC to read a reposted descriptor). “9 µs (core 3: 2 µs)”: the fullest ring "
     "is that of 9 µs, but what descriptors allow is that of the ring that runs short first. The "
-    "memory bus allows what its channels' read queues do, if these are fuller."
+    "memory bus allows what its channels' read queues do, and the IOMMU what its queue of writes "
+    "does, if these are fuller."
 )
 """How to read the times for which credits are held."""
 

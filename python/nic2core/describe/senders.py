@@ -166,8 +166,11 @@ def advantage(result: Record) -> float | None:
 
 
 def share(packets: int, of: TransportResults | SendersResults) -> float:
-    """A number of packets as a share of those sent, 0 to 1; 0 if none were sent."""
-    return packets / of.sent if of.sent else 0.0
+    """A number of packets as a share of those sent, 0 to 1; 0 if none were sent.
+
+    Of packets sent before the measured time, some may count in it.
+    """
+    return min(1.0, packets / of.sent) if of.sent else 0.0
 
 
 def sent_again(of: TransportResults | SendersResults) -> float:
@@ -181,11 +184,8 @@ def taken_for_lost(transport: TransportResults) -> int:
 
 
 def marked_share(transport: TransportResults) -> float:
-    """Share of the packets sent that the switch or the NIC marked, 0 to 1.
-
-    Of packets sent before the measured time, some are marked in it.
-    """
-    return min(1.0, share(transport.marked + transport.marked_server, transport))
+    """Share of the packets sent that the switch or the NIC marked, 0 to 1."""
+    return share(transport.marked + transport.marked_server, transport)
 
 
 def in_flight(data: Results) -> float:

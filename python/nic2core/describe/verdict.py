@@ -102,9 +102,9 @@ def verdict(result: Record) -> str:
         verb = "limit" if _several(name) else "limits"
         text = f"the {name} {verb} this run: {_arithmetic(result)}.{_less(result)}{dropped}"
     elif by is Limit.NOTHING and packets.next_arrival_ns is not None:
-        text = f"no packet arrives; the next comes at {time(packets.next_arrival_ns)}."
+        text = f"no packet arrives; the next comes at {time(packets.next_arrival_ns)}.{dropped}"
     elif by is Limit.NOTHING:
-        text = "the run does no work."
+        text = f"the run does no work.{dropped}"
     elif by is Limit.ALL_DROPPED:
         text = f"no packet completes: {share} are dropped because {_no_room(result)}."
     elif result.peak is not None and _full_at_its_peak(result):
@@ -314,7 +314,7 @@ def _arithmetic(result: Record) -> str:
     """Little's law with the numbers of the full domain, and what it waits for."""
     model = result.model
     full = next(u for u in model.used if u.name == model.full)
-    per, (_, what) = what_for(full), work(result.data)
+    per, (rate, what) = what_for(full), work(result.data)
     if full.name == "cores" and one_core_is_full(result.data):
         busiest, mean = (percent(s) for s in core_shares(result.data))
         it = "" if model.cause == full.name else " cores"
@@ -328,6 +328,12 @@ def _arithmetic(result: Record) -> str:
         return (
             f"the NIC's next packet waits for one {percent(full.starved)} of the time, and so do "
             f"all behind it, including those of other queues: {three(allowed)} M {what}/s"
+        )
+    if full.name == "iommu" and allowed < 0.98 * full.allows_mps:
+        queue = result.scenario["machine"]["iommu"]["posted_queue"]
+        return (
+            f"its queue of {queue} writes is {percent(rate / allowed)} full of those that wait for "
+            f"page walks: {three(allowed)} M {what}/s"
         )
     pool = model.pools.get(full.name)
     usable = usable_credits(model, full)

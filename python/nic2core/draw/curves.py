@@ -97,7 +97,7 @@ def over(table: pl.DataFrame, keys: Sequence[str], column: str, title: str = "")
         else:
             # A line between names would have no meaning.
             x = [_name(place) for place in line["place"]]
-            figure.add_bar(name=name, x=x, y=y, error_y=spread, marker_color=palette.run(number))
+            figure.add_bar(name=name, x=x, y=y, error_y=spread, marker=palette.bar(number))
     axis = _places(places) if curve else {"type": "category"}
     even = " (logarithmic)" if axis.get("type") == "log" else ""
     figure.update_xaxes(axis, title=(f"{first}, {unit}" if unit else first) + even)

@@ -77,8 +77,12 @@ def _named(results: Sequence[Record]) -> dict[str, tuple[str, list[list[LlcConte
     for held in sorted(every, key=lambda of: order.get(of.kind, len(order))):
         name = contents.kind(held, by_tenant=by_tenant)
         colour = palette.CONTENTS.get(held.kind, palette.OTHER_CAUSE)
-        if held.kind == contents.APP and held.tenant is not None:
-            colour = palette.TENANTS[tenants.index(held.tenant) % len(palette.TENANTS)]
+        if held.kind == contents.APP:
+            colour = (
+                palette.TENANTS[tenants.index(held.tenant) % len(palette.TENANTS)]
+                if held.tenant is not None
+                else palette.PAGE_TABLES
+            )
         found.setdefault(name, (colour, [[] for _ in results]))
     for lines, result in enumerate(results):
         for held in result.data.llc_contents or ():

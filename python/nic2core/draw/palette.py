@@ -6,6 +6,8 @@ so that one value serves both backgrounds. Nothing relies on colour alone: every
 
 from __future__ import annotations
 
+from typing import Any
+
 RUNS = ["#7c86a6", "#0f9d8c", "#cc7a29", "#8d6cc3", "#3f8fd0", "#c65d86"]
 """One colour per run of a comparison; the first, the base, is subdued."""
 
@@ -36,9 +38,10 @@ CONTENTS = {
 }
 """What the LLC holds, in the colour of its traffic."""
 
+PAGE_TABLES = CAUSES["iommu-walk-rd"]
+
 TENANTS = [
-    CAUSES[name]
-    for name in ("cpu-other-rd", "other-evct", "prefetch-rd", "nic-tx-rd", "iommu-walk-rd")
+    CAUSES[name] for name in ("cpu-other-rd", "other-evct", "prefetch-rd", "nic-tx-rd", "cpu-tx-rd")
 ]
 """The data of applications, one colour each, in the order of the tenants."""
 
@@ -61,6 +64,9 @@ LATENCIES = {
 DASHES = ["solid", "dash", "dashdot", "longdash"]
 """Line styles to distinguish runs when all colours are taken. Dotted lines are bounds."""
 
+PATTERNS = ["", "/", "x", "."]
+"""The same for bars."""
+
 
 def run(number: int) -> str:
     """The colour of a run by its place in the comparison."""
@@ -71,6 +77,11 @@ def line(number: int, width: float = 2.5) -> dict[str, str | float]:
     """The line of a run in a plot."""
     dash = DASHES[number // len(RUNS) % len(DASHES)]
     return {"color": run(number), "dash": dash, "width": width}
+
+
+def bar(number: int) -> dict[str, Any]:
+    """The bars of a run in a plot."""
+    return {"color": run(number), "pattern_shape": PATTERNS[number // len(RUNS) % len(PATTERNS)]}
 
 
 def cause(name: str) -> str:

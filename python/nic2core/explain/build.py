@@ -10,7 +10,16 @@ from nic2core.explain.asked import asked
 from nic2core.explain.iotlb import iotlb
 from nic2core.explain.memory import memory
 from nic2core.explain.model import Model, Pool
-from nic2core.explain.use import MEMORY, ONLY_INFORMS, WRITE_CREDITS, Use, serves, uses, work
+from nic2core.explain.use import (
+    MEMORY,
+    ONLY_INFORMS,
+    WRITE_CREDITS,
+    Use,
+    buffers_are_remote,
+    serves,
+    uses,
+    work,
+)
 from nic2core.scenario.quantity import nanoseconds
 
 if TYPE_CHECKING:
@@ -73,7 +82,7 @@ def _pools(
 
 def _crosses_sockets(data: Results, scenario: dict[str, Any], what: str) -> bool:
     """Whether the work itself uses the other socket's memory, and not only its neighbours do."""
-    if what == "packets" and scenario["queues"].get("memory") == "remote":
+    if what == "packets" and buffers_are_remote(scenario):
         return True
     memory = [t.get("memory") for t in scenario["tenants"] if what == "accesses" or serves(data, t)]
     return "remote" in memory

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core.explain.memory import behind_llc_ns
 from nic2core.explain.model import FULL, LINKS, Pool
 from nic2core.explain.queues import NOTICED
-from nic2core.explain.use import LINE_BYTES
+from nic2core.explain.use import LINE_BYTES, buffers_are_remote
 from nic2core.scenario.quantity import gigahertz, nanoseconds, size_bytes
 
 if TYPE_CHECKING:
@@ -37,9 +37,8 @@ def writes(
     # A line keeps its credit until its channel has room for it; its TLP credit is free by then.
     late = wait("dram") if pool.name == "io-credits" else 0.0
     # Writes to the other socket wait for the link to it, if that is fuller than the memory.
-    remote = scenario["queues"].get("memory") == "remote"
     link = by_name.get("socket-link")
-    behind = remote and link is not None and link.load > by_name["dram"].load
+    behind = buffers_are_remote(scenario) and link is not None and link.load > by_name["dram"].load
     full = "socket-link" if behind else "dram"
     spent = {"iommu": wait("iommu"), "home-trackers": wait("home-trackers")}
     spent[full] = late
@@ -108,7 +107,7 @@ def _beyond_llc_ns(scenario: dict[str, Any]) -> float:
     """The fixed time of a DMA read beyond the LLC, in memory of either node."""
     machine = scenario["machine"]
     ns = behind_llc_ns(machine)
-    if scenario["queues"].get("memory") == "remote":
+    if buffers_are_remote(scenario):
         ns += 2 * nanoseconds(machine["numa"]["latency"])
     return ns
 

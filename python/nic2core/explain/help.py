@@ -93,13 +93,14 @@ def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
     if not isfinite(model.rate) or model.rate <= 0:
         return Helps()
     late = [name for name in model.allows if _held_ns(model.use(name)) > measured_ns]
-    known = model.without(late)
     found = Helps()
     for change in changes:
         changed, unknown = _with(model, change), change.unknown
         gain = changed.rate / model.rate - 1
-        if not unknown and abs(_with(known, change).rate / known.rate - 1 - gain) > TOLD:
-            unknown = _held_too_long(model.use(late[0]), measured_ns)
+        if not unknown and _differs(model.without(late), change, gain):
+            # The one of them that makes the difference, if one does by itself.
+            by_itself = (n for n in late if _differs(model.without([n]), change, gain))
+            unknown = _held_too_long(model.use(next(by_itself, late[0])), measured_ns)
         if unknown:
             found.append(Help(change, nan, unknown=unknown))
             continue
@@ -107,6 +108,11 @@ def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
         # Otherwise, what does not help is done less, or waits overlap.
         found.append(Help(change, gain if harm else max(0.0, gain), harm=harm))
     return found
+
+
+def _differs(model: Model, change: Change, gain: float) -> bool:
+    """Whether a model visibly gives a change another gain."""
+    return abs(_with(model, change).rate / model.rate - 1 - gain) > TOLD
 
 
 def _with(model: Model, change: Change) -> Model:

@@ -38,10 +38,10 @@ class Limit(Enum):
     OBJECTIVE = auto()
     """For a peak: its objective, or the link or a backlog if that fails above it."""
     NOTHING = auto()
-    """No work is done and no packet is dropped. This includes benchmarks next to traffic that never
-    arrives: the cores for it only wait."""
+    """No work is done, and few packets or none are dropped. This includes benchmarks next to
+    traffic that never arrives: the cores for it only wait."""
     ALL_DROPPED = auto()
-    """No packet completes, as all are dropped."""
+    """No packet completes: more are dropped than are on their way."""
     ONE_CORE = auto()
     """One core is saturated and drops packets; others have headroom."""
     BURSTS = auto()
@@ -76,9 +76,12 @@ class Run:
     @property
     def limit(self) -> Limit:
         """What sets its rate."""
-        drops = self.data.packets.drop_share > 0
-        if self.rate <= 0 or self.data.packets.next_arrival_ns is not None:
-            return Limit.ALL_DROPPED if drops else Limit.NOTHING
+        packets = self.data.packets
+        drops = packets.drop_share > 0
+        if self.rate <= 0 or packets.next_arrival_ns is not None:
+            dropped = packets.dropped_sram + packets.dropped_no_descriptor
+            most = drops and dropped > packets.in_flight_end
+            return Limit.ALL_DROPPED if most else Limit.NOTHING
         if self._held_back:
             return Limit.CONTROL
         if self._stage_limits:

@@ -48,6 +48,15 @@ def behind_llc_ns(machine: dict[str, Any]) -> float:
     return nanoseconds(machine["llc"].get("memory_latency", "0 ns"))
 
 
+def crossing_ns(data: Results, machine: dict[str, Any]) -> float:
+    """The mean fixed time of a read on the link to the other socket, there and back."""
+    nodes = {node.node: node.bandwidth_gbytes_per_s for node in data.memory.nodes}
+    if not nodes.get("remote"):
+        return 0.0
+    remote = nodes["remote"] / sum(nodes.values())
+    return 2 * remote * nanoseconds(machine["numa"]["latency"])
+
+
 def memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -> Memory:
     """The memory of a run."""
     reads = domains["read-queue"]
@@ -55,7 +64,7 @@ def memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) 
     unloaded = min(read_ns, data.dram.unloaded_ns or read_ns)
     trackers, machine = domains["home-trackers"], scenario["machine"]
     # A line has arrived once it is back at its requester.
-    back_ns = behind_llc_ns(machine)
+    back_ns = behind_llc_ns(machine) + crossing_ns(data, machine)
     back_cycles = machine["llc"]["latency_cycles"] + machine["noc"]["latency_cycles"]
     back_ns += back_cycles / gigahertz(machine["core"]["frequency"])
     own = domains["dram"].holds_writes_ps + trackers.holds_writes_ps

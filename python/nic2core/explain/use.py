@@ -90,6 +90,12 @@ def serves(data: Results, tenant: dict[str, Any]) -> bool:
     return cores["count"] > 0 and any(q.core == cores["first"] for q in data.queues)
 
 
+def buffers_are_remote(scenario: dict[str, Any]) -> bool:
+    """Whether packets lie in the other socket's memory; a DMA benchmark's window never does."""
+    remote: bool = scenario["queues"].get("memory") == "remote"
+    return remote and scenario.get("dma_bench") is None
+
+
 def neighbours(data: Results, scenario: dict[str, Any]) -> bool:
     """Whether there are cores that work on something other than packets."""
     return any(t["cores"]["count"] > 0 and not serves(data, t) for t in scenario["tenants"])

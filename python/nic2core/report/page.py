@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -274,7 +274,11 @@ def _panels(results: Sequence[Record]) -> list[Panel]:
             wide=True,
         ),
     ]
-    return [p for p in panels if p.views]
+    drawn = [
+        replace(panel, views=[(name, figure) for name, figure in panel.views if figure.data])
+        for panel in panels
+    ]
+    return [panel for panel in drawn if panel.views]
 
 
 def _llc(results: Sequence[Record]) -> list[tuple[str, Figure]]:

@@ -67,10 +67,12 @@ class Packets(Plain):
     offered_gbps: float
     """Bytes of offered packets, as received, Gbit/s."""
     drop_share: float
-    """Dropped share of the offered packets, 0 to 1."""
+    """Dropped share of the offered packets, 0 to 1: all of them if more were dropped than offered,
+    as those that waited before the measured time can be.
+    """
     dropped_bytes_share: float
-    """Dropped share of the offered bytes, 0 to 1: more than that of the packets if it is the large
-    packets that find no room.
+    """Dropped share of the offered bytes, likewise: more than that of the packets if it is the
+    large packets that find no room.
     """
     next_arrival_ns: float | None = None
     """When the next packet arrives, from the start of the run, ns; absent if any was offered."""
@@ -194,7 +196,9 @@ class TransportResults(Plain):
     dropped_server: int
     """Data packets dropped by the server's NIC."""
     lost_share: float
-    """Share of the data packets sent that the switch or the server dropped, 0 to 1."""
+    """Share of the data packets sent that the switch or the server dropped, 0 to 1: all of them if
+    more were dropped than sent, as those sent before the measured time can be.
+    """
     marked: int
     """Data packets that the switch marked (ECN)."""
     marked_server: int
@@ -527,7 +531,8 @@ class Domain(Plain):
     """Number of credits."""
     busy_ps: int
     """Time integral of the credits in use, credit × ps. (For `io-ways`, whose lines are not tracked
-    over time: the lines in use at the end, for all of the measured time.)
+    over time: the lines in use at the end, for all of the measured time. A frame on the `wire` and
+    a read of `rx-fetches` count whole when they end.)
     """
     uses: int
     """How often a credit was taken."""
@@ -543,7 +548,9 @@ class Domain(Plain):
     holds_reads_ps: int
     """The same for the lines of DMA reads."""
     holds_cores_ps: int
-    """Time integral of the core requests that wait in this domain, request × ps."""
+    """Time integral of the core requests that wait in this domain, request × ps. (For
+    `invalidations`, each wait counts whole when it begins.)
+    """
 
 
 class QueueResults(Plain):

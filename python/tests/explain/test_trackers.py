@@ -126,3 +126,14 @@ def test_what_neighbours_hold_is_no_rate_of_packets() -> None:
         assert "inf M" not in verdict(run)
     # The memory limits by itself, and what it carries for others is told as its load.
     assert words.allowed(result.model, result.model.use("dram")) != words.NOTHING
+
+
+def test_a_read_of_the_other_socket_holds_its_tracker_on_the_link_too() -> None:
+    idle = {
+        "machine.dram.channels": 6, "traffic.rate": "100 kpps", "tenants.1.cores.count": 1,
+        "tenants.1.app.region": "256 MiB", "run.warmup": "1 ms", "run.duration": "500 us",
+    }  # fmt: skip
+    for memory in ("local", "remote"):
+        run = api.run("explain-memory", {**idle, "tenants.1.memory": memory})
+        assert run.model.memory.waits_ns < 10
+        assert run.model.memory.own_trackers == pytest.approx(0.9, abs=0.05), memory

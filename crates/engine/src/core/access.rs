@@ -159,31 +159,29 @@ impl Core {
         ask: &mut impl FnMut(Ps, Ask),
     ) -> bool {
         let queue = if store { &mut self.stores } else { &mut self.window };
-        let waiter = Waiter { entry: queue.push(self.dispatched, PENDING, None), store, issue };
-        let chain = (dep == Dep::Chain && !store).then_some(self.chains.current());
-        let asked = self.wait_for(register, line, kind, chain, waiter, ask);
+        let chain = (dep == Dep::Chain && !store).then_some(self.chains.current() as u8);
+        let entry = queue.push(self.dispatched, PENDING, None);
+        let waiter = Waiter { issue, entry, store, chain };
+        let asked = self.wait_for(register, line, kind, waiter, ask);
         self.dispatch(1);
         asked
     }
 
     /// Makes `waiter` wait for the line in `register`, and requests the line if that has not been
-    /// done. Returns whether it had to. The access is the next link of `chain`, if one is given.
+    /// done. Returns whether it had to.
     #[inline]
     pub(super) fn wait_for(
         &mut self,
         register: u16,
         line: Line,
         kind: LineKind,
-        chain: Option<usize>,
         waiter: Waiter,
         ask: &mut impl FnMut(Ps, Ask),
     ) -> bool {
-        let mut link = 0;
-        if let Some(chain) = chain {
-            self.chains.at(chain).ready = PENDING;
-            link = 1 << chain;
+        if let Some(chain) = waiter.chain {
+            self.chains.at(usize::from(chain)).ready = PENDING;
         }
-        let asked = self.misses.wait(register, line, kind, link, waiter);
+        let asked = self.misses.wait(register, line, kind, waiter);
         if asked {
             let at = self.slots.at(waiter.issue + self.latencies.to_llc);
             ask(at, Ask::Request(register));

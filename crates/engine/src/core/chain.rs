@@ -14,7 +14,7 @@ use crate::memory::line::{Line, LineKind};
 const CHAINS: usize = 8;
 
 /// A set of chains.
-pub(super) type ChainSet = u8;
+type ChainSet = u8;
 
 /// An access whose address is not known yet.
 #[derive(Clone, Copy, Debug)]
@@ -128,14 +128,6 @@ impl Chains {
     #[inline]
     pub(super) fn at(&mut self, number: usize) -> &mut Chain {
         &mut self.chains[number]
-    }
-
-    /// The last links of these chains get their data in slot `ready`.
-    #[inline]
-    pub(super) fn arrive(&mut self, chains: ChainSet, ready: u64) {
-        for number in numbers(chains) {
-            self.chains[number].ready = ready;
-        }
     }
 
     /// Adds an access to the chain of the packet whose operations are being dispatched.

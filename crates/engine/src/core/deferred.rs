@@ -55,9 +55,9 @@ impl Core {
                 } else {
                     d.entry
                 };
-                let waiter = Waiter { issue, entry, store: d.store };
-                let asked =
-                    self.wait_for(register, d.line, d.kind, d.link.then_some(number), waiter, ask);
+                let chain = d.link.then_some(number as u8);
+                let waiter = Waiter { issue, entry, store: d.store, chain };
+                let asked = self.wait_for(register, d.line, d.kind, waiter, ask);
                 memory.missed(self.number(), d.line, d.kind, asked);
                 return true;
             }

@@ -295,17 +295,25 @@ impl Core {
             self.store_where_writable(memory, register);
         }
         let (accesses, slots) = (&mut self.accesses, &mut self.access_slots);
-        let (window, stores) = (&mut self.window, &mut self.stores);
-        let arrived = self.misses.arrive(register, ready, |waiter| {
+        let (window, stores, chains) = (&mut self.window, &mut self.stores, &mut self.chains);
+        let l1_latency = self.latencies.l1;
+        let again = self.misses.arrive(register, ready, |waiter| {
             *accesses += 1;
-            *slots += ready.saturating_sub(waiter.issue);
-            let queue = if waiter.store { &mut *stores } else { &mut *window };
-            queue.complete(waiter.entry, ready);
+            if waiter.store {
+                *slots += ready.saturating_sub(waiter.issue);
+                stores.complete(waiter.entry, ready.max(waiter.issue));
+            } else {
+                let has_data = waiter.has_data(ready, l1_latency);
+                *slots += has_data - waiter.issue;
+                window.complete(waiter.entry, has_data);
+                if let Some(chain) = waiter.chain {
+                    chains.at(usize::from(chain)).ready = has_data;
+                }
+            }
         });
-        if arrived.again {
-            ask(self.slots.at(ready + self.latencies.to_llc), Ask::Request(register));
+        if let Some(slot) = again {
+            ask(self.slots.at(slot + self.latencies.to_llc), Ask::Request(register));
         }
-        self.chains.arrive(arrived.chains, ready);
         self.issue_deferred(memory, ask);
         self.settle(ask);
     }

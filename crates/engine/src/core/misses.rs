@@ -1,6 +1,5 @@
 //! The miss registers (line-fill buffers) of a core, and the accesses that wait for their lines.
 
-use super::chain::ChainSet;
 use super::ring::Ring;
 use crate::memory::line::{Line, LineKind};
 use crate::memory::private::Found;
@@ -15,6 +14,17 @@ pub(super) struct Waiter {
     /// Its entry in the store buffer if it is a store, else in the reorder window.
     pub(super) entry: u64,
     pub(super) store: bool,
+    /// The dependence chain of which it is the last link, if it is one.
+    pub(super) chain: Option<u8>,
+}
+
+impl Waiter {
+    /// The slot in which a load that waits for a line has its data if the line arrives in slot `ready`. One whose
+    /// address becomes known later finds the line in the L1d.
+    #[inline]
+    pub(super) fn has_data(&self, ready: u64, l1_latency: u64) -> u64 {
+        if self.issue > ready { self.issue + l1_latency } else { ready }
+    }
 }
 
 /// Registers searched at once: as many as most cores have.
@@ -32,8 +42,6 @@ struct Register {
     exclusive: bool,
     /// A store has joined a read request: when the line arrives, ask again for write permission.
     upgrade: bool,
-    /// The dependence chains whose last link waits for it.
-    chains: ChainSet,
     waiting: u8,
     /// While it is not busy, the slot from which it is free for the next miss.
     free_at: u64,
@@ -56,15 +64,6 @@ impl Refusal {
     pub(super) fn stays_away(self, memory: &Memory, found: Found) -> bool {
         found == Found::Nowhere && self == Refusal::AllBusy && !memory.prefetches()
     }
-}
-
-/// What the arrival of a line has caused, besides completing accesses.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrived {
-    /// The dependence chains whose last link has its data.
-    pub(super) chains: ChainSet,
-    /// Stores still wait for write permission: the register asks again.
-    pub(super) again: bool,
 }
 
 /// The miss registers of one core.
@@ -92,10 +91,9 @@ impl Misses {
             kind: LineKind::App,
             exclusive: false,
             upgrade: false,
-            chains: 0,
             waiting: 0,
             free_at: 0,
-            waiters: [Waiter { issue: 0, entry: 0, store: false }; WAITERS],
+            waiters: [Waiter { issue: 0, entry: 0, store: false, chain: None }; WAITERS],
         };
         let n = registers as usize;
         let mut free = Ring::new(n, (0, 0));
@@ -174,7 +172,6 @@ impl Misses {
         register: u16,
         line: Line,
         kind: LineKind,
-        chain: ChainSet,
         waiter: Waiter,
     ) -> bool {
         let number = usize::from(register);
@@ -182,10 +179,9 @@ impl Misses {
         let new = r.waiting == 0;
         if new {
             (r.line, r.kind, r.exclusive) = (line, kind, waiter.store);
-            (r.upgrade, r.chains) = (false, chain);
+            r.upgrade = false;
             self.lines[number / LANES][number % LANES] = line;
         } else {
-            r.chains |= chain;
             r.upgrade |= waiter.store && !r.exclusive;
         }
         r.waiters[usize::from(r.waiting)] = waiter;
@@ -200,30 +196,34 @@ impl Misses {
     }
 
     /// The line of a register arrives in slot `ready`: passes the accesses that it completes to
-    /// `complete`, and frees the register unless it has to ask again.
+    /// `complete`, and frees the register. If stores still wait for write permission, it stays busy, and the
+    /// slot is returned in which it asks for that.
     #[inline]
     pub(super) fn arrive(
         &mut self,
         register: u16,
         ready: u64,
         mut complete: impl FnMut(&Waiter),
-    ) -> Arrived {
+    ) -> Option<u64> {
         let number = usize::from(register);
         let r = &mut self.registers[number];
-        let arrived = Arrived { chains: r.chains, again: r.upgrade };
         let waiting = usize::from(std::mem::take(&mut r.waiting));
-        if arrived.again {
+        let mut again = None;
+        if r.upgrade {
             // Stores that joined a read request need write permission: ask once more.
+            let mut first = u64::MAX;
             for i in 0..waiting {
                 let waiter = r.waiters[i];
                 if waiter.store {
                     r.waiters[usize::from(r.waiting)] = waiter;
                     r.waiting += 1;
+                    first = first.min(waiter.issue);
                 } else {
                     complete(&waiter);
                 }
             }
-            (r.exclusive, r.upgrade, r.chains) = (true, false, 0);
+            (r.exclusive, r.upgrade) = (true, false);
+            again = Some(first.max(ready));
         } else {
             r.waiters[..waiting].iter().for_each(complete);
             r.free_at = ready;
@@ -232,7 +232,7 @@ impl Misses {
             self.balance += ready as i64;
             self.put_free(ready, register);
         }
-        arrived
+        again
     }
 
     /// Inserts a register among the free ones, mostly at the end, because lines mostly arrive in time order.
@@ -288,13 +288,13 @@ mod tests {
     use super::*;
 
     fn waiter(entry: u64, store: bool) -> Waiter {
-        Waiter { issue: 10, entry, store }
+        Waiter { issue: 10, entry, store, chain: None }
     }
 
-    fn completed(misses: &mut Misses, register: u16, ready: u64) -> (Vec<u64>, Arrived) {
+    fn completed(misses: &mut Misses, register: u16, ready: u64) -> (Vec<u64>, Option<u64>) {
         let mut entries = Vec::new();
-        let arrived = misses.arrive(register, ready, |w| entries.push(w.entry));
-        (entries, arrived)
+        let again = misses.arrive(register, ready, |w| entries.push(w.entry));
+        (entries, again)
     }
 
     #[test]
@@ -302,7 +302,7 @@ mod tests {
         let mut m = Misses::new(2);
         for entry in 0..WAITERS as u64 {
             let (register, _) = m.register_for(7).expect("there is room");
-            let new = m.wait(register, 7, LineKind::App, 0, waiter(entry, false));
+            let new = m.wait(register, 7, LineKind::App, waiter(entry, false));
             assert_eq!((register, new), (0, entry == 0));
         }
         assert_eq!(m.register_for(7), Err(Refusal::TooManyWaiters));
@@ -315,7 +315,12 @@ mod tests {
         let mut m = Misses::new(2);
         let wait = |m: &mut Misses, line, issue| {
             let (register, _) = m.register_for(line).expect("one is free");
-            m.wait(register, line, LineKind::App, 0, Waiter { issue, entry: 0, store: false });
+            m.wait(
+                register,
+                line,
+                LineKind::App,
+                Waiter { issue, entry: 0, store: false, chain: None },
+            );
             register
         };
         // Busy from 0 to 100, which is known before the second is taken; from 60 to 160; and from 150 on.
@@ -334,7 +339,7 @@ mod tests {
         let mut m = Misses::new(3);
         for line in 0..3 {
             let (register, _) = m.register_for(line).expect("one is free");
-            m.wait(register, line, LineKind::App, 0, waiter(0, false));
+            m.wait(register, line, LineKind::App, waiter(0, false));
         }
         assert_eq!(m.register_for(9), Err(Refusal::AllBusy));
         assert!(m.all_busy(9) && !m.all_busy(2));
@@ -343,26 +348,33 @@ mod tests {
         }
         for wanted in [(1, 70), (2, 80), (0, 90)] {
             assert_eq!(m.register_for(9), Ok(wanted));
-            m.wait(wanted.0, 10 + u32::from(wanted.0), LineKind::App, 0, waiter(0, false));
+            m.wait(wanted.0, 10 + u32::from(wanted.0), LineKind::App, waiter(0, false));
         }
     }
 
     #[test]
     fn a_store_behind_a_load_asks_for_the_right_to_write() {
         let mut m = Misses::new(1);
-        assert!(m.wait(0, 7, LineKind::App, 0b10, waiter(1, false)));
-        assert!(!m.wait(0, 7, LineKind::App, 0, waiter(2, true)));
+        assert!(m.wait(0, 7, LineKind::App, waiter(1, false)));
+        assert!(!m.wait(0, 7, LineKind::App, waiter(2, true)));
         assert_eq!(m.request(0), (7, LineKind::App, false));
         assert!(m.stores_to(&(7..8)) && !m.stores_to(&(8..9)));
-        let (entries, arrived) = completed(&mut m, 0, 50);
-        assert!(arrived.again && arrived.chains == 0b10);
-        assert_eq!(entries, [1]);
+        assert_eq!(completed(&mut m, 0, 50), (vec![1], Some(50)));
         assert_eq!(m.request(0), (7, LineKind::App, true));
-        let (entries, arrived) = completed(&mut m, 0, 90);
-        assert!(!arrived.again && arrived.chains == 0);
-        assert_eq!(entries, [2]);
+        assert_eq!(completed(&mut m, 0, 90), (vec![2], None));
         assert!(!m.stores_to(&(7..8)));
         // The only register is busy from slot 10 to 90.
         assert_eq!((m.times_until(100), m.uses), ((80, 80), 1));
+    }
+
+    #[test]
+    fn what_is_issued_after_its_line_has_arrived_finds_it() {
+        let at = |issue| Waiter { issue, ..waiter(1, false) };
+        assert_eq!([40, 50, 51].map(|issue| at(issue).has_data(50, 4)), [50, 50, 55]);
+        // A store that joins a read and is issued later asks later for the right to write.
+        let mut m = Misses::new(1);
+        m.wait(0, 7, LineKind::App, at(10));
+        m.wait(0, 7, LineKind::App, Waiter { store: true, ..at(60) });
+        assert_eq!(completed(&mut m, 0, 50), (vec![1], Some(60)));
     }
 }

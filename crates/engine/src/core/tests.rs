@@ -198,6 +198,29 @@ fn the_chain_of_a_packet_that_waited_for_one_begins_when_it_is_free() {
     within(cycles, 6 * MISS_CYCLES, 20);
 }
 
+/// The second link comes from the L2 when the line of the third, which another load has requested, arrives.
+#[test]
+fn a_link_whose_line_is_already_coming_waits_for_its_address_too() {
+    let mut b = Bench::new(|machine| machine.core.dispatch_width = 1);
+    let (in_l2, coming, last) = (0, 1, 2);
+    // Four more lines of its set in the L1d, which are in other sets of the L2.
+    for line in [in_l2, 16, 32, 48, 80] {
+        b.memory.fill_at_once(0, line, LineKind::App, false);
+    }
+    let before = MISS_CYCLES - 2;
+    let cycles = b.cycles(|ops| {
+        ops.push(Op::Mark { mark: Mark::Begin, packet: 0 });
+        loads(ops, coming..=coming, Dep::Free);
+        ops.compute(before as u32);
+        for line in [in_l2, coming, last] {
+            loads(ops, line..=line, Dep::Chain);
+        }
+    });
+    assert_eq!((b.answered, b.most), (2, 1));
+    // One cycle for the first load; 14 for the L2; 4 for the L1d, where the line is by then.
+    assert_eq!(cycles, 1 + before + 14 + 4 + MISS_CYCLES);
+}
+
 #[test]
 fn packets_beyond_the_chains_wait_for_the_oldest() {
     // 16 packets of 10 instructions fit the window; eight chains run at once, on ten registers.

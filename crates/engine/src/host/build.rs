@@ -68,7 +68,7 @@ fn tenants(
     let run_time = machine.iommu.as_ref().is_some_and(|iommu| iommu.mode.maps_at_run_time());
     let own_unit = if run_time { page.0 } else { LINE_BYTES };
     let config = &scenario.queues.in_units_of(own_unit);
-    let tx_bytes = closed_loop.map_or(config.buffer_size, |c| c.acknowledgement);
+    let tx_bytes = closed_loop.map_or(scenario.queues.buffer_size, |c| c.acknowledgement);
     let tx_bytes = Size(tx_bytes.0.next_multiple_of(own_unit));
     let mut places = Rng::new(scenario.run.seed, "pools");
     let mut dealt = None;

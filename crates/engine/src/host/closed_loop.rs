@@ -105,7 +105,11 @@ impl ClosedLoop {
             acknowledged: c.acknowledged,
             dropped_switch: c.dropped_switch,
             dropped_server: c.dropped_server,
-            lost_share: if c.sent == 0 { 0.0 } else { dropped as f64 / c.sent as f64 },
+            lost_share: if dropped == 0 {
+                0.0
+            } else {
+                dropped as f64 / c.sent.max(dropped) as f64
+            },
             marked: c.marked,
             marked_server: c.marked_server,
             hears_marks: Some(

@@ -128,8 +128,8 @@ impl Host {
             completed_mpps: per_us(m.completed),
             completed_gbps: gbps(m.completed_bytes),
             offered_gbps: gbps(m.offered_bytes),
-            drop_share: share(dropped, m.offered),
-            dropped_bytes_share: share(m.dropped_bytes, m.offered_bytes),
+            drop_share: share(dropped, m.offered.max(dropped)),
+            dropped_bytes_share: share(m.dropped_bytes, m.offered_bytes.max(m.dropped_bytes)),
             next_arrival_ns: (self.next_arrival.as_ref())
                 .filter(|_| m.offered == 0)
                 .map(|(arrival, _)| arrival.at.as_ns_f64()),

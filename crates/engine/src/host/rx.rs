@@ -279,6 +279,25 @@ mod tests {
         assert!((0.98..=1.0).contains(&share), "{share} of the time");
     }
 
+    /// A burst ends before the measured time begins, and most of it is dropped in that time.
+    #[test]
+    fn no_more_than_all_is_dropped() {
+        let traffic = json!({
+            "kind": "bursts", "rate": "10 Mpps", "on": "100 us", "off": "10 ms", "flows": 64,
+            "sizes": { "kind": "fixed", "size": "1024 B" }
+        });
+        let r = results(&forwarder(&[
+            ("/machine/pcie", pcie_json()),
+            ("/machine/nic/sram", json!("1 MiB")),
+            ("/machine/nic/write_credits", json!(8)),
+            ("/traffic", traffic),
+            ("/tenants/0/app", json!({ "kind": "l2fwd", "packet_instructions": 120_000 })),
+        ]));
+        let p = &r.packets;
+        assert!(p.dropped_no_descriptor > 10 * p.offered.max(10), "{p:?}");
+        assert_eq!((p.drop_share, p.dropped_bytes_share), (1.0, 1.0));
+    }
+
     /// Descriptors run short at the end of a burst, and come back soon after it.
     #[test]
     fn nothing_starves_for_descriptors_once_they_are_back() {

@@ -9,7 +9,7 @@ use crate::time::PS_PER_S;
 use crate::units::{BitRate, Duration, Rate, Size, TrafficRate};
 
 /// Above this, two packets would share a picosecond of the simulated clock.
-const MAX_RATE: Rate = Rate(PS_PER_S as u64);
+pub(super) const MAX_RATE: Rate = Rate(PS_PER_S as u64);
 
 /// Longer than any run that finishes; keeps the rate arithmetic within 128 bits.
 const MAX_BURST: Duration = Duration(60 * PS_PER_S as u64);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::check::MAX_RATE;
 use super::config::TrafficConfig;
 use super::draw::Draw;
 use super::{Arrivals, Bursts, Capture, Constant, FlowTable, Poisson, Replay};
@@ -94,13 +95,17 @@ fn replay(
     rate: Option<TrafficRate>,
 ) -> Result<Replay, Violation> {
     let Some(rate) = rate else {
-        return Replay::as_recorded(capture).ok_or_else(|| Violation {
+        let absent = |why: &str| Violation {
             key: "rate".into(),
             given: "absent".into(),
-            allowed: format!(
-                "a rate such as \"100 Gbps\", because all packets of {file} have the same time"
-            ),
-        });
+            allowed: format!("a rate such as \"100 Gbps\", because {why}"),
+        };
+        let recorded = Replay::as_recorded(capture)
+            .ok_or_else(|| absent(&format!("all packets of {file} have the same time")))?;
+        if recorded.mean_f64() > MAX_RATE.0 as f64 {
+            return Err(absent(&format!("{file} has more than {MAX_RATE}")));
+        }
+        return Ok(recorded);
     };
     let (per_round, per_second, unit) = match rate {
         TrafficRate::Bits(rate) => (capture.wire_bits(), rate.0, "bps"),
@@ -313,6 +318,14 @@ mod tests {
         let error = build(None, &one).unwrap_err();
         assert!(error.contains("a.pcap") && error.contains("same time"), "{error}");
         assert_eq!(build(Some("100 Gbps"), &one), Ok(()));
+        // 5000 packets at one time, and another a nanosecond later.
+        let at = |at: Ps| CapturedPacket { at, bytes: 100, flow: 0 };
+        let mut packets = vec![at(Ps::ZERO); 5000];
+        packets.push(at(Ps::from_ns(1)));
+        let fast = Arc::new(Capture::new(packets, FlowTable::synthetic(1)));
+        let error = build(None, &fast).unwrap_err();
+        assert!(error.contains("a.pcap has more than 1000000 Mpps"), "{error}");
+        assert_eq!(build(Some("100 Gbps"), &fast), Ok(()));
     }
 
     proptest! {

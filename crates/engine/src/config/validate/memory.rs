@@ -87,8 +87,31 @@ pub(super) fn check_nodes(check: &mut Check, scenario: &Scenario) {
 #[cfg(test)]
 mod tests {
     use crate::config::validate::violations;
-    use crate::testing::forwarder;
+    use crate::host::Host;
+    use crate::testing::{forwarder, iommu_json, pcie_json};
     use serde_json::json;
+
+    /// Nearly all of an address space of 128 GiB are transmit buffers of 48 KiB, each on pages of its own.
+    #[test]
+    fn what_is_accepted_fits_where_buffers_are_mapped_one_by_one() {
+        let mut iommu = iommu_json(16);
+        iommu["mode"] = json!("strict");
+        iommu["run_time"] = json!({ "map": "100 ns", "unmap": "100 ns", "invalidation": "100 ns" });
+        let scenario = forwarder(&[
+            ("/machine/core/count", json!(20)),
+            ("/machine/pcie", pcie_json()),
+            ("/machine/iommu", iommu),
+            ("/tenants/0/cores/count", json!(20)),
+            ("/tenants/0/app/transmit", json!("copy")),
+            ("/queues/headroom", json!("64 B")),
+            ("/queues/buffer_size", json!("48 KiB")),
+            ("/queues/tx_descriptors", json!(65_535)),
+            ("/queues/tx_backlog", json!(65_535)),
+        ]);
+        assert_eq!(violations(&scenario), []);
+        let refused = Host::new(&scenario, None).err().expect("the memory is smaller");
+        assert_eq!(refused.key, "machine.dram.rows");
+    }
 
     #[test]
     fn each_node_holds_as_much_as_fits_its_own_addresses() {

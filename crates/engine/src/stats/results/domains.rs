@@ -22,7 +22,8 @@ pub struct Domain {
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub credits: u64,
     /// Time integral of the credits in use, credit × ps. (For `io-ways`, whose lines are not tracked over
-    /// time: the lines in use at the end, for all of the measured time.)
+    /// time: the lines in use at the end, for all of the measured time. A frame on the `wire` and a read of
+    /// `rx-fetches` count whole when they end.)
     pub busy_ps: u64,
     /// How often a credit was taken.
     pub uses: u64,
@@ -35,7 +36,8 @@ pub struct Domain {
     pub holds_writes_ps: u64,
     /// The same for the lines of DMA reads.
     pub holds_reads_ps: u64,
-    /// Time integral of the core requests that wait in this domain, request × ps.
+    /// Time integral of the core requests that wait in this domain, request × ps. (For `invalidations`, each wait
+    /// counts whole when it begins.)
     pub holds_cores_ps: u64,
 }
 

@@ -41,9 +41,10 @@ pub struct Packets {
     pub completed_gbps: f64,
     /// Bytes of offered packets, as received, Gbit/s.
     pub offered_gbps: f64,
-    /// Dropped share of the offered packets, 0 to 1.
+    /// Dropped share of the offered packets, 0 to 1: all of them if more were dropped than offered, as those that
+    /// waited before the measured time can be.
     pub drop_share: f64,
-    /// Dropped share of the offered bytes, 0 to 1: more than that of the packets if it is the large
+    /// Dropped share of the offered bytes, likewise: more than that of the packets if it is the large
     /// packets that find no room.
     pub dropped_bytes_share: f64,
     /// When the next packet arrives, from the start of the run, ns; absent if any was offered.
@@ -110,7 +111,8 @@ pub struct TransportResults {
     pub dropped_switch: u64,
     /// Data packets dropped by the server's NIC.
     pub dropped_server: u64,
-    /// Share of the data packets sent that the switch or the server dropped, 0 to 1.
+    /// Share of the data packets sent that the switch or the server dropped, 0 to 1: all of them if more were
+    /// dropped than sent, as those sent before the measured time can be.
     pub lost_share: f64,
     /// Data packets that the switch marked (ECN).
     pub marked: u64,
