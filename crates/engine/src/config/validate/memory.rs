@@ -109,7 +109,7 @@ mod tests {
             ("/queues/tx_backlog", json!(65_535)),
         ]);
         assert_eq!(violations(&scenario), []);
-        let refused = Host::new(&scenario, None).err().expect("the memory is smaller");
+        let refused = Host::new(&scenario, None).expect_err("the memory is smaller");
         assert_eq!(refused.key, "machine.dram.rows");
     }
 
