@@ -15,7 +15,7 @@ from nic2core._core import UserError, __version__
 from nic2core.explain.build import build_model
 from nic2core.explain.changes import possible_changes
 from nic2core.explain.help import Help, Helps, helps
-from nic2core.explain.limit import IDLE, Limit, Run
+from nic2core.explain.limit import Limit, Run
 from nic2core.explain.stages import Stage, stages
 from nic2core.explain.use import work
 from nic2core.files import write_parquet, write_whole
@@ -181,7 +181,7 @@ class Record:
         congestion control holds the senders back, their reaction to a change is not known. Empty
         for a run that does no work.
         """
-        if self.limit in IDLE:
+        if work(self.data)[0] <= 0:
             return Helps()
         changes = possible_changes(self.data, self.scenario)
         if self.limit is Limit.CONTROL:

@@ -260,6 +260,11 @@ def test_a_run_in_which_no_packet_arrives_says_when_the_next_comes(packetless: R
     ]}  # fmt: skip
     run = replace(packetless, data=packetless.data.model_copy(update=work))
     assert verdict(run) == "no packet arrives; the next comes at 11.0 ms."
+    # What came before has been completed or dropped meanwhile.
+    before = {"completed": 950, "dropped_sram": 50, "drop_share": 0.05, "next_arrival_ns": 11e6}
+    assert verdict(with_packets(run, offered=0, **before)) == (
+        "no packet arrives; the next comes at 11.0 ms. 5.00 % of the packets are dropped."
+    )
 
 
 def test_a_benchmark_waits_for_no_packet() -> None:

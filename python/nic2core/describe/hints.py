@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import words
 from nic2core._core import PEAK_RESOLUTION_PERCENT
-from nic2core.explain.limit import IDLE, Limit
+from nic2core.explain.limit import Limit
 from nic2core.explain.use import work
 from nic2core.scenario.closed_loop import most_kept
 from nic2core.scenario.toml_text import toml_value
@@ -49,7 +49,7 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
             f"Without a change, {words.percent(dropped)} of the packets are dropped and the p99 "
             f"latency is {words.time(result.p99_ns)}."
         )
-    elif dropped > 0 and result.limit not in IDLE:
+    elif dropped > 0 and helps:
         yield (
             "A change may also reduce drops and latency: `nic2core explain DIR --check` runs each "
             "one and shows both."

@@ -39,6 +39,7 @@ CONTENTS = {
 """What the LLC holds, in the colour of its traffic."""
 
 PAGE_TABLES = CAUSES["iommu-walk-rd"]
+"""Those that the LLC holds, which belong to no tenant, in the colour of their traffic."""
 
 TENANTS = [
     CAUSES[name] for name in ("cpu-other-rd", "other-evct", "prefetch-rd", "nic-tx-rd", "cpu-tx-rd")

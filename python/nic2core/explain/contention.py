@@ -53,21 +53,22 @@ def _without_dram(model: Model, waits: float) -> float:
 def more_credits(model: Model, domain: str, factor: float) -> Model:
     """A pool of DMA with `factor` times the credits, of which only those that are used crowd.
 
-    Credits that nothing waited for stay free. So do those that the rate does not take to which
-    something else then holds the work, by Little's law: that waits longer too, the more are in use.
+    Credits that nothing waited for stay free. The more of the others are used, the longer all that
+    uses the memory waits. If something else then limits, its rate takes no more of them than
+    Little's law says.
     """
     pool, memory = model.pools[domain], model.memory
     own = memory.own_reads if domain in SENDING else memory.own_writes
-    new = (factor - 1) * model.use(domain).starved
+    waited_for = (factor - 1) * model.use(domain).starved
     more = crowd_walkers(model.with_pool(domain, pool.more(factor)), domain)
 
     def with_new(share: float) -> Model:
-        return crowd_memory(more, 1 + share * new, own)
+        return crowd_memory(more, 1 + share * waited_for, own)
 
     def enough(share: float) -> bool:
         # What memory allows follows from the credits in use, and is no limit for them.
         then = with_new(share).settled(model).without(["dram"])
-        return factor * then.rate <= then.pools[domain].allows * (1 + share * (factor - 1))
+        return factor * then.rate <= then.pools[domain].allows * (1 + share * waited_for)
 
     return with_new(least(enough))
 

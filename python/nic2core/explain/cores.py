@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.memory import behind_llc_ns, crossing_ns
+from nic2core.explain.memory import behind_llc_ns
 from nic2core.explain.model import Pool
 from nic2core.explain.use import read_back, work
 from nic2core.scenario.quantity import gigahertz
@@ -24,8 +24,6 @@ class Waits:
     """To the LLC and back."""
     hidden_ns: float
     """The part of a wait during which the core goes on, until its reorder window is full."""
-    crossing_ns: float
-    """On the link to the other socket, if the request goes to memory: the mean of all reads."""
     read_ns: float
     """In memory, if the request goes there."""
     queued_ns: float
@@ -52,7 +50,6 @@ def waits(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) -
             + 2 * machine["noc"]["latency_cycles"]
         ),
         hidden_ns=cycle * machine["core"]["reorder_window"] / machine["core"]["dispatch_width"],
-        crossing_ns=crossing_ns(data, machine),
         read_ns=behind_llc_ns(machine) + read_ns,
         queued_ns=read_ns - min(read_ns, data.dram.unloaded_ns or read_ns),
         tracker_ns=waited_ps / 1e3 / requests if requests else 0.0,
@@ -77,7 +74,7 @@ def cores(data: Results, domains: dict[str, Domain], waits: Waits) -> Pool:
     stalled -= invalidations
     # Stalls are divided by the part of each latency that a core does not hide: transit is hidden
     # first.
-    beyond_ns = waits.tracker_ns + waits.crossing_ns + waits.read_ns
+    beyond_ns = waits.tracker_ns + waits.read_ns
     hit_ns = max(0.0, waits.llc_ns + waits.tracker_ns - waits.hidden_ns)
     miss_ns = max(0.0, waits.llc_ns + beyond_ns - waits.hidden_ns)
     every = time.llc_hits * hit_ns + time.llc_misses * miss_ns

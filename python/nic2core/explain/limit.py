@@ -38,8 +38,8 @@ class Limit(Enum):
     OBJECTIVE = auto()
     """For a peak: its objective, or the link or a backlog if that fails above it."""
     NOTHING = auto()
-    """No work is done, and few packets or none are dropped. This includes benchmarks next to
-    traffic that never arrives: the cores for it only wait."""
+    """No work is done, and no more packets are dropped than are on their way. This includes
+    benchmarks next to traffic that never arrives: the cores for it only wait."""
     ALL_DROPPED = auto()
     """No packet completes: more are dropped than are on their way."""
     ONE_CORE = auto()
@@ -80,7 +80,7 @@ class Run:
         drops = packets.drop_share > 0
         if self.rate <= 0 or packets.next_arrival_ns is not None:
             dropped = packets.dropped_sram + packets.dropped_no_descriptor
-            most = drops and dropped > packets.in_flight_end
+            most = drops and packets.completed == 0 and dropped > packets.in_flight_end
             return Limit.ALL_DROPPED if most else Limit.NOTHING
         if self._held_back:
             return Limit.CONTROL

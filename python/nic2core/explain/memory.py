@@ -49,7 +49,7 @@ def behind_llc_ns(machine: dict[str, Any]) -> float:
 
 
 def crossing_ns(data: Results, machine: dict[str, Any]) -> float:
-    """The mean fixed time of a read on the link to the other socket, there and back."""
+    """The mean fixed time of a line on the link to the other socket, there and back."""
     nodes = {node.node: node.bandwidth_gbytes_per_s for node in data.memory.nodes}
     if not nodes.get("remote"):
         return 0.0

@@ -67,8 +67,9 @@ class Packets(Plain):
     offered_gbps: float
     """Bytes of offered packets, as received, Gbit/s."""
     drop_share: float
-    """Dropped share of the offered packets, 0 to 1: all of them if more were dropped than offered,
-    as those that waited before the measured time can be.
+    """Dropped share of the offered packets, 0 to 1. Of packets that had waited before the measured
+    time, more can be dropped in it than are offered: it is then the share of the dropped and
+    completed ones.
     """
     dropped_bytes_share: float
     """Dropped share of the offered bytes, likewise: more than that of the packets if it is the
@@ -196,8 +197,9 @@ class TransportResults(Plain):
     dropped_server: int
     """Data packets dropped by the server's NIC."""
     lost_share: float
-    """Share of the data packets sent that the switch or the server dropped, 0 to 1: all of them if
-    more were dropped than sent, as those sent before the measured time can be.
+    """Share of the data packets sent that the switch or the server dropped, 0 to 1. Of those sent
+    before the measured time, more can be dropped in it than are sent: it is then the share of the
+    dropped and acknowledged ones.
     """
     marked: int
     """Data packets that the switch marked (ECN)."""

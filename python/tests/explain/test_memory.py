@@ -63,18 +63,20 @@ def test_credits_that_the_rest_of_the_path_does_not_use_crowd_nothing() -> None:
     # A hundred lines, ten a packet, for a microsecond: ten packets a microsecond. Half of what
     # waits in the memory are theirs, so twice as many wait 1.5 times as long, as do the cores.
     reads = Pool(100, 10, {"dram": 1000.0})
-    used = [
-        Use(name, "", 1, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
-        for name in ("read-credits", "dram", "read-queue")
-    ]
     memory = Memory(0.0, 100.0, 0.0, 0.5, 0.0, 0.0, 0.0, own_trackers=0.0, own_traffic=0.5)
 
-    def then(cores_allow: float) -> Model:
+    def then(cores_allow: float, starved: float = 1.0) -> Model:
+        used = [
+            Use(name, "", 1, 1.0, 1.0, 1.0, 1.0, starved, 1.0, 1.0, 1.0)
+            for name in ("read-credits", "dram", "read-queue")
+        ]
         cores = Pool(1, 1, {"dram": 1e3 / cores_allow})
         pools = {"read-credits": reads, "cores": cores}
         return more_credits(Model(1e6, {"dram": 10.0}, pools, memory, used), "read-credits", 2)
 
     assert then(1000).rate == pytest.approx(20 / 1.5)
+    # Half of the time nothing waited: half of the new ones are used, for 1.25 times as long.
+    assert then(1000, starved=0.5).rate == pytest.approx(15 / 1.25)
     # With a share x of the new ones in use, cores allow 15 / (1 + x / 2), and the credits
     # 10 (1 + x) / (1 + x / 2).
     assert then(15).rate == pytest.approx(15 / 1.25)

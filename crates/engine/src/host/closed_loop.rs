@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use super::packets::Packet;
+use super::results::share_lost;
 use super::sender_series::SenderSeries;
 use super::shares::Share;
 use super::{Event, Host};
@@ -105,11 +106,7 @@ impl ClosedLoop {
             acknowledged: c.acknowledged,
             dropped_switch: c.dropped_switch,
             dropped_server: c.dropped_server,
-            lost_share: if dropped == 0 {
-                0.0
-            } else {
-                dropped as f64 / c.sent.max(dropped) as f64
-            },
+            lost_share: share_lost(dropped, c.sent, c.acknowledged),
             marked: c.marked,
             marked_server: c.marked_server,
             hears_marks: Some(

@@ -111,7 +111,6 @@ impl Host {
         let m = &self.meters;
         let per_us = |n: u64| n as f64 / (span_ns / 1e3);
         let gbps = |bytes: u64| (bytes * 8) as f64 / span_ns;
-        let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
         let dropped = m.dropped();
         PacketResults {
             offered: m.offered,
@@ -128,8 +127,8 @@ impl Host {
             completed_mpps: per_us(m.completed),
             completed_gbps: gbps(m.completed_bytes),
             offered_gbps: gbps(m.offered_bytes),
-            drop_share: share(dropped, m.offered.max(dropped)),
-            dropped_bytes_share: share(m.dropped_bytes, m.offered_bytes.max(m.dropped_bytes)),
+            drop_share: share_lost(dropped, m.offered, m.completed),
+            dropped_bytes_share: share_lost(m.dropped_bytes, m.offered_bytes, m.completed_bytes),
             next_arrival_ns: (self.next_arrival.as_ref())
                 .filter(|_| m.offered == 0)
                 .map(|(arrival, _)| arrival.at.as_ns_f64()),
@@ -336,6 +335,13 @@ impl Host {
 }
 
 /// Mean latency of the loads and stores of some cores.
+/// The share of what came that was lost, 0 to 1. Of what had come before the measured time, more can be lost in it
+/// than comes: it is then the share of what was `lost` or `kept`.
+pub(super) fn share_lost(lost: u64, came: u64, kept: u64) -> f64 {
+    let of = if lost > came { lost + kept } else { came };
+    if of == 0 { 0.0 } else { lost as f64 / of as f64 }
+}
+
 fn amat_ns<'a>(cores: impl Iterator<Item = &'a HostCore>) -> Option<f64> {
     let of = |c: &HostCore| (c.core.access_ps(), c.core.accesses);
     let (ps, accesses) = cores.map(of).fold((0.0, 0), |a, c| (a.0 + c.0, a.1 + c.1));

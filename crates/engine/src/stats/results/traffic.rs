@@ -41,8 +41,8 @@ pub struct Packets {
     pub completed_gbps: f64,
     /// Bytes of offered packets, as received, Gbit/s.
     pub offered_gbps: f64,
-    /// Dropped share of the offered packets, 0 to 1: all of them if more were dropped than offered, as those that
-    /// waited before the measured time can be.
+    /// Dropped share of the offered packets, 0 to 1. Of packets that had waited before the measured time, more can be
+    /// dropped in it than are offered: it is then the share of the dropped and completed ones.
     pub drop_share: f64,
     /// Dropped share of the offered bytes, likewise: more than that of the packets if it is the large
     /// packets that find no room.
@@ -111,8 +111,8 @@ pub struct TransportResults {
     pub dropped_switch: u64,
     /// Data packets dropped by the server's NIC.
     pub dropped_server: u64,
-    /// Share of the data packets sent that the switch or the server dropped, 0 to 1: all of them if more were
-    /// dropped than sent, as those sent before the measured time can be.
+    /// Share of the data packets sent that the switch or the server dropped, 0 to 1. Of those sent before the measured
+    /// time, more can be dropped in it than are sent: it is then the share of the dropped and acknowledged ones.
     pub lost_share: f64,
     /// Data packets that the switch marked (ECN).
     pub marked: u64,
