@@ -19,8 +19,8 @@ pub(super) struct Waiter {
 }
 
 impl Waiter {
-    /// The slot in which a load that waits for a line has its data if the line arrives in slot `ready`. One whose
-    /// address becomes known later finds the line in the L1d.
+    /// The slot in which a load that waits for a line has its data if the line arrives in slot `ready`. One that is
+    /// issued later finds the line in the L1d.
     #[inline]
     pub(super) fn has_data(&self, ready: u64, l1_latency: u64) -> u64 {
         if self.issue > ready { self.issue + l1_latency } else { ready }

@@ -334,7 +334,6 @@ impl Host {
     }
 }
 
-/// Mean latency of the loads and stores of some cores.
 /// The share of what came that was lost, 0 to 1. Of what had come before the measured time, more can be lost in it
 /// than comes: it is then the share of what was `lost` or `kept`.
 pub(super) fn share_lost(lost: u64, came: u64, kept: u64) -> f64 {
@@ -342,6 +341,7 @@ pub(super) fn share_lost(lost: u64, came: u64, kept: u64) -> f64 {
     if of == 0 { 0.0 } else { lost as f64 / of as f64 }
 }
 
+/// Mean latency of the loads and stores of some cores.
 fn amat_ns<'a>(cores: impl Iterator<Item = &'a HostCore>) -> Option<f64> {
     let of = |c: &HostCore| (c.core.access_ps(), c.core.accesses);
     let (ps, accesses) = cores.map(of).fold((0.0, 0), |a, c| (a.0 + c.0, a.1 + c.1));

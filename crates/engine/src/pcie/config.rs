@@ -43,6 +43,7 @@ pub struct Pcie {
 const LONGEST: Duration = Duration(1_000_000_000);
 
 impl Pcie {
+    // As calibrated in machines/broadwell-nfp.toml.
     const fn one_of_each() -> u32 {
         2
     }
