@@ -124,21 +124,23 @@ impl Core {
     }
 
     /// Cache-line instructions act when they retire: like `clflushopt`, they are ordered after
-    /// older accesses to their lines.
+    /// older accesses to their lines. Those of several lines act with the first of them.
     fn at_retirement(
         &mut self,
         reached: Ask,
         lines: Range<Line>,
         ask: &mut impl FnMut(Ps, Ask),
     ) -> bool {
-        if self.misses.stores_to(&lines) || self.chains.stores_to(&lines) {
-            return false;
+        let in_the_window = self.compute_left > 0;
+        if !in_the_window {
+            if self.misses.stores_to(&lines) || self.chains.stores_to(&lines) {
+                return false;
+            }
+            self.window.leave_until(self.slot);
+            if !self.reserve() || !self.retire(reached, ask) {
+                return false;
+            }
         }
-        self.window.leave_until(self.slot);
-        if !self.reserve() || !self.retire(reached, ask) {
-            return false;
-        }
-        self.dispatch(u64::from(lines.end - lines.start));
-        true
+        self.compute(lines.end - lines.start)
     }
 }

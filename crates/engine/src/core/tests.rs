@@ -246,6 +246,18 @@ fn the_reorder_window_bounds_misses_in_flight() {
     }
 }
 
+/// Of a load, 23 instructions and 16 `clsweep`s, a window of 32 has no room for the last eight.
+#[test]
+fn every_clsweep_of_a_packet_takes_its_place_in_the_reorder_window() {
+    let mut b = Bench::new(|m| (m.core.reorder_window, m.core.dispatch_width) = (32, 1));
+    let cycles = b.cycles(|ops| {
+        ops.load(0, LineKind::App, Dep::Free);
+        ops.compute(23);
+        (100..116).for_each(|line| ops.push(Op::Sweep { line }));
+    });
+    assert_eq!(cycles, MISS_CYCLES + 8);
+}
+
 #[test]
 fn the_store_buffer_bounds_stores_in_flight() {
     for stores in [2, 8] {
