@@ -60,6 +60,8 @@ def test_what_is_said_depends_on_the_traffic(replayed: Result) -> None:
     [({"reordered": 3}, "; 3 packets were out of order and are sorted by time."),
      ({"reordered": 1}, "; 1 packet was out of order and is sorted by time."),
      ({"vlan_packets": 5}, "; 5 packets have VLAN tags, which count as bytes only."),
+     ({"same_time": 11}, ", and they arrive together."),
+     ({"same_time": 10}, " rounds."),
      ({"largest_gap": CaptureGap(ps=6 * 10**11, before_packet=17)},
       "; one gap of 600 ms, before packet 17, is 60.0 % of the capture."),
      ({"largest_gap": CaptureGap(ps=4 * 10**11, before_packet=17)}, " rounds."),
@@ -73,5 +75,9 @@ def test_what_is_odd_about_a_capture_is_told(
     data = replayed.data.model_copy(update={"capture": capture})
     said = capture_facts(replace(replayed, data=data))
     assert said.endswith(told)
+    if "same_time" in facts:
+        assert ("; 1.10 % of the packets have the time of the one before" in said) == (
+            facts["same_time"] > 10
+        )
     if "packets" in facts:
         assert ": 1 packet of 1 flow, " in said

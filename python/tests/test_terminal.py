@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -315,7 +316,10 @@ def test_many_runs_are_rows_without_numbers_that_are_the_same_in_all(
         # Those of one word are in one piece.
         assert {of[run] for of in differing if " " not in of[run]} <= {*shown}
     assert "against" not in rest
-    assert terminal.CHANGES in " ".join(rest.split())
+    assert "What changes between pairs of them is in the report, which --out DIR" in rest
+    terminal.show_comparison([*runs, replace(sweeper, label="run 8")], Path("out/report.html"))
+    changes = "What changes between pairs of them is in out/report.html.\n"
+    assert capsys.readouterr().out.endswith(changes)
     terminal.show_keys([*runs, replace(sweeper, label="run 8")])
     assert capsys.readouterr().out.endswith("\n  placement.sweeper: false, true\n")
 

@@ -201,17 +201,19 @@ def compare(
         )
     except UserError as error:
         raise UserError(_of_varied(varied, str(error))) from None
+    report = None
     try:
         if out is not None and len(done):
             done.save(out)
             done.report(out / places.REPORT_FILE)
+            report = out / places.REPORT_FILE
     finally:
         # Show what was simulated even if the disk is full.
         if json_:
             _print_json([r.to_json() for r in done])
             terminal.warn(done.results)
         else:
-            terminal.show_comparison(done.results)
+            terminal.show_comparison(done.results, report)
     if out is not None and len(done):
         places.note_files(out)
     _end(done, varied)

@@ -22,15 +22,10 @@ from nic2core.explain.use import neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from nic2core.result import Result
     from nic2core.results.models import Distribution
-
-CHANGES = (
-    "What changes between pairs of them is in the report, which --out DIR and `nic2core report` "
-    "write."
-)
-"""Shown in place of the changes between many runs, which would push the table off the screen."""
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -150,8 +145,11 @@ def _memory(result: Result) -> Table:
     return table
 
 
-def show_comparison(results: Sequence[Result]) -> None:
-    """Draw several runs side by side; of a few, list what changes between them."""
+def show_comparison(results: Sequence[Result], report: Path | None = None) -> None:
+    """Draw several runs side by side; of a few, list what changes between them.
+
+    Of many, that would push the table off the screen: it is in the `report`, if one was written.
+    """
     if not results:
         return
     console = Console(highlight=False)
@@ -162,7 +160,10 @@ def show_comparison(results: Sequence[Result]) -> None:
         console.print(part, markup=False)
     warn(results)
     if len(found.shown) > COLUMNS:
-        console.print(f"\n{CHANGES}")
+        where = (
+            "the report, which --out DIR and `nic2core report` write" if report is None else report
+        )
+        console.print(f"\nWhat changes between pairs of them is in {where}.", markup=False)
     else:
         _changes(console, found)
     if found.caution:

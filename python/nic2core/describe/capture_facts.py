@@ -17,6 +17,10 @@ MOST = 0.5
 """Share of a capture above which a gap without packets makes up most of it."""
 
 
+COARSE = 0.01
+"""Share of packets with the time of the one before, from which it is mentioned."""
+
+
 def capture_facts(result: Record) -> str:
     """A sentence about the capture that a run replayed; empty without one."""
     facts = result.data.capture
@@ -52,6 +56,11 @@ def _oddities(facts: CaptureFacts) -> list[str]:
         have = "has" if facts.vlan_packets == 1 else "have"
         found.append(
             f"{count(facts.vlan_packets, 'packet')} {have} VLAN tags, which count as bytes only"
+        )
+    if facts.same_time > COARSE * facts.packets:
+        found.append(
+            f"{percent(facts.same_time / facts.packets)} of the packets have the time of the one "
+            "before: how they were spaced is not known, and they arrive together"
         )
     gap = facts.largest_gap
     # Between two packets the only gap is the whole capture.

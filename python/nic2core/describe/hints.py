@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from nic2core import words
 from nic2core._core import PEAK_RESOLUTION_PERCENT
 from nic2core.explain.limit import Limit
-from nic2core.explain.use import work
+from nic2core.explain.stages import LEAKS, leaking
+from nic2core.explain.use import LINE_BYTES, work
 from nic2core.scenario.closed_loop import most_kept
+from nic2core.scenario.quantity import size_bytes
 from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 
 FELT = 0.05
-"""Gain from which a change is worth a sentence."""
+"""Gain of a change, or leaking share of what the NIC writes, from which it is worth a sentence."""
 
 NOT_TO_SET = ("io-ways",)
 """Domains whose change no real server offers: ideal DDIO."""
@@ -92,14 +94,14 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
                 f"Would lower the rate: {words.stage(help_.change.domain)}, {help_.change.what}, "
                 f"{words.gain(help_.predicted)}: {help_.harm}."
             )
-    leak = next((h for h in helps if h.change.domain == "io-ways"), None)
-    if leak is not None and leak.predicted >= FELT:
-        yield from _against_leaks(result)
     if at_ease(result):
         yield (
             f"{why_no_change_helps(result)} `nic2core peak SCENARIO --out DIR` searches for the "
             "highest rate, and `nic2core explain DIR` then says what would raise it."
         )
+    helps_by = next((h.predicted for h in helps if h.change.domain == "io-ways"), 0.0)
+    if helps_by >= FELT or (at_ease(result) and leaking(result.data) >= FELT):
+        yield from _against_leaks(result)
 
 
 def _tied(result: Record) -> Iterator[str]:
@@ -136,7 +138,7 @@ def _gain(help_: Help) -> float:
 
 
 def _against_leaks(result: Record) -> Iterator[str]:
-    """Settings to try if ideal DDIO, which nobody can buy, would help."""
+    """What leaks from the I/O ways, and settings to try: nobody can buy an ideal DDIO."""
     io = result.data.io
     if io is not None and io.write_bypasses > (io.write_hits or 0) + (io.write_misses or 0):
         policy = result.scenario["placement"]["policy"]
@@ -146,6 +148,15 @@ def _against_leaks(result: Record) -> Iterator[str]:
             "one that writes to the LLC."
         )
         return
+    footprint = _footprint(result)
+    if footprint:
+        evicted = sum(c.gbytes_per_s for c in result.data.memory.causes if c.cause in LEAKS)
+        yield (
+            f"Of the lines that the NIC writes, {words.percent(leaking(result.data))} are evicted "
+            f"to memory ({words.three(evicted)} GB/s). Packets go through "
+            f"{_megabytes(footprint)} of receive buffers and completions in turn; the I/O ways "
+            f"hold {_megabytes(_io_lines(result))}."
+        )
     ways: int = result.scenario["placement"]["io_ways"]
     most: int = result.scenario["machine"]["llc"]["ways"]
     several = sorted({ways, min(2 * ways, most), min(4 * ways, most)})
@@ -157,7 +168,8 @@ def _against_leaks(result: Record) -> Iterator[str]:
     if len(several) > 1:
         yield (
             "Ideal DDIO is the upper bound of what more I/O ways can achieve; "
-            f"{vary('placement.io_ways', several)} compares them."
+            f"{vary('placement.io_ways', several)} compares them. (Ice Lake servers have been "
+            "reported to ignore the mask of the I/O ways.)"
         )
     fewer = _fewer_descriptors(result)
     if len(fewer) > 1:
@@ -166,6 +178,25 @@ def _against_leaks(result: Record) -> Iterator[str]:
             f"{vary('queues.rx_descriptors', fewer)} compares ring sizes. Shorter rings drop "
             "sooner in bursts."
         )
+
+
+def _footprint(result: Record) -> float:
+    """Lines that the NIC writes while the receive rings go round; 0 if it is not known."""
+    io, machine = result.data.io, result.scenario["machine"]
+    if io is None or not io.rx_footprint_lines:
+        return 0.0
+    completion = size_bytes(machine["nic"]["completion_size"]) / LINE_BYTES
+    descriptors = len(result.data.queues) * int(result.scenario["queues"]["rx_descriptors"])
+    return io.rx_footprint_lines + descriptors * completion
+
+
+def _io_lines(result: Record) -> int:
+    """Lines that the I/O ways hold."""
+    return next(d.credits for d in result.data.domains if d.domain == "io-ways")
+
+
+def _megabytes(lines: float) -> str:
+    return f"{words.three(lines * LINE_BYTES / 1e6)} MB"
 
 
 def _fewer_descriptors(result: Record) -> list[int]:
@@ -178,16 +209,12 @@ def _fewer_descriptors(result: Record) -> list[int]:
     now: int = queues["rx_descriptors"]
     if queues.get("pool") == "ring" and queues.get("pool_buffers") is not None:
         return [now]
-    ways = next(d for d in result.data.domains if d.domain == "io-ways")
-    io, received = result.data.io, sum(q.received for q in result.data.queues)
-    if io is None or received == 0:
-        return [now]
-    lines = ((io.write_hits or 0) + (io.write_misses or 0)) / received
+    footprint = _footprint(result)
     at_a_time = (queues["burst"], queues["post_batch"], queues["tx_completion_batch"])
     waits = result.scenario["traffic"].get("depth") or most_kept(result.scenario) + 1
     least = max(*at_a_time, waits)
     several = [now]
-    while several[-1] * lines * len(result.data.queues) > ways.credits:
+    while footprint * several[-1] / now > _io_lines(result):
         if several[-1] // 2 < least:
             return [now]
         several.append(several[-1] // 2)

@@ -48,10 +48,7 @@ def _stage(data: Results, scenario: dict[str, Any], use: Use) -> Stage:
     load, of = use.load, use.occupancy
     if use.name == "io-ways":
         # The load of the I/O ways shows in the lines that leave them for memory.
-        io = data.io
-        written = (io.write_hits or 0) + (io.write_misses or 0) if io is not None else 0
-        evicted = sum(c.lines for c in data.memory.causes if c.cause in LEAKS)
-        load = min(1.0, evicted / written) if written else 0.0
+        load = leaking(data)
         return Stage(use.name, load, f"{100 * load:.1f} % of writes leak")
     details = {
         "wire": "busy time",
@@ -72,6 +69,14 @@ def _stage(data: Results, scenario: dict[str, Any], use: Use) -> Stage:
     if use.name == "cores" and load > UNEVEN * of / use.credits:
         plain = f"{of:.1f} of {use.credits}, the busiest {100 * load:.0f} %"
     return Stage(use.name, load, details.get(use.name, plain))
+
+
+def leaking(data: Results) -> float:
+    """Lines that the device wrote and that left for memory, as a share of all it wrote, 0 to 1."""
+    io = data.io
+    written = (io.write_hits or 0) + (io.write_misses or 0) if io is not None else 0
+    evicted = sum(c.lines for c in data.memory.causes if c.cause in LEAKS)
+    return min(1.0, evicted / written) if written else 0.0
 
 
 def _bus(data: Results) -> str:

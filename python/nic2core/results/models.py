@@ -406,6 +406,10 @@ class IoResults(Plain):
     """Writes that bypassed the LLC: with `dma` all; otherwise those to the remote node and, with
     `ddio-headers`, payload.
     """
+    rx_footprint_lines: int | None = None
+    """Lines of receive buffers that packets have been written to since the run began, each counted
+    once: if the I/O ways are to hold all of what is written in turn, they must hold these.
+    """
     read_hits: int
     """Reads served by a cache."""
     read_misses: int
@@ -511,6 +515,8 @@ class CaptureFacts(Plain):
     """Packets that follow a later one in the file; all are replayed in order of time."""
     vlan_packets: int = 0
     """Packets with VLAN tags; their flow is taken from the headers after the tags."""
+    same_time: int = 0
+    """Packets with the time stamp of the one before them."""
     largest_gap: CaptureGap | None = None
     """The longest time without a packet; absent if there is only one packet."""
 

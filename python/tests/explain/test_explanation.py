@@ -159,7 +159,7 @@ def test_what_to_do_next_is_said_where_nothing_limits(
     ways = ddio.scenario["placement"]["io_ways"]
     several = f"placement.io_ways={ways},{2 * ways},{4 * ways}"
     assert several in shown(ddio, by_ways)
-    assert "placement.io_ways" not in shown(calm, calm.helps)
+    assert "placement.io_ways" not in shown(ddio, [replace(h, predicted=0.0) for h in by_ways])
 
 
 def test_a_change_that_cannot_be_run_says_why_and_the_others_are_run(
@@ -260,9 +260,14 @@ def test_what_makes_a_saved_run_doubtful_is_told_again(
 
 
 def test_a_leak_has_ways_and_descriptors_against_it(ddio: Result) -> None:
-    """24 queues of 1024 packets of some 17 lines are 27 MB; two of twelve ways hold 6 MiB of it."""
+    """24 queues of 1024 packets of 16 lines are 25.2 MB, and completions of 16 B 0.4 MB."""
     leak = [replace(h, predicted=0.5) for h in ddio.helps if h.change.domain == "io-ways"]
     said = "\n".join(hints(ddio, leak))
+    # 14.6 of 17 lines written for a request.
+    assert (
+        "Of the lines that the NIC writes, 85.9 % are evicted to memory (19.5 GB/s). Packets go "
+        "through 25.6 MB of receive buffers and completions in turn; the I/O ways hold 6.29 MB."
+    ) in said
     assert "--vary placement.io_ways=2,4,8`" in said
     assert "Or use fewer buffers: 128 per queue" in said
     assert "--vary queues.rx_descriptors=1024,512,256,128`" in said
@@ -279,6 +284,21 @@ def test_a_leak_has_ways_and_descriptors_against_it(ddio: Result) -> None:
     said = "\n".join(hints(run, leak))
     assert "--vary placement.policy=ddio,ddio" in said
     assert "io_ways" not in said
+
+
+def test_what_leaks_is_told_even_where_nothing_limits(calm: Result) -> None:
+    """Of 1,778,200 lines."""
+    for lines, told in ((90_000, "5.06 %"), (88_000, "")):
+        causes = [
+            cause.model_copy(update={"lines": lines}) if cause.cause == "rx-evct" else cause
+            for cause in calm.data.memory.causes
+        ]
+        memory = calm.data.memory.model_copy(update={"causes": causes})
+        run = replace(calm, data=calm.data.model_copy(update={"memory": memory}))
+        said = "\n".join(hints(run, run.helps))
+        assert "no change can raise the throughput" in said
+        assert ("evicted to memory" in said) == bool(told)
+        assert f"Of the lines that the NIC writes, {told}" in said or not told
 
 
 def test_domains_that_limit_together_are_told(ddio: Result) -> None:

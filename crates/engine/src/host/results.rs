@@ -83,6 +83,7 @@ impl Host {
                 write_moves: looked_up.then_some(counts.io_write_moves),
                 write_misses: looked_up.then_some(counts.io_write_misses),
                 write_bypasses: counts.io_write_bypasses,
+                rx_footprint_lines: Some(self.rx.written.count()),
                 read_hits: counts.io_read_hits,
                 read_misses: counts.io_read_misses,
                 write_credits: self.scenario.machine.nic.write_credits,

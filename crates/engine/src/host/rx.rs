@@ -8,6 +8,7 @@ use super::timeline::Point;
 use super::{Event, Host};
 use crate::config::machine::Machine;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
+use crate::memory::line_set::LineSet;
 use crate::memory::placement::DmaWrite;
 use crate::stats::occupancy::Occupancy;
 use crate::time::Ps;
@@ -24,6 +25,8 @@ pub(super) struct Receiver {
     pub(super) sent_lines: Option<u32>,
     /// Lines of all packets in SRAM that have not been sent.
     pub(super) unsent_lines: u64,
+    /// Lines of receive buffers that packets have been written to since the run began.
+    pub(super) written: LineSet,
     /// The line rate of the network link, if it is a limit.
     pub(super) line_rate: Option<LineRate>,
     descriptor_batch: u32,
@@ -43,6 +46,7 @@ impl Receiver {
             fifo: VecDeque::new(),
             sent_lines: None,
             unsent_lines: 0,
+            written: LineSet::default(),
             line_rate: machine.nic.link.map(LineRate::new),
             descriptor_batch: machine.nic.descriptor_batch,
             completions_per_write: machine.nic.completions_per_write,
@@ -66,6 +70,14 @@ impl Receiver {
     pub(super) fn are_due(&mut self, now: Ps, queue: u16, gathered: u32) {
         self.gathered.leave(now, gathered.into());
         self.due.push_back(queue);
+    }
+
+    /// A packet of some lines is written to a buffer whose data begin at `first`.
+    fn write_to(&mut self, first: Line, lines: u32) {
+        // Every packet begins there, so if its last line has been written, all of its lines have.
+        if !self.written.holds(first + lines - 1) {
+            self.written.insert_all(first..first + lines);
+        }
     }
 
     /// A packet leaves the SRAM.
@@ -110,6 +122,8 @@ impl Host {
                 let p = self.packets.at(packet);
                 (p.buffer, p.in_ring, p.dma_start) = (Some(buffer), true, now);
                 self.rx.sent_lines = Some(0);
+                let lines = lines_in(p.bytes.into());
+                self.rx.write_to(self.line_received(packet, 0), lines);
                 self.fetch_descriptors(queue);
             }
             if !self.send_lines(now, packet) {
@@ -261,6 +275,23 @@ mod tests {
         let (percent, wait_ns) = nic.distribution.percentiles_ns[2];
         assert_eq!(percent, 99.0);
         assert!(wait_ns < 1.1 * fetch_ns, "{wait_ns} ns, a fetch {fetch_ns}");
+    }
+
+    /// In many turns every buffer has held one of the few large packets.
+    #[test]
+    fn buffers_keep_the_lines_of_the_largest_packet_that_they_have_held() {
+        let of = |larger: &str| {
+            let size = |bytes: &str, weight: u32| json!({ "size": bytes, "weight": weight });
+            let sizes = json!({ "kind": "mix", "of": [size("60 B", 3), size(larger, 1)] });
+            let r = results(&forwarder(&[
+                ("/traffic/sizes", sizes),
+                ("/queues/pool", json!("ring")),
+                ("/run/duration", json!("3 ms")),
+            ]));
+            r.io.and_then(|io| io.rx_footprint_lines)
+        };
+        let buffers = 2 * 128;
+        assert_eq!((of("64 B"), of("1000 B")), (Some(buffers), Some(buffers * 16)));
     }
 
     /// Descriptors of other queues are of no use to a queue that has none.

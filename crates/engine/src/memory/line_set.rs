@@ -46,9 +46,13 @@ impl LineSet {
     }
 
     #[inline]
-    pub(super) fn holds(&self, line: Line) -> bool {
+    pub(crate) fn holds(&self, line: Line) -> bool {
         let (word, bit) = LineSet::place(line);
         self.bits.get(word).is_some_and(|bits| bits & bit != 0)
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.bits.iter().map(|bits| u64::from(bits.count_ones())).sum()
     }
 }
 

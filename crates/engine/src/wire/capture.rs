@@ -76,6 +76,7 @@ impl Capture {
             ipv6_packets: self.packets.iter().filter(|p| ipv6(p.flow)).count() as u64,
             reordered: self.reordered,
             vlan_packets: self.vlan_packets,
+            same_time: self.packets.windows(2).filter(|two| two[0].at == two[1].at).count() as u64,
             largest_gap: self.largest_gap(),
         }
     }
@@ -220,6 +221,7 @@ mod tests {
             ipv6_packets: 0,
             reordered: 0,
             vlan_packets: 0,
+            same_time: 0,
             largest_gap: None,
         };
         assert_eq!(Capture::parse(&one).unwrap().facts(), facts);
@@ -231,13 +233,13 @@ mod tests {
         (facts.span_ps, facts.ipv6_packets) = (1_000_000, 1);
         facts.largest_gap = Some(CaptureGap { ps: 1_000_000, before_packet: 2 });
         assert_eq!(Capture::parse(&two).unwrap().facts(), facts);
-        // Two more packets that come after a later one, the second of them tagged.
+        // Three more that come after a later one: the second is tagged, the third has the time of the first.
         let mut tagged = record(2);
         tagged[RECORD_HEADER + 12..][..2].copy_from_slice(&[0x81, 0]);
-        let four = [two, record(9), record(3), tagged].concat();
-        let facts = Capture::parse(&four).unwrap().facts();
-        assert_eq!((facts.reordered, facts.vlan_packets), (2, 1));
-        assert_eq!(facts.largest_gap, Some(CaptureGap { ps: 6_000_000, before_packet: 5 }));
+        let six = [two, record(9), record(3), tagged, record(3)].concat();
+        let facts = Capture::parse(&six).unwrap().facts();
+        assert_eq!((facts.reordered, facts.vlan_packets, facts.same_time), (3, 1, 1));
+        assert_eq!(facts.largest_gap, Some(CaptureGap { ps: 6_000_000, before_packet: 6 }));
     }
 
     /// Packets and seconds as `capinfos` counts them, flows as `tcpdump -n` prints addresses, bytes

@@ -142,6 +142,10 @@ pub struct IoResults {
     /// `ddio-headers`, payload.
     #[serde(default)]
     pub write_bypasses: u64,
+    /// Lines of receive buffers that packets have been written to since the run began, each counted once: if the
+    /// I/O ways are to hold all of what is written in turn, they must hold these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rx_footprint_lines: Option<u64>,
     /// Reads served by a cache.
     pub read_hits: u64,
     /// Reads served by memory.

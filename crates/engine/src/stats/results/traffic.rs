@@ -82,6 +82,9 @@ pub struct CaptureFacts {
     /// Packets with VLAN tags; their flow is taken from the headers after the tags.
     #[serde(default)]
     pub vlan_packets: u64,
+    /// Packets with the time stamp of the one before them.
+    #[serde(default)]
+    pub same_time: u64,
     /// The longest time without a packet; absent if there is only one packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest_gap: Option<CaptureGap>,
