@@ -7,6 +7,7 @@ from .rows import (
     cut_by,
     dma_written,
     fabric_us,
+    first_latency_ns,
     host_us,
     in_use,
     not_lost,
@@ -39,6 +40,12 @@ BEHIND_IOMMU = {
     "host delay": host_us,
     "M": reading("misses_per_packet"),
 }
+CHASING = {
+    "name": "chase",
+    "cores": {"first": 0, "count": 1},
+    "app": {"kind": "xmem", "pattern": "random-chained", "region": "200 MiB"},
+}
+ICE_LAKE = {"machine.base": "icelake-8360y", "machine.dram.standard": "DDR4-3200AA"}
 DRAINS = (
     "machine.dram.drain_high_percent",
     "machine.dram.drain_low_percent",
@@ -60,6 +67,31 @@ def _drain(high: int, low: int, reads: int) -> Table:
             "queue full, %": starved("write-queue"),
         },
         dict(zip(DRAINS, (high, low, reads), strict=True)),
+    )
+
+
+def paced(registers: int) -> Settings:
+    """Readers at a part of their pace, as a memory benchmark's delays make them."""
+    return {"machine.core.l1_miss_registers": registers, "machine.l2.prefetch": "none"}
+
+
+def _latency(readers: int, registers: tuple[int, ...], settings: Settings) -> Table:
+    all_cores = {STREAMS: readers}
+    return Table(
+        "memory-latency",
+        {
+            "none": {"tenants": [CHASING]},
+            **{str(n): paced(n) | all_cores for n in registers},
+            "all": all_cores,
+            "all, 256 trackers": {"machine.llc.home_trackers": 256} | all_cores,
+            "all, writing": {"tenants.1.app.writes": "100 %", "run.warmup": "3 ms"} | all_cores,
+        },
+        {
+            "memory": reading("bandwidth"),
+            "latency": first_latency_ns,
+            "trackers": in_use("home-trackers"),
+        },
+        settings,
     )
 
 
@@ -275,6 +307,8 @@ TABLES = {
         {"goodput": GOODPUT, "dropped": DROPPED},
         LONG | {DRAINS[2]: 16},
     ),
+    "stream/latency": _latency(17, (1, 3, 5, 6, 8), {}),
+    "stream/latency-icelake": _latency(31, (2, 4, 6, 8), ICE_LAKE),
     "stream/drain-20-0": _drain(80, 20, 0),
     "stream/drain-90-16": _drain(99, 90, 16),
     "stream/drain-90-32": _drain(99, 90, 32),

@@ -120,3 +120,8 @@ def stream_a_core(r: Results) -> float | None:
     """What STREAM counts on a core, GB/s."""
     cores = [gbs for t in r.tenants for gbs in t.stream_gbytes_per_s_by_core or []]
     return sum(cores) / len(cores) if cores else None
+
+
+def first_latency_ns(r: Results) -> float | None:
+    """Mean latency of the first tenant's accesses, ns."""
+    return r.tenants[0].amat_ns
