@@ -8,12 +8,13 @@ from nic2core.progress import Progress
 from nic2core.result import Result
 from nic2core.results.timeline import Recording, Timeline
 from nic2core.scenario.models import Scenario
-from nic2core.sweeps import Sweep, sweep
+from nic2core.sweeps import NotSaved, Sweep, sweep
 
 __all__ = [
     "Comparison",
     "DoubtfulNumbers",
     "ModelError",
+    "NotSaved",
     "Problem",
     "Progress",
     "Recording",

@@ -286,11 +286,12 @@ def record(
     """Simulate a scenario like `run`, and trace individual packets along their path."""
     prepared = prepare(source, overrides)
     warn_of_keys_without_effect([prepared])
+    replayed = capture_digest(prepared.scenario)
     with of_run(watch, "simulating") as followed:
         data, timeline = engine.record(
             prepared.text, recording or Recording(), followed, prepared.origins
         )
-    result = _result(prepared, data, label)
+    result = _result(prepared, data, label, replayed)
     warn_of_doubts([result])
     return result, timeline
 
@@ -326,18 +327,24 @@ def warn_of_doubts(results: Sequence[Result]) -> None:
 
 def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
     """Simulate what `prepare` returned."""
-    return _result(prepared, engine.run(prepared.text, watch, prepared.origins), label)
+    replayed = capture_digest(prepared.scenario)
+    data = engine.run(prepared.text, watch, prepared.origins)
+    return _result(prepared, data, label, replayed)
 
 
 def peak_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:
     """Search for the peak of what `prepare` returned."""
+    replayed = capture_digest(prepared.scenario)
     peak = engine.find_peak(prepared.text, watch, prepared.origins)
-    return replace(_result(prepared, peak.results, label), peak=peak)
+    return replace(_result(prepared, peak.results, label, replayed), peak=peak)
 
 
-def _result(prepared: Prepared, data: Results, label: str | None) -> Result:
+def _result(prepared: Prepared, data: Results, label: str | None, replayed: str | None) -> Result:
+    """The result of a run.
+
+    `replayed` is the digest of the capture when the run began, when the engine read it.
+    """
     scenario = prepared.scenario
-    replayed = capture_digest(scenario)
     name = label or describe(scenario)
     return Result(
         scenario, data, name, prepared.settings, capture=replayed, scenario_name=prepared.name

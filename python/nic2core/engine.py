@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from threading import Event
@@ -24,11 +23,13 @@ LOOK_S = 0.1
 """Polling interval for Ctrl-C, in seconds: people do not notice a tenth."""
 
 
-@cache
+# Read with the engine itself: a build may replace the file while this process lives.
+_DIGEST = sha256(Path(_core.__file__).read_bytes()).hexdigest()
+
+
 def version() -> str:
     """The package version and a digest of the compiled engine."""
-    compiled = Path(_core.__file__).read_bytes()
-    return f"{_core.__version__}+{sha256(compiled).hexdigest()[:12]}"
+    return f"{_core.__version__}+{_DIGEST[:12]}"
 
 
 def said(error: UserError | ModelError) -> str:

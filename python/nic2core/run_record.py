@@ -255,12 +255,18 @@ class Record:
         stay.
         """
         directory = Path(directory)
-        text = json.dumps(self.to_json(), indent=1, allow_nan=False)
-        write_whole(directory / RESULT_FILE, text + "\n")
+        write_whole(directory / RESULT_FILE, self._text())
+        forget_comparison(directory)
         for name, table in self.tables.all().items():
             write_parquet(directory / f"{name}.parquet", table)
-        forget_comparison(directory)
         return directory
+
+    def is_saved_in(self, directory: Path) -> bool:
+        """Whether the `result.json` of a directory is that of this result."""
+        return (directory / RESULT_FILE).read_bytes() == self._text().encode()
+
+    def _text(self) -> str:
+        return json.dumps(self.to_json(), indent=1, allow_nan=False) + "\n"
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import warnings
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -63,11 +64,12 @@ class Sweep(Comparison):
         of an earlier sweep stay there unless they have the same number, but are not listed.
         """
         directory = Path(directory)
-        # If the disk fills up and only some runs are replaced, the directory is no comparison.
-        forget_comparison(directory)
+        self._replace(directory)
         self._save(directory, self._numbers())
         means = self.over_seeds
-        if not means.is_empty():
+        if means.is_empty():
+            (directory / OVER_SEEDS_FILE).unlink(missing_ok=True)
+        else:
             write_parquet(directory / OVER_SEEDS_FILE, means)
         return directory
 
@@ -98,10 +100,27 @@ class Sweep(Comparison):
     def _numbers(self) -> Sequence[int]:
         return self.points or range(len(self.results))
 
+    def _names(self) -> dict[int, str]:
+        digits = max(2, len(str(self.planned - 1)))
+        return {number: f"{number:0{digits}}" for number in self._numbers()}
+
+    def _replace(self, directory: Path) -> None:
+        """Take away the list of another comparison, whose runs are about to be replaced.
+
+        If the disk fills up and only some of them are, the directory is no comparison.
+        """
+        by_name = dict(zip(self._names().values(), self.results, strict=True))
+        try:
+            listed = comparison(directory)
+            of_this = all(by_name[run.name].is_saved_in(run) for run in listed)
+        except (OSError, ValueError, KeyError):
+            of_this = False
+        if not of_this:
+            forget_comparison(directory)
+
     def _save(self, directory: Path, points: Container[int]) -> None:
         """Write the results of these points, and the list that makes the directory a comparison."""
-        digits = max(2, len(str(self.planned - 1)))
-        names = {number: f"{number:0{digits}}" for number in self._numbers()}
+        names = self._names()
         for (number, name), result in zip(names.items(), self.results, strict=True):
             if number in points:
                 result.save(directory / name)
@@ -194,9 +213,9 @@ def sweep(
     refuses when it runs ends it too; with `skip_refused` it is left out.
 
     With `out`, every point is saved in that directory as soon as it has finished, so that it is
-    not lost whatever becomes of the others; `Sweep.load` reads what is there. `Sweep.save` then
-    writes the sweep as a whole. Points that the same engine has saved there before are not run
-    again.
+    not lost whatever becomes of the others; `Sweep.load` reads what is there. Points that the same
+    engine has saved there before are not run again. What cannot be saved is warned of (`NotSaved`);
+    `Sweep.save` of what is returned can save it elsewhere.
     """
     values = _values(vary)
     fixed = api.keyed("overrides", {} if overrides is None else overrides, "4")
@@ -220,12 +239,23 @@ def sweep(
         out=None if out is None else Path(out),
     )
     api.warn_of_doubts(done.results)
+    if out is not None and len(done):
+        try:
+            done.save(out)
+        except (OSError, ValueError) as error:
+            warnings.warn(f"Not all runs are saved: {error}", NotSaved, stacklevel=2)
     return done
+
+
+class NotSaved(UserWarning):
+    """Results of a sweep could not be saved; what is returned has them."""
 
 
 def _tables_first(keys: Settings) -> Settings:
     """The same keys, a table that contains others of them before those."""
     tables = [key for key in keys if any(other.startswith(f"{key}.") for other in keys)]
+    # A table in another one has a longer name.
+    tables.sort(key=len)
     return {**{key: keys[key] for key in tables}, **keys}
 
 
@@ -247,12 +277,7 @@ def run_all(
     end = Event()
     before = {} if out is None else _saved(out, prepared, names, peak=peak)
     ended: dict[int, Result | Refusal] = {**before}
-
-    def keep(points: Collection[int]) -> None:
-        # What cannot be saved is told when the sweep is saved as a whole.
-        with suppress(OSError, ValueError):
-            if out is not None and points:
-                _sweep(names, ended)._save(out, points)  # noqa: SLF001
+    kept = _Kept(out, names)
 
     with of_sweep(progress) as follow, ThreadPoolExecutor(max_workers=jobs) as pool:
         follow.planned(list(names))
@@ -276,7 +301,7 @@ def run_all(
         try:
             for number in before:
                 follow.told(number, 1.0)
-            keep(before)
+            kept.keep(ended, before)
             left = (number for number in range(len(prepared)) if number not in before)
             points.update((pool.submit(one, number), number) for number in left)
             # Poll: under Polars' Ctrl-C handler a wait without timeout resumes instead of waking.
@@ -285,7 +310,7 @@ def run_all(
                 just, running = wait(running, LOOK_S, FIRST_COMPLETED)
                 new = _results(just, points)
                 ended |= new
-                keep(new)
+                kept.keep(ended, new)
                 if any(point.exception() for point in just):
                     break
         except KeyboardInterrupt:
@@ -299,6 +324,26 @@ def run_all(
             point.result()
     ended |= _results(points, points)
     return replace(_sweep(names, ended), reused=len(before))
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The points of a sweep that are saved in its directory, if it has one, and listed there."""
+
+    out: Path | None
+    names: Sequence[str]
+    points: set[int] = field(default_factory=set)
+
+    def keep(self, ended: Mapping[int, Result | Refusal], points: Collection[int]) -> None:
+        """Save points that have ended, and list them with the others."""
+        # What cannot be saved is told when the sweep is saved as a whole.
+        with suppress(OSError, ValueError):
+            if self.out is not None and points:
+                done = _sweep(self.names, {n: ended[n] for n in self.points.union(points)})
+                if not self.points:
+                    done._replace(self.out)
+                done._save(self.out, points)  # noqa: SLF001
+                self.points.update(points)
 
 
 def _simulated(
@@ -331,17 +376,18 @@ def _saved(
     out: Path, prepared: Sequence[api.Prepared], names: Sequence[str], *, peak: bool
 ) -> dict[int, Result]:
     """The points that this engine has saved in a directory before, by their numbers now."""
-    try:
-        done = Sweep.load(out)
-    except (OSError, ValueError, KeyError, TypeError):
-        # What cannot be read is simulated.
-        return {}
-    if done.engine != engine.version():
-        return {}
+    unreadable = (OSError, ValueError, KeyError, TypeError)
+    done: list[Result] = []
+    # What cannot be read is simulated.
+    with suppress(*unreadable):
+        if json.loads((out / COMPARISON_FILE).read_bytes())["engine"] == engine.version():
+            for directory in comparison(out):
+                with suppress(*unreadable):
+                    done.append(Result.load(directory))
     found: dict[int, Result] = {}
     for number, (asked, name) in enumerate(zip(prepared, names, strict=True)):
         scenario = asked.scenario
-        for run in done.results:
+        for run in done:
             if (
                 run.scenario == scenario
                 and (run.peak is not None) == peak

@@ -23,15 +23,18 @@ pub(crate) fn parse_all(texts: &[String]) -> Result<Vec<Set>, UserErrors> {
     Ok(sets)
 }
 
-/// Lays all overrides over a tree: tables of which other overrides set keys, then a change of standard, which drops
-/// the timings that are there, not those set alongside it, and then the others.
-pub(crate) fn apply_all(sets: Vec<Set>, root: &mut Node) -> Result<(), UserErrors> {
+/// Lays all overrides over a tree: a change of standard first, because it drops the timings that are there and not
+/// those set alongside it, then the others. A table goes before what is set in it.
+pub(crate) fn apply_all(mut sets: Vec<Set>, root: &mut Node) -> Result<(), UserErrors> {
     let keys: Vec<String> = sets.iter().map(|set| set.key.clone()).collect();
-    let contains_another = |set: &Set| keys.iter().any(|key| below(key, &set.key));
-    let (tables, sets): (Vec<_>, Vec<_>) = sets.into_iter().partition(contains_another);
-    let (standards, sets): (Vec<_>, Vec<_>) =
-        sets.into_iter().partition(|set| set.key.ends_with(".standard"));
-    tables.into_iter().chain(standards).chain(sets).try_for_each(|set| set.apply(root))
+    let is_standard = |key: &str| key.ends_with(".standard");
+    sets.sort_by_key(|set| {
+        let mut in_it = keys.iter().filter(|key| below(key, &set.key)).peekable();
+        let is_table = in_it.peek().is_some();
+        let has_standard = in_it.any(|key| is_standard(key));
+        (!has_standard, !is_standard(&set.key), !is_table)
+    });
+    sets.into_iter().try_for_each(|set| set.apply(root))
 }
 
 /// Whether a key is in the table of another.
@@ -242,6 +245,10 @@ mod tests {
         let set = |sets: &[&str]| apply("a={b=0, d=0}", sets).unwrap();
         assert_eq!(set(&["a={c=1}", "a.b=2"]), r#"{"a":{"b":2,"c":1}}"#);
         // The standard of a memory drops the timings of the table, not those set alongside it.
+        assert_eq!(
+            set(&["a.timings={b=1}", "a.timings.c=2", "a.standard=y"]),
+            r#"{"a":{"b":0,"d":0,"standard":"y","timings":{"b":1,"c":2}}}"#
+        );
         assert_eq!(
             set(&["a={standard='x', timings={b=1}}", "a.timings.c=2", "a.standard=y"]),
             r#"{"a":{"standard":"y","timings":{"c":2}}}"#

@@ -21,7 +21,7 @@ from nic2core.describe.capture_facts import capture_facts
 from nic2core.result import Result
 from nic2core.results.timeline import VIEWER, Recording, Timeline
 from nic2core.run_record import comparison
-from nic2core.sweeps import gap, sweep
+from nic2core.sweeps import NotSaved, gap, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -432,6 +432,8 @@ def main() -> None:
             warnings.simplefilter("always", api.WithoutEffect)
             # These are shown next to the numbers, with the run's name if there are several.
             warnings.simplefilter("ignore", api.DoubtfulNumbers)
+            # `compare` saves once more, and fails.
+            warnings.simplefilter("ignore", NotSaved)
             warnings.showwarning = _show_warning
             app()
     except (UserError, ModelError) as error:

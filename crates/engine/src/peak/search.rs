@@ -42,20 +42,20 @@ impl<'a, 'w> Search<'a, 'w> {
     /// Warms up the server with which the search begins; returns it and its rate: half of the
     /// scenario's, or below what the link carries.
     fn warm_below(&mut self, cold: &Host, rate: Rate) -> Result<(Host, u64), PeakError> {
-        let half = Rate((rate.0 / 2).max(1));
-        if half.0 < self.countable {
-            return Err(PeakError::too_few(self.prober.scenario, half));
+        let mut rate = rate.0 / 2;
+        loop {
+            if rate < self.countable {
+                return Err(PeakError::too_few(self.prober.scenario, Rate(rate.max(1))));
+            }
+            let host = self.prober.warm(cold, Rate(rate))?;
+            let results = host.results().map_err(PeakError::Balance)?;
+            if !link_is_full(&results) {
+                return Ok((host, rate));
+            }
+            // What a link carries of the dense part of a capture says nothing about the mean rate.
+            let carried = below(results.packets.offered_mpps);
+            rate = if carried < rate { carried } else { rate / 2 };
         }
-        let host = self.prober.warm(cold, half)?;
-        let results = host.results().map_err(PeakError::Balance)?;
-        if !link_is_full(&results) {
-            return Ok((host, half.0));
-        }
-        let below = Rate(below(results.packets.offered_mpps));
-        if below.0 < self.countable {
-            return Err(PeakError::too_few(self.prober.scenario, Rate(below.0.max(1))));
-        }
-        Ok((self.prober.warm(cold, below)?, below.0))
     }
 
     /// Warms up the server at a rate that does not overload it; returns it, the rate and the rate's

@@ -221,6 +221,24 @@ fn a_window_of_a_capture_that_is_denser_than_its_mean_does_not_hold_up_the_searc
     assert!((gbps - demand * 1048.0 * 8.0 / 1e3).abs() < 0.02, "{gbps} Gbps, {demand} Mpps");
 }
 
+/// The first fifth of the capture comes at four times its mean rate: half of that rate still fills the link.
+#[test]
+fn a_dense_beginning_that_fills_the_link_does_not_raise_the_first_rate() {
+    const PACKETS: u64 = 100_000;
+    let ns = |n: u64| 100 * n.min(20_000) + 475 * n.max(20_000);
+    let packet =
+        |n| CapturedPacket { at: Ps::from_ns(ns(n) - ns(0)), bytes: 1024, flow: n as u32 % 64 };
+    let capture = Capture::new((0..PACKETS).map(packet).collect(), FlowTable::synthetic(64));
+    // 7.2 million packets per second; the link carries 11.9.
+    let traffic = json!({ "kind": "replay", "file": "a.pcap", "rate": "60 Gbps" });
+    let link = ("/machine/nic/link", json!("100 Gbps"));
+    let scenario = forwarder(&[link, ("/run/duration", json!("1 ms")), ("/traffic", traffic)]);
+    let found = find_peak(&scenario, Some(Arc::new(capture)), &mut |_| true);
+    // A quarter of the rate, at four times the density; at half of it the link would carry 11.9.
+    let first = found.expect("the search ends").probes[0].offered_mpps;
+    assert!((6.8..7.5).contains(&first), "{first} Mpps");
+}
+
 /// A probe far above the peak ends after a quarter of its time.
 #[test]
 fn a_probe_that_is_bound_to_fail_ends_early() {

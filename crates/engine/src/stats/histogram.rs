@@ -59,9 +59,11 @@ impl Latency {
         if self.count() == 0 { 0.0 } else { self.sum as f64 / self.count() as f64 / 1e3 }
     }
 
-    /// The value that `percent` of the samples do not exceed, ns.
+    /// The value that `percent` of the samples do not exceed, ns; to a hundredth of a percent.
     pub(crate) fn percentile_ns(&self, percent: f64) -> f64 {
-        self.histogram.value_at_percentile(percent) as f64 * UNIT_PS as f64 / 1e3
+        // 99.9 / 100 is above 0.999, so that of 1000 samples it would be the largest.
+        let quantile = (100.0 * percent).round() / 1e4;
+        self.histogram.value_at_quantile(quantile) as f64 * UNIT_PS as f64 / 1e3
     }
 
     /// Number of samples above `ns`, to within 1 % of `ns`.
@@ -128,6 +130,16 @@ mod tests {
         let mut sum = of(0..30);
         sum.add(&of(30..100));
         assert_eq!(sum.distribution(), of(0..100).distribution());
+    }
+
+    #[test]
+    fn one_sample_in_a_thousand_is_above_the_99_9th_percentile() {
+        let mut l = Latency::default();
+        for thousands in 1..=200 {
+            (0..999).for_each(|_| l.record(Ps::from_ns(10)));
+            l.record(Ps::from_ns(1000));
+            assert!(l.percentile_ns(99.9) < 11.0, "{thousands} thousand");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How many credits of a domain are in use over time, and for how long something waited for one.
 //!
-//! Sums are exact integers modulo 2^64. For a byte count, that is 18 MiB held for one second;
+//! Sums are exact integers modulo 2^64. For a byte count, that is 17.6 MiB held for one second;
 //! `config/validate/sums.rs` checks that a run stays within it.
 
 use crate::time::Ps;
