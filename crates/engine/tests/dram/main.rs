@@ -1,4 +1,4 @@
-//! Compares the DRAM model with the published latency-bandwidth curves of Ramulator 2.1 and DRAMsim3.
+//! Compares the DRAM model with the published latency-bandwidth curves of Ramulator 2.1.
 
 mod curves;
 mod traffic;
