@@ -82,7 +82,8 @@ def ways_help_short_of_ideal(at: At) -> Simulated:
         [at(bar(p, size, n)).mrps for p in (*PLAIN, IDEAL)] for size, n in product(SIZES, CHANNELS)
     ]
     by_ways = steadily((mrps[: len(PLAIN)] for mrps in sequences), RESOLUTION, rising=True)
-    return and_also(steadily(sequences, RESOLUTION, rising=True), by_ways.holds)
+    lags = all(ideal > (1 + RESOLUTION) * most for *_, most, ideal in sequences)
+    return and_also(steadily(sequences, RESOLUTION, rising=True), by_ways.holds and lags)
 
 
 def draw(at: At) -> list[Panel]:
