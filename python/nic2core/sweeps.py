@@ -51,6 +51,8 @@ class Sweep(Comparison):
     """The engine that simulated all of them; empty if that is not known."""
     points: Sequence[int] = ()
     """The number of each result's point among those planned, from 0; if empty, the first ones."""
+    not_saved: OSError | ValueError | None = None
+    """Why not everything could be saved in `out`, if that is so."""
 
     @property
     def complete(self) -> bool:
@@ -66,11 +68,7 @@ class Sweep(Comparison):
         directory = Path(directory)
         self._replace(directory)
         self._save(directory, self._numbers())
-        means = self.over_seeds
-        if means.is_empty():
-            (directory / OVER_SEEDS_FILE).unlink(missing_ok=True)
-        else:
-            write_parquet(directory / OVER_SEEDS_FILE, means)
+        self._save_means(directory)
         return directory
 
     @classmethod
@@ -134,6 +132,14 @@ class Sweep(Comparison):
         }
         text = json.dumps(listing, indent=1)
         write_whole(directory / COMPARISON_FILE, text + "\n")
+
+    def _save_means(self, directory: Path) -> None:
+        """Write `over_seeds`, or remove that of an earlier comparison."""
+        means = self.over_seeds
+        if means.is_empty():
+            (directory / OVER_SEEDS_FILE).unlink(missing_ok=True)
+        else:
+            write_parquet(directory / OVER_SEEDS_FILE, means)
 
     def _gaps(self) -> Sequence[str]:
         missing = _gap("This report", len(self), self.planned, stopped=self.stopped)
@@ -239,11 +245,8 @@ def sweep(
         out=None if out is None else Path(out),
     )
     api.warn_of_doubts(done.results)
-    if out is not None and len(done):
-        try:
-            done.save(out)
-        except (OSError, ValueError) as error:
-            warnings.warn(f"Not all runs are saved: {error}", NotSaved, stacklevel=2)
+    if done.not_saved is not None:
+        warnings.warn(f"Not all runs are saved: {done.not_saved}", NotSaved, stacklevel=2)
     return done
 
 
@@ -323,7 +326,8 @@ def run_all(
         if point.exception() and not _stopped(point):
             point.result()
     ended |= _results(points, points)
-    return replace(_sweep(names, ended), reused=len(before))
+    done = replace(_sweep(names, ended), reused=len(before))
+    return replace(done, not_saved=kept.finish(done))
 
 
 @dataclass(frozen=True)
@@ -336,7 +340,7 @@ class _Kept:
 
     def keep(self, ended: Mapping[int, Result | Refusal], points: Collection[int]) -> None:
         """Save points that have ended, and list them with the others."""
-        # What cannot be saved is told when the sweep is saved as a whole.
+        # What cannot be saved is tried once more at the end.
         with suppress(OSError, ValueError):
             if self.out is not None and points:
                 done = _sweep(self.names, {n: ended[n] for n in self.points.union(points)})
@@ -344,6 +348,19 @@ class _Kept:
                     done._replace(self.out)
                 done._save(self.out, points)  # noqa: SLF001
                 self.points.update(points)
+
+    def finish(self, done: Sweep) -> OSError | ValueError | None:
+        """Save what could not be saved before, the final list and the means; or why that fails."""
+        if self.out is None or not len(done):
+            return None
+        try:
+            if not self.points:
+                done._replace(self.out)
+            done._save(self.out, set(done.points) - self.points)  # noqa: SLF001
+            done._save_means(self.out)  # noqa: SLF001
+        except (OSError, ValueError) as error:
+            return error
+        return None
 
 
 def _simulated(

@@ -61,6 +61,25 @@ def test_what_cannot_be_saved_is_told_and_not_listed(
     assert seeds(tmp_path) == [1, 3]
 
 
+@pytest.mark.usefixtures("fake_engine")
+def test_what_could_not_be_saved_is_tried_again_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save, tried = Result.save, []
+
+    def fails_once(result: Result, directory: Path) -> Path:
+        tried.append(result.data.seed)
+        if tried == [1, 2]:
+            full()
+        return save(result, directory)
+
+    monkeypatch.setattr(Result, "save", fails_once)
+    assert sweep("any.toml", SEEDS, out=tmp_path).not_saved is None
+    # Each once, but for the one that failed.
+    assert tried == [1, 2, 3, 2]
+    assert seeds(tmp_path) == [1, 2, 3]
+
+
 def test_one_run_that_cannot_be_read_is_run_again(fake_engine: list[int], tmp_path: Path) -> None:
     sweep("any.toml", SEEDS, out=tmp_path)
     shutil.rmtree(tmp_path / "01")

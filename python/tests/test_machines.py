@@ -111,7 +111,8 @@ def test_a_middling_load_makes_memory_as_slow_as_measured(
 
 @pytest.mark.parametrize(
     ("settings", "readers", "gbytes", "measured_ns"),
-    [(GOLD_6240, 17, 107.5, 151.0), (ICE_LAKE, 31, 147.4, 153.4)],
+    # Measured at 90.7 and 148.6 GB/s; the next point of the former is 157 ns at 110.7.
+    [(GOLD_6240, 17, 107.5, 119.7), (ICE_LAKE, 31, 147.4, 153.8)],
 )
 def test_near_saturation_memory_waits_less_than_measured(
     settings: Settings, readers: int, gbytes: float, measured_ns: float

@@ -204,7 +204,8 @@ def compare(
     report = None
     try:
         if out is not None and len(done):
-            done.save(out)
+            if done.not_saved is not None:
+                raise done.not_saved
             done.report(out / places.REPORT_FILE)
             report = out / places.REPORT_FILE
     finally:
@@ -432,7 +433,7 @@ def main() -> None:
             warnings.simplefilter("always", api.WithoutEffect)
             # These are shown next to the numbers, with the run's name if there are several.
             warnings.simplefilter("ignore", api.DoubtfulNumbers)
-            # `compare` saves once more, and fails.
+            # `compare` raises the reason.
             warnings.simplefilter("ignore", NotSaved)
             warnings.showwarning = _show_warning
             app()

@@ -89,7 +89,7 @@ pub(crate) struct Core {
     dispatched_before: u64,
     pub(crate) ops: Ops,
     pub(super) next_op: usize,
-    /// Instructions left of the compute operation in progress.
+    /// Instructions left of the operation in progress, a computation or a run of cache-line instructions.
     pub(super) compute_left: u32,
     pub(super) blocked: Blocked,
     /// The slot from which the L2 can send the next line.
