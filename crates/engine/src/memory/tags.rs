@@ -14,6 +14,7 @@ pub(crate) use super::state::{Evicted, State};
 #[derive(Clone, Debug)]
 enum Sets {
     UpTo12(Vec<Set<12, 16, Packed>>),
+    UpTo16(Vec<Set<16, 16, WholeLines>>),
     UpTo20(Vec<Set<20, 20, WholeLines>>),
     UpTo32(Vec<Set<32, 32, Packed>>),
     /// For a policy that keeps no state per set: each set is one cache line of the host.
@@ -25,6 +26,7 @@ macro_rules! each_size {
     ($given:expr, $sets:ident => $do:expr) => {
         match $given {
             Sets::UpTo12($sets) => $do,
+            Sets::UpTo16($sets) => $do,
             Sets::UpTo20($sets) => $do,
             Sets::UpTo32($sets) => $do,
             Sets::Random12($sets) => $do,
@@ -77,7 +79,8 @@ impl<I: Indexing> Tags<I> {
                 Sets::Random12(vec![Set::new(&order); n])
             }
             0..=12 => Sets::UpTo12(vec![Set::new(&order); n]),
-            13..=20 => Sets::UpTo20(vec![Set::new(&order); n]),
+            13..=16 => Sets::UpTo16(vec![Set::new(&order); n]),
+            17..=20 => Sets::UpTo20(vec![Set::new(&order); n]),
             21..=32 => Sets::UpTo32(vec![Set::new(&order); n]),
             _ => panic!("{name}: expected at most 32 ways; got {ways}"),
         };
