@@ -8,6 +8,7 @@ from nic2core.progress import Progress
 from nic2core.result import Result
 from nic2core.results.timeline import Recording, Timeline
 from nic2core.scenario.models import Scenario
+from nic2core.sensitivities import Sensitivity, sensitivity
 from nic2core.sweeps import NotSaved, Sweep, sweep
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Recording",
     "Result",
     "Scenario",
+    "Sensitivity",
     "Stopped",
     "Sweep",
     "Timeline",
@@ -32,6 +34,7 @@ __all__ = [
     "load",
     "record",
     "run",
+    "sensitivity",
     "sweep",
 ]
 

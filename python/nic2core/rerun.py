@@ -46,7 +46,7 @@ def run_changes(result: Result, jobs: int = 1) -> list[Help]:
         peak=result.peak is not None,
         skip_refused=True,
     )
-    why = {name: _why(error) for name, error in (refused | done.refused).items()}
+    why = {name: why_refused(error) for name, error in (refused | done.refused).items()}
     runs = {r.label: r for r in done}
     return [_checked(h, base, runs.get(_name(h)), why) for h in predicted]
 
@@ -56,7 +56,7 @@ def _name(help_: Help) -> str:
     return f"{help_.change.domain}: {help_.change.what}"
 
 
-def _why(error: UserError | ModelError) -> str:
+def why_refused(error: UserError | ModelError) -> str:
     """The reason, without the place of a value: users gave none, as the changes are the model's."""
     problems = error.problems if isinstance(error, UserError) else ()
     return "\n".join(problem.without_place for problem in problems) or said(error)

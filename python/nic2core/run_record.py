@@ -40,6 +40,8 @@ COMPARISON_FILE = "comparison.json"
 exists, the directory is that comparison, whatever else earlier commands left there."""
 OVER_SEEDS_FILE = "over_seeds.parquet"
 """The file beside it with the means of runs that differ in nothing but their seed, if any do."""
+SENSITIVITY_FILE = "sensitivity.parquet"
+"""The same for a run with each value of its machine changed: how much that matters."""
 
 LISTED = 8
 """The most runs of a comparison that an error message names."""

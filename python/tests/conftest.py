@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nic2core import Result, UserError, api, engine
+from nic2core.command import cli
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from nic2core.results.models import Results
 
@@ -25,6 +27,19 @@ DATA = Path(__file__).parent / "data"
 def _ctrl_c_interrupts() -> None:
     """Shells start background jobs with SIGINT ignored; the tests of Ctrl-C would wait for ever."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Run the command with arguments; what it returns is the exit code."""
+
+    def run(*arguments: str | Path) -> int:
+        monkeypatch.setattr(sys, "argv", ["nic2core", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        return end.value.code if isinstance(end.value.code, int) else 0
+
+    return run
 
 
 @pytest.fixture

@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     from nic2core.results.models import Results
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    """Run the command with arguments; what it returns is the exit code."""
-
-    def run(*arguments: str | Path) -> int:
-        monkeypatch.setattr(sys, "argv", ["nic2core", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        return end.value.code if isinstance(end.value.code, int) else 0
-
-    return run
-
-
 @pytest.mark.usefixtures("fake_engine")
 def test_run_shows_writes_and_reports(
     command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]

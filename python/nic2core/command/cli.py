@@ -302,6 +302,70 @@ def explain(
 
 
 @app.command()
+def sensitivity(
+    scenario: ScenarioFile,
+    keys: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KEY...",
+            help="Tables or keys whose numbers are changed, e.g. machine.nic; by default machine.",
+            show_default=False,
+        ),
+    ] = None,
+    by: Annotated[
+        float, typer.Option(metavar="PERCENT", help="How much lower and higher.", min=1, max=99)
+    ] = 20,
+    sets: Set = None,
+    seed: Seed = None,
+    json_: Json = False,
+    out: Out = None,
+    jobs: Jobs = 1,
+    peaks: Annotated[
+        bool, typer.Option("--peak", help="Change the highest rate, not throughput as offered.")
+    ] = False,
+    _vary: NoVary = None,
+) -> None:
+    """Change each value of the machine by itself, and show which of them matter."""
+    from nic2core import sensitivities
+
+    if out is not None:
+        places.writable_dir(out)
+    try:
+        found = sensitivities.sensitivity(
+            scenario,
+            keys or sensitivities.MACHINE,
+            by=by / 100,
+            jobs=jobs,
+            overrides=options.overrides(sets, seed),
+            peak=peaks,
+            out=out,
+        )
+    except KeyboardInterrupt:
+        terminal.note(
+            "Stopped before the scenario and another seed of it had run: nothing to show."
+        )
+        raise typer.Exit(EXIT_STOPPED) from None
+    try:
+        if out is not None:
+            if found.runs.not_saved is not None:
+                raise found.runs.not_saved
+            found.save(out)
+            found.report(out / places.REPORT_FILE)
+    finally:
+        # Show what was simulated even if the disk is full.
+        if json_:
+            _print_json(found.to_json())
+            terminal.warn([found.base])
+        else:
+            terminal.show_sensitivity(found)
+    if out is not None:
+        places.note_files(out)
+    if found.runs.stopped:
+        terminal.note(f"Stopped: {len(found.runs)} of {found.runs.planned} runs are finished.")
+        raise typer.Exit(EXIT_STOPPED)
+
+
+@app.command()
 def report(
     results: Annotated[
         list[Path], typer.Argument(metavar="RESULT...", help="Directories written by --out.")

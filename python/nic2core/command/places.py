@@ -11,13 +11,21 @@ from typing import TYPE_CHECKING
 from nic2core._core import UserError
 from nic2core.command import terminal
 from nic2core.results.timeline import HEAD as TRACE_HEAD
-from nic2core.run_record import COMPARISON_FILE, OVER_SEEDS_FILE, RESULT_FILE, comparison
+from nic2core.run_record import (
+    COMPARISON_FILE,
+    OVER_SEEDS_FILE,
+    RESULT_FILE,
+    SENSITIVITY_FILE,
+    comparison,
+)
 from nic2core.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 REPORT_FILE = "report.html"
+OF_COMPARISONS = (OVER_SEEDS_FILE, SENSITIVITY_FILE)
+"""Tables that lie beside the list of a comparison's runs."""
 HEAD = 1 << 16
 """Bytes at the start of a report that contain its title, which names every run it shows."""
 
@@ -73,7 +81,7 @@ def writable_timeline(path: Path) -> None:
 def _in_the_way(out: Path) -> Iterator[Path]:
     """The files in a directory that have the names of files a command writes there."""
     tables = (f"{name}.parquet" for name in TABLES)
-    names = [RESULT_FILE, COMPARISON_FILE, OVER_SEEDS_FILE, REPORT_FILE, *tables]
+    names = [RESULT_FILE, COMPARISON_FILE, *OF_COMPARISONS, REPORT_FILE, *tables]
     for folder in (out, *sorted(p for p in out.iterdir() if p.name.isdigit() and p.is_dir())):
         yield from (folder / name for name in names if (folder / name).exists())
 
@@ -84,7 +92,7 @@ def _is_ours(file: Path) -> bool:
         with file.open("rb") as page:
             return b"nic2core</title>" in page.read(HEAD)
     if file.suffix == ".parquet":
-        of = COMPARISON_FILE if file.name == OVER_SEEDS_FILE else RESULT_FILE
+        of = COMPARISON_FILE if file.name in OF_COMPARISONS else RESULT_FILE
         file = file.with_name(of)
     try:
         found = json.loads(file.read_bytes())

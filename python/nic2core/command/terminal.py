@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from nic2core.result import Result
     from nic2core.results.models import Distribution
+    from nic2core.sensitivities import Change, Sensitivity
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -176,6 +177,46 @@ def _changes(console: Console, found: Compared) -> None:
         console.print(Text(f"\n{other.label} against {base.label}", style="bold"))
         for sentence in changes or [UNCHANGED]:
             console.print(f"  {sentence}", markup=False)
+
+
+def show_sensitivity(found: Sensitivity) -> None:
+    """Draw what each value changes, the largest effect first; list those that change nothing."""
+    console = Console(highlight=False)
+    console.print(Text(f"{found.base.label}: {found.sentence}", style="bold"))
+    warn([found.base])
+    table = _table("", "key", "value", "lower", "rate", "p99", "higher", "rate", "p99")
+    for effect in found.telling:
+        sides: list[str] = []
+        for change in (effect.lower, effect.higher):
+            sides += [NO_RUN] * 3 if change is None else [change.value, *_shares(change)]
+        table.add_row(effect.key, effect.value, *sides)
+    if table.row_count:
+        console.print(Padding(table, (1, 0, 0, 0)))
+    rate, p99 = _shares(found.chance)
+    tails = "" if found.chance.p99 is None else f", and its p99 latency {p99.lstrip('+')}"
+    console.print(
+        f"\nrate: throughput in {found.unit}. By its seed alone that of a run can be "
+        f"{rate.lstrip('+')} off{tails}.",
+        markup=False,
+    )
+    refused = dict.fromkeys(value.partition(" = ")[0] for value in found.refused)
+    for said, keys in (
+        ("No more than that do", found.silent),
+        ("Without effect in this scenario", found.without_effect),
+        ("Not lower or not higher, as the scenario would not be valid", refused),
+    ):
+        if keys:
+            console.print(f"{said}: {', '.join(keys)}.", markup=False)
+
+
+NO_RUN = "-"
+"""Shown where a scenario cannot have a value."""
+
+
+def _shares(change: Change) -> list[str]:
+    """A change of throughput and of the p99, in percent."""
+    shares = (change.rate, change.p99)
+    return [NO_RUN if share is None else f"{100 * share:+.1f} %" for share in shares]
 
 
 def show_keys(results: Sequence[Result]) -> None:

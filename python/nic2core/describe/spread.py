@@ -78,6 +78,14 @@ def _half(values: Sequence[float]) -> float | None:
     return None if n < 2 else _quantile(n - 1) * stdev(values) / sqrt(n)
 
 
+def of_two_runs(values: Sequence[float]) -> float:
+    """How far two runs can be apart that vary as these two or more do.
+
+    Half the confidence interval of their difference.
+    """
+    return _quantile(len(values) - 1) * stdev(values) * sqrt(2)
+
+
 def _quantile(freedom: float) -> float:
     """The two-sided quantile of Student's t."""
     # Imported here, because it takes half a second and most commands need none.

@@ -2,56 +2,22 @@
 
 from __future__ import annotations
 
-import html
-from itertools import count
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
-from nic2core.files import write_whole
+from nic2core.draw.standalone import write_page
 from nic2core.studies.chart import Bars, Curves, Panel, Stacks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 90rem; padding: 0 1rem; }
-.panels { display: grid; gap: 1rem; }
-@media (max-width: 60rem) { .panels { grid-template-columns: 1fr !important; } }
-"""
-
 
 def save(title: str, figures: Sequence[tuple[str, Sequence[Panel], int]], file: Path) -> None:
     """Write figures (heading, panels, columns) one below the other."""
-    parts = []
-    number = count()
-    for heading, panels, columns in figures:
-        drawn = [_drawn(panel, next(number)) for panel in panels]
-        boxes = "".join(f"<div>{d}</div>" for d in drawn)
-        grid = f"grid-template-columns: repeat({columns}, minmax(0, 1fr))"
-        parts.append(
-            f'<h2>{html.escape(heading)}</h2><div class="panels" style="{grid}">{boxes}</div>'
-        )
-    write_whole(
-        file,
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head>"
-        f"<body><h1>{html.escape(title)}</h1>{''.join(parts)}</body></html>",
-    )
-
-
-def _drawn(panel: Panel, number: int) -> str:
-    """A panel as HTML; the first one of a page brings Plotly's script with it."""
-    return str(
-        _laid_out(panel).to_html(
-            full_html=False,
-            include_plotlyjs=number == 0,
-            config={"displayModeBar": False},
-            # Plotly would draw one at random, and the page would differ from one run to the next.
-            div_id=f"panel-{number}",
-        )
-    )
+    sections = [(heading, [*map(_laid_out, panels)], n) for heading, panels, n in figures]
+    write_page(title, sections, file)
 
 
 def _laid_out(panel: Panel) -> go.Figure:

@@ -1,0 +1,61 @@
+"""How far each value of a scenario moves throughput and p99 latency."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from plotly.subplots import make_subplots
+
+from nic2core.draw import palette
+from nic2core.draw.style import style
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+    from nic2core.sensitivities import Sensitivity
+
+MOST = 25
+"""Maximum number of keys that are drawn, those with the largest effect."""
+
+ROW, AXES = 34, 120
+"""Height of a key and of what is above and below all of them, pixels."""
+
+
+def tornado(found: Sensitivity) -> Figure:
+    """A pair of bars for each key that does more than chance, the largest effect at the top.
+
+    The band in the middle is what another seed can do.
+    """
+    effects = found.telling[:MOST]
+    tails = any(c is not None and c.p99 is not None for e in effects for c in (e.lower, e.higher))
+    titles = [f"throughput ({found.unit}), %", *(["p99 latency, %"] if tails else [])]
+    figure = make_subplots(cols=len(titles), shared_yaxes=True, horizontal_spacing=0.04)
+    sides = {"lower": [e.lower for e in effects], "higher": [e.higher for e in effects]}
+    for number, (side, changes) in enumerate(sides.items(), 1):
+        rates = [None if c is None else c.rate for c in changes]
+        p99s = [None if c is None else c.p99 for c in changes]
+        for column, shares in enumerate((rates, p99s)[: len(titles)], 1):
+            figure.add_bar(
+                name=side,
+                x=[None if share is None else 100 * share for share in shares],
+                y=[f"{e.key} = {e.value}" for e in effects],
+                customdata=["" if c is None else c.value for c in changes],
+                hovertemplate="%{customdata}: %{x:+.1f} %<extra></extra>",
+                orientation="h",
+                showlegend=column == 1,
+                row=1,
+                col=column,
+                marker=palette.bar(number),
+            )
+    for column, (title, chance) in enumerate(
+        zip(titles, (found.chance.rate, found.chance.p99), strict=False), 1
+    ):
+        edge = 100 * (chance or 0.0)
+        figure.add_vrect(
+            -edge, edge, fillcolor=palette.OTHER_CAUSE, opacity=0.2, line_width=0, layer="below",
+            col=column,
+        )  # fmt: skip
+        figure.update_xaxes(title=title, col=column)
+    style(figure, height=AXES + ROW * len(effects))
+    figure.update_xaxes(zeroline=True, zerolinecolor=palette.OTHER_CAUSE)
+    return figure.update_yaxes(autorange="reversed", type="category")

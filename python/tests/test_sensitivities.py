@@ -1,0 +1,249 @@
+"""Which values matter: what is changed, what is chance, and what is shown and kept of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from math import sqrt
+from statistics import stdev
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from nic2core import Result, Sensitivity, Sweep, UserError, api, sensitivity
+from nic2core.progress import Progress
+from nic2core.scenario.quantity import is_quantity, scaled
+from nic2core.sensitivities import OTHER_SEEDS, Change, Effect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import plotly.graph_objects as go
+
+SCENARIO = """
+[machine]
+base = "skylake-6140"
+[placement]
+policy = "ddio"
+[queues]
+rx_descriptors = 64
+tx_descriptors = 64
+buffer_size = "2 KiB"
+rx_instructions = 1000
+tx_instructions = 0
+[traffic]
+kind = "poisson"
+rate = "20 Mpps"
+sizes = { kind = "fixed", size = "64 B" }
+flows = 16
+[[tenants]]
+name = "fwd"
+cores = { first = 0, count = 1 }
+[tenants.app]
+kind = "l3fwd"
+[run]
+warmup = "100 us"
+duration = "400 us"
+"""
+"""One core, which cannot do what arrives."""
+
+KEYS = ["machine.core", "machine.l1d.ways", "machine.nic", "queues.rx_instructions"]
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sensitivity") / "busy.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture(scope="module")
+def found(scenario: Path) -> Sensitivity:
+    with pytest.warns():
+        return sensitivity(scenario, KEYS, jobs=2)
+
+
+@pytest.mark.parametrize(
+    ("value", "share", "other"),
+    [
+        ("195 ns", 1.2, "234 ns"),
+        ("2.3 GHz", 0.8, "1.84 GHz"),
+        ("1 MiB", 0.8, "838848 B"),  # 13107 whole lines
+        ("64 B", 1.2, "77 B"),
+    ],
+)
+def test_quantities_are_scaled_to_what_can_be_written(value: str, share: float, other: str) -> None:
+    assert scaled(value, share) == other
+
+
+@pytest.mark.parametrize("text", ["DDR4-3200AA", "8Gb", "x16", "row-bank", "all ranks", "ns", ""])
+def test_names_are_no_quantities(text: str) -> None:
+    assert is_quantity("1.5 us")
+    assert not is_quantity(text)
+
+
+def test_where_a_core_limits_its_instructions_matter_and_the_buffer_does_not(
+    found: Sensitivity,
+) -> None:
+    effects = {effect.key: effect for effect in found.effects}
+    instructions = effects["queues.rx_instructions"]
+    assert (instructions.lower, instructions.higher) != (None, None)
+    assert instructions.lower is not None
+    assert instructions.higher is not None
+    assert (instructions.lower.value, instructions.higher.value) == ("800", "1200")
+    # By hand: 200 instructions, four a cycle, at 3 GHz.
+    took_ns, more_ns = 1e3 / found.base.mpps, 200 / 4 / 3
+    assert instructions.lower.rate == pytest.approx(took_ns / (took_ns - more_ns) - 1, rel=0.15)
+    assert instructions.higher.rate == pytest.approx(took_ns / (took_ns + more_ns) - 1, rel=0.15)
+    assert not found.of_p99
+    assert "queues.rx_instructions" in [effect.key for effect in found.telling[:3]]
+    assert "machine.core.frequency" in [effect.key for effect in found.telling[:3]]
+    assert {"machine.core.store_buffer", "machine.nic.sram"} <= {*found.silent}
+
+
+def test_every_number_is_changed_or_it_is_told_why_not(found: Sensitivity, scenario: Path) -> None:
+    core = api.prepare(scenario).scenario["machine"]["core"]
+    told = {effect.key for effect in found.effects} | {*found.without_effect}
+    told |= {value.partition(" = ")[0] for value in found.refused}
+    assert told >= {f"machine.core.{key}" for key in core}
+    assert "power of two" in found.refused["machine.l1d.ways = 6"]
+    assert found.without_effect["machine.nic.rss.indirection_entries"] == "there is one queue"
+    assert not any(why.startswith("--set") for why in found.refused.values())
+
+
+def test_the_table_has_every_key_and_the_largest_effect_first(found: Sensitivity) -> None:
+    table = found.table
+    assert table["key"].to_list() == [effect.key for effect in found.effects]
+    told = table.filter(~pl.col("by_chance"))
+    assert told["key"].to_list() == [effect.key for effect in found.telling]
+    largest = told.select(pl.max_horizontal(pl.col("^rate_.*$").abs()))
+    assert largest.to_series().is_sorted(descending=True)
+
+
+@pytest.mark.filterwarnings("ignore::nic2core.DoubtfulNumbers")
+def test_it_is_the_same_for_any_number_of_jobs(found: Sensitivity, scenario: Path) -> None:
+    again = sensitivity(scenario, KEYS, jobs=1)
+    assert again.table.equals(found.table)
+    assert again.chance == found.chance
+
+
+def test_what_another_seed_can_do_as_well_is_chance(found: Sensitivity) -> None:
+    of = replace(found, of_p99=False, chance=Change("", 0.02, 0.1))
+    small, large = Change("9", -0.02, 0.5), Change("9", -0.03, 0.05)
+    assert of.felt(Effect("key", "8", small, None)) == 0
+    assert of.felt(Effect("key", "8", small, large)) == 0.03
+    tails = replace(of, of_p99=True)
+    assert tails.felt(Effect("key", "8", large, small)) == 0.5
+    assert tails.felt(Effect("key", "8", large, None)) == 0
+    assert tails.felt(Effect("key", "8", Change("9", 1.0, None), None)) == 0
+
+
+def test_chance_is_what_runs_with_other_seeds_are_apart(found: Sensitivity) -> None:
+    rates = [run.mpps / found.base.mpps for run in found.runs.results[: 1 + OTHER_SEEDS]]
+    assert [run.data.seed for run in found.runs.results[: 1 + OTHER_SEEDS]] == [1, 2, 3, 4, 5]
+    # Student's t of four degrees of freedom.
+    assert found.chance.rate == pytest.approx(2.776 * stdev(rates) * sqrt(2), rel=1e-3)
+
+
+def test_a_run_that_carries_its_load_is_told_by_its_latency(scenario: Path) -> None:
+    calm = {"traffic.rate": "1 Mpps", "run.warmup": "3 ms", "run.duration": "2 ms"}
+    of = sensitivity(scenario, ["machine.pcie.latency"], overrides=calm, by=0.5, jobs=2)
+    assert of.of_p99
+    (effect,) = of.telling
+    assert effect.higher is not None
+    assert effect.higher.rate == pytest.approx(0, abs=0.01)
+    # What the last packet of a burst waits for is once the way of its completion over the link.
+    assert of.base.p99_ns is not None
+    assert effect.higher.p99 == pytest.approx(195 / 2 / of.base.p99_ns, rel=0.5)
+
+
+def test_bars_are_drawn_for_what_matters(found: Sensitivity) -> None:
+    figure: go.Figure = found.plot()
+    keys = [f"{effect.key} = {effect.value}" for effect in found.telling]
+    assert [*figure.data[0].y] == keys
+    assert [bar.name for bar in figure.data] == ["lower", "lower", "higher", "higher"]
+    lower = found.telling[0].lower
+    assert lower is not None
+    assert figure.data[0].x[0] == pytest.approx(100 * lower.rate)
+
+
+def test_the_command_shows_and_keeps_what_it_found(
+    command: Callable[..., int],
+    scenario: Path,
+    tmp_path: Path,
+    found: Sensitivity,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "out"
+    assert command("sensitivity", scenario, *KEYS, "--jobs", "2", "--out", out) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert found.sentence in said
+    assert f"No more than that do: {', '.join(found.silent)}." in said
+    assert "Without effect in this scenario: machine.nic.rss.indirection_entries." in said
+    assert "would not be valid: machine.core.count, machine.l1d.ways," in said
+    assert pl.read_parquet(out / "sensitivity.parquet").equals(found.table)
+    assert found.telling[0].key in (out / "report.html").read_text()
+    assert len(Sweep.load(out)) == found.runs.planned
+
+    # What is there is not run again, and is ours to replace.
+    assert command("sensitivity", scenario, *KEYS, "--json", "--out", out) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["effects"] == found.table.to_dicts()
+
+
+@pytest.mark.parametrize("arguments", [("machine.nix",), ("placement.policy",), ("--by", "0.5")])
+def test_what_is_no_number_to_change_is_refused(
+    command: Callable[..., int],
+    scenario: Path,
+    arguments: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert command("sensitivity", scenario, *arguments) == 2
+    assert arguments[0] in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore::nic2core.DoubtfulNumbers")
+def test_what_has_run_when_it_is_stopped_is_shown(scenario: Path) -> None:
+    progress = Progress()
+
+    def told(point: int, share: float) -> None:
+        if point == 5 and share == 1.0:
+            progress.stop.set()
+
+    progress.told = told
+    found = sensitivity(scenario, KEYS, progress=progress)
+    assert found.runs.stopped
+    assert 0 < len(found.effects) < 5
+
+
+@pytest.mark.parametrize("last", [None, 0])
+def test_nothing_is_shown_before_chance_is_known(scenario: Path, last: int | None) -> None:
+    progress = Progress()
+
+    def told(point: int, share: float) -> None:
+        if point == last and share == 1.0:
+            progress.stop.set()
+
+    progress.told = told
+    if last is None:
+        progress.stop.set()
+    with pytest.raises(KeyboardInterrupt):
+        sensitivity(scenario, KEYS, progress=progress)
+
+
+@pytest.mark.parametrize("by", [0, 1, -0.2])
+def test_values_are_changed_by_a_share(by: float) -> None:
+    with pytest.raises(UserError, match="expected 0 to 1"):
+        sensitivity("demo", by=by)
+
+
+def test_a_scenario_that_cannot_run_says_why(scenario: Path) -> None:
+    with pytest.raises(UserError, match=r"traffic\.rate"):
+        sensitivity(scenario, KEYS, overrides={"traffic.rate": "fast"})
+
+
+def test_results_are_results(found: Sensitivity) -> None:
+    assert isinstance(found.base, Result)
+    assert found.base is found.runs.results[0]
