@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import words
 from nic2core._core import PEAK_RESOLUTION_PERCENT
+from nic2core.explain.enough import enough_cores
 from nic2core.explain.limit import Limit
 from nic2core.explain.stages import LEAKS, leaking
 from nic2core.explain.use import LINE_BYTES, work
@@ -82,6 +83,14 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
         yield (
             f"Best single change: {words.stage(most.change.domain)}, {most.change.what}, "
             f"{words.gain(_gain(most))}: `{keys}`."
+        )
+    enough = enough_cores(result)
+    if enough is not None:
+        key, now, count = enough
+        yield (
+            f"By the model, {count} cores carry all that is offered, if RSS spreads it evenly: "
+            f"`nic2core compare SCENARIO --vary {key}={now},{count},{count + 1}` shows whether "
+            "they do."
         )
     for why in dict.fromkeys(h.unknown for h in helps if h.unknown and h.measured is None):
         which = " and ".join(

@@ -171,11 +171,18 @@ def _trackers(factor: float) -> Callable[[Model], Model]:
     return apply
 
 
-def _cores(data: Results, batch: int, factor: float, load: float) -> Callable[[Model], Model]:
-    """More cores bring their own miss registers and queues, and `load` times the offered load.
+def uneven(data: Results) -> bool:
+    """Whether some of the cores that serve packets are much fuller than others."""
+    time = data.core_time
+    return time.busy_ps <= EVEN * len(data.queues) * time.busiest_ps
 
-    The NIC reads `batch` receive descriptors of a queue at a time.
-    """
+
+def with_cores(
+    data: Results, scenario: dict[str, Any], factor: float, load: float = 1.0
+) -> Callable[[Model], Model]:
+    """More cores bring their own miss registers and queues, and `load` times the offered load."""
+    # Receive descriptors that the NIC reads of a queue at a time.
+    batch: int = scenario["machine"]["nic"]["descriptor_batch"]
 
     def apply(model: Model) -> Model:
         model = replace(model, demand=load * model.demand)
@@ -393,8 +400,5 @@ def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     # Each thread of closed-loop traffic has its own connections and reads.
     load = after / before if data.transport is not None else 1.0
     # Flows that saturate one core still do so if there are more cores.
-    time = data.core_time
-    uneven = time.busy_ps <= EVEN * before * time.busiest_ps
-    factor = 1.0 if uneven else after / before
-    apply = _cores(data, machine["nic"]["descriptor_batch"], factor, load)
-    yield Change("cores", f"{after} cores", sets, apply)
+    factor = 1.0 if uneven(data) else after / before
+    yield Change("cores", f"{after} cores", sets, with_cores(data, scenario, factor, load))

@@ -12,7 +12,7 @@ from nic2core import words
 from nic2core.explain.contention import left_behind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from nic2core.explain.changes import Change
     from nic2core.explain.model import Model
@@ -95,7 +95,7 @@ def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
     late = [name for name in model.allows if _held_ns(model.use(name)) > measured_ns]
     found = Helps()
     for change in changes:
-        changed, unknown = _with(model, change), change.unknown
+        changed, unknown = settled_with(change.apply, model), change.unknown
         gain = changed.rate / model.rate - 1
         if not unknown and _differs(model.without(late), change, gain):
             # The one of them that makes the difference, if one does by itself.
@@ -112,11 +112,12 @@ def helps(model: Model, changes: Sequence[Change], measured_ns: float) -> Helps:
 
 def _differs(model: Model, change: Change, gain: float) -> bool:
     """Whether a model visibly gives a change another gain."""
-    return abs(_with(model, change).rate / model.rate - 1 - gain) > TOLD
+    return abs(settled_with(change.apply, model).rate / model.rate - 1 - gain) > TOLD
 
 
-def _with(model: Model, change: Change) -> Model:
-    return left_behind(change.apply(model).settled(model), model)
+def settled_with(apply: Callable[[Model], Model], model: Model) -> Model:
+    """A changed model, once waits have followed the rates."""
+    return left_behind(apply(model).settled(model), model)
 
 
 def _harm(model: Model, changed: Model, change: Change) -> str:

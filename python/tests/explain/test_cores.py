@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from nic2core import Result, api
+from nic2core.describe.hints import hints
 from nic2core.describe.verdict import verdict
+from nic2core.explain.enough import enough_cores
 from nic2core.rerun import run_changes
 
 
@@ -37,6 +39,32 @@ def test_flows_that_rss_deals_unevenly_limit_by_the_fullest_core() -> None:
     even = api.run("explain-cpu", times | {"traffic.rate": "4 Mpps"})
     assert even.mpps / result.mpps == pytest.approx(4 / 3, rel=0.02)
     assert "4 cores / (" in verdict(even)
+
+
+@pytest.mark.parametrize("rate", [4, 9])
+def test_as_many_cores_as_are_said_to_be_enough_are(rate: int) -> None:
+    load: dict[str, Any] = {"traffic.rate": f"{rate} Mpps", "traffic.flows": 65536}
+    load |= {"run.warmup": "1 ms", "run.duration": "500 us"}
+    result = api.run("explain-cpu", load)
+    enough = enough_cores(result)
+    assert enough is not None
+    key, now, count = enough
+    assert (key, now) == ("tenants.0.cores.count", 4)
+    assert f"By the model, {count} cores carry all that is offered" in " ".join(hints(result, []))
+    few, many = (api.run("explain-cpu", load | {key: n}) for n in (count - 1, count))
+    assert not many.limited
+    assert many.drop_share == 0
+    assert few.limited
+
+
+def test_no_number_of_cores_is_named_where_they_do_not_limit_or_none_suffices() -> None:
+    times = {"run.warmup": "200 us", "run.duration": "400 us"}
+    for sets in (
+        {"traffic.rate": "1 Mpps"},
+        {"traffic.flows": 5, "traffic.rate": "4 Mpps"},
+        {"traffic.rate": "14 Mpps", "machine.core.count": 5, "machine.llc.slices": 28},
+    ):
+        assert enough_cores(api.run("explain-cpu", times | sets)) is None
 
 
 IMIX = [("60 B", 7), ("590 B", 4), ("1514 B", 1)]
