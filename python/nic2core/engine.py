@@ -38,6 +38,12 @@ def said(error: UserError | ModelError) -> str:
     return f"{bug if isinstance(error, ModelError) else ''}{error}"
 
 
+def said_without_place(error: UserError | ModelError) -> str:
+    """The same without the place of a value, where users gave none."""
+    problems = error.problems if isinstance(error, UserError) else ()
+    return "\n".join(problem.without_place for problem in problems) or said(error)
+
+
 class Stopped(Exception):
     """The user stopped the run before its end; there is no result."""
 

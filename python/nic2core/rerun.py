@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nic2core import api
 from nic2core._core import ModelError, UserError
 from nic2core.describe.doubts.too_short import filling, sending_queue_fills
-from nic2core.engine import said
+from nic2core.engine import said_without_place
 from nic2core.scenario.models import Scenario
 from nic2core.sweeps import run_all
 
@@ -46,7 +46,7 @@ def run_changes(result: Result, jobs: int = 1) -> list[Help]:
         peak=result.peak is not None,
         skip_refused=True,
     )
-    why = {name: why_refused(error) for name, error in (refused | done.refused).items()}
+    why = {name: said_without_place(error) for name, error in (refused | done.refused).items()}
     runs = {r.label: r for r in done}
     return [_checked(h, base, runs.get(_name(h)), why) for h in predicted]
 
@@ -54,12 +54,6 @@ def run_changes(result: Result, jobs: int = 1) -> list[Help]:
 def _name(help_: Help) -> str:
     """A name that identifies a change among all."""
     return f"{help_.change.domain}: {help_.change.what}"
-
-
-def why_refused(error: UserError | ModelError) -> str:
-    """The reason, without the place of a value: users gave none, as the changes are the model's."""
-    problems = error.problems if isinstance(error, UserError) else ()
-    return "\n".join(problem.without_place for problem in problems) or said(error)
 
 
 def _checked(help_: Help, base: float, run: Result | None, refused: dict[str, str]) -> Help:

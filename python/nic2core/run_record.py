@@ -41,7 +41,9 @@ exists, the directory is that comparison, whatever else earlier commands left th
 OVER_SEEDS_FILE = "over_seeds.parquet"
 """The file beside it with the means of runs that differ in nothing but their seed, if any do."""
 SENSITIVITY_FILE = "sensitivity.parquet"
-"""The same for a run with each value of its machine changed: how much that matters."""
+"""The same of runs with one value changed each: what that does."""
+OF_COMPARISONS = (OVER_SEEDS_FILE, SENSITIVITY_FILE)
+"""Tables beside the list of a comparison's runs."""
 
 LISTED = 8
 """The most runs of a comparison that an error message names."""
@@ -305,9 +307,9 @@ def _no_result(where: str, why: str) -> UserError:
 
 
 def forget_comparison(directory: Path) -> None:
-    """Remove the list of a comparison saved here, and its means; its runs stay."""
-    # The list last: it tells that the other file is nic2core's.
-    for name in (OVER_SEEDS_FILE, COMPARISON_FILE):
+    """Remove the list of a comparison saved here, and its tables; its runs stay."""
+    # The list last: it tells that the other files are nic2core's.
+    for name in (*OF_COMPARISONS, COMPARISON_FILE):
         (directory / name).unlink(missing_ok=True)
 
 

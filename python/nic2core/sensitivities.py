@@ -1,26 +1,27 @@
-"""Which values of a scenario its results hang on: each is changed by itself, down and up."""
+"""Which values of a scenario its results depend on: each is changed by itself, down and up."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from nic2core import api
-from nic2core._core import UserError, __version__
+from nic2core._core import PEAK_RESOLUTION_PERCENT, UserError, __version__
 from nic2core.describe.differences import achieved
 from nic2core.describe.seeds import SEED
 from nic2core.describe.spread import of_two_runs
 from nic2core.draw.standalone import write_page
+from nic2core.engine import Stopped, said_without_place
 from nic2core.explain.help import TOLD
-from nic2core.explain.limit import Limit
+from nic2core.explain.limit import CARRIED
 from nic2core.files import write_parquet
-from nic2core.rerun import why_refused
 from nic2core.run_record import SENSITIVITY_FILE
-from nic2core.scenario.numbers import around, numbers
-from nic2core.sweeps import run_all, tables_first
+from nic2core.scenario.numbers import near, numbers
+from nic2core.sweeps import NotSaved, run_all
 from nic2core.words import count
 
 if TYPE_CHECKING:
@@ -53,12 +54,17 @@ class Change:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a key does, lower and higher; `None` where that could not be run."""
+    """What a key does, lower and higher; `None` where that was not run."""
 
     key: str
     value: str
     lower: Change | None
     higher: Change | None
+
+    @property
+    def changes(self) -> list[Change]:
+        """Those of the two that were run."""
+        return [change for change in (self.lower, self.higher) if change is not None]
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,27 +73,27 @@ class Sensitivity:
 
     base: Result
     by: float
-    """By what share values were made lower and higher; whole numbers by at least one."""
+    """By what share values were made lower and higher."""
     unit: str
     """Of the throughput that is compared."""
     of_p99: bool
-    """Whether effects are told by the p99 latency, because nothing limits throughput."""
+    """Whether effects are told by the p99 latency, because the run carries its load."""
     effects: list[Effect]
     """Every key that was changed, the largest effect first."""
     chance: Change
-    """How far two runs can be apart that differ in their seed: the half of the 95 % interval of
-    their difference, by Student's t of the base and four other seeds."""
+    """How far apart two runs are that differ in nothing but their seed, in 19 of 20 cases: half the
+    interval of their difference, by Student's t of the base and up to four other seeds. At least
+    0.005, and of the rates of peaks the resolution of their search."""
     without_effect: dict[str, str]
     """Keys that this scenario does not use, and why; they were not changed."""
     refused: dict[str, str]
-    """Values that a scenario cannot have, as `KEY = VALUE`, and why."""
+    """Keys whose value cannot be changed by that much, nor halved or doubled, and why."""
     runs: Sweep
     """All runs, the base first."""
 
     def felt(self, effect: Effect) -> float:
         """The larger of the two changes of what effects are told by, 0 if both may be chance."""
-        changes = [change for change in (effect.lower, effect.higher) if change is not None]
-        of = [change.p99 if self.of_p99 else change.rate for change in changes]
+        of = [change.p99 if self.of_p99 else change.rate for change in effect.changes]
         most = max((abs(share) for share in of if share is not None), default=0.0)
         chance = self.chance.p99 if self.of_p99 else self.chance.rate
         return most if chance is None or most > chance else 0.0
@@ -95,7 +101,12 @@ class Sensitivity:
     @property
     def what(self) -> str:
         """What effects are told by."""
-        return "p99 latency" if self.of_p99 else "throughput"
+        return self.p99 if self.of_p99 else "throughput"
+
+    @property
+    def p99(self) -> str:
+        """What is called p99."""
+        return "p99 latency" if self.base.data.transport is None else "p99 round trip"
 
     @property
     def telling(self) -> list[Effect]:
@@ -111,21 +122,42 @@ class Sensitivity:
     def sentence(self) -> str:
         """What was found, in a sentence."""
         found = self.telling
-        tried = f"{count(len(self.effects), 'value')} made {100 * self.by:.0f} % lower and higher"
+        tried = f"{count(len(self.effects), 'value')} made {100 * self.by:g} % lower and higher"
         if not found:
-            return f"Of {tried}, none changes {self.what} more than another seed can."
+            return f"Of {tried}, none changes {self.what} more than chance does."
         return (
-            f"Of {tried}, {len(found)} can change {self.what} more than another seed, most of all "
+            f"Of {tried}, {len(found)} change {self.what} more than chance does, most of all "
             f"{found[0].key}."
         )
+
+    @property
+    def remarks(self) -> list[str]:
+        """What chance does, and which keys do no more or could not be changed."""
+        rate, p99 = (f"{100 * share:.1f} %" for share in (self.chance.rate, self.chance.p99 or 0.0))
+        tails = "" if self.chance.p99 is None else f", and in {self.p99} by {p99}"
+        chance = (
+            f"Runs that differ in nothing but their seed differ in throughput by less than {rate}"
+        )
+        found = [f"{chance}{tails}, in 19 of 20 cases."]
+        if self.runs.stopped:
+            found.append(f"Stopped: {len(self.runs)} of {self.runs.planned} runs are finished.")
+        for said, keys in (
+            ("Do no more than that", self.silent),
+            ("Without effect in this scenario", self.without_effect),
+            ("Not changed, because no near value is allowed (--json says why)", self.refused),
+        ):
+            if keys:
+                found.append(f"{said}: {', '.join(keys)}.")
+        return found
 
     @property
     def table(self) -> pl.DataFrame:
         """One row per key, the largest effect first.
 
         `rate_lower` is the throughput with the value `lower` over that of the base - 1, `p99_lower`
-        the same of the 99th percentile of the latency; null if there is none, or if the scenario
-        cannot have the value. `by_chance` says that another seed can do as much.
+        the same of the 99th percentile of the latency, or of the round trip of closed-loop senders;
+        null if there is none, or if the scenario cannot have the value. `by_chance` says that a key
+        changes no more than chance does.
         """
         rows = []
         for effect in self.effects:
@@ -149,8 +181,12 @@ class Sensitivity:
         return {
             "nic2core": __version__,
             "scenario": self.base.label,
+            "sentence": self.sentence,
+            "planned": self.runs.planned,
+            "finished": len(self.runs),
             "by": self.by,
             "unit": self.unit,
+            "told_by": "p99" if self.of_p99 else "rate",
             "chance": {"rate": self.chance.rate, "p99": self.chance.p99},
             "effects": self.table.to_dicts(),
             "without_effect": self.without_effect,
@@ -160,15 +196,18 @@ class Sensitivity:
     def save(self, directory: str | Path) -> Path:
         """Write every run to its own directory under `directory`, and the table."""
         directory = self.runs.save(directory)
-        write_parquet(directory / SENSITIVITY_FILE, self.table)
+        self.save_table(directory)
         return directory
+
+    def save_table(self, directory: Path) -> None:
+        """Write the table beside the runs of a directory."""
+        write_parquet(directory / SENSITIVITY_FILE, self.table)
 
     def report(self, path: str | Path) -> Path:
         """Write the figure as a page of its own."""
         figures = [("", [self.plot()], 1)] if self.telling else []
-        title = f"{self.base.label}: what {self.what} hangs on · nic2core"
-        text = f"{self.sentence} The grey bands are what another seed can do."
-        return write_page(title, figures, Path(path), text)
+        title = f"{self.base.label}: what {self.what} depends on · nic2core"
+        return write_page(title, figures, Path(path), [self.sentence, *self.remarks])
 
     def plot(self) -> Figure:
         """Bars of every key that does more than chance."""
@@ -188,19 +227,21 @@ def sensitivity(
     progress: Progress | None = None,
     out: str | Path | None = None,
 ) -> Sensitivity:
-    """Find which values of a scenario its throughput hangs on, or its p99 if it carries its load.
+    """Find which values of a scenario its throughput depends on, or its p99 if it carries its load.
 
-    Every number below `keys` (`"machine.nic"`, or a single key) is made lower and higher by the
-    share `by`, one at a time, and the scenario is run, or with `peak` its peak searched, `jobs` at
-    a time. Whole numbers change by at least 1. Values that a scenario cannot have are in `refused`.
-    Four runs with other seeds tell what is chance.
+    Every number at or below `keys` (`"machine.nic"`, or a single key) is made lower and higher by
+    the share `by`, one at a time, and the scenario is run, or with `peak` its peak searched, `jobs`
+    at a time. Whole numbers are changed by at least 1. What cannot be changed by that share is
+    halved and doubled, and is in `refused` if that cannot be either. Four runs with other seeds
+    tell what is chance.
 
-    With `out`, runs are kept there as those of `sweep`. Ctrl-C stops it and returns what is
-    finished, or is passed on before the scenario as it is and one more seed have run.
+    With `out`, runs are kept there as those of `sweep`; `save` adds the table. Ctrl-C returns what
+    is finished, or raises `Stopped` if the scenario as it is and another seed of it are not.
     """
     if not 0 < by < 1:
         raise UserError(f"by = {by} is no share to change values by; expected 0 to 1, such as 0.2.")
     plan = _plan(source, keys, by, api.keyed("overrides", overrides or {}, "4"))
+    api.warn_of_keys_without_effect([plan.asked[plan.base]], peak=peak)
     runs = run_all(
         list(plan.asked.values()),
         list(plan.asked),
@@ -210,8 +251,10 @@ def sensitivity(
         skip_refused=True,
         out=None if out is None else Path(out),
     )
-    found = _found(plan, by, runs)
+    found = _found(plan, by, runs, peak=peak)
     api.warn_of_doubts([found.base])
+    if runs.not_saved is not None:
+        warnings.warn(f"Not all runs are saved: {runs.not_saved}", NotSaved, stacklevel=2)
     return found
 
 
@@ -220,12 +263,13 @@ class _Plan:
     """What is run, by name: the scenario as it is, with other seeds, and with other values."""
 
     asked: dict[str, api.Prepared]
-    seeds: list[str]
+    seeds: list[str] = field(default_factory=list)
     """Names of the runs with other seeds."""
-    numbers: dict[str, int | float | str]
-    """Every number that is to be changed, by key."""
-    without_effect: dict[str, str]
-    refused: dict[str, str]
+    changed: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
+    """Of every key that is changed its value, and the names of the runs with a lower and a higher
+    one; no name if there is none."""
+    without_effect: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
 
     @property
     def base(self) -> str:
@@ -236,36 +280,39 @@ class _Plan:
 def _plan(source: api.Source, keys: Sequence[str], by: float, given: Mapping[str, Any]) -> _Plan:
     base = api.prepare(source, given)
     scenario = base.scenario
-    plan = _Plan({base.name or "base": base}, [], dict(numbers(scenario, keys)), {}, {})
+    plan = _Plan({base.name or "base": base})
     for n in range(1, OTHER_SEEDS + 1):
         seed = {SEED: (scenario["run"]["seed"] + n) % 2**64}
-        plan.seeds.append(_name(SEED, seed[SEED]))
+        plan.seeds.append(f"{SEED} = {seed[SEED]}")
         plan.asked[plan.seeds[-1]] = api.prepare(source, {**given, **seed})
-    for key, value in plan.numbers.items():
-        for changed in around(value, by):
-            name = _name(key, changed)
-            try:
-                one = api.prepare(source, tables_first({**given, key: changed}))
-            except UserError as error:
-                plan.refused[name] = why_refused(error)
-                continue
-            if key in one.without_effect:
-                plan.without_effect[key] = one.without_effect[key]
-            else:
-                plan.asked[name] = one
-    if len(plan.asked) == 1 + OTHER_SEEDS:
-        raise UserError(
-            f"{', '.join(keys)}: no number there can be changed; expected a table or a key of "
-            "numbers that have an effect, such as machine.nic."
-        )
+    for key, value in numbers(scenario, keys):
+        names = ["", ""]
+        why = f"no other value is near {value}"
+        for side, others in enumerate(near(value, by)):
+            for other in others:
+                try:
+                    changed = api.prepare(source, {**given, key: other})
+                except UserError as error:
+                    why = said_without_place(error)
+                    continue
+                if key in changed.without_effect:
+                    plan.without_effect[key] = changed.without_effect[key]
+                else:
+                    names[side] = f"{key} = {other}"
+                    plan.asked[names[side]] = changed
+                break
+        if any(names):
+            plan.changed[key] = (str(value), names)
+        elif key not in plan.without_effect:
+            plan.refused[key] = why
+    if not plan.changed:
+        reasons = [f"{key}: {why}" for key, why in {**plan.without_effect, **plan.refused}.items()]
+        text = f"{', '.join(keys)}: no number there can be changed."
+        raise UserError("\n".join([text, *reasons]))
     return plan
 
 
-def _name(key: str, value: object) -> str:
-    return f"{key} = {value}"
-
-
-def _found(plan: _Plan, by: float, runs: Sweep) -> Sensitivity:
+def _found(plan: _Plan, by: float, runs: Sweep, *, peak: bool) -> Sensitivity:
     """Compare what was run with the scenario as it is."""
     for name in (plan.base, *plan.seeds):
         if name in runs.refused:
@@ -273,41 +320,46 @@ def _found(plan: _Plan, by: float, runs: Sweep) -> Sensitivity:
     names = list(plan.asked)
     done = {names[n]: run for n, run in zip(runs.points, runs.results, strict=True)}
     # Without another seed, nothing is known of chance.
-    if plan.base not in done or plan.seeds[0] not in done:
-        raise KeyboardInterrupt
+    if plan.base not in done or not any(name in done for name in plan.seeds):
+        raise Stopped
     base = done[plan.base]
     rates, unit = achieved(list(done.values()))
     rate = dict(zip(done, rates, strict=True))
     if rate[plan.base] <= 0:
         raise UserError("The scenario does no work as it is, so nothing can be compared with it.")
 
-    def change(name: str, value: str) -> Change | None:
+    def change(name: str) -> Change | None:
         if name not in done:
             return None
-        tails = _p99(base), _p99(done[name])
+        tails = [_p99(run, base) for run in (base, done[name])]
         p99 = None if tails[0] is None or tails[1] is None else tails[1] / tails[0] - 1
-        return Change(value, rate[name] / rate[plan.base] - 1, p99)
+        return Change(name.partition(" = ")[2], rate[name] / rate[plan.base] - 1, p99)
 
-    seeds = [found for name in plan.seeds if (found := change(name, "")) is not None]
+    seeds = [found for name in plan.seeds if (found := change(name)) is not None]
     tails = [found.p99 for found in seeds if found.p99 is not None]
-    chance = Change("", _chance([found.rate for found in seeds]), _chance(tails) if tails else None)
-    effects = []
-    for key, value in plan.numbers.items():
-        lower, higher = (change(_name(key, v), str(v)) for v in around(value, by))
-        if lower is not None or higher is not None:
-            effects.append(Effect(key, str(value), lower, higher))
-    of_p99 = chance.p99 is not None and base.limit in (Limit.LOAD, Limit.FULL)
-    refused = plan.refused | {name: why_refused(why) for name, why in runs.refused.items()}
-    of = Sensitivity(base, by, unit, of_p99, effects, chance, plan.without_effect, refused, runs)
+    chance = Change(
+        "",
+        _chance([found.rate for found in seeds], PEAK_RESOLUTION_PERCENT / 100 if peak else TOLD),
+        _chance(tails, TOLD) if tails else None,
+    )
+    effects = [
+        Effect(key, value, *map(change, names))
+        for key, (value, names) in plan.changed.items()
+        if any(name in done for name in names)
+    ]
+    of_p99 = chance.p99 is not None and not peak and base.limit in CARRIED
+    of = Sensitivity(
+        base, by, unit, of_p99, effects, chance, plan.without_effect, plan.refused, runs
+    )
     effects.sort(key=of.felt, reverse=True)
     return of
 
 
-def _chance(shares: Sequence[float]) -> float:
+def _chance(shares: Sequence[float], least: float) -> float:
     """How far two runs can be apart; `shares` are those of other seeds against the base."""
-    return max(TOLD, of_two_runs([0.0, *shares]))
+    return max(least, of_two_runs([0.0, *shares]))
 
 
-def _p99(run: Result) -> float | None:
-    """The 99th percentile of what users see: of closed-loop senders the round trip."""
-    return run.p99_rtt_ns or run.p99_ns
+def _p99(run: Result, base: Result) -> float | None:
+    """The 99th percentile of the latency, or of what closed-loop senders see, the round trip."""
+    return run.p99_ns if base.data.transport is None else run.p99_rtt_ns

@@ -232,7 +232,7 @@ def sweep(
         )
     settings = cases(values)
     # All points are checked before the first one runs, so a mistake in the last shows at once.
-    prepared = [api.prepare(source, tables_first({**fixed, **s})) for s in settings]
+    prepared = [api.prepare(source, _tables_first({**fixed, **s})) for s in settings]
     api.warn_of_keys_without_effect(prepared, peak=peak)
     names = name_cases([p.scenario for p in prepared], settings)
     done = run_all(
@@ -254,7 +254,7 @@ class NotSaved(UserWarning):
     """Results of a sweep could not be saved; what is returned has them."""
 
 
-def tables_first(keys: Mapping[str, Any]) -> Settings:
+def _tables_first(keys: Settings) -> Settings:
     """The same keys, a table that contains others of them before those."""
     tables = [key for key in keys if any(other.startswith(f"{key}.") for other in keys)]
     # A table in another one has a longer name.

@@ -10,7 +10,7 @@ import pytest
 
 from nic2core import NotSaved, Result, Sweep, api, engine, sweep
 from nic2core.scenario.capture import capture_digest
-from nic2core.sweeps import tables_first
+from nic2core.sweeps import _tables_first
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,6 +142,6 @@ def test_the_engine_of_a_process_is_the_one_that_it_has_loaded(
 
 def test_tables_go_before_tables_in_them() -> None:
     keys = {"traffic.control": {}, "traffic.control.target": 1, "traffic": {}, "run.seed": 2}
-    assert list(tables_first(keys)) == [
+    assert list(_tables_first(keys)) == [
         "traffic", "traffic.control", "traffic.control.target", "run.seed",
     ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from math import sqrt
 from statistics import stdev
 from typing import TYPE_CHECKING
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from nic2core import Result, Sensitivity, Sweep, UserError, api, sensitivity
+from nic2core import Result, Sensitivity, Stopped, Sweep, UserError, api, load, sensitivity
 from nic2core.progress import Progress
+from nic2core.scenario.numbers import near, numbers
 from nic2core.scenario.quantity import is_quantity, scaled
 from nic2core.sensitivities import OTHER_SEEDS, Change, Effect
 
@@ -72,10 +74,31 @@ def found(scenario: Path) -> Sensitivity:
         ("2.3 GHz", 0.8, "1.84 GHz"),
         ("1 MiB", 0.8, "838848 B"),  # 13107 whole lines
         ("64 B", 1.2, "77 B"),
+        ("833 ps", 0.8, "666 ps"),
+        ("2.594 GHz", 0.8, "2.075 GHz"),
+        ("11900 kpps", 1.2, "14280 kpps"),
+        ("95 %", 1.2, "100 %"),
     ],
 )
 def test_quantities_are_scaled_to_what_can_be_written(value: str, share: float, other: str) -> None:
-    assert scaled(value, share) == other
+    assert scaled(value, Decimal(str(share))) == other
+
+
+@pytest.mark.parametrize("by", [0.1, 0.2, 0.7, 0.9])
+def test_every_share_gives_values_that_a_scenario_can_have(by: float) -> None:
+    for key, value in (("machine.pcie.latency", "195 ns"), ("machine.core.frequency", "3 GHz")):
+        for changed, *_ in near(value, by):
+            api.prepare("ddio-bench", {key: changed})
+
+
+def test_what_has_no_other_value_that_near_is_halved_and_doubled() -> None:
+    assert near(1, 0.2) == ([0, 0], [2, 2])
+    assert near(16, 0.2) == ([13, 8], [19, 32])
+    assert near("16 B", 0.01) == (["8 B"], ["32 B"])
+    assert near(0, 0.2) == ([-1], [1])
+    found = dict(numbers(api.prepare("ddio-bench").scenario, ["machine.l2", "machine.pcie"]))
+    assert found["machine.l2.size"] == "1 MiB"
+    assert found["machine.pcie.lanes"] == 16
 
 
 @pytest.mark.parametrize("text", ["DDR4-3200AA", "8Gb", "x16", "row-bank", "all ranks", "ns", ""])
@@ -106,9 +129,11 @@ def test_where_a_core_limits_its_instructions_matter_and_the_buffer_does_not(
 def test_every_number_is_changed_or_it_is_told_why_not(found: Sensitivity, scenario: Path) -> None:
     core = api.prepare(scenario).scenario["machine"]["core"]
     told = {effect.key for effect in found.effects} | {*found.without_effect}
-    told |= {value.partition(" = ")[0] for value in found.refused}
+    told |= {*found.refused}
     assert told >= {f"machine.core.{key}" for key in core}
-    assert "power of two" in found.refused["machine.l1d.ways = 6"]
+    effects = {effect.key: effect for effect in found.effects}
+    # A binary tree has a power of two of ways.
+    assert [change.value for change in effects["machine.l1d.ways"].changes] == ["4", "16"]
     assert found.without_effect["machine.nic.rss.indirection_entries"] == "there is one queue"
     assert not any(why.startswith("--set") for why in found.refused.values())
 
@@ -180,16 +205,16 @@ def test_the_command_shows_and_keeps_what_it_found(
     assert command("sensitivity", scenario, *KEYS, "--jobs", "2", "--out", out) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert found.sentence in said
-    assert f"No more than that do: {', '.join(found.silent)}." in said
+    assert f"Do no more than that: {', '.join(found.silent)}." in said
     assert "Without effect in this scenario: machine.nic.rss.indirection_entries." in said
-    assert "would not be valid: machine.core.count, machine.l1d.ways," in said
     assert pl.read_parquet(out / "sensitivity.parquet").equals(found.table)
     assert found.telling[0].key in (out / "report.html").read_text()
     assert len(Sweep.load(out)) == found.runs.planned
 
-    # What is there is not run again, and is ours to replace.
     assert command("sensitivity", scenario, *KEYS, "--json", "--out", out) == 0
-    shown = json.loads(capsys.readouterr().out)
+    again = capsys.readouterr()
+    assert f"{found.runs.planned} of {found.runs.planned} runs were there already." in again.err
+    shown = json.loads(again.out)
     assert shown["effects"] == found.table.to_dicts()
 
 
@@ -229,8 +254,14 @@ def test_nothing_is_shown_before_chance_is_known(scenario: Path, last: int | Non
     progress.told = told
     if last is None:
         progress.stop.set()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(Stopped):
         sensitivity(scenario, KEYS, progress=progress)
+
+
+def test_where_nothing_can_be_changed_it_is_told_why(scenario: Path) -> None:
+    rss = "machine.nic.rss.indirection_entries"
+    with pytest.raises(UserError, match="there is one queue"):
+        sensitivity(scenario, [rss])
 
 
 @pytest.mark.parametrize("by", [0, 1, -0.2])
@@ -247,3 +278,41 @@ def test_a_scenario_that_cannot_run_says_why(scenario: Path) -> None:
 def test_results_are_results(found: Sensitivity) -> None:
     assert isinstance(found.base, Result)
     assert found.base is found.runs.results[0]
+
+
+@pytest.mark.filterwarnings("ignore::nic2core.DoubtfulNumbers")
+def test_the_peak_of_a_loaded_scenario_with_a_table_set_for_all_runs(scenario: Path) -> None:
+    loaded = load(scenario)
+    loaded.run.duration = "300 us"
+    table = {"traffic.sizes": {"kind": "fixed", "size": "128 B"}, "traffic.rate": "8 Mpps"}
+    found = sensitivity(
+        loaded, ["queues.rx_instructions"], overrides=table, by=0.5, peak=True, jobs=2
+    )
+    assert found.base.peak is not None
+    assert not found.of_p99
+    assert found.chance.rate >= 0.01
+    (effect,) = found.effects
+    assert effect.lower is not None
+    assert effect.lower.rate > 0.2
+
+
+@pytest.mark.filterwarnings("ignore::nic2core.DoubtfulNumbers")
+def test_closed_loop_senders_are_told_by_their_round_trip() -> None:
+    short = {"run.warmup": "200 us", "run.duration": "200 us", "tenants.0.cores.count": 1}
+    found = sensitivity("host-congestion", ["machine.iommu.walkers"], overrides=short, jobs=2)
+    assert found.p99 == "p99 round trip"
+    assert found.unit == "Gbit/s of goodput"
+    assert found.effects[0].changes[0].p99 is not None
+
+
+def test_a_directory_may_hold_one_after_another(
+    command: Callable[..., int], scenario: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    asked = (scenario, "--set", "run.duration=20 us", "--out", out)
+    assert command("sensitivity", scenario, "machine.nic.sram", *asked[1:]) == 0
+    assert command("compare", *asked, "--vary", "placement.io_ways=2,4") == 0
+    assert not (out / "sensitivity.parquet").exists()
+    assert command("sensitivity", scenario, "machine.nic.sram", *asked[1:]) == 0
+    assert command("run", *asked) == 0
+    assert command("run", *asked) == 0

@@ -340,7 +340,7 @@ def sensitivity(
             peak=peaks,
             out=out,
         )
-    except KeyboardInterrupt:
+    except engine.Stopped:
         terminal.note(
             "Stopped before the scenario and another seed of it had run: nothing to show."
         )
@@ -349,7 +349,7 @@ def sensitivity(
         if out is not None:
             if found.runs.not_saved is not None:
                 raise found.runs.not_saved
-            found.save(out)
+            found.save_table(out)
             found.report(out / places.REPORT_FILE)
     finally:
         # Show what was simulated even if the disk is full.
@@ -360,9 +360,7 @@ def sensitivity(
             terminal.show_sensitivity(found)
     if out is not None:
         places.note_files(out)
-    if found.runs.stopped:
-        terminal.note(f"Stopped: {len(found.runs)} of {found.runs.planned} runs are finished.")
-        raise typer.Exit(EXIT_STOPPED)
+    _end(found.runs, ())
 
 
 @app.command()

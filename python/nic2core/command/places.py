@@ -11,21 +11,13 @@ from typing import TYPE_CHECKING
 from nic2core._core import UserError
 from nic2core.command import terminal
 from nic2core.results.timeline import HEAD as TRACE_HEAD
-from nic2core.run_record import (
-    COMPARISON_FILE,
-    OVER_SEEDS_FILE,
-    RESULT_FILE,
-    SENSITIVITY_FILE,
-    comparison,
-)
+from nic2core.run_record import COMPARISON_FILE, OF_COMPARISONS, RESULT_FILE, comparison
 from nic2core.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 REPORT_FILE = "report.html"
-OF_COMPARISONS = (OVER_SEEDS_FILE, SENSITIVITY_FILE)
-"""Tables that lie beside the list of a comparison's runs."""
 HEAD = 1 << 16
 """Bytes at the start of a report that contain its title, which names every run it shows."""
 

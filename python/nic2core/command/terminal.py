@@ -192,21 +192,9 @@ def show_sensitivity(found: Sensitivity) -> None:
         table.add_row(effect.key, effect.value, *sides)
     if table.row_count:
         console.print(Padding(table, (1, 0, 0, 0)))
-    rate, p99 = _shares(found.chance)
-    tails = "" if found.chance.p99 is None else f", and its p99 latency {p99.lstrip('+')}"
-    console.print(
-        f"\nrate: throughput in {found.unit}. By its seed alone that of a run can be "
-        f"{rate.lstrip('+')} off{tails}.",
-        markup=False,
-    )
-    refused = dict.fromkeys(value.partition(" = ")[0] for value in found.refused)
-    for said, keys in (
-        ("No more than that do", found.silent),
-        ("Without effect in this scenario", found.without_effect),
-        ("Not lower or not higher, as the scenario would not be valid", refused),
-    ):
-        if keys:
-            console.print(f"{said}: {', '.join(keys)}.", markup=False)
+    console.print(f"\nrate: throughput in {found.unit}; p99: {found.p99}.", markup=False)
+    for remark in found.remarks:
+        console.print(remark, markup=False)
 
 
 NO_RUN = "-"

@@ -11,7 +11,7 @@ from nic2core.describe import senders
 from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.headline import benchmarks, dma_write_hits, headline
 from nic2core.describe.verdict import limit, limiter
-from nic2core.explain.limit import Limit
+from nic2core.explain.limit import CARRIED
 from nic2core.explain.use import neighbours, work
 from nic2core.words import CAUSES, OF_PACKETS, listed, percent, sentence, three, time
 
@@ -106,8 +106,8 @@ def _carried(results: Sequence[Record], unit: str) -> str:
     asked = sorted(((_asked(r, unit), r) for r in results), key=lambda of: of[0])
     if asked[0][0] <= 0 or asked[-1][0] <= (1 + FELT) * asked[0][0]:
         return ""
-    carried = [(load, r) for load, r in asked if r.limit in (Limit.LOAD, Limit.FULL)]
-    short = [(load, r) for load, r in asked if r.limit not in (Limit.LOAD, Limit.FULL)]
+    carried = [(load, r) for load, r in asked if r.limit in CARRIED]
+    short = [(load, r) for load, r in asked if r.limit not in CARRIED]
     if not carried:
         return ""
     most, last = carried[-1]

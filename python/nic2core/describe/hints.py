@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from nic2core import words
 from nic2core._core import PEAK_RESOLUTION_PERCENT
 from nic2core.explain.enough import enough_cores
-from nic2core.explain.limit import Limit
+from nic2core.explain.limit import CARRIED, Limit
 from nic2core.explain.stages import LEAKS, leaking
-from nic2core.explain.use import LINE_BYTES, work
+from nic2core.explain.use import work
 from nic2core.scenario.closed_loop import most_kept
-from nic2core.scenario.quantity import size_bytes
+from nic2core.scenario.quantity import LINE_BYTES, size_bytes
 from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ as doing what a domain allows from 98 % on."""
 def at_ease(result: Record) -> bool:
     """Whether all of the offered load gets through, so that no change can raise the throughput."""
     return (
-        result.limit in {Limit.FULL, Limit.LOAD}
+        result.limit in CARRIED
         and result.data.demand_mpps is not None
         and work(result.data)[1] == "packets"
     )
@@ -86,10 +86,9 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
         )
     enough = enough_cores(result)
     if enough is not None:
-        key, now, count = enough
         yield (
-            f"By the model, {count} cores carry all that is offered, if RSS spreads it evenly: "
-            f"`nic2core compare SCENARIO --vary {key}={now},{count},{count + 1}` shows whether "
+            f"By the model, {enough.count} cores carry all that is offered, if RSS spreads it "
+            f"evenly: `nic2core compare SCENARIO --vary {enough.key}={enough.tried}` shows whether "
             "they do."
         )
     for why in dict.fromkeys(h.unknown for h in helps if h.unknown and h.measured is None):

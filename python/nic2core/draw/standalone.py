@@ -22,17 +22,20 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 90rem
 
 
 def write_page(
-    title: str, sections: Sequence[tuple[str, Sequence[Figure], int]], file: Path, text: str = ""
+    title: str,
+    sections: Sequence[tuple[str, Sequence[Figure], int]],
+    file: Path,
+    texts: Sequence[str] = (),
 ) -> Path:
-    """Write figures (heading, figures, columns) one below the other, after a paragraph of text."""
-    parts = [f"<p>{html.escape(text)}</p>"] if text else []
+    """Write figures (heading, figures, columns) one below the other, after paragraphs of text."""
+    parts = [f"<p>{html.escape(text)}</p>" for text in texts]
     number = count()
     for heading, figures, columns in sections:
         boxes = "".join(f"<div>{_drawn(figure, next(number))}</div>" for figure in figures)
         grid = f"grid-template-columns: repeat({columns}, minmax(0, 1fr))"
-        parts.append(
-            f'<h2>{html.escape(heading)}</h2><div class="panels" style="{grid}">{boxes}</div>'
-        )
+        if heading:
+            parts.append(f"<h2>{html.escape(heading)}</h2>")
+        parts.append(f'<div class="panels" style="{grid}">{boxes}</div>')
     page = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f"<title>{html.escape(title)}</title><style>{STYLE}</style></head>"

@@ -24,11 +24,11 @@ ROW, AXES = 34, 120
 def tornado(found: Sensitivity) -> Figure:
     """A pair of bars for each key that does more than chance, the largest effect at the top.
 
-    The band in the middle is what another seed can do.
+    The band in the middle is what chance does.
     """
     effects = found.telling[:MOST]
-    tails = any(c is not None and c.p99 is not None for e in effects for c in (e.lower, e.higher))
-    titles = [f"throughput ({found.unit}), %", *(["p99 latency, %"] if tails else [])]
+    tails = found.chance.p99 is not None
+    titles = [f"throughput ({found.unit}), %", *([f"{found.p99}, %"] if tails else [])]
     figure = make_subplots(cols=len(titles), shared_yaxes=True, horizontal_spacing=0.04)
     sides = {"lower": [e.lower for e in effects], "higher": [e.higher for e in effects]}
     for number, (side, changes) in enumerate(sides.items(), 1):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from nic2core.explain.memory import behind_llc_ns
 from nic2core.explain.model import FULL, LINKS, Pool
 from nic2core.explain.queues import NOTICED
-from nic2core.explain.use import LINE_BYTES, buffers_are_remote
-from nic2core.scenario.quantity import gigahertz, nanoseconds, size_bytes
+from nic2core.explain.use import buffers_are_remote
+from nic2core.scenario.quantity import LINE_BYTES, gigahertz, nanoseconds, size_bytes
 
 if TYPE_CHECKING:
     from nic2core.explain.use import Use

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nic2core.explain.changes import uneven, with_cores
@@ -12,12 +13,23 @@ if TYPE_CHECKING:
     from nic2core.run_record import Record
 
 
-def enough_cores(result: Record) -> tuple[str, int, int] | None:
-    """The key of the cores of a run that they limit, their number, and one that would suffice.
+@dataclass(frozen=True)
+class Enough:
+    """A number of cores that would carry what is offered."""
 
-    By the model, and if the load is spread evenly over them. `None` where cores do not limit open
-    traffic, where some of them are much fuller than others, where several tenants share the load or
-    others have the cores behind, or if no number of cores that the machine has suffices.
+    key: str
+    """The key of the number."""
+    count: int
+    tried: str
+    """Numbers to compare: that of the run, this one, and one more if the machine has it."""
+
+
+def enough_cores(result: Record) -> Enough | None:
+    """How many cores would carry what is offered, by the model and if it is spread evenly.
+
+    `None` where cores do not limit open traffic, where some of them are much fuller than others,
+    where several tenants share the load or others have the cores behind, and where all cores of the
+    machine would not do.
     """
     data, scenario, model = result.data, result.scenario, result.model
     if not result.limited or model.cause != "cores" or data.transport is not None:
@@ -31,8 +43,10 @@ def enough_cores(result: Record) -> tuple[str, int, int] | None:
         return None
     number = serving[0]
     first, now = (tenants[number]["cores"][key] for key in ("first", "count"))
-    for count in range(now + 1, scenario["machine"]["core"]["count"] - first + 1):
+    most = scenario["machine"]["core"]["count"] - first
+    for count in range(now + 1, most + 1):
         more = settled_with(with_cores(data, scenario, count / now), model)
         if more.rate >= model.demand:
-            return f"tenants.{number}.cores.count", now, count
+            tried = [now, *range(count, min(count + 1, most) + 1)]
+            return Enough(f"tenants.{number}.cores.count", count, ",".join(map(str, tried)))
     return None

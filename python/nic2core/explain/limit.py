@@ -55,6 +55,10 @@ class Limit(Enum):
     """The offered load."""
 
 
+CARRIED = frozenset({Limit.LOAD, Limit.FULL})
+"""Where all of the offered load gets through."""
+
+
 IDLE = (Limit.NOTHING, Limit.ALL_DROPPED)
 """What sets the rate of runs that do no work which a model could describe."""
 

@@ -7,12 +7,10 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from nic2core.explain.queues import NOTICED, by_queue, fullest, shortest
+from nic2core.scenario.quantity import LINE_BYTES
 
 if TYPE_CHECKING:
     from nic2core.results.models import Domain, Results, TenantResults
-
-LINE_BYTES = 64
-"""Size of a cache line."""
 
 ONLY_INFORMS = ("io-ways", "home-trackers", "read-queue", "write-queue", "dram", "socket-link")
 """Domains whose use alone does not show a limit: the I/O ways evict; home trackers go to whoever

@@ -28,23 +28,33 @@ def numbers(
 
 
 def _leaves(key: str, value: Any) -> Iterator[tuple[str, int | float | str]]:
-    """The numbers of a table that are not zero, with their dotted keys."""
+    """The numbers of a table, with their dotted keys."""
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for name, inner in items:
             yield from _leaves(f"{key}.{name}" if key else str(name), inner)
     elif isinstance(value, str):
-        if is_quantity(value) and Decimal(value.partition(" ")[0]) != 0:
+        if is_quantity(value):
             yield key, value
-    elif isinstance(value, int | float) and not isinstance(value, bool) and value != 0:
+    elif isinstance(value, int | float) and not isinstance(value, bool):
         yield key, value
 
 
-def around(value: float | str, by: float) -> tuple[Any, Any]:
-    """A lower and a higher value."""
-    if isinstance(value, str):
-        return scaled(value, 1 - by), scaled(value, 1 + by)
+def near(value: float | str, by: float) -> tuple[list[Any], list[Any]]:
+    """Lower and higher values: changed by the share `by`, and half and twice for what cannot be.
+
+    Whole numbers are changed by at least 1. No value if there is none on that side.
+    """
+    share = Decimal(str(by))
+    lower = [_changed(value, 1 - share), _changed(value, Decimal("0.5"))]
+    higher = [_changed(value, 1 + share), _changed(value, Decimal(2))]
     if isinstance(value, int):
-        step = max(1, round(value * by))
-        return value - step, value + step
-    return value * (1 - by), value * (1 + by)
+        lower[0], higher[0] = min(lower[0], value - 1), max(higher[0], value + 1)
+    same = _changed(value, Decimal(1))
+    return ([v for v in lower if v != same], [v for v in higher if v != same])
+
+
+def _changed(value: float | str, factor: Decimal) -> Any:
+    if isinstance(value, str):
+        return scaled(value, factor)
+    return round(value * factor) if isinstance(value, int) else float(Decimal(str(value)) * factor)

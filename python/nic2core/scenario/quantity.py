@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from math import inf
+
+LINE_BYTES = 64
+"""Size of a cache line."""
 
 PS = {"ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 HZ = {"Hz": 1e-9, "kHz": 1e-6, "MHz": 1e-3, "GHz": 1.0}
@@ -10,33 +14,53 @@ BITS = {"bps": 1e-9, "kbps": 1e-6, "Mbps": 1e-3, "Gbps": 1.0}
 BYTES = {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 
 
-LINE = 64
-"""Bytes of a cache line."""
-
-UNITS = PS.keys() | HZ.keys() | BITS.keys() | BYTES.keys()
+STEPS = {
+    "ps": 1,
+    "ns": 10**3,
+    "us": 10**6,
+    "ms": 10**9,
+    "s": 10**12,
+    "MHz": 1,
+    "GHz": 10**3,
+    "bps": 1,
+    "kbps": 10**3,
+    "Mbps": 10**6,
+    "Gbps": 10**9,
+    "pps": 1,
+    "kpps": 10**3,
+    "Mpps": 10**6,
+    "B": 1,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+    "%": 1000,
+}
+"""How many of the smallest steps that a scenario can have a unit is."""
 
 
 def is_quantity(value: str) -> bool:
     """Whether a text is a number with a unit, as quantities are in a complete scenario."""
     number, _, unit = value.partition(" ")
-    return unit in UNITS and number.replace(".", "", 1).isdigit()
+    return unit in STEPS and number.replace(".", "", 1).isdigit()
 
 
-def times(value: str, factor: int | Decimal) -> str:
+def times(value: str, factor: int) -> str:
     """A quantity multiplied by `factor`, in its own unit."""
     number, _, unit = value.partition(" ")
     product = (Decimal(number) * factor).normalize()
     return f"{product:f} {unit}"
 
 
-def scaled(value: str, share: float) -> str:
-    """A quantity multiplied by `share`; of a size whole bytes, and whole lines from 1 KiB on."""
-    factor = Decimal(str(share))
-    if value.rpartition(" ")[2] not in BYTES:
-        return times(value, factor)
-    size = size_bytes(value) * share
-    step = LINE if size >= BYTES["KiB"] else 1
-    return f"{step * round(size / step)} B"
+def scaled(value: str, factor: Decimal) -> str:
+    """About `factor` times a quantity: in whole steps, and from 1 KiB on in whole lines."""
+    number, _, unit = value.partition(" ")
+    steps = Decimal(number) * STEPS[unit] * factor
+    if unit in BYTES:
+        line = LINE_BYTES if steps >= STEPS["KiB"] else 1
+        return f"{line * round(steps / line)} B"
+    most = 100 * STEPS[unit] if unit == "%" else inf
+    found = (Decimal(min(round(steps), most)) / STEPS[unit]).normalize()
+    return f"{found:f} {unit}"
 
 
 def nanoseconds(value: str) -> float:

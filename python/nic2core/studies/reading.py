@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
 
-from nic2core.explain.use import LINE_BYTES
+from nic2core.scenario.quantity import LINE_BYTES
 
 
 @dataclass(frozen=True)

@@ -48,13 +48,29 @@ def test_as_many_cores_as_are_said_to_be_enough_are(rate: int) -> None:
     result = api.run("explain-cpu", load)
     enough = enough_cores(result)
     assert enough is not None
-    key, now, count = enough
-    assert (key, now) == ("tenants.0.cores.count", 4)
-    assert f"By the model, {count} cores carry all that is offered" in " ".join(hints(result, []))
-    few, many = (api.run("explain-cpu", load | {key: n}) for n in (count - 1, count))
+    assert enough.key == "tenants.0.cores.count"
+    assert enough.tried == f"4,{enough.count},{enough.count + 1}"
+    said = f"By the model, {enough.count} cores carry all that is offered"
+    assert said in " ".join(hints(result, []))
+    few, many = (
+        api.run("explain-cpu", load | {enough.key: n}) for n in (enough.count - 1, enough.count)
+    )
     assert not many.limited
     assert many.drop_share == 0
     assert few.limited
+
+
+def test_no_more_cores_are_tried_than_there_are() -> None:
+    load = {"traffic.rate": "4 Mpps", "traffic.flows": 65536, "machine.llc.slices": 28}
+    load |= {"run.warmup": "200 us", "run.duration": "400 us"}
+    (count,) = {
+        enough.count
+        for cores in (7, 8)
+        if (enough := enough_cores(api.run("explain-cpu", load | {"machine.core.count": cores})))
+    }
+    all_ = enough_cores(api.run("explain-cpu", load | {"machine.core.count": count}))
+    assert all_ is not None
+    assert all_.tried == f"4,{count}"
 
 
 def test_no_number_of_cores_is_named_where_they_do_not_limit_or_none_suffices() -> None:

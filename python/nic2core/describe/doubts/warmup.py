@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nic2core import _core
 from nic2core.describe.doubts.warned import Warned
-from nic2core.explain.use import LINE_BYTES, serves
-from nic2core.scenario.quantity import nanoseconds, size_bytes
+from nic2core.explain.use import serves
+from nic2core.scenario.quantity import LINE_BYTES, nanoseconds, size_bytes
 from nic2core.words import time
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nic2core.explain.use import LINE_BYTES
+from nic2core.scenario.quantity import LINE_BYTES
 from nic2core.studies.evaluate import Evaluator, every
 from nic2core.studies.host_congestion.judge import CLOSE, VISIBLE, throughput, within
 from nic2core.studies.point import base_scenario
