@@ -348,9 +348,13 @@ def _found(plan: _Plan, by: float, runs: Sweep, *, peak: bool) -> Sensitivity:
         if any(name in done for name in names)
     ]
     of_p99 = chance.p99 is not None and not peak and base.limit in CARRIED
-    of = Sensitivity(
-        base, by, unit, of_p99, effects, chance, plan.without_effect, plan.refused, runs
-    )
+    # The engine refuses some values only when it runs; of some keys the other value has run.
+    late = {name.partition(" = ")[0]: why for name, why in runs.refused.items()}
+    tried = {effect.key for effect in effects}
+    refused = plan.refused | {
+        key: said_without_place(why) for key, why in late.items() if key not in tried
+    }
+    of = Sensitivity(base, by, unit, of_p99, effects, chance, plan.without_effect, refused, runs)
     effects.sort(key=of.felt, reverse=True)
     return of
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from nic2core import Result, Sensitivity, Stopped, Sweep, UserError, api, load, sensitivity
+from nic2core import Sensitivity, Stopped, Sweep, UserError, api, load, sensitivity
 from nic2core.progress import Progress
 from nic2core.scenario.numbers import near, numbers
 from nic2core.scenario.quantity import is_quantity, scaled
@@ -179,7 +179,7 @@ def test_a_run_that_carries_its_load_is_told_by_its_latency(scenario: Path) -> N
     (effect,) = of.telling
     assert effect.higher is not None
     assert effect.higher.rate == pytest.approx(0, abs=0.01)
-    # What the last packet of a burst waits for is once the way of its completion over the link.
+    # A packet waits for the link once: half of 195 ns more.
     assert of.base.p99_ns is not None
     assert effect.higher.p99 == pytest.approx(195 / 2 / of.base.p99_ns, rel=0.5)
 
@@ -205,6 +205,9 @@ def test_the_command_shows_and_keeps_what_it_found(
     assert command("sensitivity", scenario, *KEYS, "--jobs", "2", "--out", out) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert found.sentence in said
+    # Whole, also in a narrow terminal.
+    shares = [f"{100 * c.rate:+.1f} %" for effect in found.telling for c in effect.changes]
+    assert all(text in said for text in (*shares, *(effect.key for effect in found.telling)))
     assert f"Do no more than that: {', '.join(found.silent)}." in said
     assert "Without effect in this scenario: machine.nic.rss.indirection_entries." in said
     assert pl.read_parquet(out / "sensitivity.parquet").equals(found.table)
@@ -258,6 +261,17 @@ def test_nothing_is_shown_before_chance_is_known(scenario: Path, last: int | Non
         sensitivity(scenario, KEYS, progress=progress)
 
 
+def test_a_value_that_only_the_engine_refuses_is_no_mistake_of_the_scenario(
+    command: Callable[..., int], scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cores = ("--set", "tenants.0.cores.count=2", "--set", "machine.nic.rss.indirection_entries=128")
+    keys = ("machine.nic.rss", "machine.nic.sram", "--set", "run.duration=20 us")
+    assert command("sensitivity", scenario, *keys, *cores) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Not changed, because no near value is allowed" in said
+    assert "machine.nic.rss.indirection_entries" in said
+
+
 def test_where_nothing_can_be_changed_it_is_told_why(scenario: Path) -> None:
     rss = "machine.nic.rss.indirection_entries"
     with pytest.raises(UserError, match="there is one queue"):
@@ -275,9 +289,9 @@ def test_a_scenario_that_cannot_run_says_why(scenario: Path) -> None:
         sensitivity(scenario, KEYS, overrides={"traffic.rate": "fast"})
 
 
-def test_results_are_results(found: Sensitivity) -> None:
-    assert isinstance(found.base, Result)
+def test_the_scenario_as_it_is_runs_first(found: Sensitivity) -> None:
     assert found.base is found.runs.results[0]
+    assert found.base.settings == {}
 
 
 @pytest.mark.filterwarnings("ignore::nic2core.DoubtfulNumbers")

@@ -6,6 +6,7 @@ import errno
 import json
 import sys
 import warnings
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +22,7 @@ from nic2core.describe.capture_facts import capture_facts
 from nic2core.result import Result
 from nic2core.results.timeline import VIEWER, Recording, Timeline
 from nic2core.run_record import comparison
-from nic2core.sweeps import NotSaved, gap, sweep
+from nic2core.sweeps import NotSaved, Refusal, gap, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -360,7 +361,11 @@ def sensitivity(
             terminal.show_sensitivity(found)
     if out is not None:
         places.note_files(out)
-    _end(found.runs, ())
+    # A value that cannot be run is none of the scenario's mistakes; a bug is one of ours.
+    bugs: dict[str, Refusal] = {
+        name: why for name, why in found.runs.refused.items() if isinstance(why, ModelError)
+    }
+    _end(replace(found.runs, refused=bugs), ())
 
 
 @app.command()

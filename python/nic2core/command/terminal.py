@@ -184,12 +184,12 @@ def show_sensitivity(found: Sensitivity) -> None:
     console = Console(highlight=False)
     console.print(Text(f"{found.base.label}: {found.sentence}", style="bold"))
     warn([found.base])
-    table = _table("", "key", "value", "lower", "rate", "p99", "higher", "rate", "p99")
+    table = _table("", "key", "value", "changed to", "rate", "p99")
     for effect in found.telling:
-        sides: list[str] = []
-        for change in (effect.lower, effect.higher):
-            sides += [NO_RUN] * 3 if change is None else [change.value, *_shares(change)]
-        table.add_row(effect.key, effect.value, *sides)
+        head = [effect.key, effect.value]
+        for change in effect.changes:
+            table.add_row(*head, change.value, *_shares(change))
+            head = ["", ""]
     if table.row_count:
         console.print(Padding(table, (1, 0, 0, 0)))
     console.print(f"\nrate: throughput in {found.unit}; p99: {found.p99}.", markup=False)
@@ -197,14 +197,10 @@ def show_sensitivity(found: Sensitivity) -> None:
         console.print(remark, markup=False)
 
 
-NO_RUN = "-"
-"""Shown where a scenario cannot have a value."""
-
-
 def _shares(change: Change) -> list[str]:
     """A change of throughput and of the p99, in percent."""
     shares = (change.rate, change.p99)
-    return [NO_RUN if share is None else f"{100 * share:+.1f} %" for share in shares]
+    return ["" if share is None else f"{100 * share:+.1f} %" for share in shares]
 
 
 def show_keys(results: Sequence[Result]) -> None:

@@ -29,10 +29,7 @@ STEPS = {
     "pps": 1,
     "kpps": 10**3,
     "Mpps": 10**6,
-    "B": 1,
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
+    **{unit: int(size) for unit, size in BYTES.items()},
     "%": 1000,
 }
 """How many of the smallest steps that a scenario can have a unit is."""
