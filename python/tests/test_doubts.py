@@ -203,7 +203,7 @@ def test_windows_that_grow_behind_pauses_are_told() -> None:
         found = doubts(api.run("host-congestion", {**run, **thinks, **keys}))
         return [doubt for doubt in found if "had not settled" in doubt]
 
-    # Windows begin at one packet and grow by 0.013 a round trip, while the pauses set the goodput.
+    # Windows begin at one packet and grow by 0.02 a round trip, while the pauses set the goodput.
     (doubt,) = told()
     assert "the mean window went from 1." in doubt
     assert told(**{"traffic.control.initial_cwnd": 4.0}) == []

@@ -44,7 +44,7 @@ duration = "1 ms"
     ("machine", "cycles", "ghz"),
     [
         ("skylake-6140", 70, 3.0),
-        ("skylake-host-congestion", 70, 2.0),
+        ("skylake-host-congestion", 51, 2.0),
         ("icelake-8360y", 56, 2.4),
         ("broadwell-nfp", 50, 2.2),
         # Table I of the Sweeper paper: 14 of the L2, 8 there and 8 back, 35 of the LLC.

@@ -95,7 +95,7 @@ def test_of_another_kind_what_its_kind_does_not_say_is_told(ddio: Result) -> Non
     ]
     told = {d.key.removeprefix("traffic.control."): d.values for d in differing(runs)}
     # Of the scenario file, and of what was set; the target of 100 us is Swift's own.
-    assert told["additive_increase"] == ["0.013", "-"]
+    assert told["additive_increase"] == ["0.02", "-"]
     assert told["gain"] == ["-", "0.5"]
     assert told.keys() == {
         "kind",

@@ -234,7 +234,7 @@ TABLES = {
     **{
         f"transport/increase-{target}": Table(
             "host-congestion",
-            _each("traffic.control.additive_increase", (0.013, 0.1, 1)),
+            _each("traffic.control.additive_increase", (0.02, 0.1, 1)),
             {"goodput": GOODPUT, "dropped": DROPPED},
             SHORT | {"traffic.control.endpoint_target": f"{target} us"},
         )

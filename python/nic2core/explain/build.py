@@ -69,10 +69,11 @@ def _pools(
             pools[name] = dma.reads(data, scenario, by_name, domains, name)
     if what != "transactions" and "cores" in by_name and rate > 0:
         waits = cores.waits(data, scenario, domains)
-        pools["cores"] = cores.cores(data, domains, waits)
+        # Cores that always wait for a register allow the same as the registers, which come first.
         if "miss-registers" in used:
             registers = by_name["miss-registers"]
             pools["miss-registers"] = cores.registers(data, registers, domains, waits)
+        pools["cores"] = cores.cores(data, domains, waits)
     if "tx-descriptors" in by_name:
         pools["tx-descriptors"] = dma.sends(by_name, pools)
     if "tx-fetches" in by_name:

@@ -7,7 +7,7 @@ credits each piece of work holds and for how long; that time is known by where i
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import inf, isclose
 from typing import TYPE_CHECKING
 
 from nic2core.explain.queues import NOTICED
@@ -78,9 +78,9 @@ class Model:
 
     @property
     def tightest(self) -> str:
-        """The domain that allows the lowest rate."""
-        allows = self.allows
-        return min(allows, key=lambda name: allows[name], default=LOAD)
+        """The domain that allows the lowest rate; of equal ones the first, whatever was rounded."""
+        least = min(self.allows.values(), default=inf)
+        return next((name for name, rate in self.allows.items() if isclose(rate, least)), LOAD)
 
     @property
     def rate(self) -> float:

@@ -14,7 +14,8 @@ from nic2core.rerun import run_changes
 
 
 def test_a_core_that_posts_and_rings_for_each_packet_is_named_when_it_is_full() -> None:
-    one = {"tenants.0.cores.count": 1, "tenants.0.app": {"kind": "l2fwd"}, "queues.burst": 1}
+    one = {"tenants.0.cores.count": 1, "tenants.0.app": {"kind": "l2fwd"}, "queues.burst": 1,
+           "queues.rx_instructions": 120}  # fmt: skip
     link = {"machine.nic.link": "200 Gbps", "machine.pcie.generation": 5}
     times = {"run.warmup": "200 us", "run.duration": "400 us", "run.sample": "100 us"}
     traffic = {"traffic.sizes.size": "64 B", "traffic.rate": "60 Mpps"}

@@ -92,14 +92,14 @@ def test_a_block_takes_at_least_the_time_of_its_thread() -> None:
     sets = {"traffic.control": fixed, "traffic.recovery.min_timeout": "2 ms"}
     times = {"run.warmup": "5 ms", "run.duration": "100 ms"}
     result = api.run("host-congestion", one | blocks | sets | times)
-    # 128 packets of 2.7 us each, a round trip, and the pause.
-    assert result.model.demand == pytest.approx(128 / (127 * 2.7 + 13 + 1000), rel=0.03)
+    # 128 packets of 2.63 us each, a round trip, and the pause.
+    assert result.model.demand == pytest.approx(128 / (127 * 2.63 + 13 + 1000), rel=0.03)
     assert result.limit is Limit.LOAD
     transport = result.data.transport
     assert transport is not None
     block = transport.block_latency
     assert block is not None
-    assert f". A block takes {words.time(block.mean_ns)}, its thread's work 34" in verdict(result)
+    assert f". A block takes {words.time(block.mean_ns)}, its thread's work 33" in verdict(result)
     # Two blocks are thought about at a time.
     twice = api.run("host-congestion", one | blocks | sets | times | {"traffic.open_reads": 2})
     assert twice.model.demand == pytest.approx(2 * result.model.demand, rel=0.03)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 
 from nic2core import api, words
@@ -91,6 +93,16 @@ def test_trackers_that_a_full_memory_holds_are_not_what_limits(
     memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, own_trackers=own, own_traffic=0.0)
     used = _used(home_trackers=trackers, dram=bus, read_queue=queues)
     assert Model(100.0, {}, pools, memory, used).cause == named
+
+
+@pytest.mark.parametrize("rounded", [1 - 1e-15, 1.0, 1 + 1e-15])
+def test_registers_that_cores_always_wait_for_are_named_however_rates_are_rounded(
+    rounded: float,
+) -> None:
+    pools = {"miss-registers": Pool(288, 1, {"miss-registers": 200.0}),
+             "cores": Pool(24 * rounded, 1, {"miss-registers": 200 * 24 / 288})}  # fmt: skip
+    memory = Memory(50.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    assert Model(inf, {}, pools, memory).tightest == "miss-registers"
 
 
 def test_stream_that_has_all_trackers_before_a_memory_with_room_is_limited_by_them() -> None:
