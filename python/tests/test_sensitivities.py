@@ -13,10 +13,11 @@ import polars as pl
 import pytest
 
 from nic2core import Sensitivity, Stopped, Sweep, UserError, api, load, sensitivity
+from nic2core.effects import Change, Effect
 from nic2core.progress import Progress
 from nic2core.scenario.numbers import near, numbers
 from nic2core.scenario.quantity import is_quantity, scaled
-from nic2core.sensitivities import OTHER_SEEDS, Change, Effect
+from nic2core.sensitivities import OTHER_SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from nic2core.draw.style import style
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-    from nic2core.sensitivities import Sensitivity
+    from nic2core.effects import Sensitivity
 
 MOST = 25
 """Maximum number of keys that are drawn, those with the largest effect."""

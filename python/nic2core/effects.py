@@ -1,0 +1,197 @@
+"""What other values of a scenario's keys change: the result of `sensitivity`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from nic2core._core import __version__
+from nic2core.draw.standalone import write_page
+from nic2core.files import write_parquet
+from nic2core.run_record import SENSITIVITY_FILE
+from nic2core.words import count
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+    from nic2core.result import Result
+    from nic2core.sweeps import Sweep
+
+
+@dataclass(frozen=True)
+class Change:
+    """What another value of a key changes; shares, 0.1 for a tenth more."""
+
+    value: str
+    """The other value, as a scenario has it."""
+    rate: float
+    """Throughput over that of the base - 1."""
+    p99: float | None
+    """The same of the p99 latency; `None` without packets."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a key does, lower and higher; `None` where that was not run."""
+
+    key: str
+    value: str
+    lower: Change | None
+    higher: Change | None
+
+    @property
+    def changes(self) -> list[Change]:
+        """Those of the two that were run."""
+        return [change for change in (self.lower, self.higher) if change is not None]
+
+
+@dataclass(frozen=True, repr=False)
+class Sensitivity:
+    """How far each value moves throughput, or the p99 latency of a run that carries its load."""
+
+    base: Result
+    by: float
+    """By what share values were made lower and higher."""
+    unit: str
+    """Of the throughput that is compared."""
+    of_p99: bool
+    """Whether effects are told by the p99 latency, because the run carries its load."""
+    effects: list[Effect]
+    """Every key that was changed, the largest effect first."""
+    chance: Change
+    """How far apart two runs are that differ in nothing but their seed, in 19 of 20 cases: half the
+    interval of their difference, by Student's t of the base and up to four other seeds. At least
+    0.005, and of the rates of peaks the resolution of their search."""
+    without_effect: dict[str, str]
+    """Keys that this scenario does not use, and why; they were not changed."""
+    refused: dict[str, str]
+    """Keys whose value cannot be changed by that much, nor halved or doubled, and why."""
+    runs: Sweep
+    """All runs, the base first."""
+
+    def felt(self, effect: Effect) -> float:
+        """The larger of the two changes of what effects are told by, 0 if both may be chance."""
+        of = [change.p99 if self.of_p99 else change.rate for change in effect.changes]
+        most = max((abs(share) for share in of if share is not None), default=0.0)
+        chance = self.chance.p99 if self.of_p99 else self.chance.rate
+        return most if chance is None or most > chance else 0.0
+
+    @property
+    def what(self) -> str:
+        """What effects are told by."""
+        return self.p99 if self.of_p99 else "throughput"
+
+    @property
+    def p99(self) -> str:
+        """What is called p99."""
+        return "p99 latency" if self.base.data.transport is None else "p99 round trip"
+
+    @property
+    def telling(self) -> list[Effect]:
+        """The keys whose effect is more than chance, the largest first."""
+        return [effect for effect in self.effects if self.felt(effect) > 0]
+
+    @property
+    def silent(self) -> list[str]:
+        """The keys that do no more than chance does."""
+        return [effect.key for effect in self.effects if self.felt(effect) == 0]
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in a sentence."""
+        found = self.telling
+        tried = f"{count(len(self.effects), 'value')} made {100 * self.by:g} % lower and higher"
+        if not found:
+            return f"Of {tried}, none changes {self.what} more than chance does."
+        return (
+            f"Of {tried}, {len(found)} change {self.what} more than chance does, most of all "
+            f"{found[0].key}."
+        )
+
+    @property
+    def remarks(self) -> list[str]:
+        """What chance does, and which keys do no more or could not be changed."""
+        rate, p99 = (f"{100 * share:.1f} %" for share in (self.chance.rate, self.chance.p99 or 0.0))
+        tails = "" if self.chance.p99 is None else f", and in {self.p99} by {p99}"
+        chance = (
+            f"Runs that differ in nothing but their seed differ in throughput by less than {rate}"
+        )
+        found = [f"{chance}{tails}, in 19 of 20 cases."]
+        if self.runs.stopped:
+            found.append(f"Stopped: {len(self.runs)} of {self.runs.planned} runs are finished.")
+        for said, keys in (
+            ("Do no more than that", self.silent),
+            ("Without effect in this scenario", self.without_effect),
+            ("Not changed, because no near value is allowed (--json says why)", self.refused),
+        ):
+            if keys:
+                found.append(f"{said}: {', '.join(keys)}.")
+        return found
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per key, the largest effect first.
+
+        `rate_lower` is the throughput with the value `lower` over that of the base - 1, `p99_lower`
+        the same of the 99th percentile of the latency, or of the round trip of closed-loop senders;
+        null if there is none, or if the scenario cannot have the value. `by_chance` says that a key
+        changes no more than chance does.
+        """
+        rows = []
+        for effect in self.effects:
+            row: dict[str, Any] = {"key": effect.key, "value": effect.value}
+            for side, change in (("lower", effect.lower), ("higher", effect.higher)):
+                row[side] = None if change is None else change.value
+                row[f"rate_{side}"] = None if change is None else change.rate
+                row[f"p99_{side}"] = None if change is None else change.p99
+            rows.append({**row, "by_chance": self.felt(effect) == 0})
+        kinds: dict[str, type[pl.DataType]] = {"key": pl.String, "value": pl.String}
+        for side in ("lower", "higher"):
+            kinds |= {side: pl.String, f"rate_{side}": pl.Float64, f"p99_{side}": pl.Float64}
+        return pl.DataFrame(rows, schema=kinds | {"by_chance": pl.Boolean})
+
+    def __repr__(self) -> str:
+        """The sentence and the table, at a Python prompt."""
+        return f"{self.sentence}\n{self.table}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the runs, as plain data."""
+        return {
+            "nic2core": __version__,
+            "scenario": self.base.label,
+            "sentence": self.sentence,
+            "planned": self.runs.planned,
+            "finished": len(self.runs),
+            "by": self.by,
+            "unit": self.unit,
+            "told_by": "p99" if self.of_p99 else "rate",
+            "chance": {"rate": self.chance.rate, "p99": self.chance.p99},
+            "effects": self.table.to_dicts(),
+            "without_effect": self.without_effect,
+            "refused": self.refused,
+        }
+
+    def save(self, directory: str | Path) -> Path:
+        """Write every run to its own directory under `directory`, and the table."""
+        directory = self.runs.save(directory)
+        self.save_table(directory)
+        return directory
+
+    def save_table(self, directory: Path) -> None:
+        """Write the table beside the runs of a directory."""
+        write_parquet(directory / SENSITIVITY_FILE, self.table)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the figure as a page of its own."""
+        figures = [("", [self.plot()], 1)] if self.telling else []
+        title = f"{self.base.label}: what {self.what} depends on · nic2core"
+        return write_page(title, figures, Path(path), [self.sentence, *self.remarks])
+
+    def plot(self) -> Figure:
+        """Bars of every key that does more than chance."""
+        from nic2core.draw.tornado import tornado
+
+        return tornado(self)
