@@ -3,13 +3,12 @@
 from nic2core._core import ModelError, Problem, UserError, __version__
 from nic2core.api import DoubtfulNumbers, WithoutEffect, find_peak, load, record, run
 from nic2core.comparison import Comparison, compare
-from nic2core.effects import Sensitivity
 from nic2core.engine import Stopped, Watch
 from nic2core.progress import Progress
 from nic2core.result import Result
 from nic2core.results.timeline import Recording, Timeline
 from nic2core.scenario.models import Scenario
-from nic2core.sensitivities import sensitivity
+from nic2core.sensitivities import Sensitivity, sensitivity
 from nic2core.sweeps import NotSaved, Sweep, sweep
 
 __all__ = [

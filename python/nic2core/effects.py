@@ -1,22 +1,16 @@
-"""What other values of a scenario's keys change: the result of `sensitivity`."""
+"""What other values of a scenario's keys change."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from nic2core._core import __version__
-from nic2core.draw.standalone import write_page
-from nic2core.files import write_parquet
-from nic2core.run_record import SENSITIVITY_FILE
 from nic2core.words import count
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
     from nic2core.result import Result
     from nic2core.sweeps import Sweep
 
@@ -49,7 +43,7 @@ class Effect:
 
 
 @dataclass(frozen=True, repr=False)
-class Sensitivity:
+class Effects:
     """How far each value moves throughput, or the p99 latency of a run that carries its load."""
 
     base: Result
@@ -173,25 +167,3 @@ class Sensitivity:
             "without_effect": self.without_effect,
             "refused": self.refused,
         }
-
-    def save(self, directory: str | Path) -> Path:
-        """Write every run to its own directory under `directory`, and the table."""
-        directory = self.runs.save(directory)
-        self.save_table(directory)
-        return directory
-
-    def save_table(self, directory: Path) -> None:
-        """Write the table beside the runs of a directory."""
-        write_parquet(directory / SENSITIVITY_FILE, self.table)
-
-    def report(self, path: str | Path) -> Path:
-        """Write the figure as a page of its own."""
-        figures = [("", [self.plot()], 1)] if self.telling else []
-        title = f"{self.base.label}: what {self.what} depends on · nic2core"
-        return write_page(title, figures, Path(path), [self.sentence, *self.remarks])
-
-    def plot(self) -> Figure:
-        """Bars of every key that does more than chance."""
-        from nic2core.draw.tornado import tornado
-
-        return tornado(self)

@@ -12,15 +12,20 @@ from nic2core._core import PEAK_RESOLUTION_PERCENT, UserError
 from nic2core.describe.differences import achieved
 from nic2core.describe.seeds import SEED
 from nic2core.describe.spread import of_two_runs
-from nic2core.effects import Change, Effect, Sensitivity
+from nic2core.draw.standalone import write_page
+from nic2core.effects import Change, Effect, Effects
 from nic2core.engine import Stopped, said_without_place
 from nic2core.explain.help import TOLD
 from nic2core.explain.limit import CARRIED
+from nic2core.files import write_parquet
+from nic2core.run_record import SENSITIVITY_FILE
 from nic2core.scenario.numbers import near, numbers
 from nic2core.sweeps import NotSaved, run_all
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from plotly.graph_objects import Figure
 
     from nic2core.progress import Progress
     from nic2core.result import Result
@@ -31,6 +36,33 @@ OTHER_SEEDS = 4
 
 MACHINE = ("machine",)
 """The keys whose numbers are changed if none are named."""
+
+
+@dataclass(frozen=True, repr=False)
+class Sensitivity(Effects):
+    """The effects, to be drawn and kept."""
+
+    def save(self, directory: str | Path) -> Path:
+        """Write every run to its own directory under `directory`, and the table."""
+        directory = self.runs.save(directory)
+        self.save_table(directory)
+        return directory
+
+    def save_table(self, directory: Path) -> None:
+        """Write the table beside the runs of a directory."""
+        write_parquet(directory / SENSITIVITY_FILE, self.table)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the figure as a page of its own."""
+        figures = [("", [self.plot()], 1)] if self.telling else []
+        title = f"{self.base.label}: what {self.what} depends on · nic2core"
+        return write_page(title, figures, Path(path), [self.sentence, *self.remarks])
+
+    def plot(self) -> Figure:
+        """Bars of every key that does more than chance."""
+        from nic2core.draw.tornado import tornado
+
+        return tornado(self)
 
 
 def sensitivity(

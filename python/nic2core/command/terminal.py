@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from nic2core.effects import Change, Sensitivity
+    from nic2core.effects import Change
     from nic2core.result import Result
     from nic2core.results.models import Distribution
+    from nic2core.sensitivities import Sensitivity
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 

@@ -12,7 +12,7 @@ from nic2core.draw.style import style
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-    from nic2core.effects import Sensitivity
+    from nic2core.effects import Effects
 
 MOST = 25
 """Maximum number of keys that are drawn, those with the largest effect."""
@@ -21,7 +21,7 @@ ROW, AXES = 34, 120
 """Height of a key and of what is above and below all of them, pixels."""
 
 
-def tornado(found: Sensitivity) -> Figure:
+def tornado(found: Effects) -> Figure:
     """A pair of bars for each key that does more than chance, the largest effect at the top.
 
     The band in the middle is what chance does.

@@ -5,9 +5,8 @@
 use std::ops::Range;
 
 use super::packets::Packet;
-use super::results::share_lost;
 use super::sender_series::SenderSeries;
-use super::shares::Share;
+use super::shares::{Share, share_lost};
 use super::{Event, Host};
 use crate::config::Scenario;
 use crate::stats::histogram::Latency;

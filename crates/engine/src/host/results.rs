@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::meters::Stage;
+use super::shares::share_lost;
 use super::{Event, Host, HostCore, balance};
 use crate::apps::{AnyApp, App};
 use crate::config::machine::Machine;
@@ -333,13 +334,6 @@ impl Host {
         let of_all = self.span_ps() * count.max(1) as f64;
         self.cores.iter().skip(first).take(count).map(full).sum::<f64>() / of_all
     }
-}
-
-/// The share of what came that was lost, 0 to 1. Of what had come before the measured time, more can be lost in it
-/// than comes: it is then the share of what was `lost` or `kept`.
-pub(super) fn share_lost(lost: u64, came: u64, kept: u64) -> f64 {
-    let of = if lost > came { lost + kept } else { came };
-    if of == 0 { 0.0 } else { lost as f64 / of as f64 }
 }
 
 /// Mean latency of the loads and stores of some cores.

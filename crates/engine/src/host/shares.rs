@@ -1,4 +1,4 @@
-//! What a group of connections got: all of them, or those of senders that are alike.
+//! Shares: what a group of connections got (all of them, or those of senders that are alike), and what was lost.
 
 use crate::stats::results::ConnectionResults;
 
@@ -36,6 +36,13 @@ impl Share {
             fairness: jain(of.clone().map(|c| c.delivered)),
         }
     }
+}
+
+/// The share of what came that was lost, 0 to 1. Of what had come before the measured time, more can be lost in it
+/// than comes: it is then the share of what was `lost` or `kept`.
+pub(super) fn share_lost(lost: u64, came: u64, kept: u64) -> f64 {
+    let of = if lost > came { lost + kept } else { came };
+    if of == 0 { 0.0 } else { lost as f64 / of as f64 }
 }
 
 /// Jain's fairness index: (sum of x)^2 / (n * sum of x^2); 1 if there is nothing to share.
