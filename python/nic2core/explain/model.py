@@ -78,7 +78,7 @@ class Model:
 
     @property
     def tightest(self) -> str:
-        """The domain that allows the lowest rate; of equal ones the first, whatever was rounded."""
+        """The domain that allows the lowest rate; of equal ones the first, however rounded."""
         least = min(self.allows.values(), default=inf)
         return next((name for name, rate in self.allows.items() if isclose(rate, least)), LOAD)
 

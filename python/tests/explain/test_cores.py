@@ -14,11 +14,10 @@ from nic2core.rerun import run_changes
 
 
 def test_a_core_that_posts_and_rings_for_each_packet_is_named_when_it_is_full() -> None:
-    one = {"tenants.0.cores.count": 1, "tenants.0.app": {"kind": "l2fwd"}, "queues.burst": 1,
-           "queues.rx_instructions": 120}  # fmt: skip
+    one = {"tenants.0.cores.count": 1, "tenants.0.app": {"kind": "l2fwd"}, "queues.burst": 1}
     link = {"machine.nic.link": "200 Gbps", "machine.pcie.generation": 5}
     times = {"run.warmup": "200 us", "run.duration": "400 us", "run.sample": "100 us"}
-    traffic = {"traffic.sizes.size": "64 B", "traffic.rate": "60 Mpps"}
+    traffic = {"traffic.sizes.size": "64 B", "traffic.rate": "80 Mpps"}
     result = api.run("explain-cpu", one | link | times | traffic)
     assert (result.model.cause, result.limited) == ("cores", True)
     assert result.model.use("cores").load == pytest.approx(1.0, abs=0.01)

@@ -67,7 +67,7 @@ def test_registers_of_neighbours_that_are_all_in_use_add_to_what_waits_for_a_tra
 
 
 def test_registers_of_neighbours_of_a_full_memory_are_not_said_to_do_harm() -> None:
-    # They take 7 to 9 % of the packets when run, and not a half.
+    # They take 6 to 7 % of the packets when run, and not a half.
     sets = {"machine.llc.home_trackers": 64, "run.warmup": "2 ms", "run.duration": "500 us"}
     run = api.run("explain-memory", sets)
     assert run.model.use("home-trackers").load > 0.95
