@@ -25,6 +25,8 @@ class Change:
     """Throughput over that of the base - 1."""
     p99: float | None
     """The same of the p99 latency; `None` without packets."""
+    drops: float | None
+    """Share of the packets that is dropped, less that of the base; `None` at a peak."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,15 @@ class Effect:
         """Those of the two that were run."""
         return [change for change in (self.lower, self.higher) if change is not None]
 
+    @property
+    def nothing(self) -> bool:
+        """Whether throughput, p99 and drops are those of the base to the last bit."""
+        return not any(change.rate or change.p99 or change.drops for change in self.changes)
+
 
 @dataclass(frozen=True, repr=False)
 class Effects:
-    """How far each value moves throughput, or the p99 latency of a run that carries its load."""
+    """How far each value moves throughput and drops, or the p99 of a run that carries its load."""
 
     base: Result
     by: float
@@ -58,7 +65,7 @@ class Effects:
     chance: Change
     """How far apart two runs are that differ in nothing but their seed, in 19 of 20 cases: half the
     interval of their difference, by Student's t of the base and up to four other seeds. At least
-    0.005, and of the rates of peaks the resolution of their search."""
+    0.005, and of the rates of peaks the resolution of their search; of drops 0.001."""
     without_effect: dict[str, str]
     """Keys that this scenario does not use, and why; they were not changed."""
     refused: dict[str, str]
@@ -67,16 +74,30 @@ class Effects:
     """All runs, the base first."""
 
     def felt(self, effect: Effect) -> float:
-        """The larger of the two changes of what effects are told by, 0 if both may be chance."""
-        of = [change.p99 if self.of_p99 else change.rate for change in effect.changes]
-        most = max((abs(share) for share in of if share is not None), default=0.0)
-        chance = self.chance.p99 if self.of_p99 else self.chance.rate
-        return most if chance is None or most > chance else 0.0
+        """The largest change of what effects are told by, 0 if all may be chance."""
+        chances = self._told(self.chance)
+        felt = [
+            abs(share)
+            for change in effect.changes
+            for share, chance in zip(self._told(change), chances, strict=True)
+            if share is not None and abs(share) > (chance or 0.0)
+        ]
+        return max(felt, default=0.0)
+
+    def _told(self, change: Change) -> tuple[float | None, float | None]:
+        """What effects are told by."""
+        return (change.p99 if self.of_p99 else change.rate), change.drops
+
+    @property
+    def of_drops(self) -> bool:
+        """Whether any run drops packets."""
+        lost = self.chance.drops is not None and self.base.drop_share > 0
+        return lost or any(change.drops for effect in self.effects for change in effect.changes)
 
     @property
     def what(self) -> str:
         """What effects are told by."""
-        return self.p99 if self.of_p99 else "throughput"
+        return f"{self.p99 if self.of_p99 else 'throughput'}{' or drops' if self.of_drops else ''}"
 
     @property
     def p99(self) -> str:
@@ -90,8 +111,14 @@ class Effects:
 
     @property
     def silent(self) -> list[str]:
-        """The keys that do no more than chance does."""
-        return [effect.key for effect in self.effects if self.felt(effect) == 0]
+        """The keys that do something, but no more than chance does."""
+        silent = (effect for effect in self.effects if self.felt(effect) == 0)
+        return [effect.key for effect in silent if not effect.nothing]
+
+    @property
+    def idle(self) -> list[str]:
+        """The keys that change nothing at all."""
+        return [effect.key for effect in self.effects if effect.nothing]
 
     @property
     def sentence(self) -> str:
@@ -113,11 +140,16 @@ class Effects:
         chance = (
             f"Runs that differ in nothing but their seed differ in throughput by less than {rate}"
         )
+        if self.of_drops:
+            tails += f", and in what they drop by {100 * (self.chance.drops or 0.0):.2f} points"
         found = [f"{chance}{tails}, in 19 of 20 cases."]
+        if not self.telling:
+            found.append("Longer runs leave less to chance.")
         if self.runs.stopped:
             found.append(f"Stopped: {len(self.runs)} of {self.runs.planned} runs are finished.")
         for said, keys in (
-            ("Do no more than that", self.silent),
+            (f"Do no more than that to {self.what}", self.silent),
+            ("Change nothing at all", self.idle),
             ("Without effect in this scenario", self.without_effect),
             ("Not changed, because no near value is allowed (--json says why)", self.refused),
         ):
@@ -131,8 +163,9 @@ class Effects:
 
         `rate_lower` is the throughput with the value `lower` over that of the base - 1, `p99_lower`
         the same of the 99th percentile of the latency, or of the round trip of closed-loop senders;
-        null if there is none, or if the scenario cannot have the value. `by_chance` says that a key
-        changes no more than chance does.
+        null if there is none, or if the scenario cannot have the value. `drops_lower` is the share
+        of packets that is dropped, less that of the base. `by_chance` says that a key changes no
+        more than chance does.
         """
         rows = []
         for effect in self.effects:
@@ -141,10 +174,12 @@ class Effects:
                 row[side] = None if change is None else change.value
                 row[f"rate_{side}"] = None if change is None else change.rate
                 row[f"p99_{side}"] = None if change is None else change.p99
+                row[f"drops_{side}"] = None if change is None else change.drops
             rows.append({**row, "by_chance": self.felt(effect) == 0})
         kinds: dict[str, type[pl.DataType]] = {"key": pl.String, "value": pl.String}
         for side in ("lower", "higher"):
-            kinds |= {side: pl.String, f"rate_{side}": pl.Float64, f"p99_{side}": pl.Float64}
+            kinds[side] = pl.String
+            kinds |= {f"{what}_{side}": pl.Float64 for what in ("rate", "p99", "drops")}
         return pl.DataFrame(rows, schema=kinds | {"by_chance": pl.Boolean})
 
     def __repr__(self) -> str:
@@ -162,7 +197,11 @@ class Effects:
             "by": self.by,
             "unit": self.unit,
             "told_by": "p99" if self.of_p99 else "rate",
-            "chance": {"rate": self.chance.rate, "p99": self.chance.p99},
+            "chance": {
+                "rate": self.chance.rate,
+                "p99": self.chance.p99,
+                "drops": self.chance.drops,
+            },
             "effects": self.table.to_dicts(),
             "without_effect": self.without_effect,
             "refused": self.refused,

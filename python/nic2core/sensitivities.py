@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 OTHER_SEEDS = 4
 """Runs with other seeds, from which it is known what chance does."""
 
+DROPS_TOLD = 0.001
+"""Difference between two shares of dropped packets that is visible."""
+
 MACHINE = ("machine",)
 """The keys whose numbers are changed if none are named."""
 
@@ -76,8 +79,9 @@ def sensitivity(
     progress: Progress | None = None,
     out: str | Path | None = None,
 ) -> Sensitivity:
-    """Find which values of a scenario its throughput depends on, or its p99 if it carries its load.
+    """Find which values of a scenario its throughput and drops depend on.
 
+    For a run that carries its load, its p99 and drops.
     Every number at or below `keys` (`"machine.nic"`, or a single key) is made lower and higher by
     the share `by`, one at a time, and the scenario is run, or with `peak` its peak searched, `jobs`
     at a time. Whole numbers are changed by at least 1. What cannot be changed by that share is
@@ -182,7 +186,8 @@ def _found(plan: _Plan, by: float, runs: Sweep, *, peak: bool) -> Sensitivity:
             return None
         tails = [_p99(run, base) for run in (base, done[name])]
         p99 = None if tails[0] is None or tails[1] is None else tails[1] / tails[0] - 1
-        return Change(name.partition(" = ")[2], rate[name] / rate[plan.base] - 1, p99)
+        drops = None if peak else done[name].drop_share - base.drop_share
+        return Change(name.partition(" = ")[2], rate[name] / rate[plan.base] - 1, p99, drops)
 
     seeds = [found for name in plan.seeds if (found := change(name)) is not None]
     tails = [found.p99 for found in seeds if found.p99 is not None]
@@ -190,6 +195,7 @@ def _found(plan: _Plan, by: float, runs: Sweep, *, peak: bool) -> Sensitivity:
         "",
         _chance([found.rate for found in seeds], PEAK_RESOLUTION_PERCENT / 100 if peak else TOLD),
         _chance(tails, TOLD) if tails else None,
+        None if peak else _chance([found.drops or 0.0 for found in seeds], DROPS_TOLD),
     )
     effects = [
         Effect(key, value, *map(change, names))

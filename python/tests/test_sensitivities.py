@@ -124,7 +124,7 @@ def test_where_a_core_limits_its_instructions_matter_and_the_buffer_does_not(
     assert not found.of_p99
     assert "queues.rx_instructions" in [effect.key for effect in found.telling[:3]]
     assert "machine.core.frequency" in [effect.key for effect in found.telling[:3]]
-    assert {"machine.core.store_buffer", "machine.nic.sram"} <= {*found.silent}
+    assert {"machine.core.store_buffer", "machine.nic.sram"} <= {*found.silent, *found.idle}
 
 
 def test_every_number_is_changed_or_it_is_told_why_not(found: Sensitivity, scenario: Path) -> None:
@@ -144,8 +144,8 @@ def test_the_table_has_every_key_and_the_largest_effect_first(found: Sensitivity
     assert table["key"].to_list() == [effect.key for effect in found.effects]
     told = table.filter(~pl.col("by_chance"))
     assert told["key"].to_list() == [effect.key for effect in found.telling]
-    largest = told.select(pl.max_horizontal(pl.col("^rate_.*$").abs()))
-    assert largest.to_series().is_sorted(descending=True)
+    largest = [found.felt(effect) for effect in found.effects]
+    assert largest == sorted(largest, reverse=True)
 
 
 @pytest.mark.filterwarnings("ignore::nic2core.DoubtfulNumbers")
@@ -156,14 +156,28 @@ def test_it_is_the_same_for_any_number_of_jobs(found: Sensitivity, scenario: Pat
 
 
 def test_what_another_seed_can_do_as_well_is_chance(found: Sensitivity) -> None:
-    of = replace(found, of_p99=False, chance=Change("", 0.02, 0.1))
-    small, large = Change("9", -0.02, 0.5), Change("9", -0.03, 0.05)
+    of = replace(found, of_p99=False, chance=Change("", 0.02, 0.1, 0.001))
+    small, large = Change("9", -0.02, 0.5, 0.001), Change("9", -0.03, 0.05, 0.0)
     assert of.felt(Effect("key", "8", small, None)) == 0
     assert of.felt(Effect("key", "8", small, large)) == 0.03
     tails = replace(of, of_p99=True)
     assert tails.felt(Effect("key", "8", large, small)) == 0.5
     assert tails.felt(Effect("key", "8", large, None)) == 0
-    assert tails.felt(Effect("key", "8", Change("9", 1.0, None), None)) == 0
+    assert tails.felt(Effect("key", "8", Change("9", 1.0, None, None), None)) == 0
+    # Fewer drops at the same throughput, as closed-loop senders with another target have.
+    assert of.felt(Effect("key", "8", Change("9", 0.01, 0.0, -0.03), None)) == 0.03
+    assert tails.felt(Effect("key", "8", Change("9", 0.01, 0.0, -0.03), None)) == 0.03
+
+
+def test_what_changes_nothing_at_all_is_told_apart_from_what_may_be_chance(
+    found: Sensitivity,
+) -> None:
+    same, less = Change("9", 0.0, 0.0, 0.0), Change("7", 0.0, -0.001, 0.0)
+    effects = [Effect("idle", "8", same, same), Effect("silent", "8", less, same)]
+    of = replace(found, of_p99=False, effects=effects, chance=Change("", 0.02, 0.1, 0.001))
+    assert (of.telling, of.silent, of.idle) == ([], ["silent"], ["idle"])
+    assert "Change nothing at all: idle." in of.remarks
+    assert "Longer runs leave less to chance." in of.remarks
 
 
 def test_chance_is_what_runs_with_other_seeds_are_apart(found: Sensitivity) -> None:
@@ -185,11 +199,23 @@ def test_a_run_that_carries_its_load_is_told_by_its_latency(scenario: Path) -> N
     assert effect.higher.p99 == pytest.approx(195 / 2 / of.base.p99_ns, rel=0.5)
 
 
+def test_what_a_full_server_does_not_complete_is_dropped(scenario: Path) -> None:
+    # A small buffer, so that what arrives does not wait in it for a good part of the run.
+    full = {"run.warmup": "2 ms", "run.duration": "2 ms", "machine.nic.sram": "16 KiB"}
+    found = sensitivity(scenario, ["queues.rx_instructions"], overrides=full, jobs=2)
+    assert found.what == "throughput or drops"
+    (effect,) = found.telling
+    packets = found.base.data.packets
+    for change in effect.changes:
+        more = change.rate * packets.completed_mpps / packets.offered_mpps
+        assert change.drops == pytest.approx(-more, abs=0.01)
+
+
 def test_bars_are_drawn_for_what_matters(found: Sensitivity) -> None:
     figure: go.Figure = found.plot()
     keys = [f"{effect.key} = {effect.value}" for effect in found.telling]
     assert [*figure.data[0].y] == keys
-    assert [bar.name for bar in figure.data] == ["lower", "lower", "higher", "higher"]
+    assert [bar.name for bar in figure.data] == ["lower"] * 3 + ["higher"] * 3
     lower = found.telling[0].lower
     assert lower is not None
     assert figure.data[0].x[0] == pytest.approx(100 * lower.rate)
@@ -209,7 +235,8 @@ def test_the_command_shows_and_keeps_what_it_found(
     # Whole, also in a narrow terminal.
     shares = [f"{100 * c.rate:+.1f} %" for effect in found.telling for c in effect.changes]
     assert all(text in said for text in (*shares, *(effect.key for effect in found.telling)))
-    assert f"Do no more than that: {', '.join(found.silent)}." in said
+    assert f"Do no more than that to throughput or drops: {', '.join(found.silent)}." in said
+    assert f"{100 * (found.telling[0].changes[0].drops or 0.0):+.2f}" in said
     assert "Without effect in this scenario: machine.nic.rss.indirection_entries." in said
     assert pl.read_parquet(out / "sensitivity.parquet").equals(found.table)
     assert found.telling[0].key in (out / "report.html").read_text()
@@ -306,6 +333,7 @@ def test_the_peak_of_a_loaded_scenario_with_a_table_set_for_all_runs(scenario: P
     assert found.base.peak is not None
     assert not found.of_p99
     assert found.chance.rate >= 0.01
+    assert (found.chance.drops, found.of_drops, found.what) == (None, False, "throughput")
     (effect,) = found.effects
     assert effect.lower is not None
     assert effect.lower.rate > 0.2

@@ -326,7 +326,7 @@ def sensitivity(
     ] = False,
     _vary: NoVary = None,
 ) -> None:
-    """Change each value of the machine by itself, and show which of them matter."""
+    """Change each value of the machine, or of another table, and show which of them matter."""
     from nic2core import sensitivities
 
     if out is not None:

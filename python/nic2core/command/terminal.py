@@ -185,23 +185,26 @@ def show_sensitivity(found: Sensitivity) -> None:
     console = Console(highlight=False)
     console.print(Text(f"{found.base.label}: {found.sentence}", style="bold"))
     warn([found.base])
-    table = _table("", "key", "value", "changed to", "rate", "p99")
+    drops = ["drops"] if found.of_drops else []
+    table = _table("", "key", "value", "changed to", "rate", "p99", *drops)
     for effect in found.telling:
         head = [effect.key, effect.value]
         for change in effect.changes:
-            table.add_row(*head, change.value, *_shares(change))
+            table.add_row(*head, change.value, *_shares(change)[: 2 + len(drops)])
             head = ["", ""]
     if table.row_count:
         console.print(Padding(table, (1, 0, 0, 0)))
-    console.print(f"\nrate: throughput in {found.unit}; p99: {found.p99}.", markup=False)
+    points = "; drops: points, of the packets" if drops else ""
+    console.print(f"\nrate: throughput in {found.unit}; p99: {found.p99}{points}.", markup=False)
     for remark in found.remarks:
         console.print(remark, markup=False)
 
 
 def _shares(change: Change) -> list[str]:
-    """A change of throughput and of the p99, in percent."""
+    """A change of throughput and of the p99, in percent, and of drops, in points."""
     shares = (change.rate, change.p99)
-    return ["" if share is None else f"{100 * share:+.1f} %" for share in shares]
+    drops = "" if change.drops is None else f"{100 * change.drops:+.2f}"
+    return [*("" if share is None else f"{100 * share:+.1f} %" for share in shares), drops]
 
 
 def show_keys(results: Sequence[Result]) -> None:

@@ -27,30 +27,31 @@ def tornado(found: Effects) -> Figure:
     The band in the middle is what chance does.
     """
     effects = found.telling[:MOST]
-    tails = found.chance.p99 is not None
-    titles = [f"throughput ({found.unit}), %", *([f"{found.p99}, %"] if tails else [])]
+    shown = {f"throughput ({found.unit}), %": "rate"}
+    if found.chance.p99 is not None:
+        shown[f"{found.p99}, %"] = "p99"
+    if found.of_drops:
+        shown["drops, points"] = "drops"
+    titles = list(shown)
     figure = make_subplots(cols=len(titles), shared_yaxes=True, horizontal_spacing=0.04)
     sides = {"lower": [e.lower for e in effects], "higher": [e.higher for e in effects]}
     for number, (side, changes) in enumerate(sides.items(), 1):
-        rates = [None if c is None else c.rate for c in changes]
-        p99s = [None if c is None else c.p99 for c in changes]
-        for column, shares in enumerate((rates, p99s)[: len(titles)], 1):
+        for column, what in enumerate(shown.values(), 1):
+            shares = [None if c is None else getattr(c, what) for c in changes]
             figure.add_bar(
                 name=side,
                 x=[None if share is None else 100 * share for share in shares],
                 y=[f"{e.key} = {e.value}" for e in effects],
                 customdata=["" if c is None else c.value for c in changes],
-                hovertemplate="%{customdata}: %{x:+.1f} %<extra></extra>",
+                hovertemplate="%{customdata}: %{x:+.2f}<extra></extra>",
                 orientation="h",
                 showlegend=column == 1,
                 row=1,
                 col=column,
                 marker=palette.bar(number),
             )
-    for column, (title, chance) in enumerate(
-        zip(titles, (found.chance.rate, found.chance.p99), strict=False), 1
-    ):
-        edge = 100 * (chance or 0.0)
+    for column, (title, what) in enumerate(shown.items(), 1):
+        edge = 100 * (getattr(found.chance, what) or 0.0)
         figure.add_vrect(
             -edge, edge, fillcolor=palette.OTHER_CAUSE, opacity=0.2, line_width=0, layer="below",
             col=column,

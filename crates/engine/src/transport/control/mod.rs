@@ -93,7 +93,7 @@ pub(crate) trait Control: Sized {
     fn pacing(&self) -> Ps;
 
     /// Of a control that keeps a window for the server's delay and another for the rest: whether the
-    /// former is the one that counts.
+    /// former is the one that counts. One that hears of nothing but the server's delay returns `Some(true)`.
     fn host_counts(&self) -> Option<bool> {
         None
     }
