@@ -110,10 +110,29 @@ class Effects:
         return [effect for effect in self.effects if self.felt(effect) > 0]
 
     @property
+    def drawn(self) -> list[Effect]:
+        """Those, or if there are none, the keys that do less than chance does: largest first."""
+        return self.telling or sorted(self._silent, key=self._most, reverse=True)
+
+    @property
     def silent(self) -> list[str]:
         """The keys that do something, but no more than chance does."""
+        return [effect.key for effect in self._silent]
+
+    @property
+    def _silent(self) -> list[Effect]:
         silent = (effect for effect in self.effects if self.felt(effect) == 0)
-        return [effect.key for effect in silent if not effect.nothing]
+        return [effect for effect in silent if not effect.nothing]
+
+    def _most(self, effect: Effect) -> float:
+        """The largest change of what effects are told by, as a multiple of what chance does."""
+        chances = self._told(self.chance)
+        return max(
+            abs(share) / chance
+            for change in effect.changes
+            for share, chance in zip(self._told(change), chances, strict=True)
+            if share is not None and chance
+        )
 
     @property
     def idle(self) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core import api
 from nic2core._core import PEAK_RESOLUTION_PERCENT, UserError
 from nic2core.describe.differences import achieved
+from nic2core.describe.doubts import all_doubts
 from nic2core.describe.seeds import SEED
 from nic2core.describe.spread import of_two_runs
 from nic2core.draw.standalone import write_page
@@ -56,13 +57,14 @@ class Sensitivity(Effects):
         write_parquet(directory / SENSITIVITY_FILE, self.table)
 
     def report(self, path: str | Path) -> Path:
-        """Write the figure as a page of its own."""
-        figures = [("", [self.plot()], 1)] if self.telling else []
+        """Write the figure as a page of its own, with warnings of the base."""
+        figures = [("", [self.plot()], 1)] if self.drawn else []
         title = f"{self.base.label}: what {self.what} depends on · nic2core"
-        return write_page(title, figures, Path(path), [self.sentence, *self.remarks])
+        warnings = [f"Warning: {doubt.warning}" for doubt in all_doubts([self.base])]
+        return write_page(title, figures, Path(path), [self.sentence, *self.remarks, *warnings])
 
     def plot(self) -> Figure:
-        """Bars of every key that does more than chance."""
+        """Bars of every key that does more than chance; if none does, of those that do less."""
         from nic2core.draw.tornado import tornado
 
         return tornado(self)
@@ -103,12 +105,19 @@ def sensitivity(
         progress=progress,
         skip_refused=True,
         out=None if out is None else Path(out),
+        check=_base_does_work,
     )
     found = _found(plan, by, runs, peak=peak)
     api.warn_of_doubts([found.base])
     if runs.not_saved is not None:
         warnings.warn(f"Not all runs are saved: {runs.not_saved}", NotSaved, stacklevel=2)
     return found
+
+
+def _base_does_work(number: int, run: Result) -> None:
+    """Refuse a base, the first point, with which nothing can be compared: before others run."""
+    if number == 0 and achieved([run])[0][0] <= 0:
+        raise UserError("The scenario does no work as it is, so nothing can be compared with it.")
 
 
 @dataclass(frozen=True)
@@ -178,8 +187,6 @@ def _found(plan: _Plan, by: float, runs: Sweep, *, peak: bool) -> Sensitivity:
     base = done[plan.base]
     rates, unit = achieved(list(done.values()))
     rate = dict(zip(done, rates, strict=True))
-    if rate[plan.base] <= 0:
-        raise UserError("The scenario does no work as it is, so nothing can be compared with it.")
 
     def change(name: str) -> Change | None:
         if name not in done:

@@ -271,14 +271,20 @@ def run_all(
     progress: Progress | None = None,
     skip_refused: bool = False,
     out: Path | None = None,
+    check: Callable[[int, Result], None] = lambda _number, _result: None,
 ) -> Sweep:
-    """Run what `prepare` returned, `jobs` at a time; see `sweep`."""
+    """Run what `prepare` returned, `jobs` at a time; see `sweep`.
+
+    `check` is called with the number of each point and its result; an error it raises ends all.
+    """
     if jobs < 1:
         raise UserError(f"jobs = {jobs} runs nothing; expected 1 or more.")
     simulate = api.peak_prepared if peak else api.run_prepared
     # Not the caller's event, which may stop another sweep later.
     end = Event()
     before = {} if out is None else _saved(out, prepared, names, peak=peak)
+    for number, result in before.items():
+        check(number, result)
     ended: dict[int, Result | Refusal] = {**before}
     kept = _Kept(out, names)
 
@@ -298,6 +304,8 @@ def run_all(
             )
             if isinstance(found, Refusal):
                 follow.told(point, 1.0)
+            else:
+                check(point, found)
             return found
 
         points: dict[Future[Result | Refusal], int] = {}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from nic2core import words
-from nic2core.results.bases import PERCENTILES
+from nic2core.results.bases import PERCENTILES, column
 from nic2core.results.models import (
     ConnectionResults,
     Distribution,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SPREAD: dict[str, type[pl.DataType]] = {
     "count": pl.UInt64,
     "mean_ns": pl.Float64,
-    **{f"p{p:g}_ns": pl.Float64 for p in PERCENTILES},
+    **{column(p): pl.Float64 for p in PERCENTILES},
 }
 """The columns of a distribution, also for tables without rows."""
 
@@ -281,5 +281,5 @@ def _schema(model: type[Plain], apart: Collection[str] = ()) -> dict[str, type[p
 
 def _spread(distribution: Distribution) -> dict[str, float]:
     """A distribution as columns."""
-    percentiles = {f"p{p:g}_ns": v for p, v in distribution.percentiles_ns}
+    percentiles = {column(p): v for p, v in distribution.percentiles_ns}
     return {"count": distribution.count, "mean_ns": distribution.mean_ns, **percentiles}

@@ -21,6 +21,7 @@ from nic2core.describe.spread import Spread
 from nic2core.report.page import report_html
 from nic2core.results.models import Peak
 from nic2core.scenario.toml_text import as_table
+from nic2core.words import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,6 +184,18 @@ def test_all_that_cannot_be_told_from_the_best_are_fastest(ddio: Result, sweeper
         f"Third and {sweeper.label} are fastest, with up to 1.42 ± 0.31 M packets/s over 3 seeds, "
         f"40 % more than the slowest, {ddio.label}; "
     )
+
+
+def test_what_the_fastest_drops_is_told(ddio: Result, sweeper: Result) -> None:
+    packets = sweeper.data.packets.model_copy(update={"drop_share": 0.5})
+    lossy = replace(sweeper, data=sweeper.data.model_copy(update={"packets": packets}))
+    dropped = ddio.drop_share
+    both = compare(*runs(ddio, [1.0, 1.0]), *runs(lossy, [2.0, 2.0]))
+    assert f"{sweeper.label} drops 50.0 % of the packets, {ddio.label} {percent(dropped)};" in (
+        both.sentence
+    )
+    both = compare(*runs(ddio, [2.0, 2.0]), *runs(lossy, [1.0, 1.0]))
+    assert " drops " not in both.sentence
 
 
 def test_where_rates_are_equal_what_else_differs_is_told(ddio: Result, sweeper: Result) -> None:

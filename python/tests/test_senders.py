@@ -242,6 +242,48 @@ def test_what_changes_tells_how_senders_recover(closed_loop: Result, ddio: Resul
     assert not [s for s in differences(ddio, closed_loop) if "recoveries" in s or "marked" in s]
 
 
+def test_marks_that_nobody_makes_or_hears_are_not_told(closed_loop: Result) -> None:
+    deaf, hearing = ({"marked": 0, "hears_marks": hears} for hears in (False, True))
+    assert "marked" not in senders.done(changed(closed_loop, **deaf))
+    assert "0 % were marked" in senders.done(changed(closed_loop, **hearing))
+    assert "25.0 % were marked" in senders.done(changed(closed_loop, hears_marks=False))
+    ignored = changed(closed_loop, hears_marks=False)
+    said = differences(ignored, changed(closed_loop, **deaf))
+    assert not [s for s in said if "marked" in s]
+
+
+def test_a_table_tells_what_senders_see_and_do(closed_loop: Result, ddio: Result) -> None:
+    them, none = rows.table([closed_loop, ddio]).rows(named=True)
+    assert (them["mean_host_delay_ns"], them["p99_host_delay_ns"]) == (67e3, 98e3)
+    assert (them["lost_share"], them["retransmitted_share"]) == (0.006, 70 / 14_000)
+    # One in 5 ms.
+    assert (them["timeouts_per_ms"], them["mean_window"], them["fairness"]) == (0.2, 0.52, 0.81)
+    columns = ("p99_rtt_ns", "p99_read_ns", "mean_host_delay_ns", "p99_host_delay_ns")
+    assert all(none[column] is None for column in (*columns, *rows.OF_SENDERS))
+
+
+def test_a_full_nic_that_delays_packets_for_less_than_the_target_is_told(
+    closed_loop: Result,
+) -> None:
+    """1 MiB at 93.2 Gbit/s is 90 us, below the target of 100 us; at 80 Gbit/s it is 105 us."""
+
+    def told(gbps: float, **transport: object) -> str:
+        packets = {"dropped_sram": 84, "completed_gbps": gbps, "drop_share": 0.006}
+        run = changed(closed_loop, **{"cut_by_host": 1, "cut_by_losses": 9, **transport})
+        data = run.data
+        update = {"packets": data.packets.model_copy(update=packets)}
+        return verdict(replace(run, data=data.model_copy(update=update)))
+
+    assert (
+        "When full, the NIC's input SRAM (1 MiB) delays packets by 90.0 µs at this rate, less than "
+        "the target for the server's delay (100 us): windows are cut for losses (90.0 % of all "
+        "cuts)."
+    ) in told(93.2)
+    assert "When full" not in told(80.0)
+    # It hears the delay well before anything is lost.
+    assert "When full" not in told(93.2, cut_by_host=9, cut_by_losses=1)
+
+
 def test_senders_that_sent_nothing_meanwhile_can_be_told_of() -> None:
     far = {"traffic.network.delay": "50 us", "traffic.senders": 1, "traffic.open_reads": 8}
     one = {"machine.iommu.mode": "off", "tenants.0.cores.count": 1}

@@ -221,6 +221,32 @@ def test_bars_are_drawn_for_what_matters(found: Sensitivity) -> None:
     assert figure.data[0].x[0] == pytest.approx(100 * lower.rate)
 
 
+def test_where_nothing_does_more_than_chance_what_does_less_is_drawn(
+    found: Sensitivity, tmp_path: Path
+) -> None:
+    same = Change("9", 0.0, 0.0, 0.0)
+    less, much = (Change("7", share, 0.0, 0.0) for share in (0.005, -0.01))
+    effects = [Effect("idle", "8", same, same), Effect("a", "8", less, same)]
+    effects.append(Effect("b", "8", same, much))
+    of = replace(found, of_p99=False, effects=effects, chance=Change("", 0.02, 0.1, 0.001))
+    assert [*of.plot().data[0].y] == ["b = 8", "a = 8"]
+    page = of.report(tmp_path / "report.html").read_text()
+    assert "a = 8" in page
+    assert "Warning: " in page
+
+
+def test_a_scenario_that_does_no_work_is_refused_before_the_others_have_run(
+    scenario: Path,
+) -> None:
+    ended: list[int] = []
+    progress = Progress()
+    progress.told = lambda point, share: ended.append(point) if share == 1.0 else None
+    idle = {"traffic.rate": "1 pps"}
+    with pytest.raises(UserError, match="does no work as it is"):
+        sensitivity(scenario, KEYS, overrides=idle, progress=progress)
+    assert len(ended) < OTHER_SEEDS
+
+
 def test_the_command_shows_and_keeps_what_it_found(
     command: Callable[..., int],
     scenario: Path,

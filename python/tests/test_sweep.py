@@ -372,7 +372,7 @@ def test_each_tenant_has_its_columns_and_they_can_be_drawn() -> None:
             assert shown == [getattr(r.data.tenants[number], column) for r in done]
             assert list(done.plot(f"{column} ({name})").data[0].y) == shown
     assert not {"amat_ns", "progress_mps"} & set(table.columns), "the mean of both is that of none"
-    assert table["p99.9_ns"].to_list() == [r.latency_ns(99.9) for r in done]
+    assert table["p999_ns"].to_list() == [r.latency_ns(99.9) for r in done]
     io = done[0].data.io
     assert io is not None
     assert io.write_hits is not None

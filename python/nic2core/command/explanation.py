@@ -173,7 +173,7 @@ def to_json(result: Result, helps: Sequence[Help]) -> dict[str, Any]:
         "label": result.label,
         "rate_mps": rate,
         "of": what,
-        "offered_mps": finite(model.demand),
+        "demand_mps": finite(model.demand),
         "limited": result.limited,
         "limits": model.cause,
         "full": model.full,

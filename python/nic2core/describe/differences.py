@@ -88,7 +88,9 @@ def overview(results: Sequence[Record]) -> str:
         (best, are), (worst, _) = (alike(labels, rates, end) for end in (high, low))
         more = f"{times_of(high, low)} the slowest, {worst}"
         beside = _most_apart([*_beside(results)]) if what == {"packets"} else ""
-        said = f"{best} {are} fastest at {three(high)} {unit}, {more}{beside}"
+        losses = [lost(r) for r in results]
+        drops = dropped_by_the_fastest(labels, losses, rates)
+        said = f"{best} {are} fastest at {three(high)} {unit}, {more}{drops}{beside}"
     limits = list(dict.fromkeys(limiter(r) for r in results))
     if len(limits) == 1:
         return f"{said}; all are limited by {limits[0]}"
@@ -170,6 +172,25 @@ def alike(labels: Sequence[str], rates: Sequence[float], end: float) -> tuple[st
             raise AssertionError("a run is close to itself")
 
 
+def lost(result: Record) -> float:
+    """Share of the packets that are lost, 0 to 1: of closed-loop senders, also on their way."""
+    transport = result.data.transport
+    return result.data.packets.drop_share if transport is None else transport.lost_share
+
+
+def dropped_by_the_fastest(
+    labels: Sequence[str], losses: Sequence[float], rates: Sequence[float]
+) -> str:
+    """What the fastest run drops, if it is clearly more than another does: empty otherwise."""
+    fastest, least = rates.index(max(rates)), losses.index(min(losses))
+    if losses[fastest] - losses[least] < DROPS_FELT:
+        return ""
+    return (
+        f"; {labels[fastest]} drops {percent(losses[fastest])} of the packets, {labels[least]} "
+        f"{percent(losses[least])}"
+    )
+
+
 def _most_apart(spans: Sequence[_Span]) -> str:
     """The number in which the runs differ most, with its extremes.
 
@@ -206,7 +227,7 @@ def _of_packets(results: Sequence[Record]) -> Iterator[_Span]:
         yield _Span(MEMORY, labels, traffic, partial(_with_unit, unit="GB/s"))
     sent = [r.data.transport for r in results if r.data.transport is not None]
     if len(sent) == len(results):
-        losses = [transport.lost_share for transport in sent]
+        losses = [lost(r) for r in results]
         if max(losses) >= DROPS_FELT:
             yield _Span("loss", labels, losses, percent)
         tails, name = [senders.p99_ns(r.data, "rtt") for r in results], "the p99 round trip"
@@ -362,11 +383,15 @@ def _senders(said: list[str], base: Results, other: Results) -> None:
         return
     again = senders.sent_again(before), senders.sent_again(after)
     _share(said, "packets retransmitted", *again)
-    _share(said, "packets marked (ECN)", senders.marked_share(before), senders.marked_share(after))
+    # Old results do not say.
+    if before.hears_marks is not False or after.hears_marks is not False:
+        marked = senders.marked_share(before), senders.marked_share(after)
+        _share(said, "packets marked (ECN)", *marked)
     spans = base.measured_ns / 1e6, other.measured_ns / 1e6
     recoveries = before.fast_recoveries / spans[0], after.fast_recoveries / spans[1]
     _change(said, "fast recoveries", *recoveries, "per ms")
-    _change(said, "timeouts", before.timeouts / spans[0], after.timeouts / spans[1], "per ms")
+    timeouts = senders.timeouts_per_ms(before, base), senders.timeouts_per_ms(after, other)
+    _change(said, "timeouts", *timeouts, "per ms")
 
 
 def _share(said: list[str], what: str, before: float, after: float) -> None:

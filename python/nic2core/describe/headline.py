@@ -144,7 +144,7 @@ def _senders(result: Record) -> Iterator[Number]:
     yield _percent("retransmitted", senders.sent_again(transport))
     wrongly = senders.share(senders.taken_for_lost(transport), transport)
     yield _percent("declared lost, but arrived", wrongly)
-    yield _beside("timeouts", transport.timeouts / (result.data.measured_ns / 1e6), "per ms")
+    yield _beside("timeouts", senders.timeouts_per_ms(transport, result.data), "per ms")
     yield _beside("window", transport.mean_window, "packets")
     for cause, share in senders.cuts(transport).items():
         yield _percent(f"cut by {cause}", share)

@@ -30,6 +30,10 @@ QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-zµμ/%]*)")
 """A number with its unit, if any."""
 
 
+OF_SENDERS = ("lost_share", "retransmitted_share", "timeouts_per_ms", "mean_window", "fairness")
+"""The columns of what closed-loop senders do."""
+
+
 def _row(result: Record, keys: Sequence[str], *, by_tenant: bool) -> dict[str, Any]:
     """The main numbers of a run behind its settings of `keys`, and its other settings at the end.
 
@@ -49,9 +53,8 @@ def _row(result: Record, keys: Sequence[str], *, by_tenant: bool) -> dict[str, A
         "drop_share": data.packets.drop_share,
         "p50_ns": result.p50_ns,
         "p99_ns": result.p99_ns,
-        "p99.9_ns": result.p999_ns,
-        "p99_rtt_ns": result.p99_rtt_ns,
-        "p99_read_ns": senders.p99_ns(data, "read_latency"),
+        "p999_ns": result.p999_ns,
+        **_of_senders(result),
         "memory_gbytes_per_s": data.memory.bandwidth_gbytes_per_s,
         "memory_lines_per_request": lines_per_request(result),
         "dma_write_hit_share": dma_write_hits(result),
@@ -61,6 +64,28 @@ def _row(result: Record, keys: Sequence[str], *, by_tenant: bool) -> dict[str, A
         "limited_by": limit(result),
         **settings,
     }
+
+
+def _of_senders(result: Record) -> dict[str, float | None]:
+    """What closed-loop senders see and do; nothing of it is known without them."""
+    data, transport = result.data, result.data.transport
+    delays = {
+        "p99_rtt_ns": result.p99_rtt_ns,
+        "p99_read_ns": senders.p99_ns(data, "read_latency"),
+        "mean_host_delay_ns": senders.mean_ns(data, "host_delay"),
+        "p99_host_delay_ns": senders.p99_ns(data, "host_delay"),
+    }
+    if transport is None:
+        return {**delays, **dict.fromkeys(OF_SENDERS)}
+    fairness = transport.fairness if senders.asked_alike(result) else None
+    did = (
+        transport.lost_share,
+        senders.sent_again(transport),
+        senders.timeouts_per_ms(transport, data),
+        transport.mean_window,
+        fairness,
+    )
+    return {**delays, **dict(zip(OF_SENDERS, did, strict=True))}
 
 
 def _of_tenants(result: Record, *, by_tenant: bool) -> dict[str, float | None]:

@@ -16,8 +16,10 @@ from nic2core.describe.differences import (
     SAME_RATE,
     achieved,
     alike,
+    dropped_by_the_fastest,
     in_percent,
     lines_per_request,
+    lost,
     times_of,
 )
 from nic2core.describe.headline import Number, lined_up
@@ -242,9 +244,12 @@ def in_a_sentence(groups: Sequence[Repeated]) -> str:
     rates = [spreads[n].mean if spreads[n] in apart else best.mean for n in order]
     (first, are), (last, _) = (alike(names, rates, of.mean) for of in (best, slow))
     with_up_to = "with" if are == "is" else "with up to"
+    losses = [_spread(group, [lost(run) for run in group.runs]).mean for group in groups]
+    means = [of.mean for of in spreads]
+    drops = dropped_by_the_fastest([group.case.label for group in groups], losses, means)
     return sentence(
         f"{first} {are} fastest, {with_up_to} {best} {unit} {over}, "
-        f"{times_of(best.mean, slow.mean)} the slowest, {last}; {limits}."
+        f"{times_of(best.mean, slow.mean)} the slowest, {last}{drops}; {limits}."
     )
 
 

@@ -23,6 +23,9 @@ TITLE = "What closed-loop senders see"
 RIVALS = "Rivals and other senders"
 """Title of the table of the groups."""
 
+LOSSES = "losses"
+"""What `cuts` calls them."""
+
 GROUPS = ("others", "rivals")
 """The groups of senders, in the order of the results."""
 
@@ -41,13 +44,17 @@ def p99_ns(data: Results, delay: str) -> float | None:
     return None if spread is None else spread.percentile(99.0)
 
 
+def mean_ns(data: Results, delay: str) -> float | None:
+    """The mean of a delay, given its key in `DELAYS`, in ns; `None` if there is none."""
+    spread = delays(data).get(DELAYS[delay])
+    return None if spread is None else spread.mean_ns
+
+
 def done(result: Record) -> str:
     """What happened to the packets that senders sent, how they recovered, and what rivals got."""
     transport = result.data.transport
     assert transport is not None  # noqa: S101 - only of closed-loop senders
-    again, marked = (percent(share) for share in (sent_again(transport), marked_share(transport)))
-    by_nic = transport.marked_server
-    whose = f", {percent(share(by_nic, transport))} by the server's NIC" if by_nic else ""
+    again = percent(sent_again(transport))
     recovered = _count(transport.fast_recoveries, "fast recovery", "fast recoveries")
     timeouts = _count(transport.timeouts, "timeout", "timeouts")
     wrongly = taken_for_lost(transport)
@@ -59,9 +66,18 @@ def done(result: Record) -> str:
         else ""
     )
     return (
-        f"Of {transport.sent:,} packets sent, {again} were retransmissions and {marked} were "
-        f"marked (ECN{whose}); {recovered}, {timeouts}{arrived}.{fair}{_rivals(result)}"
+        f"Of {transport.sent:,} packets sent, {again} were retransmissions{_marked(transport)}; "
+        f"{recovered}, {timeouts}{arrived}.{fair}{_rivals(result)}"
     )
+
+
+def _marked(transport: TransportResults) -> str:
+    """How many packets were marked; empty if none was and nobody would have heard it."""
+    marked, by_nic = marked_share(transport), transport.marked_server
+    if not marked and transport.hears_marks is False:
+        return ""
+    whose = f", {percent(share(by_nic, transport))} by the server's NIC" if by_nic else ""
+    return f" and {percent(marked)} were marked (ECN{whose})"
 
 
 def asked_alike(result: Record) -> bool:
@@ -141,7 +157,7 @@ def cuts(of: TransportResults | SendersResults) -> dict[str, float]:
     Only causes that the congestion control knows: without a window for the server's delay, all
     that acknowledgements cut is of the path, or of marks for a control that hears them.
     """
-    packets = {_told_by_acknowledgements(of): of.cut_by_path, "losses": of.cut_by_losses}
+    packets = {_told_by_acknowledgements(of): of.cut_by_path, LOSSES: of.cut_by_losses}
     if of.cut_by_host is not None:
         packets = {"the host's delay": of.cut_by_host} | packets
     whole = sum(packets.values())
@@ -186,6 +202,11 @@ def taken_for_lost(transport: TransportResults) -> int:
 def marked_share(transport: TransportResults) -> float:
     """Share of the packets sent that the switch or the NIC marked, 0 to 1."""
     return share(transport.marked + transport.marked_server, transport)
+
+
+def timeouts_per_ms(transport: TransportResults, data: Results) -> float:
+    """Retransmission timeouts of all senders, per millisecond."""
+    return transport.timeouts / (data.measured_ns / 1e6)
 
 
 def in_flight(data: Results) -> float:

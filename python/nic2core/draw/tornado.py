@@ -24,9 +24,9 @@ ROW, AXES = 34, 120
 def tornado(found: Effects) -> Figure:
     """A pair of bars for each key that does more than chance, the largest effect at the top.
 
-    The band in the middle is what chance does.
+    The band in the middle is what chance does. If no key does more, those are drawn that do less.
     """
-    effects = found.telling[:MOST]
+    effects = found.drawn[:MOST]
     shown = {f"throughput ({found.unit}), %": "rate"}
     if found.chance.p99 is not None:
         shown[f"{found.p99}, %"] = "p99"

@@ -16,6 +16,11 @@ PERCENTILES = (50.0, 90.0, 99.0, 99.9, 100.0)
 """The percentiles that every distribution has."""
 
 
+def column(percent: float) -> str:
+    """The name of a percentile as a column: `p999_ns` for 99.9."""
+    return f"p{percent:g}_ns".replace(".", "")
+
+
 class DistributionBase(Plain):
     """A distribution has all percentiles, and returns each by its number."""
 
