@@ -331,8 +331,10 @@ def test_of_several_keys_runs_are_compared_that_differ_in_one() -> None:
         [(1, "ddio"), (1, "ideal-ddio")],
         [(2, "ddio"), (2, "dma")],
         [(2, "ddio"), (2, "ideal-ddio")],
-        # And what the other key does, once.
+        # And what the other key does, for each policy.
         [(1, "ddio"), (2, "ddio")],
+        [(1, "dma"), (2, "dma")],
+        [(1, "ideal-ddio"), (2, "ideal-ddio")],
     ]
     one = sweep("any.toml", policies).results
     assert rows.pairs(one) == [(one[0], one[1]), (one[0], one[2])]
@@ -347,6 +349,7 @@ def test_runs_are_compared_by_what_is_no_number_also_where_both_came_as_text() -
         [("1", "false"), ("1", "true")],
         [("2", "false"), ("2", "true")],
         [("1", "false"), ("2", "false")],
+        [("1", "true"), ("2", "true")],
     ]
 
 

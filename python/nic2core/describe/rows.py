@@ -160,8 +160,8 @@ def pairs(results: Sequence[Record]) -> list[tuple[Record, Record]]:
     """Which run is compared with which: the first with all others if one key was varied.
 
     With several keys, pairs differ in one of them: the first key that is not a number, otherwise
-    the first. The effect of each other key is shown by the runs in which only that key differs
-    from the first run.
+    the first. The effect of each other key is shown, for every value of that one, by the runs in
+    which only it differs from the first run with that value.
     """
     keys = varied(results)
     if len(keys) < 2:
@@ -175,10 +175,17 @@ def pairs(results: Sequence[Record]) -> list[tuple[Record, Record]]:
         base = first.setdefault(rest, result)
         if base is not result:
             found.append((base, result))
-    start = results[0]
+    starts: dict[str, Record] = {}
+    for result in results:
+        starts.setdefault(str(result.settings[compared]), result)
     for key in keys:
         if key != compared:
-            found += [(start, r) for r in results if _differ_in(start, r, keys) == [key]]
+            found += [
+                (start, r)
+                for start in starts.values()
+                for r in results
+                if _differ_in(start, r, keys) == [key]
+            ]
     return found
 
 
