@@ -45,13 +45,13 @@ class Comparison(Drawn):
         benchmark or accesses of memory benchmarks. `p50_ns` and `p99_ns` are the server's own
         latency. What closed-loop senders see (`p99_rtt_ns` to `p99_host_delay_ns`, the time of a
         packet in the server) and do (`lost_share` to `fairness`, which is Jain's over connections
-        that are asked for the same) is null without any. With several tenants, each has its own `amat_ns (NAME)` and `progress_mps (NAME)`, in
-        the units of `tables.tenants`, and STREAM its `stream_gbytes_per_s (NAME)`.
-        `dma_write_hit_share` is 0 to 1, and null if the NIC does not write to the LLC, as is
-        `dma_write_move_share`, the hits that take a line of the I/O ways like a miss, because only
-        a core's cache held the line. `llc_consumed_share` is the share of the LLC that receive
-        buffers without a packet hold at the end. `memory_lines_per_request` leaves out what tenants
-        that serve no packets cause.
+        that are asked for the same) is null without any. With several tenants, each has its own
+        `amat_ns (NAME)` and `progress_mps (NAME)`, in the units of `tables.tenants`, and STREAM its
+        `stream_gbytes_per_s (NAME)`. `dma_write_hit_share` is 0 to 1, and null if the NIC does not
+        write to the LLC, as is `dma_write_move_share`, the hits that take a line of the I/O ways
+        like a miss, because only a core's cache held the line. `llc_consumed_share` is the share of
+        the LLC that receive buffers without a packet hold at the end. `memory_lines_per_request`
+        leaves out what tenants that serve no packets cause.
         """
         return rows.table(self.results)
 

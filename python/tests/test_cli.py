@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nic2core import Result, UserError, _core, engine, sweep
-from nic2core.command import cli, options
+from nic2core.command import ending, options
 from nic2core.comparison import load_all
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def test_a_directory_shows_what_the_last_command_wrote_and_keeps_the_rest(
         assert told == (found != [1, 2, 3])
     assert Result.load(tmp_path / "02").data.seed == 3
     assert Result.load(tmp_path / "result.json").data.seed == 6
-    assert command("explain", tmp_path) == cli.EXIT_USER
+    assert command("explain", tmp_path) == ending.EXIT_USER
     assert "a comparison of 101 runs; name one of them" in capsys.readouterr().err
 
 
@@ -120,7 +120,7 @@ def test_a_file_that_another_program_wrote_is_not_replaced(
     file.write_text('{"runs": []}')
     compare = ("compare", "any.toml", "--vary", "run.seed=1,2")
     for arguments in (("run", "any.toml"), compare):
-        assert command(*arguments, "--out", tmp_path) == cli.EXIT_USER
+        assert command(*arguments, "--out", tmp_path) == ending.EXIT_USER
         assert f"did not write and would replace: {name}; choose" in capsys.readouterr().err
     assert file.read_text() == '{"runs": []}'
 
@@ -151,7 +151,7 @@ def test_a_report_replaces_reports_alone(
     assert command("run", "any.toml", "--out", "a") == command("run", "any.toml", "--out", "b") == 0
     assert command("report", "a", "b") == command("report", "a", "b") == 0
     Path("report.html").write_text("mine")
-    assert command("report", "a", "b") == cli.EXIT_USER
+    assert command("report", "a", "b") == ending.EXIT_USER
     assert "report.html exists and is not a nic2core report" in capsys.readouterr().err
     assert Path("report.html").read_text() == "mine"
 
@@ -162,7 +162,7 @@ def test_a_list_of_runs_that_is_none_is_told_before_a_run(
 ) -> None:
     (tmp_path / "comparison.json").write_text("[]")
     for arguments in (("report", tmp_path), ("run", "any.toml", "--out", tmp_path)):
-        assert command(*arguments) == cli.EXIT_USER
+        assert command(*arguments) == ending.EXIT_USER
         assert "comparison.json is not what `nic2core compare" in capsys.readouterr().err
 
 
@@ -255,7 +255,7 @@ def test_a_mistake_is_one_paragraph_and_exit_code_2(
     arguments: list[str],
     says: str,
 ) -> None:
-    assert command(*arguments) == cli.EXIT_USER
+    assert command(*arguments) == ending.EXIT_USER
     said = capsys.readouterr()
     assert said.out == ""
     assert says in said.err
@@ -267,7 +267,7 @@ def test_a_mistake_in_what_is_varied_names_the_option_that_was_given(
     command: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     vary = ("--vary", "placement.io_ways=2,20")
-    assert command("compare", "explain-cpu", *vary, "--set", "run.seed=3") == cli.EXIT_USER
+    assert command("compare", "explain-cpu", *vary, "--set", "run.seed=3") == ending.EXIT_USER
     assert "nic2core: --vary placement.io_ways=20: " in capsys.readouterr().err
 
 
@@ -313,7 +313,7 @@ def test_where_nothing_can_be_written_is_told_before_a_run(
         text = text.replace("FILE", f"{tmp_path}/file").replace("OTHER", f"{tmp_path}/other")
         return text.replace("DIR", str(tmp_path))
 
-    assert command(*map(real, arguments)) == cli.EXIT_USER
+    assert command(*map(real, arguments)) == ending.EXIT_USER
     assert real(says) in capsys.readouterr().err
 
 
@@ -322,7 +322,7 @@ def test_a_run_that_is_refused_leaves_no_directory(
 ) -> None:
     (tmp_path / "there").mkdir()
     for out in ("there", "there/a/b", "c"):
-        assert command("run", "no/such.toml", "--out", tmp_path / out) == cli.EXIT_USER
+        assert command("run", "no/such.toml", "--out", tmp_path / out) == ending.EXIT_USER
     assert [p.name for p in tmp_path.rglob("*")] == ["there"]
 
 
@@ -338,7 +338,7 @@ def test_a_failing_write_is_no_traceback(
 
     monkeypatch.setattr(Result, "save", full)
     for arguments in (("run", "any.toml"), ("compare", "any.toml", "--vary", "run.seed=1,2")):
-        assert command(*arguments, "--out", tmp_path) == cli.EXIT_USER
+        assert command(*arguments, "--out", tmp_path) == ending.EXIT_USER
         said = capsys.readouterr()
         assert "nic2core: out/result.json: No space left on device." in said.err
         assert "memory bus" in said.out, "what is simulated is shown all the same"
@@ -353,7 +353,7 @@ def test_a_full_disk_behind_stdout_is_no_traceback(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(_core, "scenario_schema", full)
-    assert command("schema") == cli.EXIT_USER
+    assert command("schema") == ending.EXIT_USER
     assert "nic2core: stdout: No space left on device." in capsys.readouterr().err
 
 
@@ -366,7 +366,7 @@ def test_a_point_that_fails_costs_a_comparison_only_itself(
 ) -> None:
     run = engine.run
     compare = ("compare", "any.toml", "--vary", "run.seed=1,2,3", "--out", tmp_path)
-    for error, code in ((UserError, cli.EXIT_USER), (_core.ModelError, cli.EXIT_BUG)):
+    for error, code in ((UserError, ending.EXIT_USER), (_core.ModelError, ending.EXIT_BUG)):
 
         def failing(scenario_json: str, *others: Any, error: type[Exception] = error) -> Results:
             if '"seed": 2' in scenario_json:
@@ -379,7 +379,7 @@ def test_a_point_that_fails_costs_a_comparison_only_itself(
         assert "over 2 seeds" in said.out
         assert "nic2core: seed=2: " in said.err
         assert "--vary run.seed=2: cannot be met" in said.err
-        assert ("a bug in the simulator" in said.err) == (code == cli.EXIT_BUG)
+        assert ("a bug in the simulator" in said.err) == (code == ending.EXIT_BUG)
         assert "Stopped" not in said.err
         assert [r.data.seed for r in load_all(tmp_path)] == [1, 3]
 
@@ -399,7 +399,7 @@ def test_changes_of_a_run_without_work_are_not_checked(
     keys = ("run.warmup=0 ns", "run.duration=100 ns", "run.sample=100 ns")
     short = [part for key in keys for part in ("--set", key)]
     assert command("run", "demo", *short, "--out", tmp_path) == 0
-    assert command("explain", tmp_path, "--check") == cli.EXIT_USER
+    assert command("explain", tmp_path, "--check") == ending.EXIT_USER
     said = capsys.readouterr().err
     assert "--check: the run does no work" in said
     assert "Stopped" not in said
@@ -415,7 +415,7 @@ def test_ctrl_c_in_a_run_is_told_and_ends_with_130(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(engine, "run", stopped)
-    assert command("run", "any.toml") == cli.EXIT_STOPPED
+    assert command("run", "any.toml") == ending.EXIT_STOPPED
     assert "nothing to show" in capsys.readouterr().err
     assert fake_engine == []
 
@@ -442,7 +442,7 @@ def test_ctrl_c_while_the_command_starts_ends_it_quietly(tmp_path: Path) -> None
         [Path(sys.executable).with_name("nic2core"), "--version"],
         env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert (ended.returncode, ended.stdout, ended.stderr) == (cli.EXIT_STOPPED, "", "")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (ending.EXIT_STOPPED, "", "")
 
 
 def test_a_key_without_effect_is_told_beside_the_results(
@@ -491,7 +491,7 @@ def test_a_missing_scenario_is_named_by_the_real_command() -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == cli.EXIT_USER
+    assert done.returncode == ending.EXIT_USER
     assert "no/such.toml" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -534,7 +534,7 @@ def test_what_cannot_be_compared_says_what_can(
     command: Callable[..., int],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert command("compare", *arguments) == cli.EXIT_USER
+    assert command("compare", *arguments) == ending.EXIT_USER
     assert says in capsys.readouterr().err
 
 
@@ -544,7 +544,7 @@ def test_a_capture_in_place_of_a_result_is_recognised(
 ) -> None:
     capture = Path(__file__).parents[2] / "captures/memcached.pcap"
     also = [capture] if verb == "compare" else []
-    assert command(verb, capture, *also) == cli.EXIT_USER
+    assert command(verb, capture, *also) == ending.EXIT_USER
     assert f"{capture} is a capture, not a result. A result is a dir" in capsys.readouterr().err
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nic2core import Result, api, words
-from nic2core.command import cli, explanation
+from nic2core.command import cli, ending, explanation
 from nic2core.describe.doubts import doubts
 from nic2core.describe.hints import hints
 from nic2core.describe.limits import limits_of
@@ -123,7 +123,7 @@ def test_what_is_not_a_result_is_told(
         monkeypatch.setattr("sys.argv", ["nic2core", "explain", str(tmp_path)])
         with pytest.raises(SystemExit) as end:
             cli.main()
-        assert end.value.code == cli.EXIT_USER
+        assert end.value.code == ending.EXIT_USER
         assert says in capsys.readouterr().err
 
 

@@ -1,0 +1,105 @@
+"""`nic2core compare`: several runs side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nic2core._core import UserError
+from nic2core.command import options, places, terminal
+from nic2core.command.arguments import Jobs, Json, Out, Peaks, Seed, Set
+from nic2core.command.ending import end, note_gaps, of_varied, print_json
+from nic2core.comparison import compare as compare_saved
+from nic2core.run_record import comparison
+from nic2core.sweeps import sweep
+
+
+def compare(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SCENARIO|RESULT...",
+            help="A scenario file, or the name of a built-in scenario; without --vary, two or more "
+            "directories written by --out.",
+        ),
+    ],
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=V1,V2,...",
+            help="A key and its values; if given for several keys, every combination runs. Runs "
+            "that differ in run.seed alone are shown by their means; --out writes these to "
+            "over_seeds.parquet.",
+        ),
+    ] = None,
+    sets: Set = None,
+    seed: Seed = None,
+    json_: Json = False,
+    out: Out = None,
+    jobs: Jobs = 1,
+    peaks: Peaks = False,
+) -> None:
+    """Run a scenario with varied keys, or load saved results, and compare them side by side."""
+    if not vary:
+        given = {"--set": sets, "--seed": seed is not None, "--out": out, "--peak": peaks}
+        _saved(sources, [option for option, of in given.items() if of], json_)
+        return
+    if len(sources) > 1:
+        raise UserError(
+            f"--vary takes one scenario; {len(sources)} were given: {', '.join(sources)}."
+        )
+    scenario = sources[0]
+    if out is not None:
+        places.writable_dir(out)
+    varied = options.pairs(vary, "--vary", "placement.io_ways=2,4,6")
+    values = options.values(varied)
+    try:
+        done = sweep(
+            scenario,
+            values,
+            jobs=jobs,
+            overrides=options.overrides(sets, seed),
+            peak=peaks,
+            skip_refused=True,
+            out=out,
+        )
+    except UserError as error:
+        raise UserError(of_varied(varied, str(error))) from None
+    report = None
+    try:
+        if out is not None and len(done):
+            if done.not_saved is not None:
+                raise done.not_saved
+            done.report(out / places.REPORT_FILE)
+            report = out / places.REPORT_FILE
+    finally:
+        # Show what was simulated even if the disk is full.
+        if json_:
+            print_json([r.to_json() for r in done])
+            terminal.warn(done.results)
+        else:
+            terminal.show_comparison(done.results, report)
+    if out is not None and len(done):
+        places.note_files(out)
+    end(done, varied)
+
+
+def _saved(sources: list[str], options: list[str], json_: bool) -> None:
+    """Show saved results side by side, as for a comparison that has just run."""
+    alone = len(sources) == 1 and not comparison(Path(sources[0]))
+    if alone or options:
+        why = f"{', '.join(options)} cannot be used" if options else "nothing to compare"
+        raise UserError(
+            f"{' '.join(sources)}: {why} without --vary; expected `nic2core compare SCENARIO "
+            "--vary KEY=V1,V2`, or `nic2core compare DIR DIR` for results written by --out."
+        )
+    found = compare_saved(*sources)
+    note_gaps(map(Path, sources))
+    if json_:
+        print_json([r.to_json() for r in found])
+        terminal.warn(found.results)
+    else:
+        terminal.show_comparison(found.results)
+        terminal.show_keys(found.results)

@@ -1,0 +1,65 @@
+"""How a command ends: its exit code, and what it says of runs that are missing."""
+
+from __future__ import annotations
+
+import errno
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from nic2core import engine
+from nic2core._core import ModelError, UserError
+from nic2core.command import terminal
+from nic2core.sweeps import gap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nic2core.sweeps import Sweep
+
+EXIT_BUG, EXIT_USER, EXIT_STOPPED = 1, 2, 130
+"""Exit codes: a bug in nic2core; a mistake of the user; stopped by the user (as shells do)."""
+
+DISK_FAILS = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
+"""Errors when writing to an open file, which do not name the file."""
+
+
+def exit_code(error: UserError | ModelError) -> int:
+    """The exit code of a command that an error ends."""
+    return EXIT_BUG if isinstance(error, ModelError) else EXIT_USER
+
+
+def end(done: Sweep, varied: Iterable[str]) -> None:
+    """Say what of a sweep was not simulated, and end the command accordingly."""
+    if done.reused:
+        terminal.note(f"{done.reused} of {done.planned} runs were there already.")
+    for name, why in done.refused.items():
+        terminal.note(f"nic2core: {name}: {of_varied(varied, engine.said(why))}")
+    if done.stopped:
+        terminal.note(f"Stopped: {len(done)} of {done.planned} runs are finished and kept.")
+        raise typer.Exit(EXIT_STOPPED)
+    if done.refused:
+        raise typer.Exit(min(map(exit_code, done.refused.values())))
+
+
+def note_gaps(directories: Iterable[Path]) -> list[str]:
+    """Say which saved sweeps are not complete; return these sentences."""
+    gaps = [missing for directory in directories if (missing := gap(directory))]
+    for missing in gaps:
+        terminal.note(missing)
+    return gaps
+
+
+def of_varied(keys: Iterable[str], text: str) -> str:
+    """The text of an error with `--vary` in place of `--set`, for keys that were varied."""
+    for key in keys:
+        text = text.replace(f"--set {key}=", f"--vary {key}=")
+    return text
+
+
+def print_json(value: Any) -> None:
+    """Print a value on stdout."""
+    sys.stdout.write(json.dumps(value, indent=1, allow_nan=False) + "\n")

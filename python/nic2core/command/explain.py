@@ -1,0 +1,51 @@
+"""`nic2core explain`: what limits a run, and what would help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nic2core.command import terminal
+from nic2core.command.arguments import Jobs, Json
+from nic2core.command.ending import EXIT_STOPPED, print_json
+from nic2core.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nic2core.explain.help import Help
+
+
+def explain(
+    result: Annotated[
+        Path,
+        typer.Argument(metavar="RESULT", help="A directory written by --out, or a result.json."),
+    ],
+    json_: Json = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Also run each change and compare with the prediction.")
+    ] = False,
+    jobs: Jobs = 1,
+) -> None:
+    """Show what limits a run, and how much a change to each domain would help."""
+    from nic2core.command import explanation
+    from nic2core.describe.hints import at_ease, why_no_change_helps
+    from nic2core.rerun import run_changes
+
+    loaded = Result.load(result)
+    helps: Sequence[Help] = loaded.helps
+    if check and at_ease(loaded):
+        terminal.note(f"--check reruns nothing. {why_no_change_helps(loaded)}")
+        check = False
+    if check:
+        helps = run_changes(loaded, jobs)
+    if json_:
+        print_json(explanation.to_json(loaded, helps))
+    else:
+        explanation.show(loaded, helps)
+    terminal.warn([loaded])
+    if check and any(h.measured is None and h.refused is None for h in helps):
+        terminal.note("Stopped: some changes were not run.")
+        raise typer.Exit(EXIT_STOPPED)

@@ -1,0 +1,40 @@
+"""`nic2core report`: saved results as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nic2core.command import places, terminal
+from nic2core.command.ending import note_gaps
+from nic2core.comparison import compare as compare_saved
+from nic2core.comparison import load_all
+
+
+def report(
+    results: Annotated[
+        list[Path], typer.Argument(metavar="RESULT...", help="Directories written by --out.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The HTML file to write; by default report.html in the result's directory, where "
+            "--out of the other commands also writes it. For several results, the default is the "
+            "current directory.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Write an HTML report of one run, or a comparison of several."""
+    from nic2core.report import write_report
+
+    out = out or places.report_of(results)
+    places.writable_report(out)
+    if len(results) > 1 and out.exists():
+        terminal.note(f"{out} already exists and will be replaced.")
+    loaded = load_all(results[0]) if len(results) == 1 else compare_saved(*results).results
+    gaps = note_gaps(results)
+    terminal.note(f"Report: {write_report(loaded, out, gaps).resolve()}")

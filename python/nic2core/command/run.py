@@ -1,0 +1,118 @@
+"""`nic2core run` and `nic2core peak`: a single case."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nic2core import api
+from nic2core.command import options, places, terminal
+from nic2core.command.arguments import Json, NoVary, Out, ScenarioFile, Seed, Set
+from nic2core.command.ending import EXIT_STOPPED, print_json
+from nic2core.describe.capture_facts import capture_facts
+from nic2core.results.timeline import VIEWER, Recording, Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nic2core.result import Result
+
+    Simulate = Callable[..., Result]
+
+
+def run(
+    scenario: ScenarioFile,
+    sets: Set = None,
+    seed: Seed = None,
+    json_: Json = False,
+    out: Out = None,
+    _vary: NoVary = None,
+    timeline: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a timeline of single packets to this file, for ui.perfetto.dev.",
+        ),
+    ] = None,
+    every: Annotated[
+        int, typer.Option("--timeline-every", metavar="N", help="Follow every Nth packet.", min=1)
+    ] = Recording.every,
+    packets: Annotated[
+        int,
+        typer.Option("--timeline-packets", metavar="N", help="Follow this many packets.", min=1),
+    ] = Recording.packets,
+) -> None:
+    """Simulate a scenario and show where packet time and memory traffic go."""
+    overrides = options.overrides(sets, seed)
+    if timeline is None:
+        _one(api.run, scenario, overrides, json_, out)
+        return
+    places.writable_timeline(timeline)
+    recorded: list[Timeline] = []
+    simulate = partial(_record, Recording(every, packets), recorded)
+    try:
+        _one(simulate, scenario, overrides, json_, out)
+    finally:
+        for found in recorded:
+            found.write(timeline)
+    terminal.note(f"Timeline: {timeline.resolve()}; open it at {VIEWER}")
+    for found in recorded:
+        if missing := found.left_out():
+            terminal.note(missing)
+
+
+def peak(
+    scenario: ScenarioFile,
+    sets: Set = None,
+    seed: Seed = None,
+    json_: Json = False,
+    out: Out = None,
+    _vary: NoVary = None,
+) -> None:
+    """Search for the highest rate that meets the scenario's objective (latency and drops)."""
+    _one(api.find_peak, scenario, options.overrides(sets, seed), json_, out)
+
+
+def _record(
+    recording: Recording, recorded: list[Timeline], scenario: str, overrides: dict[str, Any]
+) -> Result:
+    """Simulate, and keep the timeline: it is written once the result is shown."""
+    result, timeline = api.record(scenario, overrides, recording)
+    recorded.append(timeline)
+    return result
+
+
+def _one(
+    simulate: Simulate,
+    scenario: str,
+    overrides: dict[str, Any],
+    json_: bool,
+    out: Path | None,
+) -> None:
+    if out is not None:
+        places.writable_dir(out)
+    try:
+        result = simulate(scenario, overrides)
+    except KeyboardInterrupt:
+        terminal.note("Stopped before the run finished: nothing to show.")
+        raise typer.Exit(EXIT_STOPPED) from None
+    understood = capture_facts(result)
+    if understood:
+        terminal.note(understood)
+    # Save first: drawing may end early, for instance in a pager.
+    try:
+        if out is not None:
+            result.save(out)
+            result.report(out / places.REPORT_FILE)
+    finally:
+        # Show what was simulated even if the disk is full.
+        if json_:
+            print_json(result.to_json())
+            terminal.warn([result])
+        else:
+            terminal.show_result(result)
+    if out is not None:
+        places.note_files(out)
