@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core.results.models import TransportResults
 from nic2core.scenario import closed_loop
 from nic2core.scenario.closed_loop import controls
+from nic2core.scenario.quantity import nanoseconds, size_bytes
 from nic2core.scenario.toml_text import toml_value
 from nic2core.words import DELAYS, NOTHING, percent, three, time
 
@@ -25,6 +26,9 @@ RIVALS = "Rivals and other senders"
 
 LOSSES = "losses"
 """What `cuts` calls them."""
+
+MOSTLY = 0.5
+"""Share of the cuts of windows from which their cause explains how the senders behave."""
 
 GROUPS = ("others", "rivals")
 """The groups of senders, in the order of the results."""
@@ -170,6 +174,28 @@ def _told_by_acknowledgements(of: TransportResults | SendersResults) -> str:
     alike: Sequence[TransportResults | SendersResults] = apart or [of]
     hear = [bool(group.hears_marks) for group in alike]
     return "marks" if all(hear) else "the path or marks" if any(hear) else "the path"
+
+
+def lost_unheard(result: Record) -> str:
+    """Why a control that heeds the server's delay hears of a full NIC by losses alone, if it does.
+
+    A full buffer delays packets by its size over the rate at which it empties.
+    """
+    transport, packets = result.data.transport, result.data.packets
+    if transport is None or packets.dropped_sram == 0 or packets.completed_gbps <= 0:
+        return ""
+    tables = [*controls(result.scenario["traffic"]).values()]
+    target = tables[0].get("endpoint_target") if len(tables) == 1 else None
+    losses = cuts(transport).get(LOSSES, 0.0)
+    sram = result.scenario["machine"]["nic"]["sram"]
+    full_ns = size_bytes(sram) * 8 / packets.completed_gbps
+    if target is None or losses < MOSTLY or full_ns >= nanoseconds(target):
+        return ""
+    return (
+        f" When full, the NIC's input SRAM ({sram}) delays packets by {time(full_ns)} at this "
+        f"rate, less than the target for the server's delay ({target}): windows are cut for losses "
+        f"({percent(losses)} of all cuts)."
+    )
 
 
 def advantage(result: Record) -> float | None:

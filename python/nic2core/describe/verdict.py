@@ -10,7 +10,7 @@ from nic2core.explain.limit import CHANCE, IDLE, Limit, core_shares, one_core_is
 from nic2core.explain.model import SAME
 from nic2core.explain.use import one, work
 from nic2core.scenario.closed_loop import controls, groups
-from nic2core.scenario.quantity import nanoseconds, size_bytes
+from nic2core.scenario.quantity import nanoseconds
 from nic2core.words import (
     FAILED,
     failed,
@@ -115,7 +115,7 @@ def verdict(result: Record) -> str:
         more = _blocks(result) + _awaited(result) if by is Limit.LOAD else ""
         text = f"{_why(result, by)}; {_nearest(result)}{more}."
         text += dropped if by is Limit.CONTROL else ""
-    return text + _lost_unheard(result) + outside
+    return text + senders.lost_unheard(result) + outside
 
 
 def _several(name: str) -> bool:
@@ -288,28 +288,6 @@ def _control(result: Record) -> str:
         "the senders' congestion control holds the load back: the mean window is "
         f"{three(transport.mean_window)} packets ({three(flying)} in flight per connection), "
         f"{delays}"
-    )
-
-
-def _lost_unheard(result: Record) -> str:
-    """Why a control that heeds the server's delay hears of a full NIC by losses alone, if it does.
-
-    A full buffer delays packets by its size over the rate at which it empties.
-    """
-    transport, packets = result.data.transport, result.data.packets
-    if transport is None or packets.dropped_sram == 0 or packets.completed_gbps <= 0:
-        return ""
-    tables = [*controls(result.scenario["traffic"]).values()]
-    target = tables[0].get("endpoint_target") if len(tables) == 1 else None
-    losses = senders.cuts(transport).get(senders.LOSSES, 0.0)
-    sram = result.scenario["machine"]["nic"]["sram"]
-    full_ns = size_bytes(sram) * 8 / packets.completed_gbps
-    if target is None or losses < MOST or full_ns >= nanoseconds(target):
-        return ""
-    return (
-        f" When full, the NIC's input SRAM ({sram}) delays packets by {time(full_ns)} at this "
-        f"rate, less than the target for the server's delay ({target}): windows are cut for losses "
-        f"({percent(losses)} of all cuts)."
     )
 
 
