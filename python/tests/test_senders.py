@@ -222,7 +222,7 @@ def test_a_curve_of_a_comparison_is_of_the_tails_too(closed_loop: Result, ddio: 
         runs = [replace(result, label=f"{n}", settings={"senders": n}) for n in (10, 20, 40)]
         return report_html(runs)
 
-    for tail in ("p99 round trip", "p99 whole read"):
+    for tail in ("p99 round trip", "p99 whole read", "mean time in the server"):
         assert f">{tail}</button>" in views(closed_loop)
         assert f">{tail}</button>" not in views(ddio)
 

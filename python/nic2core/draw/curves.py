@@ -27,6 +27,7 @@ COLUMNS = {
     "p99_ns": "p99 latency, ns",
     "p99_rtt_ns": "p99 round trip, ns",
     "p99_read_ns": "p99 whole read, ns",
+    "mean_host_delay_ns": "mean time in the server, ns",
     "drop_share": "share of packets dropped",
     "memory_gbytes_per_s": "memory traffic, GB/s",
 }
