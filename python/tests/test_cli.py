@@ -12,6 +12,7 @@ import pytest
 from nic2core import Result, UserError, _core, engine, sweep
 from nic2core.command import ending, options
 from nic2core.comparison import load_all
+from nic2core.scenario import file_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -352,7 +353,7 @@ def test_a_full_disk_behind_stdout_is_no_traceback(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_core, "scenario_schema", full)
+    monkeypatch.setattr(file_schema, "scenario_file", full)
     assert command("schema") == ending.EXIT_USER
     assert "nic2core: stdout: No space left on device." in capsys.readouterr().err
 
@@ -461,11 +462,13 @@ def test_a_key_without_effect_is_told_beside_the_results(
     )
 
 
-def test_the_schema_is_printed_as_it_is(
+def test_the_schemas_are_those_of_files(
     command: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command("schema") == 0
-    assert capsys.readouterr().out == _core.scenario_schema()
+    assert json.loads(capsys.readouterr().out) == file_schema.scenario_file()
+    assert command("schema", "--machine") == 0
+    assert json.loads(capsys.readouterr().out) == file_schema.machine_file()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from nic2core import _core, api, engine
 from nic2core._core import ModelError, UserError
 from nic2core.command import terminal
 from nic2core.command.compare import compare
-from nic2core.command.ending import DISK_FAILS, EXIT_USER, exit_code
+from nic2core.command.ending import DISK_FAILS, EXIT_USER, exit_code, print_json
 from nic2core.command.explain import explain
 from nic2core.command.report import report
 from nic2core.command.reproduce import reproduce
@@ -30,9 +30,15 @@ app = typer.Typer(
 )
 
 
-def schema() -> None:
-    """Print the JSON Schema of a scenario: every key with its unit and meaning."""
-    sys.stdout.write(_core.scenario_schema())
+def schema(
+    machine: Annotated[
+        bool, typer.Option("--machine", help="Of a machine file, not of a scenario.")
+    ] = False,
+) -> None:
+    """Print the JSON Schema of a scenario file: every key with its unit and meaning."""
+    from nic2core.scenario import file_schema
+
+    print_json(file_schema.machine_file() if machine else file_schema.scenario_file())
 
 
 for command in (run, peak, compare, explain, sensitivity, report, reproduce, schema):
