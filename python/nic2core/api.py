@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 Source = str | Path | Scenario
 """What can be run: the path of a scenario file, or a scenario."""
 
+BASE = "machine.base"
+"""The key that names the machine file."""
+
 SHIPPED = Path(__file__).parent
 """Where the machines and scenarios shipped with the package are."""
 
@@ -186,6 +189,12 @@ def _changed(source: Scenario, overrides: dict[str, Any]) -> Prepared:
             dram["standard"] = before["machine"]["dram"]["standard"]
         else:
             dram["timings"] = own_timings(value, assigned)
+    if BASE in overrides:
+        raise UserError(
+            f"{BASE} = {overrides[BASE]!r}: a loaded scenario has the whole machine, and no file "
+            "that could be laid over another one; expected the name of the scenario file in place "
+            "of what nic2core.load returned, or nic2core.load(FILE, {...})."
+        )
     text, origins = _core.change_scenario(
         json.dumps(given(value)), as_sets(overrides), origin.places_of(value)
     )
@@ -321,8 +330,10 @@ class DoubtfulNumbers(UserWarning):
 
 def warn_of_doubts(results: Sequence[Result]) -> None:
     """Warn of what makes the numbers doubtful; with several runs, name the run."""
-    for doubt in all_doubts(results):
-        warnings.warn(f"{doubt.of}{doubt.warning}", DoubtfulNumbers, stacklevel=3)
+    # Ctrl-C must not lose what has run.
+    with suppress(KeyboardInterrupt):
+        for doubt in all_doubts(results):
+            warnings.warn(f"{doubt.of}{doubt.warning}", DoubtfulNumbers, stacklevel=3)
 
 
 def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:

@@ -72,7 +72,7 @@ class Sensitivity(Effects):
 
 def sensitivity(
     source: api.Source,
-    keys: Sequence[str] = MACHINE,
+    keys: str | Sequence[str] = MACHINE,
     *,
     by: float = 0.2,
     jobs: int = 1,
@@ -93,6 +93,9 @@ def sensitivity(
     With `out`, runs are kept there as those of `sweep`; `save` adds the table. Ctrl-C returns what
     is finished, or raises `Stopped` if the scenario as it is and another seed of it are not.
     """
+    keys = [keys] if isinstance(keys, str) else keys
+    if not keys:
+        raise UserError("keys = []: expected one or more tables or keys, such as machine.nic.")
     if not 0 < by < 1:
         raise UserError(f"by = {by} is no share to change values by; expected 0 to 1, such as 0.2.")
     plan = _plan(source, keys, by, api.keyed("overrides", overrides or {}, "4"))

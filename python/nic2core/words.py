@@ -194,6 +194,11 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def several(name: str) -> bool:
+    """Whether a name is a plural: `cores`, but not `memory bus` or `loss`."""
+    return name.endswith("s") and not name.endswith(("ss", "us"))
+
+
 def percent(share: float) -> str:
     """A share as a percentage; small ones keep a digit, so that a few drops do not read as none."""
     value = 100 * share

@@ -56,12 +56,15 @@ fn parse(text: &str, units: &[Unit], example: &str) -> Result<u64, String> {
         })?
         .1;
     let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
-    if whole.is_empty() || fraction.contains('.') {
+    if whole.is_empty() || fraction.contains('.') || number.ends_with('.') {
         return Err(bad());
     }
     let finer = || format!("\"{text}\" is finer than the smallest step of this quantity");
     let fraction = fraction.trim_end_matches('0');
-    let too_large = || format!("\"{text}\" is too large; expected {}", allowed());
+    let too_large = || {
+        let (name, scale) = units.iter().max_by_key(|u| u.1).expect("a quantity has units");
+        format!("\"{text}\" is too large; expected at most {} {name}", u64::MAX / scale)
+    };
     let whole: u64 = whole.parse().map_err(|_| too_large())?;
     let base = u128::from(whole) * u128::from(scale);
     // More digits than fit are more than any unit can be divided into.
@@ -319,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_number_that_is_none_is_not_taken_for_a_unit() {
-        for text in ["2,7 GHz", "1e3 GHz", "2 7 GHz"] {
+        for text in ["2,7 GHz", "1e3 GHz", "2 7 GHz", "2. GHz"] {
             let error = text.parse::<Frequency>().unwrap_err();
             assert!(
                 error.starts_with(&format!("\"{text}\" is not a number with a unit")),
@@ -385,7 +388,9 @@ mod tests {
             assert!(e.contains("is not a number with a unit"), "{e}");
         }
         assert!("0.5 B".parse::<Size>().unwrap_err().contains("finer"));
-        assert!("99999999999999999 GiB".parse::<Size>().unwrap_err().contains("too large"));
+        let e = "99999999999999999 GiB".parse::<Size>().unwrap_err();
+        assert!(e.ends_with("is too large; expected at most 17179869183 GiB"), "{e}");
+        assert_eq!("17179869183 GiB".parse(), Ok(Size(17_179_869_183 << 30)));
         assert!("1.2.3 GiB".parse::<Size>().is_err());
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn find_peak(
         };
         let found = peak::find_peak(&scenario, capture, &mut watch);
         match (found, stopped) {
-            (_, Some(reason)) => Err(reason),
+            (_, Some(reason)) => Err(Python::attach(|py| done.noted(py, reason))),
             (Err(error), None) => Err(peak_error(error, &origins)),
             (Ok(peak), None) => {
                 Python::attach(|py| tell(py, progress.as_ref(), 1.0))?;
@@ -69,6 +69,21 @@ struct Done {
 }
 
 impl Done {
+    /// The exception that ends the search, with a note of what was found until then.
+    fn noted(&self, py: Python<'_>, reason: PyErr) -> PyErr {
+        let found = match (self.holds, self.fails) {
+            (Some(holds), Some(fails)) => {
+                format!("So far {holds:.3} Mpps holds and {fails:.3} Mpps does not.")
+            }
+            (Some(holds), None) => format!("So far {holds:.3} Mpps holds."),
+            (None, Some(fails)) => format!("So far {fails:.3} Mpps does not hold."),
+            (None, None) => return reason,
+        };
+        // Without the note the reason is as good.
+        let _ = reason.value(py).call_method1("add_note", (found,));
+        reason
+    }
+
     /// Counts a probe; progress is the probes so far as a share of those that the search will
     /// probably take.
     fn tried(&mut self, probe: &Probe) {

@@ -39,6 +39,9 @@ pub fn read_capture(
     let Some(file) = scenario.traffic.as_ref().and_then(TrafficConfig::capture_file) else {
         return Ok(None);
     };
+    if files.is_stream(Path::new(file)) {
+        return Err(wrong(file, origins, "is a device or a pipe".into()));
+    }
     let bytes = files
         .read(Path::new(file))
         .map_err(|e| wrong(file, origins, format!("cannot be read ({e})")))?;
@@ -102,6 +105,18 @@ mod tests {
         let found = |set, file| read(set, file, pcap()).map(|capture| capture.is_some());
         assert_eq!(found("", "s/one.pcap"), Ok(true));
         assert_eq!(found("traffic.file=my/two.pcap", "my/two.pcap"), Ok(true));
+    }
+
+    #[test]
+    fn a_device_is_not_read() {
+        let device = "/dev/zero";
+        assert!(crate::files::Disk.is_stream(Path::new(device)));
+        assert!(!crate::files::Disk.is_stream(Path::new("Cargo.toml")));
+        let e = wrong(device, &Origins::default(), "is a device or a pipe".into()).to_string();
+        assert!(
+            e.contains("traffic.file = \"/dev/zero\" is a device or a pipe; allowed: a whole"),
+            "{e}"
+        );
     }
 
     #[test]

@@ -14,6 +14,11 @@ pub trait Files {
     /// The names of the files in a folder, sorted; empty if there is no such folder.
     fn names(&self, folder: &Path) -> Vec<String>;
 
+    /// Whether a path is something that can be read without end, such as a device or a pipe.
+    fn is_stream(&self, _path: &Path) -> bool {
+        false
+    }
+
     /// The absolute path, which means the same file whatever the working directory. Files that have
     /// no working directory keep their path.
     fn whole(&self, path: &Path) -> PathBuf {
@@ -36,6 +41,10 @@ impl Files for Disk {
             entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect();
         names.sort();
         names
+    }
+
+    fn is_stream(&self, path: &Path) -> bool {
+        std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
     }
 
     fn whole(&self, path: &Path) -> PathBuf {

@@ -33,10 +33,21 @@ Seed = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON on stdout.")]
+
+
+def _directory(text: str) -> Path:
+    """A directory; not an empty text, which would be the working directory."""
+    if not text:
+        raise typer.BadParameter('"" names no directory; expected one, such as --out out.')
+    return Path(text)
+
+
 Out = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR", help="Write result.json, Parquet tables and report.html to this directory."
+        metavar="DIR",
+        parser=_directory,
+        help="Write result.json, Parquet tables and report.html to this directory.",
     ),
 ]
 

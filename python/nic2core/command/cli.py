@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import signal
 import sys
 import warnings
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -64,8 +67,29 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     terminal.note(f"nic2core: {message}")
 
 
+def _streams() -> None:
+    """Make stdout and stderr take whatever is printed.
+
+    What a terminal cannot show becomes `?`, and a closed stream swallows all.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, io.StringIO())
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def main() -> None:
     """Run the command; user mistakes end in one paragraph and exit code 2."""
+    _streams()
+    # As Ctrl-C: what has finished is kept, whoever ends the command.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        terminal.note("nic2core: the working directory does not exist any more; change to another.")
+        sys.exit(EXIT_USER)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", api.WithoutEffect)

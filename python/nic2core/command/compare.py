@@ -10,7 +10,7 @@ import typer
 from nic2core._core import UserError
 from nic2core.command import options, places, terminal
 from nic2core.command.arguments import Jobs, Json, Out, Peaks, Seed, Set
-from nic2core.command.ending import end, note_gaps, of_varied, print_json
+from nic2core.command.ending import end, note_gaps, of_varied, print_json, shown_whole
 from nic2core.comparison import compare as compare_saved
 from nic2core.run_record import comparison
 from nic2core.sweeps import sweep
@@ -52,7 +52,7 @@ def compare(
         )
     scenario = sources[0]
     if out is not None:
-        places.writable_dir(out)
+        places.writable_dir(out, resumes=True)
     varied = options.pairs(vary, "--vary", "placement.io_ways=2,4,6")
     values = options.values(varied)
     try:
@@ -67,22 +67,23 @@ def compare(
         )
     except UserError as error:
         raise UserError(of_varied(varied, str(error))) from None
-    report = None
-    try:
+    with shown_whole():
+        report = None
+        try:
+            if out is not None and len(done):
+                if done.not_saved is not None:
+                    raise done.not_saved
+                done.report(out / places.REPORT_FILE)
+                report = out / places.REPORT_FILE
+        finally:
+            # Show what was simulated even if the disk is full.
+            if json_:
+                print_json([r.to_json() for r in done])
+                terminal.warn(done.results)
+            else:
+                terminal.show_comparison(done.results, report)
         if out is not None and len(done):
-            if done.not_saved is not None:
-                raise done.not_saved
-            done.report(out / places.REPORT_FILE)
-            report = out / places.REPORT_FILE
-    finally:
-        # Show what was simulated even if the disk is full.
-        if json_:
-            print_json([r.to_json() for r in done])
-            terminal.warn(done.results)
-        else:
-            terminal.show_comparison(done.results, report)
-    if out is not None and len(done):
-        places.note_files(out)
+            places.note_files(out)
     end(done, varied)
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+import signal
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +19,7 @@ from nic2core.command import terminal
 from nic2core.sweeps import gap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from nic2core.sweeps import Sweep
 
@@ -43,6 +46,30 @@ def end(done: Sweep, varied: Iterable[str]) -> None:
         raise typer.Exit(EXIT_STOPPED)
     if done.refused:
         raise typer.Exit(min(map(exit_code, done.refused.values())))
+
+
+@contextmanager
+def shown_whole() -> Iterator[None]:
+    """Hold back a Ctrl-C while what has run is kept and shown: it would be lost. A second one ends.
+
+    The command ends when all is shown.
+    """
+    came: list[int] = []
+
+    def once(number: int, _frame: object) -> None:
+        if came:
+            raise KeyboardInterrupt
+        came.append(number)
+        # Printing could be under way, which this would be in the middle of.
+        os.write(2, b"Stopping when the results are shown; Ctrl-C again ends without them.\n")
+
+    before = signal.signal(signal.SIGINT, once)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise typer.Exit(EXIT_STOPPED)
 
 
 def note_gaps(directories: Iterable[Path]) -> list[str]:

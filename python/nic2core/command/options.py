@@ -38,6 +38,8 @@ def pairs(texts: list[str], option: str, example: str) -> dict[str, str]:
     """The keys of an option with their values; each key only once."""
     found: dict[str, str] = {}
     for text in texts:
+        if not _is_text(text):
+            raise UserError(f"`{option} {ascii(text)[1:-1]}` is not text in UTF-8.")
         key, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not key or not value:
             raise UserError(
@@ -50,6 +52,15 @@ def pairs(texts: list[str], option: str, example: str) -> dict[str, str]:
             )
         found[key] = value
     return found
+
+
+def _is_text(text: str) -> bool:
+    """Whether an argument was text: other bytes become characters that have no encoding."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def values(varied: dict[str, str]) -> dict[str, list[str]]:

@@ -36,20 +36,28 @@ def note_files(out: Path) -> None:
     terminal.note(f"Report: {(out / REPORT_FILE).resolve()}")
 
 
-def writable_dir(path: Path) -> None:
-    """Refuse an unsuitable directory before a run that would be lost; mention existing files."""
+def writable_dir(path: Path, *, resumes: bool = False) -> None:
+    """Refuse an unsuitable directory before a run that would be lost; mention existing files.
+
+    A command that `resumes` does not run again what is there.
+    """
     check_dir(path, "--out")
     if not path.is_dir():
         return
     listed = comparison(path)
-    foreign = [str(file.relative_to(path)) for file in _in_the_way(path) if not _is_ours(file)]
+    # A run that is listed and cannot be read is ours, and run again.
+    others = (file for file in _in_the_way(path) if file.parent not in listed)
+    foreign = [str(file.relative_to(path)) for file in others if not _is_ours(file)]
     if foreign:
         raise UserError(
             f"{path} contains files that nic2core did not write and would replace: "
             f"{', '.join(foreign)}; choose another directory for --out."
         )
     if (path / RESULT_FILE).exists() or listed:
-        terminal.note(f"{path} already contains results: those of the same name will be replaced.")
+        but = ", unless they are of the same runs" if resumes and listed else ""
+        terminal.note(
+            f"{path} already contains results: those of the same name will be replaced{but}."
+        )
     elif any(path.iterdir()):
         terminal.note(f"{path} is not empty: its other files are kept.")
 
@@ -61,9 +69,13 @@ def writable_report(path: Path) -> None:
         raise UserError(f"{path} exists and is not a nic2core report; choose another file.")
 
 
-def writable_timeline(path: Path) -> None:
-    """Refuse a file of a timeline that cannot be written, or that exists and is none."""
+def writable_timeline(path: Path, out: Path | None) -> None:
+    """Refuse a file that cannot be written, exists and is no timeline, or is one of `out`."""
     writable_file(path)
+    if out is not None and path.name in _names() and path.resolve().parent == out.resolve():
+        raise UserError(
+            f"--timeline {path}: --out writes a file of this name there; choose another."
+        )
     if path.is_file() and path.stat().st_size > 0:
         with path.open("rb") as file:
             if file.read(len(TRACE_HEAD)) != TRACE_HEAD.encode():
@@ -72,10 +84,14 @@ def writable_timeline(path: Path) -> None:
 
 def _in_the_way(out: Path) -> Iterator[Path]:
     """The files in a directory that have the names of files a command writes there."""
-    tables = (f"{name}.parquet" for name in TABLES)
-    names = [RESULT_FILE, COMPARISON_FILE, *OF_COMPARISONS, REPORT_FILE, *tables]
     for folder in (out, *sorted(p for p in out.iterdir() if p.name.isdigit() and p.is_dir())):
-        yield from (folder / name for name in names if (folder / name).exists())
+        yield from (folder / name for name in _names() if (folder / name).exists())
+
+
+def _names() -> list[str]:
+    """The names of the files that a command writes into a directory."""
+    tables = (f"{name}.parquet" for name in TABLES)
+    return [RESULT_FILE, COMPARISON_FILE, *OF_COMPARISONS, REPORT_FILE, *tables]
 
 
 def _is_ours(file: Path) -> bool:

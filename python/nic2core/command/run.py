@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nic2core import api
+from nic2core._core import UserError
 from nic2core.command import options, places, terminal
 from nic2core.command.arguments import Json, NoVary, Out, ScenarioFile, Seed, Set
-from nic2core.command.ending import EXIT_STOPPED, print_json
+from nic2core.command.ending import EXIT_STOPPED, print_json, shown_whole
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.results.timeline import VIEWER, Recording, Timeline
 
@@ -47,12 +48,18 @@ def run(
 ) -> None:
     """Simulate a scenario and show where packet time and memory traffic go."""
     overrides = options.overrides(sets, seed)
+    recording = Recording(every, packets)
     if timeline is None:
+        if recording != Recording():
+            raise UserError(
+                "--timeline-every and --timeline-packets say what a timeline follows; expected "
+                "--timeline FILE beside them."
+            )
         _one(api.run, scenario, overrides, json_, out)
         return
-    places.writable_timeline(timeline)
+    places.writable_timeline(timeline, out)
     recorded: list[Timeline] = []
-    simulate = partial(_record, Recording(every, packets), recorded)
+    simulate = partial(_record, recording, recorded)
     try:
         _one(simulate, scenario, overrides, json_, out)
     finally:
@@ -96,23 +103,26 @@ def _one(
         places.writable_dir(out)
     try:
         result = simulate(scenario, overrides)
-    except KeyboardInterrupt:
-        terminal.note("Stopped before the run finished: nothing to show.")
+    except KeyboardInterrupt as stop:
+        # A search tells what it has found.
+        found = " ".join(getattr(stop, "__notes__", ["Nothing to show."]))
+        terminal.note(f"Stopped before the run finished. {found}")
         raise typer.Exit(EXIT_STOPPED) from None
-    understood = capture_facts(result)
-    if understood:
-        terminal.note(understood)
-    # Save first: drawing may end early, for instance in a pager.
-    try:
+    with shown_whole():
+        understood = capture_facts(result)
+        if understood:
+            terminal.note(understood)
+        # Save first: drawing may end early, for instance in a pager.
+        try:
+            if out is not None:
+                result.save(out)
+                result.report(out / places.REPORT_FILE)
+        finally:
+            # Show what was simulated even if the disk is full.
+            if json_:
+                print_json(result.to_json())
+                terminal.warn([result])
+            else:
+                terminal.show_result(result)
         if out is not None:
-            result.save(out)
-            result.report(out / places.REPORT_FILE)
-    finally:
-        # Show what was simulated even if the disk is full.
-        if json_:
-            print_json(result.to_json())
-            terminal.warn([result])
-        else:
-            terminal.show_result(result)
-    if out is not None:
-        places.note_files(out)
+            places.note_files(out)

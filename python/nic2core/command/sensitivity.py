@@ -11,7 +11,7 @@ from nic2core import engine
 from nic2core._core import ModelError
 from nic2core.command import options, places, terminal
 from nic2core.command.arguments import Jobs, Json, NoVary, Out, Peaks, ScenarioFile, Seed, Set
-from nic2core.command.ending import EXIT_STOPPED, end, print_json
+from nic2core.command.ending import EXIT_STOPPED, end, print_json, shown_whole
 
 if TYPE_CHECKING:
     from nic2core.sweeps import Refusal
@@ -42,7 +42,7 @@ def sensitivity(
     from nic2core import sensitivities
 
     if out is not None:
-        places.writable_dir(out)
+        places.writable_dir(out, resumes=True)
     try:
         found = sensitivities.sensitivity(
             scenario,
@@ -58,21 +58,22 @@ def sensitivity(
             "Stopped before the scenario and another seed of it had run: nothing to show."
         )
         raise typer.Exit(EXIT_STOPPED) from None
-    try:
+    with shown_whole():
+        try:
+            if out is not None:
+                if found.runs.not_saved is not None:
+                    raise found.runs.not_saved
+                found.save_table(out)
+                found.report(out / places.REPORT_FILE)
+        finally:
+            # Show what was simulated even if the disk is full.
+            if json_:
+                print_json(found.to_json())
+                terminal.warn([found.base])
+            else:
+                terminal.show_sensitivity(found)
         if out is not None:
-            if found.runs.not_saved is not None:
-                raise found.runs.not_saved
-            found.save_table(out)
-            found.report(out / places.REPORT_FILE)
-    finally:
-        # Show what was simulated even if the disk is full.
-        if json_:
-            print_json(found.to_json())
-            terminal.warn([found.base])
-        else:
-            terminal.show_sensitivity(found)
-    if out is not None:
-        places.note_files(out)
+            places.note_files(out)
     # A value that cannot be run is none of the scenario's mistakes; a bug is one of ours.
     bugs: dict[str, Refusal] = {
         name: why for name, why in found.runs.refused.items() if isinstance(why, ModelError)

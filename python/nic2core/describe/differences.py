@@ -7,6 +7,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
+from nic2core import words
 from nic2core.describe import senders
 from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.headline import benchmarks, dma_write_hits, headline
@@ -201,7 +202,8 @@ def _most_apart(spans: Sequence[_Span]) -> str:
         return ""
     ends = sorted({most.values.index(end(most.values)) for end in (min, max)})
     told = (f"{most.shown(most.values[run])} ({most.labels[run]})" for run in ends)
-    return f"; {most.name} ranges from {' to '.join(told)}"
+    verb = "range" if words.several(most.name) else "ranges"
+    return f"; {most.name} {verb} from {' to '.join(told)}"
 
 
 @dataclass(frozen=True)
@@ -268,20 +270,18 @@ def _with_unit(value: float, unit: str) -> str:
 
 def summary(base: Record, other: Record) -> str:
     """Two runs compared in one sentence: first what users notice, then the work done."""
-    felt = "".join(
-        f"{change}, " for change in (_drops_felt(base, other), _p99_felt(base, other)) if change
-    )
+    felt = [change for change in (_drops_felt(base, other), _p99_felt(base, other)) if change]
     what, same = (work(r.data)[1] for r in (base, other))
     (before, after), unit = achieved([base, other])
     traffic = base.data.memory.bandwidth_gbytes_per_s, other.data.memory.bandwidth_gbytes_per_s
     less = _more(*traffic, "less", "memory traffic", "GB/s of memory traffic")
-    causes = f" and causes {less}" if _memory_is_used([base, other]) else ""
+    causes = [f"causes {less}"] if _memory_is_used([base, other]) else []
     limiters = limiter(base), limiter(other)
     end = f"the limit moves from {limiters[0]} to {limiters[1]}"
     if limiters[0] == limiters[1]:
         end = f"both are limited by {limiters[0]}"
     if what != same:
-        return f"{other.label} {felt}causes {less}; {end}."
+        return f"{other.label} {listed([*felt, f'causes {less}'])}; {end}."
     done = "requests" if what == "packets" else what
     if before <= 0 and after <= 0:
         return f"Neither run completes any {done}."
@@ -291,7 +291,7 @@ def summary(base: Record, other: Record) -> str:
     elif unit == BYTES:
         more = f"completes {_more(before, after, 'less', 'traffic', unit)}"
     beside = _beside_felt(base, other) if what == "packets" else ""
-    return f"{other.label} {felt}{more}{causes}{beside}; {end}."
+    return f"{other.label} {listed([*felt, more, *causes])}{beside}; {end}."
 
 
 def _drops_felt(base: Record, other: Record) -> str:

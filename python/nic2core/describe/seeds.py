@@ -28,7 +28,7 @@ from nic2core.describe.spread import Spread
 from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import work
 from nic2core.scenario.toml_text import as_table, toml_value
-from nic2core.words import CAUSES, NOTHING, count, listed, sentence, three
+from nic2core.words import CAUSES, NOTHING, count, listed, sentence, several, three
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -264,7 +264,8 @@ def _apart(groups: Sequence[Repeated]) -> str:
         least, most = spreads[low], spreads[high]
         if 0 < least.mean * (1 + FELT) < most.mean and least.apart_from(most) is not False:
             ends = f"{least} {number.unit} ({low}) to {most} ({high})"
-            found[most.mean / least.mean] = f"; {number.name} ranges from {ends}"
+            verb = "range" if several(number.name) else "ranges"
+            found[most.mean / least.mean] = f"; {number.name} {verb} from {ends}"
     return found[max(found)] if found else ""
 
 

@@ -15,6 +15,7 @@ from nic2core.words import (
     FAILED,
     failed,
     percent,
+    several,
     stage,
     three,
     time,
@@ -99,7 +100,7 @@ def verdict(result: Record) -> str:
     share, outside = percent(packets.drop_share), _dropped_outside(result)
     dropped = f" {share} of the packets are dropped." if packets.drop_share > 0 else ""
     if by is Limit.STAGE:
-        verb = "limit" if _several(name) else "limits"
+        verb = "limit" if several(name) else "limits"
         text = f"the {name} {verb} this run: {_arithmetic(result)}.{_less(result)}{dropped}"
     elif by is Limit.NOTHING and packets.next_arrival_ns is not None:
         text = f"no packet arrives; the next comes at {time(packets.next_arrival_ns)}.{dropped}"
@@ -118,18 +119,14 @@ def verdict(result: Record) -> str:
     return text + senders.lost_unheard(result) + outside
 
 
-def _several(name: str) -> bool:
-    return name.endswith("s") and not name.endswith("bus")
-
-
 def _sets_peak(result: Record) -> str:
     """A clause naming the stage that sets a peak, and how close it is to the rate it allows."""
     model = result.model
     name, tight = stage(model.cause), stage(model.tightest)
-    sets = f"{'set' if _several(name) else 'sets'} this peak{_of_bits(result)}"
+    sets = f"{'set' if several(name) else 'sets'} this peak{_of_bits(result)}"
     if model.cause == model.tightest:
         return f"the {name}, {_at(result)}, {sets}:"
-    wait, it = "wait" if _several(tight) else "waits", "them" if _several(name) else "it"
+    wait, it = "wait" if several(tight) else "waits", "them" if several(name) else "it"
     return f"the {name} {sets}: the {tight}, {_at(result)}, {wait} for {it}, and"
 
 
@@ -144,10 +141,10 @@ def _full(result: Record) -> str:
     """A clause saying that the tightest stage is full, and what its credits wait for."""
     model = result.model
     tight = stage(model.tightest)
-    full = f"the {tight} {'are' if _several(tight) else 'is'} full, {_at(result)}"
+    full = f"the {tight} {'are' if several(tight) else 'is'} full, {_at(result)}"
     if model.cause == model.tightest:
         return full
-    wait = "wait" if _several(tight) else "waits"
+    wait = "wait" if several(tight) else "waits"
     return f"{full}, and {wait} for the {stage(model.cause)}"
 
 
@@ -169,7 +166,7 @@ def _nearest(result: Record) -> str:
 
 def _at(result: Record) -> str:
     """The run's rate as a share of what the tightest stage allows."""
-    it = "they allow" if _several(stage(result.model.tightest)) else "it allows"
+    it = "they allow" if several(stage(result.model.tightest)) else "it allows"
     return f"at {percent(_share_of_limit(result))} of the rate {it}"
 
 

@@ -263,14 +263,16 @@ def _memory(result: Record, io_end: float) -> Iterator[Link]:
         ("direct", "NIC ↔ memory", direct, 432.0, 472, 1204),
     )
     for kind, what, names, y, begin, end in flows:
-        gbytes_per_s = sum(causes.get(name, 0.0) for name in names)
+        # In the order of the results: that of a set differs from one process to the next.
+        found = [name for name in causes if name in names]
+        gbytes_per_s = sum(causes[name] for name in found)
         if gbytes_per_s < 0.05:
             continue
         width = 2 + 24 * min(1.0, gbytes_per_s / (memory.bus_limit_gbytes_per_s or 1.0))
         points: tuple[tuple[float, float], ...] = ((begin, y), (end, y))
         if kind == "direct":
             points = ((begin, io_end), (begin, y), (end, y), (end, 384))
-        parts = sorted(names & set(causes), key=lambda name: -causes[name])
+        parts = sorted(found, key=lambda name: -causes[name])
         tip = ", ".join(f"{words.CAUSES.get(n, n)} {words.three(causes[n])} GB/s" for n in parts)
         label = f"{words.three(gbytes_per_s)} GB/s {what}"
         middle = 812 if kind == "direct" else 1082

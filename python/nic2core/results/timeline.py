@@ -131,6 +131,8 @@ class Timeline(Plain):
 
     def left_out(self) -> str:
         """A sentence on what happened during the recording but is not in it; empty if nothing."""
+        if not (self.packets or self.unfinished or self.drops):
+            return "The timeline has no packets: none came while it was recorded."
         parts = {
             f"{words.count(self.unfinished, 'packet')} still on the way at its end": (
                 self.unfinished

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,8 +39,12 @@ def capture_digest(scenario: Mapping[str, Any]) -> str | None:
         return None
     try:
         state = file.stat()
+        # A device may have no end.
+        if not S_ISREG(state.st_mode):
+            return None
         return _digest(file, state.st_ino, state.st_size, state.st_mtime_ns)
-    except OSError:
+    # A name with a null character is none.
+    except (OSError, ValueError):
         return None
 
 

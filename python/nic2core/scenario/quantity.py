@@ -54,7 +54,9 @@ def scaled(value: str, factor: Decimal) -> str:
     steps = Decimal(number) * STEPS[unit] * factor
     if unit in BYTES:
         line = LINE_BYTES if steps >= STEPS["KiB"] else 1
-        return f"{line * round(steps / line)} B"
+        size = line * round(steps / line)
+        whole = next(name for name in (unit, "KiB", "B") if size % STEPS[name] == 0)
+        return f"{size // STEPS[whole]} {whole}"
     most = 100 * STEPS[unit] if unit == "%" else inf
     found = (Decimal(min(round(steps), most)) / STEPS[unit]).normalize()
     return f"{found:f} {unit}"

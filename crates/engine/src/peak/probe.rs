@@ -65,11 +65,11 @@ pub(super) struct Outcome {
 }
 
 /// A measured time is a whole multiple of this: the cycle of bursts; otherwise, in a message that
-/// asks for a longer time, a millisecond.
+/// asks for a longer time, ten microseconds.
 pub(super) fn unit(scenario: &Scenario) -> Ps {
     match &scenario.traffic {
         Some(TrafficConfig::Bursts { on, off, .. }) => Ps(on.0 + off.0),
-        _ => Ps::from_us(1000),
+        _ => Ps::from_us(10),
     }
 }
 

@@ -8,6 +8,10 @@ use super::cuts::Cuts;
 use super::fixed::ONE;
 use crate::time::Ps;
 
+/// The least time by which a timeout is longer than the mean round trip, RFC 6298's *G*: senders read clocks in
+/// nanoseconds. Without it, a steady round trip would be timed out by the acknowledgement that ends it.
+const GRANULARITY: Ps = Ps::from_ns(1);
+
 /// Consecutive timeouts after which the timeout no longer doubles: 2^6 is RFC 6298's one minute
 /// over its one second, rounded up.
 const MAX_BACKOFF: u32 = 6;
@@ -212,7 +216,9 @@ impl Connection {
     /// When the oldest packet in flight times out; `None` if nothing is in flight.
     pub(super) fn deadline(&self) -> Option<Ps> {
         let oldest = self.flight.front()?;
-        let estimate = self.rtt.map_or(0, |(smooth, variation)| smooth.0 + 4 * variation.0);
+        let estimate = self
+            .rtt
+            .map_or(0, |(smooth, variation)| smooth.0 + (4 * variation.0).max(GRANULARITY.0));
         let timeout = estimate.max(self.recovery.min_timeout.0) << self.backoff.min(MAX_BACKOFF);
         Some(oldest.at + Ps(timeout))
     }
@@ -250,6 +256,16 @@ mod tests {
         let mut connection = Connection::new(control, &RecoveryConfig::default());
         connection.ask(packets);
         connection
+    }
+
+    #[test]
+    fn a_steady_round_trip_above_the_minimum_is_no_timeout() {
+        let mut connection = connection(1.0);
+        let round_trip = Ps::from_us(2000);
+        assert!(round_trip > connection.recovery.min_timeout.ps());
+        (0..200).for_each(|_| connection.measure(round_trip));
+        assert_eq!(sent(&mut connection, Ps::ZERO).len(), 1);
+        assert!(connection.deadline() > Some(round_trip), "{:?}", connection.deadline());
     }
 
     fn sent(connection: &mut Connection, now: Ps) -> Vec<(u64, bool)> {

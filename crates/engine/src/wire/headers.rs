@@ -186,7 +186,7 @@ fn ipv6(bytes: Bytes<'_>, at: usize) -> Result<FiveTuple, Missing> {
     // Extension headers (RFC 8200 section 4); each takes at least 8 bytes, so this ends.
     let mut broken_or_fragment = false;
     while let HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION = protocol {
-        let [following, length] = match bytes.get(next) {
+        let [following, length, of_fragment @ ..]: [u8; 4] = match bytes.get(next) {
             Ok(header) => *header,
             Err(Missing::Malformed) => {
                 broken_or_fragment = true;
@@ -194,13 +194,15 @@ fn ipv6(bytes: Bytes<'_>, at: usize) -> Result<FiveTuple, Missing> {
             }
             Err(cut) => return Err(cut),
         };
-        if protocol == FRAGMENT {
+        let is_fragment = protocol == FRAGMENT;
+        protocol = following;
+        // The offset, two reserved bits, and whether more follow: a whole packet has neither (RFC 6946).
+        if is_fragment && u16::from_be_bytes(of_fragment) & 0xfff9 != 0 {
             broken_or_fragment = true;
-            protocol = following;
             break;
         }
-        protocol = following;
-        next += (usize::from(length) + 1) * 8;
+        // The second byte of this header is reserved.
+        next += if is_fragment { 8 } else { (usize::from(length) + 1) * 8 };
     }
     Ok(FiveTuple {
         src: IpAddr::V6(Ipv6Addr::from(*src)),
@@ -281,11 +283,17 @@ mod tests {
         let Flow::Ip(tuple) = whole(&data) else { panic!("expected IPv6") };
         assert_eq!((tuple.protocol, tuple.ports), (17, Some((4096, 53))));
 
-        let fragment = [17, 0, 0, 1, 0, 0, 0, 9];
+        // Offset 0 with more to follow, the last fragment, and a packet that is whole (its second byte means nothing).
         v6[6] = 44;
-        let data = frame(&[&ETHERNET, &[0x86, 0xdd], &v6, &fragment, &UDP_HEADER]);
-        let Flow::Ip(tuple) = whole(&data) else { panic!("expected IPv6") };
-        assert_eq!((tuple.protocol, tuple.ports), (17, None));
+        for (fragment, ports) in [
+            ([17, 0, 0, 1, 0, 0, 0, 9], None),
+            ([17, 0, 1, 0, 0, 0, 0, 9], None),
+            ([17, 255, 0, 6, 0, 0, 0, 9], Some((4096, 53))),
+        ] {
+            let data = frame(&[&ETHERNET, &[0x86, 0xdd], &v6, &fragment, &UDP_HEADER]);
+            let Flow::Ip(tuple) = whole(&data) else { panic!("expected IPv6") };
+            assert_eq!((tuple.protocol, tuple.ports), (17, ports));
+        }
     }
 
     #[test]

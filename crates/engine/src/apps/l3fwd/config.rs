@@ -74,6 +74,9 @@ pub enum Transmit {
     ZeroCopy,
 }
 
+/// The size of the Internet's table.
+const MOST_RULES: u32 = 1 << 20;
+
 impl Settings for L3fwdConfig {
     fn check(&self, check: &mut Check) {
         let ordered = self.shortest_prefix <= self.longest_prefix;
@@ -90,14 +93,13 @@ impl Settings for L3fwdConfig {
             "shortest_prefix to 32",
         );
         // At most half of the shortest prefixes, because random rules are drawn until they differ.
-        // A million is the size of the Internet's table.
         let prefixes = 1u64.checked_shl(self.shortest_prefix.min(32)).unwrap_or(u64::MAX);
-        check.that(
-            self.rules >= 1 && self.rules <= 1 << 20 && u64::from(self.rules) <= prefixes / 2,
-            "rules",
-            self.rules,
-            "1 to 1048576, and at most half of the prefixes of the shortest length",
-        );
+        let most = (prefixes / 2).min(MOST_RULES.into());
+        if !(1..=most).contains(&self.rules.into()) {
+            let half = ", half of the prefixes of the shortest length";
+            let why = if most < MOST_RULES.into() { half } else { "" };
+            check.refuse("rules", self.rules, format!("1 to {most}{why}"));
+        }
     }
 
     /// 4 bytes for each /24, and 256 entries of 4 for each longer rule.

@@ -21,6 +21,13 @@ pub(super) fn check_tenants(check: &mut Check, scenario: &Scenario) {
                 "a name that no other tenant has",
             );
         }
+        if tenant.name.contains(char::is_control) {
+            check.refuse(
+                &name_key,
+                format!("{:?}", tenant.name),
+                "a name without control characters",
+            );
+        }
         let buffer = ("queues.buffer_size", scenario.queues.buffer_size);
         check.below(&format!("tenants.{i}.app"), |check| {
             let app = tenant.app.settings();

@@ -110,20 +110,21 @@ impl Control for Dctcp {
         self.acked += 1;
         self.marked += u64::from(feedback.marked);
         self.to_react += u64::from(feedback.marked && feedback.order >= self.unanswered);
-        let before = self.cwnd;
+        let mut answers = false;
         if feedback.order >= self.window_end {
             let fraction = fixed::div(self.marked, self.acked);
             // alpha <- (1 - g) * alpha + g * F
             self.alpha = fixed::mul(ONE - self.gain, self.alpha) + fixed::mul(self.gain, fraction);
             if self.to_react > 0 {
+                // Also at the minimum; a smaller window, which a timeout has left, is not held there.
+                answers = self.cwnd >= self.min_cwnd;
                 // cwnd <- cwnd * (1 - alpha / 2)
                 self.cut(fixed::mul(self.cwnd, ONE - self.alpha / 2));
             }
             (self.acked, self.marked, self.to_react) = (0, 0, 0);
             self.window_end = feedback.next_order;
         }
-        let cut = self.cwnd < before;
-        if feedback.window_full && feedback.order >= self.recovered && !cut {
+        if feedback.window_full && feedback.order >= self.recovered && !answers {
             let slow_start = self.cwnd < self.slow_start_until;
             let step = if slow_start { ONE } else { fixed::div(ONE, self.cwnd) };
             self.cwnd = (self.cwnd + step).min(self.max_cwnd);
@@ -180,7 +181,7 @@ mod tests {
             for (w, &(packets, marked)) in windows.iter().enumerate() {
                 let marked = marked.min(packets);
                 for i in 0..packets {
-                    let before = cwnd;
+                    let answers = i + 1 == packets && marked > 0;
                     if i + 1 == packets {
                         alpha = (1.0 - gain) * alpha + gain * marked as f64 / packets as f64;
                         if marked > 0 {
@@ -188,7 +189,7 @@ mod tests {
                             threshold = cwnd;
                         }
                     }
-                    if cwnd >= before {
+                    if !answers {
                         let step = if cwnd < threshold { 1.0 } else { 1.0 / cwnd };
                         cwnd = (cwnd + step).min(config.max_cwnd);
                     }
@@ -297,6 +298,18 @@ mod tests {
         let mut dctcp = Dctcp::new(&config);
         dctcp.on_ack(Ps::ZERO, &ack(0, 16, true));
         assert_eq!(dctcp.window(), 8 * ONE);
+    }
+
+    /// With one packet in flight every acknowledgement ends a window of data.
+    #[test]
+    fn marks_hold_the_window_at_its_minimum() {
+        let (initial_cwnd, min_cwnd) = (1.0, 1.0);
+        let config = DctcpConfig { initial_cwnd, min_cwnd, ..DctcpConfig::default() };
+        let mut dctcp = Dctcp::new(&config);
+        for order in 0..20 {
+            dctcp.on_ack(Ps::ZERO, &ack(order, order + 1, true));
+            assert_eq!(dctcp.window(), ONE);
+        }
     }
 
     #[test]
