@@ -32,6 +32,7 @@ impl Host {
             && let Some(event) = self.held_back.pop_front()
         {
             let (reads, last) = (self.lines_of_read(&event), self.held_back.is_empty());
+            self.memory.others_wait = !last;
             self.meters.domains.held_back.leave(now, &event, reads, last);
             match event {
                 Event::Request { core, register } => self.request(now, core, register),

@@ -3,15 +3,14 @@
 use super::line::Line;
 use crate::time::Ps;
 
-/// Lines whose last hand-over is remembered. A line that another one has displaced is treated as if its
-/// last hand-over were long over: more lines than this rarely change hands within the time of one
-/// hand-over.
-const LINES: usize = 1024;
+/// Sets of lines whose last hand-over is remembered, two in each. Of a line that two others have displaced since, it is
+/// taken to be long over: so many lines of a set rarely change hands within the time of one hand-over.
+const SETS: usize = 512;
 
 /// When the last hand-over of each line is over.
 #[derive(Clone, Debug)]
 pub(super) struct HandOvers {
-    last: Vec<(Line, Ps)>,
+    last: Vec<[(Line, Ps); 2]>,
     /// How long a hand-over occupies the line's home: until a snoop would find the line at its new
     /// owner.
     takes: Ps,
@@ -19,24 +18,29 @@ pub(super) struct HandOvers {
 
 impl HandOvers {
     pub(super) fn new(takes: Ps) -> HandOvers {
-        HandOvers { last: vec![(Line::MAX, Ps::ZERO); LINES], takes }
+        HandOvers { last: vec![[(Line::MAX, Ps::ZERO); 2]; SETS], takes }
     }
 
     /// A request at `now` takes a line from another core, or the right to write it. Returns when its turn
     /// comes.
     #[inline]
     pub(super) fn turn(&mut self, now: Ps, line: Line) -> Ps {
-        let last = &mut self.last[line as usize % LINES];
-        let turn = if last.0 == line { now.max(last.1) } else { now };
-        *last = (line, turn + self.takes);
+        let turn = now.max(self.over(line));
+        let set = &mut self.last[line as usize % SETS];
+        // The place of the line, or else of the one whose hand-over is over first.
+        let place = match set.iter().position(|last| last.0 == line) {
+            Some(place) => place,
+            None => usize::from(set[1].1 < set[0].1),
+        };
+        set[place] = (line, turn + self.takes);
         turn
     }
 
     /// When the last hand-over of a line is or was over. Until then nobody else has its data.
     #[inline]
     pub(super) fn over(&self, line: Line) -> Ps {
-        let last = self.last[line as usize % LINES];
-        if last.0 == line { last.1 } else { Ps::ZERO }
+        let set = &self.last[line as usize % SETS];
+        set.iter().find(|last| last.0 == line).map_or(Ps::ZERO, |last| last.1)
     }
 }
 
@@ -53,6 +57,16 @@ mod tests {
         let turns = turns.map(|(now, line)| h.turn(Ps(now), line).0);
         assert_eq!(turns, [100, 120, 102, 140, 200]);
         assert_eq!([7, 8, 9].map(|line| h.over(line).0), [220, 122, 0]);
+    }
+
+    #[test]
+    fn a_line_of_the_same_set_displaces_none_whose_hand_over_is_under_way() {
+        let mut h = HandOvers::new(Ps(20));
+        let other = 7 + SETS as Line;
+        let turns = [(100, 7), (101, other), (102, 7), (103, other), (200, 7 + 2 * SETS as Line)];
+        let turns = turns.map(|(now, line)| h.turn(Ps(now), line).0);
+        assert_eq!(turns, [100, 101, 120, 121, 200]);
+        assert_eq!([7, other].map(|line| h.over(line).0), [0, 141]);
     }
 
     /// When cores that all want a line at the same time get it, after core 0 has had the right to write

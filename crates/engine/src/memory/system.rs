@@ -36,6 +36,8 @@ pub(crate) struct Memory {
     placer: Placer,
     /// The L2 prefetcher of each core; empty on machines without one.
     prefetchers: Vec<Prefetcher>,
+    /// Whether requests wait until the LLC takes them; a prefetch must not go before them.
+    pub(crate) others_wait: bool,
     pub(crate) backend: Backend,
     latencies: Latencies,
     hand_overs: HandOvers,
@@ -69,6 +71,7 @@ impl Memory {
             caches: Caches::new(parts, core_ways, io_ways, seed),
             placer: Placer::new(placement),
             prefetchers: Prefetcher::for_cores(parts),
+            others_wait: false,
             backend: Backend::new(parts, dram, latencies.llc + parts.llc.memory_latency.ps()),
             latencies,
             // The next snoop can already be on its way to the new owner when the line arrives there.
@@ -244,13 +247,14 @@ impl Memory {
         answer
     }
 
-    /// A core requests a line that its prefetcher may already be fetching from the LLC. Returns when that
-    /// line arrives, if nothing has taken it away since and it comes with what the request asks for.
+    /// A core requests a line that its prefetcher has brought since it looked, running ahead, or is fetching from the
+    /// LLC. Returns when that line is or was there, if nothing has taken it away since and it comes with what the
+    /// request asks for.
     #[inline]
     fn take_over(&mut self, core: u16, line: Line, exclusive: bool) -> Option<Ps> {
-        let arrives = self.prefetchers.get_mut(usize::from(core))?.take_over(line)?;
+        let coming = self.prefetchers.get_mut(usize::from(core))?.take_over(line);
         let held = self.caches.cores[usize::from(core)].state(line)?;
-        (!exclusive || held.writable()).then_some(arrives)
+        (!exclusive || held.writable()).then(|| coming.unwrap_or(Ps::ZERO))
     }
 
     /// A core's L2 prefetcher sees its request and asks for lines. Lines that are on their way or in a
@@ -265,7 +269,8 @@ impl Memory {
 
     fn prefetch_line(&mut self, now: Ps, core: u16, line: Line, kind: LineKind) {
         // A prefetch that finds no room is dropped, as in hardware.
-        if !self.prefetchers[core as usize].has_room() || !self.backend.takes_requests() {
+        let admitted = self.backend.takes_requests() && !self.others_wait;
+        if !admitted || !self.prefetchers[core as usize].has_room() {
             return;
         }
         let transaction = self.backend.reads.next();
