@@ -48,6 +48,13 @@ def result(small: Scenario) -> Result:
     return nic2core.run(small)
 
 
+def test_another_machine_needs_the_file_of_the_scenario() -> None:
+    base = {"machine.base": "skylake-6140"}
+    with pytest.raises(UserError, match=r"machine\.base = 'skylake-6140': a loaded scenario"):
+        api.prepare(api.load("explain-cpu"), base)
+    assert api.prepare("explain-cpu", base).scenario["machine"]["core"]["count"] == 18
+
+
 def test_only_what_is_public_is_listed() -> None:
     assert dir(nic2core) == sorted(nic2core.__all__)
     assert all(hasattr(nic2core, name) for name in nic2core.__all__)

@@ -1,6 +1,7 @@
 """The peak search from Python, on one core and so small that it takes about a second."""
 
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -67,6 +68,18 @@ def test_a_measured_time_too_short_to_tell_is_refused_with_its_place() -> None:
         UserError, match=r": run\.duration = 1 ms is too short to tell .* at least 200 ms"
     ):
         _core.find_peak(text, None, origins)
+
+
+def test_a_search_that_is_ended_notes_what_it_has_found() -> None:
+    def three(share: float) -> None:
+        if share > 0.3:
+            raise KeyboardInterrupt
+
+    text, origins = small()
+    with pytest.raises(KeyboardInterrupt) as end:
+        _core.find_peak(text, three, origins)
+    (note,) = end.value.__notes__
+    assert re.fullmatch(r"So far [0-9.]+ Mpps holds( and [0-9.]+ Mpps does not)?\.", note)
 
 
 def test_the_caller_ends_a_search_by_raising() -> None:

@@ -74,6 +74,7 @@ def found(scenario: Path) -> Sensitivity:
         ("195 ns", 1.2, "234 ns"),
         ("2.3 GHz", 0.8, "1.84 GHz"),
         ("1 MiB", 0.8, "838848 B"),  # 13107 whole lines
+        ("39424 KiB", 0.5, "19712 KiB"),
         ("64 B", 1.2, "77 B"),
         ("833 ps", 0.8, "666 ps"),
         ("2.594 GHz", 0.8, "2.075 GHz"),
@@ -330,6 +331,13 @@ def test_where_nothing_can_be_changed_it_is_told_why(scenario: Path) -> None:
     rss = "machine.nic.rss.indirection_entries"
     with pytest.raises(UserError, match="there is one queue"):
         sensitivity(scenario, [rss])
+
+
+def test_keys_are_one_or_several(scenario: Path) -> None:
+    with pytest.raises(UserError, match=r"keys = \[\]: expected one or more"):
+        sensitivity(scenario, [])
+    with pytest.raises(UserError, match=r"machine\.nix"):
+        sensitivity(scenario, "machine.nix")
 
 
 @pytest.mark.parametrize("by", [0, 1, -0.2])

@@ -159,7 +159,7 @@ def test_the_command_writes_a_timeline(
 
 def test_what_a_timeline_does_not_have_is_told() -> None:
     timeline = Timeline(packets=[], unfinished=0, drops=[], times_ps=[0, 1], counters=[])
-    assert timeline.left_out() == ""
+    assert timeline.left_out() == "The timeline has no packets: none came while it was recorded."
     update = {"unfinished": 1, "drops_left_out": 7, "readings_left_out": 5000}
     assert timeline.model_copy(update=update).left_out() == (
         "The timeline does not have 1 packet still on the way at its end, 7 drops beyond the first "

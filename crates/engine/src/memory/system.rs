@@ -495,4 +495,35 @@ mod tests {
         m.prefetchers[0].request(Ps::ZERO, 66, LineKind::App);
         assert_eq!(std::iter::from_fn(|| m.prefetchers[0].next()).count(), 2);
     }
+
+    #[test]
+    fn a_prefetch_does_not_go_before_requests_that_wait() {
+        let mut machine = machine();
+        (machine.l2.prefetch, machine.l2.superqueue) = (Prefetch::NextLine, 30);
+        let reads = |others_wait| {
+            let mut m = memory(&machine);
+            m.others_wait = others_wait;
+            assert_eq!(m.request(Ps::ZERO, 64, LineKind::App, 0, 0, false), None);
+            m.backend.trackers.used.inside()
+        };
+        assert_eq!((reads(false), reads(true)), (2, 1));
+    }
+
+    /// A core that runs ahead has not found a line that its prefetcher had brought when its request came.
+    #[test]
+    fn a_line_that_a_prefetch_has_brought_meanwhile_is_there() {
+        let mut machine = machine();
+        let now = Ps::from_ns(500);
+        let mut answer = |prefetch, writable, exclusive| {
+            machine.l2.prefetch = prefetch;
+            machine.l2.superqueue = 30;
+            let mut m = memory(&machine);
+            m.fill_at_once(0, 7, LineKind::App, writable);
+            m.request(now, 7, LineKind::App, 0, 0, exclusive).expect("it is on the chip")
+        };
+        assert_eq!(answer(Prefetch::NextLine, false, false), now);
+        assert_eq!(answer(Prefetch::NextLine, true, true), now);
+        assert!(answer(Prefetch::NextLine, false, true) > now, "the right to write is not there");
+        assert!(answer(Prefetch::None, false, false) > now);
+    }
 }
