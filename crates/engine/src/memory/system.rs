@@ -514,16 +514,18 @@ mod tests {
     fn a_line_that_a_prefetch_has_brought_meanwhile_is_there() {
         let mut machine = machine();
         let now = Ps::from_ns(500);
-        let mut answer = |prefetch, writable, exclusive| {
+        let mut answer = |prefetch, by: &[usize], exclusive| {
             machine.l2.prefetch = prefetch;
             machine.l2.superqueue = 30;
             let mut m = memory(&machine);
-            m.fill_at_once(0, 7, LineKind::App, writable);
+            by.iter().for_each(|&core| m.fill_at_once(core, 7, LineKind::App, false));
             m.request(now, 7, LineKind::App, 0, 0, exclusive).expect("it is on the chip")
         };
-        assert_eq!(answer(Prefetch::NextLine, false, false), now);
-        assert_eq!(answer(Prefetch::NextLine, true, true), now);
-        assert!(answer(Prefetch::NextLine, false, true) > now, "the right to write is not there");
-        assert!(answer(Prefetch::None, false, false) > now);
+        assert_eq!(answer(Prefetch::NextLine, &[0], false), now);
+        assert_eq!(answer(Prefetch::NextLine, &[0], true), now);
+        assert_eq!(answer(Prefetch::NextLine, &[1, 0], false), now);
+        assert!(answer(Prefetch::NextLine, &[1, 0], true) > now, "the right to write is not there");
+        assert!(answer(Prefetch::NextLine, &[1], false) > now);
+        assert!(answer(Prefetch::None, &[0], false) > now);
     }
 }
