@@ -167,6 +167,13 @@ def test_a_sweep_goes_on_after_one_of_its_runs_was_damaged(
     assert command(*again) == ending.EXIT_USER
 
 
+def test_a_scenario_is_not_compared_without_a_key_to_vary(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("compare", "explain-cpu", "explain-link") == ending.EXIT_USER
+    assert "`nic2core compare explain-cpu --vary KEY=V1,V2`" in capsys.readouterr().err
+
+
 def test_a_report_is_the_same_in_every_process(tmp_path: Path) -> None:
     assert nic2core("run", "explain-cpu", *SHORT, "--out", tmp_path / "run").returncode == 0
     pages = []

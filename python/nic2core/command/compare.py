@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from nic2core import api
 from nic2core._core import UserError
 from nic2core.command import options, places, terminal
 from nic2core.command.arguments import Jobs, Json, Out, Peaks, Seed, Set
@@ -95,6 +96,12 @@ def _saved(sources: list[str], options: list[str], json_: bool) -> None:
         raise UserError(
             f"{' '.join(sources)}: {why} without --vary; expected `nic2core compare SCENARIO "
             "--vary KEY=V1,V2`, or `nic2core compare DIR DIR` for results written by --out."
+        )
+    scenarios = [source for source in sources if api.find(source).suffix == ".toml"]
+    if scenarios:
+        raise UserError(
+            f"{scenarios[0]} is a scenario, and nothing says what to run of it; expected "
+            f"`nic2core compare {scenarios[0]} --vary KEY=V1,V2`, or directories that --out wrote."
         )
     found = compare_saved(*sources)
     note_gaps(map(Path, sources))
