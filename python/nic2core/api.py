@@ -330,10 +330,8 @@ class DoubtfulNumbers(UserWarning):
 
 def warn_of_doubts(results: Sequence[Result]) -> None:
     """Warn of what makes the numbers doubtful; with several runs, name the run."""
-    # Ctrl-C must not lose what has run.
-    with suppress(KeyboardInterrupt):
-        for doubt in all_doubts(results):
-            warnings.warn(f"{doubt.of}{doubt.warning}", DoubtfulNumbers, stacklevel=3)
+    for doubt in all_doubts(results):
+        warnings.warn(f"{doubt.of}{doubt.warning}", DoubtfulNumbers, stacklevel=3)
 
 
 def run_prepared(prepared: Prepared, label: str | None, watch: Watch) -> Result:

@@ -128,10 +128,13 @@ class Effects:
         """The largest change of what effects are told by, as a multiple of what chance does."""
         chances = self._told(self.chance)
         return max(
-            abs(share) / chance
-            for change in effect.changes
-            for share, chance in zip(self._told(change), chances, strict=True)
-            if share is not None and chance
+            (
+                abs(share) / chance
+                for change in effect.changes
+                for share, chance in zip(self._told(change), chances, strict=True)
+                if share is not None and chance
+            ),
+            default=0.0,
         )
 
     @property

@@ -118,7 +118,7 @@ def sensitivity(
 
 
 def _base_does_work(number: int, run: Result) -> None:
-    """Refuse a base, the first point, with which nothing can be compared: before others run."""
+    """Refuse a base, the first point, with which nothing can be compared, as soon as it has run."""
     if number == 0 and achieved([run])[0][0] <= 0:
         raise UserError("The scenario does no work as it is, so nothing can be compared with it.")
 

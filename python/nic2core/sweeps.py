@@ -275,7 +275,8 @@ def run_all(
 ) -> Sweep:
     """Run what `prepare` returned, `jobs` at a time; see `sweep`.
 
-    `check` is called with the number of each point and its result; an error it raises ends all.
+    `check` is called with the number of each point and its result, before that is kept; an error
+    it raises ends all.
     """
     if jobs < 1:
         raise UserError(f"jobs = {jobs} runs nothing; expected 1 or more.")
@@ -304,8 +305,6 @@ def run_all(
             )
             if isinstance(found, Refusal):
                 follow.told(point, 1.0)
-            else:
-                check(point, found)
             return found
 
         points: dict[Future[Result | Refusal], int] = {}
@@ -320,6 +319,9 @@ def run_all(
             while running:
                 just, running = wait(running, LOOK_S, FIRST_COMPLETED)
                 new = _results(just, points)
+                for number, found in new.items():
+                    if not isinstance(found, Refusal):
+                        check(number, found)
                 ended |= new
                 kept.keep(ended, new)
                 if any(point.exception() for point in just):

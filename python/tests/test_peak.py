@@ -79,7 +79,7 @@ def test_a_search_that_is_ended_notes_what_it_has_found() -> None:
     with pytest.raises(KeyboardInterrupt) as end:
         _core.find_peak(text, three, origins)
     (note,) = end.value.__notes__
-    assert re.fullmatch(r"So far [0-9.]+ Mpps holds( and [0-9.]+ Mpps does not)?\.", note)
+    assert re.fullmatch(r"so far [0-9.]+ Mpps holds( and [0-9.]+ Mpps does not)?\.", note)
 
 
 def test_the_caller_ends_a_search_by_raising() -> None:

@@ -186,16 +186,16 @@ def test_all_that_cannot_be_told_from_the_best_are_fastest(ddio: Result, sweeper
     )
 
 
-def test_what_the_fastest_drops_is_told(ddio: Result, sweeper: Result) -> None:
+def test_what_the_fastest_loses_is_told(ddio: Result, sweeper: Result) -> None:
     packets = sweeper.data.packets.model_copy(update={"drop_share": 0.5})
     lossy = replace(sweeper, data=sweeper.data.model_copy(update={"packets": packets}))
     dropped = ddio.drop_share
     both = compare(*runs(ddio, [1.0, 1.0]), *runs(lossy, [2.0, 2.0]))
-    assert f"{sweeper.label} drops 50.0 % of the packets, {ddio.label} {percent(dropped)};" in (
+    assert f"{sweeper.label} loses 50.0 % of the packets, {ddio.label} {percent(dropped)};" in (
         both.sentence
     )
     both = compare(*runs(ddio, [2.0, 2.0]), *runs(lossy, [1.0, 1.0]))
-    assert " drops " not in both.sentence
+    assert " loses " not in both.sentence
 
 
 def test_where_rates_are_equal_what_else_differs_is_told(ddio: Result, sweeper: Result) -> None:

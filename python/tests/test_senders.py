@@ -280,6 +280,9 @@ def test_a_full_nic_that_delays_packets_for_less_than_the_target_is_told(
         "cuts)."
     ) in told(93.2)
     assert "When full" not in told(80.0)
+    # Losses on the way, and none at all.
+    assert "When full" not in told(93.2, dropped_switch=100)
+    assert "When full" not in told(93.2, not_lost=100)
     # It hears the delay well before anything is lost.
     assert "When full" not in told(93.2, cut_by_host=9, cut_by_losses=1)
 

@@ -106,8 +106,8 @@ def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None
     drops = sweeper.data.packets.model_copy(update={"drop_share": 0.25})
     lossy = replace(more, data=sweeper.data.model_copy(update={"packets": drops}))
     said = overview([ddio, replace(sweeper, data=slower(sweeper, 2)), lossy])
-    assert "; more drops 25.0 % of the packets, " in said
-    assert " drops " not in overview([ddio, sweeper, more])
+    assert "; more loses 25.0 % of the packets, " in said
+    assert " loses " not in overview([ddio, sweeper, more])
     # Packets of another size are not as much work.
     packets = sweeper.data.packets.model_copy(update={"offered_mpps": 5.0})
     large = replace(

@@ -73,10 +73,10 @@ impl Done {
     fn noted(&self, py: Python<'_>, reason: PyErr) -> PyErr {
         let found = match (self.holds, self.fails) {
             (Some(holds), Some(fails)) => {
-                format!("So far {holds:.3} Mpps holds and {fails:.3} Mpps does not.")
+                format!("so far {holds:.3} Mpps holds and {fails:.3} Mpps does not.")
             }
-            (Some(holds), None) => format!("So far {holds:.3} Mpps holds."),
-            (None, Some(fails)) => format!("So far {fails:.3} Mpps does not hold."),
+            (Some(holds), None) => format!("so far {holds:.3} Mpps holds."),
+            (None, Some(fails)) => format!("so far {fails:.3} Mpps does not hold."),
             (None, None) => return reason,
         };
         // Without the note the reason is as good.

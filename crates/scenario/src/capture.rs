@@ -109,10 +109,11 @@ mod tests {
 
     #[test]
     fn a_device_is_not_read() {
-        let device = "/dev/zero";
-        assert!(crate::files::Disk.is_stream(Path::new(device)));
-        assert!(!crate::files::Disk.is_stream(Path::new("Cargo.toml")));
-        let e = wrong(device, &Origins::default(), "is a device or a pipe".into()).to_string();
+        let set = "traffic={kind='replay', file='/dev/zero', rate='1 Gbps'}";
+        let files = Memory(vec![("s/kvs.toml", KVS.into()), ("s/box.toml", BOX.into())]);
+        let loaded = load(&files, Path::new("s/kvs.toml"), &[set.to_owned()], &[]).unwrap();
+        let e = read_capture(&crate::files::Disk, &loaded.scenario, &loaded.origins);
+        let e = e.unwrap_err().to_string();
         assert!(
             e.contains("traffic.file = \"/dev/zero\" is a device or a pipe; allowed: a whole"),
             "{e}"

@@ -35,10 +35,10 @@ Seed = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON on stdout.")]
 
 
-def _directory(text: str) -> Path:
+def directory(text: str) -> Path:
     """A directory; not an empty text, which would be the working directory."""
     if not text:
-        raise typer.BadParameter('"" names no directory; expected one, such as --out out.')
+        raise typer.BadParameter('"" names no directory; expected one, such as out.')
     return Path(text)
 
 
@@ -46,7 +46,7 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        parser=_directory,
+        parser=directory,
         help="Write result.json, Parquet tables and report.html to this directory.",
     ),
 ]

@@ -97,7 +97,7 @@ def _saved(sources: list[str], options: list[str], json_: bool) -> None:
             f"{' '.join(sources)}: {why} without --vary; expected `nic2core compare SCENARIO "
             "--vary KEY=V1,V2`, or `nic2core compare DIR DIR` for results written by --out."
         )
-    scenarios = [source for source in sources if api.find(source).suffix == ".toml"]
+    scenarios = [source for source in sources if _is_scenario(source)]
     if scenarios:
         raise UserError(
             f"{scenarios[0]} is a scenario, and nothing says what to run of it; expected "
@@ -111,3 +111,9 @@ def _saved(sources: list[str], options: list[str], json_: bool) -> None:
     else:
         terminal.show_comparison(found.results)
         terminal.show_keys(found.results)
+
+
+def _is_scenario(source: str) -> bool:
+    """Whether this names a scenario, and no directory with results."""
+    found = api.find(source)
+    return found.suffix == ".toml" and found.exists() and not Path(source).is_dir()

@@ -7,8 +7,7 @@ import json
 import os
 import signal
 import sys
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -20,6 +19,7 @@ from nic2core.sweeps import gap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from nic2core.sweeps import Sweep
 
@@ -60,14 +60,22 @@ def shown_whole() -> Iterator[None]:
         if came:
             raise KeyboardInterrupt
         came.append(number)
-        # Printing could be under way, which this would be in the middle of.
-        os.write(2, b"Stopping when the results are shown; Ctrl-C again ends without them.\n")
+        # Not by `terminal`, which may be printing just now; stderr may be closed.
+        with suppress(OSError, ValueError):
+            os.write(
+                sys.stderr.fileno(),
+                b"Stopping when the results are shown; Ctrl-C again ends without them.\n",
+            )
 
-    before = signal.signal(signal.SIGINT, once)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    held = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in held:
+        signal.signal(number, once)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in held:
+            signal.signal(number, before[number])
     if came:
         raise typer.Exit(EXIT_STOPPED)
 

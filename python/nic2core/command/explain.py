@@ -9,7 +9,7 @@ import typer
 
 from nic2core.command import terminal
 from nic2core.command.arguments import Jobs, Json
-from nic2core.command.ending import EXIT_STOPPED, print_json
+from nic2core.command.ending import EXIT_STOPPED, print_json, shown_whole
 from nic2core.result import Result
 
 if TYPE_CHECKING:
@@ -41,11 +41,12 @@ def explain(
         check = False
     if check:
         helps = run_changes(loaded, jobs)
-    if json_:
-        print_json(explanation.to_json(loaded, helps))
-    else:
-        explanation.show(loaded, helps)
-    terminal.warn([loaded])
-    if check and any(h.measured is None and h.refused is None for h in helps):
-        terminal.note("Stopped: some changes were not run.")
-        raise typer.Exit(EXIT_STOPPED)
+    with shown_whole():
+        if json_:
+            print_json(explanation.to_json(loaded, helps))
+        else:
+            explanation.show(loaded, helps)
+        terminal.warn([loaded])
+        if check and any(h.measured is None and h.refused is None for h in helps):
+            terminal.note("Stopped: some changes were not run.")
+            raise typer.Exit(EXIT_STOPPED)

@@ -54,10 +54,10 @@ def writable_dir(path: Path, *, resumes: bool = False) -> None:
             f"{', '.join(foreign)}; choose another directory for --out."
         )
     if (path / RESULT_FILE).exists() or listed:
-        but = ", unless they are of the same runs" if resumes and listed else ""
-        terminal.note(
-            f"{path} already contains results: those of the same name will be replaced{but}."
-        )
+        said = "those of the same name will be replaced"
+        if resumes and listed:
+            said = "runs that are the same are kept, others of the same name are replaced"
+        terminal.note(f"{path} already contains results: {said}.")
     elif any(path.iterdir()):
         terminal.note(f"{path} is not empty: its other files are kept.")
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nic2core.command import places
-from nic2core.command.arguments import Jobs, Json
+from nic2core.command.arguments import Jobs, Json, directory
 
 
 def reproduce(
@@ -20,10 +20,16 @@ def reproduce(
     claim: Annotated[
         str | None, typer.Option(metavar="ID", help="Only this claim, e.g. fig6/2way-peak.")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write figures.")] = Path("out"),
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", parser=directory, help="Where to write figures.")
+    ] = Path("out"),
     docs: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Also write the validation pages to this directory."),
+        typer.Option(
+            metavar="DIR",
+            parser=directory,
+            help="Also write the validation pages to this directory.",
+        ),
     ] = None,
 ) -> None:
     """Rerun a paper's evaluation and compare every published number with the simulated one."""

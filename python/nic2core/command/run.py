@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -59,16 +60,15 @@ def run(
         return
     places.writable_timeline(timeline, out)
     recorded: list[Timeline] = []
-    simulate = partial(_record, recording, recorded)
-    try:
-        _one(simulate, scenario, overrides, json_, out)
-    finally:
+
+    def written() -> None:
         for found in recorded:
             found.write(timeline)
-    terminal.note(f"Timeline: {timeline.resolve()}; open it at {VIEWER}")
-    for found in recorded:
-        if missing := found.left_out():
-            terminal.note(missing)
+            terminal.note(f"Timeline: {timeline.resolve()}; open it at {VIEWER}")
+            if missing := found.left_out():
+                terminal.note(missing)
+
+    _one(partial(_record, recording, recorded), scenario, overrides, json_, out, written)
 
 
 def peak(
@@ -98,17 +98,20 @@ def _one(
     overrides: dict[str, Any],
     json_: bool,
     out: Path | None,
+    at_last: Callable[[], None] = lambda: None,
 ) -> None:
+    """Simulate, keep and show; `at_last` is called whatever of that fails."""
     if out is not None:
         places.writable_dir(out)
     try:
         result = simulate(scenario, overrides)
     except KeyboardInterrupt as stop:
         # A search tells what it has found.
-        found = " ".join(getattr(stop, "__notes__", ["Nothing to show."]))
-        terminal.note(f"Stopped before the run finished. {found}")
+        found = " ".join(getattr(stop, "__notes__", ["nothing to show."]))
+        terminal.note(f"Stopped before the run finished: {found}")
         raise typer.Exit(EXIT_STOPPED) from None
-    with shown_whole():
+    with shown_whole(), ExitStack() as last:
+        last.callback(at_last)
         understood = capture_facts(result)
         if understood:
             terminal.note(understood)

@@ -90,7 +90,7 @@ def overview(results: Sequence[Record]) -> str:
         more = f"{times_of(high, low)} the slowest, {worst}"
         beside = _most_apart([*_beside(results)]) if what == {"packets"} else ""
         losses = [lost(r) for r in results]
-        drops = dropped_by_the_fastest(labels, losses, rates)
+        drops = lost_by_the_fastest(labels, losses, rates)
         said = f"{best} {are} fastest at {three(high)} {unit}, {more}{drops}{beside}"
     limits = list(dict.fromkeys(limiter(r) for r in results))
     if len(limits) == 1:
@@ -179,15 +179,15 @@ def lost(result: Record) -> float:
     return result.data.packets.drop_share if transport is None else transport.lost_share
 
 
-def dropped_by_the_fastest(
+def lost_by_the_fastest(
     labels: Sequence[str], losses: Sequence[float], rates: Sequence[float]
 ) -> str:
-    """What the fastest run drops, if it is clearly more than another does: empty otherwise."""
+    """What the fastest run loses, if it is clearly more than another does: empty otherwise."""
     fastest, least = rates.index(max(rates)), losses.index(min(losses))
     if losses[fastest] - losses[least] < DROPS_FELT:
         return ""
     return (
-        f"; {labels[fastest]} drops {percent(losses[fastest])} of the packets, {labels[least]} "
+        f"; {labels[fastest]} loses {percent(losses[fastest])} of the packets, {labels[least]} "
         f"{percent(losses[least])}"
     )
 

@@ -16,10 +16,10 @@ from nic2core.describe.differences import (
     SAME_RATE,
     achieved,
     alike,
-    dropped_by_the_fastest,
     in_percent,
     lines_per_request,
     lost,
+    lost_by_the_fastest,
     times_of,
 )
 from nic2core.describe.headline import Number, lined_up
@@ -246,7 +246,7 @@ def in_a_sentence(groups: Sequence[Repeated]) -> str:
     with_up_to = "with" if are == "is" else "with up to"
     losses = [_spread(group, [lost(run) for run in group.runs]).mean for group in groups]
     means = [of.mean for of in spreads]
-    drops = dropped_by_the_fastest([group.case.label for group in groups], losses, means)
+    drops = lost_by_the_fastest([group.case.label for group in groups], losses, means)
     return sentence(
         f"{first} {are} fastest, {with_up_to} {best} {unit} {over}, "
         f"{times_of(best.mean, slow.mean)} the slowest, {last}{drops}; {limits}."

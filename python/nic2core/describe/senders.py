@@ -28,7 +28,7 @@ LOSSES = "losses"
 """What `cuts` calls them."""
 
 MOSTLY = 0.5
-"""Share of the cuts of windows from which their cause explains how the senders behave."""
+"""Share of losses, and of the cuts of windows, from which their cause explains the others too."""
 
 GROUPS = ("others", "rivals")
 """The groups of senders, in the order of the results."""
@@ -182,7 +182,10 @@ def lost_unheard(result: Record) -> str:
     A full buffer delays packets by its size over the rate at which it empties.
     """
     transport, packets = result.data.transport, result.data.packets
-    if transport is None or packets.dropped_sram == 0 or packets.completed_gbps <= 0:
+    if transport is None or packets.completed_gbps <= 0:
+        return ""
+    lost = transport.dropped_server + transport.dropped_switch + taken_for_lost(transport)
+    if packets.dropped_sram == 0 or packets.dropped_sram < MOSTLY * lost:
         return ""
     tables = [*controls(result.scenario["traffic"]).values()]
     target = tables[0].get("endpoint_target") if len(tables) == 1 else None

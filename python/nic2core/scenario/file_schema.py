@@ -15,7 +15,7 @@ Json = dict[str, Any]
 MACHINE = "Machine"
 """The definition of a machine in the schema of a scenario."""
 
-BASE = {
+BASE_KEY = {
     "type": "string",
     "description": "Name of a machine file. The keys beside it are laid over that machine.",
 }
@@ -33,7 +33,7 @@ def scenario_file() -> Json:
     whole = {"required": machine["required"]}
     for name in {*_within(machine, tables), MACHINE}:
         tables[name].pop("required", None)
-    machine["properties"] = {"base": BASE, **machine["properties"]}
+    machine["properties"] = {"base": BASE_KEY, **machine["properties"]}
     machine |= {"if": {"required": ["base"]}, "else": whole}
     return schema
 

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_the_same_set_displaces_none_whose_hand_over_is_under_way() {
+    fn two_lines_of_a_set_do_not_displace_each_other() {
         let mut h = HandOvers::new(Ps(20));
         let other = 7 + SETS as Line;
         let turns = [(100, 7), (101, other), (102, 7), (103, other), (200, 7 + 2 * SETS as Line)];

@@ -36,7 +36,8 @@ pub(crate) struct Memory {
     placer: Placer,
     /// The L2 prefetcher of each core; empty on machines without one.
     prefetchers: Vec<Prefetcher>,
-    /// Whether requests wait until the LLC takes them; a prefetch must not go before them.
+    /// Whether others wait behind the request that the LLC takes now, as the host says when it releases one: a
+    /// prefetch must not go before them.
     pub(crate) others_wait: bool,
     pub(crate) backend: Backend,
     latencies: Latencies,
