@@ -187,7 +187,7 @@ def test_results_in_a_directory_with_the_name_of_a_scenario_are_results(
 
 
 def test_a_report_is_the_same_in_every_process(tmp_path: Path) -> None:
-    # Several causes of traffic that is next to nothing, whose order is that in which they are listed.
+    # Several causes of next to no traffic, whose order is that in which they are listed.
     saved = tmp_path / "run"
     assert nic2core("run", "demo", *SHORT, "--out", saved).returncode == 0
     pages = []
