@@ -177,6 +177,12 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
 
 def _changed(source: Scenario, overrides: dict[str, Any]) -> Prepared:
     """Apply these overrides to a loaded scenario."""
+    if BASE in overrides:
+        raise UserError(
+            f"{BASE} = {overrides[BASE]!r}: a loaded scenario has the whole machine, and no file "
+            "that could be laid over another one; expected the name of the scenario file in place "
+            "of what nic2core.load returned, or nic2core.load(FILE, {...})."
+        )
     origin = source._origin  # noqa: SLF001 - as in `load`
     # Values of the wrong type are refused below, with the same messages as in a file.
     value = plain(source.model_dump(warnings=False))
@@ -189,12 +195,6 @@ def _changed(source: Scenario, overrides: dict[str, Any]) -> Prepared:
             dram["standard"] = before["machine"]["dram"]["standard"]
         else:
             dram["timings"] = own_timings(value, assigned)
-    if BASE in overrides:
-        raise UserError(
-            f"{BASE} = {overrides[BASE]!r}: a loaded scenario has the whole machine, and no file "
-            "that could be laid over another one; expected the name of the scenario file in place "
-            "of what nic2core.load returned, or nic2core.load(FILE, {...})."
-        )
     text, origins = _core.change_scenario(
         json.dumps(given(value)), as_sets(overrides), origin.places_of(value)
     )

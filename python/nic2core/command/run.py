@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -110,22 +109,28 @@ def _one(
         found = " ".join(getattr(stop, "__notes__", ["nothing to show."]))
         terminal.note(f"Stopped before the run finished: {found}")
         raise typer.Exit(EXIT_STOPPED) from None
-    with shown_whole(), ExitStack() as last:
-        last.callback(at_last)
-        understood = capture_facts(result)
-        if understood:
-            terminal.note(understood)
-        # Save first: drawing may end early, for instance in a pager.
+    with shown_whole():
         try:
-            if out is not None:
-                result.save(out)
-                result.report(out / places.REPORT_FILE)
+            _keep_and_show(result, json_, out)
         finally:
-            # Show what was simulated even if the disk is full.
-            if json_:
-                print_json(result.to_json())
-                terminal.warn([result])
-            else:
-                terminal.show_result(result)
+            at_last()
+
+
+def _keep_and_show(result: Result, json_: bool, out: Path | None) -> None:
+    understood = capture_facts(result)
+    if understood:
+        terminal.note(understood)
+    # Save first: drawing may end early, for instance in a pager.
+    try:
         if out is not None:
-            places.note_files(out)
+            result.save(out)
+            result.report(out / places.REPORT_FILE)
+    finally:
+        # Show what was simulated even if the disk is full.
+        if json_:
+            print_json(result.to_json())
+            terminal.warn([result])
+        else:
+            terminal.show_result(result)
+    if out is not None:
+        places.note_files(out)

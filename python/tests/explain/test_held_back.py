@@ -130,7 +130,7 @@ def test_windows_of_a_whole_read_hold_nothing_back() -> None:
 def held_back() -> Result:
     """Senders whose control wants less delay than the server has at any load.
 
-    With 10 us they do 0.90 of what the path allows, which is not clearly less.
+    With 10 us they do 0.904 of what the path allows, and the IOMMU counts as what limits.
     """
     return api.run("host-congestion", {
         "tenants.0.cores.count": 16, "traffic.control.endpoint_target": "5 us",
