@@ -26,6 +26,9 @@ pub(crate) struct Writeback {
 /// Who served a request that missed the private caches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Served {
+    /// The core's own caches: the line has come up to the L2 since the core asked for it, with the right that it
+    /// asks for.
+    Own,
     /// The LLC, or, if only the right to write was missing, the directory alone.
     Llc,
     /// Another core's cache, which supplies the data or, to a writer, gives up a clean copy.
@@ -192,13 +195,16 @@ impl Caches {
         if exclusive {
             // An inclusive LLC's copy may be stale.
             let owned = self.writable_in(line, others);
-            self.take_exclusive(core, home, kind, known, llc);
-            return if owned { Served::Owner } else { on_chip };
+            let own = self.take_exclusive(core, home, kind, known, llc);
+            return match (owned, own) {
+                (true, _) => Served::Owner,
+                (false, true) => Served::Own,
+                (false, false) => on_chip,
+            };
         }
         if sharers & me != 0 {
-            // The line has come up to the L2 since the core asked for it.
             self.cores[core].access(line, None);
-            return on_chip;
+            return Served::Own;
         }
         let snooped = others != 0 && self.downgrade(home, others);
         // The downgrade may have put another core's data into the LLC.
@@ -268,7 +274,8 @@ impl Caches {
     }
 
     /// Invalidates all copies but the core's own; dirty data becomes the core's to write back. `known`
-    /// is the line's entry in the directory with its sharers, `llc` its slot in the LLC.
+    /// is the line's entry in the directory with its sharers, `llc` its slot in the LLC. Returns whether the
+    /// core could write the line already.
     fn take_exclusive(
         &mut self,
         core: usize,
@@ -276,7 +283,7 @@ impl Caches {
         kind: LineKind,
         known: Option<(Handle, u32)>,
         llc: Option<Slot>,
-    ) {
+    ) -> bool {
         let (line, me) = (home.line, 1u32 << core);
         let sharers = known.map_or(0, |entry| entry.1);
         for other in bits(sharers & !me) {
@@ -293,13 +300,13 @@ impl Caches {
             Some((handle, _)) => self.directory.set_sharers(handle, me),
             None => self.enter(home, Entry::Held(me)),
         }
-        if sharers & me != 0 {
-            self.cores[core].grant(line, state);
-        } else {
+        let own = sharers & me != 0 && self.cores[core].grant(line, state);
+        if sharers & me == 0 {
             self.fill_private(core, line, state);
         }
         #[cfg(test)]
         self.shadowed(|shadow| shadow.store(line));
+        own
     }
 
     /// Whether one of these cores may have changed a line, so that its cache has to supply the data.

@@ -199,6 +199,14 @@ impl Trial {
             let served = self.caches.request(core, line, LineKind::App, store, transaction);
             prop_assert_eq!(changed, served == Served::Owner, "{:?} of {}", served, line);
             match served {
+                Served::Own => {
+                    prop_assert!(
+                        false,
+                        "the caches of core {} did not have {} just now",
+                        core,
+                        line
+                    );
+                }
                 Served::Memory => {
                     prop_assert!(!self.dirty(line), "memory is read for {}, which is dirty", line);
                     return self.comes(transaction, core, line, asked, late);

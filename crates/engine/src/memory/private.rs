@@ -171,12 +171,18 @@ impl Private {
         }
     }
 
-    /// An access to a line that the L2 holds has been granted this state: the L1d holds it, too.
-    pub(crate) fn grant(&mut self, line: Line, state: State) {
-        self.set_state(line, state);
-        if self.l1.find(self.l1.home(line)).is_none() {
-            self.fill_l1(line, state.with_dirty(false));
+    /// An access to a line that the L2 holds has been granted this state: the L1d holds it, too. Returns
+    /// whether the line could be written already.
+    pub(crate) fn grant(&mut self, line: Line, state: State) -> bool {
+        let slot = self.l2.find(self.l2.home(line)).expect("the L2 holds it");
+        let could_be_written = self.l2.state(slot).writable();
+        self.l2.set_state(slot, state);
+        let upper = state.with_dirty(false);
+        match self.l1.find(self.l1.home(line)) {
+            Some(slot) => self.l1.set_state(slot, upper),
+            None => self.fill_l1(line, upper),
         }
+        could_be_written
     }
 
     /// Removes a line and returns its state, if it was held.

@@ -197,13 +197,15 @@ impl Memory {
             return Some(now + self.latencies.llc);
         }
         let transaction = self.backend.reads.next();
-        let coming = self.take_over(core, line, exclusive);
+        let coming =
+            self.prefetchers.get_mut(usize::from(core)).and_then(|own| own.take_over(line));
         let served = self.caches.request(core as usize, line, kind, exclusive, transaction);
         let answer = match served {
-            Served::Llc => {
-                let answered = coming.map_or(now + self.latencies.llc, |arrives| arrives.max(now));
+            Served::Own => {
+                let answered = coming.map_or(now, |arrives| arrives.max(now));
                 Some(answered.max(self.hand_overs.over(line)))
             }
+            Served::Llc => Some((now + self.latencies.llc).max(self.hand_overs.over(line))),
             Served::Forward if !exclusive => {
                 let answered = now + self.latencies.llc + self.latencies.forward;
                 Some(answered.max(self.hand_overs.over(line)))
@@ -246,16 +248,6 @@ impl Memory {
         }
         self.send_writebacks(now);
         answer
-    }
-
-    /// A core requests a line that its prefetcher has brought since it looked, running ahead, or is fetching from the
-    /// LLC. Returns when that line is or was there, if nothing has taken it away since and it comes with what the
-    /// request asks for.
-    #[inline]
-    fn take_over(&mut self, core: u16, line: Line, exclusive: bool) -> Option<Ps> {
-        let coming = self.prefetchers.get_mut(usize::from(core))?.take_over(line);
-        let held = self.caches.cores[usize::from(core)].state(line)?;
-        (!exclusive || held.writable()).then(|| coming.unwrap_or(Ps::ZERO))
     }
 
     /// A core's L2 prefetcher sees its request and asks for lines. Lines that are on their way or in a
@@ -336,7 +328,9 @@ impl Memory {
         match self.caches.io_read(line) {
             Served::Llc => Some(now + self.latencies.llc),
             Served::Forward => Some(now + self.latencies.llc + self.latencies.forward),
-            Served::Memory | Served::Wait(_) | Served::NoEntry(_) | Served::Owner => None,
+            Served::Memory | Served::Wait(_) | Served::NoEntry(_) | Served::Owner | Served::Own => {
+                None
+            }
         }
     }
 
@@ -527,6 +521,5 @@ mod tests {
         assert_eq!(answer(Prefetch::NextLine, &[1, 0], false), now);
         assert!(answer(Prefetch::NextLine, &[1, 0], true) > now, "the right to write is not there");
         assert!(answer(Prefetch::NextLine, &[1], false) > now);
-        assert!(answer(Prefetch::None, &[0], false) > now);
     }
 }
