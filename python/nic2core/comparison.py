@@ -155,7 +155,7 @@ class Comparison(Drawn):
 
     def _repr_html_(self) -> str:
         """The table, for a notebook."""
-        with pl.Config(tbl_cols=-1):
+        with pl.Config(tbl_cols=-1, tbl_rows=-1):
             return self.table._repr_html_()
 
     def __iter__(self) -> Iterator[Result]:

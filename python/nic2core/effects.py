@@ -206,7 +206,8 @@ class Effects:
 
     def __repr__(self) -> str:
         """The sentence and the table, at a Python prompt."""
-        return f"{self.sentence}\n{self.table}"
+        with pl.Config(tbl_cols=-1, tbl_rows=-1):
+            return f"{self.sentence}\n{self.table}"
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the runs, as plain data."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +15,7 @@ from nic2core.results.models import Peak, Results
 from nic2core.results.timeline import Recording, Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 SLICES = 200
 """Slices of a run: after each one progress is reported and a stop request is noticed."""
@@ -42,6 +43,17 @@ def said_without_place(error: UserError | ModelError) -> str:
     """The same without the place of a value, where users gave none."""
     problems = error.problems if isinstance(error, UserError) else ()
     return "\n".join(problem.without_place for problem in problems) or said(error)
+
+
+@contextmanager
+def panics_as_bugs() -> Iterator[None]:
+    """A panic of the engine, which is no `Exception`, becomes the `ModelError` that it is."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as panic:
+        raise ModelError(f"{type(panic).__name__}: {panic}") from panic
 
 
 class Stopped(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Lock
 from typing import TYPE_CHECKING
@@ -62,8 +62,10 @@ class _Lines:
             if time.monotonic() < self._due:
                 return
             self._due = time.monotonic() + LINE_S
-        sys.stderr.write(f"{what}: {100 * share:.0f} %\n")
-        sys.stderr.flush()
+        # A full disk or a closed pipe behind it is no reason to end a run.
+        with suppress(OSError, ValueError):
+            sys.stderr.write(f"{what}: {100 * share:.0f} %\n")
+            sys.stderr.flush()
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from nic2core._core import ModelError, UserError
 from nic2core.describe.doubts.too_short import filling, sending_queue_fills
 from nic2core.engine import said_without_place
 from nic2core.scenario.models import Scenario
-from nic2core.sweeps import run_all
+from nic2core.sweeps import Refusal, run_all
 
 if TYPE_CHECKING:
     from nic2core.explain.help import Help
@@ -33,7 +33,7 @@ def run_changes(result: Result, jobs: int = 1) -> list[Help]:
     scenario = Scenario.model_validate(result.scenario)
     result.check_capture()
     prepared: dict[str, api.Prepared] = {}
-    refused: dict[str, UserError | ModelError] = {}
+    refused: dict[str, Refusal] = {}
     for help_ in predicted:
         try:
             prepared[_name(help_)] = api.prepare(scenario, help_.change.overrides)
@@ -46,9 +46,8 @@ def run_changes(result: Result, jobs: int = 1) -> list[Help]:
         peak=result.peak is not None,
         skip_refused=True,
     )
-    why = {name: said_without_place(error) for name, error in (refused | done.refused).items()}
     runs = {r.label: r for r in done}
-    return [_checked(h, base, runs.get(_name(h)), why) for h in predicted]
+    return [_checked(h, base, runs.get(_name(h)), refused | done.refused) for h in predicted]
 
 
 def _name(help_: Help) -> str:
@@ -56,9 +55,11 @@ def _name(help_: Help) -> str:
     return f"{help_.change.domain}: {help_.change.what}"
 
 
-def _checked(help_: Help, base: float, run: Result | None, refused: dict[str, str]) -> Help:
+def _checked(help_: Help, base: float, run: Result | None, refused: dict[str, Refusal]) -> Help:
     if run is None:
-        return replace(help_, refused=refused.get(_name(help_)))
+        why = refused.get(_name(help_))
+        said = None if why is None else said_without_place(why)
+        return replace(help_, refused=said, is_bug=isinstance(why, ModelError))
     packets = run.data.packets
     return replace(
         help_,

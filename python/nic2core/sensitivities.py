@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nic2core import api
 from nic2core._core import PEAK_RESOLUTION_PERCENT, UserError
-from nic2core.describe.differences import achieved
 from nic2core.describe.doubts import all_doubts
+from nic2core.describe.rates import achieved
 from nic2core.describe.seeds import SEED
 from nic2core.describe.spread import of_two_runs
 from nic2core.draw.standalone import write_page
@@ -96,8 +97,10 @@ def sensitivity(
     keys = [keys] if isinstance(keys, str) else keys
     if not keys:
         raise UserError("keys = []: expected one or more tables or keys, such as machine.nic.")
-    if not 0 < by < 1:
-        raise UserError(f"by = {by} is no share to change values by; expected 0 to 1, such as 0.2.")
+    if not isinstance(by, Real) or not 0 < by < 1:
+        raise UserError(
+            f"by = {by!r} is no share to change values by; expected 0 to 1, such as 0.2."
+        )
     plan = _plan(source, keys, by, api.keyed("overrides", overrides or {}, "4"))
     api.warn_of_keys_without_effect([plan.asked[plan.base]], peak=peak)
     runs = run_all(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -278,8 +279,8 @@ def run_all(
     `check` is called with the number of each point and its result, before that is kept; an error
     it raises ends all.
     """
-    if jobs < 1:
-        raise UserError(f"jobs = {jobs} runs nothing; expected 1 or more.")
+    if not isinstance(jobs, Integral) or jobs < 1:
+        raise UserError(f"jobs = {jobs!r} runs nothing; expected 1 or more.")
     simulate = api.peak_prepared if peak else api.run_prepared
     # Not the caller's event, which may stop another sweep later.
     end = Event()
@@ -354,6 +355,9 @@ class _Kept:
         with suppress(OSError, ValueError):
             if self.out is not None and points:
                 done = _sweep(self.names, {n: ended[n] for n in self.points.union(points)})
+                # Points that are refused take no place of what is there.
+                if not len(done):
+                    return
                 if not self.points:
                     done._replace(self.out)
                 done._save(self.out, points)  # noqa: SLF001
@@ -382,21 +386,13 @@ def _simulated(
     skip_refused: bool,
 ) -> Result | Refusal:
     """The result of a point; with `skip_refused`, why there is none."""
-    try:
+    if not skip_refused:
         return simulate(prepared, name, watch)
+    try:
+        with engine.panics_as_bugs():
+            return simulate(prepared, name, watch)
     except (UserError, ModelError) as error:
-        if not skip_refused:
-            raise
         return error
-    except Exception:
-        raise
-    except BaseException as panic:
-        # A panic of the engine is no `Exception`, and a bug.
-        if not skip_refused:
-            raise
-        bug = ModelError(f"{type(panic).__name__}: {panic}")
-        bug.__cause__ = panic
-        return bug
 
 
 def _saved(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
 
@@ -218,14 +218,15 @@ class Tables:
     def by_group(self) -> pl.DataFrame:
         """Two rows of closed-loop senders, the rivals' last; no rows without rivals."""
         groups = [] if self.data.transport is None else self.data.transport.by_group
-        apart = {"read_latency"}
-        schema = _schema(SendersResults, apart) | {f"read_{n}": of for n, of in SPREAD.items()}
+        apart = {"read_latency", "block_latency"}
+        spreads = {f"{of}_{name}": as_ for of in ("read", "block") for name, as_ in SPREAD.items()}
         rows = [
             s.model_dump(exclude=apart)
-            | {f"read_{n}": value for n, value in _spread(s.read_latency).items()}
+            | {f"read_{name}": value for name, value in _spread(s.read_latency).items()}
+            | {f"block_{name}": value for name, value in _spread(s.block_latency).items()}
             for s in groups
         ]
-        return pl.DataFrame(rows, schema=schema)
+        return pl.DataFrame(rows, schema=_schema(SendersResults, apart) | spreads)
 
     @property
     def connections(self) -> pl.DataFrame:
@@ -247,7 +248,7 @@ class Tables:
         time = [series.start_ns + i * series.interval_ns for i in range(samples)]
         return pl.DataFrame(
             {
-                "time_ns": time,
+                "time_ns": pl.Series(time, dtype=pl.Float64),
                 # A column without any value has a type all the same.
                 **{
                     f"{c.name} [{c.unit}]": pl.Series(c.values, dtype=pl.Float64)
@@ -276,10 +277,20 @@ def _schema(model: type[Plain], apart: Collection[str] = ()) -> dict[str, type[p
     """The columns of a results model: counts are unsigned, measurements are floats."""
     types: dict[Any, type[pl.DataType]] = {int: pl.UInt64, str: pl.String, bool: pl.Boolean}
     fields = {name: of for name, of in model.model_fields.items() if name not in apart}
-    return {n: types.get(of.annotation, pl.Float64) for n, of in fields.items()}
+    return {n: types.get(_known(of.annotation), pl.Float64) for n, of in fields.items()}
 
 
-def _spread(distribution: Distribution) -> dict[str, float]:
-    """A distribution as columns."""
+def _known(annotation: Any) -> Any:
+    """The type of a field where it has a value."""
+    kinds = get_args(annotation)
+    if type(None) not in kinds:
+        return annotation
+    return next(kind for kind in kinds if kind is not type(None))
+
+
+def _spread(distribution: Distribution | None) -> dict[str, float | None]:
+    """A distribution as columns, without values if there is none."""
+    if distribution is None:
+        return dict.fromkeys(SPREAD)
     percentiles = {column(p): v for p, v in distribution.percentiles_ns}
     return {"count": distribution.count, "mean_ns": distribution.mean_ns, **percentiles}

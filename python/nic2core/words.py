@@ -273,11 +273,15 @@ SEEN = 0.005
 """Share of dropped packets above which three significant figures show the difference."""
 
 
+def in_bits(traffic: Mapping[str, Any]) -> bool:
+    """Whether the rate of traffic is given in bits. That of a capture as it is counts as such."""
+    given = traffic.get("rate")
+    return traffic["kind"] == "replay" if given is None else is_bit_rate(given)
+
+
 def wire_rate(found: Peak, traffic: Mapping[str, Any]) -> str:
     """The peak as a value for `traffic.rate`, if traffic is given in bits; rounded down to hold."""
-    given = traffic.get("rate")
-    in_bits = traffic["kind"] == "replay" if given is None else is_bit_rate(given)
-    if found.rate_gbps is None or not in_bits:
+    if found.rate_gbps is None or not in_bits(traffic):
         return ""
     finest = 10.0 ** (floor(log10(found.rate_gbps)) - 3)
     return f"{floor(found.rate_gbps / finest) * finest:.4g} Gbps"

@@ -46,6 +46,27 @@ def test_runs_that_do_the_same_are_named_together(ddio: Result) -> None:
     assert overview([slow, slower, a]).startswith("run a is fastest at ")
     assert "% more than the slowest, slow and slower; " in overview([slow, slower, a])
     assert overview([a, b, c, d, slow]).startswith("run a and 3 more are fastest at ")
+    # A run within a percent of both ends counts with the nearer one.
+    low, high = (overview([slower, run("x", of), run("run a", 1.011)]) for of in (1.004, 1.007))
+    assert low.startswith("run a is fastest at ")
+    assert "the slowest, slower and x; " in low
+    assert high.startswith("x and run a are fastest at ")
+    assert "the slowest, slower; " in high
+
+
+def test_labels_stay_as_they_are(ddio: Result, sweeper: Result) -> None:
+    three = compare(replace(ddio, label="a"), replace(sweeper, label="b"), replace(ddio, label="c"))
+    assert three.sentence.startswith("b is fastest at ")
+
+
+def test_runs_with_traffic_complete_requests(ddio: Result, sweeper: Result) -> None:
+    def idle(run: Result) -> Result:
+        none = {"offered": 0, "completed": 0, "completed_mpps": 0.0, "drop_share": 0.0}
+        packets = run.data.packets.model_copy(update=none)
+        data = run.data.model_copy(update={"packets": packets, "latency": [], "tenants": []})
+        return replace(run, data=data)
+
+    assert summary(idle(ddio), idle(sweeper)) == "Neither run completes any requests."
 
 
 def test_more_load_is_not_faster(calm: Result) -> None:

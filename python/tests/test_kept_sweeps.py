@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import NotSaved, Result, Sweep, api, engine, sweep
+from nic2core import NotSaved, Result, Sweep, UserError, api, engine, sweep
 from nic2core.scenario.capture import capture_digest
 from nic2core.sweeps import _tables_first
 
@@ -41,6 +41,23 @@ def test_a_disk_that_is_full_at_the_end_loses_no_saved_run(
         with pytest.raises(OSError, match="No space"):
             other.save(tmp_path)
         assert not (tmp_path / "comparison.json").exists()
+
+
+@pytest.mark.usefixtures("fake_engine")
+def test_a_sweep_of_which_all_points_are_refused_replaces_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep("any.toml", SEEDS, out=tmp_path)
+    before = (tmp_path / "comparison.json").read_bytes()
+
+    def refuses(*_: object) -> None:
+        raise UserError("too small a memory")
+
+    monkeypatch.setattr(engine, "run", refuses)
+    none = sweep("any.toml", {"run.seed": [4, 5]}, skip_refused=True, out=tmp_path)
+    assert (len(none), len(none.refused)) == (0, 2)
+    assert (tmp_path / "comparison.json").read_bytes() == before
+    assert seeds(tmp_path) == [1, 2, 3]
 
 
 @pytest.mark.usefixtures("fake_engine")

@@ -118,13 +118,24 @@ def test_what_only_one_has_is_told_as_a_whole(keys: Keys) -> None:
     assert values[0].endswith("…")
 
 
-def test_a_peak_beside_a_run_has_the_rate_that_was_found(ddio: Result) -> None:
+def test_a_peak_beside_a_run_has_the_rate_that_was_found_in_the_unit_of_the_scenario(
+    ddio: Result,
+) -> None:
     found = Peak(peak_mpps=21.5, rate_gbps=92.61, failed_by="p99", probes=[], results=ddio.data)
-    peak = replace(ddio, peak=found)
-    (rate,) = differing([ddio, peak])
-    assert (rate.key, rate.values[1]) == ("traffic.rate", "92.6 Gbps")
-    drawn = replace(ddio, peak=found.model_copy(update={"rate_gbps": None}))
-    (rate,) = differing([ddio, drawn])
-    assert rate.values == [ddio.scenario["traffic"]["rate"], "21.5 Mpps"]
+
+    def with_rate(given: str) -> Result:
+        traffic = ddio.scenario["traffic"] | {"rate": given}
+        return replace(ddio, scenario=ddio.scenario | {"traffic": traffic})
+
+    for given, told in (("26 Mpps", "21.5 Mpps"), ("90 Gbps", "92.6 Gbps")):
+        run = with_rate(given)
+        (rate,) = differing([run, replace(run, peak=found)])
+        assert (rate.key, rate.values) == ("traffic.rate", [given, told])
+    run = with_rate("90 Gbps")
+    peak, drawn = (
+        replace(run, peak=found.model_copy(update={"rate_gbps": gbps})) for gbps in (92.61, None)
+    )
+    (rate,) = differing([run, drawn])
+    assert rate.values == ["90 Gbps", "21.5 Mpps"]
     # What differs between peaks is their result.
     assert differing([peak, drawn]) == []

@@ -181,9 +181,31 @@ def test_all_that_cannot_be_told_from_the_best_are_fastest(ddio: Result, sweeper
     ]
     said = seeds.in_a_sentence(seeds.repeated(found))
     assert said.startswith(
-        f"Third and {sweeper.label} are fastest, with up to 1.42 ± 0.31 M packets/s over 3 seeds, "
+        f"third and {sweeper.label} are fastest, with up to 1.42 ± 0.31 M packets/s over 3 seeds, "
         f"40 % more than the slowest, {ddio.label}; "
     )
+
+
+def test_more_load_is_not_faster_over_several_seeds_either(calm: Result) -> None:
+    def seeds_of(mpps: float, done: float) -> list[Result]:
+        found = []
+        for run in runs(calm, [mpps * done] * 3):
+            change = {"offered_mpps": mpps, "offered_gbps": 4 * mpps, "drop_share": 1 - done}
+            packets = run.data.packets.model_copy(update=change)
+            data = run.data.model_copy(update={"packets": packets, "demand_mpps": mpps})
+            traffic = run.scenario["traffic"] | {"rate": f"{mpps:g} Mpps"}
+            scenario = run.scenario | {"traffic": traffic}
+            found.append(replace(run, data=data, scenario=scenario, label=f"rate={mpps:g}"))
+        return found
+
+    one, two, four = seeds_of(1.0, 1.0), seeds_of(2.0, 1.0), seeds_of(4.0, 0.8)
+    said = seeds.in_a_sentence(seeds.repeated([*one, *two, *four]))
+    assert said.startswith(
+        "Over 3 seeds, what is offered is carried up to rate=2 (2.00 M packets/s); rate=4 "
+        "completes 80.0 % of it; limited by "
+    )
+    said = seeds.in_a_sentence(seeds.repeated([*one, *two]))
+    assert said.startswith("Over 3 seeds, what is offered is carried, 1.00 to 2.00 M packets/s; ")
 
 
 def test_what_the_fastest_loses_is_told(ddio: Result, sweeper: Result) -> None:
@@ -332,7 +354,10 @@ def test_peaks_beside_runs_have_the_mean_of_the_rates_that_were_found(ddio: Resu
         (row,) = found.keys.filter(pl.col("key") == "traffic.rate").rows()
         return [str(value) for value in row[1:]]
 
-    plain, given = runs(ddio, [1.0, 1.1, 1.2]), ddio.scenario["traffic"]["rate"]
+    given = "80 Gbps"
+    traffic = ddio.scenario["traffic"] | {"rate": given}
+    ddio = replace(ddio, scenario=ddio.scenario | {"traffic": traffic})
+    plain = runs(ddio, [1.0, 1.1, 1.2])
     both = compare(*plain, *peaks([90.0, 91.0, 92.0]))
     assert rate(both) == [given, "91.0 ± 2.5 Gbps"]
     assert rate(compare(*plain, *peaks([None, None, None]))) == [given, "22.0 ± 2.5 Mpps"]

@@ -149,6 +149,24 @@ def test_blocks_are_shown_where_reads_are_striped(
     assert "block_latency" not in striped.tables.senders.columns
 
 
+def test_groups_of_striped_senders_have_a_table(closed_loop: Result, ddio: Result) -> None:
+    striped = {
+        "traffic.senders": 2,
+        "traffic.striped": True,
+        "traffic.rivals": "{ senders = 1, read = '4 KiB' }",
+        "tenants.0.cores.count": 2,
+        "run.warmup": "100 us",
+        "run.duration": "300 us",
+    }
+    run = api.run("host-congestion", striped)
+    table, blocks = run.tables.by_group, measured(run).by_group[0].block_latency
+    assert blocks is not None
+    assert table["block_count"][0] == blocks.count > 0
+    assert table["block_mean_ns"][0] == blocks.mean_ns
+    assert table["hears_marks"].dtype == closed_loop.tables.senders["hears_marks"].dtype
+    assert ddio.tables.by_group.schema == table.schema
+
+
 def test_what_cut_the_windows_adds_up_and_keeps_to_what_the_control_knows(
     closed_loop: Result,
 ) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,6 +97,18 @@ def test_lines_tell_progress_where_there_is_no_terminal(
         "1 of 2 runs are finished: 75 %",
         "simulating: 25 %",
     ]
+
+
+def test_progress_that_cannot_be_told_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nic2core.progress.LINE_S", 0.0)
+    with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
+        monkeypatch.setattr("sys.stderr", full)
+        with of_run(None, "simulating") as watch:
+            watch.tell(0.25)
+        # What is left in its buffer.
+        monkeypatch.undo()
+        with suppress(OSError):
+            full.close()
 
 
 def test_a_mistake_in_the_last_point_is_told_before_the_first_runs(fake_engine: list[int]) -> None:

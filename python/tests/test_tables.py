@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import pytest
 
@@ -55,6 +56,13 @@ def test_the_series_begins_where_measuring_began(ddio: Result) -> None:
     assert table["time_ns"][0] == series.start_ns
     assert table["time_ns"][1] - table["time_ns"][0] == series.interval_ns
     assert table["offered [Mpps]"].to_list() == series.columns[0].values
+
+
+def test_a_series_without_samples_has_the_columns_of_one_with_some(ddio: Result) -> None:
+    columns = [c.model_copy(update={"values": []}) for c in ddio.data.series.columns]
+    series = ddio.data.series.model_copy(update={"columns": columns})
+    none = replace(ddio, data=ddio.data.model_copy(update={"series": series}))
+    assert none.tables.series.schema == ddio.tables.series.schema
 
 
 def test_memory_rows_add_up_to_the_traffic(ddio: Result) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from nic2core.command import terminal
 from nic2core.command.arguments import Jobs, Json
-from nic2core.command.ending import EXIT_STOPPED, print_json, shown_whole
+from nic2core.command.ending import EXIT_BUG, EXIT_STOPPED, print_json, shown_whole
 from nic2core.result import Result
 
 if TYPE_CHECKING:
@@ -50,3 +50,5 @@ def explain(
         if check and any(h.measured is None and h.refused is None for h in helps):
             terminal.note("Stopped: some changes were not run.")
             raise typer.Exit(EXIT_STOPPED)
+        if any(h.is_bug for h in helps):
+            raise typer.Exit(EXIT_BUG)

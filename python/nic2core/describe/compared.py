@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nic2core.describe import differences, headline, rows, seeds
+from nic2core.describe import differences, headline, rates, rows, seeds
 from nic2core.describe.scenario_keys import differing
 from nic2core.explain.use import work
 
@@ -102,9 +102,9 @@ def _may_be_chance(base: Record, other: Record) -> bool:
     """Whether the rates or the tails of two runs differ, but by no more than seeds can explain."""
     if work(base.data)[1] != work(other.data)[1]:
         return False
-    rates, _ = differences.achieved([base, other])
+    achieved, _ = rates.achieved([base, other])
     tails = [run.p99_rtt_ns or run.p99_ns or 0.0 for run in (base, other)]
     return any(
-        min(pair) > 0 and differences.SAME_RATE <= max(pair) / min(pair) - 1 < CHANCE
-        for pair in (rates, tails)
+        min(pair) > 0 and rates.SAME_RATE <= max(pair) / min(pair) - 1 < CHANCE
+        for pair in (achieved, tails)
     )

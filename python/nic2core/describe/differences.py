@@ -11,8 +11,20 @@ from nic2core import words
 from nic2core.describe import senders
 from nic2core.describe.contents import CONSUMED_SHARE, consumed_share
 from nic2core.describe.headline import benchmarks, dma_write_hits, headline
+from nic2core.describe.rates import (
+    BYTES,
+    DROPS_FELT,
+    FELT,
+    SAME_RATE,
+    TIMES,
+    achieved,
+    carried,
+    ends,
+    lost,
+    lost_by_the_fastest,
+    times_of,
+)
 from nic2core.describe.verdict import limit, limiter
-from nic2core.explain.limit import CARRIED
 from nic2core.explain.use import neighbours, work
 from nic2core.words import CAUSES, OF_PACKETS, listed, percent, sentence, three, time
 
@@ -29,32 +41,14 @@ FEW_LINES = 0.01
 UNCHANGED = "nothing changes by 1 % or more"
 """Shown where there are no differences."""
 
-DROPS_FELT = 0.01
-"""Difference between two drop shares above which a summary begins with it."""
-
 SEVERAL = 3
 """From this many runs on, an overview says more than comparing each run with the first."""
 
 MEMORY = "memory traffic"
 """What grows with the load, whatever else changes."""
 
-SAME_RATE = 0.01
-"""Relative difference below which two rates are about the same."""
-
-SAME_SIZE = 0.05
-"""Relative difference up to which mean sizes of packets are about the same: it may be chance."""
-
 LATENCY_FELT = 0.1
 """Relative change of the p99 above which a summary mentions it."""
-
-FELT = 0.1
-"""Relative difference above which users notice a number other than the rate."""
-
-TIMES = 20
-"""From this many times a number on, its change is not told in percent."""
-
-BYTES = "Gbit/s"
-"""Unit of what runs achieve whose packets differ in size."""
 
 MUCH = 0.01
 """Share of the memory bus above which memory traffic is worth mentioning."""
@@ -65,7 +59,9 @@ def in_a_sentence(results: Sequence[Record]) -> str:
     if len(results) == 2:
         return summary(*results)
     found = overview(results)
-    return f"{sentence(found)}." if found else ""
+    # A label stays as it is.
+    labelled = any(found.startswith(r.label) for r in results)
+    return f"{found if labelled else sentence(found)}." if found else ""
 
 
 def overview(results: Sequence[Record]) -> str:
@@ -73,6 +69,7 @@ def overview(results: Sequence[Record]) -> str:
     what = {work(r.data)[1] for r in results}
     if len(results) < SEVERAL or len(what) > 1:
         return ""
+    labels = [r.label for r in results]
     rates, unit = achieved(results)
     low, high = min(rates), max(rates)
     if low <= 0:
@@ -82,11 +79,10 @@ def overview(results: Sequence[Record]) -> str:
         apart = _most_apart([*_of_packets(results), *_beside(results)])
         same = "throughput is about the same" if apart else "all runs perform about the same"
         said = f"{same}, {span} {unit}{apart}"
-    elif carried := _carried(results, unit):
-        said = carried
+    elif load := carried(labels, [[r] for r in results], unit, partial(_loads_apart, results)):
+        said = load
     else:
-        labels = [r.label for r in results]
-        (best, are), (worst, _) = (alike(labels, rates, end) for end in (high, low))
+        best, are, worst = ends(labels, rates)
         more = f"{times_of(high, low)} the slowest, {worst}"
         beside = _most_apart([*_beside(results)]) if what == {"packets"} else ""
         losses = [lost(r) for r in results]
@@ -98,98 +94,10 @@ def overview(results: Sequence[Record]) -> str:
     return f"{said}; the limits are {listed(limits)}"
 
 
-def _carried(results: Sequence[Record], unit: str) -> str:
-    """How much of different loads is carried; empty for other comparisons.
-
-    Runs that are offered more are no faster for it. All of what is asked for needs to be carried up
-    to a load, and not from a higher one on.
-    """
-    if any(r.peak or r.data.transport or r.data.demand_mpps is None for r in results):
-        return ""
-    asked = sorted(((_asked(r, unit), r) for r in results), key=lambda of: of[0])
-    if asked[0][0] <= 0 or asked[-1][0] <= (1 + FELT) * asked[0][0]:
-        return ""
-    carried = [(load, r) for load, r in asked if r.limit in CARRIED]
-    short = [(load, r) for load, r in asked if r.limit not in CARRIED]
-    if not carried:
-        return ""
-    most, last = carried[-1]
-    if not short:
-        spans = [span for span in _of_packets(results) if span.name != MEMORY]
-        apart = _most_apart([*spans, *_beside(results)])
-        return f"what is offered is carried, {three(asked[0][0])} to {three(most)} {unit}{apart}"
-    if short[0][0] <= (1 + SAME_RATE) * most:
-        return ""
-    worst = short[-1][1]
-    done = worst.data.packets.completed_mpps / (worst.data.demand_mpps or 1.0)
-    return (
-        f"what is offered is carried up to {last.label} ({three(most)} {unit}); {worst.label} "
-        f"completes {percent(done)} of it"
-    )
-
-
-def _asked(result: Record, unit: str) -> float:
-    """The load that a run's traffic asks for."""
-    packets, demand = result.data.packets, result.data.demand_mpps or 0.0
-    of = packets.offered_gbps / packets.offered_mpps if unit == BYTES else 1.0
-    return demand * of
-
-
-def times_of(high: float, low: float) -> str:
-    """How much more a rate is than another, to be followed by that one."""
-    times = high / low
-    return f"{100 * (times - 1):.0f} % more than" if times < TIMES else f"{times:.0f} times"
-
-
-def achieved(results: Sequence[Record]) -> tuple[list[float], str]:
-    """What each run achieves, and the unit.
-
-    For closed-loop senders it is goodput: some of the packets that are completed are sent again.
-    Packets of different sizes are compared by their bytes.
-    """
-    sent = [r.data.transport for r in results]
-    goodput = [transport.goodput_gbps for transport in sent if transport is not None]
-    if len(goodput) == len(results):
-        return goodput, "Gbit/s of goodput"
-    what, packets = work(results[0].data)[1], [r.data.packets for r in results]
-    if what == "packets" and all(p.offered for p in packets):
-        sizes = [p.offered_gbps / p.offered_mpps for p in packets]
-        if max(sizes) > (1 + SAME_SIZE) * min(sizes):
-            return [p.completed_gbps for p in packets], BYTES
-    return [r.rate_mps for r in results], f"M {what}/s"
-
-
-def alike(labels: Sequence[str], rates: Sequence[float], end: float) -> tuple[str, str]:
-    """The runs of about this rate, and the verb that agrees in number."""
-    close = [name for name, of in zip(labels, rates, strict=True) if abs(of / end - 1) < SAME_RATE]
-    match close:
-        case [one]:
-            return one, "is"
-        case [one, other]:
-            return f"{one} and {other}", "are"
-        case [one, *others]:
-            return f"{one} and {len(others)} more", "are"
-        case _:
-            raise AssertionError("a run is close to itself")
-
-
-def lost(result: Record) -> float:
-    """Share of the packets that are lost, 0 to 1: of closed-loop senders, also on their way."""
-    transport = result.data.transport
-    return result.data.packets.drop_share if transport is None else transport.lost_share
-
-
-def lost_by_the_fastest(
-    labels: Sequence[str], losses: Sequence[float], rates: Sequence[float]
-) -> str:
-    """What the fastest run loses, if it is clearly more than another does: empty otherwise."""
-    fastest, least = rates.index(max(rates)), losses.index(min(losses))
-    if losses[fastest] - losses[least] < DROPS_FELT:
-        return ""
-    return (
-        f"; {labels[fastest]} loses {percent(losses[fastest])} of the packets, {labels[least]} "
-        f"{percent(losses[least])}"
-    )
+def _loads_apart(results: Sequence[Record]) -> str:
+    """In what runs differ that carry different loads. Memory traffic grows with the load anyway."""
+    spans = [span for span in _of_packets(results) if span.name != MEMORY]
+    return _most_apart([*spans, *_beside(results)])
 
 
 def _most_apart(spans: Sequence[_Span]) -> str:
@@ -200,8 +108,8 @@ def _most_apart(spans: Sequence[_Span]) -> str:
     most = max(spans, key=lambda of: of.apart, default=None)
     if most is None or most.apart <= 1 + FELT:
         return ""
-    ends = sorted({most.values.index(end(most.values)) for end in (min, max)})
-    told = (f"{most.shown(most.values[run])} ({most.labels[run]})" for run in ends)
+    extremes = sorted({most.values.index(end(most.values)) for end in (min, max)})
+    told = (f"{most.shown(most.values[run])} ({most.labels[run]})" for run in extremes)
     verb = "range" if words.several(most.name) else "ranges"
     return f"; {most.name} {verb} from {' to '.join(told)}"
 
@@ -282,7 +190,8 @@ def summary(base: Record, other: Record) -> str:
         end = f"both are limited by {limiters[0]}"
     if what != same:
         return f"{other.label} {listed([*felt, f'causes {less}'])}; {end}."
-    done = "requests" if what == "packets" else what
+    with_traffic = base.scenario.get("traffic") and other.scenario.get("traffic")
+    done = "requests" if what == "packets" or with_traffic else what
     if before <= 0 and after <= 0:
         return f"Neither run completes any {done}."
     more = f"completes {_more(before, after, 'fewer', done, f'M {done}/s')}"

@@ -189,7 +189,7 @@ def _packets(result: Record) -> Iterator[Number]:
     if spread is None:
         yield from (Number(f"{p} latency", NOTHING, "µs") for p in ("p50", "p99"))
         return
-    yield _beside("p50 latency", spread.percentile(50.0) / 1e3, "µs")
+    yield _number("p50 latency", spread.percentile(50.0) / 1e3, "µs")
     yield _number("p99 latency", spread.percentile(99.0) / 1e3, "µs")
     objective_ns = None if result.peak is None else words.objective_ns(result.peak)
     if objective_ns is not None and objective_ns < words.FAR * spread.percentile(99.0):
@@ -211,9 +211,9 @@ def _amat(result: Record, *, by_tenant: bool) -> Iterator[Number]:
     """Mean latency of loads and stores."""
     if by_tenant:
         means = ((t.name, t.amat_ns) for t in result.data.tenants if t.amat_ns is not None)
-        yield from (_beside(f"AMAT ({name})", ns, "ns") for name, ns in means)
+        yield from (_number(f"AMAT ({name})", ns, "ns") for name, ns in means)
     elif result.data.amat_ns is not None:
-        yield _beside("AMAT", result.data.amat_ns, "ns")
+        yield _number("AMAT", result.data.amat_ns, "ns")
 
 
 def owned(result: Record) -> list[tuple[str, list[CauseTraffic]]]:

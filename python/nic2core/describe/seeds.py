@@ -11,19 +11,19 @@ import polars as pl
 from polars import selectors
 
 from nic2core.describe import rows
-from nic2core.describe.differences import (
+from nic2core.describe.differences import in_percent, lines_per_request
+from nic2core.describe.headline import Number, lined_up
+from nic2core.describe.labels import describe, name_cases, told_apart
+from nic2core.describe.rates import (
     FELT,
     SAME_RATE,
     achieved,
-    alike,
-    in_percent,
-    lines_per_request,
+    carried,
+    ends,
     lost,
     lost_by_the_fastest,
     times_of,
 )
-from nic2core.describe.headline import Number, lined_up
-from nic2core.describe.labels import describe, name_cases, told_apart
 from nic2core.describe.spread import Spread
 from nic2core.describe.verdict import limit, limiter
 from nic2core.explain.use import work
@@ -234,20 +234,23 @@ def in_a_sentence(groups: Sequence[Repeated]) -> str:
     apart = [of for of in slower if of.apart_from(best) is not False]
     if not slower:
         return sentence(f"all are about as fast, {best} {unit} {over}{_apart(groups)}; {limits}.")
+    labels = [group.case.label for group in groups]
+    if load := carried(labels, [group.runs for group in groups], unit, lambda: _apart(groups)):
+        return sentence(f"{over}, {load}; {limits}.")
     if not apart:
         none = f"none is faster by more than chance {over}, {best} {unit} at most"
         return sentence(f"{none}{_apart(groups)}; {limits}.")
     slow = min(apart, key=lambda of: of.mean)
     order = sorted(range(len(groups)), key=lambda n: -spreads[n].mean)
-    names = [groups[n].case.label for n in order]
+    names = [labels[n] for n in order]
     # What chance cannot tell from the best counts as as fast.
     rates = [spreads[n].mean if spreads[n] in apart else best.mean for n in order]
-    (first, are), (last, _) = (alike(names, rates, of.mean) for of in (best, slow))
+    first, are, last = ends(names, rates)
     with_up_to = "with" if are == "is" else "with up to"
     losses = [_spread(group, [lost(run) for run in group.runs]).mean for group in groups]
     means = [of.mean for of in spreads]
-    drops = lost_by_the_fastest([group.case.label for group in groups], losses, means)
-    return sentence(
+    drops = lost_by_the_fastest(labels, losses, means)
+    return (
         f"{first} {are} fastest, {with_up_to} {best} {unit} {over}, "
         f"{times_of(best.mean, slow.mean)} the slowest, {last}{drops}; {limits}."
     )

@@ -36,6 +36,8 @@ class Help:
     """Whether queues still grew in the run with the change: drops and latencies are not final."""
     refused: str | None = None
     """Why the change cannot be run, if that was tried."""
+    is_bug: bool = False
+    """Whether that is a bug in the simulator."""
     unknown: str = ""
     """Why the model cannot predict this change, although it predicts others."""
     harm: str = ""

@@ -16,12 +16,13 @@ from nic2core._core import UserError
 from nic2core.describe import contents, rows, seeds, senders
 from nic2core.describe.capture_facts import capture_facts
 from nic2core.describe.compared import COLUMNS, compared
-from nic2core.describe.differences import FELT, SAME_RATE, UNCHANGED
+from nic2core.describe.differences import UNCHANGED
 from nic2core.describe.doubts import all_doubts, doubts
 from nic2core.describe.headline import headline, parts
 from nic2core.describe.hints import hints
 from nic2core.describe.labels import told_apart
 from nic2core.describe.limits import HELD, limits_of
+from nic2core.describe.rates import FELT, SAME_RATE
 from nic2core.describe.scenario_keys import first
 from nic2core.describe.verdict import verdict
 from nic2core.draw import palette, plots

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from itertools import groupby
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +46,11 @@ class Recording:
     def __post_init__(self) -> None:
         for name in ("every", "packets", "interval_ns"):
             value = getattr(self, name)
-            if not 1 <= value < 2**32:
-                raise UserError(f"A timeline with {name} = {value}: 1 to {2**32 - 1} are allowed.")
+            if not isinstance(value, Integral) or not 1 <= int(value) < 2**32:
+                raise UserError(
+                    f"A timeline with {name} = {value!r}: whole numbers from 1 to {2**32 - 1} are "
+                    "allowed."
+                )
 
 
 class Slice(Plain):

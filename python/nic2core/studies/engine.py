@@ -45,13 +45,15 @@ class NativeEngine:
         """See `Engine`."""
         from nic2core import engine
 
-        return _plain(engine.run(json.dumps(scenario), engine.Watch()))
+        with engine.panics_as_bugs():
+            return _plain(engine.run(json.dumps(scenario), engine.Watch()))
 
     def find_peak(self, scenario: dict[str, Any]) -> dict[str, Any]:
         """See `Engine`."""
         from nic2core import engine
 
-        return _plain(engine.find_peak(json.dumps(scenario), engine.Watch()))
+        with engine.panics_as_bugs():
+            return _plain(engine.find_peak(json.dumps(scenario), engine.Watch()))
 
 
 def _plain(model: Any) -> dict[str, Any]:

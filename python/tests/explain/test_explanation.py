@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nic2core import Result, api, words
+from nic2core import ModelError, Result, api, words
 from nic2core.command import cli, ending, explanation
 from nic2core.describe.doubts import doubts
 from nic2core.describe.hints import hints
@@ -60,7 +60,9 @@ def test_a_narrow_terminal_cuts_nothing(
     helps[0] = replace(helps[0], measured=None, refused="no link is so fast")
     explanation.show(result, helps)
     lines = capsys.readouterr().out.splitlines()
-    assert max(len(line.rstrip()) for line in lines) <= columns
+    # Hints have commands, which the terminal wraps so that they can be copied whole.
+    cut = [line for line in lines if len(line.rstrip()) > columns]
+    assert all(line in list(hints(result, helps)) for line in cut)
     # Every cell stands in a line of its own domain, whole.
     rows = {use.name: [line for line in lines if words.stage(use.name) in line]
             for use in result.model.used}  # fmt: skip
@@ -243,6 +245,21 @@ def test_where_nothing_limits_nothing_is_run_again_and_why_is_told(
         "throughput.\n"
     ) in shown.err
     assert "re-run" not in shown.out
+
+
+def test_a_bug_in_a_re_run_is_the_end_of_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = api.run("explain-cpu", {"run.warmup": "50 us", "run.duration": "50 us"})
+
+    def fails(*_: object) -> None:
+        raise ModelError("a packet is missing")
+
+    monkeypatch.setattr("nic2core.engine.run", fails)
+    assert explain(monkeypatch, short, tmp_path, "--check") == ending.EXIT_BUG
+    assert "this is a bug in the simulator, please report it: a packet is missing" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 def test_what_makes_a_saved_run_doubtful_is_told_again(

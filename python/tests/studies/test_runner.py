@@ -14,6 +14,7 @@ import pytest
 from synthetic import Silent, SyntheticEngine
 
 from nic2core.studies import command
+from nic2core.studies.engine import NativeEngine
 from nic2core.studies.point import Point, plan
 from nic2core.studies.runner import Outcome, Runner, WorkerLost
 from nic2core.studies.store import Finished, Store
@@ -72,6 +73,20 @@ def test_a_refused_point_fails_alone_and_with_what_needs_it(tmp_path: Path) -> N
     assert outcome.failed[fig6.TWO_WAYS] == "the ring is refused"
     assert "whose rate it needs, failed" in outcome.failed[fig6.RIGHT[1]]
     assert len(list(tmp_path.iterdir())) == 1
+
+
+class Panic(BaseException):
+    """What a panic of the engine is in Python: no `Exception`."""
+
+
+def test_a_panic_of_the_engine_is_a_failure_of_its_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    def panics(*_: object) -> None:
+        raise Panic("index out of bounds")
+
+    for name in ("run", "find_peak"):
+        monkeypatch.setattr(f"nic2core.engine.{name}", panics)
+        with pytest.raises(NativeEngine().failures, match="Panic: index out of bounds"):
+            getattr(NativeEngine(), name)({})
 
 
 def test_a_point_whose_source_is_not_in_the_plan_is_a_bug(tmp_path: Path) -> None:

@@ -1,0 +1,148 @@
+"""What runs achieve, lose and are asked for, and how that is told of several."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from nic2core.explain.limit import CARRIED
+from nic2core.explain.use import work
+from nic2core.words import percent, three
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nic2core.run_record import Record
+
+SAME_RATE = 0.01
+"""Relative difference below which two rates are about the same."""
+
+SAME_SIZE = 0.05
+"""Relative difference up to which mean sizes of packets are about the same: it may be chance."""
+
+FELT = 0.1
+"""Relative difference above which users notice a number other than the rate."""
+
+DROPS_FELT = 0.01
+"""Difference between two drop shares above which it is told."""
+
+TIMES = 20
+"""From this many times a number on, its change is not told in percent."""
+
+BYTES = "Gbit/s"
+"""Unit of what runs achieve whose packets differ in size."""
+
+
+def achieved(results: Sequence[Record]) -> tuple[list[float], str]:
+    """What each run achieves, and the unit.
+
+    For closed-loop senders it is goodput: some of the packets that are completed are sent again.
+    Packets of different sizes are compared by their bytes.
+    """
+    sent = [r.data.transport for r in results]
+    goodput = [transport.goodput_gbps for transport in sent if transport is not None]
+    if len(goodput) == len(results):
+        return goodput, "Gbit/s of goodput"
+    what, packets = work(results[0].data)[1], [r.data.packets for r in results]
+    if what == "packets" and all(p.offered for p in packets):
+        sizes = [p.offered_gbps / p.offered_mpps for p in packets]
+        if max(sizes) > (1 + SAME_SIZE) * min(sizes):
+            return [p.completed_gbps for p in packets], BYTES
+    return [r.rate_mps for r in results], f"M {what}/s"
+
+
+def times_of(high: float, low: float) -> str:
+    """How much more a rate is than another, to be followed by that one."""
+    times = high / low
+    return f"{100 * (times - 1):.0f} % more than" if times < TIMES else f"{times:.0f} times"
+
+
+def ends(labels: Sequence[str], rates: Sequence[float]) -> tuple[str, str, str]:
+    """The fastest runs, the verb that agrees with them in number, and the slowest runs.
+
+    What is about as fast as one of the two ends counts with it, and with the nearer one.
+    """
+    high, low = max(rates), min(rates)
+    fastest, slowest = [], []
+    for label, rate in zip(labels, rates, strict=True):
+        if rate * rate > high * low:
+            if high / rate - 1 < SAME_RATE:
+                fastest.append(label)
+        elif rate / low - 1 < SAME_RATE:
+            slowest.append(label)
+    return _named(fastest), "is" if len(fastest) == 1 else "are", _named(slowest)
+
+
+def _named(labels: Sequence[str]) -> str:
+    match labels:
+        case [one]:
+            return one
+        case [one, other]:
+            return f"{one} and {other}"
+        case [one, *others]:
+            return f"{one} and {len(others)} more"
+        case _:
+            raise AssertionError("a run is close to itself")
+
+
+def lost(result: Record) -> float:
+    """Share of the packets that are lost, 0 to 1: of closed-loop senders, also on their way."""
+    transport = result.data.transport
+    return result.data.packets.drop_share if transport is None else transport.lost_share
+
+
+def lost_by_the_fastest(
+    labels: Sequence[str], losses: Sequence[float], rates: Sequence[float]
+) -> str:
+    """What the fastest run loses, if it is clearly more than another does: empty otherwise."""
+    fastest, least = rates.index(max(rates)), losses.index(min(losses))
+    if losses[fastest] - losses[least] < DROPS_FELT:
+        return ""
+    return (
+        f"; {labels[fastest]} loses {percent(losses[fastest])} of the packets, {labels[least]} "
+        f"{percent(losses[least])}"
+    )
+
+
+def carried(
+    labels: Sequence[str],
+    cases: Sequence[Sequence[Record]],
+    unit: str,
+    apart: Callable[[], str],
+) -> str:
+    """How much of different loads is carried; empty for other comparisons.
+
+    Runs that are offered more are no faster for it. All of what is asked for needs to be carried up
+    to a load, in all runs of its case, and not from a higher one on. `apart` says in what the cases
+    differ if all is carried.
+    """
+    runs = [run for case in cases for run in case]
+    if any(r.peak or r.data.transport or r.data.demand_mpps is None for r in runs):
+        return ""
+    loads = [fmean(_asked(run, unit) for run in case) for case in cases]
+    low, high = min(loads), max(loads)
+    if low <= 0 or high <= (1 + FELT) * low:
+        return ""
+    whole = [all(run.limit in CARRIED for run in case) for case in cases]
+    order = sorted(range(len(cases)), key=lambda n: loads[n])
+    short = [n for n in order if not whole[n]]
+    last = next((n for n in reversed(order) if whole[n]), None)
+    if last is None:
+        return ""
+    if not short:
+        return f"what is offered is carried, {three(low)} to {three(high)} {unit}{apart()}"
+    if loads[short[0]] <= (1 + SAME_RATE) * loads[last]:
+        return ""
+    worst = short[-1]
+    done = fmean(r.data.packets.completed_mpps / (r.data.demand_mpps or 1.0) for r in cases[worst])
+    return (
+        f"what is offered is carried up to {labels[last]} ({three(loads[last])} {unit}); "
+        f"{labels[worst]} completes {percent(done)} of it"
+    )
+
+
+def _asked(result: Record, unit: str) -> float:
+    """The load that a run's traffic asks for."""
+    packets, demand = result.data.packets, result.data.demand_mpps or 0.0
+    of = packets.offered_gbps / packets.offered_mpps if unit == BYTES else 1.0
+    return demand * of
