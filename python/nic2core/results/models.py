@@ -545,9 +545,10 @@ class Domain(Plain):
     uses: int
     """How often a credit was taken."""
     starved_ps: int
-    """Time in which something waited for a credit while none was free, ps. (For `write-queue`: time
-    in which a write waited; with `machine.dram.admission = "in-order"` the full queue may be the
-    read queue.)
+    """Time in which something waited for a credit while none was free, ps. (For `posted-credits`
+    and `io-credits`: only while the link is free, as what waits for a busy link could not use one.
+    For `write-queue`: time in which a write waited; with `machine.dram.admission = "in-order"` the
+    full queue may be the read queue.)
     """
     holds_writes_ps: int
     """Time integral of the lines of DMA writes that wait in this domain while holding their
@@ -575,7 +576,7 @@ class QueueResults(Plain):
     they are posted again, descriptor × ps.
     """
     rx_waited_ps: int
-    """Time that visible packets waited for the core, packet × ps."""
+    """Time integral of the visible packets that the core has not begun, packet × ps."""
     rx_unfetched_ps: int
     """Time integral of the posted receive descriptors that the NIC knows of but has not read,
     descriptor × ps.

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use super::packets::Packet;
 use super::{Event, Host};
 use crate::apps::App;
-use crate::memory::line::lines_in;
 use crate::time::Ps;
 use crate::wire::{Arrival, Source};
 
@@ -204,7 +203,6 @@ impl Host {
         self.queues[queue as usize].rx.admit();
         self.meters.in_path += 1;
         self.rx.fifo.push_back(packet);
-        self.rx.unsent_lines += u64::from(lines_in(bytes.into()));
         Some(packet)
     }
 }

@@ -56,6 +56,15 @@ impl BenchDevice {
         self.lines
     }
 
+    /// Lines that wait to be written: of the transaction that has begun or, if none takes the device any time, of
+    /// ever more.
+    pub(super) fn to_write(&self) -> u64 {
+        if self.interval == Ps::ZERO {
+            return u64::MAX;
+        }
+        self.next.map_or(0, |(_, sent)| (self.lines - sent).into())
+    }
+
     /// Starts the measured time.
     pub(super) fn reset_counts(&mut self) {
         (self.done, self.read_time) = (0, 0);
@@ -98,7 +107,7 @@ impl Host {
     pub(super) fn bench_start(&mut self, now: Ps) {
         loop {
             let Some(bench) = &mut self.bench else { return };
-            if now < bench.starts {
+            if bench.next.is_none() && now < bench.starts {
                 if !bench.scheduled {
                     bench.scheduled = true;
                     self.events.push(bench.starts, Event::BenchStart);
@@ -108,34 +117,32 @@ impl Host {
             bench.scheduled = false;
             let (first, sent) = *bench.next.get_or_insert_with(|| (bench.window.next(), 0));
             let (direction, lines) = (bench.direction, bench.lines);
-            let sent = match direction {
+            let now_sent = match direction {
                 Direction::Read if self.read_bench(now, first, lines) => lines,
                 Direction::Read => 0,
-                Direction::Write => self.send_bench(now, first, sent, lines),
+                Direction::Write => self.send_bench(now, first + sent, lines - sent),
             };
             let Some(bench) = &mut self.bench else { return };
-            if sent < lines {
-                bench.next = Some((first, sent));
+            if now_sent == 0 {
                 return;
             }
-            bench.next = None;
-            bench.starts = now + bench.interval;
+            if sent == 0 {
+                bench.starts = now + bench.interval;
+            }
+            let sent = sent + now_sent;
+            bench.next = (sent < lines).then_some((first, sent));
         }
     }
 
-    /// Sends lines of a write while link and credits allow it. Returns how many have been sent by now.
-    fn send_bench(&mut self, now: Ps, first: Line, mut sent: u32, all: u32) -> u32 {
-        while sent < all {
-            let lines = self.writes.burst_lines.min(all - sent);
-            if !self.can_write(now, lines) {
-                break;
-            }
-            let at = self.interconnect.write(now, u64::from(lines) * LINE_BYTES);
-            let (line, ends) = (first + sent, sent + lines == all);
-            self.events.push(at, Event::BenchWrite { line, lines: lines as u16, ends });
-            sent += lines;
+    /// Sends the next lines of a write of which `rest` are left, if link and credits allow it. Returns how many.
+    fn send_bench(&mut self, now: Ps, line: Line, rest: u32) -> u32 {
+        let lines = self.writes.burst_lines.min(rest);
+        if !self.can_write(now, lines) {
+            return 0;
         }
-        sent
+        let at = self.interconnect.write(now, u64::from(lines) * LINE_BYTES);
+        self.events.push(at, Event::BenchWrite { line, lines: lines as u16, ends: lines == rest });
+        lines
     }
 
     /// A write reaches the memory system.

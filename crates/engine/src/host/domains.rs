@@ -6,7 +6,7 @@ use super::interconnect::Interconnect;
 use super::{Host, HostCore};
 use crate::apps::App;
 use crate::memory::dram::ChannelStats;
-use crate::memory::line::{LINE_BYTES, LineKind};
+use crate::memory::line::{LINE_BYTES, LineKind, MemoryNode};
 use crate::nic::counts::ReceiveCounts;
 use crate::stats::results::{CoreTime, Domain};
 use crate::time::{PS_PER_S, Ps};
@@ -140,12 +140,10 @@ impl Host {
         let mut domains = Vec::new();
         match &self.interconnect {
             Interconnect::Pcie(link) => {
-                let (up, down) = link.busy(now);
-                let tlps = self.writes.tlps.used().uses + self.reads.requests.used().uses;
-                // The direction that carries more.
+                let (busy, tlps) = link.busier(now);
                 domains.push(Domain {
                     holds_writes_ps: c.waiting_for_link.time(now),
-                    ..domain("pcie", "direction", 1, up.0.max(down.0), tlps)
+                    ..domain("pcie", "direction", 1, busy.0, tlps)
                 });
                 domains.push(self.pool("posted-credits", "TLP", &self.writes.tlps));
                 domains.push(self.pool("read-tags", "request", &self.reads.requests));
@@ -206,7 +204,8 @@ impl Host {
         }
     }
 
-    /// The node with the fuller channels or queues: those of the other node are of no use to it.
+    /// Of the nodes that the work uses the one with the fuller channels or queues: those of the other node are of no
+    /// use to it.
     fn memory_domains(&self) -> Vec<Domain> {
         let backend = &self.memory.backend;
         let nodes = backend.ingress.dram.channels() / backend.ingress.dram.per_node();
@@ -214,8 +213,10 @@ impl Host {
             let load = |d: &Domain| u128::from(d.busy_ps) * 1_000_000 / u128::from(d.credits);
             load(&domains[0]).max(load(&domains[2]))
         };
-        let node = (0..nodes).map(|node| self.node(node)).max_by_key(fuller);
-        let mut domains = Vec::from(node.expect("there is a node"));
+        let used = [MemoryNode::Local, MemoryNode::Remote].into_iter().take(nodes);
+        let used = used.filter(|&node| self.scenario.works_in(node));
+        let fullest = used.map(|node| self.node(node as usize)).max_by_key(fuller);
+        let mut domains = Vec::from(fullest.unwrap_or_else(|| self.node(0)));
         if let Some(link) = &backend.link {
             let (busy, messages) = link.busy(self.meters.now);
             domains.push(domain("socket-link", "direction", 1, busy.0, messages));
@@ -335,6 +336,54 @@ mod tests {
         // Little's law: each line holds its credit for its time on the link, in the LLC and on the way back.
         let latency = used(&r, "io-credits") * r.measured_ns / of(&r, "io-credits").uses as f64;
         assert!((300.0..400.0).contains(&latency), "{latency} ns");
+    }
+
+    /// Reads of 4 KiB in requests of 512 bytes, answered by two completions each: the link to the NIC carries more.
+    #[test]
+    fn a_link_tells_the_tlps_of_the_direction_that_carries_more() {
+        let bench = json!({ "direction": "read", "size": "4 KiB", "window": "64 KiB" });
+        let r = results(&forwarder(&[
+            ("/machine/pcie", pcie_json()),
+            ("/machine/nic/read_credits", json!(256)),
+            ("/traffic", json!(null)),
+            ("/tenants", json!([])),
+            ("/dma_bench", bench),
+        ]));
+        let tlp_ns = of(&r, "pcie").busy_ps as f64 / 1e3 / of(&r, "pcie").uses as f64;
+        let by_hand = (256.0 + 20.0) * 8.0 / 118.9;
+        assert!((tlp_ns / by_hand - 1.0).abs() < 0.01, "{tlp_ns} ns, by hand {by_hand}");
+    }
+
+    /// X-Mem fills the other socket's memory, of which the forwarder uses nothing.
+    #[test]
+    fn memory_that_only_others_use_is_not_told() {
+        let tenants = |memory: &str| {
+            let xmem = json!({ "kind": "xmem", "region": "16 MiB", "pattern": "random" });
+            let numa = json!({ "links": 3, "link_bandwidth": "166.4 Gbps", "latency": "30 ns" });
+            let mut run =
+                forwarder(&[("/machine/numa", numa), ("/traffic/rate", json!("100 kpps"))]);
+            let other = json!({
+                "name": "others", "app": xmem, "cores": { "first": 1, "count": 1 }, "memory": memory
+            });
+            run.tenants[0].cores.count = 1;
+            run.tenants.push(serde_json::from_value(other).unwrap());
+            of(&results(&run), "dram").busy_ps
+        };
+        let (remote, local) = (tenants("remote"), tenants("local"));
+        assert!(10 * remote < local, "{remote} and {local}");
+    }
+
+    /// A core so slow that its ring is full of packets that wait for it, since before measuring began.
+    #[test]
+    fn packets_wait_for_their_core_also_before_it_begins_them() {
+        let app = json!({ "kind": "l2fwd", "packet_instructions": 1_000_000 });
+        let r =
+            results(&forwarder(&[("/tenants/0/app", app), ("/traffic/rate", json!("40 Mpps"))]));
+        for q in &r.queues {
+            let waiting = q.rx_waited_ps as f64 / 1e3 / r.measured_ns;
+            let used = q.rx_busy_ps as f64 / 1e3 / r.measured_ns;
+            assert!(waiting > 0.95 * used && waiting <= used, "{waiting} of {used}");
+        }
     }
 
     #[test]

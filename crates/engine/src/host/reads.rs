@@ -118,7 +118,8 @@ impl Host {
     /// Whether there are credits for a read that waits for them.
     pub(super) fn can_read(&mut self, lines: u32, requests: u32) -> bool {
         let now = self.events.now();
-        let line = self.reads.lines.await_free(now, lines.into());
+        // Descriptors take none: what waits for some still does.
+        let line = lines == 0 || self.reads.lines.await_free(now, lines.into());
         let request = self.reads.requests.await_free(now, requests.into());
         line && request
     }

@@ -23,8 +23,6 @@ pub(super) struct Receiver {
     pub(super) fifo: VecDeque<u32>,
     /// Lines of the first packet that have been sent; `None` before it has a descriptor.
     pub(super) sent_lines: Option<u32>,
-    /// Lines of all packets in SRAM that have not been sent.
-    pub(super) unsent_lines: u64,
     /// Lines of receive buffers that packets have been written to since the run began.
     pub(super) written: LineSet,
     /// The line rate of the network link, if it is a limit.
@@ -45,7 +43,6 @@ impl Receiver {
             sram: Credits::new(machine.nic.sram.0),
             fifo: VecDeque::new(),
             sent_lines: None,
-            unsent_lines: 0,
             written: LineSet::default(),
             line_rate: machine.nic.link.map(LineRate::new),
             descriptor_batch: machine.nic.descriptor_batch,
@@ -153,7 +150,6 @@ impl Host {
             let line = self.line_received(packet, first);
             (line..line + lines).for_each(|line| self.memory.caches.load_home_ahead(line));
             self.rx.sent_lines = Some(sent + lines);
-            self.rx.unsent_lines -= u64::from(lines);
             last = at;
         }
         if let Some(recording) = &mut self.recording {
@@ -174,7 +170,6 @@ impl Host {
         self.queues[p.queue as usize].rx.drop_packet(now);
         self.drop_datagram(packet);
         self.rx.fifo.pop_front();
-        self.rx.unsent_lines -= u64::from(lines_in(p.bytes.into()));
         self.packets.remove(packet);
     }
 
@@ -227,7 +222,7 @@ impl Host {
         let p = self.packets.at(packet);
         p.visible = now;
         let queue = p.queue as usize;
-        self.queues[queue].rx.show(packet);
+        self.queues[queue].rx.show(now, packet);
         let core = self.queues[queue].core;
         self.wake(core);
         self.top_up(queue);

@@ -239,8 +239,8 @@ impl Host {
                 c.in_service += 1;
                 let p = self.packets.at(packet);
                 p.begun = now;
-                let (queue, waited) = (p.queue as usize, now.saturating_sub(p.visible));
-                self.queues[queue].rx.begin(waited);
+                let queue = p.queue as usize;
+                self.queues[queue].rx.begin(now.max(p.visible));
                 self.top_up(queue);
             }
             Mark::Release => {

@@ -17,6 +17,8 @@ pub(super) struct Writes {
     pub(super) burst_lines: u32,
     /// Writes wait until the link is free, for which an event is scheduled.
     wait_for_link: bool,
+    /// By queue, descriptors at the NIC for the packets that wait: room to count them in.
+    fetched: Vec<u32>,
     /// From the arrival of a write at the memory system until it is done there.
     pub(super) latency: Ps,
     /// From then until the NIC has the credits of the write back.
@@ -32,6 +34,7 @@ impl Writes {
             tlps: Credits::new(tlps),
             burst_lines: machine.burst_lines(),
             wait_for_link: false,
+            fetched: Vec::new(),
             latency: machine.core.frequency.clock().at(machine.llc.latency_cycles.into()),
             credit_return: pcie.map_or(Ps::ZERO, |p| p.credit_return.ps()),
         }
@@ -56,7 +59,13 @@ impl Host {
     /// Credits are taken by what goes on the link, not by what waits for it ("credits consumed" of
     /// a transmitter: PCI Express Base Specification 5.0, 2.6.1.2).
     pub(super) fn can_write(&mut self, now: Ps, lines: u32) -> bool {
-        self.link_is_free(now) && self.take_credits(now, lines)
+        if self.link_is_free(now) {
+            return self.take_credits(now, lines);
+        }
+        // What waits for the link does not wait for credits, whether there are any or not.
+        self.writes.lines.end_waiting(now);
+        self.writes.tlps.end_waiting(now);
+        false
     }
 
     /// Whether the link has sent all that it was given. If not, writes continue when it has; read
@@ -83,25 +92,47 @@ impl Host {
     }
 
     /// Lines that wait to be written and for which there are credits: completions first, then data.
-    fn lines_with_credits(&self) -> u64 {
-        let completions = self.rx.due.len() as u64;
-        let (data, of_each) = match (&self.bench, self.rx.fifo.front()) {
-            (Some(bench), _) => (u64::MAX, bench.lines()),
-            (None, Some(&packet)) => {
-                let lines = lines_in(self.packets.get(packet).bytes.into());
-                let rest = self.rx.sent_lines.map_or(0, |sent| lines - sent);
-                // How many of the packets behind it have descriptors; they are assumed to be as long.
-                let follow = self.queues.iter().map(|q| q.rx.with_fetched_descriptor());
-                let follow = u64::from(lines) * u64::from(follow.sum::<u32>());
-                (self.rx.unsent_lines.min(u64::from(rest) + follow), lines)
-            }
-            (None, None) => (0, 1),
+    fn lines_with_credits(&mut self) -> u64 {
+        let of_each = match (&self.bench, self.rx.fifo.front()) {
+            (Some(bench), _) => bench.lines(),
+            (None, Some(&packet)) => lines_in(self.packets.get(packet).bytes.into()),
+            (None, None) => 1,
         };
         let (lines, tlps) = (self.writes.lines.free(), self.writes.tlps.free());
-        let completions = completions.min(lines).min(tlps);
+        let completions = (self.rx.due.len() as u64).min(lines).min(tlps);
+        // Later packets are assumed to be as long.
         let a_tlp = u64::from(of_each.min(self.writes.burst_lines));
-        let tlps = ((lines - completions) / a_tlp).min(tlps - completions);
-        completions + data.min(tlps * a_tlp)
+        let most = a_tlp * ((lines - completions) / a_tlp).min(tlps - completions);
+        completions + self.data_to_write(most).min(most)
+    }
+
+    /// Lines of data that could go on the link if it were free, counted up to `most`. Packets leave the SRAM in
+    /// order, and one whose descriptor is not at the NIC stops those behind it.
+    fn data_to_write(&mut self, most: u64) -> u64 {
+        if let Some(bench) = &self.bench {
+            return bench.to_write();
+        }
+        let fetched = &mut self.writes.fetched;
+        fetched.clear();
+        fetched.extend(self.queues.iter().map(|q| q.rx.fetched()));
+        let mut begun = self.rx.sent_lines;
+        let mut data = 0;
+        for &packet in &self.rx.fifo {
+            let p = self.packets.get(packet);
+            let sent = begun.take();
+            if sent.is_none() {
+                let left = &mut fetched[p.queue as usize];
+                if *left == 0 {
+                    break;
+                }
+                *left -= 1;
+            }
+            data += u64::from(lines_in(p.bytes.into()) - sent.unwrap_or(0));
+            if data >= most {
+                break;
+            }
+        }
+        data
     }
 
     /// The link has sent what it had been given when a write last waited for it.
@@ -209,6 +240,39 @@ mod tests {
         let by_hand = 8.0 * ns(24.0) + 4.0 * ns(280.0) + ns(280.0);
         let waited = pcie.holds_writes_ps as f64 / 1e3 / packets;
         assert!((waited / by_hand - 1.0).abs() < 0.01, "{waited} ns, by hand {by_hand}");
+    }
+
+    #[test]
+    fn a_packet_that_waits_for_its_descriptor_stops_those_behind_it() {
+        // Packets of one line, as fast as the NIC takes them, and one descriptor a read: it knows at most one of each
+        // of the two queues.
+        let r = results(&forwarder(&[
+            ("/machine/pcie", pcie_json()),
+            ("/machine/nic/descriptor_batch", json!(1)),
+            ("/traffic/sizes/size", json!("64 B")),
+            ("/traffic/rate", json!("40 Mpps")),
+        ]));
+        let waiting = of(&r, "pcie").holds_writes_ps as f64 / 1e3 / r.measured_ns;
+        assert!(waiting < 3.0, "{waiting} lines: those of two packets, and a completion");
+    }
+
+    /// Writes of 1 KiB are four TLPs of 280 bytes, of which the device starts one each 400 ns.
+    #[test]
+    fn what_waits_of_a_paced_device_is_the_rest_of_its_transaction() {
+        let bench = json!({ "direction": "write", "size": "1 KiB", "window": "4 KiB", "interval": "400 ns" });
+        let r = results(&forwarder(&[
+            ("/machine/pcie", pcie_json()),
+            ("/machine/nic/write_credits", json!(64)),
+            ("/traffic", Value::Null),
+            ("/tenants", json!([])),
+            ("/dma_bench", bench),
+        ]));
+        let done = r.dma.as_ref().expect("it writes").transactions as f64;
+        assert!((done * 400.0 / r.measured_ns - 1.0).abs() < 0.01, "{done}");
+        // 12, 8 and 4 lines wait while a TLP is on the link.
+        let by_hand = 24.0 * 280.0 * 8.0 / 118.9 / 400.0;
+        let waiting = of(&r, "pcie").holds_writes_ps as f64 / 1e3 / r.measured_ns;
+        assert!((waiting / by_hand - 1.0).abs() < 0.01, "{waiting}, by hand {by_hand}");
     }
 
     #[test]

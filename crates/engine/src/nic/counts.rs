@@ -30,18 +30,19 @@ pub(crate) struct ReceiveCounts {
     /// Time in which packets waited for a descriptor or were dropped for lack of one.
     pub(crate) starved: Starvation,
     pub(crate) fetches: Fetches,
-    /// Time that visible packets have waited for the core to begin them.
-    pub(crate) waited: Ps,
+    /// Visible packets that the core has not begun.
+    pub(crate) waiting: Occupancy,
 }
 
 impl ReceiveCounts {
     /// Starts the measured time. (Every field is named, so that none can be forgotten.)
     pub(super) fn reset(&mut self, now: Ps) {
-        let ReceiveCounts { offered, used, unfetched, starved, fetches, waited } = self;
-        used.reset(now);
-        unfetched.reset(now);
+        let ReceiveCounts { offered, used, unfetched, starved, fetches, waiting } = self;
+        for used in [used, unfetched, waiting] {
+            used.reset(now);
+        }
         starved.reset(now);
-        (*offered, *fetches, *waited) = Default::default();
+        (*offered, *fetches) = Default::default();
     }
 }
 

@@ -38,6 +38,8 @@ pub(crate) struct Link {
     /// The two directions, at the rate that is left for TLPs.
     up: Serial,
     down: Serial,
+    /// TLPs sent in each direction since measuring began.
+    tlps: (u64, u64),
     latency: Ps,
     max_payload: u64,
     max_read_request: u64,
@@ -49,6 +51,7 @@ impl Link {
         Link {
             up: line.clone(),
             down: line,
+            tlps: (0, 0),
             latency: config.latency.ps(),
             max_payload: config.max_payload.0,
             max_read_request: config.max_read_request.0,
@@ -68,6 +71,7 @@ impl Link {
     /// Sends a write of at most the maximum payload; returns when it reaches the memory system.
     pub(crate) fn write(&mut self, now: Ps, bytes: u64) -> Ps {
         debug_assert!(bytes <= self.max_payload);
+        self.tlps.0 += 1;
         self.up.send(now, 8 * (bytes + WRITE_OVERHEAD)) + self.latency
     }
 
@@ -78,6 +82,7 @@ impl Link {
 
     /// Sends `requests` read requests; returns when the last one reaches the memory system.
     pub(crate) fn request(&mut self, now: Ps, requests: u32) -> Ps {
+        self.tlps.0 += u64::from(requests);
         self.up.send(now, 8 * REQUEST_BYTES * u64::from(requests)) + self.latency
     }
 
@@ -85,6 +90,7 @@ impl Link {
     /// arrives. A completion carries at most the maximum payload and answers one request.
     pub(crate) fn completion(&mut self, now: Ps, bytes: u64) -> Ps {
         let tlps = bytes.div_ceil(self.max_payload.min(self.max_read_request));
+        self.tlps.1 += tlps;
         self.down.send(now, 8 * (bytes + tlps * COMPLETION_OVERHEAD)) + self.latency
     }
 
@@ -93,10 +99,17 @@ impl Link {
         (self.up.busy(now), self.down.busy(now))
     }
 
+    /// How long the direction that carries more has been busy, and its TLPs.
+    pub(crate) fn busier(&self, now: Ps) -> (Ps, u64) {
+        let (up, down) = self.busy(now);
+        (up, self.tlps.0).max((down, self.tlps.1))
+    }
+
     /// Starts the measured time.
     pub(crate) fn reset_counts(&mut self, now: Ps) {
         self.up.reset(now);
         self.down.reset(now);
+        self.tlps = (0, 0);
     }
 }
 

@@ -91,7 +91,7 @@ impl QueuePair {
             offered: rx.offered,
             received: rx.used.uses,
             rx_busy_ps: rx.used.time(now),
-            rx_waited_ps: rx.waited.0,
+            rx_waited_ps: rx.waiting.time(now),
             rx_unfetched_ps: rx.unfetched.time(now),
             rx_fetches: rx.fetches.count,
             rx_fetching_ps: rx.fetches.time.0,

@@ -242,11 +242,6 @@ impl ReceiveQueue {
         self.without_descriptor
     }
 
-    /// Packets in the SRAM for which descriptors have been fetched.
-    pub(crate) fn with_fetched_descriptor(&self) -> u32 {
-        self.without_descriptor.min(self.fetched)
-    }
-
     /// All data of a packet is on its way: its completion joins those gathered. Returns how many these
     /// are.
     pub(crate) fn gather(&mut self, packet: u32) -> u32 {
@@ -277,8 +272,9 @@ impl ReceiveQueue {
     }
 
     /// The core can see the completion of a packet.
-    pub(crate) fn show(&mut self, packet: u32) {
+    pub(crate) fn show(&mut self, now: Ps, packet: u32) {
         self.visible.push_back(packet);
+        self.counts.waiting.enter(now, 1);
     }
 
     /// Packets whose completion is visible and that the driver has not taken, in order.
@@ -294,11 +290,11 @@ impl ReceiveQueue {
         (packet, self.completions.driver.advance())
     }
 
-    /// The core begins a packet, which has been visible for this long.
-    pub(crate) fn begin(&mut self, visible_for: Ps) {
+    /// The core begins a packet.
+    pub(crate) fn begin(&mut self, now: Ps) {
         self.taken -= 1;
         self.backlog = self.backlog.saturating_sub(1);
-        self.counts.waited += visible_for;
+        self.counts.waiting.leave(now, 1);
     }
 
     /// Packets that wait for the core: visible ones, and those of a burst that it has taken but not begun.

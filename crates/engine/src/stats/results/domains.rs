@@ -27,7 +27,8 @@ pub struct Domain {
     pub busy_ps: u64,
     /// How often a credit was taken.
     pub uses: u64,
-    /// Time in which something waited for a credit while none was free, ps. (For `write-queue`:
+    /// Time in which something waited for a credit while none was free, ps. (For `posted-credits` and
+    /// `io-credits`: only while the link is free, as what waits for a busy link could not use one. For `write-queue`:
     /// time in which a write waited; with `machine.dram.admission = "in-order"` the full queue may
     /// be the read queue.)
     pub starved_ps: u64,
@@ -53,7 +54,7 @@ pub struct QueueResults {
     /// Time integral of the receive descriptors that hold a packet or wait until the NIC knows that
     /// they are posted again, descriptor × ps.
     pub rx_busy_ps: u64,
-    /// Time that visible packets waited for the core, packet × ps.
+    /// Time integral of the visible packets that the core has not begun, packet × ps.
     pub rx_waited_ps: u64,
     /// Time integral of the posted receive descriptors that the NIC knows of but has not read,
     /// descriptor × ps.
