@@ -9,14 +9,15 @@ from nic2core.explain import cores, dma
 from nic2core.explain.asked import asked
 from nic2core.explain.iotlb import iotlb
 from nic2core.explain.memory import memory
-from nic2core.explain.model import Model, Pool
+from nic2core.explain.model import FULL, Model, Pool
+from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import (
     MEMORY,
     ONLY_INFORMS,
+    REMOTE,
     WRITE_CREDITS,
     Use,
-    buffers_are_remote,
-    serves,
+    moved,
     uses,
     work,
 )
@@ -24,6 +25,10 @@ from nic2core.scenario.quantity import nanoseconds
 
 if TYPE_CHECKING:
     from nic2core.results.models import Domain, Results
+
+
+UNEVEN = frozenset({"bursts", "replay"})
+"""Traffic whose rate in a span of time may be far from its mean."""
 
 
 def build_model(data: Results, scenario: dict[str, Any]) -> Model:
@@ -38,15 +43,17 @@ def build_model(data: Results, scenario: dict[str, Any]) -> Model:
         # Cores next to a benchmark of the NIC do none of its work.
         no_rate |= {"cores", "miss-registers"}
     others = {u.name: u.allows_mps for u in used if u.name not in no_rate}
-    if "socket-link" in by_name and rate > 0 and _crosses_sockets(data, scenario, what):
+    if "socket-link" in by_name and rate > 0 and REMOTE in moved(data, scenario):
         others["socket-link"] = rate / max(by_name["socket-link"].load, 1e-9)
     if "iommu" in others and rate > 0:
         others["iommu"] = rate / max(dma.iommu_load(scenario, by_name, domains), 1e-9)
     if "rx-fetches" in others and rate > 0:
         others["rx-fetches"] = rate / max(by_name["rx-fetches"].load, 1e-9)
     full = max(by_name[name].load for name in MEMORY)
-    others["dram"] = rate / max(full, 1e-9) if rate > 0 else inf
     uses_memory = memory(data, scenario, domains)
+    # What others have filled limits no work that hardly uses it: it only waits longer there.
+    limits = rate > 0 and uses_memory.own_traffic >= NOTICED
+    others["dram"] = rate / max(full, 1e-9) if limits else inf
     demand = _demand(data, scenario)
     return Model(demand, others, pools, uses_memory, used, iotlb(data, scenario))
 
@@ -81,22 +88,19 @@ def _pools(
     return pools
 
 
-def _crosses_sockets(data: Results, scenario: dict[str, Any], what: str) -> bool:
-    """Whether the work itself uses the other socket's memory, and not only its neighbours do."""
-    if what == "packets" and buffers_are_remote(scenario):
-        return True
-    memory = [t.get("memory") for t in scenario["tenants"] if what == "accesses" or serves(data, t)]
-    return "remote" in memory
-
-
 def _demand(data: Results, scenario: dict[str, Any]) -> float:
     """The work that would be offered if nothing limited it, millions per second."""
     if work(data)[1] == "accesses":
         # Packets may be offered that do not arrive in time; no memory benchmark waits for them.
         return inf
-    if data.demand_mpps is not None:
-        return data.demand_mpps
     bench, traffic = scenario.get("dma_bench"), scenario.get("traffic")
+    if data.demand_mpps is not None:
+        wire = next((d for d in data.domains if d.domain == "wire"), None)
+        full = wire is not None and wire.busy_ps >= FULL * 1e3 * data.measured_ns
+        # Bursts and a capture may bring more or less in the measured time than in the mean. What a
+        # full link could not bring in time is not known.
+        uneven = traffic is not None and traffic["kind"] in UNEVEN
+        return data.packets.offered_mpps if uneven and not full else data.demand_mpps
     if bench is not None:
         pace = nanoseconds(bench.get("interval", "0 ns"))
         return 1e3 / pace if pace > 0 else inf

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from nic2core import _core
 from nic2core._core import UserError
 from nic2core.explain.contention import (
+    SENDING,
     crowd_memory,
     more_credits,
     waits_in_channels,
     waits_with_more,
 )
+from nic2core.explain.dma import in_memory_ns
 from nic2core.explain.pages import LARGE, larger_pages, why_they_may_miss
 from nic2core.explain.queueing import at_twice_the_rate, before_one_has_had
 from nic2core.explain.queues import OF_QUEUES, by_queue, more
@@ -34,6 +36,9 @@ EVEN = 0.8
 RECEIVED = frozenset({"nic-rx-wr", "cpu-rx-rd", "rx-evct"})
 """Causes of memory traffic that ideal DDIO removes completely: it keeps received packets out of
 memory, and nothing else."""
+
+SENT = "nic-tx-rd"
+"""The cause of what is read to be sent. What is sent in place are received packets, too."""
 
 NO_LEAK = 0.01
 """Lines of received packets that cross the memory bus, per packet, from which some leak."""
@@ -136,9 +141,9 @@ def _waits(model: Model, waits: float) -> Model:
     return model.without_waits("dram", waits)
 
 
-def _no_leak(data: Results) -> Callable[[Model], Model]:
-    """Received packets stay in the LLC until cores read them, and none are read from memory."""
-    share = _received_share(data)
+def _no_leak(data: Results, scenario: dict[str, Any]) -> Callable[[Model], Model]:
+    """Received packets stay in the LLC until they are read, by cores or to be sent in place."""
+    share = _received_share(data, scenario)
     misses = data.core_time.llc_misses
     left = max(0.0, 1 - read_back(data) / misses) if misses else 1.0
 
@@ -150,6 +155,12 @@ def _no_leak(data: Results) -> Callable[[Model], Model]:
         for domain in ("cores", "miss-registers"):
             if domain in model.pools:
                 model = model.with_pool(domain, model.pools[domain].spends("dram", left))
+        for domain in SENDING if _in_place(data, scenario) else ():
+            if domain in model.pools:
+                pool = model.pools[domain].spends("dram", 0.0)
+                own_ns = pool.spent_ns[domain]
+                hits_ns = max(0.0, own_ns - in_memory_ns(data, scenario))
+                model = model.with_pool(domain, pool.spends(domain, hits_ns / (own_ns or 1.0)))
         return model
 
     return apply
@@ -313,12 +324,12 @@ def _all(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     for domain, key in (("io-credits", "write_credits"), ("read-credits", "read_credits")):
         sets = {f"machine.nic.{key}": 2 * nic[key]}
         yield Change(domain, f"{2 * nic[key]} of them", sets, _credits(domain, 2))
-    if _leaks(data):
+    if _leaks(data, scenario):
         yield Change(
             "io-ways",
             "no leak (ideal DDIO)",
             {"placement.policy": "ideal-ddio"},
-            _no_leak(data),
+            _no_leak(data, scenario),
         )
     trackers = 2 * machine["llc"]["home_trackers"]
     sets = {"machine.llc.home_trackers": trackers}
@@ -358,17 +369,26 @@ def _send_queues(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
         yield Change("tx-fetches", f"{2 * batch} descriptors each", sets, _fetches(data, 2))
 
 
-def _leaks(data: Results) -> bool:
+def _leaks(data: Results, scenario: dict[str, Any]) -> bool:
     """Whether received packets cross the memory bus. If not, an ideal DDIO has nothing to save."""
-    received = sum(c.lines for c in data.memory.causes if c.cause in RECEIVED)
-    return received > NO_LEAK * data.packets.completed
+    return _received(data, scenario) > NO_LEAK * data.packets.completed
 
 
-def _received_share(data: Results) -> float:
+def _received_share(data: Results, scenario: dict[str, Any]) -> float:
     """Share of the memory traffic that is received packets."""
-    causes = data.memory.causes
-    received = sum(c.lines for c in causes if c.cause in RECEIVED)
-    return received / (sum(c.lines for c in causes) or 1)
+    return _received(data, scenario) / (sum(c.lines for c in data.memory.causes) or 1)
+
+
+def _received(data: Results, scenario: dict[str, Any]) -> int:
+    """Lines of received packets that cross the memory bus."""
+    found = RECEIVED | {SENT} if _in_place(data, scenario) else RECEIVED
+    return sum(c.lines for c in data.memory.causes if c.cause in found)
+
+
+def _in_place(data: Results, scenario: dict[str, Any]) -> bool:
+    """Whether all that is sent is sent from the buffers that it arrived in."""
+    tenants = zip(scenario["tenants"], data.tenants, strict=True)
+    return all(of.sends_in_place for asked, of in tenants if serves(data, asked))
 
 
 def _more_cores(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:

@@ -82,10 +82,7 @@ def reads(
         domains[name].holds_reads_ps / 1e3 / lines if name in domains else 0.0
         for name in ("iommu", "home-trackers", "read-queue", "wire")
     )
-    io = data.io
-    # A line that hits waits for those of its read that miss.
-    missed = io is not None and io.read_misses > 0
-    unloaded = (data.dram.unloaded_ns or 0.0) + _beyond_llc_ns(scenario) if missed else 0.0
+    unloaded = in_memory_ns(data, scenario)
     spent = {"iommu": iommu, "home-trackers": trackers}
     if name == "read-credits":
         # Data read for transmission keeps its credits until it is on the wire, but not its tag.
@@ -103,13 +100,18 @@ def reads(
     return Pool(usable, pool.uses_per_work, spent)
 
 
-def _beyond_llc_ns(scenario: dict[str, Any]) -> float:
-    """The fixed time of a DMA read beyond the LLC, in memory of either node."""
-    machine = scenario["machine"]
+def in_memory_ns(data: Results, scenario: dict[str, Any]) -> float:
+    """Time of a DMA read beyond the LLC if it waits for nothing: none if no line is read there.
+
+    A line that hits waits for those of its read that miss.
+    """
+    machine, io = scenario["machine"], data.io
+    if io is None or io.read_misses == 0:
+        return 0.0
     ns = behind_llc_ns(machine)
     if buffers_are_remote(scenario):
         ns += 2 * nanoseconds(machine["numa"]["latency"])
-    return ns
+    return ns + (data.dram.unloaded_ns or 0.0)
 
 
 def sends(by_name: dict[str, Use], pools: dict[str, Pool]) -> Pool:

@@ -132,7 +132,7 @@ class Run:
             left and not self.is_peak and self.rate >= SAME * self.model.rate
         ):
             return True
-        expected = data.demand_mpps * data.measured_ns / 1e3
+        expected = self.model.demand * data.measured_ns / 1e3
         return packets.completed < expected - _by_chance(expected)
 
     @property

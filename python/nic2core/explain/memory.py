@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.use import serves, work
+from nic2core.explain.use import moved, serves, work
 from nic2core.scenario.quantity import gigahertz, nanoseconds
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Memory:
     own_trackers: float
     """Share of a home tracker's time that a read takes if it waits for no other request."""
     own_traffic: float
-    """Share of the memory traffic that the work itself causes."""
+    """Share of the memory traffic that the work itself causes, where it uses memory."""
     full_registers: float = 0.0
     """Mean number of miss registers that cores with other work have in use while all of a core's
     are: with more registers they would ask for more."""
@@ -85,14 +85,15 @@ def memory(data: Results, scenario: dict[str, Any], domains: dict[str, Domain]) 
 
 def _beside(data: Results, scenario: dict[str, Any]) -> dict[str, float]:
     """What cores with other work leave, and what they hold."""
-    lines = sum(of.lines for of in data.memory.causes)
     if work(data)[1] == "accesses":
         return {"own_traffic": 1.0}
     tenants = zip(scenario["tenants"], data.tenants, strict=True)
-    others = [(t["cores"]["count"], of) for t, of in tenants if not serves(data, t)]
-    taken = sum(cause.lines for _, of in others for cause in of.memory)
+    others = [(t, of) for t, of in tenants if not serves(data, t)]
+    lines = moved(data, scenario).values()
+    own, beside = sum(of.own for of in lines), sum(of.beside for of in lines)
     registers = scenario["machine"]["core"]["l1_miss_registers"]
+    full = (t["cores"]["count"] * registers * of.miss_registers_full for t, of in others)
     return {
-        "own_traffic": 1 - min(1.0, taken / lines) if lines else 1.0,
-        "full_registers": sum(n * registers * of.miss_registers_full for n, of in others),
+        "own_traffic": own / (own + beside) if own + beside > 0 else 1.0,
+        "full_registers": sum(full),
     }

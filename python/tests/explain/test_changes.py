@@ -97,3 +97,18 @@ def test_prefetches_get_room_only_where_there_are_some(ddio: Result) -> None:
 
     assert set(sets("none")) == {"machine.core.l1_miss_registers"}
     assert set(sets("stream")) == {"machine.core.l1_miss_registers", "machine.l2.superqueue"}
+
+
+def test_ideal_ddio_keeps_what_is_sent_in_place_out_of_memory_too() -> None:
+    sets = {
+        "placement.policy": "ddio-headers", "tenants.1.cores.count": 0, "traffic.rate": "18 Mpps",
+        "machine.nic.link": "400 Gbps", "machine.pcie.generation": 4,
+        "machine.nic.write_credits": 184, "machine.pcie.posted_credits": 128,
+        "run.warmup": "2 ms", "run.duration": "1 ms",
+    }  # fmt: skip
+    run = api.run("explain-memory", sets)
+    ideal = next(h for h in run.helps if h.change.domain == "io-ways")
+    then = api.run("explain-memory", sets | ideal.change.overrides)
+    # Everything that is offered gets through, which twice the memory would not do.
+    assert then.rate_mps == pytest.approx(18.0, rel=0.02)
+    assert run.rate_mps * (1 + ideal.predicted) == pytest.approx(then.rate_mps, rel=0.02)

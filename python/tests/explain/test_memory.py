@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from nic2core import api
+from nic2core.describe.verdict import verdict
 from nic2core.explain.contention import more_credits, waits_in_channels, waits_with_more
+from nic2core.explain.limit import Limit
 from nic2core.explain.memory import Memory
 from nic2core.explain.model import Model, Pool
 from nic2core.explain.queueing import settled
+from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import Use
+from nic2core.scenario.models import Scenario
 
 
 def _model(load: float, dram_ns: float, else_ns: float, own: float = 1.0) -> Model:
@@ -81,3 +88,41 @@ def test_credits_that_the_rest_of_the_path_does_not_use_crowd_nothing() -> None:
     # 10 (1 + x) / (1 + x / 2).
     assert then(15).rate == pytest.approx(15 / 1.25)
     assert then(9).pools["cores"].allows == pytest.approx(9)
+
+
+@pytest.mark.parametrize("memory", ["local", "remote"])
+def test_memory_that_others_have_filled_does_not_limit_work_that_hardly_uses_it(
+    memory: str,
+) -> None:
+    scenario = api.load("explain-cpu").model_dump(mode="json", exclude_none=True)
+    cores = scenario["tenants"][0]["cores"]
+    first = cores["first"] + cores["count"]
+    stream = {"name": "stream", "cores": {"first": first, "count": 12}, "app": {"kind": "stream"}}
+    scenario["tenants"].append(stream | {"memory": memory})
+    sets = {"machine.dram.channels": 1, "run.warmup": "300 us", "run.duration": "300 us"}
+    run = api.run(Scenario.model_validate(scenario), sets | {"traffic.rate": "4 Mpps"})
+    nodes = {n.node: n for n in run.data.memory.nodes or []}
+    full = nodes[memory] if nodes else run.data.memory
+    assert full.bandwidth_gbytes_per_s > 0.7 * full.bus_limit_gbytes_per_s
+    if memory == "local":
+        assert run.model.memory.own_traffic < NOTICED
+    assert run.model.cause in {"cores", "dram"}
+    assert run.model.tightest in {"cores", "miss-registers"}
+    # With less to do, all of it gets through, and there is headroom.
+    calm = api.run(Scenario.model_validate(scenario), sets | {"traffic.rate": "0.5 Mpps"})
+    assert calm.limit is Limit.LOAD
+    assert "no headroom" not in verdict(calm)
+
+
+def test_arrivals_that_are_fewer_than_their_mean_are_no_limit_of_a_stage() -> None:
+    short = {"run.warmup": "100 us", "run.duration": "300 us", "traffic.rate": "1 Mpps"}
+    run = api.run("explain-cpu", short)
+    # The mean of all that is asked for is more than the cores carry.
+    mean = {"demand_mpps": 9.0}
+    more = replace(run, data=run.data.model_copy(update=mean))
+    assert more.limit is Limit.STAGE
+    for kind in ("bursts", "replay"):
+        scenario = run.scenario | {"traffic": run.scenario["traffic"] | {"kind": kind}}
+        quiet = replace(more, scenario=scenario)
+        assert quiet.model.demand == run.data.packets.offered_mpps
+        assert quiet.limit is Limit.LOAD

@@ -11,6 +11,8 @@ from nic2core import Result, api, words
 from nic2core.command import explanation
 from nic2core.describe.hints import hints
 from nic2core.describe.limits import limits_of
+from nic2core.explain.changes import possible_changes
+from nic2core.explain.help import helps
 
 if TYPE_CHECKING:
     from nic2core.explain.help import Help
@@ -24,9 +26,9 @@ def of_iommu(result: Result) -> dict[str, Help]:
 
 def test_large_pages_are_offered_and_give_what_is_said_where_the_iotlb_holds_them() -> None:
     result = api.run("explain-iommu", PAGES)
-    helps = of_iommu(result)
-    assert list(helps) == ["pages of 2 MiB", "no misses (no IOMMU)"]
-    pages = helps["pages of 2 MiB"]
+    offered = of_iommu(result)
+    assert list(offered) == ["pages of 2 MiB", "no misses (no IOMMU)"]
+    pages = offered["pages of 2 MiB"]
     kinds = ("payload", "descriptors", "completions")
     assert pages.change.overrides == {f"machine.iommu.pages.{kind}": "2 MiB" for kind in kinds}
     run = api.run("explain-iommu", PAGES | pages.change.overrides)
@@ -35,9 +37,9 @@ def test_large_pages_are_offered_and_give_what_is_said_where_the_iotlb_holds_the
     assert pages.predicted == pytest.approx(run.mpps / result.mpps - 1, rel=0.2)
     assert pages.predicted > 1
     row = next(row for row in limits_of(result) if row.domain == "iommu")
-    assert [what for what, _ in row.changes] == list(helps)
+    assert [what for what, _ in row.changes] == list(offered)
     # Of changes that give the same the one that takes least is told.
-    assert pages.predicted == helps["no misses (no IOMMU)"].predicted
+    assert pages.predicted == offered["no misses (no IOMMU)"].predicted
     (most,) = (hint for hint in hints(result, result.helps) if hint.startswith("Best single"))
     assert most.startswith("Best single change: IOMMU, pages of 2 MiB, +")
     assert "--set 'machine.iommu.pages.payload=2 MiB' --set" in most
@@ -71,21 +73,23 @@ def test_of_large_pages_that_may_miss_nothing_is_said(entries: int, ways: int, w
 
 
 def test_nothing_is_foretold_by_credits_that_are_held_for_longer_than_was_measured() -> None:
-    rings = {"queues.rx_descriptors": 1024, "queues.pool_buffers": 1024}
-    sets = {"machine.iommu.mode": "strict", "run.warmup": "4 ms", "run.duration": "500 us"}
-    result = api.run("explain-iommu", rings | sets | {"traffic.rate": "12 Mpps"})
-    held = result.model.use("descriptors")
-    assert held.latency_ns > result.data.measured_ns
-    helps = {h.change.domain: h for h in result.helps}
-    loose = helps["invalidations"]
-    assert isnan(loose.predicted)
-    assert loose.unknown.startswith(
-        f"a credit of the receive descriptors is held for {words.time(held.latency_ns)}, longer "
-        "than the 500 µs measured, so the rate that this domain allows is not known"
+    result = api.run("explain-iommu", {"run.warmup": "200 us", "run.duration": "200 us"})
+    use = result.model.use("io-credits")
+    held_ns = max(use.latency_ns, use.own_ns)
+    # As if only a third of that time had been measured.
+    changes = possible_changes(result.data, result.scenario)
+    found = helps(result.model, changes, held_ns / 3)
+    by_name = {h.change.domain: h for h in found}
+    more = by_name["io-credits"]
+    assert isnan(more.predicted)
+    assert more.unknown.startswith(
+        f"a credit of the I/O write credits is held for {words.time(held_ns)}, longer "
+        f"than the {words.time(held_ns / 3)} measured, so the rate that this domain allows "
+        "is not known"
     )
     # What does not reach them is foretold as ever.
-    assert helps["nic-sram"].predicted == 0
-    said = explanation.to_json(result, result.helps)["changes"]
+    assert by_name["nic-sram"].predicted == 0
+    said = explanation.to_json(result, found)["changes"]
     assert {c["domain"] for c in said if c["not_predicted"]} == {
-        h.change.domain for h in result.helps if isnan(h.predicted)
+        h.change.domain for h in found if isnan(h.predicted)
     }

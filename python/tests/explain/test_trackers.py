@@ -11,6 +11,7 @@ from nic2core.describe.verdict import limit, verdict
 from nic2core.explain.changes import RECEIVED, _registers, _trackers
 from nic2core.explain.memory import Memory
 from nic2core.explain.model import Model, Pool
+from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import Use
 from nic2core.scenario.models import Scenario
 
@@ -136,8 +137,10 @@ def test_what_neighbours_hold_is_no_rate_of_packets() -> None:
     assert words.allowed(alone.model, alone.model.use("home-trackers")) != words.NOTHING
     for run in (result, alone):
         assert "inf M" not in verdict(run)
-    # The memory limits by itself, and what it carries for others is told as its load.
-    assert words.allowed(result.model, result.model.use("dram")) != words.NOTHING
+    # Nor is what they fill of the memory, of which the packets move hardly any.
+    assert result.model.memory.own_traffic < NOTICED
+    assert words.allowed(result.model, result.model.use("dram")) == words.NOTHING
+    assert words.allowed(alone.model, alone.model.use("dram")) != words.NOTHING
 
 
 def test_a_read_of_the_other_socket_holds_its_tracker_on_the_link_too() -> None:

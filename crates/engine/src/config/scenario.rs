@@ -49,17 +49,6 @@ impl Scenario {
                 .any(|t| t.runs() && t.app.settings().has_data() && remote(t.memory))
     }
 
-    /// Whether something that the work of a run uses lies in a node's memory: packets and what serves them or, without
-    /// packets, the window of the DMA benchmark, or what all applications use.
-    pub(crate) fn works_in(&self, node: MemoryNode) -> bool {
-        let own = |t: &Tenant| t.runs() && t.app.settings().has_data() && t.memory == node;
-        match (&self.traffic, &self.dma_bench) {
-            (Some(_), _) => self.queues.memory == node || self.serving().any(own),
-            (None, Some(_)) => node == MemoryNode::Local,
-            (None, None) => self.tenants.iter().any(own),
-        }
-    }
-
     /// The tenants whose cores have queues.
     pub(crate) fn serving(&self) -> impl Iterator<Item = &Tenant> {
         self.tenants.iter().filter(|t| t.app.settings().serves_packets())

@@ -6,7 +6,7 @@ use super::interconnect::Interconnect;
 use super::{Host, HostCore};
 use crate::apps::App;
 use crate::memory::dram::ChannelStats;
-use crate::memory::line::{LINE_BYTES, LineKind, MemoryNode};
+use crate::memory::line::{LINE_BYTES, LineKind};
 use crate::nic::counts::ReceiveCounts;
 use crate::stats::results::{CoreTime, Domain};
 use crate::time::{PS_PER_S, Ps};
@@ -14,6 +14,9 @@ use crate::wire::Source;
 
 /// The name of the network link's domain.
 pub(crate) const WIRE: &str = "wire";
+
+/// A node with one in so many of the lines that the work moves is one that it uses.
+const USED: u64 = 10;
 
 impl Host {
     /// The cores that serve packets or, if there are none, all that have a tenant.
@@ -213,15 +216,26 @@ impl Host {
             let load = |d: &Domain| u128::from(d.busy_ps) * 1_000_000 / u128::from(d.credits);
             load(&domains[0]).max(load(&domains[2]))
         };
-        let used = [MemoryNode::Local, MemoryNode::Remote].into_iter().take(nodes);
-        let used = used.filter(|&node| self.scenario.works_in(node));
-        let fullest = used.map(|node| self.node(node as usize)).max_by_key(fuller);
-        let mut domains = Vec::from(fullest.unwrap_or_else(|| self.node(0)));
+        let lines: Vec<u64> = (0..nodes).map(|node| self.lines_of_work(node)).collect();
+        let used = |&node: &usize| lines[node] * USED >= lines.iter().sum();
+        let node = (0..nodes).filter(used).map(|node| self.node(node)).max_by_key(fuller);
+        let mut domains = Vec::from(node.expect("one of the nodes carries most"));
         if let Some(link) = &backend.link {
             let (busy, messages) = link.busy(self.meters.now);
             domains.push(domain("socket-link", "direction", 1, busy.0, messages));
         }
         domains
+    }
+
+    /// Lines that a node's memory has carried for the work: all but those of tenants beside it.
+    fn lines_of_work(&self, node: usize) -> u64 {
+        let (serving, bench) = (!self.queues.is_empty(), self.bench.is_some());
+        let works = |owner: usize| {
+            let tenant = self.scenario.tenants.get(owner);
+            tenant.is_none_or(|t| !bench && (!serving || t.app.settings().serves_packets()))
+        };
+        let own = self.memory.traffic.iter().enumerate().filter(|(owner, _)| works(*owner));
+        own.map(|(_, nodes)| nodes[node].reads() + nodes[node].writes()).sum()
     }
 
     /// Queues and channels of a node.
