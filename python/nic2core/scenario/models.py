@@ -1256,7 +1256,9 @@ class WayRange(Model):
     """Consecutive LLC ways."""
 
     first: UInt32
-    """The first way, from 0. The I/O ways are the lowest ones."""
+    """The first way, from 0. The I/O ways are the lowest ones here and the highest on Intel's
+    processors: way `i` is bit `ways - 1 - i` of a CAT mask.
+    """
     count: UInt32
     """Number of ways."""
 

@@ -104,7 +104,8 @@ pub struct CoreRange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WayRange {
-    /// The first way, from 0. The I/O ways are the lowest ones.
+    /// The first way, from 0. The I/O ways are the lowest ones here and the highest on Intel's processors: way `i` is bit
+    /// `ways - 1 - i` of a CAT mask.
     pub first: u32,
     /// Number of ways.
     pub count: u32,

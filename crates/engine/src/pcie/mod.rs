@@ -18,7 +18,7 @@ const REQUEST_BYTES: u64 = 24;
 const COMPLETION_OVERHEAD: u64 = 20;
 /// An acknowledgement or a flow-control update: 4 bytes, their CRC, and framing.
 const DLLP_BYTES: u64 = 8;
-/// A SKIP ordered set of 4 symbols every 1538 symbols.
+/// A SKIP ordered set of 4 symbols every 1538 symbols (8b/10b); one block of some 376 is nearly the same share.
 const SKIP: (u64, u64) = (4, 1538);
 
 /// What coding, SKIP ordered sets and DLLPs leave for TLPs in each direction.
