@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nic2core.explain.changes import uneven, with_cores
 from nic2core.explain.help import settled_with
 from nic2core.explain.use import serves
+from nic2core.explain.what_if import uneven, with_cores
 
 if TYPE_CHECKING:
     from nic2core.run_record import Record

@@ -14,8 +14,8 @@ from nic2core.command import cli, ending, explanation
 from nic2core.describe.doubts import doubts
 from nic2core.describe.hints import hints
 from nic2core.describe.limits import limits_of
-from nic2core.explain.changes import RECEIVED
 from nic2core.explain.model import Model
+from nic2core.explain.what_if import RECEIVED
 from nic2core.rerun import run_changes
 from nic2core.results.models import Peak
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 
 from nic2core import Result, api
-from nic2core.explain.changes import Change, _credits
+from nic2core.explain.changes import Change
 from nic2core.explain.contention import crowd_walkers, left_behind
 from nic2core.explain.help import helps
 from nic2core.explain.iotlb import Iotlb
 from nic2core.explain.memory import Memory
 from nic2core.explain.model import Model, Pool
 from nic2core.explain.use import Use
+from nic2core.explain.what_if import more_dma_credits
 
 SCENARIO = "explain-iommu"
 
@@ -109,7 +110,8 @@ def test_what_the_model_takes_from_a_run(found: Result) -> None:
 @pytest.mark.parametrize(("writes", "reads"), [(184, 164), (176, 164), (184, 328)])
 def test_how_many_credits_are_too_many_is_foretold(found: Result, writes: int, reads: int) -> None:
     def apply(model: Model) -> Model:
-        return _credits("read-credits", reads / 164)(_credits("io-credits", writes / 92)(model))
+        model = more_dma_credits("io-credits", writes / 92)(model)
+        return more_dma_credits("read-credits", reads / 164)(model)
 
     (said,) = helps(found.model, [Change("io-credits", "", {}, apply)], found.data.measured_ns)
     sets = {"machine.nic.write_credits": writes, "machine.nic.read_credits": reads}

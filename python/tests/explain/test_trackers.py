@@ -8,11 +8,11 @@ import pytest
 
 from nic2core import api, words
 from nic2core.describe.verdict import limit, verdict
-from nic2core.explain.changes import RECEIVED, _registers, _trackers
 from nic2core.explain.memory import Memory
 from nic2core.explain.model import Model, Pool
 from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import Use
+from nic2core.explain.what_if import RECEIVED, more_registers, more_trackers
 from nic2core.scenario.models import Scenario
 
 BRIEF = {"run.warmup": "100 us", "run.duration": "100 us"}
@@ -43,7 +43,7 @@ def test_what_waits_for_a_tracker_moves_to_the_memory() -> None:
     def after(load: float, factor: float) -> dict[str, float]:
         used = _used(home_trackers=1.0, dram=load, read_queue=0.0)
         model = Model(10.0, {"dram": 10.0}, pools, memory, used)
-        return _trackers(factor)(model).pools["cores"].spent_ns
+        return more_trackers(factor)(model).pools["cores"].spent_ns
 
     # A memory that is full gives thirty lines the same rate: 150 ns each.
     assert after(0.99, 2) == pytest.approx({"home-trackers": 0.0, "dram": 100.0, "cores": 100.0},
@@ -57,7 +57,7 @@ def test_what_waits_for_a_tracker_moves_to_the_memory() -> None:
 
 def test_registers_of_neighbours_that_are_all_in_use_add_to_what_waits_for_a_tracker() -> None:
     run = api.run("explain-trackers", {"run.duration": "100 us"})
-    found = _registers(2)(run.model).pools["io-credits"].spent_ns
+    found = more_registers(2)(run.model).pools["io-credits"].spent_ns
     before = run.model.pools["io-credits"].spent_ns
     # Eight cores with twelve registers, beside what waits now.
     longer = 1 + 8 * 12 / run.model.memory.held_back
