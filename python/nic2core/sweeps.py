@@ -245,7 +245,9 @@ def sweep(
         skip_refused=skip_refused,
         out=None if out is None else Path(out),
     )
-    api.warn_of_doubts(done.results)
+    # Ctrl-C ends the sweep, which has ended: what has run is not lost for it.
+    with suppress(KeyboardInterrupt):
+        api.warn_of_doubts(done.results)
     if done.not_saved is not None:
         warnings.warn(f"Not all runs are saved: {done.not_saved}", NotSaved, stacklevel=2)
     return done

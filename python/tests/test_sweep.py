@@ -99,6 +99,15 @@ def test_lines_tell_progress_where_there_is_no_terminal(
     ]
 
 
+@pytest.mark.usefixtures("fake_engine")
+def test_ctrl_c_after_the_last_run_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "warn_of_doubts", interrupted)
+    assert len(sweep("any.toml", {"run.seed": [1, 2]})) == 2
+
+
 def test_progress_that_cannot_be_told_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nic2core.progress.LINE_S", 0.0)
     with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
