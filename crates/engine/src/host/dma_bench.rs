@@ -56,9 +56,10 @@ impl BenchDevice {
         self.lines
     }
 
-    /// Lines that wait to be written: of the transaction that has begun or, if none takes the device any time, of
+    /// Lines that a device which writes has ready: of the transaction that has begun or, if none takes it any time, of
     /// ever more.
     pub(super) fn to_write(&self) -> u64 {
+        debug_assert_eq!(self.direction, Direction::Write);
         if self.interval == Ps::ZERO {
             return u64::MAX;
         }

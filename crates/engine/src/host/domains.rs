@@ -217,7 +217,8 @@ impl Host {
             load(&domains[0]).max(load(&domains[2]))
         };
         let lines: Vec<u64> = (0..nodes).map(|node| self.lines_of_work(node)).collect();
-        let used = |&node: &usize| lines[node] * USED >= lines.iter().sum();
+        let all: u64 = lines.iter().sum();
+        let used = |&node: &usize| if all > 0 { lines[node] * USED >= all } else { node == 0 };
         let node = (0..nodes).filter(used).map(|node| self.node(node)).max_by_key(fuller);
         let mut domains = Vec::from(node.expect("one of the nodes carries most"));
         if let Some(link) = &backend.link {
@@ -229,7 +230,7 @@ impl Host {
 
     /// Lines that a node's memory has carried for the work: all but those of tenants beside it.
     fn lines_of_work(&self, node: usize) -> u64 {
-        let (serving, bench) = (!self.queues.is_empty(), self.bench.is_some());
+        let (serving, bench) = (self.meters.offered > 0, self.bench.is_some());
         let works = |owner: usize| {
             let tenant = self.scenario.tenants.get(owner);
             tenant.is_none_or(|t| !bench && (!serving || t.app.settings().serves_packets()))

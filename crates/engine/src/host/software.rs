@@ -240,7 +240,7 @@ impl Host {
                 let p = self.packets.at(packet);
                 p.begun = now;
                 let queue = p.queue as usize;
-                self.queues[queue].rx.begin(now.max(p.visible));
+                self.queues[queue].rx.begin(now);
                 self.top_up(queue);
             }
             Mark::Release => {

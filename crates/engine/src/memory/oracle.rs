@@ -49,6 +49,12 @@ enum Step {
         line: Line,
         late: bool,
     },
+    /// A request of a core for a line that it holds by now.
+    Held {
+        core: usize,
+        line: Line,
+        store: bool,
+    },
     /// One of the lines on their way arrives.
     Arrive {
         which: usize,
@@ -81,7 +87,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         6 => by_core.clone().prop_map(|(core, line, late)| Step::Load { core, line, late }),
         4 => by_core.clone().prop_map(|(core, line, late)| Step::Store { core, line, late }),
-        1 => by_core.prop_map(|(core, line, late)| Step::Prefetch { core, line, late }),
+        1 => by_core.clone().prop_map(|(core, line, late)| Step::Prefetch { core, line, late }),
+        2 => by_core.prop_map(|(core, line, store)| Step::Held { core, line, store }),
         2 => (0..MOST_COMING).prop_map(|which| Step::Arrive { which }),
         3 => (line.clone(), of_packet).prop_map(|(line, (kind, index, reader, waiting))| {
             Step::DmaWrite { line, kind, index, reader, waiting }
@@ -199,14 +206,6 @@ impl Trial {
             let served = self.caches.request(core, line, LineKind::App, store, transaction);
             prop_assert_eq!(changed, served == Served::Owner, "{:?} of {}", served, line);
             match served {
-                Served::Own => {
-                    prop_assert!(
-                        false,
-                        "the caches of core {} did not have {} just now",
-                        core,
-                        line
-                    );
-                }
                 Served::Memory => {
                     prop_assert!(!self.dirty(line), "memory is read for {}, which is dirty", line);
                     return self.comes(transaction, core, line, asked, late);
@@ -219,9 +218,26 @@ impl Trial {
                     prop_assert!(self.coming.contains_key(&other) && self.is_swamped(line));
                     return Ok(());
                 }
+                Served::Own => prop_assert!(false, "core {core} did not have {line} just now"),
                 Served::Llc | Served::Forward | Served::Owner => {}
             }
         }
+        self.stored = store.then_some(line);
+        self.has_got(core, line)
+    }
+
+    /// A core that runs ahead has not found a line which its L2 has by the time of its request.
+    fn request_of_held(
+        &mut self,
+        core: usize,
+        line: Line,
+        store: bool,
+    ) -> Result<(), TestCaseError> {
+        let Some(state) = self.caches.cores[core].state(line) else { return Ok(()) };
+        let transaction = self.transaction();
+        let served = self.caches.request(core, line, LineKind::App, store, transaction);
+        let own = !store || state.writable();
+        prop_assert_eq!(served == Served::Own, own, "{:?} of {}", served, line);
         self.stored = store.then_some(line);
         self.has_got(core, line)
     }
@@ -329,6 +345,7 @@ impl Trial {
             Step::Load { core, line, late } => self.access(core, line, Asked::Load, late)?,
             Step::Store { core, line, late } => self.access(core, line, Asked::Store, late)?,
             Step::Prefetch { core, line, late } => self.prefetch(core, line, late)?,
+            Step::Held { core, line, store } => self.request_of_held(core, line, store)?,
             Step::Arrive { which } => {
                 if let Some(&transaction) = self.coming.keys().nth(which) {
                     let coming = self.coming.remove(&transaction).expect("it is one of them");

@@ -521,5 +521,6 @@ mod tests {
         assert_eq!(answer(Prefetch::NextLine, &[1, 0], false), now);
         assert!(answer(Prefetch::NextLine, &[1, 0], true) > now, "the right to write is not there");
         assert!(answer(Prefetch::NextLine, &[1], false) > now);
+        assert_eq!(answer(Prefetch::None, &[0], false), now);
     }
 }

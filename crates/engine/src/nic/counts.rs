@@ -30,7 +30,7 @@ pub(crate) struct ReceiveCounts {
     /// Time in which packets waited for a descriptor or were dropped for lack of one.
     pub(crate) starved: Starvation,
     pub(crate) fetches: Fetches,
-    /// Visible packets that the core has not begun.
+    /// Visible packets that the core has not begun, those of a burst that it has taken included.
     pub(crate) waiting: Occupancy,
 }
 

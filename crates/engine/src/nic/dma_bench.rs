@@ -24,7 +24,8 @@ pub struct DmaBench {
     pub size: Size,
     /// Size of the memory window in which the transactions lie, each aligned to its size.
     pub window: Size,
-    /// Time that the device itself needs to start a transaction.
+    /// Time that the device itself needs for a transaction: the next begins as long after the one before, or later if
+    /// that waits for credits or the link.
     #[serde(default)]
     pub interval: Duration,
     /// Extra time that a read takes inside the device, which holds the read tags for that much longer.

@@ -54,8 +54,6 @@ pub(crate) struct ReceiveQueue {
     gathered: u32,
     /// Packets whose completion is visible, in order.
     visible: VecDeque<u32>,
-    /// Packets that the driver has taken from the queue and the core has not begun.
-    taken: u32,
     /// Packets of a backlog generator that the core has not begun, wherever they are.
     backlog: u32,
     pub(crate) counts: ReceiveCounts,
@@ -92,7 +90,6 @@ impl ReceiveQueue {
             uncompleted: VecDeque::new(),
             gathered: 0,
             visible: VecDeque::new(),
-            taken: 0,
             backlog: 0,
             counts: ReceiveCounts::default(),
         };
@@ -286,20 +283,18 @@ impl ReceiveQueue {
     #[inline]
     pub(crate) fn take(&mut self) -> (u32, Line) {
         let packet = self.visible.pop_front().expect("the burst is no longer than the queue");
-        self.taken += 1;
         (packet, self.completions.driver.advance())
     }
 
     /// The core begins a packet.
     pub(crate) fn begin(&mut self, now: Ps) {
-        self.taken -= 1;
         self.backlog = self.backlog.saturating_sub(1);
         self.counts.waiting.leave(now, 1);
     }
 
     /// Packets that wait for the core: visible ones, and those of a burst that it has taken but not begun.
     pub(crate) fn waiting(&self) -> u32 {
-        self.visible.len() as u32 + self.taken
+        self.counts.waiting.inside() as u32
     }
 
     /// The backlog generator adds a packet.
