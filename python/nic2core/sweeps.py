@@ -356,7 +356,11 @@ class _Kept:
         # What cannot be saved is tried once more at the end.
         with suppress(OSError, ValueError):
             if self.out is not None and points:
-                done = _sweep(self.names, {n: ended[n] for n in self.points.union(points)})
+                kept = self.points.union(points)
+                done = _sweep(
+                    self.names,
+                    {n: of for n, of in ended.items() if n in kept or isinstance(of, Refusal)},
+                )
                 # Points that are refused take no place of what is there.
                 if not len(done):
                     return

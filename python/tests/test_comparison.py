@@ -55,8 +55,11 @@ def test_runs_that_do_the_same_are_named_together(ddio: Result) -> None:
 
 
 def test_labels_stay_as_they_are(ddio: Result, sweeper: Result) -> None:
-    three = compare(replace(ddio, label="a"), replace(sweeper, label="b"), replace(ddio, label="c"))
+    three = compare(*(replace(r, label=n) for r, n in ((ddio, "a"), (sweeper, "b"), (ddio, "c"))))
     assert three.sentence.startswith("b is fastest at ")
+    # What begins like a label is none.
+    same = compare(*(replace(ddio, label=name) for name in "abc"))
+    assert same.sentence.startswith("All runs perform about the same, ")
 
 
 def test_runs_with_traffic_complete_requests(ddio: Result, sweeper: Result) -> None:

@@ -58,22 +58,26 @@ def in_a_sentence(results: Sequence[Record]) -> str:
     """A comparison of two or more runs in one sentence; empty where there is nothing to say."""
     if len(results) == 2:
         return summary(*results)
-    found = overview(results)
+    found, labelled = _overview(results)
     # A label stays as it is.
-    labelled = any(found.startswith(r.label) for r in results)
     return f"{found if labelled else sentence(found)}." if found else ""
 
 
 def overview(results: Sequence[Record]) -> str:
     """Several runs in one sentence: which is fastest, by how much, and what limits them."""
+    return _overview(results)[0]
+
+
+def _overview(results: Sequence[Record]) -> tuple[str, bool]:
+    """The same, and whether it begins with a label."""
     what = {work(r.data)[1] for r in results}
     if len(results) < SEVERAL or len(what) > 1:
-        return ""
-    labels = [r.label for r in results]
+        return "", False
+    labels, labelled = [r.label for r in results], False
     rates, unit = achieved(results)
     low, high = min(rates), max(rates)
     if low <= 0:
-        return ""
+        return "", False
     if high / low - 1 < SAME_RATE:
         span = three(high) if three(low) == three(high) else f"{three(low)} to {three(high)}"
         apart = _most_apart([*_of_packets(results), *_beside(results)])
@@ -87,11 +91,12 @@ def overview(results: Sequence[Record]) -> str:
         beside = _most_apart([*_beside(results)]) if what == {"packets"} else ""
         losses = [lost(r) for r in results]
         drops = lost_by_the_fastest(labels, losses, rates)
+        labelled = True
         said = f"{best} {are} fastest at {three(high)} {unit}, {more}{drops}{beside}"
     limits = list(dict.fromkeys(limiter(r) for r in results))
     if len(limits) == 1:
-        return f"{said}; all are limited by {limits[0]}"
-    return f"{said}; the limits are {listed(limits)}"
+        return f"{said}; all are limited by {limits[0]}", labelled
+    return f"{said}; the limits are {listed(limits)}", labelled
 
 
 def _loads_apart(results: Sequence[Record]) -> str:
@@ -190,10 +195,10 @@ def summary(base: Record, other: Record) -> str:
         end = f"both are limited by {limiters[0]}"
     if what != same:
         return f"{other.label} {listed([*felt, f'causes {less}'])}; {end}."
-    with_traffic = base.scenario.get("traffic") and other.scenario.get("traffic")
-    done = "requests" if what == "packets" or with_traffic else what
+    done = "requests" if what == "packets" else what
     if before <= 0 and after <= 0:
-        return f"Neither run completes any {done}."
+        with_traffic = base.scenario.get("traffic") and other.scenario.get("traffic")
+        return f"Neither run completes any {'requests' if with_traffic else done}."
     more = f"completes {_more(before, after, 'fewer', done, f'M {done}/s')}"
     if base.data.transport and other.data.transport:
         more = f"achieves {_more(before, after, 'less', 'goodput', unit)}"

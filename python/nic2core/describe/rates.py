@@ -134,7 +134,7 @@ def carried(
     if loads[short[0]] <= (1 + SAME_RATE) * loads[last]:
         return ""
     worst = short[-1]
-    done = fmean(r.data.packets.completed_mpps / (r.data.demand_mpps or 1.0) for r in cases[worst])
+    done = fmean(r.data.packets.completed_mpps / r.model.demand for r in cases[worst])
     return (
         f"what is offered is carried up to {labels[last]} ({three(loads[last])} {unit}); "
         f"{labels[worst]} completes {percent(done)} of it"
@@ -143,6 +143,6 @@ def carried(
 
 def _asked(result: Record, unit: str) -> float:
     """The load that a run's traffic asks for."""
-    packets, demand = result.data.packets, result.data.demand_mpps or 0.0
+    packets = result.data.packets
     of = packets.offered_gbps / packets.offered_mpps if unit == BYTES else 1.0
-    return demand * of
+    return result.model.demand * of

@@ -10,14 +10,15 @@ from nic2core.explain.asked import asked
 from nic2core.explain.iotlb import iotlb
 from nic2core.explain.memory import memory
 from nic2core.explain.model import FULL, Model, Pool
+from nic2core.explain.nodes import crosses_sockets
 from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import (
+    COMES_IN_BURSTS,
     MEMORY,
     ONLY_INFORMS,
-    REMOTE,
     WRITE_CREDITS,
     Use,
-    moved,
+    link_of_arrivals,
     uses,
     work,
 )
@@ -25,10 +26,6 @@ from nic2core.scenario.quantity import nanoseconds
 
 if TYPE_CHECKING:
     from nic2core.results.models import Domain, Results
-
-
-UNEVEN = frozenset({"bursts", "replay"})
-"""Traffic whose rate in a span of time may be far from its mean."""
 
 
 def build_model(data: Results, scenario: dict[str, Any]) -> Model:
@@ -43,7 +40,7 @@ def build_model(data: Results, scenario: dict[str, Any]) -> Model:
         # Cores next to a benchmark of the NIC do none of its work.
         no_rate |= {"cores", "miss-registers"}
     others = {u.name: u.allows_mps for u in used if u.name not in no_rate}
-    if "socket-link" in by_name and rate > 0 and REMOTE in moved(data, scenario):
+    if "socket-link" in by_name and rate > 0 and crosses_sockets(data, scenario):
         others["socket-link"] = rate / max(by_name["socket-link"].load, 1e-9)
     if "iommu" in others and rate > 0:
         others["iommu"] = rate / max(dma.iommu_load(scenario, by_name, domains), 1e-9)
@@ -95,12 +92,12 @@ def _demand(data: Results, scenario: dict[str, Any]) -> float:
         return inf
     bench, traffic = scenario.get("dma_bench"), scenario.get("traffic")
     if data.demand_mpps is not None:
-        wire = next((d for d in data.domains if d.domain == "wire"), None)
-        full = wire is not None and wire.busy_ps >= FULL * 1e3 * data.measured_ns
         # Bursts and a capture may bring more or less in the measured time than in the mean. What a
         # full link could not bring in time is not known.
-        uneven = traffic is not None and traffic["kind"] in UNEVEN
-        return data.packets.offered_mpps if uneven and not full else data.demand_mpps
+        bursts = traffic is not None and traffic["kind"] in COMES_IN_BURSTS
+        link = link_of_arrivals(data)
+        full = link is not None and link.busy_ps >= FULL * 1e3 * data.measured_ns
+        return data.packets.offered_mpps if bursts and not full else data.demand_mpps
     if bench is not None:
         pace = nanoseconds(bench.get("interval", "0 ns"))
         return 1e3 / pace if pace > 0 else inf

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core.explain.asked import asked
 from nic2core.explain.model import SAME
 from nic2core.explain.queues import NOTICED
-from nic2core.explain.use import work
+from nic2core.explain.use import link_of_arrivals, work
 
 if TYPE_CHECKING:
     from nic2core.explain.model import Model
@@ -147,11 +147,9 @@ class Run:
         A full link into the NIC is no such case: it delivers its packets evenly, so drops happen
         for lack of room behind it.
         """
-        packets = self.data.packets
-        wire = next((d for d in self.data.domains if d.domain == "wire"), None)
-        if self.model.tightest == "wire" and wire is not None and wire.uses == packets.offered:
+        if self.model.tightest == "wire" and link_of_arrivals(self.data) is not None:
             return False
-        return packets.drop_share > 0 or self._behind
+        return self.data.packets.drop_share > 0 or self._behind
 
     @property
     def _behind(self) -> bool:

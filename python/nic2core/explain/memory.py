@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nic2core.explain.use import moved, serves, work
+from nic2core.explain.nodes import told
+from nic2core.explain.use import serves, work
 from nic2core.scenario.quantity import gigahertz, nanoseconds
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Memory:
     own_trackers: float
     """Share of a home tracker's time that a read takes if it waits for no other request."""
     own_traffic: float
-    """Share of the memory traffic that the work itself causes, where it uses memory."""
+    """Share of the memory traffic that the work itself causes, on the node that domains tell."""
     full_registers: float = 0.0
     """Mean number of miss registers that cores with other work have in use while all of a core's
     are: with more registers they would ask for more."""
@@ -89,11 +90,10 @@ def _beside(data: Results, scenario: dict[str, Any]) -> dict[str, float]:
         return {"own_traffic": 1.0}
     tenants = zip(scenario["tenants"], data.tenants, strict=True)
     others = [(t, of) for t, of in tenants if not serves(data, t)]
-    lines = moved(data, scenario).values()
-    own, beside = sum(of.own for of in lines), sum(of.beside for of in lines)
+    node = told(data)
     registers = scenario["machine"]["core"]["l1_miss_registers"]
     full = (t["cores"]["count"] * registers * of.miss_registers_full for t, of in others)
     return {
-        "own_traffic": own / (own + beside) if own + beside > 0 else 1.0,
+        "own_traffic": node.own_lines(data, scenario) / node.lines if node.lines else 1.0,
         "full_registers": sum(full),
     }

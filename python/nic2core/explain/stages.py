@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nic2core.explain.nodes import told
 from nic2core.explain.use import brought
 
 if TYPE_CHECKING:
@@ -81,14 +82,9 @@ def leaking(data: Results) -> float:
 
 def _bus(data: Results) -> str:
     """What the memory bus carries; with two nodes, that of the node whose load is shown."""
-    memory, where = data.memory, ""
-    if memory.nodes:
-        lines = next(d.uses for d in data.domains if d.domain == "dram")
-        node = min(memory.nodes, key=lambda of: abs(sum(c.lines for c in of.causes) - lines))
-        carried, limit, where = node.bandwidth_gbytes_per_s, node.bus_limit_gbytes_per_s, node.node
-    else:
-        carried, limit = memory.bandwidth_gbytes_per_s, memory.bus_limit_gbytes_per_s
-    return f"{carried:.1f} of {limit:.1f} GB/s{f', {where}' if where else ''}"
+    node = told(data)
+    where = f", {node.name}" if node.name else ""
+    return f"{node.gbytes_per_s:.1f} of {node.limit_gbytes_per_s:.1f} GB/s{where}"
 
 
 def _llc(data: Results) -> Stage | None:

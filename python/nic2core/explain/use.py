@@ -25,8 +25,8 @@ cause of the queue."""
 MEMORY = ("dram", "read-queue")
 """What can be full of the memory. With random rows, the queues are long before the bus."""
 
-LOCAL, REMOTE = "local", "remote"
-"""The nodes of memory: that of the socket with the NIC and the cores, and the other's."""
+COMES_IN_BURSTS = frozenset({"bursts", "replay"})
+"""Traffic whose rate in a span of time may be far from its mean."""
 
 WRITE_CREDITS = ("posted-credits", "io-credits")
 """Domains of which each DMA write holds credits: TLPs and lines."""
@@ -80,6 +80,12 @@ def _accesses(tenant: TenantResults) -> float:
     return tenant.progress_mps / (LINE_BYTES if streams else 1)
 
 
+def link_of_arrivals(data: Results) -> Domain | None:
+    """The network link, if what arrives keeps it as busy as what is sent, or busier."""
+    wire = next((d for d in data.domains if d.domain == "wire"), None)
+    return wire if wire is not None and wire.uses == data.packets.offered else None
+
+
 def read_back(data: Results) -> int:
     """Lines of received packets that cores had to read from memory."""
     return next((c.lines for c in data.memory.causes if c.cause == "cpu-rx-rd"), 0)
@@ -91,34 +97,9 @@ def serves(data: Results, tenant: dict[str, Any]) -> bool:
     return cores["count"] > 0 and any(q.core == cores["first"] for q in data.queues)
 
 
-@dataclass(frozen=True)
-class Moved:
-    """Lines that a node's memory has moved."""
-
-    own: int
-    """For the work."""
-    beside: int
-    """For cores with other work."""
-
-
-def moved(data: Results, scenario: dict[str, Any]) -> dict[str, Moved]:
-    """What nodes of memory have moved, where the work has a tenth of its lines or more."""
-    what = work(data)[1]
-    lines = {n.node: sum(c.lines for c in n.causes) for n in data.memory.nodes or []} or {
-        LOCAL: sum(c.lines for c in data.memory.causes)
-    }
-    beside = dict.fromkeys(lines, 0)
-    for asked, of in zip(scenario["tenants"], data.tenants, strict=True):
-        if what == "transactions" or (what == "packets" and not serves(data, asked)):
-            beside[asked.get("memory", LOCAL)] += sum(cause.lines for cause in of.memory)
-    found = {node: Moved(max(0, lines[node] - beside[node]), beside[node]) for node in lines}
-    all_own = sum(of.own for of in found.values())
-    return {node: of for node, of in found.items() if of.own >= NOTICED * all_own}
-
-
 def buffers_are_remote(scenario: dict[str, Any]) -> bool:
     """Whether packets lie in the other socket's memory; a DMA benchmark's window never does."""
-    remote: bool = scenario["queues"].get("memory") == REMOTE
+    remote: bool = scenario["queues"].get("memory") == "remote"
     return remote and scenario.get("dma_bench") is None
 
 

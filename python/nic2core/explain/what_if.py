@@ -14,16 +14,17 @@ from nic2core.explain.contention import (
     waits_with_more,
 )
 from nic2core.explain.dma import in_memory_ns
+from nic2core.explain.nodes import told
 from nic2core.explain.queueing import at_twice_the_rate, before_one_has_had
 from nic2core.explain.queues import OF_QUEUES, by_queue
 from nic2core.explain.queues import more as more_of_queues
 from nic2core.explain.use import read_back, serves, work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from nic2core.explain.model import Model
-    from nic2core.results.models import Results
+    from nic2core.results.models import CauseTraffic, Results
 
 EVEN = 0.8
 """Mean busy time of the cores over that of the busiest, up to which too few flows are the cause."""
@@ -234,18 +235,20 @@ def wider_link(link: str) -> Callable[[Model], Model]:
 
 def leaks(data: Results, scenario: dict[str, Any]) -> bool:
     """Whether received packets cross the memory bus. If not, an ideal DDIO has nothing to save."""
-    return _received(data, scenario) > NO_LEAK * data.packets.completed
+    lines = _received(data.memory.causes, data, scenario)
+    return lines > NO_LEAK * data.packets.completed
 
 
 def _received_share(data: Results, scenario: dict[str, Any]) -> float:
-    """Share of the memory traffic that is received packets."""
-    return _received(data, scenario) / (sum(c.lines for c in data.memory.causes) or 1)
+    """Share of received packets in the traffic of the node that domains tell."""
+    node = told(data)
+    return _received(node.causes, data, scenario) / (node.lines or 1)
 
 
-def _received(data: Results, scenario: dict[str, Any]) -> int:
+def _received(causes: Sequence[CauseTraffic], data: Results, scenario: dict[str, Any]) -> int:
     """Lines of received packets that cross the memory bus."""
     found = RECEIVED | {SENT} if _in_place(data, scenario) else RECEIVED
-    return sum(c.lines for c in data.memory.causes if c.cause in found)
+    return sum(c.lines for c in causes if c.cause in found)
 
 
 def _in_place(data: Results, scenario: dict[str, Any]) -> bool:

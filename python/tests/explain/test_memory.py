@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import pytest
 
-from nic2core import api
+from nic2core import Result, api
 from nic2core.describe.verdict import verdict
 from nic2core.explain.contention import more_credits, waits_in_channels, waits_with_more
 from nic2core.explain.limit import Limit
 from nic2core.explain.memory import Memory
 from nic2core.explain.model import Model, Pool
+from nic2core.explain.nodes import crosses_sockets, nodes, told
 from nic2core.explain.queueing import settled
 from nic2core.explain.queues import NOTICED
 from nic2core.explain.use import Use
@@ -101,17 +103,27 @@ def test_memory_that_others_have_filled_does_not_limit_work_that_hardly_uses_it(
     scenario["tenants"].append(stream | {"memory": memory})
     sets = {"machine.dram.channels": 1, "run.warmup": "300 us", "run.duration": "300 us"}
     run = api.run(Scenario.model_validate(scenario), sets | {"traffic.rate": "4 Mpps"})
-    nodes = {n.node: n for n in run.data.memory.nodes or []}
-    full = nodes[memory] if nodes else run.data.memory
-    assert full.bandwidth_gbytes_per_s > 0.7 * full.bus_limit_gbytes_per_s
+    full = next(n for n in nodes(run.data) if n.name in {memory, ""})
+    assert full.gbytes_per_s > 0.7 * full.limit_gbytes_per_s
+    # The memory makes packets wait, and sets no rate.
+    assert run.model.tightest in {"cores", "miss-registers"}
     if memory == "local":
         assert run.model.memory.own_traffic < NOTICED
-    assert run.model.cause in {"cores", "dram"}
-    assert run.model.tightest in {"cores", "miss-registers"}
+        assert run.model.allows["dram"] == inf
+    else:
+        assert told(run.data).name == "local"
+        assert run.model.cause == "cores"
     # With less to do, all of it gets through, and there is headroom.
     calm = api.run(Scenario.model_validate(scenario), sets | {"traffic.rate": "0.5 Mpps"})
     assert calm.limit is Limit.LOAD
     assert "no headroom" not in verdict(calm)
+
+
+def _with_full_link(run: Result, more: int) -> Result:
+    """A run whose link is always busy, with so many more frames than arrive."""
+    change = {"busy_ps": round(1e3 * run.data.measured_ns), "uses": run.data.packets.offered + more}
+    domains = [d.model_copy(update=change if d.domain == "wire" else {}) for d in run.data.domains]
+    return replace(run, data=run.data.model_copy(update={"domains": domains}))
 
 
 def test_arrivals_that_are_fewer_than_their_mean_are_no_limit_of_a_stage() -> None:
@@ -126,3 +138,31 @@ def test_arrivals_that_are_fewer_than_their_mean_are_no_limit_of_a_stage() -> No
         quiet = replace(more, scenario=scenario)
         assert quiet.model.demand == run.data.packets.offered_mpps
         assert quiet.limit is Limit.LOAD
+        # What a link that is full of them could not bring is not known.
+        assert _with_full_link(quiet, more=0).model.demand == 9.0
+        # One that is full of what is sent brings all.
+        sends = _with_full_link(quiet, more=1)
+        assert sends.model.demand == run.data.packets.offered_mpps
+
+
+def test_a_neighbour_of_the_other_socket_without_cores_or_beside_work_without_lines() -> None:
+    scenario = api.load("explain-cpu").model_dump(mode="json", exclude_none=True)
+    cores = scenario["tenants"][0]["cores"]
+    stream = {"name": "stream", "app": {"kind": "stream"}, "memory": "remote"}
+
+    def run(count: int) -> Result:
+        beside = stream | {"cores": {"first": cores["count"], "count": count}}
+        tenants = {"tenants": [scenario["tenants"][0], beside]}
+        sets = {"run.warmup": "200 us", "run.duration": "100 us", "traffic.rate": "1 Mpps"}
+        return api.run(Scenario.model_validate(scenario | tenants), sets)
+
+    without = run(0)
+    assert [node.name for node in nodes(without.data)] == [""]
+    assert not crosses_sockets(without.data, without.scenario)
+    # All that the other socket's memory moves is its own.
+    beside = run(4)
+    remote = next(node for node in nodes(beside.data) if node.name == "remote")
+    assert remote.lines > 0
+    assert remote.own_lines(beside.data, beside.scenario) == 0
+    assert not crosses_sockets(beside.data, beside.scenario)
+    assert "socket-link" not in beside.model.allows

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from nic2core import _core
 from nic2core.describe.doubts.warned import Warned
+from nic2core.explain.use import COMES_IN_BURSTS
 from nic2core.scenario.quantity import gigabits, is_bit_rate
 from nic2core.words import three, time
 
@@ -64,8 +65,11 @@ def full_link(result: Record) -> Warned | None:
 def smoothed(result: Record) -> Warned | None:
     """A warning if a link spreads out bursts: latencies do not include the wait before it."""
     traffic, packets = result.scenario.get("traffic") or {}, result.data.packets
-    bursts = traffic.get("kind") in {"bursts", "replay"}
-    if not bursts or packets.link_wait_ns is None or packets.offered == 0:
+    if (
+        traffic.get("kind") not in COMES_IN_BURSTS
+        or packets.link_wait_ns is None
+        or packets.offered == 0
+    ):
         return None
     link, wait_ns = result.scenario["machine"]["nic"]["link"], packets.link_wait_ns
     frame_ns = _wire_bits(packets) / gigabits(link)

@@ -1,0 +1,66 @@
+"""The nodes of memory: which of them a run's domains are of, and how much of it is the work's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nic2core.explain.queues import NOTICED
+from nic2core.explain.use import serves, work
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nic2core.results.models import CauseTraffic, Results
+
+LOCAL, REMOTE = "local", "remote"
+"""That of the socket with the NIC and the cores, and the other's."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """What a node's memory has moved."""
+
+    name: str
+    """`local` or `remote`; empty if there is but one."""
+    causes: Sequence[CauseTraffic]
+    gbytes_per_s: float
+    limit_gbytes_per_s: float
+
+    @property
+    def lines(self) -> int:
+        """All lines that it has moved."""
+        return sum(cause.lines for cause in self.causes)
+
+    def own_lines(self, data: Results, scenario: dict[str, Any]) -> int:
+        """Lines that it has moved for the work, and not for cores beside it."""
+        what = work(data)[1]
+        beside = 0
+        for asked, of in zip(scenario["tenants"], data.tenants, strict=True):
+            here = asked.get("memory", LOCAL) == (self.name or LOCAL)
+            if here and (what == "transactions" or (what == "packets" and not serves(data, asked))):
+                beside += sum(cause.lines for cause in of.memory)
+        return max(0, self.lines - beside)
+
+
+def nodes(data: Results) -> list[Node]:
+    """All nodes."""
+    memory = data.memory
+    alone = Node("", memory.causes, memory.bandwidth_gbytes_per_s, memory.bus_limit_gbytes_per_s)
+    return [
+        Node(n.node, n.causes, n.bandwidth_gbytes_per_s, n.bus_limit_gbytes_per_s)
+        for n in memory.nodes or []
+    ] or [alone]
+
+
+def told(data: Results) -> Node:
+    """The node whose queues and channels are among the domains: it has moved as many lines."""
+    lines = next(d.uses for d in data.domains if d.domain == "dram")
+    return min(nodes(data), key=lambda node: abs(node.lines - lines))
+
+
+def crosses_sockets(data: Results, scenario: dict[str, Any]) -> bool:
+    """Whether a tenth or more of the lines that the work moves lie in the other socket's memory."""
+    own = {node.name: node.own_lines(data, scenario) for node in nodes(data)}
+    remote = own.get(REMOTE, 0)
+    return remote > 0 and remote >= NOTICED * sum(own.values())
