@@ -295,6 +295,8 @@ class NodeTraffic(Plain):
     """Reads and writes together, GB/s (10^9 bytes)."""
     bus_limit_gbytes_per_s: float
     """Capacity of the data buses of the node's channels, GB/s."""
+    in_domains: bool = False
+    """Whether queues and channels among the domains are this node's."""
     causes: list[CauseTraffic]
     """Every cause that occurred, and those of the Sweeper paper's figure 1c in any case."""
 

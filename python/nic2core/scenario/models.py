@@ -922,7 +922,9 @@ class DmaBench(Model):
     window: Size
     """Size of the memory window in which the transactions lie, each aligned to its size."""
     interval: Duration = "0 ps"
-    """Time that the device itself needs to start a transaction."""
+    """Time that the device itself needs for a transaction: the next begins as long after the one
+    before, or later if that waits for credits or the link.
+    """
     overhead: Duration = "0 ps"
     """Extra time that a read takes inside the device, which holds the read tags for that much
     longer.

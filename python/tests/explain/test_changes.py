@@ -9,6 +9,7 @@ import pytest
 
 from nic2core import Result, api
 from nic2core.explain.changes import possible_changes
+from nic2core.scenario.models import Scenario
 from nic2core.scenario.quantity import times
 
 FETCHES = "tx-fetches"
@@ -99,16 +100,22 @@ def test_prefetches_get_room_only_where_there_are_some(ddio: Result) -> None:
     assert set(sets("stream")) == {"machine.core.l1_miss_registers", "machine.l2.superqueue"}
 
 
-def test_ideal_ddio_keeps_what_is_sent_in_place_out_of_memory_too() -> None:
+@pytest.mark.parametrize("beside", [False, True])
+def test_ideal_ddio_keeps_what_is_sent_in_place_out_of_memory_too(*, beside: bool) -> None:
+    scenario = api.load("explain-memory").model_dump(mode="json", exclude_none=True)
+    stream = {"name": "stream", "cores": {"first": 8, "count": 4}, "app": {"kind": "stream"}}
+    # It fills the memory of the other socket.
+    scenario["tenants"][1:] = [stream | {"memory": "remote"}] if beside else []
     sets = {
-        "placement.policy": "ddio-headers", "tenants.1.cores.count": 0, "traffic.rate": "18 Mpps",
+        "placement.policy": "ddio-headers", "traffic.rate": "16 Mpps",
         "machine.nic.link": "400 Gbps", "machine.pcie.generation": 4,
         "machine.nic.write_credits": 184, "machine.pcie.posted_credits": 128,
         "run.warmup": "2 ms", "run.duration": "1 ms",
     }  # fmt: skip
-    run = api.run("explain-memory", sets)
+    run = api.run(Scenario.model_validate(scenario), sets)
+    assert run.model.memory.own_traffic == 1.0
     ideal = next(h for h in run.helps if h.change.domain == "io-ways")
-    then = api.run("explain-memory", sets | ideal.change.overrides)
+    then = api.run(Scenario.model_validate(scenario), sets | ideal.change.overrides)
     # Everything that is offered gets through, which twice the memory would not do.
-    assert then.rate_mps == pytest.approx(18.0, rel=0.02)
+    assert then.rate_mps == pytest.approx(16.0, rel=0.02)
     assert run.rate_mps * (1 + ideal.predicted) == pytest.approx(then.rate_mps, rel=0.02)

@@ -17,6 +17,7 @@ mod domain_counters;
 mod domains;
 mod interconnect;
 mod mapping;
+mod memory_domains;
 mod meters;
 mod packets;
 mod reads;

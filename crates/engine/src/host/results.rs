@@ -153,14 +153,16 @@ impl Host {
         let (local, remote) = (of(0), of(1));
         let bandwidth = |t: &Traffic| gbytes_per_s(t.reads() + t.writes(), span_ns);
         let all = Traffic::sum([&local, &remote]);
-        let node = |name: &str, traffic: &Traffic| NodeTraffic {
+        let told = self.told_node();
+        let node = |number: usize, name: &str, traffic: &Traffic| NodeTraffic {
             node: name.into(),
             bandwidth_gbytes_per_s: bandwidth(traffic),
             bus_limit_gbytes_per_s,
+            in_domains: number == told,
             causes: self.causes(traffic, span_ns),
         };
         let nodes = match link {
-            Some(_) => vec![node("local", &local), node("remote", &remote)],
+            Some(_) => vec![node(0, "local", &local), node(1, "remote", &remote)],
             None => Vec::new(),
         };
         let socket_link = link.map(|link| {

@@ -37,6 +37,9 @@ pub struct NodeTraffic {
     pub bandwidth_gbytes_per_s: f64,
     /// Capacity of the data buses of the node's channels, GB/s.
     pub bus_limit_gbytes_per_s: f64,
+    /// Whether queues and channels among the domains are this node's.
+    #[serde(default)]
+    pub in_domains: bool,
     /// Every cause that occurred, and those of the Sweeper paper's figure 1c in any case.
     pub causes: Vec<CauseTraffic>,
 }
