@@ -11,7 +11,9 @@ from pydantic import ValidationError
 from nic2core import UserError, _core
 from nic2core.scenario.models import KvsApp, Scenario
 
-FIXTURE = Path(__file__).parents[2] / "crates/scenario/tests/data/kvs.toml"
+ROOT = Path(__file__).parents[2]
+FIXTURE = ROOT / "crates/scenario/tests/data/kvs.toml"
+SEEDS = sorted((ROOT / "fuzz/corpus/scenario").iterdir())
 
 
 def load() -> Scenario:
@@ -23,6 +25,16 @@ def test_models_hold_what_rust_loads_and_rust_takes_it_back() -> None:
     text, _ = _core.load_scenario(FIXTURE)
     back = Scenario.model_validate_json(text).model_dump_json()
     assert json.loads(_core.check_scenario(back)) == json.loads(text)
+
+
+@pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: seed.name)
+def test_the_fuzzer_begins_with_scenarios_that_are_accepted(seed: Path, tmp_path: Path) -> None:
+    scenario, machine, *sets = seed.read_bytes().split(b"\0")
+    (tmp_path / "scenario.toml").write_bytes(scenario)
+    (tmp_path / "machine.toml").write_bytes(machine)
+    path = tmp_path / "scenario.toml"
+    text, _ = _core.load_scenario(path, [key.decode() for key in sets if key], [tmp_path])
+    assert json.loads(text)["run"]
 
 
 def test_defaults_of_the_models_are_those_of_rust() -> None:

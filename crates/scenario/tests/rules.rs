@@ -357,7 +357,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
     ),
     (&[closed_loop!("3 KiB", "64 B")], "traffic.read", "a multiple of traffic.payload (2 KiB)"),
     (&[closed_loop!("4 KiB", "9 B")], "traffic.acknowledgement", "60 B to"),
-    (&[CLOSED_LOOP], "traffic.payload", "at most queues.buffer_size (2 KiB)"),
+    (&[CLOSED_LOOP], "traffic.payload", "at most 1984 B, so that queues.buffer_size (2 KiB) holds"),
     (
         &["tenants.0.app.item=4 KiB"],
         "tenants.0.app.item",
@@ -402,7 +402,11 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["queues.buffer_size=63 B"], "queues.buffer_size", "64 B to 65535 B"),
     (&["queues.headroom=100 B"], "queues.headroom", "a multiple of 64 B"),
     (&["queues.metadata=1 MiB"], "queues.metadata", "up to 65535 B"),
-    (&["queues.pool_buffers=4000000000"], "queues.pool_buffers", "128 GiB in all"),
+    (
+        &["queues.pool_buffers=4000000000"],
+        "queues.pool_buffers",
+        "128 GiB in all, and there are 30517 GiB of buffers",
+    ),
     (&["machine.l2.size=20 GiB"], "machine.l2.size", "at most 2 GiB"),
     (&["machine.nic.descriptor_size=20 B"], "machine.nic.descriptor_size", "8 B, 16 B, 32 B, 64 B"),
     (&["machine.nic.completion_size=0 B"], "machine.nic.completion_size", "8 B, 16 B, 32 B, 64 B"),
@@ -450,6 +454,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["run.duration=100 s", "run.sample=1 ms"], "run.duration", "in use are added up over it"),
     (&["run.warmup=1001 s"], "run.warmup", "0 ps to 1000 s"),
     (&["run.sample=0 ps"], "run.sample", "at least 5 ns"),
+    (&["run.duration=1999999 ps", "run.sample=1 ps"], "run.sample", "at least 2 ps"),
     (&["slo.p99_service_times=0"], "slo.p99_service_times", "at least 1"),
     (&["slo.p99=0 us"], "slo.p99", "1 ps to 1000 s"),
     (&["slo.drops=100 %"], "slo.drops", "0 % to 99 %"),
@@ -469,6 +474,24 @@ fn each_rule_blames_its_key_and_says_what_is_allowed() {
         let of_key = errors.0.iter().find(|e| e.key.as_deref() == Some(*key));
         let error = of_key.unwrap_or_else(|| panic!("{sets:?} blames {key}, not {errors}"));
         assert!(error.allowed.contains(allowed), "{sets:?}: {error}");
+    }
+}
+
+#[test]
+fn what_only_follows_from_a_mistake_is_not_told() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kvs.toml");
+    let rivals = closed_loop!(
+        "1536 B",
+        "64 B",
+        "senders=2, payload='1 KiB', rivals={senders=1, open_reads=2}"
+    );
+    for (set, of) in [
+        (rivals, "traffic."),
+        ("tenants.0.app={kind='l3fwd', shortest_prefix=0}", "tenants.0.app."),
+    ] {
+        let errors = load(&Disk, &path, &[set.to_owned()], &[]).expect_err("a mistake");
+        let told = errors.0.iter().filter(|e| e.key.as_ref().is_some_and(|k| k.starts_with(of)));
+        assert_eq!(told.count(), 1, "{errors}");
     }
 }
 

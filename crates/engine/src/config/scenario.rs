@@ -172,7 +172,7 @@ impl Run {
     pub(super) fn check(&self, check: &mut Check) {
         check.within("warmup", self.warmup, Duration(0)..=MAX_SIMULATED);
         check.within("duration", self.duration, Duration(1)..=MAX_SIMULATED);
-        let finest = Duration((self.duration.0 / MAX_SAMPLES).max(1));
+        let finest = Duration(self.duration.0.div_ceil(MAX_SAMPLES).max(1));
         if self.sample < finest {
             let allowed =
                 format!("at least {finest}, for at most {MAX_SAMPLES} samples of run.duration");

@@ -208,15 +208,17 @@ impl ClosedLoopConfig {
         }
         match (*read, *open_reads) {
             _ if self.payload.0 == 0 => {}
-            (read, Some(open_reads)) => {
-                self.check_reads(read.unwrap_or(self.read), open_reads, check);
+            (Some(read), Some(open_reads)) => self.check_reads(read, open_reads, check),
+            // What is wrong with `traffic.read` is told of that.
+            (None, Some(open_reads)) if self.holds(self.read, MAX_OPEN_PACKETS) => {
+                self.check_open_reads(self.read, open_reads, check);
             }
             (Some(read), None) => {
                 let most = MAX_OPEN_PACKETS / u64::from(self.open_reads.max(1));
                 let with = format!(" with {} open reads (traffic.open_reads)", self.open_reads);
                 self.check_read(read, most, &with, check);
             }
-            (None, None) => {}
+            (None, _) => {}
         }
         check.within("think", rivals.think.unwrap_or_default(), Duration(0)..=MAX_DELAY);
         if let Some(control) = &rivals.control {
@@ -236,26 +238,34 @@ impl ClosedLoopConfig {
 
     /// Checks what is read on a connection, given a payload that is not 0.
     fn check_reads(&self, read: Size, open_reads: u32, check: &mut Check) {
-        if self.check_read(read, MAX_OPEN_PACKETS, "", check) {
-            let what = format!(
-                " with reads of {read}: at most {MAX_OPEN_PACKETS} packets of a connection"
-            );
-            let most = MAX_OPEN_PACKETS.saturating_mul(self.payload.0) / read.0;
-            check.within_what("open_reads", u64::from(open_reads), 1..=most, &what);
+        self.check_read(read, MAX_OPEN_PACKETS, "", check);
+        if self.holds(read, MAX_OPEN_PACKETS) {
+            self.check_open_reads(read, open_reads, check);
         }
     }
 
-    /// Checks the size of a read, which may be that of `most` packets. Returns whether it holds.
-    fn check_read(&self, read: Size, most: u64, with: &str, check: &mut Check) -> bool {
-        let whole = read.0 > 0 && read.0.is_multiple_of(self.payload.0);
-        let sizes = self.payload..=Size(most.saturating_mul(self.payload.0));
-        if !whole {
+    /// Checks how many reads are open on a connection, given their size.
+    fn check_open_reads(&self, read: Size, open_reads: u32, check: &mut Check) {
+        let what =
+            format!(" with reads of {read}: at most {MAX_OPEN_PACKETS} packets of a connection");
+        let most = MAX_OPEN_PACKETS.saturating_mul(self.payload.0) / read.0;
+        check.within_what("open_reads", u64::from(open_reads), 1..=most, &what);
+    }
+
+    /// Whether a read is one of whole packets, at most `most` of them.
+    fn holds(&self, read: Size, most: u64) -> bool {
+        read.0.is_multiple_of(self.payload.0) && (1..=most).contains(&(read.0 / self.payload.0))
+    }
+
+    /// Checks the size of a read, which may be that of `most` packets.
+    fn check_read(&self, read: Size, most: u64, with: &str, check: &mut Check) {
+        if read.0 == 0 || !read.0.is_multiple_of(self.payload.0) {
             let allowed = format!("a multiple of traffic.payload ({})", self.payload);
             check.refuse("read", read, allowed);
         } else {
-            check.within_what("read", read, sizes.clone(), with);
+            let most = Size(most.saturating_mul(self.payload.0));
+            check.within_what("read", read, self.payload..=most, with);
         }
-        whole && sizes.contains(&read)
     }
 }
 

@@ -95,7 +95,7 @@ impl Settings for L3fwdConfig {
         // At most half of the shortest prefixes, because random rules are drawn until they differ.
         let prefixes = 1u64.checked_shl(self.shortest_prefix.min(32)).unwrap_or(u64::MAX);
         let most = (prefixes / 2).min(MOST_RULES.into());
-        if !(1..=most).contains(&self.rules.into()) {
+        if self.shortest_prefix >= 8 && !(1..=most).contains(&self.rules.into()) {
             let half = ", half of the prefixes of the shortest length";
             let why = if most < MOST_RULES.into() { half } else { "" };
             check.refuse("rules", self.rules, format!("1 to {most}{why}"));

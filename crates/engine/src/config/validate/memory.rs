@@ -61,7 +61,8 @@ pub(super) fn check_memory(check: &mut Check, scenario: &Scenario) {
                 Some(_) => format!(" on the {name} node"),
                 None => String::new(),
             };
-            check.refuse(key, given, format!("{} in all{of}", AddressSpace::LIMIT));
+            let allowed = format!("{} in all{of}, and there are {given}", AddressSpace::LIMIT);
+            check.refuse(key, given, allowed);
         }
     }
 }

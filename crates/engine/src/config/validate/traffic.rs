@@ -50,7 +50,16 @@ fn check_traffic_of(check: &mut Check, traffic: &TrafficConfig, scenario: &Scena
     let Some((key, size)) = largest_frame(traffic) else { return };
     let (of, room) = frame_room(queues, machine);
     if size > room {
-        check.refuse(&key, size, format!("at most {of} ({room}), which has to hold a frame"));
+        let allowed = match traffic.closed_loop() {
+            Some(closed_loop) => {
+                let most = Size(room.0.saturating_sub(closed_loop.headers.0));
+                format!(
+                    "at most {most}, so that {of} ({room}) holds a frame with its traffic.headers"
+                )
+            }
+            None => format!("at most {of} ({room}), which has to hold a frame"),
+        };
+        check.refuse(&key, size, allowed);
     }
 }
 
