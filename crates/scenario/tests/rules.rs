@@ -405,7 +405,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (
         &["queues.pool_buffers=4000000000"],
         "queues.pool_buffers",
-        "128 GiB in all, and there are 30517 GiB of buffers",
+        "128 GiB in all; there are 30517 GiB of buffers",
     ),
     (&["machine.l2.size=20 GiB"], "machine.l2.size", "at most 2 GiB"),
     (&["machine.nic.descriptor_size=20 B"], "machine.nic.descriptor_size", "8 B, 16 B, 32 B, 64 B"),

@@ -56,13 +56,21 @@ pub(super) fn check_memory(check: &mut Check, scenario: &Scenario) {
         if buffers + data > u128::from(AddressSpace::LIMIT.0) {
             let gib = |bytes: u128| format!("{} GiB", bytes >> 30);
             let given = format!("{} of buffers and {} of data", gib(buffers), gib(data));
-            let key = if buffers > data { "queues.pool_buffers" } else { "tenants" };
             let of = match scenario.machine.numa {
                 Some(_) => format!(" on the {name} node"),
                 None => String::new(),
             };
-            let allowed = format!("{} in all{of}, and there are {given}", AddressSpace::LIMIT);
-            check.refuse(key, given, allowed);
+            let allowed = format!("{} in all{of}", AddressSpace::LIMIT);
+            if buffers > data {
+                // The value that is shown is the one that was written.
+                check.refuse(
+                    "queues.pool_buffers",
+                    &given,
+                    format!("{allowed}; there are {given}"),
+                );
+            } else {
+                check.refuse("tenants", given, allowed);
+            }
         }
     }
 }
