@@ -52,8 +52,8 @@ def show(result: Result, helps: Sequence[Help]) -> None:
         style="dim",
     )
     for hint in hints(result, helps):
-        # A command in it can be copied whole.
-        console.print(hint, soft_wrap=True)
+        # A command in it can be copied whole: the terminal wraps it, without a line break.
+        console.print(hint, soft_wrap="`" in hint)
     if any(h.filling for h in helps):
         console.print(
             "* Queues still grew in this re-run: with a longer run.warmup, more is dropped.",

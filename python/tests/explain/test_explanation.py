@@ -62,7 +62,7 @@ def test_a_narrow_terminal_cuts_nothing(
     lines = capsys.readouterr().out.splitlines()
     # Hints have commands, which the terminal wraps so that they can be copied whole.
     cut = [line for line in lines if len(line.rstrip()) > columns]
-    assert all(line in list(hints(result, helps)) for line in cut)
+    assert all(line in list(hints(result, helps)) and "`" in line for line in cut)
     # Every cell stands in a line of its own domain, whole.
     rows = {use.name: [line for line in lines if words.stage(use.name) in line]
             for use in result.model.used}  # fmt: skip
