@@ -14,8 +14,8 @@ use crate::tree::{Node, Value, join};
 pub(crate) struct Wrong {
     /// Everything that is wrong, for the user.
     pub(crate) errors: Vec<UserError>,
-    /// Of these, the integers that their types cannot hold: the key, and the nearest value that fits.
-    pub(crate) beyond: Vec<(String, i128)>,
+    /// Of these, the numbers that their types cannot hold: the key, and the nearest value that fits.
+    pub(crate) beyond: Vec<(String, Value)>,
 }
 
 /// Everything in `root` that the schema does not allow.
@@ -65,7 +65,8 @@ impl<'s> Checker<'s> {
             (Value::Integer(i), types) if types.contains(&"integer") => {
                 let (low, high) = range(schema);
                 if *i < low || *i > high {
-                    self.found.beyond.push((key.to_owned(), *i.clamp(&low, &high)));
+                    let nearest = Value::Integer(*i.clamp(&low, &high));
+                    self.found.beyond.push((key.to_owned(), nearest));
                     self.wrong(node, key, "is out of range", format!("{low} to {high}"));
                 }
             }
@@ -111,6 +112,9 @@ impl<'s> Checker<'s> {
         };
         let such_as = format!("whole steps of it, such as {}", schema["examples"][0]);
         let (problem, allowed) = message.split_once("; expected ").unwrap_or((&message, &such_as));
+        if let Some(most) = allowed.strip_prefix("at most ") {
+            self.found.beyond.push((key.to_owned(), Value::String(most.into())));
+        }
         // The message repeats the value in quotes.
         let problem = problem.strip_prefix(&format!("\"{}\" ", text.trim()));
         self.wrong(node, key, problem.unwrap_or("is no quantity"), allowed);
@@ -229,7 +233,8 @@ impl<'s> Checker<'s> {
         };
         let names: Vec<&str> =
             definition["oneOf"].as_array().into_iter().flatten().flat_map(names).collect();
-        let form = match (definition["examples"][0].as_str(), definition["type"].as_str()) {
+        let example = [schema, definition].into_iter().find_map(|s| s["examples"][0].as_str());
+        let form = match (example, definition["type"].as_str()) {
             _ if !names.is_empty() => names.join(", "),
             (Some(example), _) => format!("such as \"{example}\""),
             (None, Some(one)) => type_name(one).to_owned(),

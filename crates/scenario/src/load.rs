@@ -126,14 +126,14 @@ fn typed(root: &Node) -> Result<Scenario, serde_path_to_error::Error<serde_json:
     serde_path_to_error::deserialize(root.to_json())
 }
 
-/// The errors, where integers that their types cannot hold get the range that can be simulated:
+/// The errors, where numbers that their types cannot hold get the range that can be simulated:
 /// this is usually narrower than the type, and the engine reports it for the nearest value that the
 /// type holds.
 fn with_ranges(wrong: Wrong, root: &Node) -> Vec<UserError> {
     let mut near = root.clone();
     for (key, value) in wrong.beyond {
         if let Some(node) = near.at_mut(&key) {
-            node.value = Value::Integer(value);
+            node.value = value;
         }
     }
     let mut errors = wrong.errors;

@@ -17,13 +17,26 @@ pub(super) struct Writes {
     pub(super) burst_lines: u32,
     /// Writes wait until the link is free, for which an event is scheduled.
     wait_for_link: bool,
-    /// Room for `data_to_write` to count in: by queue, descriptors that the NIC knows of, and those of them that it has
-    /// read.
-    descriptors_left: Vec<(u32, u32)>,
+    in_line: InLine,
     /// From the arrival of a write at the memory system until it is done there.
     pub(super) latency: Ps,
     /// From then until the NIC has the credits of the write back.
     credit_return: Ps,
+}
+
+/// What of the SRAM could go on the link if it were free, counted as far as something has asked.
+///
+/// Nothing leaves the SRAM while the link is busy, so that what has been counted then stays so.
+#[derive(Clone, Debug, Default)]
+struct InLine {
+    /// When the link is free.
+    until: Ps,
+    /// Packets looked at, from the first.
+    packets: usize,
+    /// Lines of them that could go.
+    lines: u64,
+    /// Descriptors that they will take, by queue.
+    descriptors: Vec<u32>,
 }
 
 impl Writes {
@@ -35,7 +48,7 @@ impl Writes {
             tlps: Credits::new(tlps),
             burst_lines: machine.burst_lines(),
             wait_for_link: false,
-            descriptors_left: Vec::new(),
+            in_line: InLine::default(),
             latency: machine.core.frequency.clock().at(machine.llc.latency_cycles.into()),
             credit_return: pcie.map_or(Ps::ZERO, |p| p.credit_return.ps()),
         }
@@ -79,6 +92,9 @@ impl Host {
             self.writes.wait_for_link = true;
             self.events.push(at, Event::LinkFree);
         }
+        if !free && self.writes.in_line.until != at {
+            self.begin_line(at);
+        }
         let lines = if free { 0 } else { self.lines_with_credits() };
         self.lines_wait_for_link(now, lines);
         free
@@ -107,37 +123,43 @@ impl Host {
         completions + self.data_to_write(most).min(most)
     }
 
+    /// Writes begin to wait for the link, which is free at `until`: the rest of a packet that has been begun before
+    /// all others.
+    fn begin_line(&mut self, until: Ps) {
+        let in_line = &mut self.writes.in_line;
+        in_line.descriptors.clear();
+        in_line.descriptors.resize(self.queues.len(), 0);
+        (in_line.until, in_line.packets, in_line.lines) = (until, 0, 0);
+        if let (Some(sent), Some(&packet)) = (self.rx.sent_lines, self.rx.fifo.front()) {
+            let all = lines_in(self.packets.get(packet).bytes.into());
+            (in_line.packets, in_line.lines) = (1, u64::from(all - sent));
+        }
+    }
+
     /// Lines of data that could go on the link if it were free, counted up to `most`. Packets leave the SRAM in
     /// order. One whose descriptor the NIC has not read yet stops those behind it; one that has none will be dropped.
     fn data_to_write(&mut self, most: u64) -> u64 {
         if let Some(bench) = &self.bench {
             return bench.to_write();
         }
-        let left = &mut self.writes.descriptors_left;
-        left.clear();
-        left.extend(self.queues.iter().map(|q| (q.rx.known(), q.rx.fetched())));
-        let mut begun = self.rx.sent_lines;
-        let mut data = 0;
-        for &packet in &self.rx.fifo {
-            if data >= most {
+        let in_line = &mut self.writes.in_line;
+        for &packet in self.rx.fifo.iter().skip(in_line.packets) {
+            if in_line.lines >= most {
                 break;
             }
             let p = self.packets.get(packet);
-            let lines = lines_in(p.bytes.into());
-            if let Some(sent) = begun.take() {
-                data += u64::from(lines - sent);
-                continue;
-            }
-            match &mut left[p.queue as usize] {
-                (0, _) => {}
-                (_, 0) => break,
-                (known, fetched) => {
-                    (*known, *fetched) = (*known - 1, *fetched - 1);
-                    data += u64::from(lines);
+            let (taken, rx) =
+                (&mut in_line.descriptors[p.queue as usize], &self.queues[p.queue as usize].rx);
+            if *taken < rx.known() {
+                if *taken >= rx.fetched() {
+                    break;
                 }
+                *taken += 1;
+                in_line.lines += u64::from(lines_in(p.bytes.into()));
             }
+            in_line.packets += 1;
         }
-        data
+        in_line.lines
     }
 
     /// The link has sent what it had been given when a write last waited for it.

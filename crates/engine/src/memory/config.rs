@@ -307,6 +307,7 @@ fn check_cache(check: &mut Check, size: Size, ways: u32, replacement: Replacemen
     );
     if size > MAX_CACHE {
         check.refuse("size", size, format!("at most {MAX_CACHE}"));
+        return;
     }
     let row = LINE_BYTES * u64::from(ways) * u64::from(slices);
     if size.0 == 0 || !size.0.is_multiple_of(row) {

@@ -15,8 +15,10 @@ pub struct Pcie {
     /// Lanes: 1, 2, 4, 8 or 16.
     pub lanes: u32,
     /// Largest payload of one TLP.
+    #[schemars(example = "256 B")]
     pub max_payload: Size,
     /// Largest read request of one TLP.
+    #[schemars(example = "512 B")]
     pub max_read_request: Size,
     /// One-way latency of link, root port and I/O controller.
     pub latency: Duration,

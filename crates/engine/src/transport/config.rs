@@ -120,6 +120,8 @@ const MAX_WATCHED: u32 = 16;
 const MAX_SENDERS: u32 = 4096;
 /// For a switch port; larger than any real one.
 const MAX_BUFFER: Size = Size(1 << 40);
+/// Rate of the slowest link: what full windows send takes slower ones longer than the clock goes.
+pub(crate) const MIN_LINK: BitRate = BitRate(1_000_000);
 impl ClosedLoopConfig {
     const fn one() -> u32 {
         1
@@ -178,7 +180,7 @@ impl ClosedLoopConfig {
         }
         let NetworkConfig { delay, sender_link, buffer, ecn_threshold } = &self.network;
         check.within("network.delay", *delay, Duration(1)..=MAX_DELAY);
-        check.within("network.sender_link", *sender_link, BitRate(1_000_000)..=MAX_LINK);
+        check.within("network.sender_link", *sender_link, MIN_LINK..=MAX_LINK);
         let frame = Size(self.frame().0.saturating_add(WIRE_OVERHEAD_BYTES.into()));
         check.within("network.buffer", *buffer, frame..=MAX_BUFFER);
         if let Some(threshold) = ecn_threshold {

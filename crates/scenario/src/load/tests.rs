@@ -66,6 +66,22 @@ fn what_cannot_be_simulated_is_told_as_it_was_written() {
 }
 
 #[test]
+fn what_no_type_holds_is_told_what_can_be_simulated() {
+    for (set, given, allowed) in [
+        ("run.duration=99999999 s", "\"99999999 s\" is too large", "1 ps to 1000 s."),
+        (
+            "run.seed=99999999999999999999",
+            "99999999999999999999 is out of range",
+            "0 to 18446744073709551615.",
+        ),
+    ] {
+        let error = load_text(KVS, BOX, &[set]).unwrap_err();
+        let told = format!("{given}; allowed: {allowed}");
+        assert!(error.ends_with(&told), "{error}, expected {told}");
+    }
+}
+
+#[test]
 fn a_value_in_place_of_a_table_is_told_its_keys() {
     assert_eq!(
         load_text(KVS, BOX, &["placement=ddio"]).unwrap_err(),
@@ -136,6 +152,8 @@ fn json_that_a_program_changed_is_checked_the_same_way() {
     let changed = json.replace("\"io_ways\":2", "\"io_ways\":0");
     let e = from(&changed).unwrap_err();
     assert!(e.to_string().starts_with("scenario: placement.io_ways = 0 cannot be"), "{e}");
+    let e = from(&json.replace("\"io_ways\":2", "\"io_ways\":18446744073709551616")).unwrap_err();
+    assert!(e.to_string().contains("io_ways = 18446744073709551616 is out of range"), "{e}");
     assert!(from("{").unwrap_err().to_string().contains("is not JSON"));
 }
 

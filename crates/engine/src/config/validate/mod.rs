@@ -89,6 +89,21 @@ mod tests {
     }
 
     #[test]
+    fn the_switch_of_a_closed_loop_sends_at_least_a_megabit_a_second() {
+        let with = |link: serde_json::Value| {
+            let closed_loop = ("/traffic", closed_loop_json());
+            let found = violations(&forwarder(&[("/machine/nic/link", link), closed_loop]));
+            let told = found.iter().map(ToString::to_string);
+            told.filter(|t| t.starts_with("machine.nic.link")).collect::<Vec<_>>()
+        };
+        assert_eq!(with(json!("1 Mbps")), [] as [String; 0]);
+        for (link, given) in [(json!("1 bps"), "1 bps"), (json!(null), "nothing")] {
+            let allowed = "a rate such as \"100 Gbps\", 1 Mbps at least, which the switch before the server sends at";
+            assert_eq!(with(link), [format!("machine.nic.link = {given}; expected {allowed}")]);
+        }
+    }
+
+    #[test]
     fn a_superqueue_has_a_bound() {
         let of = |lines: u32| {
             violations(&forwarder(&[("/machine/l2/superqueue", json!(lines))]))

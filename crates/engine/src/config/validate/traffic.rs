@@ -4,6 +4,7 @@ use crate::check::Check;
 use crate::config::machine::Machine;
 use crate::config::scenario::{Scenario, Tenant};
 use crate::nic::config::Queues;
+use crate::transport::config::MIN_LINK;
 use crate::units::{BitRate, Size};
 use crate::wire::config::{SizesConfig, TrafficConfig};
 
@@ -23,12 +24,15 @@ pub(super) fn check_traffic(
 /// Checks traffic against the rest of the scenario.
 fn check_traffic_of(check: &mut Check, traffic: &TrafficConfig, scenario: &Scenario) {
     let Scenario { queues, machine, .. } = scenario;
-    if traffic.closed_loop().is_some() && machine.nic.link.is_none() {
-        check.refuse(
-            "machine.nic.link",
-            "nothing",
-            "a rate such as \"100 Gbps\", which the switch before the server sends at",
-        );
+    if traffic.closed_loop().is_some() {
+        let link = machine.nic.link;
+        if link.is_none_or(|link| link < MIN_LINK) {
+            let given = link.map_or("nothing".into(), |link| link.to_string());
+            let allowed = format!(
+                "a rate such as \"100 Gbps\", {MIN_LINK} at least, which the switch before the server sends at"
+            );
+            check.refuse("machine.nic.link", given, allowed);
+        }
     }
     if let TrafficConfig::Backlog { depth, .. } = traffic
         && *depth > queues.rx_descriptors
