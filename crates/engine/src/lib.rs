@@ -10,6 +10,7 @@ pub mod apps;
 pub mod check;
 pub mod config;
 pub mod core;
+mod divisor;
 pub mod events;
 mod frame;
 pub mod host;

@@ -7,6 +7,8 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::ops::{Add, AddAssign, Sub};
 
+use crate::divisor::Divisor;
+
 /// Picoseconds in a second.
 pub(crate) const PS_PER_S: u128 = 1_000_000_000_000;
 
@@ -134,40 +136,6 @@ impl Clock {
     }
 }
 
-/// A divisor with its reciprocal: a multiplication takes fewer instructions than a 64-bit division,
-/// and on most processors a fraction of the time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Divisor {
-    n: NonZeroU64,
-    /// (2^64 - 1) / n, rounded down.
-    reciprocal: u64,
-}
-
-impl Divisor {
-    fn new(n: NonZeroU64) -> Divisor {
-        Divisor { n, reciprocal: u64::MAX / n }
-    }
-
-    /// `(y - 1) / n`, rounded down, for a `y` that is not zero.
-    ///
-    /// The reciprocal is 2^64 / n less an error of at most one, so y * reciprocal / 2^64 is y / n less
-    /// at most y / 2^64. That leaves the quotient of y - 1 as long as the error is at most 1 / n,
-    /// which y <= reciprocal ensures.
-    #[inline]
-    fn quotient_of_one_less(self, y: u64) -> u64 {
-        if y <= self.reciprocal {
-            ((u128::from(y) * u128::from(self.reciprocal)) >> 64) as u64
-        } else {
-            self.divide(y - 1)
-        }
-    }
-
-    #[cold]
-    fn divide(self, x: u64) -> u64 {
-        x / self.n
-    }
-}
-
 const fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
@@ -175,7 +143,6 @@ const fn gcd(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
     fn a_3_2_ghz_clock_has_no_drift() {
@@ -211,23 +178,6 @@ mod tests {
             for n in 0..2000 {
                 assert_eq!(c.ticks_at(c.at(n)), n, "{c:?}");
                 assert_eq!(c.ticks_at(Ps(c.at(n + 1).0 - 1)), n, "{c:?}");
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_reciprocal_divides_exactly(n in 1u64..20_000, large in 1u64.., x in any::<u64>()) {
-            for n in [n, large] {
-                let divisor = Divisor::new(NonZeroU64::new(n).expect("not zero"));
-                // Around multiples, and around the largest that the reciprocal is used for.
-                let near = divisor.reciprocal / n * n;
-                for x in [x, x % divisor.reciprocal, near, divisor.reciprocal] {
-                    let multiple = x - x % n;
-                    for y in [x.max(1), multiple.max(1), multiple.saturating_add(1)] {
-                        prop_assert_eq!(divisor.quotient_of_one_less(y), (y - 1) / n);
-                    }
-                }
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Which set of a cache a line belongs to.
 
 use super::line::Line;
+use crate::divisor::Divisor;
 use crate::rng::{below_u32, scatter};
 
 /// A line and the set that it belongs to, found once for all arrays that are indexed alike.
@@ -75,7 +76,7 @@ pub(crate) enum Index {
 impl Index {
     pub(crate) fn sliced(slices: u32, sets_per_slice: u32) -> Index {
         if sets_per_slice.is_power_of_two() && slices > 1 {
-            Index::Sliced { slices: Divisor::new(slices), set_bits: sets_per_slice.ilog2() }
+            Index::Sliced { slices: Divisor::below_2_32(slices), set_bits: sets_per_slice.ilog2() }
         } else {
             Index::SlicedModulo { slices, sets_per_slice }
         }
@@ -103,7 +104,7 @@ impl Indexing for Index {
             Index::Sliced { slices, set_bits: bits } => {
                 let set = line & ((1 << bits) - 1);
                 let (round, step) = slices.divide(line >> bits);
-                slice(round << bits | set, step, slices.n) << bits | set
+                slice(round << bits | set, step, slices.n.get() as u32) << bits | set
             }
             _ => self.rare_set(line),
         }
@@ -121,33 +122,9 @@ fn slice(start: u32, step: u32, slices: u32) -> u32 {
     if slice >= slices { slice - slices } else { slice }
 }
 
-/// A divisor known when the cache is built, so that a division is a multiplication by its reciprocal.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Divisor {
-    n: u32,
-    /// 2^64 / n, rounded up.
-    reciprocal: u64,
-}
-
-impl Divisor {
-    fn new(n: u32) -> Divisor {
-        assert!(n > 1, "expected a divisor of at least 2; got {n}");
-        Divisor { n, reciprocal: u64::MAX / u64::from(n) + 1 }
-    }
-
-    /// Quotient and remainder. Exact for all 32-bit `x`, because the reciprocal has 64 bits (Lemire,
-    /// Kaser and Kurz, "Faster remainder by direct computation", 2019).
-    #[inline]
-    fn divide(self, x: u32) -> (u32, u32) {
-        let quotient = ((u128::from(self.reciprocal) * u128::from(x)) >> 64) as u32;
-        (quotient, x - quotient * self.n)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
     fn slices_share_every_aligned_block_evenly() {
@@ -166,18 +143,6 @@ mod tests {
         let divided = Index::SlicedModulo { slices: 24, sets_per_slice: 512 };
         for line in (0..u32::MAX).step_by(9973) {
             assert_eq!(Index::sliced(24, 512).set(line), divided.set(line));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_reciprocal_divides_exactly(n in 2u32.., x in any::<u32>(), small in 2u32..5000) {
-            for n in [n, small] {
-                // The last number before a multiple is where a reciprocal errs first.
-                for x in [x, u32::MAX, x - x % n, (x - x % n).wrapping_sub(1)] {
-                    prop_assert_eq!(Divisor::new(n).divide(x), (x / n, x % n));
-                }
-            }
         }
     }
 }

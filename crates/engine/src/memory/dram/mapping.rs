@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::divisor::Divisor;
+
 /// One part of a DRAM address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
@@ -157,8 +159,8 @@ pub(super) struct Place {
 /// A field's digits in the line number: `line / unit % size`.
 #[derive(Clone, Copy, Debug)]
 struct Digits {
-    unit: u64,
-    size: u64,
+    unit: Divisor,
+    size: Divisor,
     /// The same by shift and mask, if unit and size are powers of two.
     shift: u32,
     mask: u32,
@@ -168,21 +170,26 @@ impl Digits {
     fn new(unit: u64, size: u32) -> Digits {
         // A field above bit 31 of the line number is always zero.
         let beyond = unit > u64::from(u32::MAX);
-        let (shift, mask) = if beyond { (0, 0) } else { (unit.trailing_zeros(), size - 1) };
-        Digits { unit, size: u64::from(size), shift, mask }
+        let (unit, size) = if beyond { (1, 1) } else { (unit as u32, size) };
+        let [unit_divisor, size_divisor] = [unit, size].map(Divisor::below_2_32);
+        Digits {
+            unit: unit_divisor,
+            size: size_divisor,
+            shift: unit.trailing_zeros(),
+            mask: size - 1,
+        }
     }
 
     fn is_binary(&self) -> bool {
-        self.unit.is_power_of_two() && self.size.is_power_of_two()
+        self.unit.n.is_power_of_two() && self.size.n.is_power_of_two()
     }
 
     #[inline]
     fn of(&self, line: u32, binary: bool) -> u32 {
         if binary {
-            (line >> (self.shift % 32)) & self.mask
+            (line >> self.shift) & self.mask
         } else {
-            // Fits: the remainder is below `size`, which came from a u32.
-            ((u64::from(line) / self.unit) % self.size) as u32
+            self.size.divide(self.unit.divide(line).0).1
         }
     }
 }

@@ -7,6 +7,8 @@
 
 use super::{AHEAD, PAGE, STREAMS, end_of_page};
 use crate::memory::line::{Line, LineKind};
+use crate::memory::replacement::lru;
+use crate::memory::ways::{self, EMPTY};
 
 const PER_LOOKUP: u32 = 2;
 
@@ -16,24 +18,24 @@ const MAX_WANTED: usize = STREAMS;
 /// What is known about one page.
 #[derive(Clone, Copy, Debug)]
 struct Stream {
-    page: Line,
     /// The line of the last lookup, and the furthest line looked up or prefetched.
     last: Line,
     furthest: Line,
-    used: u64,
 }
 
 /// The streamer of one core.
 #[derive(Clone, Debug)]
 pub(super) struct Streamer {
+    /// The page of each stream, and how long ago it was used.
+    pages: [Line; STREAMS],
+    ages: [u8; STREAMS],
     streams: [Stream; STREAMS],
-    lookups: u64,
 }
 
 impl Streamer {
     pub(super) fn new() -> Streamer {
-        let unused = Stream { page: Line::MAX, last: 0, furthest: 0, used: 0 };
-        Streamer { streams: [unused; STREAMS], lookups: 0 }
+        let unused = Stream { last: 0, furthest: 0 };
+        Streamer { pages: [EMPTY; STREAMS], ages: lru::start(), streams: [unused; STREAMS] }
     }
 
     /// The L2 is looked up for a line. Adds the lines to fetch to `wanted`.
@@ -43,14 +45,19 @@ impl Streamer {
         kind: LineKind,
         wanted: &mut Vec<(Line, LineKind)>,
     ) {
-        self.lookups += 1;
         let page = line / PAGE;
-        let Some(s) = self.streams.iter_mut().find(|s| s.page == page) else {
-            let oldest = self.streams.iter_mut().min_by_key(|s| s.used).expect("there are streams");
-            *oldest = Stream { page, last: line, furthest: line, used: self.lookups };
-            return;
+        let found = ways::matching(&self.pages, page);
+        let used = match found {
+            0 => lru::oldest(&self.ages, STREAMS as u32, u32::MAX),
+            _ => found.trailing_zeros(),
         };
-        s.used = self.lookups;
+        lru::use_way(&mut self.ages, used);
+        let s = &mut self.streams[used as usize];
+        if found == 0 {
+            self.pages[used as usize] = page;
+            *s = Stream { last: line, furthest: line };
+            return;
+        }
         let ascends = line > s.last;
         s.last = line;
         if !ascends {

@@ -6,7 +6,7 @@
 use wide::i8x16;
 
 /// The ages of a set that has not been used: the first way is the youngest.
-pub(super) fn start<const R: usize>() -> [u8; R] {
+pub(in crate::memory) fn start<const R: usize>() -> [u8; R] {
     std::array::from_fn(|way| way as u8)
 }
 
@@ -20,7 +20,7 @@ fn vectors<const R: usize>(ages: &[u8; R]) -> [i8x16; 2] {
 
 /// A way becomes the most recently used.
 #[inline]
-pub(super) fn use_way<const R: usize>(ages: &mut [u8; R], way: u32) {
+pub(in crate::memory) fn use_way<const R: usize>(ages: &mut [u8; R], way: u32) {
     // An array, not a splat, which `wide` builds with a multiplication.
     let age = i8x16::new([ages[way as usize] as i8; 16]);
     // A true comparison yields -1.
@@ -37,7 +37,7 @@ pub(super) fn use_way<const R: usize>(ages: &mut [u8; R], way: u32) {
 
 /// The least recently used of `ways` ways that is in `mask`, which is not empty.
 #[inline]
-pub(super) fn oldest<const R: usize>(ages: &[u8; R], ways: u32, mask: u32) -> u32 {
+pub(in crate::memory) fn oldest<const R: usize>(ages: &[u8; R], ways: u32, mask: u32) -> u32 {
     let age = i8x16::splat(ways as i8 - 1);
     let [first, last] = vectors(ages).map(|ages| ages.simd_eq(age).to_bitmask());
     let oldest = first | last << (R - 16);

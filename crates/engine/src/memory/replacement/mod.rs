@@ -8,7 +8,7 @@
 //! in `check_cache` there. No macro generates the arms, because the policies keep different state per
 //! set and LRU has the short path. The oracle of the caches takes the policies from the schema.
 
-mod lru;
+pub(super) mod lru;
 mod random;
 mod srrip;
 mod tree_plru;
