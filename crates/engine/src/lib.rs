@@ -7,6 +7,7 @@
 
 mod ahead;
 pub mod apps;
+mod bits;
 pub mod check;
 pub mod config;
 pub mod core;

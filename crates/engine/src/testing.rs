@@ -32,12 +32,12 @@ pub(crate) fn placement(policy: Policy) -> Placement {
     serde_json::from_value(json!({ "policy": policy })).expect("no other key is needed")
 }
 
-/// The memory of a machine: DDIO into two ways, all ways for each core, a million lines in use.
+/// The memory of a machine: DDIO into two ways, all ways for each core.
 pub(crate) fn memory(machine: &Machine) -> Memory {
     let dram = Dram::new(&machine.dram).expect("the DRAM of the tests is one");
     let ways = vec![u32::MAX; machine.core.count as usize];
     let ddio = placement(Policy::Ddio);
-    Memory::new(&machine.hierarchy(), &ddio, dram, ways, 0b11, 1 << 20, 1)
+    Memory::new(&machine.hierarchy(), &ddio, dram, ways, 0b11, 1)
 }
 
 /// A machine of two cores, small enough that everything overflows; not a real one.

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::in_order::PENDING;
 use super::ring::Ring;
+use crate::bits::positions;
 use crate::memory::line::{Line, LineKind};
 
 /// Chains that can be in progress at once, one bit of a [`ChainSet`] each. A window of 352 instructions holds
@@ -142,7 +143,7 @@ impl Chains {
     pub(super) fn waiting(&self) -> impl Iterator<Item = usize> + use<> {
         let first = self.next();
         let waiting = self.waiting.rotate_right(first as u32);
-        numbers(waiting).map(move |n| (first + n) % CHAINS)
+        positions(waiting.into()).map(move |n| (first + n) % CHAINS)
     }
 
     /// The waiting accesses of a chain have been issued as far as possible.
@@ -155,19 +156,7 @@ impl Chains {
 
     /// Whether a store to one of these lines is waiting.
     pub(super) fn stores_to(&self, lines: &Range<Line>) -> bool {
-        numbers(self.waiting)
+        positions(self.waiting.into())
             .any(|n| self.chains[n].deferred.iter().any(|d| d.store && lines.contains(&d.line)))
     }
-}
-
-/// The numbers of the chains in a set.
-#[inline]
-fn numbers(mut set: ChainSet) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let first = set.trailing_zeros() as usize;
-        (set != 0).then(|| {
-            set &= set - 1;
-            first
-        })
-    })
 }

@@ -4,7 +4,7 @@
 //! appends to the log) at once, and emits every memory access that it really makes. The core then executes
 //! the stream in time. The stream of one packet is a few hundred operations, in a buffer that is reused.
 
-use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
+use crate::memory::line::{Line, LineKind, PAGE_LINES, lines_in};
 use crate::nic::pool::Buffer;
 
 /// How an access depends on the data of an earlier load.
@@ -147,8 +147,7 @@ impl Ops {
     /// on a machine with `clsweep`, writes every line back. Otherwise the new owner could sweep the zeroes
     /// and read the old data from memory (Sweeper paper, section V-B, "Correctness and security concerns").
     pub fn recycle_page(&mut self, first: Line) {
-        const PAGE: u32 = (4096 / LINE_BYTES) as u32;
-        let page = first..first + PAGE;
+        let page = first..first + PAGE_LINES;
         let zero = |line| Op::Store { line, kind: LineKind::App, dep: Dep::Free };
         self.ops.extend(page.clone().map(zero));
         if self.sweeper {

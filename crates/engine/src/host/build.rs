@@ -225,21 +225,13 @@ impl Host {
                 ),
             });
         }
-        let lines = (needed.0 / LINE_BYTES) as usize;
-        let memory = Memory::new(
-            &machine.hierarchy(),
-            placement,
-            dram,
-            core_ways,
-            io_ways,
-            lines,
-            scenario.run.seed,
-        )
-        .told_by(space.owners(), nobody + 1);
+        let (parts, seed) = (machine.hierarchy(), scenario.run.seed);
+        let memory = Memory::new(&parts, placement, dram, core_ways, io_ways, seed)
+            .told_by(space.owners(), nobody + 1);
         let queue_count = queues.len() as u32;
         let mut host = Host {
             events: Events::default(),
-            rx: Receiver::new(machine),
+            rx: Receiver::new(machine, &scenario.queues),
             interconnect: Interconnect::new(machine),
             writes: Writes::new(machine),
             reads: Reads::new(machine),

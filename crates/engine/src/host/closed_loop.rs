@@ -250,7 +250,7 @@ impl Host {
         }
     }
 
-    /// A core has processed a packet and hands its acknowledgement to the NIC.
+    /// A core has processed a packet. Its acknowledgement goes to the NIC now, or when there is a descriptor for it.
     pub(super) fn processed(&mut self, now: Ps, packet: u32) {
         if let Some(closed_loop) = &mut self.closed_loop {
             let Packet { arrived, .. } = *self.packets.get(packet);

@@ -109,6 +109,26 @@ mod tests {
         assert_eq!(single.packets.gathering_ns, None);
     }
 
+    /// Its ring is short, and the NIC is busy with the packets of the other queue, whose ring is as short.
+    #[test]
+    fn a_short_ring_is_full_before_as_many_completions_have_gathered_as_could() {
+        let [all, more] = [4, 8].map(|n| {
+            let scenario = forwarder(&[
+                ("/machine/pcie", pcie_json()),
+                ("/machine/nic/completions_per_write", n.into()),
+                ("/machine/nic/descriptor_batch", 4.into()),
+                ("/machine/nic/write_credits", 9.into()),
+                ("/queues/rx_descriptors", 4.into()),
+                ("/queues/burst", 4.into()),
+                ("/queues/post_batch", 1.into()),
+                ("/traffic/rate", "40 Mpps".into()),
+            ]);
+            run(&scenario).results().unwrap()
+        });
+        assert!(all.packets.gathering_ns.is_some_and(|ns| ns > 0.0));
+        assert_eq!(all, more);
+    }
+
     #[test]
     fn a_nic_with_nothing_else_to_do_writes_a_completion_at_once() {
         let [single, gathered] = [1, 8].map(|n| at("0.5 Mpps", 92, n));

@@ -27,7 +27,7 @@ impl Interconnect {
         }
     }
 
-    /// Latency of a message from the NIC to the memory system that carries no data.
+    /// Latency of a message that carries no data, such as a doorbell.
     pub(super) fn latency(&self) -> Ps {
         match self {
             Interconnect::Pcie(link) => link.latency(),

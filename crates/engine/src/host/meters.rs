@@ -61,7 +61,7 @@ pub(super) struct Meters {
     pub(super) unsent_begin: u64,
     /// By [`Stage`], whose numbers are those of `Stage::ALL`.
     pub(super) stages: [Latency; Stage::ALL.len()],
-    /// Lines moved by the NIC.
+    /// Lines that the NIC reads or writes, and entries that page walks of the IOMMU read.
     pub(super) io_lines: u64,
     /// Counters of the domains on the path.
     pub(super) domains: DomainCounters,

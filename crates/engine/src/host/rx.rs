@@ -10,6 +10,7 @@ use crate::config::machine::Machine;
 use crate::memory::line::{LINE_BYTES, Line, LineKind, lines_in};
 use crate::memory::line_set::LineSet;
 use crate::memory::placement::DmaWrite;
+use crate::nic::config::Queues;
 use crate::stats::occupancy::Occupancy;
 use crate::time::Ps;
 use crate::wire::line_rate::LineRate;
@@ -28,6 +29,7 @@ pub(super) struct Receiver {
     /// The line rate of the network link, if it is a limit.
     pub(super) line_rate: Option<LineRate>,
     descriptor_batch: u32,
+    /// Completions that are written at once when that many have gathered: no more than a ring has descriptors.
     pub(super) completions_per_write: u32,
     /// Queues whose gathered completions are due to be written.
     pub(super) due: VecDeque<u16>,
@@ -38,7 +40,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(machine: &Machine) -> Receiver {
+    pub(super) fn new(machine: &Machine, queues: &Queues) -> Receiver {
         Receiver {
             sram: Credits::new(machine.nic.sram.0),
             fifo: VecDeque::new(),
@@ -46,7 +48,7 @@ impl Receiver {
             written: LineSet::default(),
             line_rate: machine.nic.link.map(LineRate::new),
             descriptor_batch: machine.nic.descriptor_batch,
-            completions_per_write: machine.nic.completions_per_write,
+            completions_per_write: machine.nic.completions_per_write.min(queues.rx_descriptors),
             due: VecDeque::new(),
             gathered: Occupancy::default(),
             without_room: WithoutRoom::default(),

@@ -253,7 +253,9 @@ impl Host {
                 self.queues[queue].rx.give_back(packet);
             }
             Mark::Transmit => {
-                self.processed(now, packet);
+                if !self.packets.at(packet).ended {
+                    self.processed(now, packet);
+                }
                 self.post_tx(now, packet);
             }
             Mark::End => {
@@ -272,6 +274,8 @@ impl Host {
                 if !p.to_send {
                     self.packets.remove(packet);
                 } else if p.unsent == 0 {
+                    // Its answer waits for a descriptor.
+                    self.processed(now, packet);
                     self.tx.unposted += 1;
                 }
             }

@@ -95,6 +95,7 @@ impl<T: Copy> Iommu<T> {
     fn look_up_all(&mut self, now: Ps, order: Order, touched: &Touched) -> Found {
         let ticket = Ticket { order, number: self.queues[order as usize].next_number() };
         let mut found = Found::default();
+        let mut looked_up = None;
         for (mapping, lines) in touched {
             if lines.is_empty() {
                 continue;
@@ -102,7 +103,10 @@ impl<T: Copy> Iommu<T> {
             let mut page = self.table.page(*mapping, lines.start);
             let last = self.table.page(*mapping, lines.end - 1);
             loop {
-                self.look_up(now, page, ticket, &mut found);
+                // A fetch that wraps around in its ring may be back on the same page.
+                if looked_up.replace(page) != Some(page) {
+                    self.look_up(now, page, ticket, &mut found);
+                }
                 if page == last {
                     break;
                 }

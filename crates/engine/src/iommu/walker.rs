@@ -22,8 +22,7 @@ struct Walk {
 /// Counters of the walkers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WalkCounts {
-    /// Walks requested, started and finished.
-    pub(crate) asked: u64,
+    /// Walks started and finished.
     pub(crate) started: u64,
     pub(crate) finished: u64,
     /// Entries read.
@@ -75,7 +74,6 @@ impl Walkers {
 
     /// A transaction needs a translation that is not cached.
     pub(super) fn ask(&mut self, now: Ps, page: Page, ticket: Ticket, table: &mut PageTable) {
-        self.counts.asked += 1;
         self.queue.push_back(Walk { page, ticket, asked: now, level: 0 });
         if let Some(free) = self.walks.iter().position(Option::is_none) {
             self.start(now, free, table);

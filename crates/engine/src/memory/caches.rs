@@ -11,6 +11,7 @@ use super::private::{Found, Private, granted};
 use super::shadow::Shadow;
 use super::tags::{Home, Index, LowBits, Slot, State, Tags};
 use super::traffic::Cause;
+use crate::bits::positions;
 use crate::memory::config::{Hierarchy, Inclusion, IoLines, SetIndex};
 
 /// Directory entries per L2 line of the whole chip: an assumption (`docs/models/caches.md`).
@@ -194,7 +195,7 @@ impl Caches {
         };
         if exclusive {
             // An inclusive LLC's copy may be stale.
-            let owned = self.writable_in(line, others);
+            let owned = sharers & me == 0 && self.is_owned(line, sharers);
             let own = self.take_exclusive(core, home, kind, known, llc);
             return match (owned, own) {
                 (true, _) => Served::Owner,
@@ -206,7 +207,7 @@ impl Caches {
             self.cores[core].access(line, None);
             return Served::Own;
         }
-        let snooped = others != 0 && self.downgrade(home, others);
+        let snooped = others.is_power_of_two() && self.downgrade(home, others);
         // The downgrade may have put another core's data into the LLC.
         let llc = if snooped { self.llc.find(home) } else { llc };
         let state = match llc {
@@ -286,7 +287,7 @@ impl Caches {
     ) -> bool {
         let (line, me) = (home.line, 1u32 << core);
         let sharers = known.map_or(0, |entry| entry.1);
-        for other in bits(sharers & !me) {
+        for other in positions(sharers & !me) {
             self.cores[other].remove(line);
         }
         if self.inclusion == Inclusion::NonInclusive
@@ -309,31 +310,31 @@ impl Caches {
         own
     }
 
-    /// Whether one of these cores may have changed a line, so that its cache has to supply the data.
+    /// Whether a core may have changed a line, so that its cache has to supply the data: one that shares it with
+    /// nobody.
     #[inline]
-    pub(super) fn writable_in(&self, line: Line, cores: u32) -> bool {
-        bits(cores).any(|c| self.cores[c].state(line).is_some_and(State::writable))
+    pub(super) fn is_owned(&self, line: Line, sharers: u32) -> bool {
+        sharers.is_power_of_two()
+            && self.cores[sharers.trailing_zeros() as usize]
+                .state(line)
+                .is_some_and(State::writable)
     }
 
-    /// Other cores lose the right to write a line. If one of them owned it, dirty or clean, the LLC
+    /// The only core that holds a line loses the right to write it. If it owned the line, dirty or clean, the LLC
     /// gets a copy, as in AMD's "mostly exclusive" L3 (40546, "Optimizing Inter-Core Data Transfer"),
-    /// because the L2s will drop theirs. Returns whether a core's cache had to supply the data.
-    fn downgrade(&mut self, home: Home, others: u32) -> bool {
-        let mut supplied = false;
-        for other in bits(others) {
-            let Some(state) = self.cores[other].state(home.line) else { continue };
-            if !state.writable() {
-                continue;
-            }
-            supplied = true;
-            self.cores[other].set_state(home.line, granted(state.kind(), false, false));
-            if state.dirty() {
-                self.merge_into_llc(other, home, state);
-            } else if self.inclusion == Inclusion::NonInclusive {
-                self.insert_llc(other, home, state);
-            }
+    /// because the L2s will drop theirs. Returns whether the core's cache had to supply the data.
+    fn downgrade(&mut self, home: Home, holder: u32) -> bool {
+        let holder = holder.trailing_zeros() as usize;
+        let Some(state) = self.cores[holder].state(home.line).filter(|s| s.writable()) else {
+            return false;
+        };
+        self.cores[holder].set_state(home.line, granted(state.kind(), false, false));
+        if state.dirty() {
+            self.merge_into_llc(holder, home, state);
+        } else if self.inclusion == Inclusion::NonInclusive {
+            self.insert_llc(holder, home, state);
         }
-        supplied
+        true
     }
 
     /// Puts a line into a core's private caches; `known` is its entry in the directory.
@@ -354,19 +355,6 @@ impl Caches {
             self.leave(core, victim);
         }
     }
-}
-
-/// The positions of the set bits.
-#[inline]
-pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        if mask == 0 {
-            return None;
-        }
-        let bit = mask.trailing_zeros() as usize;
-        mask &= mask - 1;
-        Some(bit)
-    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Configuration of a machine's caches, on-chip network and sockets. (Its channels: [`super::dram`].)
 
-use std::ops::RangeInclusive;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -207,11 +205,12 @@ pub(crate) struct Hierarchy<'a> {
     pub(crate) numa: Option<&'a Numa>,
 }
 
-/// Almost twice the L3 of the largest server (AMD EPYC 9684X: 1152 MiB); its tags still fit in memory.
+/// Almost twice the L3 of the largest server (AMD EPYC 9684X: 1152 MiB); its tags still fit in memory. So do those of all
+/// L1ds, or of all L2s and the directory, that have as much together.
 const MAX_CACHE: Size = Size(2 << 30);
 
-/// A latency in cycles: up to about 25 us, more than any cache or on-chip network takes.
-const LATENCY_CYCLES: RangeInclusive<u32> = 0..=100_000;
+/// Most cycles of a latency: about 25 us, more than any cache or on-chip network takes.
+const MAX_LATENCY_CYCLES: u32 = 100_000;
 
 /// Superqueue entries: far more than any L2 has.
 const MAX_SUPERQUEUE: u32 = 4096;
@@ -227,17 +226,19 @@ impl Hierarchy<'_> {
     /// Reports values that cannot be simulated.
     pub(crate) fn check(&self, check: &mut Check) {
         let Hierarchy { l1d, l2, llc, noc, .. } = self;
-        for (key, cycles) in [
-            ("l1d.latency_cycles", l1d.latency_cycles),
-            ("l2.latency_cycles", l2.latency_cycles),
-            ("llc.latency_cycles", llc.latency_cycles),
-            ("noc.latency_cycles", noc.latency_cycles),
+        // Without any latency at all, a device that reads the LLC would read for ever at one point in time.
+        for (key, cycles, least) in [
+            ("l1d.latency_cycles", l1d.latency_cycles, 0),
+            ("l2.latency_cycles", l2.latency_cycles, 0),
+            ("llc.latency_cycles", llc.latency_cycles, 1),
+            ("noc.latency_cycles", noc.latency_cycles, 0),
         ] {
-            check.within(key, cycles, LATENCY_CYCLES);
+            check.within(key, cycles, least..=MAX_LATENCY_CYCLES);
         }
-        check.below("l1d", |c| check_cache(c, l1d.size, l1d.ways, l1d.replacement, 1));
+        let cores = self.cores.max(1);
+        check.below("l1d", |c| check_cache(c, l1d.size, l1d.ways, l1d.replacement, 1, cores));
         check.below("l2", |check| {
-            check_cache(check, l2.size, l2.ways, l2.replacement, 1);
+            check_cache(check, l2.size, l2.ways, l2.replacement, 1, cores);
             if l2.size < l1d.size {
                 let size = l1d.size;
                 let allowed =
@@ -274,7 +275,7 @@ impl Llc {
         }
         check.within("home_trackers", self.home_trackers, 1..=MAX_TRACKERS);
         check.within("memory_latency", self.memory_latency, Duration(0)..=Duration(1_000_000));
-        check_cache(check, self.size, self.ways, self.replacement, slices.max(1));
+        check_cache(check, self.size, self.ways, self.replacement, slices.max(1), 1);
     }
 }
 
@@ -294,7 +295,15 @@ impl Numa {
     }
 }
 
-fn check_cache(check: &mut Check, size: Size, ways: u32, replacement: Replacement, slices: u32) {
+/// Checks one of `copies` equal caches.
+fn check_cache(
+    check: &mut Check,
+    size: Size,
+    ways: u32,
+    replacement: Replacement,
+    slices: u32,
+    copies: u32,
+) {
     check.within("ways", ways, 1..=MAX_WAYS);
     if ways == 0 {
         return;
@@ -305,8 +314,9 @@ fn check_cache(check: &mut Check, size: Size, ways: u32, replacement: Replacemen
         ways,
         "a power of two with the replacement tree-plru, whose tree is binary",
     );
-    if size > MAX_CACHE {
-        check.refuse("size", size, format!("at most {MAX_CACHE}"));
+    let most = Size(MAX_CACHE.0 / u64::from(copies));
+    if size > most {
+        check.refuse("size", size, format!("at most {most}"));
         return;
     }
     let row = LINE_BYTES * u64::from(ways) * u64::from(slices);

@@ -17,7 +17,7 @@ impl Caches {
             return Served::Llc;
         }
         match self.directory.find(home).map(|known| known.1.entry()) {
-            Some(Entry::Held(sharers)) if !in_llc || self.writable_in(line, sharers) => {
+            Some(Entry::Held(sharers)) if !in_llc || self.is_owned(line, sharers) => {
                 Served::Forward
             }
             _ if in_llc => Served::Llc,

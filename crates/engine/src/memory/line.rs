@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Bytes in a cache line.
 pub const LINE_BYTES: u64 = 64;
 
+/// Lines of a page of 4 KiB.
+pub(crate) const PAGE_LINES: Line = 4096 / LINE_BYTES as Line;
+
 /// The number of a cache line: a physical address divided by [`LINE_BYTES`]. 32 bits cover 256 GiB and
 /// keep the tag arrays of the caches compact. The top bit is the node in whose memory the line lies.
 pub type Line = u32;

@@ -11,11 +11,6 @@ pub(crate) struct LineSet {
 }
 
 impl LineSet {
-    /// An empty set with room for two nodes of at most `lines_of_node` lines each.
-    pub(super) fn with_room(lines_of_node: usize) -> LineSet {
-        LineSet { bits: vec![0; (2 * lines_of_node).div_ceil(64)] }
-    }
-
     /// Word and bit of a line: the node's bit is rotated to the bottom, so that there is no gap between
     /// the nodes.
     #[inline]
@@ -63,7 +58,7 @@ mod tests {
 
     #[test]
     fn lines_of_both_nodes_come_and_go_one_by_one() {
-        let mut set = LineSet::with_room(64);
+        let mut set = LineSet::default();
         let remote = 1 << NODE_SHIFT;
         set.insert_all(10..20);
         set.insert(remote | 15);

@@ -75,7 +75,7 @@ impl Caches {
         self.fill_l2(core, line, granted(kind, true, false));
     }
 
-    /// The same for a prefetched line, which goes to the L2 only.
+    /// Puts a prefetched line that the directory already lists for the core into its L2, and handles the victim.
     fn fill_l2(&mut self, core: usize, line: Line, state: State) {
         if let Some(victim) = self.cores[core].fill_l2(line, state) {
             self.leave(core, victim);

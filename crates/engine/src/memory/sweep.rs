@@ -1,11 +1,12 @@
 //! Sweeper (paper, section V): invalidation without write-back, what makes it safe, and the
 //! detection of software that reads what it has swept.
 
-use super::caches::{Caches, bits};
+use super::caches::Caches;
 use super::directory::Entry;
 use super::line::Line;
 use super::line_set::LineSet;
 use super::traffic::{Agent, Cause};
+use crate::bits::positions;
 
 impl Caches {
     /// `clsweep`: the sweep message passes L1d, L2 and LLC and invalidates every copy; dirty data
@@ -23,7 +24,7 @@ impl Caches {
         let mut dirty_kind = None;
         let known = self.directory.find(home).map(|known| known.1.entry());
         if let Some(Entry::Held(sharers)) = known {
-            for core in bits(sharers) {
+            for core in positions(sharers) {
                 if let Some(state) = self.cores[core].state(line).filter(|s| s.dirty()) {
                     self.cores[core].set_state(line, state.with_dirty(false));
                     dirty_kind = Some(state.kind());
@@ -45,7 +46,7 @@ impl Caches {
 
 /// Lines that were swept and not written since: reading one is a bug of the application, like a
 /// read after `free()`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Swept {
     lines: LineSet,
     /// Whether any line has ever been swept: on a machine without Sweeper the bits are never read.
@@ -55,11 +56,6 @@ pub(crate) struct Swept {
 }
 
 impl Swept {
-    /// For two nodes of at most `lines_of_node` lines each.
-    pub(crate) fn new(lines_of_node: usize) -> Swept {
-        Swept { lines: LineSet::with_room(lines_of_node), any: false, reads: 0 }
-    }
-
     #[inline]
     pub(crate) fn sweep(&mut self, line: Line) {
         self.any = true;

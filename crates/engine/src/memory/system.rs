@@ -50,14 +50,13 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// `lines` is the largest number of lines in use on a node, `seed` the seed of the run.
+    /// `seed` is the seed of the run.
     pub(crate) fn new(
         parts: &Hierarchy<'_>,
         placement: &Placement,
         dram: Dram,
         core_ways: Vec<u32>,
         io_ways: u32,
-        lines: usize,
         seed: u64,
     ) -> Memory {
         let clock = parts.frequency.clock();
@@ -77,7 +76,7 @@ impl Memory {
             latencies,
             // The next snoop can already be on its way to the new owner when the line arrives there.
             hand_overs: HandOvers::new(latencies.llc + latencies.forward - cycles(noc)),
-            swept: Swept::new(lines),
+            swept: Swept::default(),
             counts: Counts::new(cores, 0),
             owners: Owners::new(Vec::new()),
             traffic: vec![Default::default()],

@@ -1,10 +1,11 @@
 //! How lines leave caches: victims of an L2, of the LLC and of the directory, and invalidations.
 
-use super::caches::{Caches, Writeback, bits};
+use super::caches::{Caches, Writeback};
 use super::directory::Entry;
 use super::line::Line;
 use super::tags::{Evicted, Home, State};
 use super::traffic::{Agent, Cause};
+use crate::bits::positions;
 use crate::memory::config::Inclusion;
 
 impl Caches {
@@ -62,7 +63,7 @@ impl Caches {
             && let Entry::Held(sharers) = word.entry()
         {
             self.directory.set_sharers(handle, 0);
-            for core in bits(sharers) {
+            for core in positions(sharers) {
                 if let Some(upper) = self.cores[core].remove(victim.line) {
                     victim.state = victim.state.merged(upper);
                 }
@@ -94,7 +95,7 @@ impl Caches {
     /// A line that has lost its directory entry leaves the private caches of the cores that held it.
     #[cold]
     fn lose(&mut self, lost: Home, sharers: u32) {
-        for core in bits(sharers) {
+        for core in positions(sharers) {
             let Some(state) = self.cores[core].remove(lost.line) else { continue };
             if state.dirty() {
                 self.merge_into_llc(core, lost, state);
@@ -116,7 +117,7 @@ impl Caches {
             }
             Entry::Held(sharers) => {
                 self.directory.set_sharers(handle, 0);
-                for core in bits(sharers) {
+                for core in positions(sharers) {
                     self.cores[core].remove(home.line);
                 }
                 true

@@ -224,14 +224,12 @@ impl Connection {
     }
 
     /// The deadline has passed: all packets in flight are considered lost.
-    pub(super) fn time_out(&mut self, now: Ps) -> u32 {
-        let lost = self.flight.len() as u32;
+    pub(super) fn time_out(&mut self, now: Ps) {
         self.lost.extend(self.flight.drain(..).map(|s| s.number));
         self.backoff += 1;
         let before = self.window();
         self.control.on_timeout(now, self.next_order);
         self.cuts.lost(before, &self.control);
-        lost
     }
 }
 
@@ -303,7 +301,7 @@ mod tests {
         let mut c = connection(2.0);
         sent(&mut c, Ps::ZERO);
         let now = Ps::from_us(200);
-        assert_eq!(c.time_out(now), 2);
+        c.time_out(now);
         let late = ack(&mut c, now, 1, 1);
         assert_eq!((late.first, late.not_lost, late.lost), (true, true, 0));
         // Only the other one is sent again.
@@ -352,7 +350,7 @@ mod tests {
         let mut c = connection(2.0);
         assert_eq!(sent(&mut c, Ps::ZERO).len(), 2);
         assert_eq!(c.deadline(), Some(Ps::from_us(1000)));
-        assert_eq!(c.time_out(Ps::from_us(1000)), 2);
+        c.time_out(Ps::from_us(1000));
         // The window is halved: one packet.
         assert_eq!(sent(&mut c, Ps::from_us(1000)), [(0, true)]);
         assert_eq!(c.deadline(), Some(Ps::from_us(3000)));

@@ -76,6 +76,25 @@ fn swift_holds_the_delay_of_slow_threads_at_its_target() {
     assert!((t.rtt.mean_ns - parts).abs() < 1.0, "{} of {parts}", t.rtt.mean_ns);
 }
 
+/// A NIC that reads one acknowledgement at a time, for which fast threads wait with all others.
+#[test]
+fn an_acknowledgement_that_waits_for_a_descriptor_delays_no_packet_in_the_host() {
+    let mut pcie = pcie_json();
+    pcie["latency"] = json!("1 us");
+    let (results, t) = transport(&reader(&[
+        ("/machine/pcie", pcie),
+        ("/tenants/0/app/packet_instructions", json!(100)),
+        ("/queues/tx_descriptors", json!(1)),
+        ("/queues/tx_completion_batch", json!(1)),
+        ("/queues/tx_backlog", json!(1024)),
+        ("/traffic/control/fabric_target", json!("100 us")),
+    ]));
+    assert_eq!(t.dropped_server, 0);
+    assert!(t.fabric_delay.mean_ns > 20e3, "{:?}", t.fabric_delay.mean_ns);
+    assert!(t.host_delay.mean_ns < 8e3, "{:?}", t.host_delay.mean_ns);
+    assert!(results.conservation.iter().all(|b| b.holds()));
+}
+
 #[test]
 fn what_is_dropped_is_sent_again_and_everything_balances() {
     let (results, t) = transport(&lossy());

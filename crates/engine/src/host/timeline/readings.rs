@@ -115,7 +115,9 @@ impl Host {
             What::SwitchQueue => network().switch_bytes(now) as f64,
             What::Window => network().window(),
             What::Waiting { queue } => self.queues[queue as usize].rx.waiting().into(),
-            What::DescriptorsUsed { queue } => f64::from(self.queues[queue as usize].rx.used()),
+            What::DescriptorsUsed { queue } => {
+                self.queues[queue as usize].rx.counts.used.inside() as f64
+            }
         }
     }
 }

@@ -10,12 +10,9 @@ use std::collections::VecDeque;
 
 use self::stream::Streams;
 use self::streamer::Streamer;
-use super::line::{LINE_BYTES, Line, LineKind};
+use super::line::{Line, LineKind, PAGE_LINES};
 use crate::memory::config::{Hierarchy, Prefetch};
 use crate::time::Ps;
-
-/// Lines of a 4 KiB page.
-const PAGE: Line = 4096 / LINE_BYTES as Line;
 
 /// Pages followed at a time: one forward stream in each of 32 pages (Intel 64 and IA-32
 /// Architectures Optimization Reference Manual, "Data prefetch to the L2 and last level cache").
@@ -24,9 +21,14 @@ const STREAMS: usize = 32;
 /// How far a stream runs ahead of the core's accesses: up to 20 lines (the same section).
 const AHEAD: Line = 20;
 
-/// The first line after the page of a line.
+/// The first line after the page of a line. (The last line of all does not exist: [`EMPTY`](super::ways::EMPTY) stands in its place.)
 fn end_of_page(line: Line) -> Line {
-    (line / PAGE + 1) * PAGE
+    (line | (PAGE_LINES - 1)).saturating_add(1)
+}
+
+/// The line after the furthest one to which a stream runs ahead of a line.
+fn end_ahead(line: Line) -> Line {
+    end_of_page(line).min(line.saturating_add(AHEAD + 1))
 }
 
 /// Which lines the prefetcher fetches.
@@ -236,7 +238,7 @@ mod tests {
         let mut p = one(Prefetch::NextLine);
         assert_eq!(miss(&mut p, 5), [6]);
         assert_eq!(miss(&mut p, 700), [701]);
-        assert!(miss(&mut p, 2 * PAGE - 1).is_empty());
+        assert!(miss(&mut p, 2 * PAGE_LINES - 1).is_empty());
     }
 
     #[test]
@@ -255,7 +257,7 @@ mod tests {
             let mut p = one(kind);
             p.lookup(3, LineKind::App);
             p.lookup(4, LineKind::App);
-            assert_eq!(miss(&mut p, 10 * PAGE).len(), fetched, "{kind:?}");
+            assert_eq!(miss(&mut p, 10 * PAGE_LINES).len(), fetched, "{kind:?}");
         }
     }
 
@@ -269,7 +271,7 @@ mod tests {
             p.found_in_llc(line, arrives);
         }
         let mut has_room = |now| {
-            p.request(now, 2 * PAGE - 1, LineKind::App);
+            p.request(now, 2 * PAGE_LINES - 1, LineKind::App);
             p.has_room()
         };
         assert!(!has_room(arrives + trip - Ps(1)));

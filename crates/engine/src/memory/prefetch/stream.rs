@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::{AHEAD, PAGE, STREAMS, end_of_page};
-use crate::memory::line::Line;
+use super::{STREAMS, end_ahead};
+use crate::memory::line::{Line, PAGE_LINES};
 
 /// What is known about the misses in a page.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ impl Streams {
 
     /// The core has requested a line. Returns the lines to fetch, at most `room`.
     pub(super) fn request(&mut self, line: Line, room: u32) -> Range<Line> {
-        let page = line / PAGE;
+        let page = line / PAGE_LINES;
         let Some(stream) = self.streams.iter_mut().find(|s| s.page == page) else {
             self.streams[self.hand] = Stream { page, next: line + 1, ahead: line + 1 };
             self.hand = (self.hand + 1) % STREAMS;
@@ -47,7 +47,7 @@ impl Streams {
             return line..line;
         }
         let first = stream.ahead.max(line + 1);
-        let last = (line + 1 + AHEAD).min(end_of_page(line)).min(first + room).max(first);
+        let last = end_ahead(line).min(first + room).max(first);
         (stream.next, stream.ahead) = (line + 1, last);
         first..last
     }
@@ -68,9 +68,9 @@ mod tests {
         assert_eq!(miss(25), 26..46);
         // A demand miss on a line that is still on its way tops the stream up.
         assert_eq!(miss(30), 46..51);
-        assert_eq!(miss(51), 52..PAGE);
-        assert!(miss(PAGE).is_empty(), "the next page trains anew");
-        assert_eq!(miss(PAGE + 1), PAGE + 2..PAGE + 22);
+        assert_eq!(miss(51), 52..PAGE_LINES);
+        assert!(miss(PAGE_LINES).is_empty(), "the next page trains anew");
+        assert_eq!(miss(PAGE_LINES + 1), PAGE_LINES + 2..PAGE_LINES + 22);
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! disclosed; here it is the first lookup of a page for a higher line than the one before. Descending
 //! streams are not modelled.
 
-use super::{AHEAD, PAGE, STREAMS, end_of_page};
-use crate::memory::line::{Line, LineKind};
+use super::{STREAMS, end_ahead};
+use crate::memory::line::{Line, LineKind, PAGE_LINES};
 use crate::memory::replacement::lru;
 use crate::memory::ways::{self, EMPTY};
 
@@ -45,7 +45,7 @@ impl Streamer {
         kind: LineKind,
         wanted: &mut Vec<(Line, LineKind)>,
     ) {
-        let page = line / PAGE;
+        let page = line / PAGE_LINES;
         let found = ways::matching(&self.pages, page);
         let used = match found {
             0 => lru::oldest(&self.ages, STREAMS as u32, u32::MAX),
@@ -56,6 +56,10 @@ impl Streamer {
         if found == 0 {
             self.pages[used as usize] = page;
             *s = Stream { last: line, furthest: line };
+            return;
+        }
+        if line == s.last {
+            // The right to write what has just been loaded.
             return;
         }
         let ascends = line > s.last;
@@ -69,7 +73,7 @@ impl Streamer {
             return;
         }
         let first = s.furthest.max(line) + 1;
-        let end = end_of_page(line).min(line + AHEAD + 1).min(first + PER_LOOKUP);
+        let end = end_ahead(line).min(first + PER_LOOKUP);
         // The nearest goes in last, because lines are taken from the end.
         wanted.extend((first..end).rev().map(|next| (next, kind)));
         s.furthest = s.furthest.max(end - 1);
@@ -78,6 +82,7 @@ impl Streamer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::AHEAD;
     use super::*;
 
     fn after(lookups: &[Line]) -> Vec<Line> {
@@ -98,15 +103,20 @@ mod tests {
     }
 
     #[test]
+    fn a_second_lookup_of_a_line_changes_nothing() {
+        assert_eq!(after(&[65, 69, 69, 70]), after(&[65, 69, 70]));
+    }
+
+    #[test]
     fn a_stream_runs_ahead_by_twenty_lines_and_not_over_its_page() {
         let lookups: Vec<Line> = (0..8).collect();
         assert_eq!(after(&lookups)[..2], [14, 15]);
         let (mut s, mut wanted) = (Streamer::new(), Vec::new());
         let mut most_ahead = 0;
-        for line in 0..PAGE {
+        for line in 0..PAGE_LINES {
             s.lookup(line, LineKind::App, &mut wanted);
             for (next, _) in wanted.drain(..) {
-                assert!(next < PAGE);
+                assert!(next < PAGE_LINES);
                 most_ahead = most_ahead.max(next - line);
             }
         }
@@ -118,22 +128,22 @@ mod tests {
         let mut s = Streamer::new();
         let mut pass = || -> Vec<Line> {
             let mut wanted = Vec::new();
-            let lookups = (0..PAGE).flat_map(|line| {
+            let lookups = (0..PAGE_LINES).flat_map(|line| {
                 s.lookup(line, LineKind::App, &mut wanted);
                 wanted.drain(..).rev().map(|(line, _)| line).collect::<Vec<_>>()
             });
             lookups.collect()
         };
-        assert_eq!(pass(), Vec::from_iter(2..PAGE));
-        assert_eq!(pass(), Vec::from_iter(2..PAGE));
+        assert_eq!(pass(), Vec::from_iter(2..PAGE_LINES));
+        assert_eq!(pass(), Vec::from_iter(2..PAGE_LINES));
     }
 
     #[test]
     fn the_page_used_longest_ago_gives_up_its_stream() {
-        let mut lookups: Vec<Line> = (0..=STREAMS as Line).map(|page| page * PAGE).collect();
+        let mut lookups: Vec<Line> = (0..=STREAMS as Line).map(|page| page * PAGE_LINES).collect();
         lookups.push(1);
         assert!(after(&lookups).is_empty(), "page 0 was forgotten");
-        lookups.push(STREAMS as Line * PAGE + 1);
+        lookups.push(STREAMS as Line * PAGE_LINES + 1);
         assert_eq!(after(&lookups).len(), 2);
     }
 }

@@ -5,6 +5,8 @@
 
 use wide::i8x16;
 
+use crate::bits::positions;
+
 /// The ages of a set that has not been used: the first way is the youngest.
 pub(in crate::memory) fn start<const R: usize>() -> [u8; R] {
     std::array::from_fn(|way| way as u8)
@@ -47,7 +49,7 @@ pub(in crate::memory) fn oldest<const R: usize>(ages: &[u8; R], ways: u32, mask:
 /// The same for a mask that lacks the oldest way of all.
 #[inline(never)]
 fn oldest_of(ages: &[u8], mask: u32) -> u32 {
-    super::ways(mask).max_by_key(|&way| ages[way as usize]).expect("a mask has a way")
+    positions(mask).max_by_key(|&way| ages[way]).expect("a mask has a way") as u32
 }
 
 #[cfg(test)]

@@ -125,16 +125,3 @@ impl Order {
         }
     }
 }
-
-/// The ways of a mask, lowest first.
-#[inline]
-fn ways(mut mask: u32) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        if mask == 0 {
-            return None;
-        }
-        let way = mask.trailing_zeros();
-        mask &= mask - 1;
-        Some(way)
-    })
-}

@@ -1,6 +1,6 @@
 //! Static re-reference interval prediction, hit priority, 2 bits (Jaleel et al., ISCA 2010).
 
-use super::ways;
+use crate::bits::positions;
 
 /// Predicted to be used again in the distant future: the victim.
 pub(super) const DISTANT: u8 = 3;
@@ -13,14 +13,14 @@ pub(super) const NEAR: u8 = 0;
 /// filled from that end: among lines that are never hit, the first to come is then the first to leave.
 #[inline]
 pub(super) fn victim(predictions: &mut [u8], mask: u32) -> u32 {
-    let oldest = ways(mask).map(|w| predictions[w as usize]).max().unwrap_or(DISTANT);
+    let oldest = positions(mask).map(|way| predictions[way]).max().unwrap_or(DISTANT);
     let age = DISTANT - oldest;
     let mut victim = None;
-    for way in ways(mask) {
-        let v = &mut predictions[way as usize];
+    for way in positions(mask) {
+        let v = &mut predictions[way];
         *v += age;
         if *v == DISTANT {
-            victim = Some(way);
+            victim = Some(way as u32);
         }
     }
     victim.expect("a candidate of the highest value has been aged to distant")

@@ -32,7 +32,6 @@ pub(crate) struct ReceiveQueue {
     pub(super) pool: Pool,
     /// Buffers that the application keeps.
     kept: u32,
-    size: u32,
     post_batch: u32,
     /// Descriptors whose packets the core has taken but whose doorbell has not left the core yet.
     unrung: u32,
@@ -78,7 +77,6 @@ impl ReceiveQueue {
             layout: Layout::new(config, region),
             pool: region.pool(config, rank, stream),
             kept: 0,
-            size,
             post_batch: config.post_batch,
             unrung: 0,
             unposted: size,
@@ -210,11 +208,6 @@ impl ReceiveQueue {
     /// Posted descriptors whose doorbell is on its way to the NIC.
     pub(crate) fn rung(&self) -> u32 {
         self.rung
-    }
-
-    /// Descriptors that hold a packet or have not been posted again yet.
-    pub(crate) fn used(&self) -> u32 {
-        self.size - self.posted()
     }
 
     /// Descriptors that hold no packet: posted, or to be posted.

@@ -93,7 +93,7 @@ pub struct CoreTime {
     /// Time in which they dispatched instructions, core × ps; for the rest of `busy_ps` they
     /// stalled.
     pub dispatch_ps: u64,
-    /// Requests that the LLC served, second ones for write permission to a line included.
+    /// Requests that the LLC or another core's cache served, second ones for write permission to a line included.
     pub llc_hits: u64,
     /// Requests that memory served.
     pub llc_misses: u64,

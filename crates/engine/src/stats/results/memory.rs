@@ -100,9 +100,9 @@ pub struct CacheResults {
     pub level: String,
     /// `rx`, `tx`, `descriptor`, `mbuf` or `app`.
     pub kind: String,
-    /// Accesses that found the line.
+    /// Accesses that found the line. Those of `llc` include lines that another core's cache supplied.
     pub hits: u64,
-    /// Accesses that did not.
+    /// Accesses that did not; in `l1d` and `l2` also stores to a line that is there without the right to write it.
     pub misses: u64,
 }
 

@@ -95,7 +95,8 @@ pub struct Results {
     pub conservation: Vec<Balance>,
     /// Reads of data that had been swept: bugs in the application.
     pub reads_after_sweep: u64,
-    /// Cache-line accesses simulated, by all agents: a measure of the simulator's work.
+    /// Lines touched by a load or store that a core has issued, by the NIC or by a page walk of the IOMMU: a measure of
+    /// the simulator's work. (Prefetches are not counted.)
     pub line_accesses: u64,
 }
 
