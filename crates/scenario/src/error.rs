@@ -1,6 +1,6 @@
 //! Errors for the person who wrote the scenario: one paragraph each.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -153,22 +153,20 @@ impl Origins {
     }
 
     /// The errors for what the engine refused, with the places where it was given. If that was in a
-    /// file, the overrides are named too, since they may be why it is refused. `written` returns a
+    /// file, the overrides are named that make it impossible (`forbids`, by key). `written` returns a
     /// value as the user wrote it, by its key: the engine knows a "0 ms" as 0 ps.
     pub(crate) fn explain(
         &self,
         violations: &[Violation],
         written: impl Fn(&str) -> Option<String>,
+        forbids: impl Fn(&str) -> Vec<Place>,
     ) -> UserErrors {
-        let sets = self.0.values().filter(|place| matches!(place, Place::Set(_)));
-        let sets: BTreeSet<String> = sets.map(Place::to_string).collect();
-        let sets: Vec<String> = sets.into_iter().collect();
-        let with =
-            if sets.is_empty() { String::new() } else { format!(" with {}", sets.join(" ")) };
         let explain = |v: &Violation| {
             let given = written(&v.key).unwrap_or_else(|| v.given.clone());
-            let with = if self.place(&v.key).is_set() { "" } else { &with };
-            let problem = format!("cannot be simulated{with}");
+            let sets = if self.place(&v.key).is_set() { Vec::new() } else { forbids(&v.key) };
+            let sets: Vec<String> = sets.iter().map(Place::to_string).collect();
+            let with = if sets.is_empty() { "" } else { " with " };
+            let problem = format!("cannot be simulated{with}{}", sets.join(" "));
             self.refuse(&v.key, given, problem, v.allowed.clone())
         };
         UserErrors(violations.iter().map(explain).collect())

@@ -11,7 +11,7 @@ use crate::capture::locate;
 use crate::check::{Wrong, check, nearest};
 use crate::error::{Origins, Place, UserError, UserErrors};
 use crate::files::Files;
-use crate::set;
+use crate::set::{self, Set};
 use crate::tree::{Node, Value};
 
 /// The key that names the machine file.
@@ -67,8 +67,7 @@ pub fn load(
         set.apply(&mut root)?;
     }
     merge_machine(files, path, machine_folders, &mut root)?;
-    set::apply_all(sets, &mut root)?;
-    finish(files, &root, base_place)
+    finish(files, root, sets, base_place)
 }
 
 /// Checks a scenario that a program passes in as JSON text, complete with its machine, with the
@@ -91,19 +90,27 @@ pub fn from_json(
         problem: format!("is not JSON ({e})"),
         allowed: "a scenario as JSON".into(),
     })?;
-    let mut root = Node::from_json(json, "", origins);
-    set::apply_all(sets, &mut root)?;
-    finish(files, &root, origins.0.get(BASE).cloned())
+    let root = Node::from_json(json, "", origins);
+    finish(files, root, sets, origins.0.get(BASE).cloned())
 }
 
-fn finish(files: &dyn Files, root: &Node, base_place: Option<Place>) -> Result<Loaded, UserErrors> {
-    let wrong = check(&SCHEMA, root);
+/// Lays `sets` over a tree and checks what this gives.
+fn finish(
+    files: &dyn Files,
+    below: Node,
+    sets: Vec<Set>,
+    base_place: Option<Place>,
+) -> Result<Loaded, UserErrors> {
+    let mut root = below.clone();
+    set::apply_all(sets.clone(), &mut root)?;
+    let wrong = check(&SCHEMA, &root);
     if !wrong.errors.is_empty() {
-        return Err(UserErrors(with_ranges(wrong, root)));
+        return Err(UserErrors(with_ranges(wrong, &root)));
     }
     let mut origins = root.origins();
+    let base = base_place.as_ref().filter(|place| matches!(place, Place::Set(_))).cloned();
     origins.0.extend(base_place.map(|place| (BASE.to_owned(), place)));
-    let mut scenario = typed(root).map_err(|e| {
+    let mut scenario = typed(&root).map_err(|e| {
         let key = e.path().to_string();
         let given = root.written(&key).unwrap_or_else(|| "the value".into());
         let message = e.into_inner().to_string();
@@ -117,8 +124,25 @@ fn finish(files: &dyn Files, root: &Node, base_place: Option<Place>) -> Result<L
         locate(files, &mut scenario, &origins);
         Ok(Loaded { scenario, origins })
     } else {
-        Err(origins.explain(&violations, |key| root.written(key)))
+        let forbids = |key: &str| base.iter().cloned().chain(forbids(&below, &sets, key)).collect();
+        Err(origins.explain(&violations, |key| root.written(key), forbids))
     }
+}
+
+/// Where the overrides were given that make the value of a key one that cannot be simulated: each that would have to
+/// go, or all if none of them does so by itself.
+fn forbids(below: &Node, sets: &[Set], key: &str) -> Vec<Place> {
+    let holds_with = |sets: Vec<Set>| {
+        let mut root = below.clone();
+        set::apply_all(sets, &mut root).is_ok()
+            && typed(&root).is_ok_and(|s| validate::violations(&s).iter().all(|v| v.key != key))
+    };
+    let without = |gone: &Set| sets.iter().filter(|&set| set != gone).cloned().collect();
+    let mut found: Vec<&Set> = sets.iter().filter(|&set| holds_with(without(set))).collect();
+    if found.is_empty() && holds_with(Vec::new()) {
+        found = sets.iter().collect();
+    }
+    found.into_iter().map(|set| set.place().clone()).collect()
 }
 
 /// The scenario in its types, or the key whose value they refuse.

@@ -121,10 +121,13 @@ fn a_value_that_an_override_forbids_is_told_with_the_override() {
     let e = load_text(KVS, BOX, &["machine.llc.ways=1", "run.seed=4"]).unwrap_err();
     let place = at("s/kvs.toml", KVS, "io_ways = 2");
     let told = format!(
-        "{place}: placement.io_ways = 2 cannot be simulated with --set machine.llc.ways=1 --set \
-         run.seed=4; allowed: "
+        "{place}: placement.io_ways = 2 cannot be simulated with --set machine.llc.ways=1; allowed: "
     );
     assert!(e.contains(&told), "{e}");
+    // What the file itself forbids is not the overrides' fault.
+    let many = BOX.replacen("count = 4", "count = 400", 1);
+    let e = load_text(KVS, &many, &["run.seed=4"]).unwrap_err();
+    assert!(e.contains("machine.core.count = 400 cannot be simulated; allowed: "), "{e}");
     // An override selects the machine's file.
     let small = BOX.replacen("count = 4", "count = 1", 1);
     let e = load_text(KVS, &small, &["machine.base=box"]).unwrap_err();
