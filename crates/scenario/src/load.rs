@@ -67,7 +67,7 @@ pub fn load(
         set.apply(&mut root)?;
     }
     merge_machine(files, path, machine_folders, &mut root)?;
-    finish(files, root, sets, base_place)
+    finish(files, &root, &sets, base_place)
 }
 
 /// Checks a scenario that a program passes in as JSON text, complete with its machine, with the
@@ -91,18 +91,18 @@ pub fn from_json(
         allowed: "a scenario as JSON".into(),
     })?;
     let root = Node::from_json(json, "", origins);
-    finish(files, root, sets, origins.0.get(BASE).cloned())
+    finish(files, &root, &sets, origins.0.get(BASE).cloned())
 }
 
 /// Lays `sets` over a tree and checks what this gives.
 fn finish(
     files: &dyn Files,
-    below: Node,
-    sets: Vec<Set>,
+    below: &Node,
+    sets: &[Set],
     base_place: Option<Place>,
 ) -> Result<Loaded, UserErrors> {
     let mut root = below.clone();
-    set::apply_all(sets.clone(), &mut root)?;
+    set::apply_all(sets.to_vec(), &mut root)?;
     let wrong = check(&SCHEMA, &root);
     if !wrong.errors.is_empty() {
         return Err(UserErrors(with_ranges(wrong, &root)));
@@ -124,7 +124,7 @@ fn finish(
         locate(files, &mut scenario, &origins);
         Ok(Loaded { scenario, origins })
     } else {
-        let forbids = |key: &str| base.iter().cloned().chain(forbids(&below, &sets, key)).collect();
+        let forbids = |key: &str| base.iter().cloned().chain(forbids(below, sets, key)).collect();
         Err(origins.explain(&violations, |key| root.written(key), forbids))
     }
 }

@@ -362,9 +362,13 @@ class CacheResults(Plain):
     kind: str
     """`rx`, `tx`, `descriptor`, `mbuf` or `app`."""
     hits: int
-    """Accesses that found the line."""
+    """Accesses that found the line. Those of `llc` include lines that another core's cache
+    supplied.
+    """
     misses: int
-    """Accesses that did not."""
+    """Accesses that did not; in `l1d` and `l2` also stores to a line that is there without the
+    right to write it.
+    """
 
 
 class LlcContents(Plain):
@@ -623,7 +627,9 @@ class CoreTime(Plain):
     stalled.
     """
     llc_hits: int
-    """Requests that the LLC served, second ones for write permission to a line included."""
+    """Requests that the LLC or another core's cache served, second ones for write permission to a
+    line included.
+    """
     llc_misses: int
     """Requests that memory served."""
 
@@ -763,7 +769,9 @@ class Results(Plain):
     reads_after_sweep: int
     """Reads of data that had been swept: bugs in the application."""
     line_accesses: int
-    """Cache-line accesses simulated, by all agents: a measure of the simulator's work."""
+    """Lines touched by a load or store that a core has issued, by the NIC or by a page walk of the
+    IOMMU: a measure of the simulator's work. (Prefetches are not counted.)
+    """
 
 
 class Peak(PeakBase):
