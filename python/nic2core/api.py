@@ -93,6 +93,7 @@ def prepare(source: Source, changes: Mapping[str, Any] | None = None) -> Prepare
             for key, value in overrides.items()
             if key.endswith(".kind") and _is_below(key.removesuffix("kind"), error)
         ]
+        hints += [_of_part(part) for part in PARTS if _is_begun(part, error)]
         if not hints:
             raise
         with_hints = UserError("\n".join([str(error), *hints]))
@@ -114,6 +115,25 @@ def _is_below(table: str, error: UserError) -> bool:
     """Whether a key that is wrong is in this table, whose name ends with a dot."""
     return any(
         problem.key is not None and problem.key.startswith(table) for problem in error.problems
+    )
+
+
+PARTS = ("machine.iommu", "machine.pcie")
+"""Parts that a machine may do without, whose keys are only known together."""
+
+
+def _is_begun(part: str, error: UserError) -> bool:
+    """Whether several keys of a part are missing, because the machine has no such part."""
+    missing = (p.key or "" for p in error.problems if p.given == "nothing")
+    return sum(key.rpartition(".")[0] == part for key in missing) > 1
+
+
+def _of_part(part: str) -> str:
+    """What to do if a part of the machine is only begun."""
+    table = part.removeprefix("machine.")
+    return (
+        f"{part}: the machine has no such part. Copy the tables [{table}] of a machine that has it "
+        "(such as broadwell-nfp) into your machine file; docs/your-server.md says what to change."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Context
 from math import floor, isnan, log10
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +157,10 @@ def time(ns: float) -> str:
     return f"{three(ns / 1e9)} s"
 
 
+THREE = Context(prec=3)
+"""Rounds as decimals, half to even: 633.5 ns and 0.6335 µs become the same."""
+
+
 def three(value: float) -> str:
     """A number with three significant figures, or all digits before the point, in groups of three.
 
@@ -165,7 +170,9 @@ def three(value: float) -> str:
         return "0"
     if abs(value) < 0.001:
         return "< 0.001"
-    return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}"
+    if abs(value) >= 99.95:
+        return f"{value:,.0f}"
+    return f"{float(THREE.create_decimal(repr(float(value)))):#.3g}"
 
 
 MOST_DIGITS = 6

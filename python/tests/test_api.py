@@ -197,6 +197,18 @@ def test_a_kind_that_is_set_alone_is_refused_with_what_to_do() -> None:
     prepare("host-congestion", {"traffic.control": {"kind": "dctcp"}})
 
 
+def test_a_part_of_the_machine_that_is_only_begun_says_where_to_copy_it_from() -> None:
+    with pytest.raises(UserError, match=r"Copy the tables \[iommu\] of a machine that has it"):
+        nic2core.load("demo", {"machine.iommu.mode": "strict"})
+    with pytest.raises(UserError) as one:
+        nic2core.load("explain-iommu", {"machine.iommu.pages": "{ payload = '4 KiB' }"})
+    assert len(one.value.problems) == 3
+    assert "Copy the tables" not in str(one.value), "a table inside of it"
+    with pytest.raises(UserError) as wrong:
+        nic2core.load("explain-iommu", {"machine.iommu.walkers": 0})
+    assert "Copy the tables" not in str(wrong.value)
+
+
 def test_a_full_link_brings_a_warning() -> None:
     short = {"run.warmup": "0.1 ms", "run.duration": "0.1 ms"}
     with pytest.warns(DoubtfulNumbers, match="asks for .* delivers"):

@@ -243,9 +243,17 @@ def test_a_report_tells_runs_of_one_label_apart(
         ),
         (
             ["compare", "any.toml", "--vary", "placement.io_ways=2..6"],
-            "is a range; list its values one by one: `--vary placement.io_ways=2,3,4,5,6`.",
+            "is a range; list its values: `--vary placement.io_ways=2,3,4,5,6`.",
         ),
         (["compare", "any.toml", "--vary", "run.seed=1..99"], "run.seed=1,2,3,4,5,6,7,8,...`."),
+        (
+            ["compare", "any.toml", "--vary", "queues.rx_descriptors=256..1024"],
+            "list its values: `--vary queues.rx_descriptors=256,512,1024`.",
+        ),
+        (
+            ["compare", "any.toml", "--vary", "placement.io_ways=2,", "4"],
+            "2 were given: any.toml, 4. Write the values of --vary without spaces, or in quotes.",
+        ),
         (["reproduce", "nothing"], 'nic2core: there is no study "nothing"; there are sweeper, '),
         (["report", "nowhere"], "nowhere does not exist"),
     ],

@@ -69,7 +69,7 @@ def test_a_throughput_that_still_changes_is_told_unless_by_chance_or_arrivals(
         return [doubt for doubt in doubts(changed) if "throughput" in doubt]
 
     (doubt,) = told([9.0 - 0.05 * step for step in range(40)], offered)
-    assert "was 8.53 Mpps in the first half of the measurement and 7.53 Mpps in the sec" in doubt
+    assert "was 8.52 Mpps in the first half of the measurement and 7.52 Mpps in the sec" in doubt
     assert "Set run.warmup to 10 ms or more." in doubt
     # Rising, and settled early.
     assert told([6.0] * 4 + [8.0] * 36, offered)
@@ -632,3 +632,27 @@ def test_terminal_report_and_python_warn_of_seeds_alike(
         assert line == f"{doubt.of}Warning: {doubt.warning}"
         assert text == f"{doubt.of}{doubt.warning}"
         assert line in page
+
+
+def test_rings_that_are_posted_nearly_whole_are_told() -> None:
+    def told(post_batch: int) -> list[str]:
+        run = api.run("explain-cpu", {
+            "traffic.rate": "24 Mpps", "queues.rx_descriptors": 64, "queues.burst": 1,
+            "queues.post_batch": post_batch, "run.warmup": "50 us", "run.duration": "100 us",
+        })  # fmt: skip
+        assert run.data.packets.dropped_no_descriptor > 0
+        return [d for d in doubts(run) if "queues.post_batch" in d]
+
+    (doubt,) = told(64)
+    assert "up to 63 of a queue's 64 wait until 64 can be posted together" in doubt
+    assert "Set queues.post_batch to 16 or less" in doubt
+    assert told(32) == []
+
+
+def test_others_that_fill_the_caches_leave_a_chase_nothing_to_warm_up() -> None:
+    short = {"run.duration": "100 us", "tenants.0.app.region": "64 MiB"}
+    told = []
+    for readers in (17, 0):
+        run = api.run("memory-latency", short | {"tenants.1.cores.count": readers})
+        told.append([d for d in doubts(run) if "chase touches" in d])
+    assert [len(doubts) for doubts in told] == [0, 1]

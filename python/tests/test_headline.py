@@ -260,3 +260,15 @@ def test_hits_on_lines_that_only_a_core_held_are_told_apart(ddio: Result) -> Non
     assert shown(io.write_hits // 2)["DMA hits in an L2 only"] == pytest.approx(
         100 * (io.write_hits // 2) / written
     )
+
+
+def test_an_ideal_ddio_has_no_hits_of_packets(ddio: Result) -> None:
+    of_packets = {"DMA writes that hit", "DMA hits in an L2 only"}
+    assert of_packets <= values(ddio).keys()
+    ideal = api.run("sweeper-kvs", {
+        "placement.policy": "ideal-ddio", "run.warmup": "20 us", "run.duration": "50 us",
+    })  # fmt: skip
+    io = ideal.data.io
+    assert io is not None
+    assert io.write_hits, "completions are written to the LLC"
+    assert not of_packets & values(ideal).keys()

@@ -27,7 +27,8 @@ def test_a_time_has_the_unit_that_fits(ns: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0.0, "0"), (3.2e-5, "< 0.001"), (0.01, "0.0100"), (0.001234, "0.00123"), (0.9996, "1.00"),
-     (9.996, "10.0"), (99.96, "100"), (1234.5, "1,234"), (-0.5, "-0.500")],
+     (633.5, "634"), (0.6335, "0.634"), (9.996, "10.0"), (99.96, "100"),
+     (1234.5, "1,234"), (-0.5, "-0.500")],
 )  # fmt: skip
 def test_a_number_has_three_significant_figures(value: float, text: str) -> None:
     assert words.three(value) == text
@@ -91,6 +92,7 @@ def test_next_to_no_memory_traffic_is_not_compared(ddio: Result) -> None:
     gone = memory.model_copy(update={"bandwidth_gbytes_per_s": 0.0001 * bus})
     fits = replace(slow, data=slow.data.model_copy(update={"memory": gone}))
     assert "causes 99 % less memory traffic" in summary(leaks, fits)
+    assert "times the memory traffic" in summary(fits, leaks)
 
 
 def test_many_runs_are_told_in_a_sentence(ddio: Result, sweeper: Result) -> None:

@@ -48,8 +48,10 @@ def compare(
         _saved(sources, [option for option, of in given.items() if of], json_)
         return
     if len(sources) > 1:
+        split = any(text.endswith(",") for text in vary)
+        hint = " Write the values of --vary without spaces, or in quotes." if split else ""
         raise UserError(
-            f"--vary takes one scenario; {len(sources)} were given: {', '.join(sources)}."
+            f"--vary takes one scenario; {len(sources)} were given: {', '.join(sources)}.{hint}"
         )
     scenario = sources[0]
     if out is not None:

@@ -40,17 +40,6 @@ def show(result: Result, helps: Sequence[Help]) -> None:
             for column in table.columns:
                 column.no_wrap = False
         console.print(table)
-    rate, what = work(result.data)
-    console.print(
-        f"The run achieves {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
-        f"held). {HELD} I/O credits count in whole writes and read requests. For descriptors, "
-        "`in use` is that of the fullest queue, and `allows` that of the queue that runs short "
-        "first. The domain that allows least limits the run; if its credits wait for another "
-        "domain for a tenth of their time or more (for a link, if that is full), that one limits, "
-        "and the first is marked `waits`."
-        + (" A change helps at most up to what the next domain allows." if listed else ""),
-        style="dim",
-    )
     for hint in hints(result, helps):
         # A command in it can be copied whole: the terminal wraps it, without a line break.
         console.print(hint, soft_wrap="`" in hint)
@@ -66,6 +55,27 @@ def show(result: Result, helps: Sequence[Help]) -> None:
             style="dim",
             markup=False,
         )
+    _legend(console, result, changes=bool(listed))
+
+
+def _legend(console: Console, result: Result, *, changes: bool) -> None:
+    """How the columns are to be read."""
+    rate, what = work(result.data)
+    console.print(
+        f"The run achieves {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
+        f"held). {HELD} I/O credits count in whole writes and read requests. For descriptors, "
+        "`in use` is that of the fullest queue, and `allows` that of the queue that runs short "
+        "first; those of sent packets that wait for others of their completion do not count. The "
+        "domain that allows least limits the run; if its credits wait for another domain for a "
+        "tenth of their time or more (for a link, if that is full), that one limits, and the first "
+        "is marked `waits`."
+        + (
+            " A change is predicted to help up to what the next domain allows in this run."
+            if changes
+            else ""
+        ),
+        style="dim",
+    )
 
 
 def _whole(result: Result, helps: Sequence[Help]) -> Table:
@@ -109,6 +119,9 @@ Head = tuple[str, Literal["left", "right"]]
 GIVE_WAY = ("of", "change")
 """Columns of words, which are wrapped if the terminal is too narrow."""
 
+LONG = 26
+"""Characters of a name with its mark, from which the mark stands below it in a narrow terminal."""
+
 NARROWEST = 80
 """Width of a terminal in which the other columns fit. In a narrower one they would be cut off."""
 
@@ -131,6 +144,8 @@ def _domain_heads(result: Result, *, wide: bool) -> list[Head]:
 def _domain_cells(row: Row, *, wide: bool) -> list[Text | str]:
     name = f"{row.name} ◀ {row.badge}" if row.badge else row.name
     if not wide:
+        if row.badge and len(name) > LONG:
+            name = f"{row.name}\n◀ {row.badge}"
         return [name, row.in_use, row.of, row.held, row.allows]
     full = Text(bar(row.load, BAR), style=words.severity(row.load).terminal)
     return [name, row.in_use, row.of, full, row.held, row.uses, row.allows]

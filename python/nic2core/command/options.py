@@ -69,13 +69,23 @@ def values(varied: dict[str, str]) -> dict[str, list[str]]:
         span = re.fullmatch(r"(\d+)\.\.\.?(\d+)", text)
         first, last = map(int, span.groups()) if span else (1, 0)
         if first <= last:
-            some = [str(n) for n in range(first, last + 1)[:LISTED]]
-            more = ["..."] if last - first >= LISTED else []
+            some = [*map(str, range(first, last + 1)[:LISTED])]
+            if last - first >= LISTED:
+                # Of sizes, each twice the one before.
+                some = _doubled(first, last) if first > LISTED else [*some, "..."]
             raise UserError(
-                f"`--vary {key}={text}` is a range; list its values one by one: `--vary "
-                f"{key}={','.join(some + more)}`."
+                f"`--vary {key}={text}` is a range; list its values: `--vary "
+                f"{key}={','.join(some)}`."
             )
     return {key: split_values(text) for key, text in varied.items()}
+
+
+def _doubled(first: int, last: int) -> list[str]:
+    """`first`, twice that and so on, and `last`."""
+    values = [first]
+    while 2 * values[-1] < last:
+        values.append(2 * values[-1])
+    return [*map(str, values), str(last)]
 
 
 def split_values(text: str) -> list[str]:

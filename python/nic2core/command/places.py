@@ -57,6 +57,8 @@ def writable_dir(path: Path, *, resumes: bool = False) -> None:
         said = "those of the same name will be replaced"
         if resumes and listed:
             said = "runs that are the same are kept, others of the same name are replaced"
+        elif listed:
+            said = f"the {len(listed)} runs of its comparison are kept, but no longer as one"
         terminal.note(f"{path} already contains results: {said}.")
     elif any(path.iterdir()):
         terminal.note(f"{path} is not empty: its other files are kept.")

@@ -235,9 +235,11 @@ def _p99_felt(base: Record, other: Record) -> str:
 
 
 def _more(before: float, after: float, fewer: str, what: str, in_units: str) -> str:
-    """A change in percent, or in units if the quantity was zero before."""
+    """A change in percent, as a multiple if it is large, or in units if it was zero before."""
     if before <= 0:
         return f"{three(after)} instead of {three(before)} {in_units}"
+    if after / before >= TIMES:
+        return f"{after / before:.0f} times the {what}"
     change = round(100 * (after / before - 1))
     if change == 0:
         return f"as {'many' if fewer == 'fewer' else 'much'} {what}"

@@ -10,6 +10,7 @@ from nic2core import words
 from nic2core._core import PEAK_RESOLUTION_PERCENT
 from nic2core.explain.enough import enough_cores
 from nic2core.explain.limit import CARRIED, Limit
+from nic2core.explain.model import FULL
 from nic2core.explain.stages import LEAKS, leaking
 from nic2core.explain.use import work
 from nic2core.scenario.closed_loop import most_kept
@@ -68,7 +69,7 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
             "How much a change helps cannot be predicted here: it depends on how the senders' "
             "congestion control responds. `nic2core explain DIR --check` runs each change."
         )
-    yield from _tied(result)
+    yield from _tied(result, helps)
     # Of changes with equal gain, the one that takes least.
     most = max(
         (h for h in helps if h.change.domain not in NOT_TO_SET and not isnan(_gain(h))),
@@ -112,8 +113,8 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
         yield from _against_leaks(result)
 
 
-def _tied(result: Record) -> Iterator[str]:
-    """Which domains allow the same rate, where that is what limits.
+def _tied(result: Record, helps: Sequence[Help]) -> Iterator[str]:
+    """Which domains allow the same rate, where that is what limits, and no re-run tells more.
 
     What only waits for another of them is not one more.
     """
@@ -122,6 +123,14 @@ def _tied(result: Record) -> Iterator[str]:
         return
     full = (name for name, rate in model.allows.items() if rate <= TIED * model.rate)
     tied = list(dict.fromkeys(model.cause_of(name) for name in full))
+    if any(h.change.domain in tied and (h.measured or 0.0) >= FELT for h in helps):
+        return
+    trackers = model.use("home-trackers")
+    if "miss-registers" in tied and trackers.load >= FULL:
+        yield (
+            f"The home trackers are all in use as well ({words.three(trackers.occupancy)} of "
+            f"{trackers.credits:,}): more miss registers alone would only wait for them."
+        )
     if len(tied) > 1:
         yield (
             f"{words.sentence(words.listed([words.stage(name) for name in tied]))} allow the same "

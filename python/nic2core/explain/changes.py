@@ -158,7 +158,7 @@ def _larger_pages(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     sets = larger_pages(data, scenario)
     if sets:
         why = why_they_may_miss(data, scenario)
-        yield Change("iommu", f"pages of {LARGE}", sets, without_misses, why)
+        yield Change("iommu", f"pages of {LARGE}", sets, without_misses(data), why)
 
 
 def _send_queues(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nic2core.explain.model import Model
 
 SENDING = ("read-credits", "read-tags")
-"""Pools for which packets wait before they are sent."""
+"""Pools for which the data of packets that are sent waits."""
 
 
 def waits_in_channels(model: Model, channels: float, lines: float = 1.0) -> float:
@@ -125,5 +125,6 @@ def _backs_up(model: Model) -> bool:
     of = model.iotlb
     if of is None or of.misses * of.can_wait <= of.entries:
         return False
-    allows = [model.pools[name].allows for name in SENDING if name in model.pools]
+    before_sending = (*SENDING, "tx-fetches")
+    allows = [model.pools[name].allows for name in before_sending if name in model.pools]
     return model.rate >= SAME * min(allows, default=inf)

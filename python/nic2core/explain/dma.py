@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core.explain.memory import behind_llc_ns
 from nic2core.explain.model import FULL, LINKS, Pool
 from nic2core.explain.queues import NOTICED
-from nic2core.explain.use import buffers_are_remote
+from nic2core.explain.use import buffers_are_remote, work
 from nic2core.scenario.quantity import LINE_BYTES, gigahertz, nanoseconds, size_bytes
 
 if TYPE_CHECKING:
@@ -71,7 +71,6 @@ def reads(
 ) -> Pool:
     """Credits of DMA reads: in transit, at the IOMMU, in and before memory, and before a link."""
     machine, pool = scenario["machine"], by_name[name]
-    lines = domains["read-credits"].uses or 1
     cycle = 1 / gigahertz(machine["core"]["frequency"])
     noc = machine["noc"]["latency_cycles"]
     pcie = machine.get("pcie")
@@ -79,8 +78,7 @@ def reads(
     way = 2 * (nanoseconds(pcie["latency"]) if pcie else noc * cycle) + llc_ns
     way += nanoseconds((scenario.get("dma_bench") or {}).get("overhead", "0 ns"))
     iommu, trackers, memory, wire = (
-        domains[name].holds_reads_ps / 1e3 / lines if name in domains else 0.0
-        for name in ("iommu", "home-trackers", "read-queue", "wire")
+        read_wait_ns(domains, name) for name in ("iommu", "home-trackers", "read-queue", "wire")
     )
     unloaded = in_memory_ns(data, scenario)
     spent = {"iommu": iommu, "home-trackers": trackers}
@@ -100,6 +98,12 @@ def reads(
     return Pool(usable, pool.uses_per_work, spent)
 
 
+def read_wait_ns(domains: dict[str, Domain], name: str) -> float:
+    """The mean time for which a line that the NIC reads waits in a domain, with its credit."""
+    lines = domains["read-credits"].uses if "read-credits" in domains else 0
+    return domains[name].holds_reads_ps / 1e3 / lines if name in domains and lines else 0.0
+
+
 def in_memory_ns(data: Results, scenario: dict[str, Any]) -> float:
     """Time of a DMA read beyond the LLC if it waits for nothing: none if no line is read there.
 
@@ -114,24 +118,39 @@ def in_memory_ns(data: Results, scenario: dict[str, Any]) -> float:
     return ns + (data.dram.unloaded_ns or 0.0)
 
 
-def sends(by_name: dict[str, Use], pools: dict[str, Pool]) -> Pool:
-    """Transmit descriptors of one queue: reading packets, and all other time."""
+def sends(
+    data: Results, scenario: dict[str, Any], by_name: dict[str, Use], pools: dict[str, Pool]
+) -> Pool:
+    """Transmit descriptors of one queue: reading packets, and all other time.
+
+    A completion is written for several packets. The first of them waits for the others, as long as
+    these take to come: on average half of them are held by that, however many come in a second.
+    """
     sends = by_name["tx-descriptors"]
+    gathered = (int(scenario["queues"]["tx_completion_batch"]) - 1) / 2
+    packets_per_us = sends.uses_per_work * work(data)[0]
+    gathering_ns = gathered / packets_per_us * 1e3 if packets_per_us > 0 else 0.0
     reads = pools["read-credits"].spent_ns if "read-credits" in pools else {}
     spent = {
         name: ns
         for name, ns in reads.items()
         if name != "read-credits" and (name not in LINKS or (ns > 0 and by_name[name].load >= FULL))
     }
-    spent["tx-descriptors"] = max(0.0, sends.own_ns - sum(spent.values()))
-    return Pool(sends.credits, sends.uses_per_work, spent)
+    spent["tx-descriptors"] = max(0.0, sends.own_ns - sum(spent.values()) - gathering_ns)
+    return Pool(sends.credits - gathered, sends.uses_per_work, spent)
 
 
-def fetches(data: Results, scenario: dict[str, Any], by_name: dict[str, Use]) -> Pool:
+def fetches(
+    data: Results,
+    scenario: dict[str, Any],
+    by_name: dict[str, Use],
+    domains: dict[str, Domain],
+) -> Pool:
     """A send queue's turns: reading descriptors, then requesting their packets as credits allow.
 
     If that takes long, a turn lasts until the link has carried what was requested or credits have
-    come back. Time that neither explains is the queue's own: round trips with nothing in flight.
+    come back. At the IOMMU, reads of descriptors stand in one line with those of data, and wait as
+    long. Time that none of this explains is the queue's own: round trips with nothing in flight.
     """
     turns = by_name["tx-fetches"]
     queue = next(q for q in data.queues if q.core == turns.core)
@@ -148,8 +167,10 @@ def fetches(data: Results, scenario: dict[str, Any], by_name: dict[str, Use]) ->
     # Each read could have brought more descriptors.
     batch: int = scenario["machine"]["nic"]["tx_descriptor_batch"]
     room = max(1.0, batch * queue.tx_fetches / (queue.sent or 1))
-    own_ns = (turns.latency_ns - waits_ns) / room
-    return Pool(turns.credits, turns.uses_per_work, {"tx-fetches": own_ns, longest: waits_ns})
+    rest_ns = turns.latency_ns - waits_ns
+    walks_ns = min(read_wait_ns(domains, "iommu"), reading_ns, rest_ns)
+    spent = {"tx-fetches": (rest_ns - walks_ns) / room, "iommu": walks_ns / room, longest: waits_ns}
+    return Pool(turns.credits, turns.uses_per_work, spent)
 
 
 def iommu_load(

@@ -134,7 +134,9 @@ class Model:
                 and ns > least
                 and (name not in LINKS or self.use(name).load >= FULL)
             }
-        return max(named, key=lambda name: named[name], default=domain)
+        most = max(named, key=lambda name: named[name], default=domain)
+        # What waits for credits waits for what these are waiting for.
+        return self.cause_of(most) if most in self.pools and most != domain else most
 
     @property
     def too_few_trackers(self) -> bool:

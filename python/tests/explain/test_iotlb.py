@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nic2core import Result, api
+from nic2core.describe.hints import hints
 from nic2core.explain.changes import Change
 from nic2core.explain.contention import crowd_walkers, left_behind
 from nic2core.explain.help import helps
@@ -15,6 +16,7 @@ from nic2core.explain.memory import Memory
 from nic2core.explain.model import Model, Pool
 from nic2core.explain.use import Use
 from nic2core.explain.what_if import more_dma_credits
+from nic2core.rerun import run_changes
 
 SCENARIO = "explain-iommu"
 
@@ -120,3 +122,27 @@ def test_how_many_credits_are_too_many_is_foretold(found: Result, writes: int, r
     assert said.predicted == pytest.approx(gain, abs=0.02)
     assert (gain < -0.4) == ((writes, reads) == (184, 164))
     assert ("IOTLB" in said.harm) == (gain < -0.4)
+
+
+def test_reads_of_descriptors_wait_for_the_walks_of_data() -> None:
+    walked = api.load("pcie-bench", {"machine.base": "broadwell-nfp"}).machine.iommu
+    assert walked is not None
+    result = api.run("ddio-bench", {
+        "machine.iommu": walked.model_dump() | {"mode": "loose"},
+        "machine.pcie.generation": 4, "machine.pcie.posted_credits": 128,
+        "tenants.0.cores.count": 4, "traffic.flows": 4096, "traffic.rate": "30 Mpps",
+        "traffic.sizes": {"kind": "fixed", "size": "252 B"},
+        "run.warmup": "4 ms", "run.duration": "300 us",
+    })  # fmt: skip
+    model = result.model
+    assert (model.cause, result.limited) == ("iommu", True)
+    # A send queue's turn is a read of descriptors, which waits for others' page walks.
+    assert model.allows["tx-fetches"] == pytest.approx(result.mpps, rel=0.02)
+    assert model.cause_of("tx-fetches") == "iommu"
+    none = [h for h in run_changes(result, jobs=2) if h.change.domain == "iommu"]
+    for help_ in none:
+        assert help_.measured is not None
+        assert help_.measured > 1
+        assert help_.predicted == pytest.approx(help_.measured, rel=0.05)
+    # Its re-run tells that it is no tie.
+    assert not any("may gain nothing" in hint for hint in hints(result, none))

@@ -37,9 +37,10 @@ def full_link(result: Record) -> Warned | None:
     if result.peak is not None:
         waits_ns = data.packets.link_wait_ns or 0.0
         text = (
-            f"the {link} link is full at this peak: packets wait {time(waits_ns)} before it on "
-            "average, and the wait keeps growing. Neither latencies nor the objective include this "
-            "wait. For meaningful latencies, run the scenario at 99 % of the link rate."
+            f"the {link} link is full at this peak. The search found that by offering more, so "
+            f"packets waited {time(waits_ns)} before the link on average, and ever longer. Neither "
+            "latencies nor the objective include this wait. For latencies with it, run the "
+            "scenario at 99 % of the link rate."
         )
         return Warned(text, waits_ns)
     offered = data.packets.offered_mpps

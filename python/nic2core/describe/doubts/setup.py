@@ -50,6 +50,26 @@ def small_pool(result: Record) -> Warned | None:
     )
 
 
+NEARLY_ALL = 0.5
+"""Share of a receive ring from which descriptors that gather to be posted are a large part."""
+
+
+def late_posting(result: Record) -> Warned | None:
+    """A warning if packets are dropped while much of the receive ring waits to be posted again."""
+    queues, packets = result.scenario["queues"], result.data.packets
+    ring, batch = int(queues["rx_descriptors"]), int(queues["post_batch"])
+    if packets.dropped_no_descriptor == 0 or batch <= NEARLY_ALL * ring:
+        return None
+    # Whole bursts are posted together, too.
+    fewer = max(1, ring // 4)
+    return Warned(
+        f"packets are dropped for lack of receive descriptors, and up to {batch - 1:,} of a "
+        f"queue's {ring:,} wait until {batch:,} can be posted together. Set queues.post_batch to "
+        f"{fewer:,} or less, or more descriptors, unless your driver is that slow to post.",
+        packets.drop_share,
+    )
+
+
 def premature_reads(result: Record) -> Warned | None:
     """A warning if an application read data that it had swept."""
     reads = result.data.reads_after_sweep

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from nic2core.describe.doubts.drift import drifting
 from nic2core.describe.doubts.offered import full_link, other_sizes, short_backlog, smoothed
 from nic2core.describe.doubts.senders import all_marked, needless, starved, unheard, unmarked
-from nic2core.describe.doubts.setup import other_version, premature_reads, small_pool
+from nic2core.describe.doubts.setup import (
+    late_posting,
+    other_version,
+    premature_reads,
+    small_pool,
+)
 from nic2core.describe.doubts.too_short import (
     few_packets,
     filling,
@@ -51,7 +56,7 @@ def _by_kind(result: Record) -> dict[Kind, Warned]:
         (unsettled,),
         (filling,),
         (sending_queue_fills,),
-        (small_pool,),
+        (small_pool, late_posting),
         (short_backlog,),
         (unmarked,),
         (unheard,),
