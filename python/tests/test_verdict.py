@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -385,3 +386,29 @@ def test_waits_of_credits_that_limit_by_themselves_are_told() -> None:
     assert 100 < link < 180, said
     assert 20 < iommu < 48, said
     assert "ns for the IOMMU" in said
+
+
+def test_what_is_waited_for_is_followed_to_the_end(calm: Result) -> None:
+    domains = [("tx-fetches", 1.0), ("read-credits", 1.0), ("wire", 0.99), ("dram", 0.1)]
+    used = [replace(calm.model.used[0], name=name, load=load, credits=4, uses_per_work=1.0,
+                    latency_ns=1e3, own_ns=1e3, core=None, short_core=None)
+            for name, load in domains]  # fmt: skip
+    used += [u for u in calm.model.used if u.name in {"home-trackers", "read-queue"}]
+    turns = Pool(4, 1.0, {"tx-fetches": 200.0, "read-credits": 800.0})
+    reads = Pool(8, 1.0, {"read-credits": 500.0, "wire": 1500.0})
+    model = replace(calm.model, used=used, others={"wire": 4.04},
+                    pools={"tx-fetches": turns, "read-credits": reads}, demand=inf)  # fmt: skip
+    assert model.way_to_cause("tx-fetches") == ["tx-fetches", "read-credits", "wire"]
+    assert (model.tightest, model.cause) == ("tx-fetches", "wire")
+    result = replace(calm)
+    result.__dict__["model"] = model
+    result.__dict__["limit"] = Limit.STAGE
+    assert verdict(result).startswith("the wire limits this run: 4 ")
+    told = (
+        "; waiting for the I/O read credits takes 800 ns of that time, and these wait for the wire."
+    )
+    assert told in verdict(result)
+    # Two that name each other end the search.
+    loop = replace(model, pools={"tx-fetches": turns, "read-credits": replace(
+        reads, spent_ns={"read-credits": 500.0, "tx-fetches": 1500.0})})  # fmt: skip
+    assert loop.way_to_cause("tx-fetches") == ["tx-fetches", "read-credits"]

@@ -27,7 +27,8 @@ impl Divisor {
     /// Quotient and remainder of a division by a divisor [`Self::below_2_32`].
     #[inline(always)]
     pub(crate) fn divide(self, x: u32) -> (u32, u32) {
-        // No larger than the reciprocal.
+        debug_assert!(self.n.get() <= u64::from(u32::MAX));
+        // The reciprocal of such a divisor is at least 2^32, so x + 1 is no larger.
         let quotient = self.multiplied(u64::from(x) + 1) as u32;
         (quotient, x - quotient * self.n.get() as u32)
     }

@@ -153,17 +153,17 @@ impl Origins {
     }
 
     /// The errors for what the engine refused, with the places where it was given. If that was in a
-    /// file, the overrides are named that make it impossible (`forbids`, by key). `written` returns a
+    /// file, the overrides are named that make it impossible (`blamed`). `written` returns a
     /// value as the user wrote it, by its key: the engine knows a "0 ms" as 0 ps.
     pub(crate) fn explain(
         &self,
         violations: &[Violation],
         written: impl Fn(&str) -> Option<String>,
-        forbids: impl Fn(&str) -> Vec<Place>,
+        blamed: impl Fn(&Violation) -> Vec<Place>,
     ) -> UserErrors {
         let explain = |v: &Violation| {
             let given = written(&v.key).unwrap_or_else(|| v.given.clone());
-            let sets = if self.place(&v.key).is_set() { Vec::new() } else { forbids(&v.key) };
+            let sets = if self.place(&v.key).is_set() { Vec::new() } else { blamed(v) };
             let sets: Vec<String> = sets.iter().map(Place::to_string).collect();
             let with = if sets.is_empty() { "" } else { " with " };
             let problem = format!("cannot be simulated{with}{}", sets.join(" "));

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
+use nic2core_engine::check::Violation;
 use nic2core_engine::config::{Scenario, validate};
 use serde_json::Value as Json;
 
@@ -124,22 +125,33 @@ fn finish(
         locate(files, &mut scenario, &origins);
         Ok(Loaded { scenario, origins })
     } else {
-        let forbids = |key: &str| base.iter().cloned().chain(forbids(below, sets, key)).collect();
-        Err(origins.explain(&violations, |key| root.written(key), forbids))
+        let blamed = |v: &Violation| {
+            // What the overriding base says plays a part only in what concerns the machine.
+            let of_machine = v.key.starts_with("machine.") || v.allowed.contains("machine.");
+            let base = base.iter().filter(|_| of_machine).cloned();
+            base.chain(forbidding(below, sets, &v.key)).collect()
+        };
+        Err(origins.explain(&violations, |key| root.written(key), blamed))
     }
 }
 
-/// Where the overrides were given that make the value of a key one that cannot be simulated: each that would have to
-/// go, or all if none of them does so by itself.
-fn forbids(below: &Node, sets: &[Set], key: &str) -> Vec<Place> {
+/// Where the overrides were given that make the value of a key impossible: those without any one of which it could be
+/// simulated, or else those that make it impossible alone, or else all.
+fn forbidding(below: &Node, sets: &[Set], key: &str) -> Vec<Place> {
     let holds_with = |sets: Vec<Set>| {
         let mut root = below.clone();
         set::apply_all(sets, &mut root).is_ok()
             && typed(&root).is_ok_and(|s| validate::violations(&s).iter().all(|v| v.key != key))
     };
+    if !holds_with(Vec::new()) {
+        return Vec::new();
+    }
     let without = |gone: &Set| sets.iter().filter(|&set| set != gone).cloned().collect();
     let mut found: Vec<&Set> = sets.iter().filter(|&set| holds_with(without(set))).collect();
-    if found.is_empty() && holds_with(Vec::new()) {
+    if found.is_empty() {
+        found = sets.iter().filter(|&set| !holds_with(vec![set.clone()])).collect();
+    }
+    if found.is_empty() {
         found = sets.iter().collect();
     }
     found.into_iter().map(|set| set.place().clone()).collect()

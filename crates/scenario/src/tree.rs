@@ -34,12 +34,6 @@ pub(crate) enum Value {
 /// Characters of a line that an error shows: a line of a file that is not TOML may have thousands.
 const SHOWN: usize = 80;
 
-/// A number of JSON that no integer of 64 bits holds: also larger integers are read as floats.
-fn from_float(x: f64) -> Value {
-    const BEYOND: f64 = 2.0 * (1u64 << 63) as f64;
-    if x.abs() >= BEYOND { Value::Integer(x as i128) } else { Value::Float(x) }
-}
-
 fn shortened(line: &str) -> String {
     match line.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}...", &line[..at]),
@@ -91,7 +85,7 @@ impl Node {
             serde_json::Value::Bool(b) => Value::Boolean(b),
             serde_json::Value::Number(n) => match n.as_i128() {
                 Some(i) => Value::Integer(i),
-                None => from_float(n.as_f64().unwrap_or(f64::NAN)),
+                None => Value::Float(n.as_f64().unwrap_or(f64::NAN)),
             },
             serde_json::Value::String(s) => Value::String(s),
             serde_json::Value::Array(array) => {

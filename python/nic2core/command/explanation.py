@@ -65,7 +65,7 @@ def _legend(console: Console, result: Result, *, changes: bool) -> None:
         f"The run achieves {words.three(rate)} M {what}/s. A domain allows credits / (uses x time "
         f"held). {HELD} I/O credits count in whole writes and read requests. For descriptors, "
         "`in use` is that of the fullest queue, and `allows` that of the queue that runs short "
-        "first; those of sent packets that wait for others of their completion do not count. The "
+        "first, without those that gather for a completion. The "
         "domain that allows least limits the run; if its credits wait for another domain for a "
         "tenth of their time or more (for a link, if that is full), that one limits, and the first "
         "is marked `waits`."

@@ -10,7 +10,6 @@ from nic2core import words
 from nic2core._core import PEAK_RESOLUTION_PERCENT
 from nic2core.explain.enough import enough_cores
 from nic2core.explain.limit import CARRIED, Limit
-from nic2core.explain.model import FULL
 from nic2core.explain.stages import LEAKS, leaking
 from nic2core.explain.use import work
 from nic2core.scenario.closed_loop import most_kept
@@ -125,12 +124,6 @@ def _tied(result: Record, helps: Sequence[Help]) -> Iterator[str]:
     tied = list(dict.fromkeys(model.cause_of(name) for name in full))
     if any(h.change.domain in tied and (h.measured or 0.0) >= FELT for h in helps):
         return
-    trackers = model.use("home-trackers")
-    if "miss-registers" in tied and trackers.load >= FULL:
-        yield (
-            f"The home trackers are all in use as well ({words.three(trackers.occupancy)} of "
-            f"{trackers.credits:,}): more miss registers alone would only wait for them."
-        )
     if len(tied) > 1:
         yield (
             f"{words.sentence(words.listed([words.stage(name) for name in tied]))} allow the same "

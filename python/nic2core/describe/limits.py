@@ -96,6 +96,11 @@ def _usable(result: Record, use: Use) -> str:
     usable = words.usable_credits(result.model, use)
     if usable >= use.credits:
         return ""
+    if use.name == "tx-descriptors":
+        return (
+            f"{use.credits - usable} of the {use.credits} are always held by packets that have "
+            "been sent and wait for others of their completion."
+        )
     of = "read request" if use.name == "read-credits" else "write"
     return (
         f"{usable} of the {use.credits} are usable: a PCIe {of} takes the credits of all its "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from nic2core.describe import senders
@@ -353,11 +354,16 @@ def _arithmetic(result: Record) -> str:
 
 
 def _awaits(model: Model, full: str, of: str) -> str:
-    """How much of a full domain's time is spent waiting for the domain that is named."""
-    if full not in model.pools or model.cause == full:
+    """How much of a full domain's time is spent waiting on the way to the domain that is named."""
+    _, *way = model.way_to_cause(full)
+    if not way:
         return ""
-    waits = time(model.waits(model.pools[full])[model.cause])
-    return f"; waiting for the {stage(model.cause)} takes {waits} of {of}{_held_trackers(model)}"
+    waits = time(model.waits(model.pools[full])[way[0]])
+    text = f"; waiting for the {stage(way[0])} takes {waits} of {of}"
+    for waits_for, name in pairwise(way):
+        it = "these wait" if several(stage(waits_for)) else "that waits"
+        text += f", and {it} for the {stage(name)}"
+    return text + _held_trackers(model)
 
 
 def _waits_elsewhere(model: Model, full: str) -> str:

@@ -79,7 +79,7 @@ def _pools(
             pools["miss-registers"] = cores.registers(data, registers, domains, waits)
         pools["cores"] = cores.cores(data, domains, waits)
     if "tx-descriptors" in by_name:
-        pools["tx-descriptors"] = dma.sends(data, scenario, by_name, pools)
+        pools["tx-descriptors"] = dma.sends(scenario, by_name, pools)
     if "tx-fetches" in by_name:
         pools["tx-fetches"] = dma.fetches(data, scenario, by_name, domains)
     return pools

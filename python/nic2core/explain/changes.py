@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core import _core
 from nic2core._core import UserError
 from nic2core.explain.pages import LARGE, larger_pages, why_they_may_miss
-from nic2core.explain.use import serves
+from nic2core.explain.use import gathering, serves
 from nic2core.explain.what_if import (
     leaks,
     longer_fetches,
@@ -165,7 +165,9 @@ def _send_queues(data: Results, scenario: dict[str, Any]) -> Iterator[Change]:
     """More descriptors in send queues, and more of them per read."""
     ring = scenario["queues"]["tx_descriptors"]
     sets = {"queues.tx_descriptors": 2 * ring}
-    apply = more_by_queue(data, "tx-descriptors", 2)
+    # Those that gather for a completion are as many as before.
+    gathered = gathering(scenario)
+    apply = more_by_queue(data, "tx-descriptors", (2 * ring - gathered) / (ring - gathered))
     yield Change("tx-descriptors", "twice the descriptors", sets, apply)
     batch = scenario["machine"]["nic"].get("tx_descriptor_batch")
     if batch is not None and batch < ring:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nic2core.explain.memory import behind_llc_ns
 from nic2core.explain.model import FULL, LINKS, Pool
 from nic2core.explain.queues import NOTICED
-from nic2core.explain.use import buffers_are_remote, work
+from nic2core.explain.use import buffers_are_remote, gathering
 from nic2core.scenario.quantity import LINE_BYTES, gigahertz, nanoseconds, size_bytes
 
 if TYPE_CHECKING:
@@ -118,26 +118,17 @@ def in_memory_ns(data: Results, scenario: dict[str, Any]) -> float:
     return ns + (data.dram.unloaded_ns or 0.0)
 
 
-def sends(
-    data: Results, scenario: dict[str, Any], by_name: dict[str, Use], pools: dict[str, Pool]
-) -> Pool:
-    """Transmit descriptors of one queue: reading packets, and all other time.
-
-    A completion is written for several packets. The first of them waits for the others, as long as
-    these take to come: on average half of them are held by that, however many come in a second.
-    """
+def sends(scenario: dict[str, Any], by_name: dict[str, Use], pools: dict[str, Pool]) -> Pool:
+    """Transmit descriptors of one queue: reading packets, and all other time."""
     sends = by_name["tx-descriptors"]
-    gathered = (int(scenario["queues"]["tx_completion_batch"]) - 1) / 2
-    packets_per_us = sends.uses_per_work * work(data)[0]
-    gathering_ns = gathered / packets_per_us * 1e3 if packets_per_us > 0 else 0.0
     reads = pools["read-credits"].spent_ns if "read-credits" in pools else {}
     spent = {
         name: ns
         for name, ns in reads.items()
         if name != "read-credits" and (name not in LINKS or (ns > 0 and by_name[name].load >= FULL))
     }
-    spent["tx-descriptors"] = max(0.0, sends.own_ns - sum(spent.values()) - gathering_ns)
-    return Pool(sends.credits - gathered, sends.uses_per_work, spent)
+    spent["tx-descriptors"] = max(0.0, sends.own_ns - sum(spent.values()))
+    return Pool(sends.credits - gathering(scenario), sends.uses_per_work, spent)
 
 
 def fetches(

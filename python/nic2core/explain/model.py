@@ -114,11 +114,22 @@ class Model:
         return self.cause_of(self.tightest)
 
     def cause_of(self, domain: str) -> str:
-        """The domain to name if this one limits: where its credits wait most.
+        """The domain to name if this one limits: where its credits wait most, in the end."""
+        return self.way_to_cause(domain)[-1]
+
+    def way_to_cause(self, domain: str) -> list[str]:
+        """A domain, the one that its credits wait for most, what those wait for, and so on.
 
         DMA credits that wait nowhere for long limit by their own transit time. For cores, it is
         where most of their time goes, including their own work.
         """
+        way = [domain]
+        while (most := self._waits_most_for(way[-1])) not in way:
+            way.append(most)
+        return way
+
+    def _waits_most_for(self, domain: str) -> str:
+        """The domain that the credits of one wait for most, or itself."""
         pool = self.pools.get(domain)
         if pool is None:
             return domain
@@ -134,9 +145,7 @@ class Model:
                 and ns > least
                 and (name not in LINKS or self.use(name).load >= FULL)
             }
-        most = max(named, key=lambda name: named[name], default=domain)
-        # What waits for credits waits for what these are waiting for.
-        return self.cause_of(most) if most in self.pools and most != domain else most
+        return max(named, key=lambda name: named[name], default=domain)
 
     @property
     def too_few_trackers(self) -> bool:

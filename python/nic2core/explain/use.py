@@ -50,8 +50,9 @@ class Use:
     starved: float
     """Share of time in which something waited and no credit was free, 0 to 1."""
     own_ns: float
-    """`latency_ns` without waits for others, where these are known. Longer for credits of DMA
-    writes: data that waits for PCIe could hold them, and would if the link were faster."""
+    """`latency_ns` without waits for others, where these are known, and of transmit descriptors
+    without the wait for others of a completion. Longer for credits of DMA writes: data that waits
+    for PCIe could hold them, and would if the link were faster."""
     allows_mps: float
     """Work that all credits would carry if each were held for `own_ns`, millions per second."""
     load: float
@@ -129,6 +130,15 @@ def brought(data: Results, scenario: dict[str, Any], core: int | None) -> float:
     return min(most, queue.sent / (queue.tx_fetches or 1))
 
 
+def gathering(scenario: dict[str, Any]) -> float:
+    """Mean number of a send queue's descriptors whose packets wait for others of their completion.
+
+    A completion is written for several packets, so at any rate half of them have been sent and
+    wait, for as long as the others take to come.
+    """
+    return (int(scenario["queues"]["tx_completion_batch"]) - 1) / 2
+
+
 def descriptor_reads(data: Results, scenario: dict[str, Any]) -> float:
     """The load of the reads of receive descriptors.
 
@@ -173,6 +183,8 @@ def _use(data: Results, scenario: dict[str, Any], d: Domain) -> Use:
         own_taken, short_core, own_ps = short.uses, short.core, short.own_ps
     latency = busy_ps / 1e3 / taken if taken else 0.0
     own = own_ps / 1e3 / own_taken if own_taken else 0.0
+    if d.domain == "tx-descriptors" and own_taken:
+        own = max(0.0, own - gathering(scenario) * span / own_taken)
     per_us = taken / span * 1e3
     per_work = own_taken / span * 1e3 / rate if rate > 0 else 0.0
     occupancy = busy_ps / 1e3 / span

@@ -242,7 +242,7 @@ class TransportResults(Plain):
     """The part of the round trip outside the server, as the senders compute it."""
     host_delay: Distribution
     """The part of the round trip inside the server: from arrival at the NIC to the hand-over of the
-    acknowledgement.
+    acknowledgement, or until the packet is processed if no transmit descriptor is free for that.
     """
     read_latency: Distribution
     """From the issue of a read until it and all reads before it are complete."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -15,7 +16,7 @@ from nic2core.explain.iotlb import Iotlb
 from nic2core.explain.memory import Memory
 from nic2core.explain.model import Model, Pool
 from nic2core.explain.use import Use
-from nic2core.explain.what_if import more_dma_credits
+from nic2core.explain.what_if import more_dma_credits, without_misses
 from nic2core.rerun import run_changes
 
 SCENARIO = "explain-iommu"
@@ -140,9 +141,40 @@ def test_reads_of_descriptors_wait_for_the_walks_of_data() -> None:
     assert model.allows["tx-fetches"] == pytest.approx(result.mpps, rel=0.02)
     assert model.cause_of("tx-fetches") == "iommu"
     none = [h for h in run_changes(result, jobs=2) if h.change.domain == "iommu"]
+    assert none
     for help_ in none:
         assert help_.measured is not None
         assert help_.measured > 1
         assert help_.predicted == pytest.approx(help_.measured, rel=0.05)
-    # Its re-run tells that it is no tie.
-    assert not any("may gain nothing" in hint for hint in hints(result, none))
+    # A re-run that gains tells that it is no tie with another.
+    tied = replace(result)
+    others = {**model.others, "rx-fetches": model.rate}
+    tied.__dict__["model"] = replace(model, others=others)
+    told = [any("may gain nothing" in hint for hint in hints(tied, h)) for h in ([], none)]
+    assert told == [True, False]
+
+
+def test_packets_that_wait_to_be_sent_behind_the_turns_of_their_queues_are_lost_already() -> None:
+    turns = Pool(1, 0.05, {"tx-fetches": 3900.0, "iommu": 1000.0})
+    before = _model().with_pool("tx-fetches", turns)
+    assert before.pools["tx-fetches"].allows == pytest.approx(4.08, rel=0.01)
+    full = before.with_pool("read-credits", HELD["read-credits"].more(0.49))
+    assert left_behind(full, before) == full
+
+
+@pytest.mark.parametrize(("walks_ns", "faster"), [(0, 1.0), (500, 2.0), (1000, inf), (1500, inf)])
+def test_receive_descriptors_are_read_faster_without_walks(walks_ns: int, faster: float) -> None:
+    data = api.run(SCENARIO, {"run.warmup": "20 us", "run.duration": "20 us"}).data
+    lines = next(d.uses for d in data.domains if d.domain == "read-credits")
+    domains = [
+        d.model_copy(update={"holds_reads_ps": walks_ns * 1000 * lines})
+        if d.domain == "iommu"
+        else d
+        for d in data.domains
+    ]
+    queues = [
+        q.model_copy(update={"rx_fetches": 2, "rx_fetching_ps": 2_000_000}) for q in data.queues
+    ]
+    data = data.model_copy(update={"domains": domains, "queues": queues})
+    model = replace(_model(), others={"iommu": 4.0, "rx-fetches": 5.0})
+    assert without_misses(data)(model).others == {"iommu": inf, "rx-fetches": 5.0 * faster}

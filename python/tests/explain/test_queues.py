@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from nic2core import Result, api, words
+from nic2core.describe.limits import limits_of
 from nic2core.describe.verdict import verdict
+from nic2core.explain.changes import possible_changes
 from nic2core.explain.queueing import before_one_has_had
 from nic2core.explain.queues import Queue, by_queue, fullest, more
 from nic2core.report.path import picture
@@ -164,3 +166,22 @@ def test_more_credits_help_the_queues_that_are_short() -> None:
     assert more([queue(100, 400, 4000), idle], 2, 1000) == pytest.approx(250 / 150)
     # Senders without a law send what is carried.
     assert more([queue(100, inf, 4000), idle], 2, 1000) == 2
+
+
+def test_packets_that_wait_for_others_of_their_completion_are_no_use_that_grows() -> None:
+    """At a hundredth of the rate a completion takes a hundred times as long to be full."""
+    sets = {"queues.tx_completion_batch": 32, "queues.tx_descriptors": 64, "traffic.flows": 256,
+            "run.warmup": "200 us", "run.duration": "2 ms"}  # fmt: skip
+    slow = api.run("explain-cpu", sets | {"traffic.rate": "0.2 Mpps"})
+    use = slow.model.use("tx-descriptors")
+    assert use.latency_ns > 5 * use.own_ns
+    pool = slow.model.pools["tx-descriptors"]
+    assert pool.credits == 64 - 15.5
+    # Little's law with what is shown.
+    assert pool.allows == pytest.approx(pool.credits / (use.uses_per_work * use.own_ns) * 1e3)
+    row = next(row for row in limits_of(slow) if row.domain == "tx-descriptors")
+    assert "16 of the 64 are always held by packets that have been sent" in row.tip
+    twice = next(c for c in possible_changes(slow.data, slow.scenario)
+                 if c.domain == "tx-descriptors")  # fmt: skip
+    more = twice.apply(slow.model).pools["tx-descriptors"]
+    assert more.credits <= 128 - 15.5

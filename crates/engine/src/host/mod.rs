@@ -3,7 +3,7 @@
 //! Events drive the path in the order of (time, order of scheduling). A core dispatches ahead of them by at most
 //! [`MAX_SKEW`] of simulated time, and touches only its own private caches while it does. What happens to
 //! these in the meantime (another agent invalidates a line, takes the right to write it or puts one there)
-//! takes effect late by up to that much, or by up to what the core has dispatched takes to issue.
+//! takes effect late by up to that much, or up to when the last access that the core has dispatched is issued.
 
 mod admission;
 mod arrivals;

@@ -26,7 +26,8 @@ pub(super) struct Writes {
 
 /// What of the SRAM could go on the link if it were free, counted as far as something has asked.
 ///
-/// Nothing leaves the SRAM while the link is busy, so that what has been counted then stays so.
+/// Nothing leaves the SRAM while the link is busy, so that what has been counted then stays so. (A packet passed over
+/// because there was no descriptor for it stays so too, although a doorbell may come before the link is free.)
 #[derive(Clone, Debug, Default)]
 struct InLine {
     /// When the link is free.

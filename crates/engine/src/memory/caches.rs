@@ -207,7 +207,8 @@ impl Caches {
             self.cores[core].access(line, None);
             return Served::Own;
         }
-        let snooped = others.is_power_of_two() && self.downgrade(home, others);
+        let snooped =
+            others.is_power_of_two() && self.downgrade(home, others.trailing_zeros() as usize);
         // The downgrade may have put another core's data into the LLC.
         let llc = if snooped { self.llc.find(home) } else { llc };
         let state = match llc {
@@ -323,8 +324,7 @@ impl Caches {
     /// The only core that holds a line loses the right to write it. If it owned the line, dirty or clean, the LLC
     /// gets a copy, as in AMD's "mostly exclusive" L3 (40546, "Optimizing Inter-Core Data Transfer"),
     /// because the L2s will drop theirs. Returns whether the core's cache had to supply the data.
-    fn downgrade(&mut self, home: Home, holder: u32) -> bool {
-        let holder = holder.trailing_zeros() as usize;
+    fn downgrade(&mut self, home: Home, holder: usize) -> bool {
         let Some(state) = self.cores[holder].state(home.line).filter(|s| s.writable()) else {
             return false;
         };

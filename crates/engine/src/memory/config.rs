@@ -205,8 +205,8 @@ pub(crate) struct Hierarchy<'a> {
     pub(crate) numa: Option<&'a Numa>,
 }
 
-/// Almost twice the L3 of the largest server (AMD EPYC 9684X: 1152 MiB); its tags still fit in memory. So do those of all
-/// L1ds, or of all L2s and the directory, that have as much together.
+/// Almost twice the L3 of the largest server (AMD EPYC 9684X: 1152 MiB); its tags still fit in memory. All L1ds
+/// together, and all L2s, may have as much.
 const MAX_CACHE: Size = Size(2 << 30);
 
 /// Most cycles of a latency: about 25 us, more than any cache or on-chip network takes.
@@ -314,9 +314,10 @@ fn check_cache(
         ways,
         "a power of two with the replacement tree-plru, whose tree is binary",
     );
-    let most = Size(MAX_CACHE.0 / u64::from(copies));
-    if size > most {
-        check.refuse("size", size, format!("at most {most}"));
+    if size.0.saturating_mul(copies.into()) > MAX_CACHE.0 {
+        let all =
+            if copies > 1 { format!(" for all {copies} cores together") } else { String::new() };
+        check.refuse("size", size, format!("at most {MAX_CACHE}{all}"));
         return;
     }
     let row = LINE_BYTES * u64::from(ways) * u64::from(slices);

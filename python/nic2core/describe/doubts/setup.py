@@ -1,4 +1,4 @@
-"""Warnings about pools that are too small, application bugs, and results of other versions."""
+"""Warnings about small pools, rings that are posted late, application bugs and other versions."""
 
 from __future__ import annotations
 
@@ -50,22 +50,21 @@ def small_pool(result: Record) -> Warned | None:
     )
 
 
-NEARLY_ALL = 0.5
-"""Share of a receive ring from which descriptors that gather to be posted are a large part."""
+LARGE_PART = 0.5
+"""Share of a receive ring above which the descriptors that are posted together are told."""
 
 
 def late_posting(result: Record) -> Warned | None:
     """A warning if packets are dropped while much of the receive ring waits to be posted again."""
     queues, packets = result.scenario["queues"], result.data.packets
     ring, batch = int(queues["rx_descriptors"]), int(queues["post_batch"])
-    if packets.dropped_no_descriptor == 0 or batch <= NEARLY_ALL * ring:
+    if packets.dropped_no_descriptor == 0 or batch <= LARGE_PART * ring:
         return None
-    # Whole bursts are posted together, too.
     fewer = max(1, ring // 4)
     return Warned(
         f"packets are dropped for lack of receive descriptors, and up to {batch - 1:,} of a "
         f"queue's {ring:,} wait until {batch:,} can be posted together. Set queues.post_batch to "
-        f"{fewer:,} or less, or more descriptors, unless your driver is that slow to post.",
+        f"{fewer:,} or less, or queues.rx_descriptors to more, unless your driver does the same.",
         packets.drop_share,
     )
 

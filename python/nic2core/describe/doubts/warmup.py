@@ -28,7 +28,7 @@ which each packet looks up a random rule, needs as many as random accesses.
 """
 
 FEW = 0.02
-"""Share of all lines that come from memory, and so of the LLC, without which a benchmark does."""
+"""Share of the lines read from memory below which a benchmark has hardly any of the LLC."""
 
 UNSETTLED = 0.02
 """Tolerated growth of the dirty lines in caches, as a share of the lines that memory transfers."""
@@ -170,7 +170,7 @@ def _fills(
 def _others_fill(result: Record, tenant: TenantResults) -> bool:
     """Whether others have filled the LLC in the warm-up, and leave a benchmark hardly any of it."""
     run, memory = result.scenario["run"], result.data.memory
-    lines = sum(cause.lines for cause in memory.causes)
+    lines = sum(cause.lines for cause in memory.causes if cause.cause.endswith("-rd"))
     warmups = nanoseconds(run["warmup"]) / result.data.measured_ns
     llc = size_bytes(result.scenario["machine"]["llc"]["size"]) / LINE_BYTES
     return lines * warmups >= WARM_TURNS * llc and tenant.llc_misses < FEW * lines

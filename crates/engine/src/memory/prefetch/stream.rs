@@ -47,7 +47,7 @@ impl Streams {
             return line..line;
         }
         let first = stream.ahead.max(line + 1);
-        let last = end_ahead(line).min(first + room).max(first);
+        let last = end_ahead(line).min(first.saturating_add(room)).max(first);
         (stream.next, stream.ahead) = (line + 1, last);
         first..last
     }

@@ -61,8 +61,8 @@ impl Streamer {
         let ascends = line > s.last;
         s.last = line;
         if !ascends {
-            // What was fetched on the last way up may have been evicted since. So it may if a line is looked up again
-            // that has left the L1d, as the two halves of a ring's line that the NIC writes one after the other.
+            // What was fetched on the last way up may have been evicted since. The same is assumed if the last line is
+            // looked up again, which has then left the L1d, as a ring's line does whose halves the NIC writes in turn.
             s.furthest = line;
             return;
         }
@@ -70,7 +70,7 @@ impl Streamer {
             return;
         }
         let first = s.furthest.max(line) + 1;
-        let end = end_ahead(line).min(first + PER_LOOKUP);
+        let end = end_ahead(line).min(first.saturating_add(PER_LOOKUP));
         // The nearest goes in last, because lines are taken from the end.
         wanted.extend((first..end).rev().map(|next| (next, kind)));
         s.furthest = s.furthest.max(end - 1);
@@ -113,6 +113,19 @@ mod tests {
             }
         }
         assert_eq!(most_ahead, AHEAD);
+    }
+
+    #[test]
+    fn the_last_page_of_all_is_one_like_others() {
+        let page = Line::MAX - (PAGE_LINES - 1);
+        let (mut s, mut wanted) = (Streamer::new(), Vec::new());
+        let mut furthest = 0;
+        for line in page..Line::MAX {
+            s.lookup(line, LineKind::App, &mut wanted);
+            furthest = wanted.drain(..).map(|(line, _)| line).max().unwrap_or(0).max(furthest);
+        }
+        // Its last line does not exist.
+        assert_eq!(furthest, Line::MAX - 1);
     }
 
     #[test]

@@ -156,7 +156,7 @@ pub struct TransportResults {
     /// The part of the round trip outside the server, as the senders compute it.
     pub fabric_delay: Distribution,
     /// The part of the round trip inside the server: from arrival at the NIC to the hand-over of the
-    /// acknowledgement.
+    /// acknowledgement, or until the packet is processed if no transmit descriptor is free for that.
     pub host_delay: Distribution,
     /// From the issue of a read until it and all reads before it are complete.
     pub read_latency: Distribution,
