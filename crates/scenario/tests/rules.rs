@@ -460,7 +460,7 @@ const RULES: &[(&[&str], &str, &str)] = &[
     (&["slo.drops=100 %"], "slo.drops", "0 % to 99 %"),
     (&["machine.l1d.latency_cycles=100001"], "machine.l1d.latency_cycles", "0 to 100000"),
     (&["machine.l2.latency_cycles=100001"], "machine.l2.latency_cycles", "0 to 100000"),
-    (&["machine.llc.latency_cycles=100001"], "machine.llc.latency_cycles", "0 to 100000"),
+    (&["machine.llc.latency_cycles=100001"], "machine.llc.latency_cycles", "1 to 100000"),
     (&["machine.noc.latency_cycles=100001"], "machine.noc.latency_cycles", "0 to 100000"),
 ];
 

@@ -104,6 +104,24 @@ mod tests {
     }
 
     #[test]
+    fn private_caches_have_a_bound_together_and_the_llc_takes_a_cycle() {
+        let told = |key: &str, value: serde_json::Value| {
+            let found = violations(&forwarder(&[(key, value)]));
+            found.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(told("/machine/l2/size", json!("1 GiB")), [] as [String; 0]);
+        assert_eq!(
+            told("/machine/l2/size", json!("2 GiB")),
+            ["machine.l2.size = 2 GiB; expected at most 2 GiB for all 2 cores together"]
+        );
+        assert_eq!(told("/machine/llc/latency_cycles", json!(1)), [] as [String; 0]);
+        assert_eq!(
+            told("/machine/llc/latency_cycles", json!(0)),
+            ["machine.llc.latency_cycles = 0; expected 1 to 100000"]
+        );
+    }
+
+    #[test]
     fn a_superqueue_has_a_bound() {
         let of = |lines: u32| {
             violations(&forwarder(&[("/machine/l2/superqueue", json!(lines))]))
