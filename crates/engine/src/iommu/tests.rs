@@ -44,9 +44,11 @@ impl Bench {
             self.iommu.walker_reads(walker);
             self.reads.push_back((at + MEMORY, walker));
         }
-        let (_, walks) = self.iommu.walkers.in_flight();
+        let (queued, walks) = self.iommu.walkers.in_flight();
         self.most_walks = self.most_walks.max(walks);
         let counts = self.iommu.walkers.counts;
+        let misses: u64 = self.iommu.lookups.iter().map(|of| of.misses).sum();
+        assert_eq!(misses, counts.started + queued);
         assert_eq!(counts.started, counts.finished + walks);
     }
 

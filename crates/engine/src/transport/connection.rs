@@ -302,6 +302,7 @@ mod tests {
         sent(&mut c, Ps::ZERO);
         let now = Ps::from_us(200);
         c.time_out(now);
+        assert_eq!(c.lost.len(), 2);
         let late = ack(&mut c, now, 1, 1);
         assert_eq!((late.first, late.not_lost, late.lost), (true, true, 0));
         // Only the other one is sent again.
@@ -351,6 +352,7 @@ mod tests {
         assert_eq!(sent(&mut c, Ps::ZERO).len(), 2);
         assert_eq!(c.deadline(), Some(Ps::from_us(1000)));
         c.time_out(Ps::from_us(1000));
+        assert_eq!(c.lost.len(), 2);
         // The window is halved: one packet.
         assert_eq!(sent(&mut c, Ps::from_us(1000)), [(0, true)]);
         assert_eq!(c.deadline(), Some(Ps::from_us(3000)));
