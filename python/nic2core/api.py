@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nic2core.results.models import Results
 
 Source = str | Path | Scenario
-"""What can be run: the path of a scenario file, or a scenario."""
+"""What can be run: the path of a scenario file or of a result, or a scenario."""
 
 BASE = "machine.base"
 """The key that names the machine file."""
@@ -69,6 +69,8 @@ class Prepared:
 
 def load(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Scenario:
     """Load a scenario file and its machine, with some keys overridden, for further editing.
+
+    The directory of a saved result, or its `result.json`, stands for the scenario that it ran.
 
     Overrides always map dotted keys to values: `{"placement.io_ways": 4}`. A value is either a
     Python value or text in the syntax of `--set`: `"4"`, `"{ kind = 'dctcp' }"`.
@@ -169,12 +171,9 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
             f"{(SHIPPED / 'scenarios').resolve()}: {', '.join(shipped)}."
         )
     if path.name == RESULT_FILE or any((path / f).exists() for f in (RESULT_FILE, COMPARISON_FILE)):
-        raise UserError(
-            f"{path} holds results, not a scenario; `nic2core explain`, `report` and `compare` "
-            "read them."
-        )
+        return _changed(_of_result(path), overrides)
     if path.is_dir():
-        raise UserError(f"{path} is a directory; name a scenario file in it.")
+        raise UserError(f"{path} is a directory; name a scenario file or the result of a run.")
     if is_capture(path):
         named = f'[traffic] kind = "replay", file = "{path.name}"'
         raise UserError(f"{path} is a capture, not a scenario. A scenario names it: {named}.")
@@ -195,13 +194,24 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
     return read
 
 
+def _of_result(path: Path) -> Scenario:
+    """The scenario of a saved run."""
+    result = Result.load(path)
+    result.check_capture()
+    scenario = Scenario.model_validate(result.scenario)
+    scenario._origin = Origin(  # noqa: SLF001 - as in `load`
+        result.scenario_name, plain(scenario.model_dump()), {}, result.settings
+    )
+    return scenario
+
+
 def _changed(source: Scenario, overrides: dict[str, Any]) -> Prepared:
     """Apply these overrides to a loaded scenario."""
     if BASE in overrides:
         raise UserError(
-            f"{BASE} = {overrides[BASE]!r}: a loaded scenario has the whole machine, and no file "
-            "that could be laid over another one; expected the name of the scenario file in place "
-            "of what nic2core.load returned, or nic2core.load(FILE, {...})."
+            f"{BASE} = {overrides[BASE]!r}: a loaded scenario, like that of a result, has the "
+            "whole machine, and no file that could be laid over another one; expected the name of "
+            "the scenario file in its place, or nic2core.load(FILE, {...})."
         )
     origin = source._origin  # noqa: SLF001 - as in `load`
     # Values of the wrong type are refused below, with the same messages as in a file.

@@ -496,11 +496,16 @@ def test_a_saved_replay_runs_again_from_any_folder_and_with_its_own_capture_only
     capture = Path(result.scenario["traffic"]["file"])
     assert capture.is_relative_to(tmp_path / "captures")
     capture.write_bytes(capture.read_bytes() * 2)
-    for again in (result.record_again, lambda: run_changes(result)):
+    every = (
+        result.record_again,
+        lambda: run_changes(result),
+        lambda: nic2core.run(tmp_path / saved),
+    )
+    for again in every:
         with pytest.raises(UserError, match="is not the capture that this result replayed"):
             again()
     capture.unlink()
-    for again in (result.record_again, lambda: run_changes(result)):
+    for again in every:
         with pytest.raises(UserError, match=r"memcached\.pcap, the capture .* cannot be read"):
             again()
 
@@ -558,12 +563,30 @@ def test_a_capture_in_place_of_a_scenario_is_named_in_one(tmp_path: Path) -> Non
     (tmp_path / "text").write_text("a1b2c3d4")
     with pytest.raises(UserError, match="text, line 1"):
         nic2core.run(tmp_path / "text")
-    with pytest.raises(UserError, match="is a directory; name a scenario file in it"):
+    with pytest.raises(UserError, match="is a directory; name a scenario file or the result of a"):
         nic2core.run(tmp_path)
     (tmp_path / "result.json").write_text("{}")
     for result in (tmp_path, tmp_path / "result.json"):
-        with pytest.raises(UserError, match="holds results, not a scenario; `nic2core explain`"):
+        with pytest.raises(UserError, match=r"result\.json is not a result of this version"):
             nic2core.run(result)
+
+
+def test_a_result_stands_for_the_scenario_that_it_ran(result: Result, tmp_path: Path) -> None:
+    saved = result.save(tmp_path / "first")
+    again = nic2core.run(saved)
+    assert (again.scenario, again.data) == (result.scenario, result.data)
+    assert again.scenario_name == "demo"
+    assert again.settings == result.settings
+    changed = nic2core.run(saved / "result.json", {"placement.io_ways": 3})
+    assert changed.scenario["placement"]["io_ways"] == 3
+    assert changed.settings == {**result.settings, "placement.io_ways": 3}
+    assert nic2core.load(saved).placement.io_ways == result.scenario["placement"]["io_ways"]
+    ways = nic2core.sweep(saved, {"placement.io_ways": [2, 3]}, out=tmp_path / "ways")
+    assert [run.data for run in ways] == [result.data, changed.data]
+    with pytest.raises(UserError, match=r"ways is a comparison of 2 runs; name one of them: "):
+        nic2core.run(tmp_path / "ways")
+    with pytest.raises(UserError, match=r"machine\.base = 'skylake-6140': a loaded scenario, like"):
+        nic2core.run(saved, {"machine.base": "skylake-6140"})
 
 
 def test_no_scenario_is_said_to_be_shipped_that_is_the_users_own(

@@ -151,7 +151,7 @@ def test_where_nothing_limits_a_peak_is_to_be_searched(
     # No change helps, so none is listed with its 0 %.
     expect(panel.locator("thead th").last).to_have_text("allows, M/s")
     expect(panel).not_to_contain_text("8 channels")
-    expect(panel.locator(".hint code").first).to_have_text("nic2core peak SCENARIO --out DIR")
+    expect(panel.locator(".hint code").first).to_have_text("nic2core peak DIR --out PEAK")
     # A comparison has no room for what to do next with each of its runs.
     assert 'class="note hint"' not in report_html([calm, calm])
 

@@ -276,7 +276,7 @@ def test_a_benchmark_waits_for_no_packet() -> None:
     assert run.model.rate > 0.5 * run.rate_mps
     assert verdict(run).startswith("no packet arrives; the next comes at ")
     assert (limit(run), mark(run)) == (limit(nothing), mark(nothing))
-    assert not any("`nic2core peak SCENARIO" in hint for hint in hints(run, run.helps))
+    assert not any("`nic2core peak DIR" in hint for hint in hints(run, run.helps))
     assert verdict(nothing).startswith("no packet arrives; the next comes at ")
     assert nothing.helps == [], "there is no work that a change could help"
 

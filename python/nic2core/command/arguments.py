@@ -12,7 +12,11 @@ from nic2core.command import options
 
 ScenarioFile = Annotated[
     str,
-    typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of a built-in scenario."),
+    typer.Argument(
+        metavar="SCENARIO",
+        help="A scenario file, the name of a built-in scenario, or a directory written by --out: "
+        "the scenario of that result.",
+    ),
 ]
 Set = Annotated[
     list[str] | None,

@@ -22,8 +22,8 @@ def compare(
         list[str],
         typer.Argument(
             metavar="SCENARIO|RESULT...",
-            help="A scenario file, or the name of a built-in scenario; without --vary, two or more "
-            "directories written by --out.",
+            help="A scenario file, the name of a built-in scenario, or a directory written by "
+            "--out: the scenario of that result; without --vary, two or more such directories.",
         ),
     ],
     vary: Annotated[
@@ -95,8 +95,9 @@ def _saved(sources: list[str], options: list[str], json_: bool) -> None:
     alone = len(sources) == 1 and not comparison(Path(sources[0]))
     if alone or options:
         why = f"{', '.join(options)} cannot be used" if options else "nothing to compare"
+        one = sources[0] if alone else "SCENARIO"
         raise UserError(
-            f"{' '.join(sources)}: {why} without --vary; expected `nic2core compare SCENARIO "
+            f"{' '.join(sources)}: {why} without --vary; expected `nic2core compare {one} "
             "--vary KEY=V1,V2`, or `nic2core compare DIR DIR` for results written by --out."
         )
     scenarios = [source for source in sources if _is_scenario(source)]

@@ -45,7 +45,7 @@ def explain(
         if json_:
             print_json(explanation.to_json(loaded, helps))
         else:
-            explanation.show(loaded, helps)
+            explanation.show(loaded, helps, str(result))
         terminal.warn([loaded])
         if check and any(h.measured is None and h.refused is None for h in helps):
             terminal.note("Stopped: some changes were not run.")

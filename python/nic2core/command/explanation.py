@@ -26,8 +26,8 @@ BAR = 10
 """Cells of a bar."""
 
 
-def show(result: Result, helps: Sequence[Help]) -> None:
-    """Draw the explanation of a run; `helps` may have been checked."""
+def show(result: Result, helps: Sequence[Help], saved_in: str = "DIR") -> None:
+    """Draw the explanation of a run saved in a directory; `helps` may have been checked."""
     console = Console(highlight=False)
     console.print(Text(words.sentence(verdict(result)), style="bold"))
     # If no change can help, a column of changes says nothing; the hint below explains why.
@@ -40,7 +40,7 @@ def show(result: Result, helps: Sequence[Help]) -> None:
             for column in table.columns:
                 column.no_wrap = False
         console.print(table)
-    for hint in hints(result, helps):
+    for hint in hints(result, helps, saved_in):
         # A command in it can be copied whole: the terminal wraps it, without a line break.
         console.print(hint, soft_wrap="`" in hint)
     if any(h.filling for h in helps):

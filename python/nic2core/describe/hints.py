@@ -44,8 +44,12 @@ def at_ease(result: Record) -> bool:
     )
 
 
-def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
-    """What to do next and what not, what changes do besides, and what is not predicted."""
+def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Iterator[str]:
+    """What to do next and what not, what changes do besides, and what is not predicted.
+
+    Commands in it go on from the result's directory `saved_in`.
+    """
+    saved = quote(saved_in)
     dropped = result.data.packets.drop_share
     if any(h.drop_share is not None for h in helps) and result.p99_ns is not None:
         yield (
@@ -54,19 +58,19 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
         )
     elif dropped > 0 and helps:
         yield (
-            "A change may also reduce drops and latency: `nic2core explain DIR --check` runs each "
-            "one and shows both."
+            f"A change may also reduce drops and latency: `nic2core explain {saved} --check` runs "
+            "each one and shows both."
         )
     if result.peak is not None and any(h.measured is not None for h in helps):
         yield (
             f"Each re-run is a search of its own, which ends within {PEAK_RESOLUTION_PERCENT} % of "
             "its peak. Chance in the p99 can move a peak further, also down: `nic2core compare "
-            "SCENARIO --peak --vary run.seed=1,2,3` shows by how much."
+            f"{saved} --peak --vary run.seed=1,2,3` shows by how much."
         )
     if result.limit is Limit.CONTROL and all(h.measured is None for h in helps):
         yield (
             "How much a change helps cannot be predicted here: it depends on how the senders' "
-            "congestion control responds. `nic2core explain DIR --check` runs each change."
+            f"congestion control responds. `nic2core explain {saved} --check` runs each change."
         )
     yield from _tied(result, helps)
     # Of changes with equal gain, the one that takes least.
@@ -76,26 +80,27 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
         default=None,
     )
     if most is not None and _gain(most) >= FELT:
+        command = "run" if result.peak is None else "peak"
         keys = " ".join(
             f"--set {quote(f'{key}={toml_value(value)}')}"
             for key, value in most.change.overrides.items()
         )
         yield (
             f"Best single change: {words.stage(most.change.domain)}, {most.change.what}, "
-            f"{words.gain(_gain(most))}: `{keys}`."
+            f"{words.gain(_gain(most))}: `nic2core {command} {saved} {keys}`."
         )
     enough = enough_cores(result)
     if enough is not None:
         yield (
             f"By the model, {enough.count} cores carry all that is offered, if RSS spreads it "
-            f"evenly: `nic2core compare SCENARIO --vary {enough.key}={enough.tried}` shows whether "
+            f"evenly: `nic2core compare {saved} --vary {enough.key}={enough.tried}` shows whether "
             "they do."
         )
     for why in dict.fromkeys(h.unknown for h in helps if h.unknown and h.measured is None):
         which = " and ".join(
             f"{words.stage(h.change.domain)}, {h.change.what}" for h in helps if h.unknown == why
         )
-        yield f"Not predicted: {which}: {why}. `nic2core explain DIR --check` runs each change."
+        yield f"Not predicted: {which}: {why}. `nic2core explain {saved} --check` runs each change."
     for help_ in helps:
         if help_.harm and help_.measured is None:
             yield (
@@ -104,12 +109,12 @@ def hints(result: Record, helps: Sequence[Help]) -> Iterator[str]:
             )
     if at_ease(result):
         yield (
-            f"{why_no_change_helps(result)} `nic2core peak SCENARIO --out DIR` searches for the "
-            "highest rate, and `nic2core explain DIR` then says what would raise it."
+            f"{why_no_change_helps(result)} `nic2core peak {saved} --out PEAK` searches for the "
+            "highest rate, and `nic2core explain PEAK` then says what would raise it."
         )
     helps_by = next((h.predicted for h in helps if h.change.domain == "io-ways"), 0.0)
     if helps_by >= FELT or (at_ease(result) and leaking(result.data) >= FELT):
-        yield from _against_leaks(result)
+        yield from _against_leaks(result, saved)
 
 
 def _tied(result: Record, helps: Sequence[Help]) -> Iterator[str]:
@@ -147,14 +152,14 @@ def _gain(help_: Help) -> float:
     return help_.predicted if help_.measured is None else help_.measured
 
 
-def _against_leaks(result: Record) -> Iterator[str]:
+def _against_leaks(result: Record, saved: str) -> Iterator[str]:
     """What leaks from the I/O ways, and settings to try: nobody can buy an ideal DDIO."""
     io = result.data.io
     if io is not None and io.write_bypasses > (io.write_hits or 0) + (io.write_misses or 0):
         policy = result.scenario["placement"]["policy"]
         yield (
             f"Most of what the NIC writes goes to memory because of placement.policy ({policy}): "
-            f"`nic2core compare SCENARIO --vary placement.policy={policy},ddio` compares it with "
+            f"`nic2core compare {saved} --vary placement.policy={policy},ddio` compares it with "
             "one that writes to the LLC."
         )
         return
@@ -173,7 +178,7 @@ def _against_leaks(result: Record) -> Iterator[str]:
     peak = "" if result.peak is None else " --peak"
 
     def vary(key: str, values: Sequence[int]) -> str:
-        return f"`nic2core compare SCENARIO --vary {key}={','.join(map(str, values))}{peak}`"
+        return f"`nic2core compare {saved} --vary {key}={','.join(map(str, values))}{peak}`"
 
     if len(several) > 1:
         yield (

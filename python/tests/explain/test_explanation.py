@@ -285,7 +285,9 @@ def test_a_leak_has_ways_and_descriptors_against_it(ddio: Result) -> None:
         "Of the lines that the NIC writes, 85.9 % are evicted to memory (19.5 GB/s). Packets go "
         "through 25.6 MB of receive buffers and completions in turn; the I/O ways hold 6.29 MB."
     ) in said
-    assert "--vary placement.io_ways=2,4,8`" in said
+    assert "`nic2core compare DIR --vary placement.io_ways=2,4,8` compares" in said
+    named = "\n".join(hints(ddio, leak, "my runs/a"))
+    assert "`nic2core compare 'my runs/a' --vary placement.io_ways=2,4,8` compares" in named
     assert "Or use fewer buffers: 128 per queue" in said
     assert "--vary queues.rx_descriptors=1024,512,256,128`" in said
     # A pool that is a ring goes round as a whole, whatever the descriptors.
@@ -349,6 +351,10 @@ def test_the_keys_of_what_helps_most_are_told(ddio: Result) -> None:
     # An ideal DDIO helps more, but nobody can set it.
     helps[leak] = replace(helps[leak], predicted=0.9)
     said = "\n".join(hints(ddio, helps))
-    assert "NIC input SRAM, 2 MiB of SRAM, +20 %: `--set 'machine.nic.sram=2 MiB'`." in said
+    change = "--set 'machine.nic.sram=2 MiB'"
+    assert f"NIC input SRAM, 2 MiB of SRAM, +20 %: `nic2core run DIR {change}`." in said
+    found = Peak(peak_mpps=1, fails_at_mpps=2, failed_by="p99", probes=[], results=ddio.data)
+    said = "\n".join(hints(replace(ddio, peak=found), helps, "out/a"))
+    assert f": `nic2core peak out/a {change}`." in said
     helps[best] = replace(helps[best], measured=0.01)
     assert "Best single change" not in "\n".join(hints(ddio, helps))

@@ -42,7 +42,7 @@ def test_large_pages_are_offered_and_give_what_is_said_where_the_iotlb_holds_the
     assert pages.predicted == offered["no misses (no IOMMU)"].predicted
     (most,) = (hint for hint in hints(result, result.helps) if hint.startswith("Best single"))
     assert most.startswith("Best single change: IOMMU, pages of 2 MiB, +")
-    assert "--set 'machine.iommu.pages.payload=2 MiB' --set" in most
+    assert "`nic2core run DIR --set 'machine.iommu.pages.payload=2 MiB' --set" in most
     assert list(of_iommu(run)) == ["no misses (no IOMMU)"]
     # Buffers that are mapped one by one have small pages.
     strict = api.run("explain-iommu", PAGES | {"machine.iommu.mode": "strict"})
