@@ -95,6 +95,16 @@ const RULES: &[(&[&str], &str, &str)] = &[
         "1 to 8, the completions of 8 B that fit a line",
     ),
     (&["machine.nic.completions_per_write=9"], "machine.nic.completions_per_write", "1 to 8"),
+    (
+        &["machine.nic.rss.indirection_entries=100"],
+        "machine.nic.rss.indirection_entries",
+        "a power of two from 1 to 65536",
+    ),
+    (
+        &["machine.nic.rss.indirection_entries=1"],
+        "machine.nic.rss.indirection_entries",
+        "(an entry for each queue) to 65536",
+    ),
     (&["machine.pcie.generation=2"], "machine.pcie.generation", "3 to 5"),
     (&["machine.pcie.lanes=12"], "machine.pcie.lanes", "1, 2, 4, 8, 16"),
     (&["machine.pcie.max_payload=100 B"], "machine.pcie.max_payload", "128 B, 256 B, 512 B"),

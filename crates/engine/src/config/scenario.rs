@@ -56,7 +56,7 @@ impl Scenario {
 
     /// Cores that have a queue.
     pub(crate) fn serving_cores(&self) -> u32 {
-        self.serving().map(|t| t.cores.count).sum()
+        self.serving().map(|t| t.cores.count).fold(0, u32::saturating_add)
     }
 
     /// Whether any tenant has a core.

@@ -30,7 +30,7 @@ use crate::memory::system::Memory;
 use crate::nic::buffers::Region;
 use crate::nic::config::Start;
 use crate::nic::queue::QueuePair;
-use crate::nic::rss::{MAX_ENTRIES, Rss};
+use crate::nic::rss::Rss;
 use crate::rng::{GOLDEN_GAMMA, Rng};
 use crate::time::Ps;
 use crate::units::Size;
@@ -154,14 +154,7 @@ fn arrivals(
         given: e.given,
         allowed: e.allowed,
     })?;
-    let rss = Rss::new(&scenario.machine.nic.rss, queues, &flows).map_err(|e| BuildError {
-        key: "machine.nic.rss.indirection_entries".into(),
-        given: e.given.to_string(),
-        allowed: format!(
-            "a power of two from {} (an entry for each queue) to {MAX_ENTRIES}",
-            e.queues.next_power_of_two()
-        ),
-    })?;
+    let rss = Rss::new(&scenario.machine.nic.rss, queues, &flows);
     Ok((Some(source), Some(rss)))
 }
 

@@ -200,6 +200,7 @@ impl Nic {
         let entries = [8, 16, 32, 64].map(Size);
         check.one_of("descriptor_size", self.descriptor_size, &entries);
         check.one_of("completion_size", self.completion_size, &entries);
+        check.below("rss", |check| self.rss.check(check));
     }
 }
 

@@ -2,12 +2,14 @@
 //! indirection table, and the entry names the queue (Microsoft, "RSS Hashing Functions", Windows
 //! driver docs).
 
+use std::fmt::Display;
 use std::net::IpAddr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::toeplitz::{Key, MAX_INPUT};
+use crate::check::Check;
 use crate::wire::{FiveTuple, Flow, FlowTable};
 
 /// The header fields that are hashed.
@@ -40,7 +42,7 @@ pub struct RssConfig {
 
 /// The largest table: a queue number has 16 bits (DPDK `rte_eth_rss_reta_entry64`), so more entries
 /// could not distinguish more queues.
-pub(crate) const MAX_ENTRIES: u32 = 1 << 16;
+const MAX_ENTRIES: u32 = 1 << 16;
 
 impl Default for RssConfig {
     fn default() -> Self {
@@ -48,17 +50,30 @@ impl Default for RssConfig {
     }
 }
 
-/// An indirection table that a NIC cannot have.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "indirection_entries = {given}; expected a power of two from {queues} (one entry per queue) to \
-     {MAX_ENTRIES}"
-)]
-pub struct RssError {
-    /// What was given.
-    pub given: u32,
-    /// How many queues the table has to reach.
-    pub queues: u32,
+impl RssConfig {
+    /// Reports values that cannot be simulated.
+    pub(crate) fn check(&self, check: &mut Check) {
+        let entries = self.indirection_entries;
+        if !entries.is_power_of_two() || entries > MAX_ENTRIES {
+            check.refuse("indirection_entries", entries, powers_of_two_from(1));
+        }
+    }
+
+    /// The same where `queues` queues are to be reached.
+    pub(crate) fn check_reach(&self, check: &mut Check, queues: u32) {
+        if self.indirection_entries < queues {
+            let least = format!("{} (an entry for each queue)", queues.next_power_of_two());
+            check.refuse(
+                "indirection_entries",
+                self.indirection_entries,
+                powers_of_two_from(least),
+            );
+        }
+    }
+}
+
+fn powers_of_two_from(least: impl Display) -> String {
+    format!("a power of two from {least} to {MAX_ENTRIES}")
 }
 
 /// The queue of every flow. The hash is computed once per flow, before the run; on the packet path
@@ -73,17 +88,11 @@ impl Rss {
     /// Spreads `flows` over `queues` queues. The table's entries name the queues round-robin, which
     /// is how drivers initialize it.
     ///
-    /// # Errors
-    /// If the table is not a power of two or cannot reach every queue.
-    ///
     /// # Panics
-    /// If there is no queue.
-    pub fn new(config: &RssConfig, queues: u32, flows: &FlowTable) -> Result<Rss, RssError> {
-        assert!(queues > 0, "a card has at least one receive queue");
+    /// If there is no queue, or the table cannot reach all of them.
+    pub fn new(config: &RssConfig, queues: u32, flows: &FlowTable) -> Rss {
         let entries = config.indirection_entries;
-        if !entries.is_power_of_two() || entries < queues || entries > MAX_ENTRIES {
-            return Err(RssError { given: entries, queues });
-        }
+        assert!((1..=entries).contains(&queues), "expected 1 to {entries} queues; got {queues}");
         let indirection: Vec<u32> = (0..entries).map(|entry| entry % queues).collect();
         let queue_of: Vec<u32> = flows
             .as_slice()
@@ -94,7 +103,7 @@ impl Rss {
         for (flow, queue) in queue_of.iter().enumerate() {
             flows_of[*queue as usize].push(flow as u32);
         }
-        Ok(Rss { queue_of, flows_of })
+        Rss { queue_of, flows_of }
     }
 
     /// The queue of a flow.
@@ -147,6 +156,7 @@ impl Input {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::ensure;
 
     /// Destination and port, source and port, hash of the addresses, hash with the ports: the
     /// verification suite of the Microsoft specification, also in the Intel 82599 datasheet,
@@ -199,7 +209,7 @@ mod tests {
         let back = FlowTable::new(back.collect());
         let dealt = |key: Key, flows| {
             let config = RssConfig { key: Some(key), ..RssConfig::default() };
-            let rss = Rss::new(&config, 8, flows).unwrap();
+            let rss = Rss::new(&config, 8, flows);
             (0..64).map(|flow| rss.queue(flow)).collect::<Vec<u32>>()
         };
         let pairs: Key = ["6d:5a"; 20].join(":").parse().unwrap();
@@ -210,7 +220,7 @@ mod tests {
     #[test]
     fn what_is_not_ip_goes_to_the_first_queue() {
         let arp = Flow::Frame { dst: [0xff; 6], src: [2; 6], ethertype: 0x0806 };
-        let rss = Rss::new(&RssConfig::default(), 24, &FlowTable::new(vec![arp])).unwrap();
+        let rss = Rss::new(&RssConfig::default(), 24, &FlowTable::new(vec![arp]));
         assert_eq!(rss.queue(0), 0);
     }
 
@@ -218,7 +228,7 @@ mod tests {
     fn flows_spread_as_the_table_does() {
         // 128 entries over 24 queues: queues 0 to 7 have six entries each, the others five.
         let n = 128 * 1000;
-        let rss = Rss::new(&RssConfig::default(), 24, &FlowTable::synthetic(n)).unwrap();
+        let rss = Rss::new(&RssConfig::default(), 24, &FlowTable::synthetic(n));
         for queue in 0..24 {
             let entries = if queue < 8 { 6.0 } else { 5.0 };
             let p: f64 = entries / 128.0;
@@ -230,7 +240,7 @@ mod tests {
 
     #[test]
     fn both_directions_of_the_table_agree() {
-        let rss = Rss::new(&RssConfig::default(), 5, &FlowTable::synthetic(1000)).unwrap();
+        let rss = Rss::new(&RssConfig::default(), 5, &FlowTable::synthetic(1000));
         let total: usize = (0..5).map(|queue| rss.flows_of(queue).len()).sum();
         assert_eq!(total, 1000);
         for queue in 0..5 {
@@ -240,11 +250,21 @@ mod tests {
 
     #[test]
     fn a_table_that_no_card_has_is_refused() {
-        let flows = FlowTable::synthetic(1);
-        for (entries, queues) in [(0, 1), (100, 1), (16, 24), (1 << 17, 1)] {
+        for (entries, queues, least) in [
+            (0, 1, "1"),
+            (100, 1, "1"),
+            (1 << 17, 1, "1"),
+            (16, 24, "32 (an entry for each queue)"),
+        ] {
             let config = RssConfig { indirection_entries: entries, ..RssConfig::default() };
-            let error = Rss::new(&config, queues, &flows).unwrap_err();
-            assert_eq!(error, RssError { given: entries, queues });
+            let told = ensure(|check| {
+                config.check(check);
+                config.check_reach(check, queues);
+            });
+            let told = told.unwrap_err();
+            assert_eq!(told.key, "indirection_entries");
+            assert_eq!(told.given, entries.to_string());
+            assert_eq!(told.allowed, format!("a power of two from {least} to 65536"));
         }
     }
 }

@@ -33,6 +33,10 @@ fn check_traffic_of(check: &mut Check, traffic: &TrafficConfig, scenario: &Scena
             );
             check.refuse("machine.nic.link", given, allowed);
         }
+    } else {
+        // Cores that the machine lacks are told as such.
+        let queues = scenario.serving_cores().min(machine.core.count);
+        check.below("machine.nic.rss", |check| machine.nic.rss.check_reach(check, queues));
     }
     if let TrafficConfig::Backlog { depth, .. } = traffic
         && *depth > queues.rx_descriptors
