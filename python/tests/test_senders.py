@@ -7,9 +7,11 @@ from dataclasses import replace
 from html import unescape
 from typing import TYPE_CHECKING
 
+import pytest
+
 from nic2core import api
 from nic2core.command.terminal import show_comparison, show_result
-from nic2core.describe import rows, senders
+from nic2core.describe import rows, seeds, senders
 from nic2core.describe.differences import differences
 from nic2core.describe.headline import headline, side_by_side
 from nic2core.describe.verdict import verdict
@@ -18,8 +20,6 @@ from nic2core.report.page import report_html
 from nic2core.words import three, time
 
 if TYPE_CHECKING:
-    import pytest
-
     from nic2core import Result
     from nic2core.results.models import TransportResults
 
@@ -177,11 +177,23 @@ def test_what_cut_the_windows_adds_up_and_keeps_to_what_the_control_knows(
         "cut by the path": "0",
         "cut by losses": "75.0",
     }
+    # 120 packets in 5 ms.
+    ((amount, unit),) = [
+        (n.value, n.unit) for n in headline(swift) if n.name == "windows were cut by"
+    ]
+    assert (amount, unit) == ("24.0", "packets per ms")
     of_marks = {"cut_by_host": None, "cut_by_path": 1.0, "cut_by_losses": 3.0}
     dctcp = changed(closed_loop, hears_marks=True, **of_marks)
     assert senders.cuts(measured(dctcp)) == {"marks": 0.25, "losses": 0.75}
     none = changed(closed_loop, cut_by_host=0.0, cut_by_path=0.0, cut_by_losses=0.0)
     assert senders.cuts(measured(none)) == {}
+    assert not [n for n in headline(none) if "cut by" in n.name]
+    # Without cuts there are no shares.
+    again = replace(none, data=none.data.model_copy(update={"seed": 2}))
+    third = replace(swift, data=swift.data.model_copy(update={"seed": 3}))
+    found = seeds.side_by_side(seeds.repeated([swift, again, third]))
+    cells = {n.name: of for n, (of,) in found}
+    assert cells["cut by losses"] == "75.0 (2 of 3 seeds)"
 
 
 def test_the_report_has_their_delays_below_the_latency_by_stage(
@@ -276,6 +288,9 @@ def test_a_table_tells_what_senders_see_and_do(closed_loop: Result, ddio: Result
     assert (them["lost_share"], them["retransmitted_share"]) == (0.006, 70 / 14_000)
     # One in 5 ms.
     assert (them["timeouts_per_ms"], them["mean_window"], them["fairness"]) == (0.2, 0.52, 0.81)
+    assert them["packets_in_flight"] == senders.in_flight(closed_loop.data)
+    cut = sum(senders.cut_packets(measured(closed_loop)).values())
+    assert them["cut_packets_per_ms"] == pytest.approx(cut / 5)
     columns = ("p99_rtt_ns", "p99_read_ns", "mean_host_delay_ns", "p99_host_delay_ns")
     assert all(none[column] is None for column in (*columns, *rows.OF_SENDERS))
 

@@ -61,7 +61,13 @@ def hints(result: Record, helps: Sequence[Help], saved_in: str = "DIR") -> Itera
             f"A change may also reduce drops and latency: `nic2core explain {saved} --check` runs "
             "each one and shows both."
         )
-    if result.peak is not None and any(h.measured is not None for h in helps):
+    rerun = any(h.measured is not None for h in helps)
+    if result.peak is None and result.data.transport is not None and rerun:
+        yield (
+            "What senders lose, and when, is partly chance, and so are small differences: "
+            f"`nic2core compare {saved} --vary run.seed=1,2,3` shows how large these can be."
+        )
+    if result.peak is not None and rerun:
         yield (
             f"Each re-run is a search of its own, which ends within {PEAK_RESOLUTION_PERCENT} % of "
             "its peak. Chance in the p99 can move a peak further, also down: `nic2core compare "

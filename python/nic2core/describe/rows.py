@@ -30,7 +30,15 @@ QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-zµμ/%]*)")
 """A number with its unit, if any."""
 
 
-OF_SENDERS = ("lost_share", "retransmitted_share", "timeouts_per_ms", "mean_window", "fairness")
+OF_SENDERS = (
+    "lost_share",
+    "retransmitted_share",
+    "timeouts_per_ms",
+    "mean_window",
+    "packets_in_flight",
+    "cut_packets_per_ms",
+    "fairness",
+)
 """The columns of what closed-loop senders do."""
 
 
@@ -83,6 +91,8 @@ def _of_senders(result: Record) -> dict[str, float | None]:
         senders.sent_again(transport),
         senders.timeouts_per_ms(transport, data),
         transport.mean_window,
+        senders.in_flight(data),
+        senders.cut_per_ms(transport, data),
         fairness,
     )
     return {**delays, **dict(zip(OF_SENDERS, did, strict=True))}

@@ -161,6 +161,9 @@ def _cell(of: _Of) -> str:
     spread = of.spread
     if len(of.own) > 1 and spread is not None:
         return str(spread)
+    if of.is_mixed:
+        have = [n.value for n in of.own if n is not None and n.raw is not None]
+        return f"{', '.join(_distinct(have))} ({len(have)} of {count(len(of.own), 'seed')})"
     return ", ".join(_distinct(n.value if n else NOTHING for n in of.own))
 
 

@@ -114,6 +114,7 @@ def groups(result: Record) -> list[tuple[str, list[str]]]:
         ("sent again", [percent(sent_again(of)) for of in found]),
         ("timeouts", [f"{of.timeouts:,}" for of in found]),
         ("windows are cut by", [_shares(cuts(of)) for of in found]),
+        ("in all, packets", [three(sum(cut_packets(of).values())) for of in found]),
         ("fairness among them", [three(of.fairness) for of in found]),
     ]
     for delay in ("read_latency", "block_latency"):
@@ -155,15 +156,19 @@ def with_controls(
     return [(tables[group.control], group) for group in transport.by_group]
 
 
-def cuts(of: TransportResults | SendersResults) -> dict[str, float]:
-    """Shares of all that windows were cut by, 0 to 1, by cause; empty if nothing cut them.
+def cut_packets(of: TransportResults | SendersResults) -> dict[str, float]:
+    """Packets that windows were cut by, all together, by cause.
 
     Only causes that the congestion control knows: without a window for the server's delay, all
     that acknowledgements cut is of the path, or of marks for a control that hears them.
     """
     packets = {_told_by_acknowledgements(of): of.cut_by_path, LOSSES: of.cut_by_losses}
-    if of.cut_by_host is not None:
-        packets = {"the host's delay": of.cut_by_host} | packets
+    return packets if of.cut_by_host is None else {"the host's delay": of.cut_by_host} | packets
+
+
+def cuts(of: TransportResults | SendersResults) -> dict[str, float]:
+    """Shares of all that windows were cut by, 0 to 1, by cause; empty if nothing cut them."""
+    packets = cut_packets(of)
     whole = sum(packets.values())
     return {cause: cut / whole for cause, cut in packets.items()} if whole else {}
 
@@ -236,6 +241,11 @@ def marked_share(transport: TransportResults) -> float:
 def timeouts_per_ms(transport: TransportResults, data: Results) -> float:
     """Retransmission timeouts of all senders, per millisecond."""
     return transport.timeouts / (data.measured_ns / 1e6)
+
+
+def cut_per_ms(transport: TransportResults, data: Results) -> float:
+    """Packets that the windows of all senders were cut by, per millisecond."""
+    return sum(cut_packets(transport).values()) / (data.measured_ns / 1e6)
 
 
 def in_flight(data: Results) -> float:

@@ -888,7 +888,8 @@ class ClosedLoopTraffic(Model):
     """
     watched: UInt32 = 0
     """Number of connections whose congestion windows the time series shows individually: those of
-    the first queue with that many senders, or all of that queue.
+    the first queue with that many senders, or all of that queue; with rivals, with as many of them,
+    too.
     """
 
 

@@ -276,6 +276,14 @@ def test_what_makes_a_saved_run_doubtful_is_told_again(
             assert warning not in shown.out
 
 
+def test_reruns_of_senders_are_said_to_differ_by_chance(closed_loop: Result, ddio: Result) -> None:
+    for result, chance in ((closed_loop, True), (ddio, False)):
+        told = "`nic2core compare DIR --vary run.seed=1,2,3` shows how large these can be."
+        run = [replace(h, measured=0.02) for h in ddio.helps]
+        assert (told in "\n".join(hints(result, run))) == chance
+        assert told not in "\n".join(hints(result, ddio.helps))
+
+
 def test_a_leak_has_ways_and_descriptors_against_it(ddio: Result) -> None:
     """24 queues of 1024 packets of 16 lines are 25.2 MB, and completions of 16 B 0.4 MB."""
     leak = [replace(h, predicted=0.5) for h in ddio.helps if h.change.domain == "io-ways"]

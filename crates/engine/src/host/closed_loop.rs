@@ -52,12 +52,13 @@ impl ClosedLoop {
         };
         let payload_bits = config.payload.0 * 8;
         let rivals = config.groups().nth(1).map(|group| group.senders);
+        let watched = config.groups().flat_map(|g| g.senders.take(config.watched as usize));
         Some(ClosedLoop {
             network: Network::new(config, link, queues, scenario.run.seed),
             payload_bits,
             groups: config.groups().map(senders).collect(),
             datagrams: Vec::new(),
-            series: SenderSeries::new(payload_bits, rivals, config.watched.min(config.senders)),
+            series: SenderSeries::new(payload_bits, rivals, watched),
         })
     }
 

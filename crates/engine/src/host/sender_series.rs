@@ -33,13 +33,17 @@ pub(super) struct SenderSeries {
     /// Packets that rivals had delivered at the last sample.
     last_of_rivals: u64,
     of_rivals: [Vec<Option<f64>>; OF_RIVALS.len()],
-    /// For each watched connection, the samples of its window.
-    windows: Vec<Vec<Option<f64>>>,
+    /// For each watched connection of the first queue, its sender and the samples of its window.
+    windows: Vec<(u32, Vec<Option<f64>>)>,
 }
 
 impl SenderSeries {
-    /// No samples yet. `watched` connections are recorded individually.
-    pub(super) fn new(payload_bits: u64, rivals: Option<Range<u32>>, watched: u32) -> SenderSeries {
+    /// No samples yet. The connections of the senders `watched` to the first queue are recorded individually.
+    pub(super) fn new(
+        payload_bits: u64,
+        rivals: Option<Range<u32>>,
+        watched: impl Iterator<Item = u32>,
+    ) -> SenderSeries {
         SenderSeries {
             payload_bits,
             rivals,
@@ -47,7 +51,7 @@ impl SenderSeries {
             of_all: Default::default(),
             last_of_rivals: 0,
             of_rivals: Default::default(),
-            windows: vec![Vec::new(); watched as usize],
+            windows: watched.map(|sender| (sender, Vec::new())).collect(),
         }
     }
 
@@ -88,15 +92,15 @@ impl SenderSeries {
             window.push(Some(network.window_with(rivals)));
             self.last_of_rivals = delivered;
         }
-        for (connection, column) in self.windows.iter_mut().enumerate() {
-            column.push(Some(network.window_of(connection)));
+        for (sender, column) in &mut self.windows {
+            column.push(Some(network.window_of(*sender as usize)));
         }
     }
 
     /// Starts the measured time: counts begin anew.
     pub(super) fn reset(&mut self) {
-        *self =
-            SenderSeries::new(self.payload_bits, self.rivals.clone(), self.windows.len() as u32);
+        let watched = self.windows.iter().map(|(sender, _)| *sender);
+        *self = SenderSeries::new(self.payload_bits, self.rivals.clone(), watched);
     }
 
     /// The columns.
@@ -108,7 +112,7 @@ impl SenderSeries {
             unit: (*unit).into(),
             values: values.clone(),
         });
-        let watched = self.windows.iter().enumerate().map(|(sender, values)| Series {
+        let watched = self.windows.iter().map(|(sender, values)| Series {
             name: format!("window-{sender}"),
             unit: "packets".into(),
             values: values.clone(),

@@ -50,7 +50,7 @@ pub struct ClosedLoopConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rivals: Option<Box<RivalsConfig>>,
     /// Number of connections whose congestion windows the time series shows individually: those of
-    /// the first queue with that many senders, or all of that queue.
+    /// the first queue with that many senders, or all of that queue; with rivals, with as many of them, too.
     #[serde(default)]
     pub watched: u32,
 }

@@ -236,6 +236,7 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::every;
     use crate::transport::control::ControlConfig;
     use crate::transport::control::dctcp::DctcpConfig;
     use crate::transport::control::swift::SwiftConfig;
@@ -334,7 +335,9 @@ mod tests {
 
     #[test]
     fn the_acknowledgement_of_a_needless_copy_does_not_open_the_window() {
-        for mut c in [connection(8.0), dctcp(100)] {
+        for config in every::<ControlConfig>() {
+            let mut c = Connection::new(AnyControl::new(&config), &RecoveryConfig::default());
+            c.ask(100);
             let packets = sent(&mut c, Ps::ZERO).len() as u64;
             let now = Ps::from_us(1000);
             c.time_out(now);

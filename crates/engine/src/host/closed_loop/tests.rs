@@ -198,7 +198,8 @@ fn rivals_are_the_last_senders_and_have_their_own_control() {
     // A window of one packet against one of four, in front of slow threads.
     let fixed = |window| json!({ "kind": "dctcp", "min_cwnd": window, "initial_cwnd": window, "max_cwnd": window });
     let rivals = json!({ "senders": 2, "control": fixed(4) });
-    let set = [("/traffic/control", fixed(1)), ("/traffic/rivals", rivals)];
+    let watched = ("/traffic/watched", json!(1));
+    let set = [("/traffic/control", fixed(1)), ("/traffic/rivals", rivals), watched];
     let (r, t) = transport(&reader(&set));
     let windows: Vec<f64> = t.connections.iter().map(|c| c.mean_window.round()).collect();
     assert_eq!(windows, [1.0, 1.0, 1.0, 4.0, 4.0, 1.0, 1.0, 1.0, 4.0, 4.0]);
@@ -219,6 +220,9 @@ fn rivals_are_the_last_senders_and_have_their_own_control() {
     let goodput = column("rivals-goodput").expect("there are rivals");
     assert!((goodput / rivals.goodput_gbps - 1.0).abs() < 0.02, "{goodput}");
     assert_eq!((column("rivals-window"), column("window")), (Some(4.0), Some(2.2)));
+    // One of each is watched.
+    let windows = ["window-0", "window-1", "window-3", "window-4"].map(column);
+    assert_eq!(windows, [Some(1.0), None, Some(4.0), None]);
     // Packets that wait in one queue leave it in proportion to those in flight: 2 x 4 of 2 x 4 + 3 x 1.
     let share = rivals.goodput_gbps / both;
     assert!((share - 8.0 / 11.0).abs() < 0.03, "{share}");
