@@ -2,7 +2,10 @@
 
 import json
 import os
+import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -77,3 +80,26 @@ def test_a_model_can_be_built_and_run_without_a_file() -> None:
     server = _core.Simulation(scenario.model_dump_json())
     server.advance(10 * US)
     assert server.now_ps == 10 * US
+
+
+HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+BUILD_A_SERVER = """
+import sys
+from pathlib import Path
+from nic2core import _core
+
+server = _core.Simulation(_core.load_scenario(Path(sys.argv[1]), ["tenants.1.app.keys=1000"])[0])
+sys.stdout.write(Path("/proc/self/smaps").read_text())
+"""
+
+
+@pytest.mark.skipif(not HUGE_PAGES.exists(), reason="this kernel has no transparent huge pages")
+def test_its_tables_are_asked_for_in_huge_pages() -> None:
+    """Nothing else in the process asks for them (docs/speed.md)."""
+    program = [sys.executable, "-c", BUILD_A_SERVER, str(FIXTURE)]
+    smaps = subprocess.run(program, capture_output=True, text=True, check=True).stdout
+    sizes = [int(size) for size in re.findall(r"^Size: +(\d+) kB$", smaps, re.MULTILINE)]
+    flags = re.findall(r"^VmFlags: (.*)$", smaps, re.MULTILINE)
+    asked = sum(size for size, of in zip(sizes, flags, strict=True) if "hg" in of.split())
+    assert asked * 1024 > 8 << 20

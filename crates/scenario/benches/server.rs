@@ -13,6 +13,11 @@ use nic2core_engine::peak::find_peak;
 use nic2core_engine::time::Ps;
 use nic2core_scenario::{Disk, load, read_capture};
 
+/// As in the Python extension.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
