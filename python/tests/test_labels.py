@@ -36,6 +36,14 @@ def test_cases_are_told_apart_by_what_differs() -> None:
     names = name_cases([p for p in placed for _ in rings], both)
     assert names[:2] == ["rx_descriptors=512, io_ways=2", "rx_descriptors=1024, io_ways=2"]
     assert len(set(names)) == 4
+    # Nothing that a name says already, or that those of a name share.
+    policies = [scenario(policy) for policy in ("ddio", "ddio-l2", "ddio-l2")]
+    packets = [{"placement.policy": "ddio"}] + [
+        {"placement.policy": "ddio-l2", "placement.l2_packets": n} for n in ("1", "8")
+    ]
+    assert name_cases(policies, packets) == [
+        "DDIO, 2 ways", "DDIO L2, 2 ways, l2_packets=1", "DDIO L2, 2 ways, l2_packets=8",
+    ]  # fmt: skip
     ways = [{"machine.l2.ways": "8", "machine.llc.ways": "12"}]
     assert name_cases(same[:1], ways) == ["machine.l2.ways=8, machine.llc.ways=12"]
 

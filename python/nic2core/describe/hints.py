@@ -187,9 +187,11 @@ def _against_leaks(result: Record, saved: str) -> Iterator[str]:
         return f"`nic2core compare {saved} --vary {key}={','.join(map(str, values))}{peak}`"
 
     if len(several) > 1:
+        bound = result.scenario["placement"]["policy"] != "ddio-l2"
         yield (
-            "Ideal DDIO is the upper bound of what more I/O ways can achieve; "
-            f"{vary('placement.io_ways', several)} compares them. (Ice Lake servers have been "
+            f"{'Ideal DDIO is the upper bound of what more' if bound else 'More'} I/O ways can "
+            f"{'achieve' if bound else 'leak less'}; {vary('placement.io_ways', several)} compares "
+            "them. (Ice Lake servers have been "
             "reported to ignore the mask of the I/O ways.)"
         )
     fewer = _fewer_descriptors(result)

@@ -61,13 +61,27 @@ def name_cases(
         names = other
     else:
         names = [f"{n}, {o}" if o else n for n, o in zip(names, other, strict=True)]
-    # `describe` leaves out keys of little effect: `io_ways` of ideal DDIO, where descriptors are.
-    placed = [
-        ", ".join(f"{short[k]}={toml_value(v)}" for k, v in s.items() if k.startswith("placement."))
-        for s in settings
-    ]
     return [
-        f"{n}, {p}" if names.count(n) > 1 and p else n for n, p in zip(names, placed, strict=True)
+        ", ".join([n, *(f"{short[k]}={toml_value(v)}" for k, v in _apart(n, s, names, settings))])
+        for n, s in zip(names, settings, strict=True)
+    ]
+
+
+def _apart(
+    name: str,
+    of: Mapping[str, Any],
+    names: Sequence[str],
+    settings: Sequence[Mapping[str, Any]],
+) -> list[tuple[str, Any]]:
+    """What tells a case apart from those of the same name, and `describe` leaves out.
+
+    Keys of little effect (`io_ways` of ideal DDIO, where descriptors are), and a policy's own keys.
+    """
+    same = [s for n, s in zip(names, settings, strict=True) if n == name]
+    return [
+        (key, value)
+        for key, value in of.items()
+        if key.startswith("placement.") and any(s.get(key) != value for s in same)
     ]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nic2core import ModelError, Result, api, words
+from nic2core import ModelError, Result, UserError, api, engine, words
 from nic2core.command import cli, ending, explanation
 from nic2core.describe.doubts import doubts
 from nic2core.describe.hints import hints
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nic2core.explain.help import Help
+    from nic2core.results.models import Results
 
 
 def test_the_table_names_the_limit_and_every_domain(
@@ -167,10 +168,20 @@ def test_what_to_do_next_is_said_where_nothing_limits(
 def test_a_change_that_cannot_be_run_says_why_and_the_others_are_run(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The engine refuses a fifth queue only when it builds one.
-    result = api.run("explain-cpu", {
-        "machine.nic.rss.indirection_entries": 4, "run.warmup": "20 us", "run.duration": "20 us",
-    })  # fmt: skip
+    short = {"run.warmup": "20 us", "run.duration": "20 us"}
+    entries = {"machine.nic.rss.indirection_entries": 4}
+    # What a scenario's check refuses is not offered.
+    assert "cores" not in {h.change.domain for h in api.run("explain-cpu", short | entries).helps}
+    result = api.run("explain-cpu", short)
+    run = engine.run
+
+    def build(text: str, *others: Any) -> Results:
+        """Refuse a fifth queue only when it is built."""
+        if json.loads(text)["tenants"][0]["cores"]["count"] > 4:
+            raise UserError("machine.nic.rss.indirection_entries = 4 cannot be simulated.")
+        return run(text, *others)
+
+    monkeypatch.setattr(engine, "run", build)
     helps = {h.change.domain: h for h in run_changes(result)}
     refused = {name: h.refused for name, h in helps.items() if h.refused is not None}
     assert refused.keys() == {"cores"}
@@ -298,6 +309,16 @@ def test_a_leak_has_ways_and_descriptors_against_it(ddio: Result) -> None:
     assert "`nic2core compare 'my runs/a' --vary placement.io_ways=2,4,8` compares" in named
     assert "Or use fewer buffers: 128 per queue" in said
     assert "--vary queues.rx_descriptors=1024,512,256,128`" in said
+    # Instead of pushes into the L2s an ideal DDIO may lose: it is neither a change nor a bound.
+    pushed = replace(
+        ddio,
+        scenario=ddio.scenario | {"placement": ddio.scenario["placement"] | {"policy": "ddio-l2"}},
+    )
+    assert "io-ways" in {h.change.domain for h in ddio.helps}
+    assert "io-ways" not in {h.change.domain for h in pushed.helps}
+    assert "Ideal DDIO is the upper bound" in said
+    said = "\n".join(hints(pushed, leak))
+    assert "More I/O ways can leak less; `nic2core compare DIR --vary placement.io_ways=2,4" in said
     # A pool that is a ring goes round as a whole, whatever the descriptors.
     for buffers in (2048, ddio.scenario["queues"]["rx_descriptors"]):
         queues = {**ddio.scenario["queues"], "pool": "ring", "pool_buffers": buffers}

@@ -143,7 +143,7 @@ impl Memory {
     }
 
     /// Whether private caches can receive lines that their core has not asked for, while an access to
-    /// them waits. (The lines that `ddio-l2` puts there are of packets that the core cannot see yet.)
+    /// them waits. (The lines that a placement policy puts there are of packets that the core cannot see yet.)
     #[inline]
     pub(crate) fn prefetches(&self) -> bool {
         !self.prefetchers.is_empty()

@@ -68,6 +68,9 @@ pub(crate) enum Written {
 /// policy in force keeps lines of its kind aside. `write` may rely on the line being local, or its kind
 /// being kept aside.
 ///
+/// Into a core's L2 it puts only data that the core cannot see yet, as that of packets before their completion: a core
+/// whose access waits for a miss register does not look up again whether the line has come unrequested.
+///
 /// A policy has its keys in [`Placement`], and may keep a state from write to write. It sees the caches with the states
 /// of their lines, `io_ways`, and what [`DmaWrite`] has. It does not see whether a core has read a line: with
 /// `llc.io_lines = "stay"` the line remains dirty and marked as written by I/O.
