@@ -19,12 +19,13 @@ from nic2core.describe.labels import describe
 from nic2core.progress import of_run
 from nic2core.result import Result
 from nic2core.results.timeline import Recording, Timeline
-from nic2core.run_record import COMPARISON_FILE, RESULT_FILE
-from nic2core.scenario.capture import capture_digest, is_capture
+from nic2core.run_record import COMPARISON_FILE, RESULT_FILE, comparison
+from nic2core.scenario.capture import capture_digest, capture_file, is_capture
 from nic2core.scenario.models import Scenario
 from nic2core.scenario.origin import Origin, layered
 from nic2core.scenario.other_memory import STANDARD, dropped, own_timings
 from nic2core.scenario.toml_text import as_sets, given, plain, toml_value
+from nic2core.words import three
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from nic2core.engine import Watch
     from nic2core.results.models import Results
+    from nic2core.run_record import Record
 
 Source = str | Path | Scenario
 """What can be run: the path of a scenario file or of a result, or a scenario."""
@@ -75,20 +77,36 @@ def load(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Scenar
     Overrides always map dotted keys to values: `{"placement.io_ways": 4}`. A value is either a
     Python value or text in the syntax of `--set`: `"4"`, `"{ kind = 'dctcp' }"`.
     """
-    read = prepare(path, overrides)
+    read = prepare(path, overrides, peak=True)
     scenario = Scenario.model_validate_json(read.text)
+    return _with_origin(scenario, read.name, read.origins, read.settings, read.dropped)
+
+
+def _with_origin(
+    scenario: Scenario,
+    name: str,
+    origins: dict[str, str],
+    settings: dict[str, Any],
+    dropped: str = "",
+) -> Scenario:
+    """The scenario, which knows from now on what was loaded."""
     loaded = plain(scenario.model_dump())
     scenario._origin = Origin(  # noqa: SLF001 - part of the API, but no key
-        read.name, loaded, read.origins, read.settings, read.dropped
+        name, loaded, origins, settings, dropped
     )
     return scenario
 
 
-def prepare(source: Source, changes: Mapping[str, Any] | None = None) -> Prepared:
-    """Read and check what is to run, with some keys overridden."""
+def prepare(
+    source: Source, changes: Mapping[str, Any] | None = None, *, peak: bool = False
+) -> Prepared:
+    """Read and check what is to run, with some keys overridden.
+
+    Unless a `peak` is searched for, a result that is one needs a rate to run at.
+    """
     overrides = plain(keyed("overrides", {} if changes is None else changes, "4"))
     try:
-        return _prepare(source, overrides)
+        return _prepare(source, overrides, peak=peak)
     except UserError as error:
         hints = [
             _of_kind(key, value)
@@ -148,14 +166,17 @@ def _of_kind(key: str, kind: object) -> str:
     return f"{key}: a table of another kind has other keys. Set it whole: {table} = {whole}."
 
 
-def _prepare(source: Source, overrides: dict[str, Any]) -> Prepared:
+def _prepare(source: Source, overrides: dict[str, Any], *, peak: bool) -> Prepared:
     if isinstance(source, str | Path):
-        return _read(find(source), overrides)
+        path = find(source)
+        return (
+            _again(path, overrides, peak=peak) if _holds_results(path) else _read(path, overrides)
+        )
     if isinstance(source, Scenario):
         return _changed(source, overrides)
     raise UserError(
-        f"{type(source).__name__} is nothing that can run; expected the path of a scenario file, "
-        "the name of a shipped one, or a scenario that nic2core.load gave."
+        f"{type(source).__name__} is nothing that can run; expected the path of a scenario file "
+        "or of a saved result, the name of a shipped scenario, or one that nic2core.load gave."
     )
 
 
@@ -167,11 +188,10 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
         near = get_close_matches(path.stem, [*beside, *shipped], n=1)
         meant = f" Did you mean {beside.get(near[0], near[0])}?" if near else ""
         raise UserError(
-            f"{path} does not exist.{meant} A scenario is a TOML file, or the name of one in "
-            f"{(SHIPPED / 'scenarios').resolve()}: {', '.join(shipped)}."
+            f"{path} does not exist.{meant} A scenario is a TOML file, a directory written by "
+            f"--out, or the name of one in {(SHIPPED / 'scenarios').resolve()}: "
+            f"{', '.join(shipped)}."
         )
-    if path.name == RESULT_FILE or any((path / f).exists() for f in (RESULT_FILE, COMPARISON_FILE)):
-        return _changed(_of_result(path), overrides)
     if path.is_dir():
         raise UserError(f"{path} is a directory; name a scenario file or the result of a run.")
     if is_capture(path):
@@ -194,15 +214,46 @@ def _read(path: Path, overrides: dict[str, Any]) -> Prepared:
     return read
 
 
-def _of_result(path: Path) -> Scenario:
-    """The scenario of a saved run."""
-    result = Result.load(path)
-    result.check_capture()
-    scenario = Scenario.model_validate(result.scenario)
-    scenario._origin = Origin(  # noqa: SLF001 - as in `load`
-        result.scenario_name, plain(scenario.model_dump()), {}, result.settings
+def _holds_results(path: Path) -> bool:
+    """Whether a path is a saved result, or a directory of one or several."""
+    return path.name == RESULT_FILE or any(
+        (path / file).exists() for file in (RESULT_FILE, COMPARISON_FILE)
     )
-    return scenario
+
+
+def _again(path: Path, overrides: dict[str, Any], *, peak: bool) -> Prepared:
+    """What a saved run ran, with these keys overridden."""
+    result = Result.load(path)
+    if result.peak is not None and not peak and not overrides.keys() & {"traffic", "traffic.rate"}:
+        raise UserError(
+            f"{path} is the peak of a search, whose scenario alone does not run at this rate; "
+            "expected a search (`nic2core peak`, or --peak), or a rate, such as traffic.rate = "
+            f'"{three(result.peak.peak_mpps)} Mpps".'
+        )
+    prepared = _changed(scenario_of(result), overrides)
+    if capture_file(prepared.scenario) == capture_file(result.scenario):
+        result.check_capture()
+    return prepared
+
+
+def scenario_of(result: Record) -> Scenario:
+    """The scenario that a result ran."""
+    scenario = Scenario.model_validate(result.scenario)
+    return _with_origin(scenario, result.scenario_name, {}, result.settings)
+
+
+def keep_source(source: Source, out: str | Path | None) -> None:
+    """Refuse to write several runs into the directory of the result that they go on from."""
+    if isinstance(source, Scenario) or out is None:
+        return
+    path, out = find(source), Path(out)
+    if not _holds_results(path):
+        return
+    result = path.parent if path.name == RESULT_FILE else path
+    if result.resolve() in {directory.resolve() for directory in (out, *comparison(out))}:
+        raise UserError(
+            f"{out} holds the result whose scenario is to run; choose another directory for --out."
+        )
 
 
 def _changed(source: Scenario, overrides: dict[str, Any]) -> Prepared:
@@ -289,7 +340,7 @@ def find(path: str | Path) -> Path:
     """The file of a scenario; for a shipped one the bare name is enough."""
     path = Path(path)
     shipped = SHIPPED / "scenarios" / f"{path.name.removesuffix('.toml')}.toml"
-    named = path.exists() and not path.is_dir()
+    named = path.exists() and (not path.is_dir() or _holds_results(path))
     if named or len(path.parts) > 1 or not shipped.exists():
         return path
     return shipped
@@ -346,7 +397,7 @@ def find_peak(
 
     `result.peak` has the two rates that bracket the peak, and every rate that was tried.
     """
-    prepared = prepare(source, overrides)
+    prepared = prepare(source, overrides, peak=True)
     warn_of_keys_without_effect([prepared], peak=True)
     with of_run(watch, "searching for the peak") as followed:
         result = peak_prepared(prepared, label, followed)

@@ -9,7 +9,6 @@ from nic2core import api
 from nic2core._core import ModelError, UserError
 from nic2core.describe.doubts.too_short import filling, sending_queue_fills
 from nic2core.engine import said_without_place
-from nic2core.scenario.models import Scenario
 from nic2core.sweeps import Refusal, run_all
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def run_changes(result: Result, jobs: int = 1) -> list[Help]:
             "--check: the run does no work, so no change can be compared with it; allowed: a run "
             "in which something completes."
         )
-    scenario = Scenario.model_validate(result.scenario)
+    scenario = api.scenario_of(result)
     result.check_capture()
     prepared: dict[str, api.Prepared] = {}
     refused: dict[str, Refusal] = {}

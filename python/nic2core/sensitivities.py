@@ -101,7 +101,8 @@ def sensitivity(
         raise UserError(
             f"by = {by!r} is no share to change values by; expected 0 to 1, such as 0.2."
         )
-    plan = _plan(source, keys, by, api.keyed("overrides", overrides or {}, "4"))
+    api.keep_source(source, out)
+    plan = _plan(source, keys, by, api.keyed("overrides", overrides or {}, "4"), peak=peak)
     api.warn_of_keys_without_effect([plan.asked[plan.base]], peak=peak)
     runs = run_all(
         list(plan.asked.values()),
@@ -145,21 +146,23 @@ class _Plan:
         return next(iter(self.asked))
 
 
-def _plan(source: api.Source, keys: Sequence[str], by: float, given: Mapping[str, Any]) -> _Plan:
-    base = api.prepare(source, given)
+def _plan(
+    source: api.Source, keys: Sequence[str], by: float, given: Mapping[str, Any], *, peak: bool
+) -> _Plan:
+    base = api.prepare(source, given, peak=peak)
     scenario = base.scenario
     plan = _Plan({base.name or "base": base})
     for n in range(1, OTHER_SEEDS + 1):
         seed = {SEED: (scenario["run"]["seed"] + n) % 2**64}
         plan.seeds.append(f"{SEED} = {seed[SEED]}")
-        plan.asked[plan.seeds[-1]] = api.prepare(source, {**given, **seed})
+        plan.asked[plan.seeds[-1]] = api.prepare(source, {**given, **seed}, peak=peak)
     for key, value in numbers(scenario, keys):
         names = ["", ""]
         why = f"no other value is near {value}"
         for side, others in enumerate(near(value, by)):
             for other in others:
                 try:
-                    changed = api.prepare(source, {**given, key: other})
+                    changed = api.prepare(source, {**given, key: other}, peak=peak)
                 except UserError as error:
                     why = said_without_place(error)
                     continue

@@ -224,6 +224,7 @@ def sweep(
     engine has saved there before are not run again. What cannot be saved is warned of (`NotSaved`);
     `Sweep.save` of what is returned can save it elsewhere.
     """
+    api.keep_source(source, out)
     values = _values(vary)
     fixed = api.keyed("overrides", {} if overrides is None else overrides, "4")
     both = sorted(values.keys() & fixed.keys())
@@ -233,7 +234,7 @@ def sweep(
         )
     settings = cases(values)
     # All points are checked before the first one runs, so a mistake in the last shows at once.
-    prepared = [api.prepare(source, _tables_first({**fixed, **s})) for s in settings]
+    prepared = [api.prepare(source, _tables_first({**fixed, **s}), peak=peak) for s in settings]
     api.warn_of_keys_without_effect(prepared, peak=peak)
     names = name_cases([p.scenario for p in prepared], settings)
     done = run_all(

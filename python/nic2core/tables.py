@@ -240,8 +240,8 @@ class Tables:
         """One row per sampling interval; `time_ns` is the start of the interval.
 
         `queue` counts packets that a core could see but has not begun. `queue`, `nic-sram`,
-        `window`, `rivals-window`, `window-N` and `switch-queue` are sampled at the end of the
-        interval; all other columns are means over it.
+        `window`, `rivals-window`, `window-N`, `rivals-window-N` and `switch-queue` are sampled at
+        the end of the interval; all other columns are means over it.
         """
         series = self.data.series
         samples = max((len(c.values) for c in series.columns), default=0)

@@ -140,7 +140,7 @@ def fake_engine(monkeypatch: pytest.MonkeyPatch, ddio: Result) -> list[int]:
     """An engine whose result tells which seed it ran with; it runs later points faster."""
     ran: list[int] = []
 
-    def prepare(_source: Any, overrides: Mapping[str, Any]) -> api.Prepared:
+    def prepare(_source: Any, overrides: Mapping[str, Any], **_: bool) -> api.Prepared:
         seed = int(overrides.get("run.seed", 1))
         if seed == 13:
             raise UserError("run.seed = 13: brings bad luck")

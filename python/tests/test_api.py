@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import warnings
+from dataclasses import replace
 from hashlib import file_digest
 from math import inf, nan
 from pathlib import Path
@@ -21,6 +22,7 @@ from nic2core import UserError, api
 from nic2core.api import DoubtfulNumbers, WithoutEffect, prepare
 from nic2core.engine import Stopped, Watch
 from nic2core.rerun import run_changes
+from nic2core.results.models import Peak
 from nic2core.scenario.toml_text import toml_value
 
 if TYPE_CHECKING:
@@ -504,6 +506,10 @@ def test_a_saved_replay_runs_again_from_any_folder_and_with_its_own_capture_only
     for again in every:
         with pytest.raises(UserError, match="is not the capture that this result replayed"):
             again()
+    # Another capture is none of the result's concern.
+    other = tmp_path / "other.pcap"
+    shutil.copy(ROOT / "captures/memcached.pcap", other)
+    assert nic2core.run(tmp_path / saved, {"traffic.file": str(other)}).capture is not None
     capture.unlink()
     for again in every:
         with pytest.raises(UserError, match=r"memcached\.pcap, the capture .* cannot be read"):
@@ -587,6 +593,40 @@ def test_a_result_stands_for_the_scenario_that_it_ran(result: Result, tmp_path: 
         nic2core.run(tmp_path / "ways")
     with pytest.raises(UserError, match=r"machine\.base = 'skylake-6140': a loaded scenario, like"):
         nic2core.run(saved, {"machine.base": "skylake-6140"})
+    # A comparison does not replace what it goes on from.
+    for source, out in ((saved, saved), (tmp_path / "ways/00", tmp_path / "ways")):
+        with pytest.raises(UserError, match="holds the result whose scenario is to run; choose"):
+            nic2core.sweep(source, {"placement.io_ways": [2, 3]}, out=out)
+        with pytest.raises(UserError, match="holds the result whose scenario is to run; choose"):
+            nic2core.sensitivity(source, "machine.llc", out=out)
+    assert nic2core.Result.load(saved) == result
+
+
+def test_a_result_comes_before_a_shipped_scenario_of_its_name(
+    result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("demo").mkdir()
+    assert nic2core.load("demo").run.warmup == "12 ms"
+    result.save("demo")
+    assert nic2core.load("demo").run.warmup == SMALL["run.warmup"]
+
+
+def test_a_peak_is_searched_again_or_runs_at_a_rate_that_is_given(
+    result: Result, tmp_path: Path
+) -> None:
+    found = Peak(peak_mpps=3.2, fails_at_mpps=4, failed_by="p99", probes=[], results=result.data)
+    saved = replace(result, peak=found).save(tmp_path)
+    told = r'is the peak of a search, .* such as traffic\.rate = "3\.20 Mpps"'
+    for again in (
+        lambda: nic2core.run(saved),
+        lambda: nic2core.sweep(saved, {"placement.io_ways": [2, 3]}),
+    ):
+        with pytest.raises(UserError, match=told):
+            again()
+    assert prepare(saved, peak=True).scenario == result.scenario
+    rate = {"traffic.rate": "3.2 Mpps"}
+    assert prepare(saved, rate).scenario["traffic"]["rate"] == "3200 kpps"
 
 
 def test_no_scenario_is_said_to_be_shipped_that_is_the_users_own(

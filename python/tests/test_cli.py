@@ -533,7 +533,7 @@ def test_saved_results_are_compared_as_runs_are(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["demo"], "demo: nothing to compare without --vary; expected `nic2core compare"),
+        (["a b"], "nothing to compare without --vary; expected `nic2core compare 'a b' --vary"),
         (["a", "b", "--seed", "2"], "a b: --seed cannot be used without --vary; expected"),
         (["a", "b", "--vary", "run.seed=1,2"], "--vary takes one scenario; 2 were given: a, b."),
         (["a", "b"], "does not exist. A result is a directory"),

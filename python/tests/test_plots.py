@@ -112,10 +112,11 @@ def test_rivals_are_drawn_beside_all_senders(closed_loop: Result) -> None:
     half = [value / 2 for value in goodput.values if value is not None]
     theirs = goodput.model_copy(update={"name": "rivals-goodput", "values": half})
     their_window = goodput.model_copy(update={"name": "rivals-window", "values": half})
-    # No single connection is watched.
+    one = goodput.model_copy(update={"name": "rivals-window-3", "values": half})
+    # Of the others no connection is watched.
     columns = [c for c in columns if not c.name.startswith("window-")]
     series = closed_loop.data.series.model_copy(
-        update={"columns": [*columns, theirs, their_window]}
+        update={"columns": [*columns, theirs, their_window, one]}
     )
     run = replace(closed_loop, data=closed_loop.data.model_copy(update={"series": series}))
     figure = plots.time_series([run])
@@ -126,6 +127,9 @@ def test_rivals_are_drawn_beside_all_senders(closed_loop: Result) -> None:
     (line,) = (x for x in figure.data if x.hovertemplate.startswith("rivals-goodput"))
     axis = f"y{1 + titles.index('goodput of closed-loop senders (dashed: of rivals), Gbit/s')}"
     assert (line.yaxis, line.line.dash, list(line.y)) == (axis, "dash", half)
+    windows = [x for x in figure.data if x.hovertemplate.startswith("rivals-window")]
+    assert [(x.line.dash, x.line.width) for x in windows] == [("dash", 1.6), ("dash", 0.6)]
+    assert len({x.yaxis for x in windows}) == 1
 
 
 def test_where_no_acknowledgement_came_a_delay_has_a_gap(closed_loop: Result) -> None:

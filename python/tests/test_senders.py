@@ -14,6 +14,7 @@ from nic2core.command.terminal import show_comparison, show_result
 from nic2core.describe import rows, seeds, senders
 from nic2core.describe.differences import differences
 from nic2core.describe.headline import headline, side_by_side
+from nic2core.describe.spread import Spread
 from nic2core.describe.verdict import verdict
 from nic2core.explain.limit import Limit
 from nic2core.report.page import report_html
@@ -90,7 +91,7 @@ def test_rivals_are_told_apart_wherever_a_run_is_shown(
     assert rows["senders"] == ["3, dctcp", "1, swift"]
     assert rows["goodput, Gbit/s"] == [three(of.goodput_gbps) for of in (others, rivals)]
     # A window of one packet at least and at most is never cut.
-    assert rows["windows are cut by"][0] == "-"
+    assert (rows["windows are cut by"][0], rows["cut in all, packets per ms"][0]) == ("-", "0")
     times = rivals.goodput_gbps / (others.goodput_gbps / 3)
     assert f"A rival gets {three(times)} times as much as another sender." in sentence
     numbers = {n.name: n.raw for n in headline(run)}
@@ -178,22 +179,21 @@ def test_what_cut_the_windows_adds_up_and_keeps_to_what_the_control_knows(
         "cut by losses": "75.0",
     }
     # 120 packets in 5 ms.
-    ((amount, unit),) = [
-        (n.value, n.unit) for n in headline(swift) if n.name == "windows were cut by"
-    ]
+    ((amount, unit),) = [(n.value, n.unit) for n in headline(swift) if n.name == "cut in all"]
     assert (amount, unit) == ("24.0", "packets per ms")
     of_marks = {"cut_by_host": None, "cut_by_path": 1.0, "cut_by_losses": 3.0}
     dctcp = changed(closed_loop, hears_marks=True, **of_marks)
     assert senders.cuts(measured(dctcp)) == {"marks": 0.25, "losses": 0.75}
     none = changed(closed_loop, cut_by_host=0.0, cut_by_path=0.0, cut_by_losses=0.0)
     assert senders.cuts(measured(none)) == {}
-    assert not [n for n in headline(none) if "cut by" in n.name]
+    assert not [n for n in headline(none) if n.name.startswith("cut by")]
     # Without cuts there are no shares.
     again = replace(none, data=none.data.model_copy(update={"seed": 2}))
     third = replace(swift, data=swift.data.model_copy(update={"seed": 3}))
     found = seeds.side_by_side(seeds.repeated([swift, again, third]))
     cells = {n.name: of for n, (of,) in found}
     assert cells["cut by losses"] == "75.0 (2 of 3 seeds)"
+    assert cells["cut in all"] == str(Spread({1: 24.0, 2: 0.0, 3: 24.0}))
 
 
 def test_the_report_has_their_delays_below_the_latency_by_stage(

@@ -7,12 +7,12 @@ from dataclasses import replace
 from decimal import Decimal
 from math import sqrt
 from statistics import stdev
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
-from nic2core import Sensitivity, Stopped, Sweep, UserError, api, load, sensitivity
+from nic2core import Sensitivity, Stopped, Sweep, UserError, api, engine, load, sensitivity
 from nic2core.effects import Change, Effect
 from nic2core.progress import Progress
 from nic2core.scenario.numbers import near, numbers
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import plotly.graph_objects as go
+
+    from nic2core.results.models import Results
 
 SCENARIO = """
 [machine]
@@ -317,8 +319,20 @@ def test_nothing_is_shown_before_chance_is_known(scenario: Path, last: int | Non
 
 
 def test_a_value_that_only_the_engine_refuses_is_no_mistake_of_the_scenario(
-    command: Callable[..., int], scenario: Path, capsys: pytest.CaptureFixture[str]
+    command: Callable[..., int],
+    scenario: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    run = engine.run
+
+    def build(text: str, *others: Any) -> Results:
+        """Refuse another size of the table only when it is built."""
+        if json.loads(text)["machine"]["nic"]["rss"]["indirection_entries"] != 128:
+            raise UserError("machine.nic.rss.indirection_entries cannot be simulated.")
+        return run(text, *others)
+
+    monkeypatch.setattr(engine, "run", build)
     cores = ("--set", "tenants.0.cores.count=2", "--set", "machine.nic.rss.indirection_entries=128")
     keys = ("machine.nic.rss", "machine.nic.sram", "--set", "run.duration=20 us")
     assert command("sensitivity", scenario, *keys, *cores) == 0

@@ -12,7 +12,7 @@ mod simulation;
 
 use pyo3::prelude::*;
 
-/// In pages of 2 MiB, which `.cargo/config.toml` asks for: up to a fifth less time (docs/speed.md).
+/// In pages of 2 MiB, which `.cargo/config.toml` asks for: up to a quarter less time (docs/speed.md).
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;

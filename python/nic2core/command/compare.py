@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -95,7 +96,7 @@ def _saved(sources: list[str], options: list[str], json_: bool) -> None:
     alone = len(sources) == 1 and not comparison(Path(sources[0]))
     if alone or options:
         why = f"{', '.join(options)} cannot be used" if options else "nothing to compare"
-        one = sources[0] if alone else "SCENARIO"
+        one = quote(sources[0]) if alone else "SCENARIO"
         raise UserError(
             f"{' '.join(sources)}: {why} without --vary; expected `nic2core compare {one} "
             "--vary KEY=V1,V2`, or `nic2core compare DIR DIR` for results written by --out."

@@ -42,7 +42,7 @@ def show(result: Result, helps: Sequence[Help], saved_in: str = "DIR") -> None:
         console.print(table)
     for hint in hints(result, helps, saved_in):
         # A command in it can be copied whole: the terminal wraps it, without a line break.
-        console.print(hint, soft_wrap="`" in hint)
+        console.print(hint, soft_wrap="`" in hint, markup=False, emoji=False)
     if any(h.filling for h in helps):
         console.print(
             "* Queues still grew in this re-run: with a longer run.warmup, more is dropped.",

@@ -146,11 +146,8 @@ def _senders(result: Record) -> Iterator[Number]:
     yield _percent("declared lost, but arrived", wrongly)
     yield _beside("timeouts", senders.timeouts_per_ms(transport, result.data), "per ms")
     yield _beside("window", transport.mean_window, "packets")
-    shares = senders.cuts(transport)
-    if shares:
-        cut = senders.cut_per_ms(transport, result.data)
-        yield _beside("windows were cut by", cut, "packets per ms")
-    for cause, share in shares.items():
+    yield _beside("cut in all", senders.cut_per_ms(transport, result.data), "packets per ms")
+    for cause, share in senders.cuts(transport).items():
         yield _percent(f"cut by {cause}", share)
     yield _beside("in flight", senders.in_flight(result.data), "packets")
     if senders.asked_alike(result):

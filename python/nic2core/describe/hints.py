@@ -160,13 +160,13 @@ def _gain(help_: Help) -> float:
 
 def _against_leaks(result: Record, saved: str) -> Iterator[str]:
     """What leaks from the I/O ways, and settings to try: nobody can buy an ideal DDIO."""
-    io = result.data.io
+    io, peak = result.data.io, "" if result.peak is None else " --peak"
     if io is not None and io.write_bypasses > (io.write_hits or 0) + (io.write_misses or 0):
         policy = result.scenario["placement"]["policy"]
         yield (
             f"Most of what the NIC writes goes to memory because of placement.policy ({policy}): "
-            f"`nic2core compare {saved} --vary placement.policy={policy},ddio` compares it with "
-            "one that writes to the LLC."
+            f"`nic2core compare {saved} --vary placement.policy={policy},ddio{peak}` compares it "
+            "with one that writes to the LLC."
         )
         return
     footprint = _footprint(result)
@@ -181,7 +181,6 @@ def _against_leaks(result: Record, saved: str) -> Iterator[str]:
     ways: int = result.scenario["placement"]["io_ways"]
     most: int = result.scenario["machine"]["llc"]["ways"]
     several = sorted({ways, min(2 * ways, most), min(4 * ways, most)})
-    peak = "" if result.peak is None else " --peak"
 
     def vary(key: str, values: Sequence[int]) -> str:
         return f"`nic2core compare {saved} --vary {key}={','.join(map(str, values))}{peak}`"

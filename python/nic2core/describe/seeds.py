@@ -116,7 +116,10 @@ def _other_keys(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def side_by_side(groups: Sequence[Repeated]) -> list[tuple[Number, list[str]]]:
-    """The main numbers: each with its mean in every group, or `-`."""
+    """The main numbers: each with its mean in every group, or `-`.
+
+    Of a number that some runs of a group do not have, the mean of those that do.
+    """
     return [(number, [_cell(of) for of in each]) for number, each in _numbers(groups)]
 
 
@@ -130,16 +133,18 @@ class _Of:
     @property
     def spread(self) -> Spread | None:
         """Its values, if all runs have one."""
-        values = self._known()
-        return _spread(self.group, values) if len(values) == len(self.own) else None
+        return Spread(self.known) if len(self.known) == len(self.own) else None
 
     @property
     def is_mixed(self) -> bool:
         """Whether some runs have one and others none."""
-        return 0 < len(self._known()) < len(self.own)
+        return 0 < len(self.known) < len(self.own)
 
-    def _known(self) -> list[float]:
-        return [of.raw for of in self.own if of is not None and of.raw is not None]
+    @property
+    def known(self) -> dict[int, float]:
+        """Its values by seed, of the runs that have one."""
+        runs = zip(self.group.runs, self.own, strict=True)
+        return {run.data.seed: of.raw for run, of in runs if of is not None and of.raw is not None}
 
 
 def _numbers(groups: Sequence[Repeated]) -> Iterator[tuple[Number, list[_Of]]]:
@@ -162,8 +167,8 @@ def _cell(of: _Of) -> str:
     if len(of.own) > 1 and spread is not None:
         return str(spread)
     if of.is_mixed:
-        have = [n.value for n in of.own if n is not None and n.raw is not None]
-        return f"{', '.join(_distinct(have))} ({len(have)} of {count(len(of.own), 'seed')})"
+        known = of.known
+        return f"{Spread(known)} ({len(known)} of {count(len(of.own), 'seed')})"
     return ", ".join(_distinct(n.value if n else NOTHING for n in of.own))
 
 

@@ -114,7 +114,7 @@ def groups(result: Record) -> list[tuple[str, list[str]]]:
         ("sent again", [percent(sent_again(of)) for of in found]),
         ("timeouts", [f"{of.timeouts:,}" for of in found]),
         ("windows are cut by", [_shares(cuts(of)) for of in found]),
-        ("in all, packets", [three(sum(cut_packets(of).values())) for of in found]),
+        ("cut in all, packets per ms", [three(cut_per_ms(of, result.data)) for of in found]),
         ("fairness among them", [three(of.fairness) for of in found]),
     ]
     for delay in ("read_latency", "block_latency"):
@@ -243,9 +243,9 @@ def timeouts_per_ms(transport: TransportResults, data: Results) -> float:
     return transport.timeouts / (data.measured_ns / 1e6)
 
 
-def cut_per_ms(transport: TransportResults, data: Results) -> float:
-    """Packets that the windows of all senders were cut by, per millisecond."""
-    return sum(cut_packets(transport).values()) / (data.measured_ns / 1e6)
+def cut_per_ms(of: TransportResults | SendersResults, data: Results) -> float:
+    """Packets that windows were cut by, all together, per millisecond."""
+    return sum(cut_packets(of).values()) / (data.measured_ns / 1e6)
 
 
 def in_flight(data: Results) -> float:

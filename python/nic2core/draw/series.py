@@ -73,7 +73,9 @@ def time_series(results: Sequence[Record]) -> go.Figure:
     rivals = [n for n in known if n.startswith(RIVALS)]
     together = {"completed": ["offered"], "window": [*watched]}
     for name in rivals:
-        together.setdefault(name.removeprefix(RIVALS), []).append(name)
+        of_all = name.removeprefix(RIVALS)
+        panel = "window" if _is_watched(name) else of_all
+        together.setdefault(panel, []).append(name)
     there = [n for n in PANEL_TITLES if n in known]
     there += [n for n in known if n not in {*PANEL_TITLES, "offered", *watched, *rivals}]
     panels = [
@@ -185,11 +187,16 @@ def _series_line(
         mode="lines+markers" if None in series.values else "lines",
         # Drops come in bursts: filled, even a single one is visible.
         fill="tozeroy" if series.name == "dropped" else "none",
-        line=palette.line(number, 0.6 if series.name.startswith(ONE_WINDOW) else 1.6)
+        line=palette.line(number, 0.6 if _is_watched(series.name) else 1.6)
         | ({"dash": "dot"} if series.name == "offered" else {})
         | ({"dash": "dash"} if series.name.startswith(RIVALS) else {}),
         hovertemplate=f"{series.name}{run}: <b>%{{y:,.4~r}}</b> {_unit(series)}<extra></extra>",
     )
+
+
+def _is_watched(name: str) -> bool:
+    """Whether a series is of a single connection."""
+    return name.removeprefix(RIVALS).startswith(ONE_WINDOW)
 
 
 def _unit(series: Series) -> str:

@@ -67,16 +67,20 @@ def possible_changes(data: Results, scenario: dict[str, Any]) -> list[Change]:
     Changes that the engine cannot simulate are left out.
     """
     known = {d.domain for d in data.domains}
-    found = [c for c in _all(data, scenario) if c.domain in known and _is_simulated(scenario, c)]
+    found = [
+        change
+        for change in _all(data, scenario)
+        if change.domain in known and is_simulated(scenario, change.overrides)
+    ]
     # If a PCIe link can be wider, the next generation is not offered.
     wider = [c for c in found if c.domain == "pcie"]
     return [c for c in found if c not in wider[1:]]
 
 
-def _is_simulated(scenario: dict[str, Any], change: Change) -> bool:
-    """Whether the engine can simulate the scenario with a change."""
+def is_simulated(scenario: dict[str, Any], overrides: dict[str, Any]) -> bool:
+    """Whether the engine can simulate the scenario with these keys changed."""
     try:
-        _core.change_scenario(json.dumps(given(scenario)), as_sets(change.overrides))
+        _core.change_scenario(json.dumps(given(scenario)), as_sets(overrides))
     except UserError:
         return False
     return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nic2core.explain.changes import is_simulated
 from nic2core.explain.help import settled_with
 from nic2core.explain.use import serves
 from nic2core.explain.what_if import uneven, with_cores
@@ -21,7 +22,7 @@ class Enough:
     """The key of the number."""
     count: int
     tried: str
-    """Numbers to compare: that of the run, this one, and one more if the machine has it."""
+    """Numbers to compare: that of the run, this one, and one more if that can be simulated."""
 
 
 def enough_cores(result: Record) -> Enough | None:
@@ -29,7 +30,7 @@ def enough_cores(result: Record) -> Enough | None:
 
     `None` where cores do not limit open traffic, where some of them are much fuller than others,
     where several tenants share the load or others have the cores behind, and where all cores of the
-    machine would not do.
+    machine would not do or so many cannot be simulated (an RSS table has an entry for each).
     """
     data, scenario, model = result.data, result.scenario, result.model
     if not result.limited or model.cause != "cores" or data.transport is not None:
@@ -47,6 +48,10 @@ def enough_cores(result: Record) -> Enough | None:
     for count in range(now + 1, most + 1):
         more = settled_with(with_cores(data, scenario, count / now), model)
         if more.rate >= model.demand:
-            tried = [now, *range(count, min(count + 1, most) + 1)]
-            return Enough(f"tenants.{number}.cores.count", count, ",".join(map(str, tried)))
+            key = f"tenants.{number}.cores.count"
+            if not is_simulated(scenario, {key: count}):
+                return None
+            more_yet = count < most and is_simulated(scenario, {key: count + 1})
+            tried = [now, count, *([count + 1] if more_yet else [])]
+            return Enough(key, count, ",".join(map(str, tried)))
     return None

@@ -682,7 +682,8 @@ class Series(Plain):
     `goodput` (Gbps), `sent-again` (Mpps), `window` (packets, mean at the sample), `fabric-delay`,
     `host-delay` (us, mean), `switch-queue` (KiB at the sample), `switch-dropped` and `marked`
     (Mpps); with rivals `rivals-goodput` and `rivals-window`, which are theirs alone; and for each
-    connection of `traffic.watched` `window-N` (packets), N being the number of its sender.
+    connection of `traffic.watched` `window-N` or, of a rival, `rivals-window-N` (packets), N being
+    the number of its sender.
     """
     unit: str
     """Unit of the values."""

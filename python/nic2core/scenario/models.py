@@ -887,9 +887,8 @@ class ClosedLoopTraffic(Model):
     them: which gets what.
     """
     watched: UInt32 = 0
-    """Number of connections whose congestion windows the time series shows individually: those of
-    the first queue with that many senders, or all of that queue; with rivals, with as many of them,
-    too.
+    """Of how many senders the time series shows the congestion window individually, that of their
+    connection to the first queue: of all if there are fewer; with rivals, of as many of them, too.
     """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -285,6 +286,20 @@ def test_what_makes_a_saved_run_doubtful_is_told_again(
         for warning in due:
             assert f"Warning: {warning}" in shown.err
             assert warning not in shown.out
+
+
+def test_what_is_suggested_is_of_the_directory_and_shown_as_it_is(
+    ddio: Result, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Brackets are no markup."""
+    saved = ddio.save(tmp_path / "[a] [/b]")
+    monkeypatch.setattr("sys.argv", ["nic2core", "explain", str(saved)])
+    with pytest.raises(SystemExit):
+        cli.main()
+    commands = re.findall("`(nic2core [^`]*)`", capsys.readouterr().out.replace("\n", " "))
+    assert commands
+    assert all(shlex.split(command)[2] == str(saved) for command in commands)
 
 
 def test_reruns_of_senders_are_said_to_differ_by_chance(closed_loop: Result, ddio: Result) -> None:

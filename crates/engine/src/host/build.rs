@@ -163,7 +163,8 @@ impl Host {
     /// empty. `capture` is the content of the file named by replayed traffic.
     ///
     /// # Errors
-    /// When a value of the scenario cannot be simulated.
+    /// When a value cannot be simulated although the scenario has no [violations](crate::config::violations), which it
+    /// must not have.
     pub fn new(scenario: &Scenario, capture: Option<Arc<Capture>>) -> Result<Host, BuildError> {
         let machine = &scenario.machine;
         let mut space = AddressSpace::default();

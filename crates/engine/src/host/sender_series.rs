@@ -112,8 +112,9 @@ impl SenderSeries {
             unit: (*unit).into(),
             values: values.clone(),
         });
-        let watched = self.windows.iter().map(|(sender, values)| Series {
-            name: format!("window-{sender}"),
+        let of_rival = |sender| self.rivals.as_ref().is_some_and(|rivals| rivals.contains(sender));
+        let watched = self.windows.iter().map(move |(sender, values)| Series {
+            name: format!("{}window-{sender}", if of_rival(sender) { "rivals-" } else { "" }),
             unit: "packets".into(),
             values: values.clone(),
         });

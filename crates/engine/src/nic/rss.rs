@@ -59,7 +59,7 @@ impl RssConfig {
         }
     }
 
-    /// The same where `queues` queues are to be reached.
+    /// Reports a table with fewer entries than there are queues.
     pub(crate) fn check_reach(&self, check: &mut Check, queues: u32) {
         if self.indirection_entries < queues {
             let least = format!("{} (an entry for each queue)", queues.next_power_of_two());

@@ -49,8 +49,8 @@ pub struct ClosedLoopConfig {
     /// what.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rivals: Option<Box<RivalsConfig>>,
-    /// Number of connections whose congestion windows the time series shows individually: those of
-    /// the first queue with that many senders, or all of that queue; with rivals, with as many of them, too.
+    /// Of how many senders the time series shows the congestion window individually, that of their connection to the
+    /// first queue: of all if there are fewer; with rivals, of as many of them, too.
     #[serde(default)]
     pub watched: u32,
 }
@@ -113,7 +113,7 @@ pub struct RivalsConfig {
     pub control: Option<ControlConfig>,
 }
 
-/// More lines than this cannot be told apart in a plot.
+/// More lines of a kind than this (those of rivals are dashed) cannot be told apart in a plot.
 const MAX_WATCHED: u32 = 16;
 
 /// Far more than any testbed has.

@@ -35,8 +35,8 @@ fn check_traffic_of(check: &mut Check, traffic: &TrafficConfig, scenario: &Scena
         }
     } else {
         // Cores that the machine lacks are told as such.
-        let queues = scenario.serving_cores().min(machine.core.count);
-        check.below("machine.nic.rss", |check| machine.nic.rss.check_reach(check, queues));
+        let serving = scenario.serving_cores().min(machine.core.count);
+        check.below("machine.nic.rss", |check| machine.nic.rss.check_reach(check, serving));
     }
     if let TrafficConfig::Backlog { depth, .. } = traffic
         && *depth > queues.rx_descriptors

@@ -221,7 +221,7 @@ fn rivals_are_the_last_senders_and_have_their_own_control() {
     assert!((goodput / rivals.goodput_gbps - 1.0).abs() < 0.02, "{goodput}");
     assert_eq!((column("rivals-window"), column("window")), (Some(4.0), Some(2.2)));
     // One of each is watched.
-    let windows = ["window-0", "window-1", "window-3", "window-4"].map(column);
+    let windows = ["window-0", "window-1", "rivals-window-3", "rivals-window-4"].map(column);
     assert_eq!(windows, [Some(1.0), None, Some(4.0), None]);
     // Packets that wait in one queue leave it in proportion to those in flight: 2 x 4 of 2 x 4 + 3 x 1.
     let share = rivals.goodput_gbps / both;

@@ -22,7 +22,8 @@ pub struct Series {
     /// `goodput` (Gbps), `sent-again` (Mpps), `window` (packets, mean at the sample), `fabric-delay`,
     /// `host-delay` (us, mean), `switch-queue` (KiB at the sample), `switch-dropped` and `marked`
     /// (Mpps); with rivals `rivals-goodput` and `rivals-window`, which are theirs alone; and for each
-    /// connection of `traffic.watched` `window-N` (packets), N being the number of its sender.
+    /// connection of `traffic.watched` `window-N` or, of a rival, `rivals-window-N` (packets), N being the number of
+    /// its sender.
     pub name: String,
     /// Unit of the values.
     pub unit: String,

@@ -58,8 +58,9 @@ pub(crate) struct Loss {
 /// Contract: calls come in time order. `window` is in packets of [`fixed::ONE`](super::fixed::ONE) and above zero; a
 /// window below one packet means one packet at a time, no sooner than `pacing` after the previous
 /// one. A window of 2.7 packets allows two in flight. A rate-based control limits its rate with
-/// `pacing`, and its window is what it wants in flight: its rate times the round trip, rounded up to whole packets
-/// above one, and unrounded below, where results tell the window. (A roomier window is never full.) Whatever it needs to know about the path, such as the bits of a frame, is a
+/// `pacing`, and its window is what it wants in flight: its rate times the round trip, rounded up to
+/// whole packets above one, and unrounded below, so that results tell its rate. (A roomier window is
+/// never full.) Whatever it needs to know about the path, such as the bits of a frame, is a
 /// parameter of its own. The connection, not the control, decides what is lost; the control limits
 /// how often it reacts.
 pub(crate) trait Control: Sized {
