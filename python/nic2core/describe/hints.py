@@ -186,12 +186,9 @@ def _against_leaks(result: Record, saved: str) -> Iterator[str]:
         return f"`nic2core compare {saved} --vary {key}={','.join(map(str, values))}{peak}`"
 
     if len(several) > 1:
-        bound = result.scenario["placement"]["policy"] != "ddio-l2"
         yield (
-            f"{'Ideal DDIO is the upper bound of what more' if bound else 'More'} I/O ways can "
-            f"{'achieve' if bound else 'leak less'}; {vary('placement.io_ways', several)} compares "
-            "them. (Ice Lake servers have been "
-            "reported to ignore the mask of the I/O ways.)"
+            f"{_of_more_ways(result)}; {vary('placement.io_ways', several)} compares them. (Ice "
+            "Lake servers have been reported to ignore the mask of the I/O ways.)"
         )
     fewer = _fewer_descriptors(result)
     if len(fewer) > 1:
@@ -200,6 +197,13 @@ def _against_leaks(result: Record, saved: str) -> Iterator[str]:
             f"{vary('queues.rx_descriptors', fewer)} compares ring sizes. Shorter rings drop "
             "sooner in bursts."
         )
+
+
+def _of_more_ways(result: Record) -> str:
+    """What more I/O ways may do; an ideal DDIO lacks what `ddio-l2` puts into the L2s."""
+    if result.scenario["placement"]["policy"] == "ddio-l2":
+        return "More I/O ways can leak less"
+    return "Ideal DDIO is the upper bound of what more I/O ways can achieve"
 
 
 def _footprint(result: Record) -> float:
